@@ -1,0 +1,23 @@
+#pragma once
+// Files that are whole or absent.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace deft {
+
+// Writes a temporary file beside `file`, syncs it, renames it over `file` and syncs the folder.
+// Errors: io (full disk, no right to write); `file` is then what it was before.
+void write_file_atomically(const std::filesystem::path& file, std::string_view bytes);
+
+// Errors: io.
+std::string read_file(const std::filesystem::path& file);
+
+// Reads a plain, gzip (.gz) or zstd (.zst) file whole, decompressed. Errors: io, for truncated or damaged data too.
+std::string read_text_file(const std::filesystem::path& file);
+
+// Makes the folder and its parents. Errors: io, with what to mend.
+void make_folder(const std::filesystem::path& folder);
+
+}  // namespace deft

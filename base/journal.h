@@ -1,0 +1,125 @@
+#pragma once
+// The journal: what one trial measured, one JSON object a line, appended to <run folder>/journal.jsonl.
+// The trial writes it; the sweep driver alone ingests it into the database.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "base/json.h"
+
+namespace deft::journal {
+
+// The trial has begun: provenance of the data; code and host come with the driver's trial.json.
+struct Started {
+    std::int64_t time_ms = 0;
+    std::int64_t pid = 0;
+    std::string dataset_name;
+    std::string dataset_sha256;
+    std::int64_t dataset_bytes = 0;
+    std::int64_t dataset_tokens = 0;
+    std::int64_t total_steps = 0;
+    std::int64_t parameters = 0;
+    std::string config_hash;
+};
+
+// One optimizer step. The four counts are totals up to and including this step.
+struct TrainPoint {
+    std::int64_t step = 0;          // from 1
+    std::int64_t input_tokens = 0;  // repeats counted
+    std::int64_t unique_tokens = 0; // distinct corpus tokens
+    std::int64_t layer_tokens = 0;  // layer-averaged: what the papers call consumed tokens
+    double flops = 0;               // of the tokens really processed
+    std::int64_t wall_ms = 0;       // training clock, evaluation excluded
+    double loss = 0;                // nats a token; NaN and infinity travel as strings
+    double lr = 0;
+    double grad_norm = 0;
+    double tokens_per_second = 0;
+    std::int64_t seqlen = 0;
+    std::int64_t kept_tokens = 0;
+};
+
+// One score of one task.
+struct Evaluation {
+    std::int64_t step = 0;
+    std::string task;          // "validation", "embedded_questions"
+    std::string task_version;
+    std::string split;
+    std::int64_t shots = 0;
+    std::string metric;        // "loss", "bits_per_byte", "acc"
+    std::string unit;          // "nats/token", "bits/byte", ""
+    std::string better;        // lower | higher | none
+    double value = 0;
+    std::int64_t n = 0;        // documents or items
+    double standard_error = 0; // NaN: unknown
+    double chance = 0;         // score of guessing; NaN: none
+};
+
+// A file that the trial left.
+struct Artifact {
+    std::string kind;  // checkpoint | log | config | plot | profile | eval_items | report | other
+    std::string path;  // relative to the run folder
+    std::string sha256;
+    std::int64_t bytes = 0;
+    std::string role;
+    std::int64_t step = -1;
+};
+
+// The next line will come within that time; longer before something slow.
+struct Lease {
+    std::int64_t time_ms = 0;
+    std::int64_t until_ms = 0;
+};
+
+// The trial is over.
+struct Ended {
+    std::int64_t time_ms = 0;
+    std::string state;       // ok | failed
+    std::string fail_class;  // config | nan | oom_host | io | crash | user | other; empty when ok
+    std::string error;
+    double train_seconds = 0;  // device-seconds of training, evaluation excluded
+    double eval_seconds = 0;
+    std::int64_t threads = 0;
+    std::int64_t peak_rss_bytes = 0;
+    double cpu_seconds = 0;
+};
+
+// One line each: {"type": "...", fields by the names above}.
+Json to_json(const Started& record);
+Json to_json(const TrainPoint& record);
+Json to_json(const Evaluation& record);
+Json to_json(const Artifact& record);
+Json to_json(const Lease& record);
+Json to_json(const Ended& record);
+
+// Errors: io, for a line of another type or with a field missing.
+void from_json(const Json& line, Started& record);
+void from_json(const Json& line, TrainPoint& record);
+void from_json(const Json& line, Evaluation& record);
+void from_json(const Json& line, Artifact& record);
+void from_json(const Json& line, Lease& record);
+void from_json(const Json& line, Ended& record);
+
+// Appends whole lines. A write that fails part-way (full disk) is cut back to the last whole line.
+class Writer {
+   public:
+    // Errors: io.
+    explicit Writer(const std::filesystem::path& file);
+    ~Writer();
+    Writer(const Writer&) = delete;
+    Writer& operator=(const Writer&) = delete;
+
+    template <class Record>
+    void write(const Record& record) {
+        write_line(to_json(record).dump());
+    }
+    // Waits until what was written is on the disk.
+    void sync();
+
+   private:
+    void write_line(const std::string& line);
+    std::string path_;
+    int file_ = -1;
+};
+
+}  // namespace deft::journal

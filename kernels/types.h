@@ -1,0 +1,30 @@
+#pragma once
+// Words that every backend shares.
+
+#include <cstdint>
+
+namespace deft::kernels {
+
+enum class Activation {
+    none,
+    gelu,  // the tanh form: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), Hendrycks & Gimpel 2016
+};
+
+// What one AdamW step needs (Loshchilov & Hutter 2019, algorithm 2).
+struct AdamW {
+    double lr = 0;
+    double beta1 = 0.9;
+    double beta2 = 0.95;
+    double eps = 1e-8;
+    double weight_decay = 0;  // 0 for biases, norms
+    std::int64_t step = 1;    // counts from 1, for the bias correction
+    double max_grad_norm = 0; // gradients are scaled by min(1, max_grad_norm / norm); 0: no clip
+};
+
+// A gradient is written, or added to what an earlier micro-batch left.
+enum class Accumulate : bool { no = false, yes = true };
+
+inline constexpr double kLayerNormEps = 1e-5;
+inline constexpr std::int32_t kIgnoreTarget = -1;  // a position that has no loss
+
+}  // namespace deft::kernels
