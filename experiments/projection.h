@@ -1,0 +1,24 @@
+#pragma once
+// What a trial will consume, from its schedules run step by step, before anything is trained.
+
+#include <cstdint>
+
+#include "experiments/config.h"
+
+namespace deft::experiments {
+
+struct Projection {
+    std::int64_t steps = 0;
+    std::int64_t parameters = 0;
+    std::int64_t input_tokens = 0;
+    std::int64_t layer_tokens = 0;
+    double flops = 0;
+    std::int64_t memory_bytes = 0;  // planned buffers
+};
+
+Projection project(const TrialConfig& config);
+
+// The plan of every buffer, as text: name, shape, bytes, by region; what `deft plan --memory` prints.
+std::string memory_table(const TrialConfig& config);
+
+}  // namespace deft::experiments

@@ -1,0 +1,221 @@
+#pragma once
+// The results database as its one writer sees it, and what readers get out of it. Rows are plain values; no SQL leaves
+// this folder. Schema: results_db/schema_v1.sql.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/journal.h"
+
+namespace deft::results_db {
+
+// What produced a number. Fingerprint: sha256 of git sha, diff hash and binary hash.
+struct Code {
+    std::string git_sha;  // "unknown" outside a checkout
+    std::string git_branch;
+    bool dirty = false;
+    std::string diff_sha256;  // of `git diff HEAD` and the untracked files' hashes; empty when clean
+    std::string diff;         // the text, stored compressed
+    std::string binary_sha256;
+    std::string compiler;
+    std::string cxx_flags;
+    std::string build_type;
+};
+
+struct Host {
+    std::string hostname;
+    std::string arch;
+    std::string cpu_model;
+    std::int64_t cores = 0;
+    std::int64_t threads = 0;
+    std::int64_t mem_bytes = 0;
+    std::string kernel;
+    std::string os;
+    std::string extra_json = "{}";  // ISA, libraries
+};
+
+struct Sweep {
+    std::string name;
+    std::string spec_sha256;  // of the resolved spec
+    std::string spec_toml;    // the text of the file as it was
+    std::string overrides_json = "[]";
+};
+
+// One point: configuration with its seed. Immutable.
+struct Experiment {
+    std::string config_hash;
+    std::string variant_hash;
+    std::int64_t seed = 0;
+    std::string config_json;
+    std::string label;
+};
+
+// The place of an experiment in a sweep.
+struct Member {
+    std::int64_t ordinal = 0;
+    std::string case_key;           // "baseline"
+    std::string axes_json = "{}";   // {"train.budget_fraction": 0.5}
+};
+
+// A dated price of one device.
+struct Price {
+    std::string sku;
+    std::int64_t valid_from_ms = 0;
+    double usd_per_hour = 0;
+    std::string source;
+};
+
+struct NewAttempt {
+    std::string uid;
+    std::int64_t number = 1;      // from 1 within the experiment
+    std::string worker;           // driver uid and slot
+    std::string slots_json = "{}";
+    std::string argv_json = "[]";
+    std::string workdir;          // the run folder, relative to the root
+    std::int64_t lease_until_ms = 0;
+};
+
+struct ProcessIdentity {  // tells a process from a later one with the same pid
+    std::int64_t pid = 0;
+    std::int64_t start_ticks = 0;
+    std::string boot_id;
+};
+
+// How an attempt ended, as the driver saw it.
+struct Outcome {
+    std::string state;       // ok | failed | timeout | preempted | stale | cancelled
+    std::string fail_class;  // as in the schema; empty when ok
+    std::optional<std::int64_t> exit_code;
+    std::optional<std::int64_t> term_signal;
+    std::string error;
+    std::int64_t peak_rss_bytes = 0;
+    double cpu_seconds = 0;
+};
+
+struct LiveAttempt {
+    std::int64_t id = 0;
+    std::int64_t experiment_id = 0;
+    std::string config_hash;
+    std::string workdir;
+    ProcessIdentity process;
+};
+
+// What the newest lines of a journal said; empty where they said nothing of the kind.
+struct IngestResult {
+    std::optional<journal::TrainPoint> last_point;
+    std::optional<journal::Started> started;
+    std::optional<journal::Ended> ended;
+    std::int64_t lines = 0;
+};
+
+// The one writer: opens or creates <file>, holds <file>.lock, migrates forward.
+// Errors: database (locked by another driver, with its pid; foreign file; corrupt; newer schema), io (read-only, full disk).
+class Writer {
+   public:
+    explicit Writer(const std::filesystem::path& file);
+    ~Writer();
+    Writer(const Writer&) = delete;
+    Writer& operator=(const Writer&) = delete;
+
+    // Each returns the id of the row with that content, added where new.
+    std::int64_t add_code(const Code&);
+    std::int64_t add_host(const Host&);
+    std::int64_t add_sweep(const Sweep&);
+    std::int64_t add_experiment(const Experiment&);
+    void add_member(std::int64_t sweep_id, std::int64_t experiment_id, const Member&);
+    // Drops members of this sweep name that belong to an older spec from what is shown: the newest spec of a name counts.
+    void add_price(const Price&);
+
+    // True when an attempt of it ended ok.
+    bool is_done(std::int64_t experiment_id) const;
+    std::int64_t next_attempt_number(std::int64_t experiment_id) const;
+
+    std::int64_t begin_attempt(std::int64_t experiment_id, std::int64_t code_id, std::int64_t host_id,
+                               const NewAttempt&);
+    void set_running(std::int64_t attempt_id, const ProcessIdentity&, std::int64_t started_ms);
+    // Reads whole new lines of the journal and stores their rows and the new byte offset in one transaction.
+    // A torn last line is left for later; a damaged line before the last is an io error naming file and line, and nothing
+    // of this call is stored.
+    IngestResult ingest(std::int64_t attempt_id, const std::filesystem::path& journal);
+    void end_attempt(std::int64_t attempt_id, const Outcome&);
+    // Cost of an ended attempt at the newest price of `sku` valid at its start; usd stays NULL without a price.
+    void set_cost(std::int64_t attempt_id, const std::string& sku, std::int64_t devices, double device_seconds,
+                  double model_flops);
+
+    // Attempts still marked leased or running: what a killed driver left.
+    std::vector<LiveAttempt> live_attempts() const;
+
+    void add_event(const std::string& actor, const std::string& kind, const std::string& ref,
+                   const std::string& payload_json);
+
+   private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+// ---- what readers get --------------------------------------------------------------------------------------------
+
+struct ScoreRow {
+    std::string task, metric, unit, better, split;
+    double value = 0;
+    std::int64_t n = 0;
+    double chance = 0;  // NaN: none
+};
+
+// The newest finished attempt of one experiment, or its newest attempt of any state.
+struct TrialRow {
+    std::string case_key;
+    std::string axes_json;
+    std::int64_t ordinal = 0;
+    std::int64_t seed = 0;
+    std::string config_hash, variant_hash, label, config_json;
+    std::string state;  // pending | leased | running | ok | failed | ...
+    std::int64_t attempts = 0;
+    std::string fail_class, error, workdir;
+    std::int64_t started_ms = 0, ended_ms = 0;
+    std::optional<journal::TrainPoint> last_point;  // of that attempt
+    double train_seconds = 0;
+    double device_seconds = 0;
+    std::optional<double> usd;
+    std::string price_sku, price_source;
+    std::int64_t price_valid_from_ms = 0;
+    double usd_per_hour = 0;
+    std::vector<ScoreRow> scores;
+    Code code;  // without the diff's text
+    Host host;
+    std::string dataset_name, dataset_sha256;
+};
+
+struct SweepResults {
+    std::string name, spec_sha256;
+    std::int64_t created_ms = 0;
+    std::vector<TrialRow> trials;  // by ordinal
+};
+
+// Read-only; several may be open while the writer works.
+// Errors: missing (no such file, no such sweep), database (foreign, corrupt, too new).
+class Reader {
+   public:
+    explicit Reader(const std::filesystem::path& file);
+    ~Reader();
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+
+    std::vector<std::string> sweep_names() const;  // newest first
+    // The newest spec of that name.
+    SweepResults sweep(const std::string& name) const;
+    // By a prefix of the config hash or by "case/seed" within the newest sweep. Errors: missing, or usage when ambiguous.
+    TrialRow trial(const std::string& selector) const;
+    // The training curve of the newest attempt of an experiment.
+    std::vector<journal::TrainPoint> curve(const std::string& config_hash) const;
+
+   private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace deft::results_db
