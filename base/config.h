@@ -49,6 +49,9 @@ void set_at_path(ConfigNode& root, std::string_view dotted_path, const ConfigNod
 
 Json to_json(const ConfigNode& node);
 
+// The inverse; every node stands at `place`. Errors: config, for null and integers that do not fit.
+ConfigNode from_json(const Json& json, const Place& place);
+
 // The candidate nearest to `word` in edit distance, or empty where none is near enough to be meant.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 

@@ -1,0 +1,451 @@
+#include "base/config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <sstream>
+#include <toml.hpp>
+
+#include "base/files.h"
+
+namespace deft {
+
+namespace {
+
+using Kind = ConfigNode::Kind;
+
+// Deeper than any sweep; the TOML library recurses, so that a file of brackets alone could end the program.
+constexpr int kDeepest = 100;
+
+Place place_of(const toml::source_location& location, const std::string& file) {
+#if TOML11_VERSION_MAJOR >= 4
+    return {file, static_cast<int>(location.first_line_number()), static_cast<int>(location.first_column_number())};
+#else
+    return {file, static_cast<int>(location.line()), static_cast<int>(location.column())};
+#endif
+}
+
+Place place_of(const toml::syntax_error& error, const std::string& file) {
+#if TOML11_VERSION_MAJOR >= 4
+    if (error.errors().empty() || error.errors()[0].locations().empty()) return {file, 0, 0};
+    return place_of(error.errors()[0].locations()[0].first, file);
+#else
+    return place_of(error.location(), file);
+#endif
+}
+
+// The library's messages are banners of several lines; the first holds the reason.
+std::string one_line_reason(const std::string& banner) {
+    std::string line = banner.substr(0, banner.find('\n'));
+    if (line.starts_with("[error] ")) line.erase(0, 8);
+    if (line.starts_with("toml::")) {
+        const std::size_t colon = line.find(": ");
+        if (colon != std::string::npos) line.erase(0, colon + 2);
+    }
+    return line.empty() ? "this is not TOML" : line;
+}
+
+bool before(const Place& a, const Place& b) { return a.line != b.line ? a.line < b.line : a.column < b.column; }
+
+struct DateRefused {
+    Place place;
+};
+
+ConfigNode convert(const toml::value& value, const std::string& file) {
+    ConfigNode node;
+    node.place = place_of(value.location(), file);
+    switch (value.type()) {
+        case toml::value_t::boolean:
+            node.kind = Kind::boolean;
+            node.boolean = value.as_boolean();
+            break;
+        case toml::value_t::integer:
+            node.kind = Kind::integer;
+            node.integer = value.as_integer();
+            break;
+        case toml::value_t::floating:
+            node.kind = Kind::real;
+            node.real = value.as_floating();
+            break;
+        case toml::value_t::string:
+            node.kind = Kind::text;
+            node.text = toml::get<std::string>(value);
+            break;
+        case toml::value_t::array:
+            node.kind = Kind::array;
+            for (const toml::value& item : value.as_array()) node.items.push_back(convert(item, file));
+            break;
+        case toml::value_t::table:
+            node.kind = Kind::table;
+            for (const auto& [key, child] : value.as_table()) node.children.emplace_back(key, convert(child, file));
+            // The library keeps no order; where the values stood gives it back.
+            std::sort(node.children.begin(), node.children.end(), [](const auto& a, const auto& b) {
+                if (before(a.second.place, b.second.place)) return true;
+                if (before(b.second.place, a.second.place)) return false;
+                return a.first < b.first;
+            });
+            break;
+        default: throw DateRefused{node.place};
+    }
+    return node;
+}
+
+void refuse_deep_nesting(const std::string& text, const std::string& file) {
+    int depth = 0, line = 1;
+    char quote = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '\n') {
+            ++line;
+            quote = 0;  // a long string may fool this count for a line, no more
+        } else if (quote != 0) {
+            if (c == '\\' && quote == '"') ++i;
+            else if (c == quote) quote = 0;
+        } else if (c == '"' || c == '\'') {
+            quote = c;
+        } else if (c == '#') {
+            while (i + 1 < text.size() && text[i + 1] != '\n') ++i;
+        } else if (c == '[' || c == '{') {
+            if (++depth > kDeepest)
+                throw Error(ErrorKind::config, Place{file, line, 0},
+                            fmt::format("brackets nest deeper than {}", kDeepest));
+        } else if ((c == ']' || c == '}') && depth > 0) {
+            --depth;
+        }
+    }
+}
+
+// Throws toml::syntax_error and DateRefused.
+ConfigNode parse_text(const std::string& text, const std::string& file) {
+    std::istringstream in(text);
+    return convert(toml::parse(in, file), file);
+}
+
+void set_place(ConfigNode& node, const Place& place) {
+    node.place = place;
+    for (ConfigNode& item : node.items) set_place(item, place);
+    for (auto& [key, child] : node.children) set_place(child, place);
+}
+
+std::string with_article(Kind kind) {
+    const std::string name = kind_name(kind);
+    return (name.find_first_of("aeiou") == 0 ? "an " : "a ") + name;
+}
+
+std::string show(const ConfigNode& node) {
+    if (node.kind == Kind::array || node.kind == Kind::table) return with_article(node.kind);
+    const std::string text = to_json(node).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return fmt::format("{} ({})", with_article(node.kind), text.size() > 60 ? text.substr(0, 57) + "..." : text);
+}
+
+[[noreturn]] void wrong_kind(const ConfigNode& node, const std::string& name, const std::string& wanted) {
+    throw Error(ErrorKind::config, node.place, fmt::format("{} must be {}, not {}", name, wanted, show(node)));
+}
+
+}  // namespace
+
+const char* kind_name(Kind kind) {
+    switch (kind) {
+        case Kind::boolean: return "boolean";
+        case Kind::integer: return "integer";
+        case Kind::real: return "real number";
+        case Kind::text: return "string";
+        case Kind::array: return "array";
+        case Kind::table: return "table";
+    }
+    return "value";
+}
+
+const ConfigNode* ConfigNode::find(std::string_view key) const {
+    for (const auto& [name, child] : children)
+        if (name == key) return &child;
+    return nullptr;
+}
+
+ConfigNode* ConfigNode::find(std::string_view key) {
+    return const_cast<ConfigNode*>(std::as_const(*this).find(key));
+}
+
+ConfigNode& ConfigNode::child_table(std::string_view key) {
+    if (ConfigNode* child = find(key)) return *child;
+    ConfigNode table;
+    table.place = place;
+    return children.emplace_back(std::string(key), std::move(table)).second;
+}
+
+void ConfigNode::set(std::string_view key, ConfigNode value) {
+    if (ConfigNode* child = find(key))
+        *child = std::move(value);
+    else
+        children.emplace_back(std::string(key), std::move(value));
+}
+
+void ConfigNode::erase(std::string_view key) {
+    std::erase_if(children, [&](const auto& child) { return child.first == key; });
+}
+
+ConfigNode parse_toml(const std::string& text, const std::string& file_name) {
+    refuse_deep_nesting(text, file_name);
+    try {
+        return parse_text(text, file_name);
+    } catch (const toml::syntax_error& error) {
+        throw Error(ErrorKind::config, place_of(error, file_name), one_line_reason(error.what()));
+    } catch (const DateRefused& date) {
+        throw Error(ErrorKind::config, date.place, "dates are not used here", "write it as a string, in quotes");
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& error) {  // the library's other types, for numbers out of range and the like
+        throw Error(ErrorKind::config, Place{file_name, 0, 0}, one_line_reason(error.what()));
+    }
+}
+
+ConfigNode parse_toml_file(const std::filesystem::path& file) { return parse_toml(read_file(file), file.string()); }
+
+ConfigNode parse_toml_value(const std::string& text, const Place& place) {
+    ConfigNode node;
+    node.kind = Kind::text;
+    node.text = text;
+    try {
+        refuse_deep_nesting(text, place.file);
+        // More than one key means that the text broke out of its line: then it is a string.
+        ConfigNode root = parse_text("value = " + text + "\n", place.file);
+        if (root.children.size() == 1 && root.children[0].first == "value") node = std::move(root.children[0].second);
+    } catch (const Error&) {
+        throw;
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const DateRefused&) {
+    } catch (const std::exception&) {
+    }
+    set_place(node, place);
+    return node;
+}
+
+void merge(ConfigNode& base, const ConfigNode& overlay) {
+    if (base.kind != Kind::table || overlay.kind != Kind::table) {
+        base = overlay;
+        return;
+    }
+    for (const auto& [key, value] : overlay.children) {
+        if (ConfigNode* child = base.find(key))
+            merge(*child, value);
+        else
+            base.children.emplace_back(key, value);
+    }
+}
+
+void set_at_path(ConfigNode& root, std::string_view dotted_path, const ConfigNode& value) {
+    ConfigNode* node = &root;
+    std::string_view rest = dotted_path;
+    for (;;) {
+        const std::size_t dot = rest.find('.');
+        const std::string_view key = rest.substr(0, dot);
+        const auto walked = dotted_path.substr(0, dotted_path.size() - rest.size());
+        if (key.empty())
+            throw Error(ErrorKind::config, value.place, fmt::format("'{}' is no dotted path", dotted_path),
+                        "write it as in train.batch_size");
+        if (node->kind != Kind::table)
+            throw Error(ErrorKind::config, value.place,
+                        fmt::format("{} goes through {}, which is {}", dotted_path,
+                                    walked.substr(0, walked.size() - 1), with_article(node->kind)));
+        if (dot == std::string_view::npos) {
+            node->set(key, value);
+            return;
+        }
+        if (node->find(key) == nullptr) {
+            ConfigNode table;
+            table.place = value.place;
+            node->set(key, std::move(table));
+        }
+        node = node->find(key);
+        rest.remove_prefix(dot + 1);
+    }
+}
+
+Json to_json(const ConfigNode& node) {
+    switch (node.kind) {
+        case Kind::boolean: return node.boolean;
+        case Kind::integer: return node.integer;
+        case Kind::real: return node.real;
+        case Kind::text: return node.text;
+        case Kind::array: {
+            Json array = Json::array();
+            for (const ConfigNode& item : node.items) array.push_back(to_json(item));
+            return array;
+        }
+        case Kind::table: {
+            Json object = Json::object();
+            for (const auto& [key, child] : node.children) object[key] = to_json(child);
+            return object;
+        }
+    }
+    return nullptr;
+}
+
+ConfigNode from_json(const Json& json, const Place& place) {
+    ConfigNode node;
+    node.place = place;
+    switch (json.type()) {
+        case Json::value_t::boolean:
+            node.kind = Kind::boolean;
+            node.boolean = json.get<bool>();
+            return node;
+        case Json::value_t::number_unsigned:
+            if (json.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) break;
+            [[fallthrough]];
+        case Json::value_t::number_integer:
+            node.kind = Kind::integer;
+            node.integer = json.get<std::int64_t>();
+            return node;
+        case Json::value_t::number_float:
+            node.kind = Kind::real;
+            node.real = json.get<double>();
+            return node;
+        case Json::value_t::string:
+            node.kind = Kind::text;
+            node.text = json.get<std::string>();
+            return node;
+        case Json::value_t::array:
+            node.kind = Kind::array;
+            for (const Json& item : json) node.items.push_back(from_json(item, place));
+            return node;
+        case Json::value_t::object:
+            for (const auto& [key, value] : json.items()) node.children.emplace_back(key, from_json(value, place));
+            return node;
+        default: break;
+    }
+    throw Error(ErrorKind::config, place, fmt::format("a configuration cannot hold {}", json.dump()));
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+    // Edits: insert, delete, replace, swap of neighbours. Three rows of the table are enough.
+    const auto distance = [&](std::string_view other) {
+        const std::size_t n = other.size();
+        std::vector<std::size_t> before_last(n + 1), last(n + 1), row(n + 1);
+        for (std::size_t j = 0; j <= n; ++j) row[j] = j;
+        for (std::size_t i = 1; i <= word.size(); ++i) {
+            before_last.swap(last);
+            last.swap(row);
+            row[0] = i;
+            for (std::size_t j = 1; j <= n; ++j) {
+                const std::size_t replaced = last[j - 1] + (word[i - 1] == other[j - 1] ? 0 : 1);
+                row[j] = std::min({last[j] + 1, row[j - 1] + 1, replaced});
+                if (i > 1 && j > 1 && word[i - 1] == other[j - 2] && word[i - 2] == other[j - 1])
+                    row[j] = std::min(row[j], before_last[j - 2] + 1);
+            }
+        }
+        return row[n];
+    };
+    std::string nearest;
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    for (const std::string& candidate : candidates) {
+        const std::size_t edits = distance(candidate);
+        const std::size_t allowed = std::max<std::size_t>(1, std::max(word.size(), candidate.size()) / 3);
+        if (edits <= allowed && edits < least && edits < std::max(word.size(), candidate.size())) {
+            nearest = candidate;
+            least = edits;
+        }
+    }
+    return nearest;
+}
+
+TableReader::TableReader(const ConfigNode& table, std::string path) : table_(table), path_(std::move(path)) {
+    if (table_.kind != Kind::table) wrong_kind(table_, path_.empty() ? "this" : path_, "a table");
+}
+
+const ConfigNode* TableReader::take(const char* key) {
+    known_.emplace_back(key);
+    return table_.find(key);
+}
+
+void TableReader::optional(const char* key, bool& out) {
+    if (const ConfigNode* node = take(key)) {
+        if (node->kind != Kind::boolean) wrong_kind(*node, name(key), "true or false");
+        out = node->boolean;
+    }
+}
+
+void TableReader::optional(const char* key, std::int64_t& out) {
+    if (const ConfigNode* node = take(key)) {
+        if (node->kind != Kind::integer) wrong_kind(*node, name(key), "an integer");
+        out = node->integer;
+    }
+}
+
+void TableReader::optional(const char* key, double& out) {
+    if (const ConfigNode* node = take(key)) {
+        if (node->kind == Kind::integer)
+            out = static_cast<double>(node->integer);
+        else if (node->kind == Kind::real)
+            out = node->real;
+        else
+            wrong_kind(*node, name(key), "a number");
+    }
+}
+
+void TableReader::optional(const char* key, std::string& out) {
+    if (const ConfigNode* node = take(key)) {
+        if (node->kind != Kind::text) wrong_kind(*node, name(key), "a string");
+        out = node->text;
+    }
+}
+
+void TableReader::optional(const char* key, std::vector<std::string>& out) {
+    if (const ConfigNode* node = take(key)) {
+        if (node->kind != Kind::array) wrong_kind(*node, name(key), "an array of strings");
+        std::vector<std::string> texts;
+        for (const ConfigNode& item : node->items) {
+            if (item.kind != Kind::text) wrong_kind(item, "an item of " + name(key), "a string");
+            texts.push_back(item.text);
+        }
+        out = std::move(texts);
+    }
+}
+
+void TableReader::optional(const char* key, std::vector<std::int64_t>& out) {
+    if (const ConfigNode* node = take(key)) {
+        if (node->kind != Kind::array) wrong_kind(*node, name(key), "an array of integers");
+        std::vector<std::int64_t> numbers;
+        for (const ConfigNode& item : node->items) {
+            if (item.kind != Kind::integer) wrong_kind(item, "an item of " + name(key), "an integer");
+            numbers.push_back(item.integer);
+        }
+        out = std::move(numbers);
+    }
+}
+
+const ConfigNode* TableReader::optional_node(const char* key) { return take(key); }
+
+void TableReader::require(const char* key) {
+    if (table_.find(key) != nullptr) return;
+    known_.emplace_back(key);
+    // A key that is there but misspelt says more than the one that is missing.
+    for (const auto& [present, child] : table_.children)
+        if (did_you_mean(present, {key}) == key)
+            throw Error(ErrorKind::config, child.place, fmt::format("unknown key {}", name(present.c_str())),
+                        fmt::format("did you mean {}?", key));
+    throw Error(ErrorKind::config, table_.place, fmt::format("{} is missing", name(key)));
+}
+
+void TableReader::finish() const {
+    for (const auto& [key, child] : table_.children) {
+        if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+        const std::string meant = did_you_mean(key, known_);
+        std::vector<std::string> sorted = known_;
+        std::sort(sorted.begin(), sorted.end());
+        sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+        throw Error(ErrorKind::config, child.place, fmt::format("unknown key {}", name(key.c_str())),
+                    meant.empty() ? fmt::format("known here: {}", fmt::join(sorted, ", "))
+                                  : fmt::format("did you mean {}?", meant));
+    }
+}
+
+Place TableReader::place(const char* key) const {
+    const ConfigNode* node = table_.find(key);
+    return node != nullptr ? node->place : table_.place;
+}
+
+std::string TableReader::name(const char* key) const { return path_.empty() ? key : path_ + "." + key; }
+
+}  // namespace deft
