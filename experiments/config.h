@@ -91,6 +91,9 @@ struct TrialConfig {
 // sense together, a budget smaller than one step.
 TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder);
 
+// Layer-averaged tokens at which this trial stops: budget_tokens x budget_fraction, rounded.
+std::int64_t budget_layer_tokens(const TrainConfig& train);
+
 // Finds the corpus, checks that it is there and not empty, and fills data.sha256. Cheap to call again for equal data.
 // Errors: io or config, naming the file and how to supply it.
 void resolve_data(TrialConfig& config);

@@ -1,0 +1,27 @@
+#pragma once
+// The one seam: (device, dtype) becomes code here and nowhere else. The kernel is found by argument-dependent lookup on the
+// backend's Exec, so a kernel that a backend lacks does not compile.
+
+#include <stdexcept>
+
+#include "engine/core/exec.h"
+#include "engine/core/tensor.h"
+
+namespace deft::engine {
+
+template <class T>
+struct TypeTag {
+    using type = T;
+};
+
+// Calls f(backend_exec, TypeTag<T>{}).
+template <class F>
+void dispatch(Exec& exec, DType dtype, F&& f) {
+    if (exec.device == Device::cpu) {
+        if (dtype == DType::f32) return f(exec.cpu, TypeTag<float>{});
+        if (dtype == DType::f64) return f(exec.reference, TypeTag<double>{});
+    }
+    throw std::logic_error(std::string("no kernel for dtype ") + dtype_name(dtype));
+}
+
+}  // namespace deft::engine

@@ -1,0 +1,67 @@
+#pragma once
+// Every operation of the models, the size of a fusion: shapes are checked here, then one kernel runs. Semantics stand at the
+// kernels (kernels/cpu/*.h), which all backends share. An empty Tensor means "not there".
+
+#include <cstdint>
+
+#include "engine/core/exec.h"
+#include "engine/core/tensor.h"
+#include "kernels/types.h"
+
+namespace deft::engine {
+
+using kernels::Accumulate;
+using kernels::Activation;
+using kernels::AdamW;
+
+// out (B, T, C), token (B, T), wte (V, C), wpe (max_T, C)
+void embedding_forward(Exec&, Tensor out, Tensor token, Tensor wte, Tensor wpe);
+void embedding_backward(Exec&, Tensor dwte, Tensor dwpe, Tensor dout, Tensor token, Accumulate);
+
+// y (B, K, C), gathered (B, K, C) with index, mean and rstd (B, K), stream (B, T, C), index (B, K) or empty
+void layernorm_forward(Exec&, Tensor y, Tensor gathered, Tensor mean, Tensor rstd, Tensor stream, Tensor index,
+                       Tensor weight, Tensor bias);
+// y, sum, a, delta (B, K, C)
+void residual_layernorm_forward(Exec&, Tensor y, Tensor sum, Tensor mean, Tensor rstd, Tensor a, Tensor delta,
+                                Tensor weight, Tensor bias);
+// out (B, T, C) at index, a and delta (B, K, C)
+void residual_forward(Exec&, Tensor out, Tensor index, Tensor a, Tensor delta);
+// dx (B, T, C) at index, dy, dresidual and x (B, K, C)
+void layernorm_backward(Exec&, Tensor dx, Tensor index, Tensor dweight, Tensor dbias, Tensor dy, Tensor dresidual,
+                        Tensor x, Tensor mean, Tensor rstd, Tensor weight, Accumulate);
+// out (B, K, C), stream (B, T, C), index (B, K)
+void gather_rows(Exec&, Tensor out, Tensor stream, Tensor index);
+
+// y (..., out), pre (..., out) or empty, x (..., in), weight (out, in), bias (out) or empty
+void linear_forward(Exec&, Tensor y, Tensor pre, Tensor x, Tensor weight, Tensor bias, Activation);
+void linear_backward_input(Exec&, Tensor dx, Tensor dy, Tensor weight, Tensor pre, Activation);
+void linear_backward_weight(Exec&, Tensor dweight, Tensor dbias, Tensor dy, Tensor x, Accumulate);
+
+// out (B, T, C), lse (B, H, T), qkv (B, T, 3C)
+void attention_forward(Exec&, Tensor out, Tensor lse, Tensor qkv, bool causal);
+void attention_backward(Exec&, Tensor dqkv, Tensor dout, Tensor out, Tensor qkv, Tensor lse, bool causal);
+
+// loss and target (B, T), dx and x (B, T, C), weight and dweight (V, C)
+void head_loss_train(Exec&, Tensor loss, Tensor dx, Tensor dweight, Tensor x, Tensor weight, Tensor target,
+                     double scale, Accumulate);
+// greedy (B, T) or empty
+void head_loss(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor target);
+
+// index (layers, B, K), layer_id (layers) i32, sample_id (B) i64; keys do not depend on dtype, so neither does the kernel
+void select_kept_tokens(Exec&, Tensor index, std::uint64_t seed, std::int64_t step, Tensor layer_id, Tensor sample_id,
+                        std::int64_t T);
+
+// norm (1) f64, x flat
+void global_norm(Exec&, Tensor norm, Tensor x);
+void adamw_update(Exec&, Tensor param, Tensor m, Tensor v, Tensor grad, Tensor norm, const AdamW&);
+// total (1) f64
+void sum(Exec&, Tensor total, Tensor x);
+
+// Bytes of workspace that a training step of these extents needs.
+struct WorkspaceNeed {
+    int threads;
+    std::int64_t B, T, C, H, hidden, V, parameters;
+};
+std::size_t workspace_bytes(const WorkspaceNeed&);
+
+}  // namespace deft::engine

@@ -1,0 +1,63 @@
+#pragma once
+// A tensor is a plain view: pointer, element type, shape. Row-major and contiguous; owns nothing.
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+namespace deft::engine {
+
+enum class DType { f32, f64, i32, i64 };
+
+std::int64_t size_of(DType dtype);
+const char* dtype_name(DType dtype);
+
+template <class T>
+inline constexpr DType dtype_of = DType::f32;
+template <>
+inline constexpr DType dtype_of<double> = DType::f64;
+template <>
+inline constexpr DType dtype_of<std::int32_t> = DType::i32;
+template <>
+inline constexpr DType dtype_of<std::int64_t> = DType::i64;
+
+struct Tensor {
+    void* data = nullptr;
+    DType dtype = DType::f32;
+    int rank = 0;
+    std::array<std::int64_t, 4> shape{};
+
+    std::int64_t numel() const;
+    std::int64_t bytes() const { return numel() * size_of(dtype); }
+    std::int64_t dim(int i) const { return shape[static_cast<std::size_t>(i)]; }
+    // Product of all dimensions but the last.
+    std::int64_t rows() const { return numel() / dim(rank - 1); }
+    std::int64_t columns() const { return dim(rank - 1); }
+    explicit operator bool() const { return rank != 0; }
+
+    // Typed pointer; the type must be the tensor's own. A tensor of rank 0 gives null: "not wanted".
+    template <class T>
+    T* as() const {
+        if (rank == 0) return nullptr;
+        require_dtype(dtype_of<T>);
+        return static_cast<T*>(data);
+    }
+
+    // The first elements under another shape of at most as many elements.
+    Tensor view(std::initializer_list<std::int64_t> new_shape) const;
+    // The i-th slice along the first dimension.
+    Tensor slice(std::int64_t i) const;
+
+    std::string shape_text() const;  // "(8, 64, 257) f32"
+
+   private:
+    void require_dtype(DType wanted) const;
+};
+
+Tensor make_tensor(void* data, DType dtype, std::initializer_list<std::int64_t> shape);
+
+// Throws std::logic_error naming `what` unless the tensor has that shape: a mistake in the program, not in its input.
+void check_shape(const Tensor& tensor, std::initializer_list<std::int64_t> shape, const char* what);
+
+}  // namespace deft::engine

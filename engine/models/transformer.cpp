@@ -1,0 +1,142 @@
+#include "engine/models/transformer.h"
+
+#include <string>
+
+namespace deft::engine {
+
+Transformer::Transformer(Arena& arena, const TransformerConfig& config, DType dtype, std::int64_t max_batch, int threads)
+    : config_(config),
+      shape_{max_batch, config.max_seqlen, config.width, config.heads, config.hidden(), true},
+      parameters_(arena, dtype) {
+    const std::int64_t B = max_batch, T = config.max_seqlen, C = config.width, F = config.hidden(), V = config.vocab;
+    const auto layer_name = [](std::int64_t layer) { return "h." + std::to_string(layer) + "."; };
+
+    using enum ParameterKind;
+    blocks_.resize(static_cast<std::size_t>(config.layers));
+    wte_ = parameters_.add("wte.weight", embedding, {V, C});
+    wpe_ = parameters_.add("wpe.weight", embedding, {T, C});
+    for (std::int64_t layer = 0; layer < config.layers; ++layer) {
+        BlockIndices& block = blocks_[static_cast<std::size_t>(layer)];
+        block.qkv = parameters_.add(layer_name(layer) + "attn.c_attn.weight", matrix, {3 * C, C});
+        block.proj = parameters_.add(layer_name(layer) + "attn.c_proj.weight", residual, {C, C});
+        block.fc = parameters_.add(layer_name(layer) + "mlp.c_fc.weight", matrix, {F, C});
+        block.fc2 = parameters_.add(layer_name(layer) + "mlp.c_proj.weight", residual, {C, F});
+    }
+    for (std::int64_t layer = 0; layer < config.layers; ++layer) {
+        BlockIndices& block = blocks_[static_cast<std::size_t>(layer)];
+        block.ln1 = parameters_.add(layer_name(layer) + "ln_1.weight", norm, {C});
+        block.ln1_b = parameters_.add(layer_name(layer) + "ln_1.bias", bias, {C});
+        block.qkv_b = parameters_.add(layer_name(layer) + "attn.c_attn.bias", bias, {3 * C});
+        block.proj_b = parameters_.add(layer_name(layer) + "attn.c_proj.bias", bias, {C});
+        block.ln2 = parameters_.add(layer_name(layer) + "ln_2.weight", norm, {C});
+        block.ln2_b = parameters_.add(layer_name(layer) + "ln_2.bias", bias, {C});
+        block.fc_b = parameters_.add(layer_name(layer) + "mlp.c_fc.bias", bias, {F});
+        block.fc2_b = parameters_.add(layer_name(layer) + "mlp.c_proj.bias", bias, {C});
+    }
+    lnf_ = parameters_.add("ln_f.weight", norm, {C});
+    lnf_b_ = parameters_.add("ln_f.bias", bias, {C});
+    const std::int64_t padded = arena.flat(Region::parameters, dtype).numel();
+    arena.add(Region::optimizer, "adam.m", dtype, {padded});
+    arena.add(Region::optimizer, "adam.v", dtype, {padded});
+
+    const auto add = [&](const std::string& name, DType type, std::initializer_list<std::int64_t> shape) {
+        return arena.add(Region::activations, name, type, shape);
+    };
+    token = add("token", DType::i32, {B, T});
+    target = add("target", DType::i32, {B, T});
+    loss = add("loss", dtype, {B, T});
+    greedy = add("greedy", DType::i32, {B, T});
+    for (std::int64_t layer = 0; layer <= config.layers; ++layer)
+        stream_.push_back(add("stream." + std::to_string(layer), dtype, {B, T, C}));
+    for (std::int64_t layer = 0; layer < config.layers; ++layer)
+        saved_.push_back(plan_block_saved(arena, layer_name(layer), dtype, shape_));
+    scratch_ = plan_block_scratch(arena, dtype, shape_);
+    final_ = add("final", dtype, {B, T, C});
+    final_mean_ = add("final_mean", dtype, {B, T});
+    final_rstd_ = add("final_rstd", dtype, {B, T});
+    d_stream_ = add("d_stream", dtype, {B, T, C});
+    d_final_ = add("d_final", dtype, {B, T, C});
+    input_slot_.resize(blocks_.size());
+    arena.reserve_workspace(workspace_bytes({threads, B, T, C, config.heads, F, V, padded}));
+}
+
+BlockTensors Transformer::block_tensors(std::int64_t layer, Tensor Parameter::* field) const {
+    const BlockIndices& i = blocks_[static_cast<std::size_t>(layer)];
+    return {tensor(i.ln1, field), tensor(i.ln1_b, field), tensor(i.qkv, field), tensor(i.qkv_b, field),
+            tensor(i.proj, field), tensor(i.proj_b, field), tensor(i.ln2, field), tensor(i.ln2_b, field),
+            tensor(i.fc, field), tensor(i.fc_b, field), tensor(i.fc2, field), tensor(i.fc2_b, field)};
+}
+
+namespace {
+
+// The kept rows of that layer, (B, K) i32, or empty where the layer takes every token.
+Tensor layer_index(const KeptTokens& kept, std::int64_t layer) {
+    const std::int64_t dropped = layer - kept.first_layer;
+    if (!kept.index || dropped < 0 || dropped >= kept.index.dim(0)) return {};
+    return kept.index.slice(dropped);
+}
+
+}  // namespace
+
+void Transformer::forward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept) {
+    const std::int64_t C = config_.width;
+    embedding_forward(exec, stream_[0].view({B, T, C}), token.view({B, T}), tensor(wte_, &Parameter::value),
+                      tensor(wpe_, &Parameter::value));
+    std::size_t current = 0;
+    for (std::int64_t layer = 0; layer < config_.layers; ++layer) {
+        const auto i = static_cast<std::size_t>(layer);
+        const Tensor index = layer_index(kept, layer);
+        const std::int64_t K = index ? index.dim(1) : T;
+        const Tensor in = stream_[current].view({B, T, C});
+        const Tensor next = stream_[i + 1];
+        block_forward(exec, block_tensors(layer, &Parameter::value), view(saved_[i], shape_, B, K),
+                      view(scratch_, shape_, B, K), in, next.view({B, T, C}), index ? next.view({B, K, C}) : Tensor{},
+                      index, shape_.causal);
+        input_slot_[i] = index ? i + 1 : current;
+        if (!index) current = i + 1;
+    }
+    last_slot_ = current;
+    layernorm_forward(exec, final_.view({B, T, C}), {}, final_mean_.view({B, T}), final_rstd_.view({B, T}),
+                      stream_[current].view({B, T, C}), {}, tensor(lnf_, &Parameter::value),
+                      tensor(lnf_b_, &Parameter::value));
+}
+
+void Transformer::backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, Accumulate accumulate) {
+    const std::int64_t C = config_.width;
+    const Tensor d_stream = d_stream_.view({B, T, C});
+    layernorm_backward(exec, d_stream, {}, tensor(lnf_, &Parameter::grad), tensor(lnf_b_, &Parameter::grad),
+                       d_final_.view({B, T, C}), {}, stream_[last_slot_].view({B, T, C}), final_mean_.view({B, T}),
+                       final_rstd_.view({B, T}), tensor(lnf_, &Parameter::value), accumulate);
+    for (std::int64_t layer = config_.layers - 1; layer >= 0; --layer) {
+        const auto i = static_cast<std::size_t>(layer);
+        const Tensor index = layer_index(kept, layer);
+        const std::int64_t K = index ? index.dim(1) : T;
+        block_backward(exec, block_tensors(layer, &Parameter::value), block_tensors(layer, &Parameter::grad),
+                       view(saved_[i], shape_, B, K), view(scratch_, shape_, B, K), d_stream,
+                       stream_[input_slot_[i]].view({B, K, C}), index, shape_.causal, accumulate);
+    }
+    embedding_backward(exec, tensor(wte_, &Parameter::grad), tensor(wpe_, &Parameter::grad), d_stream,
+                       token.view({B, T}), accumulate);
+}
+
+void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, double scale,
+                                   Accumulate accumulate) {
+    forward(exec, B, T, kept);
+    head_loss_train(exec, loss.view({B, T}), d_final_.view({B, T, config_.width}), tensor(wte_, &Parameter::grad),
+                    final_.view({B, T, config_.width}), tensor(wte_, &Parameter::value), target.view({B, T}), scale,
+                    accumulate);
+    backward(exec, B, T, kept, accumulate);
+}
+
+void Transformer::evaluate(Exec& exec, std::int64_t B, std::int64_t T) {
+    forward(exec, B, T, {});
+    head_loss(exec, loss.view({B, T}), greedy.view({B, T}), final_.view({B, T, config_.width}),
+              tensor(wte_, &Parameter::value), target.view({B, T}));
+}
+
+void Transformer::logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T) {
+    linear_forward(exec, out, {}, final_.view({B, T, config_.width}), tensor(wte_, &Parameter::value), {},
+                   Activation::none);
+}
+
+}  // namespace deft::engine

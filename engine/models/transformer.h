@@ -1,0 +1,82 @@
+#pragma once
+// A decoder-only transformer (GPT-2's architecture): embedding, blocks, final norm, tied head. One forward and one backward,
+// for every backend and dtype.
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/core/ops.h"
+#include "engine/nn/block.h"
+#include "engine/nn/parameters.h"
+
+namespace deft::engine {
+
+struct TransformerConfig {
+    std::int64_t layers = 4;
+    std::int64_t width = 64;
+    std::int64_t heads = 2;
+    std::int64_t max_seqlen = 64;
+    std::int64_t vocab = 257;
+    double init_std = 0.02;
+
+    std::int64_t hidden() const { return 4 * width; }
+};
+
+// Token dropping of one micro-batch: index (layers dropped, B, K) for layers first .. first + dim(0) - 1; empty: none dropped.
+struct KeptTokens {
+    Tensor index;
+    std::int64_t first_layer = 0;
+};
+
+class Transformer {
+   public:
+    // Plans every buffer for micro-batches of at most `max_batch` samples of max_seqlen tokens. Call inside a plan.
+    Transformer(Arena& arena, const TransformerConfig& config, DType dtype, std::int64_t max_batch, int threads);
+
+    const TransformerConfig& config() const { return config_; }
+    ParameterTable& parameters() { return parameters_; }
+    const ParameterTable& parameters() const { return parameters_; }
+
+    // Inputs of a micro-batch, to be filled by the caller: (max_batch, max_seqlen) i32; use token.view({B, T}).
+    Tensor token, target;
+    // Loss of each position after a call below, (max_batch, max_seqlen), nats; greedy hits i32.
+    Tensor loss, greedy;
+
+    // Loss and gradients of a micro-batch: adds scale * d(sum of losses) to, or writes, every parameter's gradient.
+    void forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, double scale,
+                          Accumulate accumulate);
+
+    // Loss and greedy hits with every token in every layer.
+    void evaluate(Exec& exec, std::int64_t B, std::int64_t T);
+
+    // Logits (B, T, V) of the last forward pass, for inspection: the training path never holds them.
+    void logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T);
+
+   private:
+    void forward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept);
+    void backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, Accumulate accumulate);
+    BlockTensors block_tensors(std::int64_t layer, Tensor Parameter::* field) const;
+    Tensor tensor(std::size_t parameter, Tensor Parameter::* field) const { return parameters_[parameter].*field; }
+
+    TransformerConfig config_;
+    BlockShape shape_;
+    ParameterTable parameters_;
+    struct BlockIndices {
+        std::size_t qkv, proj, fc, fc2;                                      // weights
+        std::size_t ln1, ln1_b, qkv_b, proj_b, ln2, ln2_b, fc_b, fc2_b;
+    };
+    std::size_t wte_, wpe_, lnf_, lnf_b_;
+    std::vector<BlockIndices> blocks_;
+
+    // stream_[0] is the embedding. Each block takes the next slot: as its output, or with dropped tokens for its kept input.
+    std::vector<Tensor> stream_;  // layers + 1 of (B, T, C)
+    std::vector<BlockSaved> saved_;
+    BlockScratch scratch_;
+    Tensor final_, final_mean_, final_rstd_;  // (B, T, C), (B, T), (B, T)
+    Tensor d_stream_, d_final_;               // (B, T, C)
+    // Of the last forward: which slot each block read, and which held its input for backward.
+    std::vector<std::size_t> input_slot_;
+    std::size_t last_slot_ = 0;
+};
+
+}  // namespace deft::engine

@@ -1,0 +1,62 @@
+#pragma once
+// The parameter table: every weight by name, kind and shape, in flat buffers for values, gradients and Adam moments.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/core/arena.h"
+
+namespace deft::engine {
+
+// Decides initialisation and weight decay.
+enum class ParameterKind {
+    matrix,     // linear weight: N(0, std), decayed
+    residual,   // linear weight that writes to the residual stream: N(0, std / sqrt(2 L)), decayed
+    embedding,  // N(0, std), decayed
+    norm,       // LayerNorm weight: 1, not decayed
+    bias,       // 0, not decayed
+};
+
+bool is_decayed(ParameterKind kind);
+
+struct Parameter {
+    std::string name;
+    ParameterKind kind;
+    Tensor value, grad;  // same shape
+};
+
+// Adds parameters in the order of the model; the decayed kinds must come before the others, so that each group is one
+// contiguous range of the flat buffers.
+class ParameterTable {
+   public:
+    ParameterTable(Arena& arena, DType dtype) : arena_(&arena), dtype_(dtype) {}
+
+    // Returns the index in all().
+    std::size_t add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
+
+    std::vector<Parameter>& all() { return parameters_; }
+    const std::vector<Parameter>& all() const { return parameters_; }
+    const Parameter& operator[](std::size_t i) const { return parameters_[i]; }
+    const Parameter& find(const std::string& name) const;
+
+    std::int64_t count() const;  // elements of all parameters, padding excluded
+
+    // The flat ranges of the two groups.
+    struct Group {
+        Tensor value, grad, m, v;
+        bool decayed;
+    };
+    std::vector<Group> groups() const;
+    Tensor flat_gradients() const { return arena_->flat(Region::gradients, dtype_); }
+
+   private:
+    Arena* arena_;
+    DType dtype_;
+    std::vector<Parameter> parameters_;
+};
+
+// Values by kind from Philox keyed by (seed, parameter index, element): the same on every backend and any order.
+void initialise(ParameterTable& table, std::uint64_t seed, double std, std::int64_t layers);
+
+}  // namespace deft::engine

@@ -1,0 +1,55 @@
+#include "engine/train/accounting.h"
+
+namespace deft::engine {
+
+namespace {
+
+std::int64_t layer_parameters(const TransformerConfig& c) {
+    const std::int64_t C = c.width, F = c.hidden();
+    return 4 * C * C + 2 * C * F    // qkv, proj, fc, fc2 weights
+           + 3 * C + C + F + C      // their biases
+           + 4 * C;                 // two norms
+}
+
+std::int64_t head_parameters(const TransformerConfig& c) { return c.vocab * c.width + 2 * c.width; }
+
+}  // namespace
+
+std::int64_t parameter_count(const TransformerConfig& c) {
+    return c.layers * layer_parameters(c) + head_parameters(c) + c.max_seqlen * c.width;
+}
+
+double sample_flops(const TransformerConfig& c, const Techniques& techniques, const StepPlan& plan) {
+    const auto layer = [&](std::int64_t tokens) {
+        const double n = static_cast<double>(tokens);
+        return 6.0 * static_cast<double>(layer_parameters(c)) * n + 6.0 * static_cast<double>(c.width) * n * n;
+    };
+    const std::int64_t dropped = techniques.dropped_layers();
+    return static_cast<double>(dropped) * layer(plan.kept) + static_cast<double>(c.layers - dropped) * layer(plan.seqlen) +
+           6.0 * static_cast<double>(head_parameters(c)) * static_cast<double>(plan.seqlen);
+}
+
+void advance(Counts& counts, const TransformerConfig& config, const Techniques& techniques, const StepPlan& plan,
+             std::int64_t batch_size) {
+    counts.steps += 1;
+    counts.input_tokens += batch_size * plan.seqlen;
+    counts.layer_tokens += batch_size * plan.layer_tokens;
+    counts.flops += static_cast<double>(batch_size) * sample_flops(config, techniques, plan);
+}
+
+Counts run_schedule(const TransformerConfig& config, const Techniques& techniques, std::int64_t batch_size,
+                    std::int64_t budget_layer_tokens) {
+    Counts counts;
+    while (counts.layer_tokens < budget_layer_tokens)
+        advance(counts, config, techniques, plan_step(techniques, counts.steps), batch_size);
+    return counts;
+}
+
+void UniqueTokens::see(std::int64_t sample, std::int64_t length) {
+    std::uint32_t& longest = longest_[static_cast<std::size_t>(sample)];
+    if (static_cast<std::uint32_t>(length) <= longest) return;
+    count_ += length - longest;
+    longest = static_cast<std::uint32_t>(length);
+}
+
+}  // namespace deft::engine

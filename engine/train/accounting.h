@@ -1,0 +1,47 @@
+#pragma once
+// What training consumes: the counts that budgets, tables and projections share.
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/data_efficiency/techniques.h"
+#include "engine/models/transformer.h"
+
+namespace deft::engine {
+
+// Parameters of the model, from its extents alone.
+std::int64_t parameter_count(const TransformerConfig& config);
+
+// Forward and backward FLOPs of one sample under this plan, of the tokens really processed:
+// 6 x parameters x tokens, each layer by its own tokens, without the position table, plus 12 x C x K x K / 2 a layer for
+// causal attention over K tokens (the count of Kaplan et al. 2020, section 2.1, with the attention term halved).
+double sample_flops(const TransformerConfig& config, const Techniques& techniques, const StepPlan& plan);
+
+// Totals since the start.
+struct Counts {
+    std::int64_t steps = 0;
+    std::int64_t input_tokens = 0;  // repeats counted
+    std::int64_t layer_tokens = 0;  // layer-averaged
+    double flops = 0;
+};
+
+void advance(Counts& counts, const TransformerConfig& config, const Techniques& techniques, const StepPlan& plan,
+             std::int64_t batch_size);
+
+// Runs the schedule to the budget without training.
+Counts run_schedule(const TransformerConfig& config, const Techniques& techniques, std::int64_t batch_size,
+                    std::int64_t budget_layer_tokens);
+
+// Distinct corpus tokens: of each sample, the longest prefix seen.
+class UniqueTokens {
+   public:
+    explicit UniqueTokens(std::int64_t samples) : longest_(static_cast<std::size_t>(samples), 0) {}
+    void see(std::int64_t sample, std::int64_t length);
+    std::int64_t count() const { return count_; }
+
+   private:
+    std::vector<std::uint32_t> longest_;
+    std::int64_t count_ = 0;
+};
+
+}  // namespace deft::engine

@@ -1,0 +1,88 @@
+#pragma once
+// The training loop, one step at a time.
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/core/arena.h"
+#include "engine/data/token_corpus.h"
+#include "engine/data_efficiency/sampling/sampler.h"
+#include "engine/data_efficiency/techniques.h"
+#include "engine/models/transformer.h"
+#include "engine/optim/learning_rate.h"
+#include "engine/train/accounting.h"
+
+namespace deft::engine {
+
+struct TrainerConfig {
+    TransformerConfig model;
+    Techniques techniques;
+    std::int64_t batch_size = 8;        // samples a step
+    std::int64_t micro_batch_size = 8;  // samples at once; gradients are accumulated
+    std::int64_t budget_layer_tokens = 0;
+    LearningRate learning_rate;
+    AdamW optimizer;                    // lr and step are set by the trainer
+    std::uint64_t seed = 0;
+};
+
+struct StepResult {
+    StepPlan plan;
+    double loss = 0;  // mean over the step's targets, nats
+    double lr = 0;
+    double grad_norm = 0;
+};
+
+class Trainer {
+   public:
+    // `corpus` must outlive the trainer. Errors: memory.
+    Trainer(const TrainerConfig& config, const TokenCorpus& corpus, int threads, DType dtype = DType::f32);
+
+    bool done() const { return counts_.layer_tokens >= config_.budget_layer_tokens; }
+
+    // One optimizer step: gradients of a batch, clip, AdamW. Errors: nonfinite, when loss or gradient norm is; the weights
+    // are then those of before the step.
+    StepResult step();
+
+    // The two halves of step(), for inspection between them.
+    StepResult accumulate_gradients();
+    void update(const StepResult& result);
+
+    const Counts& counts() const { return counts_; }
+    std::int64_t unique_tokens() const { return unique_tokens_.count(); }
+    Transformer& model() { return *model_; }
+    Exec& exec() { return exec_; }
+    const Arena& arena() const { return arena_; }
+    const TrainerConfig& config() const { return config_; }
+    // Kept token indices of the last micro-batch, (layers dropped, B, K), empty when none was dropped.
+    const KeptTokens& kept() const { return kept_; }
+
+   private:
+    // Fills token, target and sample ids for samples [first, first + B) of the step.
+    void load_micro_batch(std::int64_t first, std::int64_t B, std::int64_t T);
+    void select_tokens(std::int64_t B, const StepPlan& plan);
+
+    TrainerConfig config_;
+    const TokenCorpus& corpus_;
+    Sampler sampler_;
+    Arena arena_;
+    std::unique_ptr<Transformer> model_;
+    Exec exec_;
+    Tensor sample_id_;   // (micro_batch) i64
+    Tensor layer_id_;    // (layers dropped) i32
+    Tensor index_;       // (layers dropped, micro_batch, seqlen) i32
+    Tensor grad_norm_;   // (1) f64
+    Tensor loss_sum_;    // (1) f64
+    KeptTokens kept_;
+    std::vector<ParameterTable::Group> groups_;
+    Counts counts_;
+    UniqueTokens unique_tokens_;
+};
+
+// Bytes and table of the buffers that a trainer of this configuration plans, without allocating them.
+struct MemoryPlan {
+    std::int64_t bytes = 0;
+    std::string table;
+};
+MemoryPlan plan_memory(const TrainerConfig& config, int threads);
+
+}  // namespace deft::engine

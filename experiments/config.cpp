@@ -1,0 +1,311 @@
+#include "experiments/config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/sha256.h"
+#include "experiments/datasets/load.h"
+
+namespace deft::experiments {
+
+namespace {
+
+// Raised by hand whenever the trainer's numerics change, so that old results are not taken for new ones.
+constexpr int kResultEpoch = 1;
+
+void refuse(const TableReader& table, const char* key, const std::string& why, const std::string& fix = {}) {
+    throw Error(ErrorKind::config, table.place(key), table.name(key) + " " + why, fix);
+}
+
+void require_at_least(const TableReader& table, const char* key, double value, double least) {
+    if (!(value >= least)) refuse(table, key, fmt::format("is {:g} and must be at least {:g}", value, least));
+}
+
+void require_one_of(const TableReader& table, const char* key, const std::string& value,
+                    const std::vector<std::string>& allowed) {
+    if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
+    const std::string near = did_you_mean(value, allowed);
+    refuse(table, key, fmt::format("is \"{}\", which is none of: {}", value, fmt::join(allowed, ", ")),
+           near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
+}
+
+// The reader of a child table, or of an empty one in its stead.
+TableReader child(TableReader& root, const char* key, const ConfigNode& empty) {
+    const ConfigNode* node = root.optional_node(key);
+    return TableReader(node != nullptr ? *node : empty, key);
+}
+
+void parse_model(TableReader table, ModelConfig& model) {
+    table.optional("kind", model.kind);
+    table.optional("layers", model.layers);
+    table.optional("width", model.width);
+    table.optional("heads", model.heads);
+    table.optional("seqlen", model.seqlen);
+    table.optional("init_std", model.init_std);
+    table.finish();
+    require_one_of(table, "kind", model.kind, {"gpt"});
+    require_at_least(table, "layers", static_cast<double>(model.layers), 1);
+    require_at_least(table, "heads", static_cast<double>(model.heads), 1);
+    require_at_least(table, "width", static_cast<double>(model.width), 1);
+    require_at_least(table, "seqlen", static_cast<double>(model.seqlen), 2);
+    require_at_least(table, "init_std", model.init_std, 0);
+    if (model.width % model.heads != 0)
+        refuse(table, "width", fmt::format("is {} and must be a multiple of model.heads = {}", model.width, model.heads));
+}
+
+void parse_data(TableReader table, DataConfig& data) {
+    table.optional("corpus", data.corpus);
+    table.optional("train_files", data.train_files);
+    table.optional("valid_files", data.valid_files);
+    table.optional("embedded_seed", data.embedded_seed);
+    table.optional("embedded_bytes", data.embedded_bytes);
+    table.optional("shuffled_facts", data.shuffled_facts);
+    table.finish();
+    require_one_of(table, "corpus", data.corpus, {"embedded", "text"});
+    if (data.corpus == "text") {
+        if (data.train_files.empty()) refuse(table, "train_files", "is empty: corpus = \"text\" needs files to train on");
+        if (data.valid_files.empty()) refuse(table, "valid_files", "is empty: corpus = \"text\" needs validation files");
+    }
+    require_at_least(table, "embedded_bytes", static_cast<double>(data.embedded_bytes), 1000);
+}
+
+void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train) {
+    table.optional("batch_size", train.batch_size);
+    table.optional("micro_batch_size", train.micro_batch_size);
+    train.budget_tokens = table.required<std::int64_t>("budget_tokens");
+    table.optional("budget_fraction", train.budget_fraction);
+    table.optional("learning_rate", train.learning_rate);
+    table.optional("min_learning_rate", train.min_learning_rate);
+    table.optional("decay", train.decay);
+    table.optional("warmup_tokens", train.warmup_tokens);
+    table.optional("decay_tokens", train.decay_tokens);
+    table.optional("weight_decay", train.weight_decay);
+    table.optional("beta1", train.beta1);
+    table.optional("beta2", train.beta2);
+    table.optional("eps", train.eps);
+    table.optional("max_grad_norm", train.max_grad_norm);
+    table.finish();
+    require_at_least(table, "batch_size", static_cast<double>(train.batch_size), 1);
+    require_at_least(table, "micro_batch_size", static_cast<double>(train.micro_batch_size), 0);
+    require_at_least(table, "learning_rate", train.learning_rate, 0);
+    require_at_least(table, "min_learning_rate", train.min_learning_rate, 0);
+    require_at_least(table, "warmup_tokens", static_cast<double>(train.warmup_tokens), 0);
+    require_at_least(table, "decay_tokens", static_cast<double>(train.decay_tokens), 0);
+    require_at_least(table, "weight_decay", train.weight_decay, 0);
+    require_at_least(table, "max_grad_norm", train.max_grad_norm, 0);
+    if (!(train.beta1 >= 0 && train.beta1 < 1)) refuse(table, "beta1", "must be in [0, 1)");
+    if (!(train.beta2 >= 0 && train.beta2 < 1)) refuse(table, "beta2", "must be in [0, 1)");
+    if (!(train.eps > 0)) refuse(table, "eps", "must be above 0");
+    if (!(train.budget_fraction > 0)) refuse(table, "budget_fraction", "must be above 0");
+    require_one_of(table, "decay", train.decay, {"cosine", "linear", "constant"});
+    if (train.micro_batch_size == 0) train.micro_batch_size = train.batch_size;
+    train.micro_batch_size = std::min(train.micro_batch_size, train.batch_size);
+    const std::int64_t step_tokens = train.batch_size * model.seqlen;
+    const std::int64_t budget = budget_layer_tokens(train);
+    if (budget < step_tokens)
+        refuse(table, "budget_tokens",
+               fmt::format("leaves a budget of {} tokens, less than one step ({} samples x {} tokens = {})", budget,
+                           train.batch_size, model.seqlen, step_tokens),
+               "raise train.budget_tokens or lower train.batch_size");
+}
+
+// Both techniques grow from min to max over a number of steps or a fraction of the baseline's.
+template <class Technique>
+void parse_growth(TableReader& table, const ModelConfig& model, Technique& technique) {
+    table.optional("min", technique.min);
+    table.optional("max", technique.max);
+    table.optional("duration", technique.duration);
+    table.optional("steps", technique.steps);
+    if (technique.max == 0) technique.max = model.seqlen;
+    require_at_least(table, "min", static_cast<double>(technique.min), 1);
+    if (technique.max > model.seqlen)
+        refuse(table, "max", fmt::format("is {}, longer than model.seqlen = {}", technique.max, model.seqlen));
+    if (technique.min > technique.max)
+        refuse(table, "min", fmt::format("is {}, above max = {}", technique.min, technique.max));
+    require_at_least(table, "duration", technique.duration, 0);
+    require_at_least(table, "steps", static_cast<double>(technique.steps), 0);
+    if ((technique.duration > 0) == (technique.steps > 0))
+        refuse(table, "duration", "and steps: give exactly one of them, above 0",
+               "duration = 0.4 grows over 40% of the baseline's steps at this budget");
+}
+
+std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model) {
+    CurriculumConfig curriculum;
+    bool enabled = true;
+    table.optional("enabled", enabled);
+    table.optional("metric", curriculum.metric);
+    table.optional("pacing", curriculum.pacing);
+    table.optional("root_degree", curriculum.root_degree);
+    table.optional("difficulty_step", curriculum.difficulty_step);
+    if (enabled) parse_growth(table, model, curriculum);
+    if (!enabled) return {};
+    table.finish();
+    require_one_of(table, "metric", curriculum.metric, {"seqtru"});
+    require_one_of(table, "pacing", curriculum.pacing, {"linear", "root"});
+    require_at_least(table, "difficulty_step", static_cast<double>(curriculum.difficulty_step), 1);
+    require_at_least(table, "root_degree", curriculum.root_degree, 1);
+    return curriculum;
+}
+
+std::optional<RandomLtdConfig> parse_random_ltd(TableReader table, const ModelConfig& model) {
+    RandomLtdConfig ltd;
+    bool enabled = true;
+    table.optional("enabled", enabled);
+    table.optional("step", ltd.step);
+    if (enabled) parse_growth(table, model, ltd);
+    if (!enabled) return {};
+    table.finish();
+    require_at_least(table, "step", static_cast<double>(ltd.step), 1);
+    if (model.layers < 3)
+        refuse(table, "enabled",
+               fmt::format("needs layers between the first and the last; model.layers is {}", model.layers),
+               "give the model at least three layers or set random_ltd.enabled = false");
+    return ltd;
+}
+
+void parse_eval(TableReader table, const DataConfig& data, EvalConfig& eval) {
+    table.optional("validation_tokens", eval.validation_tokens);
+    table.optional("tasks", eval.tasks);
+    table.optional("questions", eval.questions);
+    table.finish();
+    require_at_least(table, "validation_tokens", static_cast<double>(eval.validation_tokens), 1);
+    require_at_least(table, "questions", static_cast<double>(eval.questions), 1);
+    for (const std::string& task : eval.tasks) {
+        require_one_of(table, "tasks", task, {"embedded_questions", "embedded_last_words"});
+        if (data.corpus != "embedded")
+            refuse(table, "tasks", fmt::format("names {}, which asks about the embedded corpus only", task),
+                   "set data.corpus = \"embedded\" or drop the task");
+    }
+}
+
+}  // namespace
+
+std::int64_t budget_layer_tokens(const TrainConfig& train) {
+    return static_cast<std::int64_t>(static_cast<double>(train.budget_tokens) * train.budget_fraction + 0.5);
+}
+
+TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder) {
+    TrialConfig config;
+    config.seed = seed;
+    config.base_folder = base_folder.string();
+    TableReader reader(root, "");
+    ConfigNode empty;
+    empty.place = root.place;
+    parse_model(child(reader, "model", empty), config.model);
+    parse_data(child(reader, "data", empty), config.data);
+    parse_train(child(reader, "train", empty), config.model, config.train);
+    if (const ConfigNode* node = reader.optional_node("curriculum"))
+        config.curriculum = parse_curriculum(TableReader(*node, "curriculum"), config.model);
+    if (const ConfigNode* node = reader.optional_node("random_ltd"))
+        config.random_ltd = parse_random_ltd(TableReader(*node, "random_ltd"), config.model);
+    parse_eval(child(reader, "eval", empty), config.data, config.eval);
+    reader.optional("log_every", config.log_every);
+    require_at_least(reader, "log_every", static_cast<double>(config.log_every), 1);
+    reader.finish();
+    return config;
+}
+
+void resolve_data(TrialConfig& config) { config.data.sha256 = dataset_sha256(config.data, config.base_folder); }
+
+Json to_json(const TrialConfig& c) {
+    Json json;
+    json["result_epoch"] = kResultEpoch;
+    json["seed"] = c.seed;
+    json["model"] = {{"kind", c.model.kind},     {"layers", c.model.layers},
+                     {"width", c.model.width},   {"heads", c.model.heads},
+                     {"seqlen", c.model.seqlen}, {"init_std", c.model.init_std}};
+    json["data"] = {{"corpus", c.data.corpus}, {"sha256", c.data.sha256}};
+    if (c.data.corpus == "embedded") {
+        json["data"]["embedded_seed"] = c.data.embedded_seed;
+        json["data"]["embedded_bytes"] = c.data.embedded_bytes;
+        json["data"]["shuffled_facts"] = c.data.shuffled_facts;
+    }
+    const TrainConfig& t = c.train;
+    json["train"] = {{"batch_size", t.batch_size},
+                     {"micro_batch_size", t.micro_batch_size},
+                     {"budget_tokens", t.budget_tokens},
+                     {"budget_fraction", t.budget_fraction},
+                     {"learning_rate", t.learning_rate},
+                     {"min_learning_rate", t.min_learning_rate},
+                     {"decay", t.decay},
+                     {"warmup_tokens", t.warmup_tokens},
+                     {"decay_tokens", t.decay_tokens},
+                     {"weight_decay", t.weight_decay},
+                     {"beta1", t.beta1},
+                     {"beta2", t.beta2},
+                     {"eps", t.eps},
+                     {"max_grad_norm", t.max_grad_norm}};
+    if (c.curriculum)
+        json["curriculum"] = {{"metric", c.curriculum->metric},
+                              {"pacing", c.curriculum->pacing},
+                              {"root_degree", c.curriculum->root_degree},
+                              {"min", c.curriculum->min},
+                              {"max", c.curriculum->max},
+                              {"difficulty_step", c.curriculum->difficulty_step},
+                              {"duration", c.curriculum->duration},
+                              {"steps", c.curriculum->steps}};
+    if (c.random_ltd)
+        json["random_ltd"] = {{"min", c.random_ltd->min},
+                              {"max", c.random_ltd->max},
+                              {"step", c.random_ltd->step},
+                              {"duration", c.random_ltd->duration},
+                              {"steps", c.random_ltd->steps}};
+    json["eval"] = {{"validation_tokens", c.eval.validation_tokens},
+                    {"tasks", c.eval.tasks},
+                    {"questions", c.eval.questions}};
+    // What does not decide the result: where files are and how often to log.
+    json["local"] = {{"log_every", c.log_every},
+                     {"base_folder", c.base_folder},
+                     {"train_files", c.data.train_files},
+                     {"valid_files", c.data.valid_files}};
+    return json;
+}
+
+TrialConfig from_json(const Json& json) {
+    Json tables = json;
+    const Json local = tables.at("local");
+    const std::string sha = tables.at("data").at("sha256");
+    const std::int64_t seed = tables.at("seed");
+    if (tables.at("result_epoch") != kResultEpoch)
+        throw Error(ErrorKind::config, fmt::format("this trial was made for result epoch {}, this program has {}",
+                                                   tables.at("result_epoch").dump(), kResultEpoch),
+                    "run the sweep again with this program");
+    for (const char* key : {"local", "seed", "result_epoch"}) tables.erase(key);
+    tables.at("data").erase("sha256");
+    if (tables.at("data").at("corpus") == "text") {
+        tables["data"]["train_files"] = local.at("train_files");
+        tables["data"]["valid_files"] = local.at("valid_files");
+    }
+    tables["log_every"] = local.at("log_every");
+    for (const char* technique : {"curriculum", "random_ltd"})
+        if (tables.contains(technique))
+            for (const char* key : {"duration", "steps"})
+                if (tables[technique][key] == 0) tables[technique].erase(key);
+    TrialConfig config =
+        parse_trial_config(deft::from_json(tables, Place{"trial.json"}), seed, local.at("base_folder").get<std::string>());
+    config.data.sha256 = sha;
+    return config;
+}
+
+namespace {
+
+Json hashed_part(const TrialConfig& config) {
+    if (config.data.sha256.empty()) throw std::logic_error("a configuration was hashed before its data was resolved");
+    Json json = to_json(config);
+    json.erase("local");
+    return json;
+}
+
+}  // namespace
+
+std::string config_hash(const TrialConfig& config) { return sha256(canonical_json(hashed_part(config))); }
+
+std::string variant_hash(const TrialConfig& config) {
+    Json json = hashed_part(config);
+    json.erase("seed");
+    return sha256(canonical_json(json));
+}
+
+}  // namespace deft::experiments
