@@ -1,0 +1,153 @@
+#include "kernels/cpu/layernorm.h"
+
+#include <cmath>
+
+#include "kernels/cpu/parallel.h"
+#include "kernels/cpu/workspace.h"
+
+namespace deft::kernels::cpu {
+
+namespace {
+
+constexpr std::int64_t kRowBlock = 16;  // rows a work item
+constexpr std::int64_t kMaxPartials = 64;
+
+// The row of the stream (B, T, C) that row `i` of (B, K, C) stands for.
+std::int64_t stream_row(const std::int32_t* index, std::int64_t i, std::int64_t T, std::int64_t K) {
+    return index == nullptr ? i : i / K * T + index[i];
+}
+
+// body(row) for all rows, in blocks.
+template <class Body>
+void parallel_rows(int threads, std::int64_t rows, const Body& body) {
+    parallel_items(threads, ceil_div(rows, kRowBlock), [&](std::int64_t block, int) {
+        const std::int64_t end = std::min(rows, (block + 1) * kRowBlock);
+        for (std::int64_t row = block * kRowBlock; row < end; ++row) body(row);
+    });
+}
+
+// One row of y = (x - mean) / sqrt(var + eps) * weight + bias, with the biased variance in two passes.
+void normalise_row(float* y, float& mean_out, float& rstd_out, const float* x, const float* weight, const float* bias,
+                   std::int64_t C) {
+    float total = 0;
+#pragma omp simd reduction(+ : total)
+    for (std::int64_t i = 0; i < C; ++i) total += x[i];
+    const float mean = total / static_cast<float>(C);
+    float squares = 0;
+#pragma omp simd reduction(+ : squares)
+    for (std::int64_t i = 0; i < C; ++i) squares += (x[i] - mean) * (x[i] - mean);
+    const float rstd = 1.0f / std::sqrt(squares / static_cast<float>(C) + static_cast<float>(kLayerNormEps));
+#pragma omp simd
+    for (std::int64_t i = 0; i < C; ++i) y[i] = (x[i] - mean) * rstd * weight[i] + bias[i];
+    mean_out = mean;
+    rstd_out = rstd;
+}
+
+// One row of dx, and its share of dweight and dbias added to the partial sums.
+// With n = (x - mean) rstd and g = dy weight: dx = rstd (g - mean(g) - n mean(g n)).
+void backward_row(float* dx, float* dweight, float* dbias, const float* dy, const float* dresidual, const float* x,
+                  float mean, float rstd, const float* weight, std::int64_t C) {
+    float g_total = 0, gn_total = 0;
+#pragma omp simd reduction(+ : g_total, gn_total)
+    for (std::int64_t i = 0; i < C; ++i) {
+        const float n = (x[i] - mean) * rstd;
+        const float g = dy[i] * weight[i];
+        g_total += g;
+        gn_total += g * n;
+        dweight[i] += dy[i] * n;
+        dbias[i] += dy[i];
+    }
+    const float g_mean = g_total / static_cast<float>(C), gn_mean = gn_total / static_cast<float>(C);
+    if (dresidual == nullptr) {
+#pragma omp simd
+        for (std::int64_t i = 0; i < C; ++i)
+            dx[i] = rstd * (dy[i] * weight[i] - g_mean - (x[i] - mean) * rstd * gn_mean);
+    } else {
+#pragma omp simd
+        for (std::int64_t i = 0; i < C; ++i)
+            dx[i] = dresidual[i] + rstd * (dy[i] * weight[i] - g_mean - (x[i] - mean) * rstd * gn_mean);
+    }
+}
+
+// Rows that share one partial sum of dweight and dbias.
+std::int64_t rows_per_partial(std::int64_t rows) {
+    return std::max(kRowBlock, ceil_div(rows, kMaxPartials));
+}
+
+}  // namespace
+
+void layernorm_forward(Exec& exec, float* y, float* gathered, float* mean, float* rstd, const float* stream,
+                       const std::int32_t* index, const float* weight, const float* bias, std::int64_t B,
+                       std::int64_t T, std::int64_t K, std::int64_t C) {
+    parallel_rows(exec.threads, B * K, [&](std::int64_t row) {
+        const float* x = stream + stream_row(index, row, T, K) * C;
+        if (gathered != nullptr) std::copy_n(x, C, gathered + row * C);
+        normalise_row(y + row * C, mean[row], rstd[row], x, weight, bias, C);
+    });
+}
+
+void residual_layernorm_forward(Exec& exec, float* y, float* sum, float* mean, float* rstd, const float* a,
+                                const float* delta, const float* weight, const float* bias, std::int64_t rows,
+                                std::int64_t C) {
+    parallel_rows(exec.threads, rows, [&](std::int64_t row) {
+        const float *a_row = a + row * C, *delta_row = delta + row * C;
+        float* sum_row = sum + row * C;
+#pragma omp simd
+        for (std::int64_t i = 0; i < C; ++i) sum_row[i] = a_row[i] + delta_row[i];
+        normalise_row(y + row * C, mean[row], rstd[row], sum_row, weight, bias, C);
+    });
+}
+
+void residual_forward(Exec& exec, float* out, const std::int32_t* index, const float* a, const float* delta,
+                      std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C) {
+    parallel_rows(exec.threads, B * K, [&](std::int64_t row) {
+        const float *a_row = a + row * C, *delta_row = delta + row * C;
+        float* out_row = out + stream_row(index, row, T, K) * C;
+#pragma omp simd
+        for (std::int64_t i = 0; i < C; ++i) out_row[i] = a_row[i] + delta_row[i];
+    });
+}
+
+void layernorm_backward(Exec& exec, float* dx, const std::int32_t* index, float* dweight, float* dbias, const float* dy,
+                        const float* dresidual, const float* x, const float* mean, const float* rstd,
+                        const float* weight, std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C,
+                        Accumulate accumulate) {
+    const std::int64_t rows = B * K;
+    require_workspace(exec, layernorm_backward_workspace(rows, C), "layernorm_backward");
+    const std::int64_t chunk = rows_per_partial(rows), chunks = ceil_div(rows, chunk);
+    float* partial = scratch<float>(exec, 0);  // (chunks, 2, C)
+    parallel_items(exec.threads, chunks, [&](std::int64_t i, int) {
+        float *chunk_dweight = partial + i * 2 * C, *chunk_dbias = chunk_dweight + C;
+        std::fill_n(chunk_dweight, 2 * C, 0.0f);
+        for (std::int64_t row = i * chunk; row < std::min(rows, (i + 1) * chunk); ++row)
+            backward_row(dx + stream_row(index, row, T, K) * C, chunk_dweight, chunk_dbias, dy + row * C,
+                         dresidual == nullptr ? nullptr : dresidual + row * C, x + row * C, mean[row], rstd[row],
+                         weight, C);
+    });
+    // The partial sums are added in order of chunk.
+    const WorkerScope scope;
+    if (accumulate == Accumulate::no) {
+        std::fill_n(dweight, C, 0.0f);
+        std::fill_n(dbias, C, 0.0f);
+    }
+    for (std::int64_t i = 0; i < chunks; ++i) {
+        const float *chunk_dweight = partial + i * 2 * C, *chunk_dbias = chunk_dweight + C;
+#pragma omp simd
+        for (std::int64_t c = 0; c < C; ++c) {
+            dweight[c] += chunk_dweight[c];
+            dbias[c] += chunk_dbias[c];
+        }
+    }
+}
+
+std::size_t layernorm_backward_workspace(std::int64_t rows, std::int64_t C) {
+    return scratch_bytes<float>(ceil_div(rows, rows_per_partial(rows)) * 2 * C);
+}
+
+void gather_rows(Exec& exec, float* out, const float* stream, const std::int32_t* index, std::int64_t B, std::int64_t T,
+                 std::int64_t K, std::int64_t C) {
+    parallel_rows(exec.threads, B * K,
+                  [&](std::int64_t row) { std::copy_n(stream + stream_row(index, row, T, K) * C, C, out + row * C); });
+}
+
+}  // namespace deft::kernels::cpu

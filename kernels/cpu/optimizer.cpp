@@ -1,0 +1,74 @@
+#include "kernels/cpu/optimizer.h"
+
+#include <cmath>
+
+#include "kernels/cpu/parallel.h"
+#include "kernels/cpu/workspace.h"
+
+namespace deft::kernels::cpu {
+
+namespace {
+
+constexpr std::int64_t kChunk = 1 << 15;  // elements an item; part of the summation order
+
+}  // namespace
+
+void global_norm(Exec& exec, double* norm, const float* x, std::int64_t n) {
+    require_workspace(exec, global_norm_workspace(n), "global_norm");
+    const std::int64_t chunks = ceil_div(n, kChunk);
+    double* partial = scratch<double>(exec, 0);  // (chunks)
+    parallel_items(exec.threads, chunks, [&](std::int64_t chunk, int) {
+        double squares = 0;
+#pragma omp simd reduction(+ : squares)
+        for (std::int64_t i = chunk * kChunk; i < std::min(n, (chunk + 1) * kChunk); ++i)
+            squares += static_cast<double>(x[i]) * x[i];
+        partial[chunk] = squares;
+    });
+    double squares = 0;
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) squares += partial[chunk];
+    norm[0] = std::sqrt(squares);
+}
+
+std::size_t global_norm_workspace(std::int64_t n) {
+    return scratch_bytes<double>(ceil_div(n, kChunk));
+}
+
+void adamw_update(Exec& exec, float* param, float* m, float* v, const float* grad, const double* norm, std::int64_t n,
+                  const AdamW& adamw) {
+    if (!std::isfinite(norm[0])) return;
+    const double step = static_cast<double>(adamw.step);
+    const bool clips = adamw.max_grad_norm > 0 && norm[0] > adamw.max_grad_norm;
+    const auto clip = static_cast<float>(clips ? adamw.max_grad_norm / norm[0] : 1.0);
+    const auto beta1 = static_cast<float>(adamw.beta1), beta2 = static_cast<float>(adamw.beta2);
+    const auto one_minus_beta1 = static_cast<float>(1 - adamw.beta1);
+    const auto one_minus_beta2 = static_cast<float>(1 - adamw.beta2);
+    // lr m^ / (sqrt(v^) + eps) with the bias corrections folded into the constants.
+    const auto m_scale = static_cast<float>(adamw.lr / (1 - std::pow(adamw.beta1, step)));
+    const auto v_scale = static_cast<float>(1 / (1 - std::pow(adamw.beta2, step)));
+    const auto eps = static_cast<float>(adamw.eps);
+    const auto decay = static_cast<float>(adamw.lr * adamw.weight_decay);
+    parallel_items(exec.threads, ceil_div(n, kChunk), [&](std::int64_t chunk, int) {
+#pragma omp simd
+        for (std::int64_t i = chunk * kChunk; i < std::min(n, (chunk + 1) * kChunk); ++i) {
+            const float g = clip * grad[i];
+            const float m_new = beta1 * m[i] + one_minus_beta1 * g;
+            const float v_new = beta2 * v[i] + one_minus_beta2 * g * g;
+            m[i] = m_new;
+            v[i] = v_new;
+            param[i] -= m_scale * m_new / (std::sqrt(v_scale * v_new) + eps) + decay * param[i];
+        }
+    });
+}
+
+void sum(Exec&, double* sum, const float* x, std::int64_t n) {
+    double total = 0;
+    for (std::int64_t start = 0; start < n; start += kChunk) {
+        double partial = 0;
+#pragma omp simd reduction(+ : partial)
+        for (std::int64_t i = start; i < std::min(n, start + kChunk); ++i) partial += x[i];
+        total += partial;
+    }
+    sum[0] = total;
+}
+
+}  // namespace deft::kernels::cpu
