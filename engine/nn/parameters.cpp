@@ -83,6 +83,14 @@ std::vector<ParameterTable::Group> ParameterTable::groups() const {
     return result;
 }
 
+Tensor ParameterTable::moment(const Parameter& parameter, int which) const {
+    const Tensor values = arena_->flat(Region::parameters, dtype_), moments = arena_->flat(Region::optimizer, dtype_);
+    Tensor result = parameter.value;
+    result.data = static_cast<char*>(moments.data) + which * values.bytes() +
+                  (static_cast<const char*>(parameter.value.data) - static_cast<const char*>(values.data));
+    return result;
+}
+
 void initialise(ParameterTable& table, std::uint64_t seed, double std, std::int64_t layers) {
     for (std::size_t i = 0; i < table.all().size(); ++i) {
         const Parameter& parameter = table[i];

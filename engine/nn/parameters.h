@@ -48,9 +48,14 @@ class ParameterTable {
         bool decayed;
     };
     std::vector<Group> groups() const;
+    // Adam's moments of one parameter, in its shape.
+    Tensor first_moment(const Parameter& parameter) const { return moment(parameter, 0); }
+    Tensor second_moment(const Parameter& parameter) const { return moment(parameter, 1); }
     Tensor flat_gradients() const { return arena_->flat(Region::gradients, dtype_); }
 
    private:
+    Tensor moment(const Parameter& parameter, int which) const;
+
     Arena* arena_;
     DType dtype_;
     std::vector<Parameter> parameters_;

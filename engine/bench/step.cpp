@@ -1,0 +1,55 @@
+#include "engine/bench/step.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/train/trainer.h"
+
+namespace deft::engine {
+
+std::vector<StepBench> standard_step_benches() {
+    const auto model = [](std::int64_t layers, std::int64_t width, std::int64_t heads, std::int64_t vocab, std::int64_t T) {
+        return TransformerConfig{layers, width, heads, T, vocab, 0.02};
+    };
+    return {{model(4, 128, 4, 8192, 128), 16}, {model(6, 256, 8, 8192, 256), 8}, {model(12, 768, 12, 50257, 256), 2}};
+}
+
+StepTime time_steps(const StepBench& bench, int threads, int min_steps, double min_seconds) {
+    TokenCorpus corpus;
+    const std::int64_t tokens = 64 * bench.batch_size * bench.model.max_seqlen;
+    for (std::int64_t i = 0; i <= tokens; ++i) {
+        const std::uint32_t word = kernels::philox_u32(1, kernels::RandomPurpose::tests, 0, 0,
+                                                       static_cast<std::uint64_t>(i), 0);
+        corpus.tokens.push_back(static_cast<std::uint16_t>(word % static_cast<std::uint32_t>(bench.model.vocab)));
+    }
+    TrainerConfig config;
+    config.model = bench.model;
+    config.techniques = {bench.model.max_seqlen, bench.model.layers, {}, {}};
+    config.batch_size = config.micro_batch_size = bench.batch_size;
+    config.budget_layer_tokens = std::int64_t{1} << 60;
+    config.learning_rate = {1e-4, 0, 0, std::int64_t{1} << 60, Decay::constant};
+    config.optimizer.weight_decay = 0.1;
+    config.optimizer.max_grad_norm = 1;
+    Trainer trainer(config, corpus, threads);
+
+    using Clock = std::chrono::steady_clock;
+    for (int i = 0; i < 2; ++i) trainer.step();
+    std::vector<double> seconds;
+    StepTime result;
+    const Clock::time_point start = Clock::now();
+    while (static_cast<int>(seconds.size()) < min_steps ||
+           std::chrono::duration<double>(Clock::now() - start).count() < min_seconds) {
+        const Clock::time_point before = Clock::now();
+        result.loss = trainer.step().loss;
+        seconds.push_back(std::chrono::duration<double>(Clock::now() - before).count());
+    }
+    std::sort(seconds.begin(), seconds.end());
+    result.seconds = seconds[seconds.size() / 2];
+    result.fastest = seconds.front();
+    result.steps = static_cast<int>(seconds.size());
+    const StepPlan plan = plan_step(config.techniques, 0);
+    result.flops = static_cast<double>(bench.batch_size) * sample_flops(config.model, config.techniques, plan);
+    return result;
+}
+
+}  // namespace deft::engine

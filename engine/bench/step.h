@@ -1,0 +1,32 @@
+#pragma once
+// How long a whole training step takes: forward, backward, clip and update.
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/data_efficiency/techniques.h"
+#include "engine/models/transformer.h"
+
+namespace deft::engine {
+
+struct StepBench {
+    TransformerConfig model;  // max_seqlen is the length trained at
+    std::int64_t batch_size;
+};
+
+// The three sizes that the project reports: (layers, width, heads, vocabulary, length, batch) =
+// (4,128,4,8192,128,16), (6,256,8,8192,256,8), (12,768,12,50257,256,2).
+std::vector<StepBench> standard_step_benches();
+
+struct StepTime {
+    double seconds = 0;  // median of the timed steps
+    double fastest = 0;
+    double flops = 0;    // of one step, as sample_flops counts
+    double loss = 0;     // of the last step: finite, or the run was not a run
+    int steps = 0;
+};
+
+// Trains on random tokens: two steps to warm up, then at least `min_steps` and `min_seconds`.
+StepTime time_steps(const StepBench& bench, int threads, int min_steps, double min_seconds);
+
+}  // namespace deft::engine

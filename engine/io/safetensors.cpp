@@ -1,0 +1,116 @@
+#include "engine/io/safetensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+
+namespace deft::engine {
+
+namespace {
+
+constexpr std::uint64_t kLongestHeader = 100'000'000;
+
+const char* type_name(DType dtype) {
+    switch (dtype) {
+        case DType::f32: return "F32";
+        case DType::f64: return "F64";
+        case DType::i32: return "I32";
+        case DType::i64: return "I64";
+    }
+    return "?";
+}
+
+DType type_of(const std::string& name, const std::filesystem::path& file) {
+    for (const DType dtype : {DType::f32, DType::f64, DType::i32, DType::i64})
+        if (name == type_name(dtype)) return dtype;
+    throw Error(ErrorKind::io, fmt::format("{}: element type {} is not read", file.string(), name),
+                "convert the tensor to F32, F64, I32 or I64");
+}
+
+[[noreturn]] void malformed(const std::filesystem::path& file, const std::string& why) {
+    throw Error(ErrorKind::io, fmt::format("{}: not a whole safetensors file: {}", file.string(), why),
+                "make the file again; nothing was loaded from it");
+}
+
+}  // namespace
+
+void write_safetensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+    Json header = Json::object();
+    if (!metadata.empty()) header["__metadata__"] = metadata;
+    std::int64_t offset = 0;
+    for (const auto& [name, tensor] : tensors) {
+        const std::vector<std::int64_t> shape(tensor.shape.begin(), tensor.shape.begin() + tensor.rank);
+        header[name] = {{"dtype", type_name(tensor.dtype)},
+                        {"shape", shape},
+                        {"data_offsets", {offset, offset + tensor.bytes()}}};
+        offset += tensor.bytes();
+    }
+    std::string text = header.dump();
+    text.resize((text.size() + 7) / 8 * 8, ' ');
+    const std::uint64_t length = text.size();
+    std::string bytes(reinterpret_cast<const char*>(&length), sizeof length);
+    bytes.reserve(bytes.size() + text.size() + static_cast<std::size_t>(offset));
+    bytes += text;
+    for (const auto& [name, tensor] : tensors)
+        bytes.append(static_cast<const char*>(tensor.data), static_cast<std::size_t>(tensor.bytes()));
+    write_file_atomically(file, bytes);
+}
+
+SafetensorsFile read_safetensors(const std::filesystem::path& file) {
+    const std::string content = read_file(file);
+    std::uint64_t length = 0;
+    if (content.size() < sizeof length) malformed(file, "shorter than its header length");
+    std::memcpy(&length, content.data(), sizeof length);
+    if (length > kLongestHeader || length > content.size() - sizeof length)
+        malformed(file, "header length beyond the file");
+    const Json header = Json::parse(content.begin() + 8, content.begin() + 8 + static_cast<std::ptrdiff_t>(length),
+                                    nullptr, false);
+    if (!header.is_object()) malformed(file, "header is no JSON object");
+
+    SafetensorsFile result;
+    result.bytes.assign(content.begin() + 8 + static_cast<std::ptrdiff_t>(length), content.end());
+    const auto data_size = static_cast<std::int64_t>(result.bytes.size());
+    std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+    try {
+        for (const auto& [name, entry] : header.items()) {
+            if (name == "__metadata__") {
+                result.metadata = entry.get<std::map<std::string, std::string>>();
+                continue;
+            }
+            Tensor tensor;
+            tensor.dtype = type_of(entry.at("dtype"), file);
+            std::int64_t elements = 1;
+            for (const std::int64_t extent : entry.at("shape").get<std::vector<std::int64_t>>()) {
+                if (tensor.rank == 4) malformed(file, name + " has more than four dimensions");
+                if (extent < 0 || (extent > 0 && elements > data_size / extent)) malformed(file, name + " has a bad shape");
+                elements *= extent;
+                tensor.shape[static_cast<std::size_t>(tensor.rank++)] = extent;
+            }
+            if (tensor.rank == 0) tensor.shape[static_cast<std::size_t>(tensor.rank++)] = 1;  // a scalar
+            const auto [begin, end] = entry.at("data_offsets").get<std::pair<std::int64_t, std::int64_t>>();
+            if (begin < 0 || end < begin || end > data_size || end - begin != tensor.bytes())
+                malformed(file, name + " has bad offsets");
+            tensor.data = result.bytes.data() + begin;
+            ranges.emplace_back(begin, end);
+            result.tensors[name] = tensor;
+        }
+    } catch (const Json::exception& error) {
+        malformed(file, error.what());
+    }
+    std::sort(ranges.begin(), ranges.end());
+    std::int64_t covered = 0;
+    for (const auto& [begin, end] : ranges) {
+        if (begin != covered) malformed(file, "tensors overlap or leave a hole");
+        covered = end;
+    }
+    if (covered != data_size) malformed(file, "bytes after the last tensor");
+    return result;
+}
+
+}  // namespace deft::engine

@@ -1,0 +1,58 @@
+// A training step allocates nothing. Every operator new of the process is counted by who called it; those of the oneDNN
+// library are counted apart.
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "tests/catch.h"
+#include "tests/engine/tiny.h"
+
+namespace {
+
+std::atomic<bool> counting{false};
+std::atomic<long> ours{0}, library{0};
+
+void* counted(std::size_t bytes, void* caller) {
+    if (counting.load(std::memory_order_relaxed)) {
+        Dl_info info{};
+        const bool found = dladdr(caller, &info) != 0 && info.dli_fname != nullptr;
+        (found && std::strstr(info.dli_fname, "dnnl") != nullptr ? library : ours).fetch_add(1);
+    }
+    void* memory = std::malloc(bytes == 0 ? 1 : bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes, __builtin_return_address(0)); }
+void* operator new[](std::size_t bytes) { return counted(bytes, __builtin_return_address(0)); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+using namespace deft::engine;
+
+TEST_CASE("a training step allocates nothing of its own") {
+    TrainerConfig config = tiny_config(4, 37, 6);
+    config.techniques.random_ltd = Pacing{8, 37, 4, 40, 1};
+    config.techniques.seqtru = Pacing{8, 37, 1, 30, 1};
+    config.micro_batch_size = 4;
+    const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+    Trainer trainer(config, corpus, 2);
+    trainer.step();
+    counting = true;
+    for (int i = 0; i < 20; ++i) trainer.step();
+    counting = false;
+    CHECK(ours == 0);
+    INFO("allocations by oneDNN: " << library);
+    counting = true;
+    delete new int(1);
+    counting = false;
+    CHECK(ours == 1);  // the counter counts
+}

@@ -1,0 +1,115 @@
+// Tensor views, the planned arena, safetensors files.
+
+#include <stdlib.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "engine/core/arena.h"
+#include "engine/io/safetensors.h"
+#include "tests/catch.h"
+#include "tests/engine/tiny.h"
+
+using namespace deft::engine;
+namespace fs = std::filesystem;
+
+TEST_CASE("views and slices of a tensor") {
+    float data[24];
+    const Tensor tensor = make_tensor(data, DType::f32, {2, 3, 4});
+    CHECK(tensor.numel() == 24);
+    CHECK(tensor.rows() == 6);
+    CHECK(tensor.columns() == 4);
+    CHECK(tensor.slice(1).as<float>() == data + 12);
+    CHECK(tensor.slice(1).shape_text() == "(3, 4) f32");
+    CHECK(tensor.view({2, 5}).numel() == 10);
+    CHECK_THROWS_AS(tensor.view({5, 5}), std::logic_error);
+    CHECK_THROWS_AS(tensor.as<double>(), std::logic_error);
+    CHECK(Tensor{}.as<float>() == nullptr);
+}
+
+TEST_CASE("an arena plans in one pass and hands out memory in the next") {
+    Arena arena;
+    const auto plan = [](Arena& a) {
+        const Tensor first = a.add(Region::parameters, "first", DType::f32, {3, 5});
+        const Tensor second = a.add(Region::parameters, "second", DType::f64, {2});
+        const Tensor other = a.add(Region::activations, "other", DType::i32, {7});
+        a.reserve_workspace(100);
+        return std::vector<Tensor>{first, second, other};
+    };
+    const std::vector<Tensor> tensors = plan_and_commit(arena, plan);
+    CHECK(arena.region_bytes(Region::parameters) == 128);  // 60 and 16 bytes, each rounded up to 64
+    CHECK(arena.region_bytes(Region::workspace) == 128);
+    CHECK(arena.total_bytes() == 128 + 64 + 128);
+    for (const Tensor& tensor : tensors) CHECK(reinterpret_cast<std::uintptr_t>(tensor.data) % 64 == 0);
+    CHECK(tensors[0].as<float>()[14] == 0);
+    CHECK(static_cast<char*>(tensors[1].data) - static_cast<char*>(tensors[0].data) == 64);
+    CHECK_THAT(arena.table(), ContainsSubstring("(3, 5) f32"));
+}
+
+TEST_CASE("a second pass that differs is refused") {
+    Arena arena;
+    arena.add(Region::parameters, "a", DType::f32, {3});
+    arena.commit();
+    CHECK_THROWS_AS(arena.add(Region::parameters, "b", DType::f32, {3}), std::logic_error);
+}
+
+TEST_CASE("a plan beyond the machine's memory says what to lower") {
+    Arena arena;
+    arena.add(Region::activations, "huge", DType::f32, {std::int64_t{1} << 50});
+    try {
+        arena.commit();
+        FAIL("a petabyte was allocated");
+    } catch (const deft::Error& error) {
+        CHECK(error.kind() == deft::ErrorKind::memory);
+        CHECK_THAT(error.what(), ContainsSubstring("train.micro_batch_size"));
+    }
+}
+
+TEST_CASE("decayed and other parameters are two flat groups that cover all") {
+    const TokenCorpus corpus = tiny_corpus(500, 31);
+    Trainer trainer(tiny_config(), corpus, 1);
+    ParameterTable& table = trainer.model().parameters();
+    const auto groups = table.groups();
+    REQUIRE(groups.size() == 2);
+    CHECK(groups[0].value.numel() + groups[1].value.numel() == table.flat_gradients().numel());
+    for (const Parameter& p : table.all()) {
+        const ParameterTable::Group& group = groups[is_decayed(p.kind) ? 0 : 1];
+        const auto offset = p.value.as<float>() - group.value.as<float>();
+        CHECK(offset >= 0);
+        CHECK(offset + p.value.numel() <= group.value.numel());
+        CHECK(p.grad.as<float>() - group.grad.as<float>() == offset);
+        CHECK(table.first_moment(p).as<float>() - group.m.as<float>() == offset);
+        CHECK(table.second_moment(p).as<float>() - group.v.as<float>() == offset);
+    }
+    CHECK(table.count() == parameter_count(trainer.config().model));
+}
+
+TEST_CASE("safetensors: written, read, and refused when damaged") {
+    char folder[] = "/tmp/deft-safetensors-XXXXXX";
+    REQUIRE(mkdtemp(folder) != nullptr);
+    const fs::path file = fs::path(folder) / "t.safetensors";
+    float floats[6] = {1, 2, 3, 4, 5, 6};
+    std::int64_t ids[2] = {-1, std::int64_t{1} << 40};
+    write_safetensors(file, {{"w", make_tensor(floats, DType::f32, {2, 3})}, {"ids", make_tensor(ids, DType::i64, {2})}},
+                      {{"step", "7"}});
+    const SafetensorsFile read = read_safetensors(file);
+    CHECK(read.metadata.at("step") == "7");
+    CHECK(read.tensors.at("w").shape_text() == "(2, 3) f32");
+    CHECK(std::memcmp(read.tensors.at("w").data, floats, sizeof floats) == 0);
+    CHECK(std::memcmp(read.tensors.at("ids").data, ids, sizeof ids) == 0);
+
+    const std::string whole = deft::read_file(file);
+    for (const std::size_t size : {std::size_t{0}, std::size_t{5}, std::size_t{30}, whole.size() - 1}) {
+        deft::write_file_atomically(file, whole.substr(0, size));
+        CHECK_THROWS_AS(read_safetensors(file), deft::Error);
+    }
+    deft::write_file_atomically(file, whole + "x");
+    CHECK_THROWS_AS(read_safetensors(file), deft::Error);
+    std::string hole = whole;
+    hole.replace(hole.find("[0,24]"), 6, "[8,24]");
+    deft::write_file_atomically(file, hole);
+    CHECK_THROWS_AS(read_safetensors(file), deft::Error);
+    fs::remove_all(folder);
+}

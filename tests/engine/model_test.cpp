@@ -1,0 +1,179 @@
+// Whole-model equalities: finite differences, causality, batch splits, threads, token dropping.
+
+#include <cmath>
+
+#include "base/error.h"
+#include "tests/catch.h"
+#include "tests/engine/tiny.h"
+
+using namespace deft::engine;
+
+namespace {
+
+double loss_of(Trainer& trainer) { return trainer.accumulate_gradients().loss; }
+
+// Every parameter tensor, some elements of each, against central differences of the double model's loss.
+void check_finite_differences(TrainerConfig config) {
+    const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+    Trainer trainer(config, corpus, 1, DType::f64);
+    loss_of(trainer);
+    const ParameterTable& table = trainer.model().parameters();
+    std::vector<std::vector<double>> gradients;
+    for (const Parameter& p : table.all()) gradients.push_back(values<double>(p.grad));
+    constexpr double h = 1e-5;
+    for (std::size_t i = 0; i < table.all().size(); ++i) {
+        const Parameter& p = table[i];
+        const std::int64_t stride = std::max<std::int64_t>(1, p.value.numel() / 3);
+        for (std::int64_t e = 0; e < p.value.numel(); e += stride) {
+            double& weight = p.value.as<double>()[e];
+            const double saved = weight;
+            weight = saved + h;
+            const double up = loss_of(trainer);
+            weight = saved - h;
+            const double down = loss_of(trainer);
+            weight = saved;
+            INFO(p.name << " element " << e);
+            CHECK(gradients[i][static_cast<std::size_t>(e)] == Approx((up - down) / (2 * h)).epsilon(1e-6).margin(1e-9));
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("gradients of the double model match finite differences") { check_finite_differences(tiny_config(2, 7, 3)); }
+
+TEST_CASE("gradients with dropped tokens and micro-batches match finite differences") {
+    TrainerConfig config = tiny_config(4, 9, 3);
+    config.techniques.random_ltd = keep_always(5);
+    config.micro_batch_size = 2;
+    check_finite_differences(config);
+}
+
+TEST_CASE("the float model computes what the double model computes") {
+    TrainerConfig config = tiny_config();
+    config.techniques.random_ltd = keep_always(7);
+    const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+    Trainer single(config, corpus, 2), reference(config, corpus, 1, DType::f64);
+    const StepResult a = single.accumulate_gradients(), b = reference.accumulate_gradients();
+    CHECK(a.loss == Approx(b.loss).epsilon(1e-6));
+    CHECK(a.grad_norm == Approx(b.grad_norm).epsilon(1e-5));
+    for (std::size_t i = 0; i < single.model().parameters().all().size(); ++i) {
+        const auto x = values<float>(single.model().parameters()[i].grad);
+        const auto y = values<double>(reference.model().parameters()[i].grad);
+        double error = 0, size = 1e-30;
+        for (std::size_t e = 0; e < x.size(); ++e) {
+            error += (static_cast<double>(x[e]) - y[e]) * (static_cast<double>(x[e]) - y[e]);
+            size += y[e] * y[e];
+        }
+        INFO(single.model().parameters()[i].name);
+        CHECK(error / size < 1e-9);
+    }
+}
+
+TEST_CASE("one batch is learnt by heart") {
+    TrainerConfig config = tiny_config(3, 13, 4);
+    config.optimizer.weight_decay = 0;
+    const TokenCorpus corpus = tiny_corpus(4 * 13 + 1, config.model.vocab);  // as many samples as the batch
+    Trainer trainer(config, corpus, 1);
+    double loss = 0;
+    for (int i = 0; i < 300; ++i) loss = trainer.step().loss;
+    CHECK(loss < 0.02);
+}
+
+TEST_CASE("a future token does not change an earlier loss") {
+    TrainerConfig config = tiny_config();
+    const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+    Trainer trainer(config, corpus, 1);
+    for (int i = 0; i < 3; ++i) trainer.step();
+    Transformer& model = trainer.model();
+    constexpr std::int64_t B = 2, T = 13, changed = 8;
+    for (std::int64_t i = 0; i < B * T; ++i) {
+        model.token.as<std::int32_t>()[i] = static_cast<std::int32_t>(i % 31);
+        model.target.as<std::int32_t>()[i] = static_cast<std::int32_t>((i * 7) % 31);
+    }
+    model.evaluate(trainer.exec(), B, T);
+    const auto before = values<float>(model.loss.view({B, T}));
+    for (std::int64_t t = changed; t < T; ++t) model.token.as<std::int32_t>()[t] = 30;
+    model.evaluate(trainer.exec(), B, T);
+    const auto after = values<float>(model.loss.view({B, T}));
+    for (std::int64_t t = 0; t < changed; ++t) CHECK(before[static_cast<std::size_t>(t)] == after[static_cast<std::size_t>(t)]);
+    CHECK(before[changed] != after[changed]);  // the test can fail
+}
+
+TEST_CASE("micro-batches change only rounding") {
+    for (const bool dropped : {false, true}) {
+        TrainerConfig config = tiny_config(4, 13, 6);
+        if (dropped) config.techniques.random_ltd = keep_always(6);
+        const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+        Trainer whole(config, corpus, 1);
+        const StepResult a = whole.accumulate_gradients();
+        for (const std::int64_t micro : {1, 2, 4}) {
+            config.micro_batch_size = micro;
+            Trainer split(config, corpus, 1);
+            const StepResult b = split.accumulate_gradients();
+            CHECK(b.loss == Approx(a.loss).epsilon(1e-6));
+            CHECK(b.grad_norm == Approx(a.grad_norm).epsilon(1e-5));
+            const auto x = values<float>(whole.model().parameters().flat_gradients());
+            const auto y = values<float>(split.model().parameters().flat_gradients());
+            for (std::size_t i = 0; i < x.size(); ++i) REQUIRE(y[i] == Approx(x[i]).epsilon(1e-3).margin(1e-6));
+        }
+    }
+}
+
+TEST_CASE("one, two and three threads give the same bits") {
+    TrainerConfig config = tiny_config(4, 37, 6);
+    config.techniques.random_ltd = keep_always(17);
+    config.techniques.seqtru = Pacing{8, 37, 1, 6, 1};
+    config.micro_batch_size = 4;
+    const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+    std::vector<std::vector<float>> weights;
+    for (const int threads : {1, 2, 3, 1}) {
+        Trainer trainer(config, corpus, threads);
+        for (int i = 0; i < 8; ++i) trainer.step();
+        weights.push_back(all_parameters<float>(trainer));
+    }
+    CHECK(weights[0] == weights[1]);
+    CHECK(weights[0] == weights[2]);
+    CHECK(weights[0] == weights[3]);
+}
+
+TEST_CASE("keeping every token is the plain model") {
+    TrainerConfig config = tiny_config();
+    const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+    Trainer plain(config, corpus, 1);
+    const StepResult a = plain.accumulate_gradients();
+    // Through the indexed path with an index that names every row.
+    Trainer indexed(config, corpus, 1);
+    indexed.accumulate_gradients();
+    constexpr std::int64_t B = 6, T = 13, dropped = 2;
+    std::vector<std::int32_t> index(dropped * B * T);
+    for (std::size_t i = 0; i < index.size(); ++i) index[i] = static_cast<std::int32_t>(i % T);
+    const KeptTokens all{make_tensor(index.data(), DType::i32, {dropped, B, T}), 1};
+    indexed.model().forward_backward(indexed.exec(), B, T, all, 1.0 / (B * T), Accumulate::no);
+    const auto loss = values<float>(indexed.model().loss.view({B, T}));
+    double total = 0;
+    for (const float l : loss) total += static_cast<double>(l);
+    CHECK(total / (B * T) == Approx(a.loss).epsilon(1e-6));
+    const auto x = values<float>(plain.model().parameters().flat_gradients());
+    const auto y = values<float>(indexed.model().parameters().flat_gradients());
+    for (std::size_t i = 0; i < x.size(); ++i) REQUIRE(y[i] == Approx(x[i]).epsilon(1e-3).margin(1e-6));
+}
+
+TEST_CASE("a wrong learning rate ends in a clear error, not in NaN weights") {
+    TrainerConfig config = tiny_config();
+    const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+    Trainer trainer(config, corpus, 1);
+    trainer.model().parameters()[0].value.as<float>()[5] = NAN;
+    for (std::int64_t i = 0; i < corpus.samples(13) * 13; ++i) {
+        // The poisoned row must be read by some batch before long.
+        try {
+            trainer.step();
+        } catch (const deft::Error& error) {
+            CHECK(error.kind() == deft::ErrorKind::nonfinite);
+            CHECK_THAT(error.what(), ContainsSubstring("diverged at step"));
+            CHECK_THAT(error.what(), ContainsSubstring("train.learning_rate"));
+            return;
+        }
+    }
+    FAIL("NaN went unnoticed");
+}

@@ -1,0 +1,160 @@
+// Pacing, plans, schedules and counts against hand-computed values and the papers' published budgets.
+
+#include <set>
+
+#include "engine/data/permutation.h"
+#include "engine/data_efficiency/sampling/sampler.h"
+#include "engine/data_efficiency/techniques.h"
+#include "engine/optim/learning_rate.h"
+#include "engine/train/accounting.h"
+#include "tests/catch.h"
+
+using namespace deft::engine;
+using deft::kernels::RandomPurpose;
+
+TEST_CASE("linear pacing by hand") {
+    const Pacing pacing{80, 2048, 8, 110'000, 1};
+    CHECK(paced_value(pacing, 0) == 80);
+    CHECK(paced_value(pacing, 1) == 80);
+    CHECK(paced_value(pacing, 448) == 88);        // 80 + 1968 * 448 / 110000 = 88.015
+    CHECK(paced_value(pacing, 55'000) == 1064);   // halfway: 1064, a multiple of 8
+    CHECK(paced_value(pacing, 109'999) == 2040);  // 2047.98 rounded down to a multiple of 8
+    CHECK(paced_value(pacing, 110'000) == 2048);
+    CHECK(paced_value(pacing, 5'000'000) == 2048);
+}
+
+TEST_CASE("root pacing by hand") {
+    const Pacing pacing{1, 100, 1, 100, 2};
+    CHECK(paced_value(pacing, 25) == 50);  // floor(sqrt(0.25) * 99 + 1) = floor(50.5)
+    CHECK(paced_value(pacing, 49) == 70);  // floor(0.7 * 99 + 1) = floor(70.3)
+    CHECK(paced_value(pacing, 100) == 100);
+    const Pacing cubic{0, 1000, 10, 1000, 3};
+    CHECK(paced_value(cubic, 125) == 500);  // (1/8)^(1/3) = 0.5
+}
+
+TEST_CASE("pacing never leaves its bounds") {
+    const Pacing pacing{10, 45, 8, 20, 1};  // bounds that are no multiples of the step
+    std::int64_t last = 0;
+    for (std::int64_t t = 0; t < 40; ++t) {
+        const std::int64_t value = paced_value(pacing, t);
+        CHECK(value >= 10);
+        CHECK(value <= 45);
+        CHECK(value >= last);
+        last = value;
+    }
+    CHECK(last == 45);
+}
+
+TEST_CASE("a step's plan: the curriculum's clock runs one ahead of random-LTD's") {
+    Techniques techniques{64, 4, Pacing{8, 64, 8, 7, 1}, Pacing{16, 64, 8, 6, 1}};
+    const StepPlan first = plan_step(techniques, 0);
+    CHECK(first.seqlen == 16);  // d(1) = 8 + 56 / 7
+    CHECK(first.kept == 16);    // r(0) = 16, not below the length: nothing is dropped
+    CHECK_FALSE(first.drops());
+    CHECK(first.layer_tokens == 16);
+    const StepPlan later = plan_step(techniques, 3);
+    CHECK(later.seqlen == 40);        // d(4) = 8 + 32
+    CHECK(later.kept == 40);          // r(3) = 16 + 24
+    techniques.seqtru.reset();
+    const StepPlan dropped = plan_step(techniques, 1);
+    CHECK(dropped.seqlen == 64);
+    CHECK(dropped.kept == 24);          // r(1) = 16 + 8
+    CHECK(dropped.layer_tokens == 44);  // (64 * 2 + 24 * 2) / 4
+}
+
+TEST_CASE("layer tokens are rounded down, as the reference counts them") {
+    const Techniques techniques{10, 3, {}, Pacing{7, 7, 1, 0, 1}};
+    CHECK(plan_step(techniques, 0).layer_tokens == 9);  // (10 * 2 + 7) / 3 = 9
+}
+
+TEST_CASE("GPT-3 1.3B at 300 billion tokens takes the published numbers of steps") {
+    const TransformerConfig model{24, 2048, 16, 2048, 50257, 0.013};
+    const Pacing seqtru{80, 2048, 8, 110'000, 1}, ltd{128, 2048, 16, 200'000, 1};
+    const auto steps = [&](const Techniques& techniques) {
+        return run_schedule(model, techniques, 512, 300'000'000'000).steps;
+    };
+    CHECK(steps({2048, 24, {}, {}}) == 286'103);
+    CHECK(steps({2048, 24, seqtru, {}}) == 339'169);
+    CHECK(steps({2048, 24, {}, ltd}) == 372'789);
+    CHECK(steps({2048, 24, seqtru, ltd}) == 377'264);
+}
+
+TEST_CASE("parameters and FLOPs by hand") {
+    const TransformerConfig model{2, 4, 2, 8, 10, 0.02};
+    // A layer: 12 * 16 weights + 13 * 4 biases and norms = 244; head 10 * 4, final norm 8, positions 8 * 4.
+    CHECK(parameter_count(model) == 2 * 244 + 40 + 8 + 32);
+    const Techniques plain{8, 2, {}, {}};
+    // 6 * (2 * 244 + 48) * 8 + 2 layers * 12 * 4 * 8 * 8 / 2
+    CHECK(sample_flops(model, plain, plan_step(plain, 0)) == 6.0 * 536 * 8 + 2 * 12.0 * 4 * 64 / 2);
+    const TransformerConfig deep{3, 4, 2, 8, 10, 0.02};
+    const Techniques ltd{8, 3, {}, Pacing{4, 4, 1, 0, 1}};
+    // Layers 0 and 2 with 8 tokens, layer 1 with 4.
+    CHECK(sample_flops(deep, ltd, plan_step(ltd, 0)) ==
+          2 * (6.0 * 244 * 8 + 6.0 * 4 * 64) + (6.0 * 244 * 4 + 6.0 * 4 * 16) + 6.0 * 48 * 8);
+}
+
+TEST_CASE("learning rates by hand") {
+    const LearningRate cosine{1.0, 0.1, 100, 1100, Decay::cosine};
+    CHECK(learning_rate_at(cosine, 0) == 0);
+    CHECK(learning_rate_at(cosine, 50) == Approx(0.5));
+    CHECK(learning_rate_at(cosine, 100) == Approx(1.0));
+    CHECK(learning_rate_at(cosine, 600) == Approx(0.55));   // halfway: cos(pi / 2) = 0
+    CHECK(learning_rate_at(cosine, 350) == Approx(0.1 + 0.9 * 0.8535533906));  // (1 + cos(pi / 4)) / 2
+    CHECK(learning_rate_at(cosine, 1100) == Approx(0.1));
+    CHECK(learning_rate_at(cosine, 9999) == Approx(0.1));
+    const LearningRate linear{2.0, 0.0, 0, 1000, Decay::linear};
+    CHECK(learning_rate_at(linear, 0) == Approx(2.0));
+    CHECK(learning_rate_at(linear, 250) == Approx(1.5));
+    CHECK(learning_rate_at({3.0, 0, 10, 20, Decay::constant}, 15) == Approx(3.0));
+}
+
+TEST_CASE("a keyed permutation is one, and another for every key") {
+    for (const std::uint64_t n : {1u, 2u, 3u, 7u, 64u, 65u, 1000u}) {
+        const Permutation p(n, 5, RandomPurpose::sample_order, 0);
+        std::set<std::uint64_t> seen;
+        for (std::uint64_t i = 0; i < n; ++i) {
+            CHECK(p(i) < n);
+            seen.insert(p(i));
+        }
+        CHECK(seen.size() == n);
+    }
+    const Permutation a(1000, 5, RandomPurpose::sample_order, 0), b(1000, 5, RandomPurpose::sample_order, 1),
+        c(1000, 6, RandomPurpose::sample_order, 0);
+    int same_epoch = 0, same_seed = 0;
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+        same_epoch += a(i) == b(i);
+        same_seed += a(i) == c(i);
+    }
+    CHECK(same_epoch < 12);  // one in a thousand by chance
+    CHECK(same_seed < 12);
+}
+
+TEST_CASE("the order of a permutation is spread evenly") {
+    // Mean position of the first half of the images must be near the middle.
+    const std::uint64_t n = 4096;
+    const Permutation p(n, 9, RandomPurpose::sample_order, 3);
+    double sum = 0;
+    for (std::uint64_t i = 0; i < n / 2; ++i) sum += static_cast<double>(p(i));
+    CHECK(sum / (n / 2) == Approx(n / 2).epsilon(0.04));  // standard deviation of the mean: 0.9% of it
+}
+
+TEST_CASE("the sampler repeats nothing within an epoch and is a function of the draw") {
+    const Sampler sampler{11, 50};
+    for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+        std::set<std::int64_t> seen;
+        for (std::int64_t i = 0; i < 50; ++i) seen.insert(sampler.sample_at(epoch * 50 + i));
+        CHECK(seen.size() == 50);
+    }
+    CHECK(Sampler{11, 50}.sample_at(77) == sampler.sample_at(77));
+}
+
+TEST_CASE("unique tokens count the longest prefix of each sample once") {
+    UniqueTokens unique(3);
+    unique.see(0, 8);
+    unique.see(1, 16);
+    unique.see(0, 8);
+    CHECK(unique.count() == 24);
+    unique.see(0, 20);
+    unique.see(1, 4);
+    CHECK(unique.count() == 36);
+}

@@ -1,0 +1,51 @@
+#pragma once
+// A tiny GPT and a tiny corpus for whole-model tests.
+
+#include <vector>
+
+#include "engine/train/trainer.h"
+
+namespace deft::engine {
+
+inline TokenCorpus tiny_corpus(std::int64_t tokens, std::int64_t vocab, std::uint64_t seed = 7) {
+    TokenCorpus corpus;
+    for (std::int64_t i = 0; i < tokens; ++i)
+        corpus.tokens.push_back(static_cast<std::uint16_t>(
+            kernels::philox_u32(seed, kernels::RandomPurpose::tests, 0, 0, static_cast<std::uint64_t>(i), 0) %
+            static_cast<std::uint32_t>(vocab)));
+    corpus.bytes = tokens;
+    return corpus;
+}
+
+inline TrainerConfig tiny_config(std::int64_t layers = 4, std::int64_t seqlen = 13, std::int64_t batch = 6) {
+    TrainerConfig config;
+    config.model = {layers, 24, 3, seqlen, 31, 0.1};
+    config.techniques = {seqlen, layers, {}, {}};
+    config.batch_size = config.micro_batch_size = batch;
+    config.budget_layer_tokens = 1'000'000;
+    config.learning_rate = {1e-2, 0, 0, 1'000'000, Decay::constant};
+    config.optimizer.weight_decay = 0.1;
+    config.optimizer.max_grad_norm = 1;
+    config.seed = 3;
+    return config;
+}
+
+// Keeps a constant number of tokens in the dropped layers.
+inline Pacing keep_always(std::int64_t tokens) { return {tokens, tokens, 1, 0, 1}; }
+
+template <class T>
+std::vector<T> values(const Tensor& tensor) {
+    return {tensor.as<T>(), tensor.as<T>() + tensor.numel()};
+}
+
+template <class T>
+std::vector<T> all_parameters(Trainer& trainer) {
+    std::vector<T> all;
+    for (const Parameter& p : trainer.model().parameters().all()) {
+        const std::vector<T> part = values<T>(p.value);
+        all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+}
+
+}  // namespace deft::engine
