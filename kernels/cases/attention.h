@@ -1,0 +1,80 @@
+#pragma once
+// Cases of attention.
+
+#include "kernels/cases/op_case.h"
+
+namespace deft::kernels::cases {
+
+struct AttentionShape {
+    std::int64_t B, T, H, d;
+    bool causal;
+};
+
+inline std::vector<AttentionShape> attention_shapes() {
+    std::vector<AttentionShape> shapes;
+    for (const bool causal : {true, false})
+        for (const auto& [B, T, H, d] : {std::array<std::int64_t, 4>{1, 1, 1, 1},
+                                         {2, 3, 1, 17},
+                                         {2, 17, 3, 3},
+                                         {1, 33, 2, 33},
+                                         {2, 65, 2, 32},
+                                         {1, 129, 3, 65},
+                                         {1, 300, 1, 16},
+                                         {1, 521, 2, 8},
+                                         {8, 64, 2, 32}})
+            shapes.push_back({B, T, H, d, causal});
+    return shapes;
+}
+
+// A product of every query with every key that it sees.
+inline double attention_product_flops(const AttentionShape& s) {
+    const double T = static_cast<double>(s.T);
+    return 2.0 * static_cast<double>(s.B * s.H * s.d) * (s.causal ? T * (T + 1) / 2 : T * T);
+}
+
+inline OpCase attention_forward_case(Draw draw, AttentionShape s) {
+    const std::int64_t width = s.H * s.d;
+    OpCase op;
+    op.name = shape_text("attention_forward", s.B, s.T, s.H, s.d) + (s.causal ? " causal" : "");
+    op.buffers = {output("out", s.B * s.T * width), output("lse", s.B * s.H * s.T),
+                  draw.input("qkv", s.B * s.T * 3 * width)};
+    if (s.T == 1) op.buffers[1].floor = 1;
+    op.set_run(
+        [=](auto& exec, auto* const* b) { attention_forward(exec, b[0], b[1], b[2], s.B, s.T, s.H, s.d, s.causal); });
+    op.workspace = [=](int threads) { return cpu::attention_forward_workspace(threads, s.T, s.d); };
+    op.flops = 2 * attention_product_flops(s);
+    op.set_least_bytes();
+    return op;
+}
+
+inline OpCase attention_backward_case(Draw draw, AttentionShape s) {
+    const std::int64_t width = s.H * s.d;
+    OpCase op;
+    op.name = shape_text("attention_backward", s.B, s.T, s.H, s.d) + (s.causal ? " causal" : "");
+    op.buffers = {output("dqkv", s.B * s.T * 3 * width), draw.input("dout", s.B * s.T * width),
+                  draw.input("out", s.B * s.T * width), draw.input("qkv", s.B * s.T * 3 * width),
+                  draw.input("lse", s.B * s.H * s.T)};
+    // out and lse are those of the forward pass.
+    const std::vector<float>& qkv = op.buffers[3].value;
+    std::vector<float>&out = op.buffers[2].value, &lse = op.buffers[4].value;
+    cpu::Exec exec;
+    std::vector<std::byte> workspace(cpu::attention_forward_workspace(1, s.T, s.d));
+    exec.workspace = workspace;
+    cpu::attention_forward(exec, out.data(), lse.data(), qkv.data(), s.B, s.T, s.H, s.d, s.causal);
+    op.set_run([=](auto& any_exec, auto* const* b) {
+        attention_backward(any_exec, b[0], b[1], b[2], b[3], b[4], s.B, s.T, s.H, s.d, s.causal);
+    });
+    op.workspace = [=](int threads) { return cpu::attention_backward_workspace(threads, s.T, s.d); };
+    op.flops = 5 * attention_product_flops(s);
+    op.set_least_bytes();
+    return op;
+}
+
+inline void add_attention_cases(std::vector<OpCase>& all, std::uint64_t seed) {
+    for (const AttentionShape& s : attention_shapes()) {
+        all.push_back(attention_forward_case(Draw(seed, all.size()), s));
+        all.push_back(attention_backward_case(Draw(seed, all.size()), s));
+    }
+}
+
+}  // namespace deft::kernels::cases

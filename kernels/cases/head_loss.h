@@ -1,0 +1,68 @@
+#pragma once
+// Cases of the head with its cross-entropy.
+
+#include "kernels/cases/op_case.h"
+
+namespace deft::kernels::cases {
+
+struct HeadShape {
+    std::int64_t rows, C, V;
+};
+
+inline std::vector<HeadShape> head_shapes() {
+    return {{1, 1, 1}, {3, 17, 2}, {17, 33, 129}, {65, 129, 1025}, {300, 33, 257}, {513, 64, 65}};
+}
+
+// Every fifth target is ignored, but never all.
+inline std::vector<std::int32_t> draw_targets(Draw& draw, const HeadShape& s) {
+    std::vector<std::int32_t> target = draw.integers(s.rows, s.V);
+    for (std::size_t i = 4; i < target.size(); i += 5) target[i] = kIgnoreTarget;
+    return target;
+}
+
+inline double head_flops(const HeadShape& s) {
+    return 2.0 * static_cast<double>(s.rows) * static_cast<double>(s.C) * static_cast<double>(s.V);
+}
+
+inline OpCase head_loss_train_case(Draw draw, HeadShape s, Accumulate accumulate) {
+    const auto target = draw_targets(draw, s);
+    const double scale = 1.0 / static_cast<double>(s.rows);
+    OpCase op;
+    op.name = shape_text("head_loss_train", s.rows, s.C, s.V, accumulate == Accumulate::yes);
+    op.buffers = {output("loss", s.rows), output("dx", s.rows * s.C), gradient(draw, "dw", s.V * s.C, accumulate),
+                  draw.input("x", s.rows * s.C), draw.input("w", s.V * s.C, 1 / std::sqrt(s.C))};
+    if (s.V == 1) op.buffers[0].floor = op.buffers[1].floor = op.buffers[2].floor = 1;  // certain of its only token
+    op.set_run([=](auto& exec, auto* const* b) {
+        head_loss_train(exec, b[0], b[1], b[2], b[3], b[4], target.data(), s.rows, s.C, s.V, scale, accumulate);
+    });
+    op.workspace = [=](int) { return cpu::head_loss_workspace(s.rows, s.C, s.V); };
+    op.flops = 3 * head_flops(s);
+    op.set_least_bytes();
+    return op;
+}
+
+inline OpCase head_loss_case(Draw draw, HeadShape s) {
+    const auto target = draw_targets(draw, s);
+    OpCase op;
+    op.name = shape_text("head_loss", s.rows, s.C, s.V);
+    op.buffers = {output("loss", s.rows), draw.input("x", s.rows * s.C),
+                  draw.input("w", s.V * s.C, 1 / std::sqrt(s.C))};
+    if (s.V == 1) op.buffers[0].floor = 1;
+    op.set_run([=](auto& exec, auto* const* b) {
+        head_loss(exec, b[0], nullptr, b[1], b[2], target.data(), s.rows, s.C, s.V);
+    });
+    op.workspace = [=](int) { return cpu::head_loss_workspace(s.rows, s.C, s.V); };
+    op.flops = head_flops(s);
+    op.set_least_bytes();
+    return op;
+}
+
+inline void add_head_loss_cases(std::vector<OpCase>& all, std::uint64_t seed) {
+    for (const HeadShape& s : head_shapes()) {
+        all.push_back(head_loss_train_case(Draw(seed, all.size()), s, Accumulate::no));
+        all.push_back(head_loss_train_case(Draw(seed, all.size()), s, Accumulate::yes));
+        all.push_back(head_loss_case(Draw(seed, all.size()), s));
+    }
+}
+
+}  // namespace deft::kernels::cases

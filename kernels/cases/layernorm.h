@@ -1,0 +1,147 @@
+#pragma once
+// Cases of layer normalisation, its residual forms and its row-index forms.
+
+#include "kernels/cases/op_case.h"
+
+namespace deft::kernels::cases {
+
+struct StreamShape {
+    std::int64_t B, T, K, C;  // K rows of T taken; K == T runs both with and without an index
+};
+
+inline std::vector<StreamShape> stream_shapes() {
+    return {{1, 1, 1, 1}, {2, 3, 1, 17}, {3, 17, 5, 33}, {2, 33, 33, 65}, {1, 129, 64, 129}, {8, 64, 32, 64}};
+}
+
+inline std::string stream_text(const char* op, const StreamShape& s, bool indexed) {
+    return shape_text(op, s.B, s.T, s.K, s.C) + (indexed ? " indexed" : "");
+}
+
+// Row counts without an index: every row is taken.
+inline StreamShape effective(StreamShape s, bool indexed) {
+    if (!indexed) s.K = s.T;
+    return s;
+}
+
+inline OpCase layernorm_forward_case(Draw draw, StreamShape s, bool indexed) {
+    s = effective(s, indexed);
+    const std::int64_t rows = s.B * s.K;
+    const auto index = draw.kept_rows(s.B, s.T, s.K);
+    OpCase op;
+    op.name = stream_text("layernorm_forward", s, indexed);
+    op.buffers = {
+        output("y", rows * s.C), output("gathered", indexed ? rows * s.C : 0),  output("mean", rows),
+        output("rstd", rows),    draw.input("stream", s.B * s.T * s.C, 2, 0.5), draw.input("weight", s.C, 0.3, 1),
+        draw.input("bias", s.C)};
+    op.set_run([=](auto& exec, auto* const* b) {
+        layernorm_forward(exec, b[0], indexed ? b[1] : nullptr, b[2], b[3], b[4], indexed ? index.data() : nullptr,
+                          b[5], b[6], s.B, s.T, s.K, s.C);
+    });
+    op.flops = 8.0 * static_cast<double>(rows * s.C);
+    op.set_least_bytes();
+    return op;
+}
+
+inline OpCase residual_layernorm_forward_case(Draw draw, StreamShape s) {
+    const std::int64_t rows = s.B * s.T;
+    OpCase op;
+    op.name = shape_text("residual_layernorm_forward", rows, s.C);
+    op.buffers = {output("y", rows * s.C),
+                  output("sum", rows * s.C),
+                  output("mean", rows),
+                  output("rstd", rows),
+                  draw.input("a", rows * s.C, 2, 0.5),
+                  draw.input("delta", rows * s.C),
+                  draw.input("weight", s.C, 0.3, 1),
+                  draw.input("bias", s.C)};
+    op.set_run([=](auto& exec, auto* const* b) {
+        residual_layernorm_forward(exec, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], rows, s.C);
+    });
+    op.flops = 9.0 * static_cast<double>(rows * s.C);
+    op.set_least_bytes();
+    return op;
+}
+
+inline OpCase residual_forward_case(Draw draw, StreamShape s, bool indexed) {
+    s = effective(s, indexed);
+    const auto index = draw.kept_rows(s.B, s.T, s.K);
+    OpCase op;
+    op.name = stream_text("residual_forward", s, indexed);
+    op.buffers = {indexed ? draw.update("out", s.B * s.T * s.C) : output("out", s.B * s.T * s.C),
+                  draw.input("a", s.B * s.K * s.C), draw.input("delta", s.B * s.K * s.C)};
+    op.set_run([=](auto& exec, auto* const* b) {
+        residual_forward(exec, b[0], indexed ? index.data() : nullptr, b[1], b[2], s.B, s.T, s.K, s.C);
+    });
+    op.flops = static_cast<double>(s.B * s.K * s.C);
+    op.set_least_bytes();
+    return op;
+}
+
+// in_place: dresidual is dx itself.
+inline OpCase layernorm_backward_case(Draw draw, StreamShape s, bool indexed, bool has_residual, bool in_place,
+                                      Accumulate accumulate) {
+    s = effective(s, indexed);
+    const std::int64_t rows = s.B * s.K;
+    const auto index = draw.kept_rows(s.B, s.T, s.K);
+    OpCase op;
+    op.name = stream_text("layernorm_backward", s, indexed) + (has_residual ? " residual" : "") +
+              (in_place ? " in place" : "") + (accumulate == Accumulate::yes ? " accumulate" : "");
+    Buffer x = draw.input("x", rows * s.C, 2, 0.5);
+    Buffer mean = draw.input("mean", rows), rstd = draw.input("rstd", rows);
+    for (std::int64_t r = 0; r < rows; ++r) {  // the statistics of x, as the forward pass leaves them
+        std::vector<double> row(x.value.begin() + r * s.C, x.value.begin() + (r + 1) * s.C), y(row.size(), 0),
+            ones(row.size(), 1);
+        double row_mean = 0, row_rstd = 0;
+        reference::normalise_row(y.data(), row_mean, row_rstd, row.data(), ones.data(), ones.data(), s.C);
+        mean.value[static_cast<std::size_t>(r)] = static_cast<float>(row_mean);
+        rstd.value[static_cast<std::size_t>(r)] = static_cast<float>(row_rstd);
+    }
+    op.buffers = {indexed || in_place ? draw.update("dx", s.B * s.T * s.C) : output("dx", s.B * s.T * s.C),
+                  gradient(draw, "dweight", s.C, accumulate),
+                  gradient(draw, "dbias", s.C, accumulate),
+                  draw.input("dy", rows * s.C),
+                  draw.input("dresidual", has_residual && !in_place ? rows * s.C : 0),
+                  std::move(x),
+                  std::move(mean),
+                  std::move(rstd),
+                  draw.input("weight", s.C, 0.3, 1)};
+    // One value normalises to 0: dx is the rounding of a cancelled sum times rstd = 1 / sqrt(eps).
+    if (s.C == 1) op.buffers[0].floor = op.buffers[1].floor = 1 / kLayerNormEps;
+    op.set_run([=](auto& exec, auto* const* b) {
+        auto* const dresidual = in_place ? b[0] : has_residual ? b[4] : nullptr;
+        layernorm_backward(exec, b[0], indexed ? index.data() : nullptr, b[1], b[2], b[3], dresidual, b[5], b[6], b[7],
+                           b[8], s.B, s.T, s.K, s.C, accumulate);
+    });
+    op.workspace = [=](int) { return cpu::layernorm_backward_workspace(rows, s.C); };
+    op.flops = 15.0 * static_cast<double>(rows * s.C);
+    op.set_least_bytes();
+    return op;
+}
+
+inline OpCase gather_rows_case(Draw draw, StreamShape s) {
+    const auto index = draw.kept_rows(s.B, s.T, s.K);
+    OpCase op;
+    op.name = stream_text("gather_rows", s, true);
+    op.buffers = {output("out", s.B * s.K * s.C), draw.input("stream", s.B * s.T * s.C)};
+    op.set_run([=](auto& exec, auto* const* b) { gather_rows(exec, b[0], b[1], index.data(), s.B, s.T, s.K, s.C); });
+    op.set_least_bytes();
+    op.tolerance = 0;
+    return op;
+}
+
+inline void add_layernorm_cases(std::vector<OpCase>& all, std::uint64_t seed) {
+    for (const StreamShape& s : stream_shapes()) {
+        const auto draw = [&] { return Draw(seed, all.size()); };
+        for (const bool indexed : {false, true}) {
+            all.push_back(layernorm_forward_case(draw(), s, indexed));
+            all.push_back(residual_forward_case(draw(), s, indexed));
+            all.push_back(layernorm_backward_case(draw(), s, indexed, false, false, Accumulate::no));
+            all.push_back(layernorm_backward_case(draw(), s, indexed, true, false, Accumulate::yes));
+        }
+        all.push_back(layernorm_backward_case(draw(), s, false, true, true, Accumulate::no));
+        all.push_back(residual_layernorm_forward_case(draw(), s));
+        all.push_back(gather_rows_case(draw(), s));
+    }
+}
+
+}  // namespace deft::kernels::cases

@@ -1,0 +1,79 @@
+#pragma once
+// Cases of the linear layers.
+
+#include "kernels/cases/op_case.h"
+
+namespace deft::kernels::cases {
+
+struct LinearShape {
+    std::int64_t rows, in, out;
+};
+
+inline std::vector<LinearShape> linear_shapes() {
+    return {{1, 1, 1}, {3, 17, 33}, {65, 1, 129}, {129, 65, 1}, {33, 129, 17}, {300, 65, 600}, {512, 64, 192}};
+}
+
+inline double linear_flops(const LinearShape& s) {
+    return 2.0 * static_cast<double>(s.rows) * static_cast<double>(s.in) * static_cast<double>(s.out);
+}
+
+// keeps_pre: the pre-activation is written too.
+inline OpCase linear_forward_case(Draw draw, LinearShape s, bool has_bias, bool keeps_pre, Activation act) {
+    OpCase op;
+    op.name = shape_text("linear_forward", s.rows, s.in, s.out, has_bias, keeps_pre, act == Activation::gelu);
+    op.buffers = {output("y", s.rows * s.out), output("pre", keeps_pre ? s.rows * s.out : 0),
+                  draw.input("x", s.rows * s.in), draw.input("w", s.out * s.in, 1 / std::sqrt(s.in)),
+                  draw.input("bias", has_bias ? s.out : 0)};
+    op.set_run([=](auto& exec, auto* const* b) {
+        linear_forward(exec, b[0], keeps_pre ? b[1] : nullptr, b[2], b[3], has_bias ? b[4] : nullptr, s.rows, s.in,
+                       s.out, act);
+    });
+    op.flops = linear_flops(s);
+    op.set_least_bytes();
+    return op;
+}
+
+inline OpCase linear_backward_input_case(Draw draw, LinearShape s, Activation act) {
+    OpCase op;
+    const bool gelu = act == Activation::gelu;
+    op.name = shape_text("linear_backward_input", s.rows, s.in, s.out, gelu);
+    op.buffers = {output("dx", s.rows * s.in), draw.input("dy", s.rows * s.out),
+                  draw.input("w", s.out * s.in, 1 / std::sqrt(s.out)), draw.input("pre", gelu ? s.rows * s.in : 0)};
+    op.set_run([=](auto& exec, auto* const* b) {
+        linear_backward_input(exec, b[0], b[1], b[2], gelu ? b[3] : nullptr, s.rows, s.in, s.out, act);
+    });
+    op.flops = linear_flops(s);
+    op.set_least_bytes();
+    return op;
+}
+
+inline OpCase linear_backward_weight_case(Draw draw, LinearShape s, bool has_bias, Accumulate accumulate) {
+    OpCase op;
+    op.name = shape_text("linear_backward_weight", s.rows, s.in, s.out, has_bias, accumulate == Accumulate::yes);
+    op.buffers = {gradient(draw, "dw", s.out * s.in, accumulate),
+                  gradient(draw, "dbias", has_bias ? s.out : 0, accumulate), draw.input("dy", s.rows * s.out),
+                  draw.input("x", s.rows * s.in)};
+    op.set_run([=](auto& exec, auto* const* b) {
+        linear_backward_weight(exec, b[0], has_bias ? b[1] : nullptr, b[2], b[3], s.rows, s.in, s.out, accumulate);
+    });
+    op.workspace = [=](int) { return cpu::linear_backward_weight_workspace(s.rows, s.in, s.out); };
+    op.flops = linear_flops(s);
+    op.set_least_bytes();
+    return op;
+}
+
+inline void add_linear_cases(std::vector<OpCase>& all, std::uint64_t seed) {
+    for (const LinearShape& s : linear_shapes()) {
+        const auto draw = [&] { return Draw(seed, all.size()); };
+        all.push_back(linear_forward_case(draw(), s, true, true, Activation::gelu));
+        all.push_back(linear_forward_case(draw(), s, true, false, Activation::none));
+        all.push_back(linear_forward_case(draw(), s, false, true, Activation::none));
+        all.push_back(linear_backward_input_case(draw(), s, Activation::gelu));
+        all.push_back(linear_backward_input_case(draw(), s, Activation::none));
+        all.push_back(linear_backward_weight_case(draw(), s, true, Accumulate::yes));
+        all.push_back(linear_backward_weight_case(draw(), s, true, Accumulate::no));
+        all.push_back(linear_backward_weight_case(draw(), s, false, Accumulate::no));
+    }
+}
+
+}  // namespace deft::kernels::cases

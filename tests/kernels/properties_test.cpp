@@ -1,0 +1,205 @@
+// What must hold whatever the values.
+
+#include <omp.h>
+
+#include <filesystem>
+#include <numeric>
+#include <thread>
+
+#include "base/error.h"
+#include "kernels/cases/all.h"
+#include "kernels/cases/run.h"
+#include "tests/catch.h"
+
+namespace deft::kernels {
+namespace {
+
+struct Selection {
+    std::int64_t step = 5, T = 129, K = 40;
+    std::vector<std::int32_t> layer = {2, 7};
+    std::vector<std::int64_t> sample = {11, 1ll << 40, 13};
+
+    template <class ExecType>
+    std::vector<std::int32_t> run(ExecType exec) const {
+        std::vector<std::int32_t> index(layer.size() * sample.size() * static_cast<std::size_t>(K));
+        select_kept_tokens(exec, index.data(), 99, step, layer.data(), static_cast<std::int64_t>(layer.size()),
+                           sample.data(), static_cast<std::int64_t>(sample.size()), T, K);
+        return index;
+    }
+    std::vector<std::int32_t> run_cpu(int threads = 1) const {
+        std::vector<std::byte> workspace(cpu::select_kept_tokens_workspace(threads, T));
+        return run(cpu::Exec{threads, workspace});
+    }
+};
+
+TEST_CASE("token selection equals sorting all keys, on any number of threads") {
+    for (const std::int64_t T : {1, 3, 17, 129, 1000})
+        for (const std::int64_t K : {std::int64_t{1}, (T + 1) / 2, T}) {
+            Selection selection;
+            selection.T = T;
+            selection.K = K;
+            INFO("T " << T << " K " << K);
+            const auto expected = selection.run(reference::Exec{});
+            CHECK(selection.run_cpu(1) == expected);
+            CHECK(selection.run_cpu(3) == expected);
+        }
+}
+
+TEST_CASE("token selection of all tokens names each once, and each step draws anew") {
+    Selection selection;
+    selection.K = selection.T;
+    std::vector<std::int32_t> all(static_cast<std::size_t>(selection.T));
+    std::iota(all.begin(), all.end(), 0);
+    const auto index = selection.run_cpu();
+    for (std::size_t row = 0; row < index.size() / all.size(); ++row)
+        CHECK(std::equal(all.begin(), all.end(), index.begin() + static_cast<std::ptrdiff_t>(row * all.size())));
+    Selection one_step, next_step;
+    next_step.step = 6;
+    CHECK(one_step.run_cpu() != next_step.run_cpu());
+}
+
+TEST_CASE("token selection does not depend on how a batch is split") {
+    const Selection whole;
+    const auto index = whole.run_cpu();
+    for (std::size_t l = 0; l < whole.layer.size(); ++l)
+        for (std::size_t b = 0; b < whole.sample.size(); ++b) {
+            Selection part;
+            part.layer = {whole.layer[l]};
+            part.sample = {whole.sample[b]};
+            const auto at =
+                static_cast<std::ptrdiff_t>((l * whole.sample.size() + b) * static_cast<std::size_t>(whole.K));
+            CHECK(std::equal(index.begin() + at, index.begin() + at + whole.K, part.run_cpu().begin()));
+        }
+}
+
+TEST_CASE("later tokens leave earlier causal attention outputs bit for bit") {
+    const std::int64_t B = 1, T = 300, H = 2, d = 16, width = H * d;
+    cases::Draw draw(3, 0);
+    std::vector<float> qkv = draw.normal(B * T * 3 * width, 1, 0);
+    const auto forward = [&] {
+        std::vector<float> out(static_cast<std::size_t>(B * T * width)), lse(static_cast<std::size_t>(B * H * T));
+        std::vector<std::byte> workspace(cpu::attention_forward_workspace(1, T, d));
+        cpu::Exec exec{1, workspace};
+        cpu::attention_forward(exec, out.data(), lse.data(), qkv.data(), B, T, H, d, true);
+        return out;
+    };
+    const std::vector<float> before = forward();
+    for (const std::int64_t changed : {1, 40, 64, 257, 299}) {
+        const std::vector<float> kept = qkv;
+        for (std::int64_t i = changed * 3 * width; i < T * 3 * width; ++i) qkv[static_cast<std::size_t>(i)] += 3.0f;
+        const std::vector<float> after = forward();
+        CHECK(std::equal(before.begin(), before.begin() + changed * width, after.begin()));
+        CHECK_FALSE(std::equal(before.begin(), before.end(), after.begin()));
+        qkv = kept;
+    }
+}
+
+// A head of 20 rows over 50 tokens.
+struct SmallHead {
+    std::int64_t rows = 20, C = 8, V = 50;
+    std::vector<float> x, w;
+    std::vector<std::int32_t> target;
+    std::vector<float> loss, dx, dw;
+
+    SmallHead() {
+        cases::Draw draw(4, 0);
+        x = draw.normal(rows * C, 1, 0);
+        w = draw.normal(V * C, 1, 0);
+        target = draw.integers(rows, V);
+    }
+    void train() {
+        loss.assign(x.size() / static_cast<std::size_t>(C), -1.0f);
+        dx.assign(x.size(), -1.0f);
+        dw.assign(w.size(), -1.0f);
+        std::vector<std::byte> workspace(cpu::head_loss_workspace(rows, C, V));
+        cpu::Exec exec{1, workspace};
+        cpu::head_loss_train(exec, loss.data(), dx.data(), dw.data(), x.data(), w.data(), target.data(), rows, C, V,
+                             1.0, Accumulate::no);
+    }
+};
+
+TEST_CASE("ignored targets give no loss and no gradient") {
+    SmallHead head;
+    std::fill(head.target.begin(), head.target.end(), kIgnoreTarget);
+    head.train();
+    for (const auto* values : {&head.loss, &head.dx, &head.dw})
+        CHECK(std::all_of(values->begin(), values->end(), [](float value) { return value == 0; }));
+}
+
+TEST_CASE("no rows give a zero weight gradient") {
+    SmallHead head;
+    head.rows = 0;
+    head.train();
+    CHECK(std::all_of(head.dw.begin(), head.dw.end(), [](float value) { return value == 0; }));
+    std::vector<float> dw(6, 1.0f), dbias(2, 1.0f);
+    cpu::Exec exec;
+    cpu::linear_backward_weight(exec, dw.data(), dbias.data(), nullptr, nullptr, 0, 3, 2, Accumulate::no);
+    CHECK(dw == std::vector<float>(6, 0.0f));
+    CHECK(dbias == std::vector<float>(2, 0.0f));
+}
+
+TEST_CASE("a NaN activation reaches the loss of its row and no other") {
+    SmallHead head;
+    head.x[3 * 8 + 1] = std::numeric_limits<float>::quiet_NaN();
+    head.train();
+    for (std::size_t row = 0; row < head.loss.size(); ++row) CHECK(std::isnan(head.loss[row]) == (row == 3));
+    head.x[3 * 8 + 1] = std::numeric_limits<float>::infinity();
+    head.train();
+    CHECK_FALSE(std::isfinite(head.loss[3]));
+}
+
+TEST_CASE("NaN passes through attention, norm and linear layers") {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    for (const cases::OpCase& made :
+         {cases::attention_forward_case(cases::Draw(5, 0), {1, 3, 1, 4, true}),
+          cases::layernorm_forward_case(cases::Draw(5, 1), {1, 3, 3, 4}, false),
+          cases::linear_forward_case(cases::Draw(5, 2), {3, 4, 5}, true, false, Activation::gelu)}) {
+        cases::OpCase op = made;
+        INFO(op.name);
+        for (cases::Buffer& buffer : op.buffers)
+            if (buffer.role == cases::Role::input) {
+                buffer.value[0] = nan;
+                break;
+            }
+        const auto result = cases::run_cpu(op, 1);
+        CHECK(std::isnan(result.values[0][0]));
+    }
+}
+
+TEST_CASE("tokens, targets and workspaces that cannot be are named in an error") {
+    std::vector<float> buffer(64);
+    cpu::Exec exec;
+    const std::int32_t token = 4;
+    CHECK_THROWS_WITH(cpu::embedding_forward(exec, buffer.data(), &token, buffer.data(), buffer.data(), 1, 1, 2, 4),
+                      ContainsSubstring("token 4") && ContainsSubstring("vocabulary of 4"));
+    SmallHead head;
+    head.target[2] = 50;
+    CHECK_THROWS_WITH(head.train(), ContainsSubstring("target 50 at row 2"));
+    float lse = 0;
+    CHECK_THROWS_WITH(
+        cpu::attention_forward(exec, buffer.data(), &lse, buffer.data(), 1, 1, 1, 1, true),
+        ContainsSubstring("attention_forward") && ContainsSubstring("bytes") && ContainsSubstring("given 0"));
+}
+
+TEST_CASE("one-thread kernels start no thread, even where OpenMP would") {
+    const auto thread_count = [] {
+        const std::filesystem::directory_iterator tasks("/proc/self/task");
+        return std::distance(begin(tasks), end(tasks));
+    };
+    // A new thread has its own OpenMP team, so what other tests started does not count.
+    std::thread([&] {
+        omp_set_num_threads(4);
+        const cases::OpCase op =
+            cases::linear_forward_case(cases::Draw(6, 0), {512, 256, 512}, true, true, Activation::gelu);
+        const auto before = thread_count();
+        cases::run_cpu(op, 1);
+        CHECK(thread_count() == before);
+        CHECK(omp_get_max_threads() == 4);
+        cases::run_cpu(op, 2);
+        CHECK(thread_count() == before + 1);
+        CHECK(omp_get_max_threads() == 4);
+    }).join();
+}
+
+}  // namespace
+}  // namespace deft::kernels

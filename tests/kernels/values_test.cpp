@@ -1,0 +1,185 @@
+// Values known from elsewhere or worked out by hand.
+
+#include <bit>
+#include <limits>
+
+#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/vector_math.h"
+#include "kernels/philox.h"
+#include "kernels/reference/reference.h"
+#include "tests/catch.h"
+
+namespace deft::kernels {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+// Known answers of the Random123 distribution (Salmon et al. 2011).
+TEST_CASE("Philox 4x32-10 gives the published answers") {
+    struct Answer {
+        PhiloxBlock counter;
+        std::uint32_t key0, key1;
+        PhiloxBlock expected;
+    };
+    const std::uint32_t ones = 0xffffffffu;
+    const Answer answers[] = {
+        {{{0, 0, 0, 0}}, 0, 0, {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}}},
+        {{{ones, ones, ones, ones}}, ones, ones, {{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}}},
+        {{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}},
+         0xa4093822,
+         0x299f31d0,
+         {{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}},
+    };
+    for (const Answer& answer : answers) {
+        const PhiloxBlock drawn = philox4x32_10(answer.counter, answer.key0, answer.key1);
+        for (int i = 0; i < 4; ++i) CHECK(drawn.word[i] == answer.expected.word[i]);
+    }
+}
+
+TEST_CASE("every argument of a Philox draw matters") {
+    const auto draw = [](std::uint64_t seed, RandomPurpose purpose, std::uint64_t step, std::uint32_t layer,
+                         std::uint64_t sample,
+                         std::uint32_t position) { return philox_u32(seed, purpose, step, layer, sample, position); };
+    const std::uint32_t base = draw(1, RandomPurpose::init, 2, 3, 4, 5);
+    CHECK(draw(1, RandomPurpose::init, 2, 3, 4, 5) == base);
+    CHECK(draw(1 + (1ull << 33), RandomPurpose::init, 2, 3, 4, 5) != base);
+    CHECK(draw(1, RandomPurpose::token_drop, 2, 3, 4, 5) != base);
+    CHECK(draw(1, RandomPurpose::init, 3, 3, 4, 5) != base);
+    CHECK(draw(1, RandomPurpose::init, 2, 4, 4, 5) != base);
+    CHECK(draw(1, RandomPurpose::init, 2, 3, 4 + (1ull << 33), 5) != base);
+    CHECK(draw(1, RandomPurpose::init, 2, 3, 4, 6) != base);
+}
+
+// Distance in units of the last place, between finite floats of one sign.
+std::int64_t ulps(float a, float b) {
+    return std::abs(std::int64_t{std::bit_cast<std::int32_t>(a)} - std::bit_cast<std::int32_t>(b));
+}
+
+TEST_CASE("vector exp stays within 2 ulp, and treats NaN and infinity as exp does") {
+    std::int64_t worst = 0;
+    for (double x = -86.5; x < 88.72; x += 1.37e-4) {
+        const auto input = static_cast<float>(x);
+        worst = std::max(worst, ulps(cpu::vector_exp(input), static_cast<float>(std::exp(static_cast<double>(input)))));
+    }
+    CHECK(worst <= 2);
+    CHECK(cpu::vector_exp(0.0f) == 1.0f);
+    CHECK(cpu::vector_exp(88.8f) == kInfinity);
+    CHECK(cpu::vector_exp(kInfinity) == kInfinity);
+    CHECK(cpu::vector_exp(-200.0f) == 0.0f);
+    CHECK(cpu::vector_exp(-kInfinity) == 0.0f);
+    CHECK(std::isnan(cpu::vector_exp(kNaN)));
+}
+
+TEST_CASE("GELU has its known values") {
+    // 0.5 (1 + tanh(0.7978845608 * 1.044715)) = 0.5 (1 + tanh(0.83356197)) = 0.84119199
+    CHECK(cpu::gelu(1.0f) == Approx(0.84119199).epsilon(1e-6));
+    CHECK(cpu::gelu(-1.0f) == Approx(-0.15880801).epsilon(1e-6));
+    CHECK(reference::gelu(1.0) == Approx(0.841191990608).epsilon(1e-11));
+    CHECK(cpu::gelu(0.0f) == 0.0f);
+    CHECK(cpu::gelu_derivative(0.0f) == 0.5f);
+    CHECK(cpu::gelu(20.0f) == 20.0f);
+    CHECK(cpu::gelu(-20.0f) == 0.0f);
+    CHECK(std::isnan(cpu::gelu(kNaN)));
+    CHECK(std::isnan(cpu::gelu_derivative(kNaN)));
+}
+
+TEST_CASE("layer normalisation of 1, 2, 3, 4") {
+    // mean 2.5, variance 1.25: (x - 2.5) / sqrt(1.25001) * 2 + 1
+    const float x[] = {1, 2, 3, 4}, weight[] = {2, 2, 2, 2}, bias[] = {1, 1, 1, 1};
+    float y[4], mean = 0, rstd = 0;
+    cpu::Exec exec;
+    cpu::layernorm_forward(exec, y, nullptr, &mean, &rstd, x, nullptr, weight, bias, 1, 1, 1, 4);
+    CHECK(mean == 2.5f);
+    CHECK(rstd == Approx(0.894423613).epsilon(1e-6));
+    CHECK(y[0] == Approx(1 - 3 * 0.894423613).epsilon(1e-6));
+    CHECK(y[3] == Approx(1 + 3 * 0.894423613).epsilon(1e-6));
+}
+
+TEST_CASE("cross-entropy of logits ln 1, ln 2, ln 5") {
+    // x = 1, so the logits are w; probabilities 1/8, 2/8, 5/8.
+    const float x[] = {1}, w[] = {0.0f, std::log(2.0f), std::log(5.0f)};
+    const std::int32_t target[] = {1};
+    float loss = 0, dx = 0, dw[3];
+    std::int32_t greedy = -1;
+    alignas(64) std::byte workspace[4096];
+    cpu::Exec exec{1, workspace};
+    cpu::head_loss_train(exec, &loss, &dx, dw, x, w, target, 1, 1, 3, 2.0, Accumulate::no);
+    CHECK(loss == Approx(std::log(4.0)).epsilon(1e-6));
+    CHECK(dw[0] == Approx(2 * 0.125).epsilon(1e-6));
+    CHECK(dw[1] == Approx(2 * (0.25 - 1)).epsilon(1e-6));
+    CHECK(dw[2] == Approx(2 * 0.625).epsilon(1e-6));
+    CHECK(dx == Approx(2 * (-0.75 * std::log(2.0) + 0.625 * std::log(5.0))).epsilon(1e-6));
+    cpu::head_loss(exec, &loss, &greedy, x, w, target, 1, 1, 3);
+    CHECK(loss == Approx(std::log(4.0)).epsilon(1e-6));
+    CHECK(greedy == 0);
+}
+
+TEST_CASE("a tie for the largest logit goes to the lowest id") {
+    const float x[] = {1, 1, 1}, w[] = {3, 7, 7, 1};
+    const std::int32_t target[] = {1, 2, kIgnoreTarget};
+    float loss[3];
+    std::int32_t greedy[3];
+    alignas(64) std::byte workspace[4096];
+    cpu::Exec exec{1, workspace};
+    cpu::head_loss(exec, loss, greedy, x, w, target, 3, 1, 4);
+    CHECK(greedy[0] == 1);
+    CHECK(greedy[1] == 0);
+    CHECK(greedy[2] == 0);
+    reference::Exec reference_exec;
+    std::int32_t expected[3];
+    reference::head_loss(reference_exec, loss, expected, x, w, target, 3, 1, 4);
+    for (int i = 0; i < 3; ++i) CHECK(greedy[i] == expected[i]);
+}
+
+TEST_CASE("attention over two positions") {
+    // d = 1: q = (1, 2), k = (0, ln 3), v = (10, 20); second row scores (0, 2 ln 3): weights 1/10, 9/10.
+    const float qkv[] = {1, 0, 10, 2, std::log(3.0f), 20};
+    float out[2], lse[2];
+    std::vector<std::byte> workspace(cpu::attention_forward_workspace(1, 2, 1));
+    cpu::Exec exec{1, workspace};
+    cpu::attention_forward(exec, out, lse, qkv, 1, 2, 1, 1, true);
+    CHECK(out[0] == Approx(10).epsilon(1e-6));
+    CHECK(out[1] == Approx(19).epsilon(1e-6));
+    CHECK(lse[0] == Approx(0).margin(1e-6));
+    CHECK(lse[1] == Approx(std::log(10.0)).epsilon(1e-6));
+}
+
+TEST_CASE("one AdamW step by hand") {
+    // norm 10 clipped to 5 halves the gradient 4 to 2. step 1: m = 0.1 * 2 = 0.2, v = 0.05 * 4 = 0.2;
+    // m^ = 2, v^ = 4; param = 1 - 0.1 (2 / 2 + 0.5 * 1) = 0.85.
+    const AdamW adamw{.lr = 0.1, .eps = 0, .weight_decay = 0.5, .step = 1, .max_grad_norm = 5};
+    float param = 1, m = 0, v = 0;
+    const float grad = 4;
+    const double norm = 10;
+    cpu::Exec exec;
+    cpu::adamw_update(exec, &param, &m, &v, &grad, &norm, 1, adamw);
+    CHECK(m == Approx(0.2).epsilon(1e-6));
+    CHECK(v == Approx(0.2).epsilon(1e-6));
+    CHECK(param == Approx(0.85).epsilon(1e-6));
+    const double not_finite = std::numeric_limits<double>::infinity();
+    const float before = param;
+    cpu::adamw_update(exec, &param, &m, &v, &grad, &not_finite, 1, adamw);
+    CHECK(param == before);
+    CHECK(m == Approx(0.2).epsilon(1e-6));
+}
+
+TEST_CASE("global norm and sum of a long buffer") {
+    const std::int64_t n = 100003;
+    std::vector<float> x(static_cast<std::size_t>(n), 0.5f);
+    std::vector<std::byte> workspace(cpu::global_norm_workspace(n));
+    double norm[3], total[3];
+    for (int threads = 1; threads <= 3; ++threads) {
+        cpu::Exec exec{threads, workspace};
+        cpu::global_norm(exec, &norm[threads - 1], x.data(), n);
+        cpu::sum(exec, &total[threads - 1], x.data(), n);
+    }
+    CHECK(norm[0] == Approx(0.5 * std::sqrt(100003.0)).epsilon(1e-14));
+    CHECK(total[0] == 50001.5);
+    CHECK(norm[1] == norm[0]);
+    CHECK(norm[2] == norm[0]);
+    CHECK(total[2] == total[0]);
+}
+
+}  // namespace
+}  // namespace deft::kernels
