@@ -48,8 +48,10 @@ std::string one_line_reason(const std::string& banner) {
 
 bool before(const Place& a, const Place& b) { return a.line != b.line ? a.line < b.line : a.column < b.column; }
 
-struct DateRefused {
+struct Refused {
     Place place;
+    const char* what;
+    const char* fix;
 };
 
 ConfigNode convert(const toml::value& value, const std::string& file) {
@@ -63,6 +65,10 @@ ConfigNode convert(const toml::value& value, const std::string& file) {
         case toml::value_t::integer:
             node.kind = Kind::integer;
             node.integer = value.as_integer();
+            // toml11 3 clamps what does not fit.
+            if (node.integer == std::numeric_limits<std::int64_t>::max() ||
+                node.integer == std::numeric_limits<std::int64_t>::min())
+                throw Refused{node.place, "this integer is too large", ""};
             break;
         case toml::value_t::floating:
             node.kind = Kind::real;
@@ -86,7 +92,7 @@ ConfigNode convert(const toml::value& value, const std::string& file) {
                 return a.first < b.first;
             });
             break;
-        default: throw DateRefused{node.place};
+        default: throw Refused{node.place, "dates are not used here", "write it as a string, in quotes"};
     }
     return node;
 }
@@ -116,7 +122,7 @@ void refuse_deep_nesting(const std::string& text, const std::string& file) {
     }
 }
 
-// Throws toml::syntax_error and DateRefused.
+// Throws toml::syntax_error and Refused.
 ConfigNode parse_text(const std::string& text, const std::string& file) {
     std::istringstream in(text);
     return convert(toml::parse(in, file), file);
@@ -191,8 +197,8 @@ ConfigNode parse_toml(const std::string& text, const std::string& file_name) {
         return parse_text(text, file_name);
     } catch (const toml::syntax_error& error) {
         throw Error(ErrorKind::config, place_of(error, file_name), one_line_reason(error.what()));
-    } catch (const DateRefused& date) {
-        throw Error(ErrorKind::config, date.place, "dates are not used here", "write it as a string, in quotes");
+    } catch (const Refused& value) {
+        throw Error(ErrorKind::config, value.place, value.what, value.fix);
     } catch (const std::bad_alloc&) {
         throw;
     } catch (const std::exception& error) {  // the library's other types, for numbers out of range and the like
@@ -215,7 +221,7 @@ ConfigNode parse_toml_value(const std::string& text, const Place& place) {
         throw;
     } catch (const std::bad_alloc&) {
         throw;
-    } catch (const DateRefused&) {
+    } catch (const Refused&) {
     } catch (const std::exception&) {
     }
     set_place(node, place);

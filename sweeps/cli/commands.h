@@ -1,0 +1,21 @@
+#pragma once
+// The subcommands, one file each.
+
+#include <CLI/CLI.hpp>
+
+namespace deft::cli {
+
+// What a subcommand's callback leaves for main().
+struct Context {
+    int exit_code = 0;
+};
+
+void add_run(CLI::App& app, Context& context);
+void add_plan(CLI::App& app, Context& context);
+void add_status(CLI::App& app, Context& context);
+void add_show(CLI::App& app, Context& context);
+void add_logs(CLI::App& app, Context& context);
+void add_report(CLI::App& app, Context& context);
+void add_trial(CLI::App& app, Context& context);  // internal: what a slot runs
+
+}  // namespace deft::cli

@@ -1,0 +1,60 @@
+// deft: the program.
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "base/error.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/version.h"
+
+namespace {
+
+int run(int argc, char** argv) {
+    CLI::App app("Trains the cases of a sweep, logs what they consumed and scored, and tabulates them.", "deft");
+    app.set_version_flag("--version", deft::cli::version_text());
+    app.require_subcommand(1);
+    deft::cli::Context context;
+    deft::cli::add_run(app, context);
+    deft::cli::add_plan(app, context);
+    deft::cli::add_status(app, context);
+    deft::cli::add_show(app, context);
+    deft::cli::add_logs(app, context);
+    deft::cli::add_report(app, context);
+    deft::cli::add_trial(app, context);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& asked) {  // --help, --version
+        app.exit(asked);
+    } catch (const CLI::ParseError& error) {
+        std::fprintf(stderr, "deft: error: %s\n  to mend: see deft --help\n", error.what());
+        return deft::kExitUsage;
+    }
+    // A result that could not be written is no result.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+        std::fputs("deft: error: cannot write to standard output\n", stderr);
+        if (context.exit_code == deft::kExitOk) context.exit_code = deft::kExitFailed;
+    }
+    return context.exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
+        std::fputs("deft: error: this processor lacks AVX2 or FMA, which deft is built for\n", stderr);
+        return deft::kExitUsage;
+    }
+    try {
+        return run(argc, argv);
+    } catch (const deft::Error& error) {
+        std::fprintf(stderr, "deft: error: %s\n", error.what());
+        return deft::exit_code(error.kind());
+    } catch (const std::bad_alloc&) {
+        std::fputs("deft: error: out of memory\n", stderr);
+        return deft::kExitFailed;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "deft: error: %s\n", error.what());
+        return deft::kExitFailed;
+    }
+}

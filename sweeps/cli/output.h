@@ -1,0 +1,19 @@
+#pragma once
+// Where results go: standard output, or a file that is whole or absent.
+
+#include <filesystem>
+#include <string>
+
+namespace deft::cli {
+
+void print(const std::string& text);
+// To the file, or to standard output where `file` is empty.
+void print_to(const std::filesystem::path& file, const std::string& text);
+
+// Columns to fit standard output's terminal; 0, as wide as needed, where it is none.
+int output_width();
+
+// A word as a shell would take it back.
+std::string quoted(const std::string& word);
+
+}  // namespace deft::cli

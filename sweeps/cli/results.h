@@ -1,0 +1,15 @@
+#pragma once
+// Finding things in a root for the commands that only read.
+
+#include <string>
+
+#include "results_db/store.h"
+
+namespace deft::cli {
+
+// Errors: missing, with how to make one.
+results_db::Reader open_results(const std::string& root);
+// The sweep of that name, the newest where it is empty. Errors: missing, with the nearest name.
+results_db::SweepResults find_sweep(const results_db::Reader& reader, const std::string& name);
+
+}  // namespace deft::cli

@@ -1,0 +1,76 @@
+// deft run: trains what a sweep has left to train, and prints its table.
+
+#include <cstdio>
+#include <memory>
+
+#include "reporting/comparison.h"
+#include "reporting/table.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/cli/spec_options.h"
+#include "sweeps/driver.h"
+#include "sweeps/slots.h"
+
+namespace deft::cli {
+
+namespace {
+
+struct Arguments {
+    SpecArguments spec;
+    std::string root = "deft-runs";
+    std::string slots;
+    int threads = 0;
+    std::string progress = "auto";
+    bool dry_run = false;
+    bool fail_fast = false;
+};
+
+std::string continue_with(const Arguments& arguments) {
+    std::string line = "deft run " + arguments.spec.text();
+    if (arguments.root != "deft-runs") line += " --root " + quoted(arguments.root);
+    if (!arguments.slots.empty()) line += " --slots " + quoted(arguments.slots);
+    if (arguments.threads > 0) line += " --threads " + std::to_string(arguments.threads);
+    return line;
+}
+
+int run(const Arguments& arguments) {
+    sweeps::DriverOptions options;
+    options.progress = sweeps::parse_progress_mode(arguments.progress);
+    const sweeps::Spec spec = arguments.spec.load();
+    options.root = arguments.root;
+    options.threads = arguments.threads > 0 ? arguments.threads : spec.threads;
+    options.slots = sweeps::slot_count(arguments.slots.empty() ? spec.slots : arguments.slots, options.threads);
+    options.only = arguments.spec.only;
+    options.fail_fast = arguments.fail_fast;
+    options.dry_run = arguments.dry_run;
+    options.continue_with = continue_with(arguments);
+    const std::vector<sweeps::Point> points = sweeps::expand(spec);
+    const sweeps::RunSummary summary = sweeps::run_sweep(spec, points, options);
+    if (arguments.dry_run) return summary.exit_code;
+
+    if (summary.ok + summary.already_done > 0) {
+        const results_db::SweepResults results =
+            results_db::Reader(sweeps::database_file(options.root)).sweep(spec.name);
+        print(reporting::render_terminal(reporting::comparison_table(results, spec.baseline, spec.scale),
+                                         output_width()));
+    }
+    std::fprintf(stderr, "results: %s\n", sweeps::database_file(options.root).c_str());
+    return summary.exit_code;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Context& context) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand("run", "Train what a sweep has left to train, and print its table");
+    arguments->spec.add_to(*command);
+    command->add_option("--root", arguments->root, "Where results go")->capture_default_str();
+    command->add_option("--slots", arguments->slots, "Trials at once: auto, or as in cpu:2");
+    command->add_option("--threads", arguments->threads, "Threads of each trial")->check(CLI::Range(1, 1024));
+    command->add_option("--progress", arguments->progress, "auto, live, plain or none")->capture_default_str();
+    command->add_flag("--dry-run", arguments->dry_run, "Say what would be trained, and train nothing");
+    command->add_flag("--fail-fast", arguments->fail_fast, "Start no trial after the first that failed");
+    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,25 @@
+// deft show: everything known about one trial.
+
+#include <memory>
+
+#include "reporting/status.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/cli/results.h"
+
+namespace deft::cli {
+
+void add_show(CLI::App& app, Context&) {
+    struct Arguments {
+        std::string trial;
+        std::string root = "deft-runs";
+    };
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand("show", "Show everything known about one trial");
+    command->add_option("trial", arguments->trial, "The start of its config hash, or case/seed")->required();
+    command->add_option("--root", arguments->root, "Where the results are")->capture_default_str();
+    command->callback(
+        [arguments] { print(reporting::render_trial(open_results(arguments->root).trial(arguments->trial))); });
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,448 @@
+#include "sweeps/driver.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <deque>
+#include <random>
+
+#include "base/files.h"
+#include "base/process.h"
+#include "sweeps/overview.h"
+#include "sweeps/price.h"
+#include "sweeps/provenance.h"
+#include "sweeps/recovery.h"
+#include "sweeps/run_folder.h"
+#include "sweeps/signals.h"
+#include "sweeps/sweep_note.h"
+#include "sweeps/text.h"
+#include "sweeps/trial_process.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kPollMs = 200;
+constexpr std::int64_t kIngestMs = 1000;
+constexpr int kMostTries = 2;  // of one trial in one run
+constexpr std::size_t kShownLogLines = 10;
+constexpr std::int64_t kLeaseMs = 3'600'000;
+
+std::int64_t steady_ms() {
+    using namespace std::chrono;
+    return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+std::int64_t wall_clock_ms() {
+    using namespace std::chrono;
+    return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+std::string random_id() {
+    std::random_device device;
+    return fmt::format("{:08x}{:08x}", device(), device());
+}
+
+struct Running {
+    std::size_t point = 0;
+    int slot = 0;
+    std::int64_t attempt = 0;
+    std::int64_t number = 0;
+    fs::path folder;
+    pid_t pid = -1;
+    std::int64_t started_ms = 0;  // steady clock
+    std::int64_t total_steps = 0;
+    std::optional<journal::TrainPoint> last_point;
+};
+
+class Driver {
+   public:
+    Driver(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options)
+        : spec_(spec), points_(points), options_(options), progress_(options.progress, options.narration),
+          writer_((make_folder(options.root), database_file(options.root))), tries_(points.size(), 0), id_(random_id()) {
+        if (const auto price = price_for(spec)) {
+            usd_per_hour_ = price->usd_per_hour;
+            cost_.sku = price->sku;
+        } else {
+            cost_.sku = "cpu";
+        }
+        cost_.devices = options.threads;
+    }
+
+    // A child must never outlive the driver that would have to record its end.
+    ~Driver() {
+        if (!running_.empty()) end_children();
+    }
+
+    RunSummary run() {
+        record_sweep();
+        for (const std::string& line : recover(writer_, options_.root, cost_, options_.grace_ms)) progress_.event(line);
+        fill_queue();
+        announce();
+        if (queue_.empty()) return summary_;
+        loop();
+        progress_.finish();
+        return conclude();
+    }
+
+   private:
+    void record_sweep() {
+        code_ = writer_.add_code(describe_code(DEFT_SOURCE_DIR));
+        host_ = writer_.add_host(describe_host());
+        if (const auto price = price_for(spec_)) writer_.add_price(*price);
+        results_db::Sweep sweep;
+        sweep.name = spec_.name;
+        sweep.spec_sha256 = spec_.sha256;
+        sweep.spec_toml = spec_.text;
+        Json overrides = Json::array();
+        for (const Override& change : spec_.overrides)
+            overrides.push_back({{"path", change.path}, {"value", to_json(change.value)}});
+        sweep.overrides_json = canonical_json(overrides);
+        write_sweep_note(options_.root, spec_);
+        const std::int64_t sweep_id = writer_.add_sweep(sweep);
+        for (const Point& point : points_) {
+            experiments_.push_back(writer_.add_experiment({point.config_hash, point.variant_hash, point.seed,
+                                                           canonical_json(experiments::to_json(point.config)),
+                                                           point.label}));
+            writer_.add_member(sweep_id, experiments_.back(),
+                               {point.ordinal, point.case_name, canonical_json(point.axes)});
+        }
+    }
+
+    void fill_queue() {
+        for (const std::size_t i : execution_order(points_, spec_.sha256)) {
+            const auto& only = options_.only;
+            if (!only.empty() && std::find(only.begin(), only.end(), points_[i].case_name) == only.end()) continue;
+            if (writer_.is_done(experiments_[i]))
+                ++summary_.already_done;
+            else
+                queue_.push_back(i);
+        }
+    }
+
+    void announce() {
+        Overview overview;
+        overview.selected = queue_.size() + static_cast<std::size_t>(summary_.already_done);
+        overview.done = static_cast<std::size_t>(summary_.already_done);
+        for (const std::size_t i : queue_) overview.flops_left += points_[i].projection.flops;
+        overview.slots = options_.slots;
+        overview.threads = options_.threads;
+        overview.flops_per_second =
+            measured_rate(results_db::Reader(database_file(options_.root)).sweep(spec_.name));
+        for (const std::string& line : describe(spec_, points_, overview)) progress_.event(line);
+        if (queue_.empty()) progress_.event("everything was finished already");
+    }
+
+    void loop() {
+        started_ms_ = steady_ms();
+        while (true) {
+            heed_signals();
+            while (!draining_ && !queue_.empty() && running_.size() < static_cast<std::size_t>(options_.slots))
+                start_next();
+            if (running_.empty()) return;
+            if (!reap()) {
+                ingest_all();
+                progress_.update(view());
+                signals_.sleep_ms(kPollMs);
+            }
+        }
+    }
+
+    void heed_signals() {
+        if (signals_.terminated() || signals_.interrupts() > 1) {
+            progress_.warning("stopping: the running trials are ended");
+            stopped_by_ = signals_.terminated() ? 128 + SIGTERM : 128 + SIGINT;
+            draining_ = true;
+            end_children();
+            for (const auto& [child, end] : std::exchange(ended_, {})) finish(child, end);
+        } else if (signals_.interrupts() == 1 && !draining_) {
+            draining_ = true;
+            progress_.warning(fmt::format("draining: {} running trial{} will finish, {} will not start. "
+                                          "Ctrl-C again stops at once. To go on later: {}",
+                                          running_.size(), running_.size() == 1 ? "" : "s", queue_.size(),
+                                          options_.continue_with));
+        }
+    }
+
+    void start_next() {
+        const std::size_t index = queue_.front();
+        queue_.pop_front();
+        const Point& point = points_[index];
+        Running child;
+        child.point = index;
+        child.slot = free_slot();
+        child.number = writer_.next_attempt_number(experiments_[index]);
+        // A folder may be left of a database that is gone; what stands in it is not ours to overwrite.
+        std::string name;
+        do {
+            name = fmt::format("{}.{}", point.config_hash.substr(0, 12), child.number);
+            child.folder = options_.root / "runs" / name;
+        } while (fs::exists(child.folder) && ++child.number > 0);
+
+        const std::vector<std::string> argv = {options_.trial_program.string(), "trial", child.folder.string()};
+        results_db::NewAttempt attempt;
+        attempt.uid = fmt::format("{}-{}", id_, ++attempts_begun_);
+        attempt.number = child.number;
+        attempt.worker = fmt::format("{}/{}", id_, child.slot);
+        attempt.slots_json = canonical_json({{"slot", child.slot}, {"threads", options_.threads}});
+        attempt.argv_json = canonical_json(argv);
+        attempt.workdir = "runs/" + name;
+        attempt.lease_until_ms = wall_clock_ms() + kLeaseMs;
+        make_folder(child.folder);
+        write_trial_file(child.folder, point, spec_.name, attempt, options_.threads);
+        child.attempt = writer_.begin_attempt(experiments_[index], code_, host_, attempt);
+        ++tries_[index];
+        try {
+            child.pid = start_process(argv, child.folder / "log.txt");
+        } catch (const Error& error) {
+            // No trial would start then: this is the sweep's end, not the trial's.
+            writer_.end_attempt(child.attempt, {"failed", "io", {}, {}, error.what(), 0, 0});
+            throw;
+        }
+        child.started_ms = steady_ms();
+        running_.push_back(child);
+        writer_.set_running(child.attempt, identify(child.pid), wall_clock_ms());
+        progress_.event(fmt::format("start   {}  ({})", name_of(child), name));
+    }
+
+    int free_slot() const {
+        int slot = 0;
+        while (std::any_of(running_.begin(), running_.end(), [&](const Running& child) { return child.slot == slot; }))
+            ++slot;
+        return slot;
+    }
+
+    std::string name_of(const Running& child) const { return printable(points_[child.point].name()); }
+
+    // Takes note of children that have ended; true where one had.
+    bool collect_ended() {
+        bool any = false;
+        for (std::size_t i = 0; i < running_.size();) {
+            ChildEnd end;
+            const pid_t pid = ::wait4(running_[i].pid, &end.wait_status, WNOHANG, &end.usage);
+            if (pid == 0 || (pid < 0 && errno == EINTR)) {
+                ++i;
+                continue;
+            }
+            // Helpers that a trial may have started end with it.
+            ::kill(-running_[i].pid, SIGKILL);
+            ended_.emplace_back(running_[i], end);
+            running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+            any = true;
+        }
+        return any;
+    }
+
+    bool reap() {
+        if (!collect_ended()) return false;
+        const long kills = memory_kills();
+        for (auto& [child, end] : std::exchange(ended_, {})) {
+            end.kernel_killed_for_memory = kills > memory_kills_;
+            finish(child, end);
+        }
+        memory_kills_ = kills;
+        return true;
+    }
+
+    // Ends all children, and leaves them in ended_.
+    void end_children() {
+        for (const Running& child : running_) ::kill(-child.pid, SIGTERM);
+        const std::int64_t limit = steady_ms() + options_.grace_ms;
+        while (!running_.empty() && steady_ms() < limit) {
+            if (!collect_ended()) signals_.sleep_ms(20);
+        }
+        for (const Running& child : running_) ::kill(-child.pid, SIGKILL);
+        while (!running_.empty()) {
+            if (!collect_ended()) signals_.sleep_ms(20);
+        }
+        for (auto& [child, end] : ended_) end.stopped_by_user = true;
+    }
+
+    void take_in(Running& child) {
+        results_db::IngestResult fresh;
+        std::string damage;
+        if (!ingest_or_explain(writer_, child.attempt, child.folder / "journal.jsonl", fresh, damage)) {
+            // Its numbers cannot be trusted any more; the reaper records why.
+            ::kill(-child.pid, SIGKILL);
+            return;
+        }
+        if (fresh.started) child.total_steps = fresh.started->total_steps;
+        if (fresh.last_point) child.last_point = fresh.last_point;
+    }
+
+    void ingest_all() {
+        if (steady_ms() - last_ingest_ms_ < kIngestMs) return;
+        for (Running& child : running_) take_in(child);
+        last_ingest_ms_ = steady_ms();
+    }
+
+    void finish(Running child, const ChildEnd& end) {
+        const fs::path journal_file = child.folder / "journal.jsonl";
+        results_db::IngestResult fresh;
+        std::string damage;
+        ingest_or_explain(writer_, child.attempt, journal_file, fresh, damage);
+        const JournalSummary journal = read_journal(journal_file);
+        const results_db::Outcome outcome = classify(end, journal);
+        record_end(writer_, child.attempt, child.folder, outcome, journal, cost_);
+
+        const double seconds = static_cast<double>(steady_ms() - child.started_ms) / 1000;
+        device_seconds_ += seconds * options_.threads;
+        if (journal.last_point) flops_done_ += journal.last_point->flops;
+        const std::string name = name_of(child);
+        if (outcome.state == "ok") {
+            ++summary_.ok;
+            std::string text = fmt::format("ok      {}  {}", name, duration_text(seconds));
+            if (journal.last_point) text += fmt::format("  train loss {:.4f}", journal.last_point->loss);
+            progress_.event(text);
+            return;
+        }
+        if (outcome.state == "cancelled") {
+            queue_.push_front(child.point);
+            progress_.event(fmt::format("stopped {}", name));
+            return;
+        }
+        tell_failure(child, name, outcome);
+        if (worth_another_try(outcome) && tries_[child.point] < kMostTries && !draining_) {
+            progress_.event(fmt::format("retry   {}", name));
+            queue_.push_front(child.point);
+            return;
+        }
+        ++summary_.failed;
+        if (options_.fail_fast && !draining_) {
+            draining_ = true;
+            progress_.warning(fmt::format("--fail-fast: no trial starts any more, {} running will finish", running_.size()));
+        }
+    }
+
+    void tell_failure(const Running& child, const std::string& name, const results_db::Outcome& outcome) {
+        std::string text = fmt::format("failed  {}  ({}): {}", name, outcome.fail_class, printable(outcome.error));
+        const fs::path log = child.folder / "log.txt";
+        const std::vector<std::string> lines = last_lines(log, kShownLogLines);
+        if (!lines.empty()) text += fmt::format("\n  last lines of {}:", log.string());
+        for (const std::string& line : lines) text += "\n    " + line;
+        progress_.warning(text);
+    }
+
+    ProgressView view() const {
+        ProgressView view;
+        view.sweep = spec_.name;
+        view.done = summary_.already_done + summary_.ok;
+        view.running = static_cast<int>(running_.size());
+        view.failed = summary_.failed;
+        view.left = static_cast<int>(queue_.size());
+        view.draining = draining_;
+        view.elapsed_seconds = static_cast<double>(steady_ms() - started_ms_) / 1000;
+        view.slots.resize(static_cast<std::size_t>(options_.slots));
+        double flops_done = flops_done_, flops_left = 0, device_seconds = device_seconds_;
+        if (!draining_)
+            for (const std::size_t i : queue_) flops_left += points_[i].projection.flops;
+        for (const Running& child : running_) {
+            SlotView& slot = view.slots[static_cast<std::size_t>(child.slot)];
+            slot.busy = true;
+            slot.label = points_[child.point].name();
+            slot.total_steps = child.total_steps;
+            device_seconds += static_cast<double>(steady_ms() - child.started_ms) / 1000 * options_.threads;
+            double flops_to_go = points_[child.point].projection.flops;
+            if (child.last_point) {
+                slot.step = child.last_point->step;
+                slot.loss = child.last_point->loss;
+                slot.tokens_per_second = child.last_point->tokens_per_second;
+                flops_done += child.last_point->flops;
+                flops_to_go = std::max(0.0, flops_to_go - child.last_point->flops);
+                if (child.last_point->flops > 0)
+                    slot.seconds_left =
+                        flops_to_go / child.last_point->flops * static_cast<double>(child.last_point->wall_ms) / 1000;
+            }
+            flops_left += flops_to_go;
+        }
+        if (flops_done > 0) view.seconds_left = flops_left / flops_done * view.elapsed_seconds;
+        if (usd_per_hour_) view.usd = device_seconds / 3600 * *usd_per_hour_;
+        return view;
+    }
+
+    RunSummary conclude() {
+        summary_.left = static_cast<int>(queue_.size());
+        summary_.exit_code = kExitOk;
+        if (summary_.left > 0) summary_.exit_code = kExitWorkLeft;
+        if (summary_.failed > 0 && (summary_.left == 0 || options_.fail_fast)) summary_.exit_code = kExitFailed;
+        if (stopped_by_ != 0) summary_.exit_code = stopped_by_;
+        std::string text = fmt::format("{} ok", summary_.ok);
+        if (summary_.already_done > 0) text += fmt::format(", {} done before", summary_.already_done);
+        if (summary_.failed > 0) text += fmt::format(", {} failed", summary_.failed);
+        if (summary_.left > 0) text += fmt::format(", {} left; to go on: {}", summary_.left, options_.continue_with);
+        progress_.event(fmt::format("{} in {}", text,
+                                    duration_text(static_cast<double>(steady_ms() - started_ms_) / 1000)));
+        return summary_;
+    }
+
+    const Spec& spec_;
+    const std::vector<Point>& points_;
+    const DriverOptions& options_;
+    SignalWatch signals_;
+    Progress progress_;
+    results_db::Writer writer_;
+    std::vector<std::int64_t> experiments_;  // by point
+    std::vector<int> tries_;                 // by point
+    std::string id_;
+    std::int64_t code_ = 0, host_ = 0;
+    std::int64_t attempts_begun_ = 0;
+    CostBasis cost_;
+    std::optional<double> usd_per_hour_;
+    std::deque<std::size_t> queue_;
+    std::vector<Running> running_;
+    std::vector<std::pair<Running, ChildEnd>> ended_;
+    bool draining_ = false;
+    int stopped_by_ = 0;  // the exit code of a signal
+    std::int64_t started_ms_ = 0, last_ingest_ms_ = 0;
+    long memory_kills_ = memory_kills();
+    double flops_done_ = 0, device_seconds_ = 0;
+    RunSummary summary_;
+};
+
+// What is done, as far as can be seen without writing anything.
+RunSummary describe_only(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
+    Progress progress(options.progress, options.narration);
+    Overview overview;
+    overview.slots = options.slots;
+    overview.threads = options.threads;
+    std::optional<results_db::Reader> reader;
+    if (fs::exists(database_file(options.root))) reader.emplace(database_file(options.root));
+    for (const Point& point : points) {
+        const auto& only = options.only;
+        if (!only.empty() && std::find(only.begin(), only.end(), point.case_name) == only.end()) continue;
+        ++overview.selected;
+        bool done = false;
+        try {
+            done = reader && reader->trial(point.config_hash).state == "ok";
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::missing) throw;
+        }
+        if (done)
+            ++overview.done;
+        else
+            overview.flops_left += point.projection.flops;
+    }
+    for (const std::string& line : describe(spec, points, overview)) progress.warning(line);
+    RunSummary summary;
+    summary.already_done = static_cast<int>(overview.done);
+    summary.left = static_cast<int>(overview.selected - overview.done);
+    return summary;
+}
+
+}  // namespace
+
+fs::path database_file(const fs::path& root) { return root / "results.db"; }
+
+RunSummary run_sweep(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
+    require_cases(spec, options.only);
+    if (options.dry_run) return describe_only(spec, points, options);
+    return Driver(spec, points, options).run();
+}
+
+}  // namespace deft::sweeps

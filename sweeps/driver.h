@@ -1,0 +1,43 @@
+#pragma once
+// Runs what a sweep has left to run, in slots, and keeps the database in step.
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sweeps/expand.h"
+#include "sweeps/progress.h"
+#include "sweeps/spec.h"
+
+namespace deft::sweeps {
+
+struct DriverOptions {
+    std::filesystem::path root = "deft-runs";
+    std::filesystem::path trial_program = "/proc/self/exe";  // started as: program trial RUN_FOLDER
+    int slots = 1;
+    int threads = 1;                // of each trial
+    std::vector<std::string> only;  // cases; all where empty
+    bool fail_fast = false;
+    bool dry_run = false;           // say what would run, and write nothing
+    int grace_ms = 3000;            // between asking a trial to stop and making it
+    std::string continue_with;      // the command that goes on, for messages
+    ProgressMode progress = ProgressMode::automatic;
+    std::FILE* narration = stderr;
+};
+
+struct RunSummary {
+    int already_done = 0;
+    int ok = 0;
+    int failed = 0;
+    int left = 0;
+    int exit_code = 0;
+};
+
+std::filesystem::path database_file(const std::filesystem::path& root);
+
+// Errors: database (another driver, foreign file), io (root not writable, full disk: children are ended first, and what
+// they wrote is taken in by the next run).
+RunSummary run_sweep(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options);
+
+}  // namespace deft::sweeps

@@ -1,0 +1,162 @@
+#include "sweeps/expand.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/sha256.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+struct Setting {
+    const Axis* axis = nullptr;
+    const ConfigNode* value = nullptr;
+};
+
+std::string first_key(const std::string& path) { return path.substr(0, path.find('.')); }
+
+// Whether `path` means anything for this trial: a technique's settings do only where the technique is on.
+bool concerns(const std::string& path, const ConfigNode& trial) {
+    const std::string table = first_key(path);
+    if (!is_technique(table)) return true;
+    const ConfigNode* technique = trial.find(table);
+    if (technique == nullptr) return false;
+    if (path == table + ".enabled") return true;
+    const ConfigNode* enabled = technique->find("enabled");
+    return enabled == nullptr || enabled->kind != ConfigNode::Kind::boolean || enabled->boolean;
+}
+
+ConfigNode case_tree(const Spec& spec, const Case& entry) {
+    ConfigNode tree = spec.defaults;
+    merge(tree, entry.overlay);
+    for (const Override& change : spec.overrides)
+        if (concerns(change.path, tree)) set_at_path(tree, change.path, change.value);
+    return tree;
+}
+
+std::vector<std::vector<Setting>> combinations(const Spec& spec, const ConfigNode& tree) {
+    std::vector<std::vector<Setting>> all = {{}};
+    for (const Axis& axis : spec.axes) {
+        if (!concerns(axis.path, tree)) continue;
+        std::vector<std::vector<Setting>> longer;
+        for (const std::vector<Setting>& shorter : all)
+            for (const ConfigNode& value : axis.values) {
+                longer.push_back(shorter);
+                longer.back().push_back({&axis, &value});
+            }
+        all = std::move(longer);
+    }
+    return all;
+}
+
+bool excluded(const Spec& spec, const Case& entry, const Json& axes) {
+    return std::any_of(spec.exclusions.begin(), spec.exclusions.end(), [&](const Exclusion& exclusion) {
+        if (!exclusion.case_name.empty() && exclusion.case_name != entry.name) return false;
+        return std::all_of(exclusion.values.begin(), exclusion.values.end(), [&](const auto& condition) {
+            const auto found = axes.find(condition.first);
+            return found != axes.end() && *found == to_json(condition.second);
+        });
+    });
+}
+
+// An override that no case has a use for is a mistake, not a wish granted.
+void refuse_idle_overrides(const Spec& spec) {
+    for (const Override& change : spec.overrides) {
+        const bool used = std::any_of(spec.cases.begin(), spec.cases.end(), [&](const Case& entry) {
+            ConfigNode tree = spec.defaults;
+            merge(tree, entry.overlay);
+            return concerns(change.path, tree);
+        });
+        if (!used)
+            throw Error(ErrorKind::config, change.value.place,
+                        fmt::format("no case of {} has [{}]", spec.name, first_key(change.path)));
+    }
+}
+
+}  // namespace
+
+std::string Point::name() const {
+    if (axes.empty()) return fmt::format("{}/{}", case_name, seed);
+    std::string settings;
+    for (const auto& [path, value] : axes.items()) {
+        const std::size_t dot = path.rfind('.');
+        settings += fmt::format("{}{}={}", settings.empty() ? "" : ",",
+                                dot == std::string::npos ? path : path.substr(dot + 1),
+                                value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    return fmt::format("{}[{}]/{}", case_name, settings, seed);
+}
+
+std::vector<Point> expand(const Spec& spec) {
+    refuse_idle_overrides(spec);
+    const std::filesystem::path base_folder = spec.file.has_parent_path() ? spec.file.parent_path() : ".";
+    std::vector<Point> points;
+    std::map<std::string, std::size_t> by_hash;
+    std::map<std::string, experiments::Projection> projections;  // a seed changes none
+    for (const Case& entry : spec.cases) {
+        const ConfigNode tree = case_tree(spec, entry);
+        for (const std::vector<Setting>& combination : combinations(spec, tree)) {
+            ConfigNode trial = tree;
+            Json axes = Json::object();
+            Place place = entry.place;
+            for (const Setting& setting : combination) {
+                set_at_path(trial, setting.axis->path, *setting.value);
+                axes[setting.axis->path] = to_json(*setting.value);
+            }
+            if (excluded(spec, entry, axes)) continue;
+            for (const std::int64_t seed : spec.seeds) {
+                Point point;
+                point.ordinal = static_cast<std::int64_t>(points.size());
+                point.case_name = entry.name;
+                point.axes = axes;
+                point.seed = seed;
+                point.label = entry.label;
+                point.config = experiments::parse_trial_config(trial, seed, base_folder);
+                experiments::resolve_data(point.config);
+                point.config_hash = experiments::config_hash(point.config);
+                point.variant_hash = experiments::variant_hash(point.config);
+                const auto [same, added] = by_hash.emplace(point.config_hash, points.size());
+                if (!added)
+                    throw Error(ErrorKind::config, place,
+                                fmt::format("{} and {} would train the same thing", points[same->second].name(),
+                                            point.name()),
+                                "change one of them, or leave it out with [[exclude]]");
+                const auto projection = projections.find(point.variant_hash);
+                point.projection = projection != projections.end() ? projection->second
+                                                                   : experiments::project(point.config);
+                projections.emplace(point.variant_hash, point.projection);
+                points.push_back(std::move(point));
+            }
+        }
+    }
+    if (points.empty())
+        throw Error(ErrorKind::config, Place{spec.file.string(), 0, 0}, "the excludes leave no point of this sweep");
+    return points;
+}
+
+std::vector<std::size_t> execution_order(const std::vector<Point>& points, const std::string& spec_sha256) {
+    std::vector<std::int64_t> seeds;  // in the order they came
+    for (const Point& point : points)
+        if (std::find(seeds.begin(), seeds.end(), point.seed) == seeds.end()) seeds.push_back(point.seed);
+    struct Key {
+        std::ptrdiff_t block;
+        std::string shuffle;
+        std::size_t index;
+    };
+    std::vector<Key> keys;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const auto block = std::find(seeds.begin(), seeds.end(), points[i].seed) - seeds.begin();
+        keys.push_back({block, sha256(fmt::format("order {} {}", spec_sha256, points[i].config_hash)), i});
+    }
+    std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
+        return std::tie(a.block, a.shuffle, a.index) < std::tie(b.block, b.shuffle, b.index);
+    });
+    std::vector<std::size_t> order;
+    for (const Key& key : keys) order.push_back(key.index);
+    return order;
+}
+
+}  // namespace deft::sweeps

@@ -1,0 +1,18 @@
+#pragma once
+// What a sweep file takes from others and from its own scales, before anything in it is interpreted.
+
+#include <filesystem>
+#include <string>
+
+#include "base/config.h"
+
+namespace deft::sweeps {
+
+// The file with everything it extends laid under it. Errors: io, config (cycles too).
+ConfigNode read_with_parents(const std::filesystem::path& file);
+
+// Lays [scale.NAME] over the rest and drops [scale]. Returns whether the file has that scale.
+// Errors: config, for a scale that is missing unless `may_be_missing`.
+bool apply_scale(ConfigNode& root, const std::string& scale, bool may_be_missing);
+
+}  // namespace deft::sweeps

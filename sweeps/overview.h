@@ -1,0 +1,27 @@
+#pragma once
+// What a run is about to do, before it starts.
+
+#include <string>
+#include <vector>
+
+#include "results_db/store.h"
+#include "sweeps/expand.h"
+#include "sweeps/spec.h"
+
+namespace deft::sweeps {
+
+struct Overview {
+    std::size_t selected = 0;  // trials of this run, done or not
+    std::size_t done = 0;
+    double flops_left = 0;
+    int slots = 1;
+    int threads = 1;
+    double flops_per_second = 0;  // of one trial, from those already measured; 0: none yet
+};
+
+// FLOP/s of one trial, over those that are finished; 0 without any.
+double measured_rate(const results_db::SweepResults& results);
+
+std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& points, const Overview& overview);
+
+}  // namespace deft::sweeps

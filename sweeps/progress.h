@@ -1,0 +1,77 @@
+#pragma once
+// How a running sweep shows itself on standard error.
+
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace deft::sweeps {
+
+struct SlotView {
+    bool busy = false;
+    std::string label;
+    std::int64_t step = 0;
+    std::int64_t total_steps = 0;  // 0: not known yet
+    double loss = 0;
+    double tokens_per_second = 0;
+    double seconds_left = std::numeric_limits<double>::quiet_NaN();
+};
+
+struct ProgressView {
+    std::string sweep;
+    int done = 0, running = 0, failed = 0, left = 0;  // left: neither done nor failed nor running
+    double seconds_left = std::numeric_limits<double>::quiet_NaN();
+    double elapsed_seconds = 0;
+    std::optional<double> usd;  // spent by this run
+    bool draining = false;
+    std::vector<SlotView> slots;
+};
+
+struct LiveStyle {
+    int width = 80;
+    bool unicode = true;
+    bool color = false;
+};
+
+// The block, a line each, none wider than the terminal.
+std::vector<std::string> render_live(const ProgressView& view, const LiveStyle& style);
+// One line for logs.
+std::string render_summary(const ProgressView& view);
+
+enum class ProgressMode { automatic, live, plain, none };
+// Errors: usage.
+ProgressMode parse_progress_mode(const std::string& text);
+
+// Columns of the terminal behind a stream; 0 where there is none.
+int terminal_width(std::FILE* stream);
+
+class Progress {
+   public:
+    explicit Progress(ProgressMode mode, std::FILE* out = stderr);
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    // A change of state; not shown with --progress none.
+    void event(const std::string& text);
+    // Shown always.
+    void warning(const std::string& text);
+    // Repaints the block at most ten times a second; elsewhere writes a line each half minute.
+    void update(const ProgressView& view);
+    // Takes the block away.
+    void finish();
+
+   private:
+    void write(const std::string& text);
+    std::string erasing(int width) const;
+
+    ProgressMode mode_;
+    std::FILE* out_;
+    std::vector<std::string> painted_;
+    std::int64_t last_ms_ = -1;
+};
+
+}  // namespace deft::sweeps

@@ -1,0 +1,14 @@
+#pragma once
+// Which code on which machine: what stands behind every number.
+
+#include <filesystem>
+
+#include "results_db/store.h"
+
+namespace deft::sweeps {
+
+// Never fails: what cannot be found out is "unknown" or empty.
+results_db::Code describe_code(const std::filesystem::path& source_folder);
+results_db::Host describe_host();
+
+}  // namespace deft::sweeps

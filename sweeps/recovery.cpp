@@ -1,0 +1,75 @@
+#include "sweeps/recovery.h"
+
+#include <fmt/format.h>
+
+namespace deft::sweeps {
+
+bool ingest_or_explain(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& journal,
+                       results_db::IngestResult& result, std::string& damage) {
+    if (!std::filesystem::exists(journal)) return true;
+    try {
+        result = writer.ingest(attempt, journal);
+        return true;
+    } catch (const Error& error) {
+        // A damaged journal is the trial's affair; a database that cannot be written is the sweep's.
+        const JournalSummary summary = read_journal(journal);
+        if (error.kind() != ErrorKind::io || !summary.damage) throw;
+        damage = *summary.damage;
+        return false;
+    }
+}
+
+void record_end(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& run_folder,
+                const results_db::Outcome& outcome, const JournalSummary& journal, const CostBasis& cost) {
+    writer.end_attempt(attempt, outcome);
+    if (journal.ended)
+        writer.set_cost(attempt, cost.sku, cost.devices,
+                        journal.ended->train_seconds * static_cast<double>(cost.devices),
+                        journal.last_point ? journal.last_point->flops : 0);
+    if (std::filesystem::is_directory(run_folder)) write_outcome_file(run_folder, outcome);
+}
+
+std::vector<std::string> recover(results_db::Writer& writer, const std::filesystem::path& root, const CostBasis& cost,
+                                 int grace_ms) {
+    std::vector<std::string> said;
+    for (const results_db::LiveAttempt& attempt : writer.live_attempts()) {
+        const std::filesystem::path folder = root / attempt.workdir;
+        const std::string name = folder.filename().string();
+        // The lock is ours, so no driver waits for this process any more.
+        const bool orphan = is_running(attempt.process);
+        if (orphan && !end_group(attempt.process, grace_ms))
+            throw Error(ErrorKind::database,
+                        fmt::format("process {} of an earlier run still trains {} and cannot be ended",
+                                    attempt.process.pid, name),
+                        fmt::format("end it, as in kill -9 {}, and run again", attempt.process.pid));
+
+        results_db::IngestResult fresh;
+        std::string damage;
+        ingest_or_explain(writer, attempt.id, folder / "journal.jsonl", fresh, damage);
+        const JournalSummary journal = read_journal(folder / "journal.jsonl");
+        results_db::Outcome outcome;
+        if (journal.damage) {
+            outcome = {"failed", "io", {}, {}, *journal.damage, 0, 0};
+        } else if (journal.ended && journal.ended->state == "ok") {
+            outcome.state = "ok";
+        } else if (journal.ended) {
+            outcome.state = "failed";
+            outcome.fail_class = journal.ended->fail_class.empty() ? "other" : journal.ended->fail_class;
+            outcome.error = journal.ended->error;
+        } else {
+            outcome.state = "stale";
+            outcome.fail_class = "stale";
+            outcome.error = "the driver that ran it was killed";
+        }
+        if (journal.ended) {
+            outcome.peak_rss_bytes = journal.ended->peak_rss_bytes;
+            outcome.cpu_seconds = journal.ended->cpu_seconds;
+        }
+        record_end(writer, attempt.id, folder, outcome, journal, cost);
+        said.push_back(fmt::format("{}: left by a driver that was killed{}; now {}", name,
+                                   orphan ? ", its process ended" : "", outcome.state));
+    }
+    return said;
+}
+
+}  // namespace deft::sweeps

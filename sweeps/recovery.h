@@ -1,0 +1,32 @@
+#pragma once
+// Puts in order what a killed driver left behind.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "results_db/store.h"
+#include "sweeps/trial_process.h"
+
+namespace deft::sweeps {
+
+struct CostBasis {
+    std::string sku;
+    std::int64_t devices = 1;
+};
+
+// Ends orphans, takes in the rest of their journals, and gives every attempt that is still marked live an end. Call it as
+// the holder of the lock, before anything starts. Returns what it did, a line each.
+// Errors: database, naming the pid of a process that cannot be ended; those of the writer.
+std::vector<std::string> recover(results_db::Writer& writer, const std::filesystem::path& root, const CostBasis& cost,
+                                 int grace_ms);
+
+// Takes in what the journal has that is new. False where the journal is damaged, which `damage` then says.
+bool ingest_or_explain(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& journal,
+                       results_db::IngestResult& result, std::string& damage);
+
+// Stores an attempt's end and cost, and outcome.json in its run folder.
+void record_end(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& run_folder,
+                const results_db::Outcome& outcome, const JournalSummary& journal, const CostBasis& cost);
+
+}  // namespace deft::sweeps

@@ -1,0 +1,41 @@
+#pragma once
+// What stands in a run folder: trial.json, journal.jsonl, log.txt, outcome.json.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/journal.h"
+#include "base/json.h"
+#include "results_db/store.h"
+#include "sweeps/expand.h"
+
+namespace deft::sweeps {
+
+inline constexpr const char* kTrialSchema = "deft-trial/1";
+
+struct TrialFile {
+    experiments::TrialConfig config;
+    int threads = 1;
+};
+
+void write_trial_file(const std::filesystem::path& run_folder, const Point& point, const std::string& sweep,
+                      const results_db::NewAttempt& attempt, int threads);
+// Errors: io, config.
+TrialFile read_trial_file(const std::filesystem::path& run_folder);
+
+void write_outcome_file(const std::filesystem::path& run_folder, const results_db::Outcome& outcome);
+
+// What a journal says when read from its start. Damaged: a line that is whole and yet no record.
+struct JournalSummary {
+    std::optional<journal::TrainPoint> last_point;
+    std::optional<journal::Ended> ended;
+    std::optional<std::string> damage;
+};
+JournalSummary read_journal(const std::filesystem::path& journal);
+
+// The last lines of a log, control characters made harmless. Empty where there is no log.
+std::vector<std::string> last_lines(const std::filesystem::path& log, std::size_t count);
+
+}  // namespace deft::sweeps

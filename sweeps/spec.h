@@ -1,0 +1,86 @@
+#pragma once
+// A sweep file, read strictly: inherited, scaled, overridden, and checked as far as that goes without looking at trials.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/config.h"
+#include "results_db/store.h"
+
+namespace deft::sweeps {
+
+inline constexpr const char* kDefaultScale = "smoke";
+
+struct Case {
+    std::string name;
+    std::string label;   // the name where the file gives none
+    ConfigNode overlay;  // trial tables, laid over the defaults
+    Place place;
+};
+
+struct Axis {
+    std::string path;  // "train.budget_fraction"
+    std::vector<ConfigNode> values;
+    Place place;
+};
+
+// Drops the points that match all of it.
+struct Exclusion {
+    std::string case_name;  // empty: any
+    std::vector<std::pair<std::string, ConfigNode>> values;
+    Place place;
+};
+
+// --set path=value
+struct Override {
+    std::string path;
+    ConfigNode value;
+};
+
+struct Spec {
+    std::string name;
+    std::string title;
+    std::string scale;     // the overlay that was applied; empty where the file has none of that name
+    std::string baseline;  // a case's name
+    std::vector<std::int64_t> seeds;
+    int threads = 1;  // per trial
+    std::string slots = "auto";
+    std::optional<results_db::Price> price;
+    ConfigNode defaults;
+    std::vector<Case> cases;
+    std::vector<Axis> axes;
+    std::vector<Exclusion> exclusions;
+    std::vector<Override> overrides;
+
+    std::filesystem::path file;
+    std::string text;    // of the file as it was
+    std::string sha256;  // of everything that decides which trials there are
+
+    const Case* find_case(const std::string& case_name) const;
+};
+
+struct SpecOptions {
+    std::string scale = kDefaultScale;
+    std::vector<std::string> overrides;          // "train.learning_rate=1e-3"
+    std::optional<std::vector<std::int64_t>> seeds;
+};
+
+// Errors: io, config (with the place and what to mend), usage (an override that is no key=value).
+Spec load_spec(const std::filesystem::path& file, const SpecOptions& options = {});
+
+// The tables and keys that a trial has; what defaults and cases may hold.
+const std::vector<std::string>& trial_keys();
+// The tables that switch a technique on by being there.
+bool is_technique(std::string_view table);
+
+// Refuses a case that the sweep does not have, with the nearest. Errors: usage.
+void require_cases(const Spec& spec, const std::vector<std::string>& names);
+
+// "3" means seeds 1 2 3; "4,7" means those. Errors: usage.
+std::vector<std::int64_t> parse_seeds(const std::string& text);
+
+}  // namespace deft::sweeps

@@ -1,0 +1,23 @@
+#pragma once
+// Numbers and foreign text as people read them.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace deft::sweeps {
+
+// Control characters become '?': no text from a file or a child may steer the terminal.
+std::string printable(std::string_view text);
+
+// Columns on a terminal, each code point counted as one.
+std::size_t display_width(std::string_view text);
+// At most `width` columns, cut at the right.
+std::string cut_to_width(std::string_view text, std::size_t width);
+
+std::string si(double value);              // 1.23M
+std::string bytes_text(double bytes);      // 12.3 MiB
+std::string duration_text(double seconds); // 1h05m; "?" where unknown
+std::string usd_text(double usd);          // $0.0123
+
+}  // namespace deft::sweeps
