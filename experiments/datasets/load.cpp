@@ -16,14 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Looked for in the mirror folder, then beside the sweep file; an absolute path stands for itself.
+// Looked for in the mirror folder, then beside the sweep file, each also as .gz and .zst; an absolute path stands for itself.
 fs::path find_file(const std::string& name, const std::string& base_folder) {
     std::vector<fs::path> tried;
     if (const char* mirror = std::getenv("DEFT_DATA_MIRROR"); mirror != nullptr && *mirror != '\0')
         tried.push_back(fs::path(mirror) / name);
     tried.push_back(fs::path(base_folder) / name);
     for (const fs::path& path : tried)
-        if (fs::is_regular_file(path)) return path;
+        for (const char* packed : {"", ".gz", ".zst"})
+            if (fs::is_regular_file(path.string() + packed)) return path.string() + packed;
     std::vector<std::string> places;
     for (const fs::path& path : tried) places.push_back(path.string());
     throw Error(ErrorKind::config, fmt::format("corpus file {} is missing; looked at {}", name, fmt::join(places, ", ")),
