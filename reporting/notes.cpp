@@ -35,7 +35,7 @@ std::string dataset(const TrialRow& trial) {
 
 std::string price(const TrialRow& trial) {
     if (!trial.usd) return "no price";
-    return fmt::format("{} an hour of {}, price of {}, {}", dollars(trial.usd_per_hour), trial.price_sku,
+    return fmt::format("${:g} an hour of {}, price of {}, {}", trial.usd_per_hour, trial.price_sku,
                        date(trial.price_valid_from_ms), trial.price_source);
 }
 

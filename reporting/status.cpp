@@ -151,7 +151,7 @@ std::string render_trial(const results_db::TrialRow& trial) {
     lines.add("peak memory", trial.peak_rss_bytes > 0 ? si(static_cast<double>(trial.peak_rss_bytes)) + "B" : "");
     lines.add("cost", trial.usd ? dollars(*trial.usd) : "no price");
     if (trial.usd)
-        lines.add("price", fmt::format("{} an hour of {}, from {}, {}", dollars(trial.usd_per_hour), trial.price_sku,
+        lines.add("price", fmt::format("${:g} an hour of {}, from {}, {}", trial.usd_per_hour, trial.price_sku,
                                        date(trial.price_valid_from_ms), trial.price_source));
     add_provenance(lines, trial);
     if (const std::string error = error_text(trial); !error.empty()) {
