@@ -111,7 +111,8 @@ class Writer {
 
     template <class Record>
     void write(const Record& record) {
-        write_line(to_json(record).dump());
+        // An error text may hold bytes that are no UTF-8: they are replaced, never a reason to lose the line.
+        write_line(to_json(record).dump(-1, ' ', false, Json::error_handler_t::replace));
     }
     // Waits until what was written is on the disk.
     void sync();

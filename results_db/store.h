@@ -1,6 +1,6 @@
 #pragma once
 // The results database as its one writer sees it, and what readers get out of it. Rows are plain values; no SQL leaves
-// this folder. Schema: results_db/schema_v1.sql.
+// this folder. Schema: results_db/schema_v1.cpp.
 
 #include <cstdint>
 #include <filesystem>
@@ -124,10 +124,10 @@ class Writer {
     // Each returns the id of the row with that content, added where new.
     std::int64_t add_code(const Code&);
     std::int64_t add_host(const Host&);
+    // Adding a spec again makes it the newest of its name, the one that readers show.
     std::int64_t add_sweep(const Sweep&);
     std::int64_t add_experiment(const Experiment&);
     void add_member(std::int64_t sweep_id, std::int64_t experiment_id, const Member&);
-    // Drops members of this sweep name that belong to an older spec from what is shown: the newest spec of a name counts.
     void add_price(const Price&);
 
     // True when an attempt of it ended ok.
@@ -164,9 +164,12 @@ struct ScoreRow {
     double value = 0;
     std::int64_t n = 0;
     double chance = 0;  // NaN: none
+    std::int64_t shots = 0;
+    std::int64_t step = -1;     // the newest step at which the task was scored
+    double standard_error = 0;  // NaN: unknown
 };
 
-// The newest finished attempt of one experiment, or its newest attempt of any state.
+// The newest attempt of one experiment that ended ok, or its newest attempt of any state.
 struct TrialRow {
     std::string case_key;
     std::string axes_json;
@@ -188,6 +191,9 @@ struct TrialRow {
     Code code;  // without the diff's text
     Host host;
     std::string dataset_name, dataset_sha256;
+    std::int64_t total_steps = 0, parameters = 0;
+    std::int64_t peak_rss_bytes = 0;
+    double eval_seconds = 0;
 };
 
 struct SweepResults {

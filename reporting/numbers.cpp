@@ -1,0 +1,111 @@
+#include "reporting/numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace deft::reporting {
+
+namespace {
+
+std::string not_finite(double value) {
+    if (std::isnan(value)) return "NaN";
+    return value > 0 ? "inf" : "-inf";
+}
+
+// Decimals that show `digits` significant digits of the value as it will be printed: 0.9996 rounds up to 1.000.
+int decimals(double value, int digits, int most) {
+    if (value == 0) return digits - 1;
+    int exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
+    const double unit = std::pow(10.0, exponent - digits + 1);
+    if (std::round(std::abs(value) / unit) * unit >= std::pow(10.0, exponent + 1)) ++exponent;
+    return std::clamp(digits - 1 - exponent, 0, most);
+}
+
+}  // namespace
+
+std::string si(double value) {
+    if (!std::isfinite(value)) return not_finite(value);
+    if (value < 0) return "-" + si(-value);
+    if (value < 1000 && value == std::floor(value)) return fmt::format("{:.0f}", value);
+    constexpr std::array<const char*, 9> prefixes = {"", "k", "M", "G", "T", "P", "E", "Z", "Y"};
+    std::size_t prefix = 0;
+    // 999.5 and more would print as 1000.
+    while (value >= 999.5 && prefix + 1 < prefixes.size()) {
+        value /= 1000;
+        ++prefix;
+    }
+    return fmt::format("{:.{}f}{}", value, decimals(value, 3, 6), prefixes[prefix]);
+}
+
+std::string seconds(double value) {
+    if (!std::isfinite(value)) return not_finite(value);
+    if (value < 59.95) return fmt::format("{:.{}f} s", value, decimals(value, 3, 3));
+    const auto whole = static_cast<std::int64_t>(std::llround(value));
+    if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+    const std::int64_t minutes = std::llround(value / 60);
+    if (minutes < 24 * 60) return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
+    const std::int64_t hours = std::llround(value / 3600);
+    return fmt::format("{} d {:02} h", hours / 24, hours % 24);
+}
+
+std::string dollars(double value) {
+    if (!std::isfinite(value)) return not_finite(value);
+    if (value == 0) return "$0";
+    const int places = value >= 0.995 ? 2 : decimals(value, 2, 12);
+    return fmt::format("${:.{}f}", value, places);
+}
+
+std::string ratio(double value) {
+    if (!std::isfinite(value)) return not_finite(value);
+    return fmt::format("{:.{}f}x", value, value < 0.0995 ? decimals(value, 2, 6) : (value < 99.95 ? 2 : 0));
+}
+
+std::string score(double value) {
+    if (!std::isfinite(value)) return not_finite(value);
+    if (value != 0 && (std::abs(value) < 1e-5 || std::abs(value) >= 1e7)) return fmt::format("{:.3e}", value);
+    return fmt::format("{:.{}f}", value, decimals(value, 4, 8));
+}
+
+std::string mean_and_spread(const std::vector<double>& values) {
+    if (values.empty()) return "-";
+    const double center = mean(values);
+    const double spread = standard_deviation(values);
+    if (values.size() < 2 || !std::isfinite(center)) return score(center);
+    if (center != 0 && (std::abs(center) < 1e-5 || std::abs(center) >= 1e7))
+        return fmt::format("{} ± {:.1e}", score(center), spread);
+    const int places = decimals(center, 4, 8);
+    // A spread too small for the printed digits is not zero.
+    const double unit = std::pow(10.0, -places);
+    if (spread > 0 && spread < unit / 2) return fmt::format("{} ± <{:.{}f}", score(center), unit, places);
+    return fmt::format("{} ± {:.{}f}", score(center), spread, places);
+}
+
+std::string date(std::int64_t ms_since_epoch) {
+    const std::chrono::sys_days day = std::chrono::floor<std::chrono::days>(
+        std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(ms_since_epoch)));
+    const std::chrono::year_month_day ymd(day);
+    return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(ymd.year()), static_cast<unsigned>(ymd.month()),
+                       static_cast<unsigned>(ymd.day()));
+}
+
+double mean(const std::vector<double>& values) {
+    if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+    double sum = 0;
+    for (double value : values) sum += value;
+    return sum / static_cast<double>(values.size());
+}
+
+double standard_deviation(const std::vector<double>& values) {
+    if (values.size() < 2) return std::numeric_limits<double>::quiet_NaN();
+    const double center = mean(values);
+    double sum = 0;
+    for (double value : values) sum += (value - center) * (value - center);
+    return std::sqrt(sum / static_cast<double>(values.size() - 1));
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,29 @@
+#pragma once
+// Numbers as people read them; one spelling for one value.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace deft::reporting {
+
+// Three significant digits with an SI prefix: "599k", "1.20M"; whole numbers below 1000 as they are.
+std::string si(double value);
+// "0.331 s", "33.1 s", "4 min 10 s", "2 h 05 min", "3 d 04 h".
+std::string seconds(double value);
+// Two significant digits below a dollar, cents above: "$0.00041", "$12.34".
+std::string dollars(double value);
+// "1.00x".
+std::string ratio(double value);
+// Four significant digits without an exponent where that is readable: "3.457", "0.2531".
+std::string score(double value);
+// "3.457 ± 0.012"; without a spread for one value, "-" for none.
+std::string mean_and_spread(const std::vector<double>& values);
+// "2024-05-01", in UTC.
+std::string date(std::int64_t ms_since_epoch);
+
+double mean(const std::vector<double>& values);
+// Of a sample: divided by n - 1. NaN below two values.
+double standard_deviation(const std::vector<double>& values);
+
+}  // namespace deft::reporting

@@ -1,0 +1,17 @@
+#pragma once
+// How far a sweep is, and everything about one trial.
+
+#include <string>
+
+#include "reporting/table.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+// One row a trial: hash, case, seed, state, attempts, step, loss, layer-averaged tokens, first line of the error.
+Table status_table(const results_db::SweepResults& sweep);
+
+// Configuration, provenance, counts, scores, cost and error of one trial, as lines of text.
+std::string render_trial(const results_db::TrialRow& trial);
+
+}  // namespace deft::reporting

@@ -1,0 +1,21 @@
+#pragma once
+// Text from anywhere made fit for a terminal, and its width there.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deft::reporting {
+
+// Control characters (a terminal would obey them) become spaces, bytes that are no UTF-8 the replacement character.
+std::string printable(std::string_view text);
+
+// Columns a terminal gives the text: wide East Asian characters and emoji take two, combining marks none.
+int display_width(std::string_view text);
+
+// At word ends where possible; width 0: one line.
+std::vector<std::string> wrap(const std::string& text, int width, const std::string& indent);
+
+std::string first_line(std::string_view text);
+
+}  // namespace deft::reporting

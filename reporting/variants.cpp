@@ -1,0 +1,56 @@
+#include "reporting/variants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "base/json.h"
+
+namespace deft::reporting {
+
+std::vector<Variant> variants_of(const results_db::SweepResults& sweep) {
+    std::vector<const results_db::TrialRow*> trials;
+    for (const results_db::TrialRow& trial : sweep.trials) trials.push_back(&trial);
+    std::stable_sort(trials.begin(), trials.end(),
+                     [](const auto* a, const auto* b) { return a->ordinal < b->ordinal; });
+    std::vector<Variant> variants;
+    std::map<std::pair<std::string, std::string>, std::size_t> index;
+    for (const results_db::TrialRow* trial : trials) {
+        // Parsed and printed again, so that spaces and key order do not tell rows apart.
+        const Json axes = Json::parse(trial->axes_json, nullptr, false);
+        const std::string text = axes.is_discarded() ? trial->axes_json : axes.dump();
+        const auto [found, fresh] = index.try_emplace({trial->case_key, text}, variants.size());
+        if (fresh) variants.push_back({trial->case_key, parse_axes(trial->axes_json), {}, {}});
+        Variant& variant = variants[found->second];
+        variant.trials.push_back(trial);
+        if (trial->state == "ok") variant.ok.push_back(trial);
+    }
+    return variants;
+}
+
+std::string baseline_case(const std::vector<Variant>& variants, const std::string& asked, const std::string& sweep) {
+    if (variants.empty()) return asked;
+    if (asked.empty()) return variants.front().case_key;
+    std::vector<std::string> known;
+    for (const Variant& variant : variants) {
+        if (variant.case_key == asked) return asked;
+        if (std::find(known.begin(), known.end(), variant.case_key) == known.end()) known.push_back(variant.case_key);
+    }
+    throw Error(ErrorKind::usage, fmt::format("sweep '{}' has no case '{}' to compare with", sweep, asked),
+                fmt::format("choose one of: {}", fmt::join(known, ", ")));
+}
+
+const Variant& reference_of(const std::vector<Variant>& variants, const std::string& case_key, const Variant& row) {
+    const Variant* best = nullptr;
+    const auto rank = [&](const Variant& variant) {
+        return std::pair(variant.axes.others == row.axes.others, variant.axes.budget_fraction);
+    };
+    for (const Variant& variant : variants)
+        if (variant.case_key == case_key && (best == nullptr || rank(variant) > rank(*best))) best = &variant;
+    return best != nullptr ? *best : row;
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,29 @@
+#pragma once
+// The rows of a comparison: trials that differ in nothing but the seed.
+
+#include <string>
+#include <vector>
+
+#include "reporting/axes.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+struct Variant {
+    std::string case_key;
+    Axes axes;
+    std::vector<const results_db::TrialRow*> trials;  // all seeds, in the sweep's order
+    std::vector<const results_db::TrialRow*> ok;      // those that finished
+};
+
+// In the order of the sweep. They point into it.
+std::vector<Variant> variants_of(const results_db::SweepResults& sweep);
+
+// The case that ratios refer to: the one asked for, or the first. Empty for a sweep without trials.
+// Errors: usage, for a case that is not in the sweep.
+std::string baseline_case(const std::vector<Variant>& variants, const std::string& asked, const std::string& sweep);
+
+// Of that case, the row at the largest budget; among several, the one that agrees with `row` on the other axes.
+const Variant& reference_of(const std::vector<Variant>& variants, const std::string& case_key, const Variant& row);
+
+}  // namespace deft::reporting

@@ -1,0 +1,218 @@
+#include "results_db/ingest.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "results_db/line_reader.h"
+#include "results_db/nonfinite.h"
+
+namespace deft::results_db {
+
+namespace {
+
+struct AttemptPosition {
+    std::int64_t bytes = 0, lines = 0, last_step = 0, code_id = 0;
+    std::string workdir, config_hash;
+};
+
+AttemptPosition position_of(Connection& connection, std::int64_t attempt_id) {
+    Statement query(connection,
+                    "SELECT a.spool_bytes, a.spool_lines, a.code_id, a.workdir, e.config_hash,"
+                    " (SELECT max(step) FROM train_point p WHERE p.attempt_id = a.id)"
+                    " FROM attempt a JOIN experiment e ON e.id = a.experiment_id WHERE a.id = ?1");
+    if (!query.bind(attempt_id).step())
+        throw Error(ErrorKind::missing, fmt::format("the results database has no attempt {}", attempt_id));
+    AttemptPosition position;
+    position.bytes = query.integer(0);
+    position.lines = query.integer(1);
+    position.code_id = query.integer(2);
+    position.workdir = query.text(3);
+    position.config_hash = query.text(4);
+    position.last_step = query.integer(5);
+    return position;
+}
+
+// The statements of one ingestion, prepared once.
+class Rows {
+ public:
+    Rows(Connection& connection, std::int64_t attempt_id, const AttemptPosition& position)
+        : connection_(connection),
+          attempt_(attempt_id),
+          code_(position.code_id),
+          workdir_(position.workdir),
+          config_hash_(position.config_hash),
+          last_step_(position.last_step),
+          point_(connection,
+                 "INSERT INTO train_point (attempt_id, step, tokens, unique_tokens, layer_tokens, flops, wall_ms, loss,"
+                 " lr, grad_norm, tok_per_s, seqlen, kept_tokens, nonfinite)"
+                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"),
+          forget_points_(connection, "DELETE FROM train_point WHERE attempt_id = ?1 AND step >= ?2"),
+          forget_scores_(connection, "DELETE FROM evaluation WHERE attempt_id = ?1 AND step >= ?2"),
+          add_metric_(connection, "INSERT INTO metric (name, unit, better) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"),
+          score_(
+              connection,
+              "INSERT INTO evaluation (attempt_id, step, code_id, task, task_version, split, shots, metric_id, value,"
+              " kind, n, stderr, chance) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, id, ?8, ?9, ?10, ?11, ?12 FROM metric"
+              " WHERE name = ?13 AND unit = ?14 AND better = ?15"
+              " ON CONFLICT (attempt_id, step, task, task_version, split, shots, metric_id, code_id) DO UPDATE SET"
+              " value = excluded.value, kind = excluded.kind, n = excluded.n, stderr = excluded.stderr,"
+              " chance = excluded.chance") {}
+
+    // A point at or before one already stored means that the trial resumed from a checkpoint before it: what came after
+    // is measured anew.
+    void add(const journal::TrainPoint& point) {
+        if (point.step <= last_step_) {
+            forget_points_.bind(attempt_, point.step).run();
+            forget_scores_.bind(attempt_, point.step).run();
+        }
+        last_step_ = point.step;
+        const std::int64_t nonfinite = kind_of(point.flops) | kind_of(point.loss) << 2 | kind_of(point.lr) << 4 |
+                                       kind_of(point.grad_norm) << 6 | kind_of(point.tokens_per_second) << 8;
+        point_.bind(attempt_, point.step, point.input_tokens, point.unique_tokens, point.layer_tokens, point.flops,
+                    point.wall_ms, point.loss, point.lr, point.grad_norm, point.tokens_per_second, point.seqlen,
+                    point.kept_tokens, nonfinite);
+        point_.run();
+    }
+
+    void add(const journal::Evaluation& score) {
+        if (score.n < 0) throw Error(ErrorKind::io, "field 'n' of a journal line of type 'evaluation' is negative");
+        add_metric_.bind(score.metric, score.unit, score.better).run();
+        score_.bind(attempt_, score.step, code_, score.task, score.task_version, score.split, score.shots, score.value,
+                    kind_of(score.value), score.n, score.standard_error, score.chance, score.metric, score.unit,
+                    score.better);
+        score_.run();
+    }
+
+    void add(const journal::Artifact& artifact) {
+        const std::string path = (std::filesystem::path(workdir_) / artifact.path).lexically_normal().string();
+        Statement(connection_,
+                  "INSERT INTO artifact (sha256, bytes, kind, path) VALUES (?1, ?2, ?3, ?4)"
+                  " ON CONFLICT (sha256, path) DO UPDATE SET present = 1")
+            .bind(artifact.sha256, artifact.bytes, artifact.kind, path)
+            .run();
+        Statement(connection_,
+                  "INSERT INTO attempt_artifact (attempt_id, artifact_id, role, step)"
+                  " SELECT ?1, id, ?2, ?3 FROM artifact WHERE sha256 = ?4 AND path = ?5 ON CONFLICT DO NOTHING")
+            .bind(attempt_, artifact.role, artifact.step, artifact.sha256, path)
+            .run();
+    }
+
+    void add(const journal::Started& started) {
+        if (!started.config_hash.empty() && started.config_hash != config_hash_)
+            throw Error(ErrorKind::io, fmt::format("the journal is of configuration {}, the attempt of {}",
+                                                   started.config_hash, config_hash_));
+        std::optional<std::int64_t> dataset;
+        if (!started.dataset_name.empty() || !started.dataset_sha256.empty()) {
+            Statement(connection_,
+                      "INSERT INTO dataset (sha256, name, n_bytes, n_tokens) VALUES (?1, ?2, ?3, ?4)"
+                      " ON CONFLICT (sha256, name) DO NOTHING")
+                .bind(started.dataset_sha256, started.dataset_name, started.dataset_bytes, started.dataset_tokens)
+                .run();
+            Statement find(connection_, "SELECT id FROM dataset WHERE sha256 = ?1 AND name = ?2");
+            find.bind(started.dataset_sha256, started.dataset_name);
+            if (find.step()) dataset = find.integer(0);
+        }
+        Statement(connection_,
+                  "UPDATE attempt SET dataset_id = ?2, total_steps = ?3, parameters = ?4,"
+                  " started_ms = ifnull(started_ms, ?5) WHERE id = ?1")
+            .bind(attempt_, dataset, started.total_steps, started.parameters, started.time_ms)
+            .run();
+    }
+
+    void add(const journal::Lease& lease) {
+        Statement(connection_, "UPDATE attempt SET heartbeat_ms = ?2, lease_until_ms = ?3 WHERE id = ?1")
+            .bind(attempt_, lease.time_ms, lease.until_ms)
+            .run();
+    }
+
+    void add(const journal::Ended& ended) {
+        Statement(connection_,
+                  "UPDATE attempt SET train_seconds = ?2, eval_seconds = ?3, threads = ?4, cpu_seconds = ?5,"
+                  " peak_rss_bytes = ?6 WHERE id = ?1")
+            .bind(attempt_, ended.train_seconds, ended.eval_seconds, ended.threads, ended.cpu_seconds,
+                  ended.peak_rss_bytes)
+            .run();
+    }
+
+ private:
+    Connection& connection_;
+    std::int64_t attempt_, code_;
+    std::string workdir_, config_hash_;
+    std::int64_t last_step_;
+    Statement point_, forget_points_, forget_scores_, add_metric_, score_;
+};
+
+template <class Record>
+Record read_as(const Json& line) {
+    Record record;
+    journal::from_json(line, record);
+    return record;
+}
+
+void take_line(const std::string_view text, Rows& rows, IngestResult& result, std::optional<journal::Lease>& lease) {
+    const Json line = Json::parse(text);
+    const std::string type = line.is_object() ? line.value("type", "") : "";
+    if (type == "train") {
+        result.last_point = read_as<journal::TrainPoint>(line);
+        rows.add(*result.last_point);
+    } else if (type == "evaluation") {
+        rows.add(read_as<journal::Evaluation>(line));
+    } else if (type == "artifact") {
+        rows.add(read_as<journal::Artifact>(line));
+    } else if (type == "lease") {
+        lease = read_as<journal::Lease>(line);
+    } else if (type == "started") {
+        result.started = read_as<journal::Started>(line);
+        result.ended.reset();  // an earlier end was not the last word
+        rows.add(*result.started);
+    } else if (type == "ended") {
+        result.ended = read_as<journal::Ended>(line);
+        rows.add(*result.ended);
+    } else {
+        throw Error(ErrorKind::io, fmt::format("a journal line of unknown type '{}'", type));
+    }
+}
+
+[[noreturn]] void fail_line(const std::filesystem::path& journal, std::int64_t number, const std::string& why) {
+    throw Error(ErrorKind::io, Place{journal.string(), static_cast<int>(number), 0}, "a damaged line: " + why,
+                "move the run folder away and run the same command again: the trial is repeated",
+                "the rows already stored");
+}
+
+}  // namespace
+
+IngestResult ingest_journal(Connection& connection, std::int64_t attempt_id, const std::filesystem::path& journal) {
+    IngestResult result;
+    std::error_code ignored;
+    if (!std::filesystem::exists(journal, ignored)) return result;  // the trial has not begun to write
+    Transaction transaction(connection);
+    const AttemptPosition position = position_of(connection, attempt_id);
+    LineReader lines(journal, position.bytes);
+    Rows rows(connection, attempt_id, position);
+    std::optional<journal::Lease> lease;
+    for (std::string_view line; lines.next(line);) {
+        ++result.lines;
+        const std::int64_t number = position.lines + result.lines;
+        try {
+            take_line(line, rows, result, lease);
+        } catch (const Json::exception& error) {
+            fail_line(journal, number, error.what());
+        } catch (const Error& error) {
+            // A full disk leaves no doubt about the line.
+            if (error.kind() != ErrorKind::io || !connection.in_transaction()) throw;
+            fail_line(journal, number, error.what());
+        }
+    }
+    if (result.lines == 0) return result;
+    if (lease) rows.add(*lease);
+    Statement(connection, "UPDATE attempt SET spool_bytes = ?2, spool_lines = ?3 WHERE id = ?1")
+        .bind(attempt_id, lines.offset(), position.lines + result.lines)
+        .run();
+    transaction.commit();
+    return result;
+}
+
+}  // namespace deft::results_db

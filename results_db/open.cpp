@@ -1,0 +1,210 @@
+#include "results_db/open.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/statfs.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/sha256.h"
+
+namespace deft::results_db {
+
+namespace {
+
+[[noreturn]] void fail_foreign(const std::filesystem::path& file, const char* why) {
+    throw Error(ErrorKind::database, fmt::format("{} is no deft results database: {}", file.string(), why),
+                "move the file away, or choose another root folder", "the file");
+}
+
+[[noreturn]] void fail_newer(const std::string& file, std::int64_t found, int known) {
+    throw Error(
+        ErrorKind::database,
+        fmt::format("{} was made by a newer deft: its schema is version {}, this program knows {}", file, found, known),
+        "use the newer program, or another root folder", "the file");
+}
+
+std::int64_t bytes_in(const std::filesystem::path& file) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(file, error);
+    return error ? 0 : static_cast<std::int64_t>(size);
+}
+
+void back_up(Connection& connection, std::int64_t version) {
+    const std::string backup = fmt::format("{}.backup-v{}", connection.file(), version);
+    const std::string part = backup + ".part";
+    std::error_code ignored;
+    std::filesystem::remove(part, ignored);
+    Statement(connection, "VACUUM INTO ?1").bind(part).run();
+    std::error_code error;
+    std::filesystem::rename(part, backup, error);
+    if (error) throw Error(ErrorKind::io, fmt::format("cannot write the backup {}: {}", backup, error.message()));
+}
+
+void apply(Connection& connection, const Migration& step) {
+    Transaction transaction(connection);
+    connection.execute(step.sql);
+    Statement(connection, "INSERT INTO migration (version, name, sha256, applied_ms) VALUES (?1, ?2, ?3, ?4)")
+        .bind(step.version, step.name, sha256(step.sql), now_ms())
+        .run();
+    if (step.version == 1)
+        Statement(connection, "INSERT INTO meta (key, value) VALUES ('database_uid', ?1)").bind(random_uid()).run();
+    if (Statement broken(connection, "PRAGMA foreign_key_check"); broken.step())
+        throw Error(ErrorKind::database,
+                    fmt::format("migrating {} to version {} would break references in table {}", connection.file(),
+                                step.version, broken.text(0)),
+                    {}, "the database: the step was rolled back");
+    connection.execute(fmt::format("PRAGMA user_version = {}", step.version).c_str());
+    transaction.commit();
+}
+
+void set_journal_mode(Connection& connection) {
+    struct statfs system {};
+    const std::string folder = std::filesystem::path(connection.file()).parent_path().string();
+    const bool wal = statfs(folder.c_str(), &system) == 0 && supports_wal(static_cast<long>(system.f_type));
+    const std::string mode = connection.text(wal ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE");
+    if (!wal && mode != "delete")
+        throw Error(
+            ErrorKind::database,
+            fmt::format("{} lies on a network file system and cannot leave journal mode {}", connection.file(), mode),
+            "close every program that reads it, or use a local root folder", "the database");
+    connection.execute("PRAGMA journal_size_limit = 67108864");
+}
+
+void require_known_version(Connection& connection, std::span<const Migration> steps) {
+    const std::int64_t version = connection.integer("PRAGMA user_version");
+    if (version > steps.back().version) fail_newer(connection.file(), version, steps.back().version);
+}
+
+std::unique_ptr<Connection> read_connection(const std::filesystem::path& file) {
+    try {
+        auto connection = std::make_unique<Connection>(file, Connection::Mode::read);
+        connection->integer("SELECT count(*) FROM sqlite_schema");
+        return connection;
+    } catch (const Error& error) {
+        // On read-only media SQLite cannot make the shared memory that write-ahead logging needs. Without a log there
+        // is nothing to share, and what cannot be written cannot change under the reader.
+        if (error.kind() != ErrorKind::io || bytes_in(file.string() + "-wal") > 0) throw;
+        return std::make_unique<Connection>(file, Connection::Mode::immutable);
+    }
+}
+
+}  // namespace
+
+std::span<const Migration> migrations() {
+    static const std::array<Migration, 1> steps = {Migration{1, "first schema", kSchemaV1}};
+    return steps;
+}
+
+bool supports_wal(long file_system_type) {
+    switch (static_cast<std::uint32_t>(file_system_type)) {
+        case 0x00006969:  // NFS
+        case 0x0000517B:  // SMB
+        case 0xFE534D42:  // SMB2
+        case 0xFF534D42:  // CIFS
+        case 0x01021997:  // 9P
+        case 0x65735546:  // FUSE, virtiofs
+        case 0x0BD00BD0:  // Lustre
+        case 0x47504653:  // GPFS
+        case 0x00C36400:  // Ceph
+        case 0x5346414F:  // AFS
+        case 0x19830326:  // BeeGFS
+            return false;
+        default:
+            return true;
+    }
+}
+
+void require_ours(const std::filesystem::path& file) {
+    std::error_code error;
+    const auto status = std::filesystem::status(file, error);
+    if (!std::filesystem::exists(status)) return;
+    if (!std::filesystem::is_regular_file(status)) fail_foreign(file, "it is no plain file");
+    const std::int64_t size = bytes_in(file);
+    if (size == 0) return;
+    std::array<char, 100> header{};
+    std::ifstream in(file, std::ios::binary);
+    if (!in)
+        throw Error(ErrorKind::io, fmt::format("cannot read {}", file.string()),
+                    "make the file readable for this user");
+    in.read(header.data(), header.size());
+    constexpr std::string_view magic("SQLite format 3\0", 16);
+    if (in.gcount() < static_cast<std::streamsize>(header.size()) ||
+        std::string_view(header.data(), magic.size()) != magic)
+        fail_foreign(file, "it is no SQLite file");
+    // A killed first run may have left a half-written header beside the journal that will undo it.
+    if (std::filesystem::exists(file.string() + "-journal")) return;
+    std::uint32_t id = 0;
+    for (std::size_t i = 68; i < 72; ++i) id = id << 8 | static_cast<unsigned char>(header[i]);
+    if (id != kApplicationId) fail_foreign(file, "another program made it");
+}
+
+std::unique_ptr<Connection> open_for_writing(const std::filesystem::path& file, std::span<const Migration> steps) {
+    auto connection = std::make_unique<Connection>(file, Connection::Mode::write);
+    if (connection->integer("PRAGMA application_id") != kApplicationId) {
+        if (connection->integer("SELECT count(*) FROM sqlite_schema") != 0)
+            fail_foreign(file, "another program made it");
+        connection->execute("PRAGMA page_size = 8192");
+        connection->execute(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str());
+    }
+    require_known_version(*connection, steps);
+    set_journal_mode(*connection);
+    migrate(*connection, steps);
+    return connection;
+}
+
+std::unique_ptr<Connection> open_for_reading(const std::filesystem::path& file, std::span<const Migration> steps) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored) || (std::filesystem::is_regular_file(file) && bytes_in(file) == 0))
+        throw Error(ErrorKind::missing, fmt::format("there are no results in {}", file.string()),
+                    "run a sweep first: deft run SPEC");
+    require_ours(file);
+    auto connection = read_connection(file);
+    const std::int64_t version = connection->integer("PRAGMA user_version");
+    if (version > steps.back().version) fail_newer(connection->file(), version, steps.back().version);
+    if (version == 0)
+        throw Error(ErrorKind::missing, fmt::format("there are no results in {}", file.string()),
+                    "run a sweep first: deft run SPEC");
+    if (version < steps.back().version)
+        throw Error(ErrorKind::database,
+                    fmt::format("{} has the older schema version {}; this program reads {}", file.string(), version,
+                                steps.back().version),
+                    "run any sweep in that root folder: it copies the file and migrates it", "the file");
+    return connection;
+}
+
+void migrate(Connection& connection, std::span<const Migration> steps) {
+    const std::int64_t version = connection.integer("PRAGMA user_version");
+    if (version >= steps.back().version) return;
+    if (version > 0) back_up(connection, version);
+    // Inside a transaction the switch has no effect; rebuilding a table needs it off. Each step checks references
+    // itself.
+    connection.execute("PRAGMA foreign_keys = OFF");
+    for (const Migration& step : steps)
+        if (step.version > version) apply(connection, step);
+    connection.execute("PRAGMA foreign_keys = ON");
+}
+
+std::int64_t now_ms() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+std::string random_uid() {
+    std::array<unsigned char, 16> bytes{};
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+        const ssize_t got = getrandom(bytes.data() + done, bytes.size() - done, 0);
+        if (got > 0) done += static_cast<std::size_t>(got);
+    }
+    std::string text;
+    for (unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+    return text;
+}
+
+}  // namespace deft::results_db

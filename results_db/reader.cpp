@@ -1,0 +1,271 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <set>
+
+#include "base/error.h"
+#include "results_db/nonfinite.h"
+#include "results_db/open.h"
+#include "results_db/store.h"
+
+namespace deft::results_db {
+
+namespace {
+
+// The attempt that stands for an experiment: the newest that ended ok, or the newest of all.
+constexpr const char* kTrialColumns =
+    "SELECT ?2, ?3, ?4, e.seed, e.config_hash, e.variant_hash, e.label, e.config_json,"            // 0..7
+    " ifnull(a.state, 'pending'), (SELECT count(*) FROM attempt b WHERE b.experiment_id = e.id),"  // 8..9
+    " a.fail_class, a.error, a.workdir, a.started_ms, a.ended_ms, a.train_seconds,"                // 10..15
+    " k.device_seconds, k.usd, k.sku, k.price_source, k.price_valid_from_ms, k.usd_per_hour,"      // 16..21
+    " c.git_sha, c.git_branch, c.dirty, c.diff_sha256, c.binary_sha256, c.compiler, c.cxx_flags, c.build_type,"  // ..29
+    " h.hostname, h.arch, h.cpu_model, h.cores, h.threads, h.mem_bytes, h.kernel, h.os, h.extra_json,"  // 30..38
+    " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes, a.eval_seconds, a.id"            // 39..45
+    " FROM experiment e"
+    " LEFT JOIN attempt a ON a.id = (SELECT b.id FROM attempt b WHERE b.experiment_id = e.id"
+    "  ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1)"
+    " LEFT JOIN cost k ON k.attempt_id = a.id"
+    " LEFT JOIN code c ON c.id = a.code_id LEFT JOIN host h ON h.id = a.host_id"
+    " LEFT JOIN dataset d ON d.id = a.dataset_id"
+    " WHERE e.id = ?1";
+
+constexpr const char* kPointColumns =
+    "SELECT step, tokens, unique_tokens, layer_tokens, flops, wall_ms, loss, lr, grad_norm, tok_per_s, seqlen,"
+    " kept_tokens, nonfinite FROM train_point WHERE attempt_id = ?1 ";
+
+journal::TrainPoint point_of(const Statement& row) {
+    const std::int64_t kinds = row.integer(12);
+    journal::TrainPoint point;
+    point.step = row.integer(0);
+    point.input_tokens = row.integer(1);
+    point.unique_tokens = row.integer(2);
+    point.layer_tokens = row.integer(3);
+    point.flops = restore(row.real(4), kinds);
+    point.wall_ms = row.integer(5);
+    point.loss = restore(row.real(6), kinds >> 2);
+    point.lr = restore(row.real(7), kinds >> 4);
+    point.grad_norm = restore(row.real(8), kinds >> 6);
+    point.tokens_per_second = restore(row.real(9), kinds >> 8);
+    point.seqlen = row.integer(10);
+    point.kept_tokens = row.integer(11);
+    return point;
+}
+
+double real_or_nan(const Statement& row, int column) {
+    return row.maybe_real(column).value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t attempt_id) {
+    Statement query(connection,
+                    "SELECT v.task, m.name, m.unit, m.better, v.split, v.value, v.kind, v.n, v.chance, v.shots, v.step,"
+                    " v.stderr FROM evaluation v JOIN metric m ON m.id = v.metric_id WHERE v.attempt_id = ?1"
+                    " AND v.step = (SELECT max(w.step) FROM evaluation w WHERE w.attempt_id = v.attempt_id"
+                    "  AND w.task = v.task AND w.split = v.split AND w.shots = v.shots AND w.metric_id = v.metric_id)"
+                    " ORDER BY v.task, v.split, v.shots, m.name, m.unit, m.better, v.task_version");
+    query.bind(attempt_id);
+    std::vector<ScoreRow> scores;
+    while (query.step()) {
+        ScoreRow score;
+        score.task = query.text(0);
+        score.metric = query.text(1);
+        score.unit = query.text(2);
+        score.better = query.text(3);
+        score.split = query.text(4);
+        score.value = restore(query.real(5), query.integer(6));
+        score.n = query.integer(7);
+        score.chance = real_or_nan(query, 8);
+        score.shots = query.integer(9);
+        score.step = query.integer(10);
+        score.standard_error = real_or_nan(query, 11);
+        scores.push_back(std::move(score));
+    }
+    return scores;
+}
+
+struct Membership {
+    std::int64_t experiment_id = 0;
+    std::string case_key, axes_json;
+    std::int64_t ordinal = 0;
+};
+
+TrialRow trial_of(Connection& connection, const Membership& place) {
+    Statement row(connection, kTrialColumns);
+    row.bind(place.experiment_id, place.case_key, place.axes_json, place.ordinal);
+    if (!row.step()) connection.fail("read");
+    TrialRow trial;
+    trial.case_key = row.text(0);
+    trial.axes_json = row.text(1);
+    trial.ordinal = row.integer(2);
+    trial.seed = row.integer(3);
+    trial.config_hash = row.text(4);
+    trial.variant_hash = row.text(5);
+    trial.label = row.text(6);
+    trial.config_json = row.text(7);
+    trial.state = row.text(8);
+    trial.attempts = row.integer(9);
+    trial.fail_class = row.text(10);
+    trial.error = row.text(11);
+    trial.workdir = row.text(12);
+    trial.started_ms = row.integer(13);
+    trial.ended_ms = row.integer(14);
+    trial.train_seconds = row.real(15);
+    trial.device_seconds = row.real(16);
+    trial.usd = row.maybe_real(17);
+    trial.price_sku = row.text(18);
+    trial.price_source = row.text(19);
+    trial.price_valid_from_ms = row.integer(20);
+    trial.usd_per_hour = row.real(21);
+    trial.code = {row.text(22), row.text(23), row.integer(24) != 0, row.text(25), {},
+                  row.text(26), row.text(27), row.text(28),         row.text(29)};
+    trial.host = {row.text(30),    row.text(31),    row.text(32),
+                  row.integer(33), row.integer(34), row.integer(35),
+                  row.text(36),    row.text(37),    row.is_null(38) ? "{}" : row.text(38)};
+    trial.dataset_name = row.text(39);
+    trial.dataset_sha256 = row.text(40);
+    trial.total_steps = row.integer(41);
+    trial.parameters = row.integer(42);
+    trial.peak_rss_bytes = row.integer(43);
+    trial.eval_seconds = row.real(44);
+    if (const auto attempt = row.maybe_integer(45)) {
+        Statement last(connection, (std::string(kPointColumns) + "ORDER BY step DESC LIMIT 1").c_str());
+        if (last.bind(*attempt).step()) trial.last_point = point_of(last);
+        trial.scores = scores_of(connection, *attempt);
+    }
+    return trial;
+}
+
+std::vector<Membership> members_of(Connection& connection, std::int64_t sweep_id) {
+    Statement query(connection,
+                    "SELECT m.experiment_id, m.case_key, m.axes_json, m.ordinal FROM sweep_member m"
+                    " JOIN experiment e ON e.id = m.experiment_id WHERE m.sweep_id = ?1"
+                    " ORDER BY m.ordinal, m.case_key, e.seed, e.config_hash");
+    query.bind(sweep_id);
+    std::vector<Membership> members;
+    while (query.step()) members.push_back({query.integer(0), query.text(1), query.text(2), query.integer(3)});
+    return members;
+}
+
+[[noreturn]] void fail_ambiguous(const std::string& selector, const std::vector<TrialRow>& found) {
+    std::string names;
+    for (const TrialRow& trial : found)
+        names += fmt::format("{}{} ({}/{})", names.empty() ? "" : ", ", trial.config_hash.substr(0, 12), trial.case_key,
+                             trial.seed);
+    throw Error(ErrorKind::usage, fmt::format("'{}' may be any of {} trials: {}", selector, found.size(), names),
+                "give more of the hash");
+}
+
+}  // namespace
+
+struct Reader::Impl {
+    explicit Impl(const std::filesystem::path& file) : connection(open_for_reading(file)) {}
+
+    std::vector<TrialRow> by_case(const std::string& case_key, std::int64_t seed) {
+        std::vector<TrialRow> found;
+        const std::int64_t sweep = connection->integer("SELECT id FROM sweep ORDER BY use_order DESC LIMIT 1");
+        for (const Membership& member : members_of(*connection, sweep)) {
+            if (member.case_key != case_key) continue;
+            TrialRow trial = trial_of(*connection, member);
+            if (trial.seed == seed) found.push_back(std::move(trial));
+        }
+        return found;
+    }
+
+    // The place of each is that in the newest sweep it belongs to.
+    std::vector<TrialRow> by_hash(const std::string& prefix) {
+        Statement query(*connection,
+                        "SELECT e.id, m.case_key, m.axes_json, m.ordinal FROM experiment e LEFT JOIN sweep_member m"
+                        " ON m.experiment_id = e.id AND m.sweep_id = (SELECT s.id FROM sweep s JOIN sweep_member n"
+                        "  ON n.sweep_id = s.id WHERE n.experiment_id = e.id ORDER BY s.use_order DESC LIMIT 1)"
+                        " WHERE substr(e.config_hash, 1, length(?1)) = ?1 ORDER BY e.config_hash, m.ordinal LIMIT 32");
+        query.bind(prefix);
+        std::vector<TrialRow> found;
+        std::set<std::int64_t> seen;  // several cases of one sweep may share an experiment
+        while (query.step()) {
+            if (!seen.insert(query.integer(0)).second) continue;
+            const std::string axes = query.is_null(2) ? "{}" : query.text(2);
+            found.push_back(trial_of(*connection, {query.integer(0), query.text(1), axes, query.integer(3)}));
+        }
+        return found;
+    }
+
+    std::unique_ptr<Connection> connection;
+};
+
+Reader::Reader(const std::filesystem::path& file) : impl_(std::make_unique<Impl>(std::filesystem::absolute(file))) {}
+
+Reader::~Reader() = default;
+
+std::vector<std::string> Reader::sweep_names() const {
+    Statement query(*impl_->connection, "SELECT name FROM sweep GROUP BY name ORDER BY max(use_order) DESC");
+    std::vector<std::string> names;
+    while (query.step()) names.push_back(query.text(0));
+    return names;
+}
+
+SweepResults Reader::sweep(const std::string& name) const {
+    Connection& connection = *impl_->connection;
+    const Transaction snapshot(connection, Transaction::Kind::read);
+    SweepResults results;
+    std::int64_t id = 0;
+    {
+        Statement query(connection,
+                        "SELECT id, name, spec_sha256, created_ms FROM sweep WHERE name = ?1"
+                        " ORDER BY use_order DESC LIMIT 1");
+        if (!query.bind(name).step()) {
+            std::string known;
+            for (const std::string& other : sweep_names()) known += (known.empty() ? "" : ", ") + other;
+            throw Error(ErrorKind::missing, fmt::format("{} has no sweep '{}'", connection.file(), name),
+                        known.empty() ? "run a sweep first: deft run SPEC" : "choose one of: " + known);
+        }
+        id = query.integer(0);
+        results.name = query.text(1);
+        results.spec_sha256 = query.text(2);
+        results.created_ms = query.integer(3);
+    }
+    for (const Membership& member : members_of(connection, id)) results.trials.push_back(trial_of(connection, member));
+    return results;
+}
+
+TrialRow Reader::trial(const std::string& selector) const {
+    const Transaction snapshot(*impl_->connection, Transaction::Kind::read);
+    if (selector.empty())
+        throw Error(ErrorKind::usage, "an empty trial selector", "give CASE/SEED or the start of a configuration hash");
+    std::vector<TrialRow> found;
+    if (const std::size_t slash = selector.rfind('/'); slash != std::string::npos) {
+        std::int64_t seed = 0;
+        const char* begin = selector.data() + slash + 1;
+        const char* end = selector.data() + selector.size();
+        if (const auto parsed = std::from_chars(begin, end, seed); parsed.ec != std::errc{} || parsed.ptr != end)
+            throw Error(ErrorKind::usage, fmt::format("'{}' has no seed after its last slash", selector),
+                        "give CASE/SEED, as in baseline/1");
+        found = impl_->by_case(selector.substr(0, slash), seed);
+    } else {
+        found = impl_->by_hash(selector);
+    }
+    if (found.empty())
+        throw Error(ErrorKind::missing, fmt::format("no trial matches '{}'", selector),
+                    "deft status lists the trials of the newest sweep");
+    const bool several = std::any_of(found.begin(), found.end(), [&](const TrialRow& trial) {
+        return trial.config_hash != found.front().config_hash;
+    });
+    if (several) fail_ambiguous(selector, found);
+    return std::move(found.front());
+}
+
+std::vector<journal::TrainPoint> Reader::curve(const std::string& config_hash) const {
+    Connection& connection = *impl_->connection;
+    const Transaction snapshot(connection, Transaction::Kind::read);
+    Statement newest(connection,
+                     "SELECT a.id FROM attempt a JOIN experiment e ON e.id = a.experiment_id WHERE e.config_hash = ?1"
+                     " ORDER BY a.number DESC LIMIT 1");
+    std::vector<journal::TrainPoint> points;
+    if (!newest.bind(config_hash).step()) return points;
+    Statement query(connection, (std::string(kPointColumns) + "ORDER BY step").c_str());
+    query.bind(newest.integer(0));
+    while (query.step()) points.push_back(point_of(query));
+    return points;
+}
+
+}  // namespace deft::results_db

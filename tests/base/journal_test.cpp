@@ -1,0 +1,176 @@
+#include "base/journal.h"
+
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <limits>
+
+#include "base/error.h"
+#include "tests/catch.h"
+#include "tests/small_disk.h"
+#include "tests/temporary_folder.h"
+
+using namespace deft;
+using namespace deft::journal;
+using test::read_text;
+using test::TemporaryFolder;
+using test::write_text;
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+template <class Record>
+Record round_trip(const Record& record) {
+    Record read;
+    from_json(Json::parse(to_json(record).dump()), read);
+    return read;
+}
+
+std::string io_error(const std::function<void()>& body) {
+    try {
+        body();
+    } catch (const Error& error) {
+        return error.kind() == ErrorKind::io ? error.what() : std::string("another kind: ") + error.what();
+    }
+    return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("every journal record survives its line") {
+    const Started started{1700000000123, 42, "corpus", "abcd", 1000, 250, 100, 60000, "cafe"};
+    CHECK(to_json(round_trip(started)) == to_json(started));
+    CHECK(to_json(started)["type"] == "started");
+
+    const TrainPoint point{7, 700, 650, 500, 1.25e12, 3500, 3.4567890123456789, 1e-3, 0.5, 200.25, 128, 64};
+    CHECK(to_json(round_trip(point)) == to_json(point));
+    CHECK(round_trip(point).loss == point.loss);
+    CHECK(to_json(point)["type"] == "train");
+
+    const Evaluation score{7, "validation", "1", "valid", 0, "loss", "nats/token", "lower", 3.5, 20, kNaN, 0.25};
+    const Evaluation read = round_trip(score);
+    CHECK(read.task == "validation");
+    CHECK(std::isnan(read.standard_error));
+    CHECK(read.chance == 0.25);
+
+    const Artifact artifact{"checkpoint", "ckpt/7", "ff", 12, "last", 7};
+    CHECK(to_json(round_trip(artifact)) == to_json(artifact));
+    const Lease lease{5, 6};
+    CHECK(round_trip(lease).until_ms == 6);
+    const Ended ended{9, "failed", "nan", "loss is \"NaN\"\nat step 3", 1.5, 0.5, 2, 1 << 20, 2.25};
+    CHECK(round_trip(ended).error == ended.error);
+    CHECK(to_json(ended)["type"] == "ended");
+}
+
+TEST_CASE("numbers that JSON lacks travel as strings") {
+    TrainPoint point;
+    point.loss = kNaN;
+    point.grad_norm = kInfinity;
+    point.lr = -kInfinity;
+    const Json line = to_json(point);
+    CHECK(line["loss"] == "NaN");
+    CHECK(line["grad_norm"] == "Infinity");
+    CHECK(line["lr"] == "-Infinity");
+    const TrainPoint read = round_trip(point);
+    CHECK(std::isnan(read.loss));
+    CHECK(read.grad_norm == kInfinity);
+    CHECK(read.lr == -kInfinity);
+}
+
+TEST_CASE("a journal line of another type or shape is an io error that names the field") {
+    TrainPoint point;
+    CHECK_THAT(io_error([&] { from_json(to_json(Lease{}), point); }), ContainsSubstring("'lease' where 'train'"));
+    Json line = to_json(TrainPoint{});
+    line.erase("loss");
+    CHECK_THAT(io_error([&] { from_json(line, point); }), ContainsSubstring("'loss'") && ContainsSubstring("missing"));
+    line = to_json(TrainPoint{});
+    line["step"] = 1.5;
+    CHECK_THAT(io_error([&] { from_json(line, point); }), ContainsSubstring("'step'"));
+    line["step"] = 18446744073709551615u;
+    CHECK_THAT(io_error([&] { from_json(line, point); }), ContainsSubstring("'step'"));
+    CHECK_THAT(io_error([&] { from_json(Json::array(), point); }), ContainsSubstring("no JSON object"));
+    Evaluation score;
+    CHECK_THAT(io_error([&] { from_json(to_json(Evaluation{}), score); }), ContainsSubstring("'better'"));
+}
+
+TEST_CASE("the journal writer appends whole lines") {
+    const TemporaryFolder folder;
+    const auto file = folder / "journal.jsonl";
+    {
+        Writer writer(file);
+        writer.write(Lease{1, 2});
+        writer.sync();
+    }
+    Writer writer(file);
+    writer.write(Lease{3, 4});
+    CHECK(read_text(file) == to_json(Lease{1, 2}).dump() + "\n" + to_json(Lease{3, 4}).dump() + "\n");
+}
+
+TEST_CASE("the journal writer cuts a torn last line") {
+    const TemporaryFolder folder;
+    const auto file = folder / "journal.jsonl";
+    const std::string whole = to_json(Lease{1, 2}).dump() + "\n";
+    SECTION("after a whole line") {
+        write_text(file, whole + R"({"type":"tr)");
+        Writer writer(file);
+        writer.write(Lease{1, 2});
+        CHECK(read_text(file) == whole + whole);
+    }
+    SECTION("longer than one block") {
+        write_text(file, whole + std::string(10000, 'x'));
+        const Writer writer(file);
+        CHECK(read_text(file) == whole);
+    }
+    SECTION("the only one") {
+        write_text(file, std::string(5000, 'x'));
+        const Writer writer(file);
+        CHECK(read_text(file).empty());
+    }
+}
+
+TEST_CASE("the journal writer replaces bytes that are no UTF-8") {
+    const TemporaryFolder folder;
+    Writer writer(folder / "journal.jsonl");
+    Ended ended;
+    ended.state = "failed";
+    ended.error = "bad \xff byte";
+    writer.write(ended);
+    Ended read;
+    from_json(Json::parse(read_text(folder / "journal.jsonl")), read);
+    CHECK(read.error == "bad \xEF\xBF\xBD byte");
+}
+
+TEST_CASE("the journal writer says what to mend where it cannot write") {
+    const TemporaryFolder folder;
+    CHECK_THAT(io_error([&] { const Writer writer(folder / "absent/journal.jsonl"); }),
+               ContainsSubstring("absent/journal.jsonl") && ContainsSubstring("No such file"));
+    if (!std::filesystem::exists("/dev/full")) DEFT_SKIP("there is no /dev/full");
+    Writer writer("/dev/full");
+    CHECK_THAT(io_error([&] { writer.write(Lease{}); }),
+               ContainsSubstring("/dev/full") && ContainsSubstring("No space left") &&
+                   ContainsSubstring("free space under /dev and run the same command again"));
+}
+
+TEST_CASE("a full disk leaves the journal's whole lines") {
+    const TemporaryFolder folder;
+    const test::SmallDisk disk(folder / "disk", 64);
+    if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
+    const auto file = disk / "journal.jsonl";
+    Writer writer(file);
+    Ended ended;
+    ended.error = std::string(1000, 'x');
+    std::int64_t written = 0;
+    const std::string message = io_error([&] {
+        for (;; ++written) writer.write(ended);
+    });
+    CHECK_THAT(message, ContainsSubstring("No space left"));
+    CHECK(written > 10);
+    const std::string text = read_text(file);
+    CHECK(text.back() == '\n');
+    CHECK(text.size() == static_cast<std::size_t>(written) * (to_json(ended).dump().size() + 1));
+    // A shorter line still fits where the long one did not.
+    writer.write(Lease{});
+    CHECK(read_text(file) == text + to_json(Lease{}).dump() + "\n");
+}

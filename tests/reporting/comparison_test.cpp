@@ -1,0 +1,281 @@
+#include "reporting/comparison.h"
+
+#include <limits>
+
+#include "base/error.h"
+#include "reporting/status.h"
+#include "tests/catch.h"
+
+using namespace deft;
+using namespace deft::reporting;
+using results_db::SweepResults;
+using results_db::TrialRow;
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+TrialRow a_trial(const char* case_key, const char* axes, std::int64_t ordinal, std::int64_t seed, const char* state) {
+    TrialRow trial;
+    trial.case_key = case_key;
+    trial.axes_json = axes;
+    trial.ordinal = ordinal;
+    trial.seed = seed;
+    trial.config_hash = "hash" + std::to_string(ordinal) + "0123456789";
+    trial.config_json = R"({"train":{"steps":10},"seed":1})";
+    trial.state = state;
+    return trial;
+}
+
+TrialRow measured(TrialRow trial, std::int64_t tokens, std::int64_t wall_ms, double loss, double accuracy) {
+    journal::TrainPoint point;
+    point.step = tokens / 1000;
+    point.input_tokens = tokens;
+    point.unique_tokens = tokens / 2;
+    point.layer_tokens = tokens;
+    point.flops = static_cast<double>(tokens) * 1e7;
+    point.wall_ms = wall_ms;
+    point.loss = loss;
+    trial.last_point = point;
+    trial.attempts = 1;
+    trial.usd = static_cast<double>(wall_ms) / 3.6e6 * 0.05;
+    trial.usd_per_hour = 0.05;
+    trial.price_sku = "cpu4";
+    trial.price_source = "a list";
+    trial.price_valid_from_ms = 1714521600000;
+    trial.scores = {{"questions", "acc", "", "higher", "test", accuracy, 100, 0.25},
+                    {"validation", "loss", "nats/token", "lower", "valid", loss, 20, kNaN}};
+    trial.code.git_sha = "0123456789abcdef";
+    trial.host.hostname = "node1";
+    trial.host.cpu_model = "Example CPU";
+    trial.host.cores = 4;
+    trial.dataset_name = "corpus";
+    trial.dataset_sha256 = "d5d5d5d5d5d5d5d5";
+    return trial;
+}
+
+constexpr const char* kFull = R"({"train.budget_fraction":1.0})";
+constexpr const char* kHalf = R"({"train.budget_fraction":0.5})";
+
+// Baseline at half and full budget, a technique with a failed seed, another not yet run.
+SweepResults a_sweep() {
+    SweepResults sweep;
+    sweep.name = "quick";
+    sweep.trials = {measured(a_trial("baseline", kHalf, 0, 1, "ok"), 300000, 15000, 3.60, 0.30),
+                    measured(a_trial("baseline", kHalf, 1, 2, "ok"), 300000, 17000, 3.70, 0.32),
+                    measured(a_trial("baseline", kFull, 2, 1, "ok"), 600000, 30000, 3.40, 0.40),
+                    measured(a_trial("baseline", kFull, 3, 2, "ok"), 600000, 34000, 3.44, 0.42),
+                    measured(a_trial("ltd", kHalf, 4, 1, "ok"), 300000, 12000, 3.50, 0.38),
+                    a_trial("ltd", kHalf, 5, 2, "failed"),
+                    a_trial("cl", kHalf, 6, 1, "pending"),
+                    a_trial("cl", kHalf, 7, 2, "pending")};
+    sweep.trials[5].fail_class = "nan";
+    sweep.trials[5].error = "loss is NaN\nat step 3";
+    sweep.trials[5].attempts = 2;
+    return sweep;
+}
+
+std::size_t column(const Table& table, const std::string& title) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+        if (table.columns[i].title == title) return i;
+    FAIL("no column " << title);
+    return 0;
+}
+
+std::string all_notes(const Table& table) {
+    std::string text;
+    for (const std::string& note : table.notes) text += note + "\n";
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("a comparison by hand") {
+    const Table table = comparison_table(a_sweep(), "baseline", "smoke");
+    CHECK(table.caption == "Sweep quick, smoke scale: too small to carry a claim about the paper's models");
+    REQUIRE(table.rows.size() == 4);
+    const auto cell = [&](std::size_t row, const char* title) { return table.rows[row][column(table, title)]; };
+    CHECK(cell(0, "case") == "baseline");
+    CHECK(cell(0, "budget") == "50%");
+    CHECK(cell(1, "budget") == "100%");
+    CHECK(cell(1, "seeds") == "2");
+    CHECK(cell(2, "seeds") == "1 of 2");
+    CHECK(cell(3, "seeds") == "0 of 2");
+    CHECK(cell(1, "steps") == "600");
+    CHECK(cell(1, "input tokens") == "600k (1.00x)");
+    CHECK(cell(0, "input tokens") == "300k (0.50x)");
+    CHECK(cell(0, "unique corpus tokens") == "150k (0.50x)");
+    CHECK(cell(2, "layer-averaged tokens") == "300k (0.50x)");
+    CHECK(cell(1, "FLOPs") == "6.00T (1.00x)");
+    CHECK(cell(1, "train wall time") == "32.0 s (1.00x)");  // (30 + 34) / 2
+    CHECK(cell(0, "train wall time") == "16.0 s (0.50x)");  // (15 + 17) / 2
+    CHECK(cell(2, "train wall time") == "12.0 s (0.38x)");  // 12 / 32 = 0.375
+    CHECK(cell(2, "input tokens/s") == "25.0k");            // 300000 / 12
+    CHECK(cell(1, "cost") == "$0.00044 (1.00x)");           // 32 s at 0.05 an hour
+    CHECK(cell(1, "validation loss [nats/token] ↓") == "3.420 ± 0.028");
+    CHECK(cell(0, "validation loss [nats/token] ↓") == "3.650 ± 0.071");
+    CHECK(cell(2, "validation loss [nats/token] ↓") == "3.500");
+    CHECK(cell(0, "questions acc ↑ (chance 0.25)") == "0.3100 ± 0.0141");
+    for (const char* title : {"steps", "input tokens", "FLOPs", "cost", "validation loss [nats/token] ↓"})
+        CHECK(cell(3, title) == "-");
+
+    const std::string notes = all_notes(table);
+    CHECK_THAT(notes, ContainsSubstring("Seeds: 0 to 2 a row. No verdict: a verdict needs three seeds."));
+    CHECK_THAT(notes, ContainsSubstring("the ratio to case baseline at 100% of the budget"));
+    CHECK_THAT(notes, ContainsSubstring("± is the sample standard deviation over seeds"));
+    CHECK_THAT(notes, ContainsSubstring("Missing: ltd 50% seed 2 (failed, nan); cl 50% seed 1 (pending); cl 50% seed 2 "
+                                        "(pending). To fill them: deft run sweeps/quick.toml"));
+    CHECK_THAT(notes, ContainsSubstring("Cost: $0.05 an hour of cpu4, price of 2024-05-01, a list."));
+    CHECK_THAT(notes, ContainsSubstring("Code: commit 0123456789ab. Host: Example CPU (4 cores). Data: corpus (sha256 "
+                                        "d5d5d5d5d5d5)."));
+    CHECK_THAT(notes, !ContainsSubstring("Warning"));
+    // The same input gives the same table.
+    CHECK(render_markdown(comparison_table(a_sweep(), "baseline", "smoke")) == render_markdown(table));
+}
+
+TEST_CASE("a comparison as it is printed") {
+    SweepResults sweep;
+    sweep.name = "tiny";
+    sweep.trials = {measured(a_trial("base", "{}", 0, 1, "ok"), 1000, 1000, 3.5, 0.5)};
+    sweep.trials[0].scores.resize(1);
+    CHECK(render_terminal(comparison_table(sweep, "", ""), 80) ==
+          "Sweep tiny\n"
+          "\n"
+          "case  seeds  steps   input tokens  unique corpus tokens  layer-averaged tokens\n"
+          "──────────────────────────────────────────────────────────────────────────────\n"
+          "base      1      1  1.00k (1.00x)           500 (1.00x)          1.00k (1.00x)\n"
+          "\n"
+          "case          FLOPs  train wall time  input tokens/s               cost\n"
+          "───────────────────────────────────────────────────────────────────────\n"
+          "base  10.0G (1.00x)   1.00 s (1.00x)           1.00k  $0.000014 (1.00x)\n"
+          "\n"
+          "case  questions acc ↑ (chance 0.25)\n"
+          "───────────────────────────────────\n"
+          "base                         0.5000\n"
+          "\n"
+          "Seeds: 1 a row. No verdict: a verdict needs three seeds.\n"
+          "Resources are means over finished seeds, in parentheses the ratio to case base.\n"
+          "  ± is the sample standard deviation over seeds.\n"
+          "Cost: $0.05 an hour of cpu4, price of 2024-05-01, a list.\n"
+          "Code: commit 0123456789ab. Host: Example CPU (4 cores). Data: corpus (sha256\n"
+          "  d5d5d5d5d5d5).\n");
+}
+
+TEST_CASE("the baseline is the case asked for, or the first") {
+    const SweepResults sweep = a_sweep();
+    const Table by_ltd = comparison_table(sweep, "ltd", "");
+    CHECK(by_ltd.rows[1][column(by_ltd, "input tokens")] == "600k (2.00x)");
+    const Table by_first = comparison_table(sweep, "", "");
+    CHECK(by_first.rows[0][column(by_first, "input tokens")] == "300k (0.50x)");
+    // A baseline that is not measured gives values without ratios.
+    const Table by_cl = comparison_table(sweep, "cl", "");
+    CHECK(by_cl.rows[0][column(by_cl, "input tokens")] == "300k");
+    CHECK_THAT(all_notes(by_cl), ContainsSubstring("no finished seed yet"));
+    try {
+        comparison_table(sweep, "clr", "");
+        FAIL("an unknown case was taken");
+    } catch (const Error& error) {
+        CHECK(error.kind() == ErrorKind::usage);
+        CHECK_THAT(error.what(), ContainsSubstring("no case 'clr'") && ContainsSubstring("baseline, ltd, cl"));
+    }
+}
+
+TEST_CASE("other axes have a column, and the baseline agrees on them") {
+    SweepResults sweep;
+    sweep.name = "wide";
+    sweep.trials = {measured(a_trial("base", R"({"model.layers":2})", 0, 1, "ok"), 1000, 1000, 3, 0.5),
+                    measured(a_trial("base", R"({"model.layers":4})", 1, 1, "ok"), 4000, 1000, 3, 0.5),
+                    measured(a_trial("ltd", R"({ "model.layers": 4 })", 2, 1, "ok"), 2000, 1000, 3, 0.5),
+                    measured(a_trial("ltd", R"({"model.layers":4})", 3, 2, "ok"), 2000, 1000, 3, 0.5)};
+    const Table table = comparison_table(sweep, "base", "paper");
+    CHECK(table.caption == "Sweep wide, paper scale");
+    REQUIRE(table.rows.size() == 3);
+    CHECK(table.rows[2][column(table, "axes")] == "model.layers=4");
+    CHECK(table.rows[2][column(table, "input tokens")] == "2.00k (0.50x)");
+    CHECK(table.rows[2][column(table, "seeds")] == "2");
+}
+
+TEST_CASE("mixed provenance is said out loud") {
+    SweepResults sweep = a_sweep();
+    sweep.trials[1].code.git_sha = "fedcba9876543210";
+    sweep.trials[1].code.dirty = true;
+    sweep.trials[2].host.cpu_model = "Other CPU";
+    sweep.trials[3].dataset_sha256 = "e6";
+    sweep.trials[4].usd.reset();
+    const Table table = comparison_table(sweep, "baseline", "smoke scale, a sentence");
+    CHECK(table.caption == "Sweep quick, smoke scale, a sentence");
+    const std::string notes = all_notes(table);
+    CHECK_THAT(notes, ContainsSubstring("0123456789ab; fedcba987654 + uncommitted changes"));
+    CHECK_THAT(notes, ContainsSubstring("Warning: rows mix 2 builds"));
+    CHECK_THAT(notes, ContainsSubstring("Warning: rows mix 2 hosts"));
+    CHECK_THAT(notes, ContainsSubstring("Warning: rows mix 2 datasets"));
+    CHECK_THAT(notes, ContainsSubstring("no price"));
+    CHECK(table.rows[2][column(table, "cost")] == "-");
+}
+
+TEST_CASE("three seeds everywhere lift the note about verdicts") {
+    SweepResults sweep;
+    sweep.name = "three";
+    for (int seed = 1; seed <= 3; ++seed)
+        sweep.trials.push_back(measured(a_trial("base", "{}", seed, seed, "ok"), 1000, 1000, 3, 0.5));
+    const std::string notes = all_notes(comparison_table(sweep, "", ""));
+    CHECK_THAT(notes, ContainsSubstring("Seeds: 3 a row.") && !ContainsSubstring("No verdict"));
+}
+
+TEST_CASE("a score that some seeds lack shows how many have it") {
+    SweepResults sweep = a_sweep();
+    sweep.trials[0].scores.pop_back();
+    const Table table = comparison_table(sweep, "", "");
+    CHECK(table.rows[0][column(table, "validation loss [nats/token] ↓")] == "3.700 [1 of 2]");
+}
+
+TEST_CASE("scores that differ in split or shots have columns of their own") {
+    SweepResults sweep;
+    sweep.name = "s";
+    sweep.trials = {measured(a_trial("base", "{}", 0, 1, "ok"), 1000, 1000, 3, 0.5)};
+    auto& scores = sweep.trials[0].scores;
+    scores = {scores[0], scores[0], scores[0]};
+    scores[1].split = "valid";
+    scores[2].shots = 10;
+    const Table table = comparison_table(sweep, "", "");
+    CHECK(table.rows[0][column(table, "questions acc on test ↑ (chance 0.25)")] == "0.5000");
+    column(table, "questions acc on valid ↑ (chance 0.25)");
+    column(table, "questions acc 10-shot ↑ (chance 0.25)");
+}
+
+TEST_CASE("a sweep without trials") {
+    SweepResults sweep;
+    sweep.name = "empty";
+    const Table table = comparison_table(sweep, "baseline", "smoke");
+    CHECK(table.rows.empty());
+    CHECK(all_notes(table) == "The sweep has no trials.\n");
+    CHECK(status_table(sweep).rows.empty());
+}
+
+TEST_CASE("the status of a sweep") {
+    const Table table = status_table(a_sweep());
+    REQUIRE(table.rows.size() == 8);
+    CHECK(table.rows[0] ==
+          std::vector<std::string>{"hash0012", "baseline 50%", "1", "ok", "1", "300", "3.600", "300k", ""});
+    CHECK(table.rows[5] ==
+          std::vector<std::string>{"hash5012", "ltd 50%", "2", "failed", "2", "-", "-", "-", "nan: loss is NaN"});
+    CHECK(table.notes.at(0) == "8 trials, 1 failed, 5 ok, 2 pending");
+}
+
+TEST_CASE("everything about a trial") {
+    SweepResults sweep = a_sweep();
+    sweep.trials[0].code.dirty = true;
+    sweep.trials[0].code.diff_sha256 = "d1ff";
+    sweep.trials[0].workdir = "runs/abc";
+    const std::string text = render_trial(sweep.trials[0]);
+    CHECK_THAT(text,
+               ContainsSubstring("baseline 50%") && ContainsSubstring("runs/abc") && ContainsSubstring("diff d1ff"));
+    CHECK_THAT(text, ContainsSubstring("questions acc") && ContainsSubstring("chance 0.2500"));
+    CHECK_THAT(text, ContainsSubstring("d5d5d5d5d5d5d5d5") && ContainsSubstring("Example CPU, 4 cores"));
+    CHECK_THAT(text, ContainsSubstring("    \"steps\": 10"));
+    CHECK_THAT(text, !ContainsSubstring("Error"));
+    const std::string failed = render_trial(sweep.trials[5]);
+    CHECK_THAT(failed, ContainsSubstring("Error\n  nan: loss is NaN\n  at step 3\n"));
+    const std::string pending = render_trial(sweep.trials[6]);
+    CHECK_THAT(pending, ContainsSubstring("none yet") && ContainsSubstring("pending"));
+}

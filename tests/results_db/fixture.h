@@ -1,0 +1,84 @@
+#pragma once
+// A small results database for tests.
+
+#include <string>
+
+#include "results_db/store.h"
+#include "tests/temporary_folder.h"
+
+namespace deft::test {
+
+inline results_db::Code a_code() {
+    results_db::Code code;
+    code.git_sha = "0123456789abcdef0123456789abcdef01234567";
+    code.git_branch = "main";
+    code.binary_sha256 = "b1";
+    code.compiler = "GNU 12.2.0";
+    code.cxx_flags = "-O3";
+    code.build_type = "Release";
+    return code;
+}
+
+inline results_db::Host a_host() {
+    results_db::Host host;
+    host.hostname = "node1";
+    host.arch = "x86_64";
+    host.cpu_model = "Example CPU";
+    host.cores = 4;
+    host.threads = 8;
+    host.mem_bytes = 8LL << 30;
+    host.kernel = "6.1";
+    host.os = "Debian 12";
+    return host;
+}
+
+inline results_db::Experiment an_experiment(const std::string& hash, std::int64_t seed = 1) {
+    return {hash, "v-" + hash, seed, R"({"train":{"steps":10}})", hash + " label"};
+}
+
+inline results_db::NewAttempt an_attempt(const std::string& uid, std::int64_t number = 1) {
+    results_db::NewAttempt attempt;
+    attempt.uid = uid;
+    attempt.number = number;
+    attempt.worker = "driver/0";
+    attempt.workdir = "runs/" + uid;
+    attempt.lease_until_ms = 1000;
+    return attempt;
+}
+
+inline journal::TrainPoint a_point(std::int64_t step, double loss = 3.5) {
+    return {step, step * 100, step * 90, step * 80, static_cast<double>(step) * 1e9, step * 500, loss, 1e-3,
+            0.5,  200,        64,        64};
+}
+
+inline journal::Evaluation a_score(std::int64_t step, double value) {
+    return {step, "validation", "1", "valid", 0, "loss", "nats/token", "lower", value, 20, 0.01, 0};
+}
+
+template <class Record>
+std::string line(const Record& record) {
+    return journal::to_json(record).dump() + "\n";
+}
+
+// A writer with one experiment and one live attempt of it.
+struct OneAttempt {
+    explicit OneAttempt(const std::filesystem::path& file) : writer(file) {
+        code = writer.add_code(a_code());
+        host = writer.add_host(a_host());
+        experiment = writer.add_experiment(an_experiment("cafe01"));
+        sweep = writer.add_sweep({"quick", "s1", "name = 'quick'", "[]"});
+        writer.add_member(sweep, experiment, {0, "baseline", "{}"});
+        attempt = writer.begin_attempt(experiment, code, host, an_attempt("a1"));
+    }
+    results_db::Writer writer;
+    std::int64_t code, host, experiment, sweep, attempt;
+};
+
+inline results_db::Outcome ended_ok() {
+    results_db::Outcome outcome;
+    outcome.state = "ok";
+    outcome.exit_code = 0;
+    return outcome;
+}
+
+}  // namespace deft::test

@@ -1,0 +1,312 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "base/error.h"
+#include "results_db/open.h"
+#include "results_db/store.h"
+#include "tests/catch.h"
+#include "tests/results_db/fixture.h"
+#include "tests/small_disk.h"
+
+using namespace deft;
+using namespace deft::results_db;
+using namespace deft::test;
+
+namespace {
+
+struct Failure {
+    bool thrown = false;
+    ErrorKind kind{};
+    std::string text;
+};
+
+Failure failure_of(const std::function<void()>& body) {
+    try {
+        body();
+    } catch (const Error& error) {
+        return {true, error.kind(), error.what()};
+    }
+    return {};
+}
+
+void check_fails(const std::function<void()>& body, ErrorKind kind, const char* text) {
+    const Failure failure = failure_of(body);
+    CHECK(failure.thrown);
+    CHECK(failure.kind == kind);
+    CHECK_THAT(failure.text, ContainsSubstring(text));
+}
+
+std::string name_count(const char* type) {
+    return std::string("SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' AND type = '") + type + "'";
+}
+
+}  // namespace
+
+TEST_CASE("a new database has the schema and the settings") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    { const Writer writer(file); }
+    Connection connection(file, Connection::Mode::write);
+    CHECK(connection.integer("PRAGMA application_id") == 0x64656674);
+    CHECK(connection.integer("PRAGMA user_version") == 1);
+    CHECK(connection.integer("PRAGMA page_size") == 8192);
+    CHECK(connection.text("PRAGMA journal_mode") == "wal");
+    CHECK(connection.integer("PRAGMA foreign_keys") == 1);
+    CHECK(connection.integer("PRAGMA trusted_schema") == 0);
+    CHECK(connection.integer("PRAGMA cell_size_check") == 1);
+    CHECK(connection.integer("PRAGMA busy_timeout") == 10000);
+    CHECK(connection.integer("PRAGMA synchronous") == 1);
+    CHECK(connection.text("PRAGMA integrity_check") == "ok");
+    CHECK(connection.integer(name_count("table").c_str()) == 19);
+    CHECK(connection.integer(name_count("view").c_str()) == 3);
+    CHECK(connection.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
+                             " AND NOT strict AND name NOT LIKE 'sqlite_%'") == 0);
+    CHECK(connection.integer("SELECT count(*) FROM migration WHERE version = 1") == 1);
+    CHECK(connection.integer("SELECT count(*) FROM driver WHERE ended_ms IS NOT NULL") == 1);
+    // Every view can be read.
+    for (const char* view : {"v_result", "v_curve", "v_replay"})
+        CHECK(connection.integer(("SELECT count(*) FROM " + std::string(view)).c_str()) == 0);
+    // Defensive: the schema cannot be edited behind SQLite's back.
+    CHECK_THROWS_AS(connection.execute("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema"), Error);
+}
+
+TEST_CASE("write-ahead logging is kept off network file systems") {
+    CHECK(supports_wal(0xEF53));      // ext4
+    CHECK(supports_wal(0x01021994));  // tmpfs
+    CHECK(supports_wal(0x794C7630));  // overlayfs
+    CHECK_FALSE(supports_wal(0x6969));
+    CHECK_FALSE(supports_wal(static_cast<int>(0xFF534D42)));
+    CHECK_FALSE(supports_wal(0xFF534D42));
+    CHECK_FALSE(supports_wal(0x65735546));
+}
+
+TEST_CASE("an empty file becomes a database") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    write_text(file, "");
+    check_fails([&] { const Reader reader(file); }, ErrorKind::missing, "no results");
+    { const Writer writer(file); }
+    CHECK(Reader(file).sweep_names().empty());
+}
+
+TEST_CASE("a file of another kind is refused and left as it was") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    SECTION("text") {
+        write_text(file, "these are my notes\n");
+    }
+    SECTION("longer text") {
+        write_text(file, std::string(5000, 'n'));
+    }
+    SECTION("another program's database") {
+        Connection other(file, Connection::Mode::write);
+        other.execute("PRAGMA application_id = 7; CREATE TABLE t (x)");
+    }
+    SECTION("a database without an application id") {
+        Connection other(file, Connection::Mode::write);
+        other.execute("CREATE TABLE t (x)");
+    }
+    const std::string before = read_text(file);
+    check_fails([&] { const Writer writer(file); }, ErrorKind::database, "unchanged: the file");
+    check_fails([&] { const Reader reader(file); }, ErrorKind::database, "no deft results database");
+    CHECK(read_text(file) == before);
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("a folder in the database's place is refused") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder / "results.db");
+    check_fails([&] { const Writer writer(folder / "results.db"); }, ErrorKind::database, "no plain file");
+    check_fails([&] { const Reader reader(folder / "results.db"); }, ErrorKind::database, "no plain file");
+}
+
+TEST_CASE("a database of a newer program is refused and left as it was") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    { const Writer writer(file); }
+    {
+        Connection connection(file, Connection::Mode::write);
+        connection.execute("PRAGMA journal_mode = DELETE; PRAGMA user_version = 99");
+    }
+    const std::string before = read_text(file);
+    check_fails([&] { const Writer writer(file); }, ErrorKind::database, "made by a newer deft");
+    check_fails([&] { const Reader reader(file); }, ErrorKind::database, "made by a newer deft");
+    CHECK(read_text(file) == before);
+}
+
+TEST_CASE("a corrupt database is a database error") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    { const OneAttempt one(file); }
+    const auto size = std::filesystem::file_size(file);
+    SECTION("cut short") {
+        std::filesystem::resize_file(file, 8192 * 3);
+        check_fails([&] { const Writer writer(file); }, ErrorKind::database, "corrupt");
+        check_fails([&] { (void)Reader(file).sweep("quick"); }, ErrorKind::database, "corrupt");
+    }
+    SECTION("overwritten pages") {
+        std::string bytes = read_text(file);
+        std::fill(bytes.begin() + 8192, bytes.end(), '\x5a');
+        write_text(file, bytes);
+        check_fails([&] { (void)Reader(file).sweep("quick"); }, ErrorKind::database, "corrupt");
+        check_fails([&] { const Writer writer(file); }, ErrorKind::database, "corrupt");
+    }
+    SECTION("an overwritten schema") {
+        std::string bytes = read_text(file);
+        std::fill(bytes.begin() + 100, bytes.begin() + 8192, '\x5a');
+        write_text(file, bytes);
+        check_fails([&] { const Writer writer(file); }, ErrorKind::database, "corrupt");
+        check_fails([&] { const Reader reader(file); }, ErrorKind::database, "corrupt");
+    }
+    CHECK(size > 8192 * 3);
+}
+
+TEST_CASE("a second writer is refused with the first one's pid") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    auto first = std::make_unique<Writer>(file);
+    const std::string pid = std::to_string(getpid());
+    CHECK(read_text(folder / "results.db.lock") == pid + "\n");
+    check_fails([&] { const Writer second(file); }, ErrorKind::database,
+                ("another deft run (pid " + pid + ") is writing").c_str());
+    CHECK(in_child([&] {
+              try {
+                  const Writer second(file);
+              } catch (const Error& error) {
+                  return exit_code(error.kind());
+              }
+              return 0;
+          }) == kExitDatabase);
+    // A reader does not mind.
+    CHECK(Reader(file).sweep_names().empty());
+    first.reset();
+    const Writer third(file);
+}
+
+TEST_CASE("the lock of a killed writer is free") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    CHECK(in_child([&] {
+              const Writer writer(file);
+              return raise(SIGKILL);
+          }) == 128 + SIGKILL);
+    Writer writer(file);
+    CHECK(writer.live_attempts().empty());
+}
+
+TEST_CASE("a folder without the right to write is an io error") {
+    const TemporaryFolder folder;
+    if (geteuid() != 0) DEFT_SKIP("changing the user needs root");
+    std::filesystem::create_directory(folder / "root");
+    const auto file = folder.path() / "root/results.db";
+    const auto as_nobody = [&](const std::function<void()>& body) {
+        return in_child([&] {
+            if (setgid(65534) != 0 || setuid(65534) != 0) return 98;
+            const Failure failure = failure_of(body);
+            if (!failure.thrown) return 0;
+            const bool helps = failure.text.find("to mend: make") != std::string::npos;
+            return helps ? 10 + static_cast<int>(failure.kind) : 97;
+        });
+    };
+    const int io = 10 + static_cast<int>(ErrorKind::io);
+    std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
+    CHECK(as_nobody([&] { const Writer writer(file); }) == io);
+    { const OneAttempt one(file); }
+    CHECK(as_nobody([&] { const Writer writer(file); }) == io);
+    // Even with the lock file writable.
+    std::filesystem::permissions(folder.path() / "root/results.db.lock", std::filesystem::perms{0666});
+    CHECK(as_nobody([&] { const Writer writer(file); }) == io);
+    // Reading works without the right to write beside the file.
+    CHECK(as_nobody([&] {
+              if (Reader(file).sweep("quick").trials.size() != 1) throw std::runtime_error("wrong");
+          }) == 0);
+    // And while a writer is at work.
+    const Writer writer(file);
+    CHECK(as_nobody([&] {
+              if (Reader(file).sweep("quick").trials.size() != 1) throw std::runtime_error("wrong");
+          }) == 0);
+}
+
+TEST_CASE("a reader works on read-only media, a writer says what to mend") {
+    const TemporaryFolder folder;
+    SmallDisk disk(folder / "a disk? 100%", 2048);
+    if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
+    const auto file = disk / "results.db";
+    { const OneAttempt one(file); }
+    REQUIRE(disk.make_read_only());
+    CHECK(Reader(file).sweep("quick").trials.size() == 1);
+    check_fails([&] { const Writer writer(file); }, ErrorKind::io, "to mend: make");
+}
+
+TEST_CASE("a full disk rolls back, and the writer goes on once there is space") {
+    const TemporaryFolder folder;
+    const SmallDisk disk(folder / "disk", 1024);
+    if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
+    OneAttempt one(disk / "results.db");
+    write_text(disk / "filler", std::string(400 << 10, 'f'));
+    std::string journal;
+    for (int step = 1; step <= 10000; ++step) journal += line(a_point(step));
+    write_text(folder / "journal.jsonl", journal);
+    const Failure failure = failure_of([&] { one.writer.ingest(one.attempt, folder / "journal.jsonl"); });
+    CHECK(failure.thrown);
+    CHECK(failure.kind == ErrorKind::io);
+    CHECK_THAT(failure.text, ContainsSubstring("free space under") && ContainsSubstring("rolled back"));
+    CHECK_FALSE(Reader(disk / "results.db").sweep("quick").trials.at(0).last_point.has_value());
+    std::filesystem::remove(disk / "filler");
+    write_text(folder / "journal.jsonl", line(a_point(1)) + line(a_point(2)));
+    CHECK(one.writer.ingest(one.attempt, folder / "journal.jsonl").lines == 2);
+    CHECK(Reader(disk / "results.db").curve("cafe01").size() == 2);
+}
+
+TEST_CASE("a disk too full for a new database is an io error, and the next run starts afresh") {
+    const TemporaryFolder folder;
+    const SmallDisk disk(folder / "disk", 128);
+    if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
+    write_text(disk / "filler", std::string(100 << 10, 'f'));
+    const Failure failure = failure_of([&] { const Writer writer(disk / "results.db"); });
+    CHECK(failure.thrown);
+    CHECK(failure.kind == ErrorKind::io);
+    std::filesystem::remove(disk / "filler");
+    CHECK(failure_of([&] { const Writer writer(disk / "results.db"); }).text.find("foreign") == std::string::npos);
+}
+
+TEST_CASE("an older database is copied and migrated") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    { const OneAttempt one(file); }
+    std::vector<Migration> steps(migrations().begin(), migrations().end());
+    steps.push_back({2, "notes", "CREATE TABLE note (text TEXT NOT NULL) STRICT"});
+    check_fails([&] { open_for_reading(file, steps); }, ErrorKind::database, "older schema version 1");
+    {
+        const auto connection = open_for_writing(file, steps);
+        CHECK(connection->integer("PRAGMA user_version") == 2);
+        CHECK(connection->integer("SELECT count(*) FROM note") == 0);
+        CHECK(connection->integer("SELECT count(*) FROM experiment") == 1);
+        CHECK(connection->integer("SELECT count(*) FROM migration") == 2);
+        CHECK(connection->integer("PRAGMA foreign_keys") == 1);
+    }
+    CHECK(Reader(folder / "results.db.backup-v1").sweep("quick").trials.size() == 1);
+    CHECK_FALSE(std::filesystem::exists(folder / "results.db.backup-v1.part"));
+    // To the program of the older version it is now a newer file.
+    check_fails([&] { const Writer writer(file); }, ErrorKind::database, "made by a newer deft");
+}
+
+TEST_CASE("a migration that fails leaves the older database") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    { const OneAttempt one(file); }
+    std::vector<Migration> steps(migrations().begin(), migrations().end());
+    SECTION("in its SQL") {
+        steps.push_back({2, "broken", "CREATE TABLE note (x); CREATE TABLE note (x)"});
+    }
+    SECTION("in its references") {
+        steps.push_back({2, "broken", "DELETE FROM code"});
+    }
+    CHECK_THROWS_AS(open_for_writing(file, steps), Error);
+    const Connection connection(file, Connection::Mode::write);
+    CHECK(Reader(file).sweep("quick").trials.at(0).code.git_branch == "main");
+    const Writer writer(file);
+}

@@ -1,0 +1,242 @@
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "results_db/connection.h"
+#include "results_db/store.h"
+#include "tests/catch.h"
+#include "tests/results_db/fixture.h"
+
+using namespace deft;
+using namespace deft::results_db;
+using namespace deft::test;
+
+TEST_CASE("rows of one content get one id") {
+    const TemporaryFolder folder;
+    Writer writer(folder / "results.db");
+    Code code = a_code();
+    const auto first = writer.add_code(code);
+    CHECK(writer.add_code(code) == first);
+    code.dirty = true;
+    code.diff = "--- a\n+++ b\n";
+    code.diff_sha256 = "d1";
+    CHECK(writer.add_code(code) != first);
+    Host host = a_host();
+    const auto node = writer.add_host(host);
+    CHECK(writer.add_host(host) == node);
+    host.kernel = "6.2";
+    CHECK(writer.add_host(host) != node);
+    const auto experiment = writer.add_experiment(an_experiment("aa"));
+    CHECK(writer.add_experiment(an_experiment("aa")) == experiment);
+    CHECK(writer.add_experiment(an_experiment("ab")) != experiment);
+}
+
+TEST_CASE("a diff is stored compressed") {
+    const TemporaryFolder folder;
+    {
+        Writer writer(folder / "results.db");
+        Code code = a_code();
+        code.dirty = true;
+        code.diff = std::string(100000, '+');
+        code.diff_sha256 = "d1";
+        writer.add_code(code);
+    }
+    Connection connection(folder / "results.db", Connection::Mode::read);
+    const auto bytes = connection.integer("SELECT length(diff_zst) FROM code");
+    CHECK(bytes > 0);
+    CHECK(bytes < 1000);
+}
+
+TEST_CASE("the newest spec of a sweep is shown, and using an older one makes it the newest") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    Writer writer(file);
+    const auto one = writer.add_experiment(an_experiment("aa"));
+    const auto two = writer.add_experiment(an_experiment("bb"));
+    const Sweep older{"quick", "s1", "a", "[]"}, newer{"quick", "s2", "b", "[]"};
+    const auto first = writer.add_sweep(older);
+    writer.add_member(first, one, {0, "baseline", "{}"});
+    const auto second = writer.add_sweep(newer);
+    CHECK(second != first);
+    writer.add_member(second, two, {0, "baseline", "{}"});
+    writer.add_sweep({"other", "s3", "c", "[]"});
+
+    const Reader reader(file);
+    CHECK(reader.sweep("quick").spec_sha256 == "s2");
+    CHECK(reader.sweep("quick").trials.at(0).config_hash == "bb");
+    CHECK(reader.sweep_names() == std::vector<std::string>{"other", "quick"});
+
+    CHECK(writer.add_sweep(older) == first);
+    CHECK(reader.sweep("quick").spec_sha256 == "s1");
+    CHECK(reader.sweep("quick").trials.at(0).config_hash == "aa");
+    CHECK(reader.sweep_names() == std::vector<std::string>{"quick", "other"});
+}
+
+TEST_CASE("an experiment may stand for two cases of one sweep") {
+    const TemporaryFolder folder;
+    Writer writer(folder / "results.db");
+    const auto shared = writer.add_experiment(an_experiment("aa"));
+    const auto sweep = writer.add_sweep({"quick", "s1", "", "[]"});
+    writer.add_member(sweep, shared, {1, "ltd", "{}"});
+    writer.add_member(sweep, shared, {0, "baseline", "{}"});
+    writer.add_member(sweep, shared, {0, "baseline", "{}"});
+    const Reader reader(folder / "results.db");
+    const SweepResults results = reader.sweep("quick");
+    REQUIRE(results.trials.size() == 2);
+    CHECK(results.trials[0].case_key == "baseline");
+    CHECK(results.trials[1].case_key == "ltd");
+    CHECK(reader.trial("aa").config_hash == "aa");
+}
+
+TEST_CASE("an attempt goes from leased to running to its end, once") {
+    const TemporaryFolder folder;
+    OneAttempt one(folder / "results.db");
+    Writer& writer = one.writer;
+    const Reader reader(folder / "results.db");
+    CHECK(reader.trial("baseline/1").state == "leased");
+    writer.set_running(one.attempt, {123, 456, "boot"}, 5000);
+    const auto live = writer.live_attempts();
+    REQUIRE(live.size() == 1);
+    CHECK(live[0].id == one.attempt);
+    CHECK(live[0].config_hash == "cafe01");
+    CHECK(live[0].workdir == "runs/a1");
+    CHECK(live[0].process.pid == 123);
+    CHECK(live[0].process.start_ticks == 456);
+    CHECK(live[0].process.boot_id == "boot");
+
+    // One live attempt an experiment.
+    CHECK_THROWS_WITH(writer.begin_attempt(one.experiment, one.code, one.host, an_attempt("a2", 2)),
+                      ContainsSubstring("still live"));
+    CHECK(writer.next_attempt_number(one.experiment) == 2);
+    CHECK_FALSE(writer.is_done(one.experiment));
+
+    Outcome failed;
+    failed.state = "failed";
+    failed.fail_class = "nan";
+    failed.exit_code = 1;
+    failed.error = "loss is NaN at step 3";
+    writer.end_attempt(one.attempt, failed);
+    CHECK(writer.live_attempts().empty());
+    CHECK_FALSE(writer.is_done(one.experiment));
+    TrialRow row = reader.trial("cafe");
+    CHECK(row.state == "failed");
+    CHECK(row.fail_class == "nan");
+    CHECK(row.error == "loss is NaN at step 3");
+    CHECK(row.started_ms == 5000);
+    CHECK(row.ended_ms > 5000);
+
+    // What ended stays as it ended.
+    CHECK_THROWS_WITH(writer.end_attempt(one.attempt, ended_ok()), ContainsSubstring("already ended as 'failed'"));
+    CHECK_THROWS_WITH(writer.end_attempt(one.attempt, failed), ContainsSubstring("already ended"));
+    CHECK_THROWS_WITH(writer.set_running(one.attempt, {}, 1), ContainsSubstring("already ended"));
+    CHECK_THROWS_AS(writer.end_attempt(999, ended_ok()), Error);
+
+    const auto second = writer.begin_attempt(one.experiment, one.code, one.host, an_attempt("a2", 2));
+    writer.end_attempt(second, ended_ok());
+    CHECK(writer.is_done(one.experiment));
+    // An attempt that ended ok stands for its experiment, whatever comes later.
+    const auto third = writer.begin_attempt(one.experiment, one.code, one.host, an_attempt("a3", 3));
+    writer.end_attempt(third, failed);
+    row = reader.trial("cafe01");
+    CHECK(row.state == "ok");
+    CHECK(row.workdir == "runs/a2");
+    CHECK(row.attempts == 3);
+}
+
+TEST_CASE("the database itself keeps ended attempts, events and experiments as they are") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    {
+        OneAttempt one(file);
+        one.writer.end_attempt(one.attempt, ended_ok());
+        one.writer.add_event("driver", "start", "quick", R"({"n":1})");
+    }
+    Connection connection(file, Connection::Mode::write);
+    CHECK_THROWS_WITH(connection.execute("UPDATE attempt SET state = 'failed'"), ContainsSubstring("already ended"));
+    CHECK_THROWS_WITH(connection.execute("UPDATE event SET kind = 'x'"), ContainsSubstring("append-only"));
+    CHECK_THROWS_WITH(connection.execute("DELETE FROM event"), ContainsSubstring("append-only"));
+    CHECK_THROWS_WITH(connection.execute("UPDATE experiment SET seed = 9"), ContainsSubstring("immutable"));
+    CHECK(connection.integer("SELECT count(*) FROM v_result") == 1);
+    // Two live attempts cannot be written past the program either.
+    const char* live =
+        "INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, argv_json, workdir,"
+        " created_ms, lease_until_ms) VALUES (?1, 1, ?2, 'leased', 1, 1, 'w', '[]', 'r', 0, 0)";
+    Statement(connection, live).bind("x2", 2).run();
+    CHECK_THROWS_AS(Statement(connection, live).bind("x3", 3).run(), Error);
+}
+
+TEST_CASE("text from outside is data, never SQL") {
+    const TemporaryFolder folder;
+    Writer writer(folder / "results.db");
+    const std::string evil = "x'); DROP TABLE attempt; --";
+    const auto experiment = writer.add_experiment({evil, evil, 1, "{}", evil});
+    const auto sweep = writer.add_sweep({evil, evil, evil, "[]"});
+    writer.add_member(sweep, experiment, {0, evil, "{}"});
+    const Reader reader(folder / "results.db");
+    CHECK(reader.sweep(evil).trials.at(0).label == evil);
+    CHECK(reader.trial(evil + "/1").config_hash == evil);
+    CHECK(writer.live_attempts().empty());
+}
+
+TEST_CASE("cost is device time at the newest price valid at the start") {
+    const TemporaryFolder folder;
+    OneAttempt one(folder / "results.db");
+    Writer& writer = one.writer;
+    const Reader reader(folder / "results.db");
+    writer.set_running(one.attempt, {1, 1, "b"}, 2000);
+    writer.end_attempt(one.attempt, ended_ok());
+
+    writer.set_cost(one.attempt, "cpu4", 1, 1800, 1e15);
+    CHECK_FALSE(reader.trial("cafe01").usd.has_value());
+    CHECK(reader.trial("cafe01").device_seconds == 1800);
+
+    writer.add_price({"cpu4", 1000, 0.10, "list A"});
+    writer.add_price({"cpu4", 2000, 0.20, "list B"});
+    writer.add_price({"cpu4", 2001, 0.40, "list C"});
+    writer.add_price({"other", 2000, 9.0, "list D"});
+    writer.set_cost(one.attempt, "cpu4", 1, 1800, 1e15);
+    const TrialRow row = reader.trial("cafe01");
+    REQUIRE(row.usd.has_value());
+    CHECK(*row.usd == Approx(0.10));  // 1800 s / 3600 * 0.20
+    CHECK(row.usd_per_hour == 0.20);
+    CHECK(row.price_source == "list B");
+    CHECK(row.price_sku == "cpu4");
+    CHECK(row.price_valid_from_ms == 2000);
+    CHECK_THROWS_AS(writer.add_price({"cpu4", 1, -1.0, "x"}), Error);
+    CHECK_THROWS_AS(writer.set_cost(77, "cpu4", 1, 1, 1), Error);
+}
+
+TEST_CASE("a trial is found by hash prefix or by case and seed") {
+    const TemporaryFolder folder;
+    Writer writer(folder / "results.db");
+    const auto sweep = writer.add_sweep({"quick", "s1", "", "[]"});
+    const auto add = [&](const char* hash, std::int64_t seed, const Member& member) {
+        writer.add_member(sweep, writer.add_experiment(an_experiment(hash, seed)), member);
+    };
+    add("ab01", 1, {0, "baseline", R"({"train.budget_fraction":1.0})"});
+    add("ab02", 1, {1, "baseline", R"({"train.budget_fraction":0.5})"});
+    add("cd03", 2, {2, "ltd/half", "{}"});
+    const Reader reader(folder / "results.db");
+    CHECK(reader.trial("cd").case_key == "ltd/half");
+    CHECK(reader.trial("ltd/half/2").config_hash == "cd03");
+    CHECK(reader.trial("ab02").axes_json == R"({"train.budget_fraction":0.5})");
+    CHECK(reader.trial("ab02").state == "pending");
+    const auto kind = [&](const char* selector) {
+        try {
+            (void)reader.trial(selector);
+        } catch (const Error& error) {
+            return error.kind();
+        }
+        return ErrorKind::memory;
+    };
+    CHECK(kind("ab") == ErrorKind::usage);
+    CHECK(kind("baseline/1") == ErrorKind::usage);
+    CHECK(kind("") == ErrorKind::usage);
+    CHECK(kind("baseline/x") == ErrorKind::usage);
+    CHECK(kind("ef") == ErrorKind::missing);
+    CHECK(kind("%") == ErrorKind::missing);
+    CHECK(kind("baseline/9") == ErrorKind::missing);
+    CHECK_THROWS_WITH(reader.sweep("slow"), ContainsSubstring("no sweep 'slow'") && ContainsSubstring("quick"));
+    CHECK_THROWS_WITH(Reader(folder / "absent.db"), ContainsSubstring("no results"));
+    CHECK_FALSE(std::filesystem::exists(folder / "absent.db"));
+}
