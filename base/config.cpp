@@ -46,7 +46,9 @@ std::string one_line_reason(const std::string& banner) {
     return line.empty() ? "this is not TOML" : line;
 }
 
-bool before(const Place& a, const Place& b) { return a.line != b.line ? a.line < b.line : a.column < b.column; }
+bool before(const Place& a, const Place& b) {
+    return a.line != b.line ? a.line < b.line : a.column < b.column;
+}
 
 struct Refused {
     Place place;
@@ -92,7 +94,8 @@ ConfigNode convert(const toml::value& value, const std::string& file) {
                 return a.first < b.first;
             });
             break;
-        default: throw Refused{node.place, "dates are not used here", "write it as a string, in quotes"};
+        default:
+            throw Refused{node.place, "dates are not used here", "write it as a string, in quotes"};
     }
     return node;
 }
@@ -106,8 +109,10 @@ void refuse_deep_nesting(const std::string& text, const std::string& file) {
             ++line;
             quote = 0;  // a long string may fool this count for a line, no more
         } else if (quote != 0) {
-            if (c == '\\' && quote == '"') ++i;
-            else if (c == quote) quote = 0;
+            if (c == '\\' && quote == '"')
+                ++i;
+            else if (c == quote)
+                quote = 0;
         } else if (c == '"' || c == '\'') {
             quote = c;
         } else if (c == '#') {
@@ -153,12 +158,18 @@ std::string show(const ConfigNode& node) {
 
 const char* kind_name(Kind kind) {
     switch (kind) {
-        case Kind::boolean: return "boolean";
-        case Kind::integer: return "integer";
-        case Kind::real: return "real number";
-        case Kind::text: return "string";
-        case Kind::array: return "array";
-        case Kind::table: return "table";
+        case Kind::boolean:
+            return "boolean";
+        case Kind::integer:
+            return "integer";
+        case Kind::real:
+            return "real number";
+        case Kind::text:
+            return "string";
+        case Kind::array:
+            return "array";
+        case Kind::table:
+            return "table";
     }
     return "value";
 }
@@ -206,7 +217,9 @@ ConfigNode parse_toml(const std::string& text, const std::string& file_name) {
     }
 }
 
-ConfigNode parse_toml_file(const std::filesystem::path& file) { return parse_toml(read_file(file), file.string()); }
+ConfigNode parse_toml_file(const std::filesystem::path& file) {
+    return parse_toml(read_file(file), file.string());
+}
 
 ConfigNode parse_toml_value(const std::string& text, const Place& place) {
     ConfigNode node;
@@ -253,8 +266,8 @@ void set_at_path(ConfigNode& root, std::string_view dotted_path, const ConfigNod
                         "write it as in train.batch_size");
         if (node->kind != Kind::table)
             throw Error(ErrorKind::config, value.place,
-                        fmt::format("{} goes through {}, which is {}", dotted_path,
-                                    walked.substr(0, walked.size() - 1), with_article(node->kind)));
+                        fmt::format("{} goes through {}, which is {}", dotted_path, walked.substr(0, walked.size() - 1),
+                                    with_article(node->kind)));
         if (dot == std::string_view::npos) {
             node->set(key, value);
             return;
@@ -271,10 +284,14 @@ void set_at_path(ConfigNode& root, std::string_view dotted_path, const ConfigNod
 
 Json to_json(const ConfigNode& node) {
     switch (node.kind) {
-        case Kind::boolean: return node.boolean;
-        case Kind::integer: return node.integer;
-        case Kind::real: return node.real;
-        case Kind::text: return node.text;
+        case Kind::boolean:
+            return node.boolean;
+        case Kind::integer:
+            return node.integer;
+        case Kind::real:
+            return node.real;
+        case Kind::text:
+            return node.text;
         case Kind::array: {
             Json array = Json::array();
             for (const ConfigNode& item : node.items) array.push_back(to_json(item));
@@ -319,7 +336,8 @@ ConfigNode from_json(const Json& json, const Place& place) {
         case Json::value_t::object:
             for (const auto& [key, value] : json.items()) node.children.emplace_back(key, from_json(value, place));
             return node;
-        default: break;
+        default:
+            break;
     }
     throw Error(ErrorKind::config, place, fmt::format("a configuration cannot hold {}", json.dump()));
 }
@@ -421,7 +439,9 @@ void TableReader::optional(const char* key, std::vector<std::int64_t>& out) {
     }
 }
 
-const ConfigNode* TableReader::optional_node(const char* key) { return take(key); }
+const ConfigNode* TableReader::optional_node(const char* key) {
+    return take(key);
+}
 
 void TableReader::require(const char* key) {
     if (table_.find(key) != nullptr) return;
@@ -452,6 +472,8 @@ Place TableReader::place(const char* key) const {
     return node != nullptr ? node->place : table_.place;
 }
 
-std::string TableReader::name(const char* key) const { return path_.empty() ? key : path_ + "." + key; }
+std::string TableReader::name(const char* key) const {
+    return path_.empty() ? key : path_ + "." + key;
+}
 
 }  // namespace deft

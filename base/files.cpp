@@ -23,22 +23,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string reason(int error) { return std::generic_category().message(error); }
+std::string reason(int error) {
+    return std::generic_category().message(error);
+}
 
 std::string fix_for(int error) {
     switch (error) {
         case ENOSPC:
-        case EDQUOT: return "free some space, or choose another folder";
+        case EDQUOT:
+            return "free some space, or choose another folder";
         case EACCES:
         case EPERM:
-        case EROFS: return "choose a folder that you may write to";
-        case ENOENT: return "check the path";
-        default: return {};
+        case EROFS:
+            return "choose a folder that you may write to";
+        case ENOENT:
+            return "check the path";
+        default:
+            return {};
     }
 }
 
 class Descriptor {
-   public:
+ public:
     explicit Descriptor(int number) : number_(number) {}
     ~Descriptor() {
         if (number_ >= 0) ::close(number_);
@@ -53,7 +59,7 @@ class Descriptor {
         return status;
     }
 
-   private:
+ private:
     int number_;
 };
 

@@ -19,10 +19,12 @@ namespace deft {
 
 namespace {
 
-std::string reason(int error) { return std::generic_category().message(error); }
+std::string reason(int error) {
+    return std::generic_category().message(error);
+}
 
 class Descriptor {
-   public:
+ public:
     explicit Descriptor(int number) : number_(number) {}
     ~Descriptor() { close(); }
     Descriptor(const Descriptor&) = delete;
@@ -33,12 +35,12 @@ class Descriptor {
         number_ = -1;
     }
 
-   private:
+ private:
     int number_;
 };
 
 class SpawnPlan {
-   public:
+ public:
     SpawnPlan() {
         posix_spawn_file_actions_init(&actions_);
         posix_spawnattr_init(&attributes_);
@@ -60,9 +62,7 @@ class SpawnPlan {
     SpawnPlan(const SpawnPlan&) = delete;
     SpawnPlan& operator=(const SpawnPlan&) = delete;
 
-    void open(int number, const char* file) {
-        posix_spawn_file_actions_addopen(&actions_, number, file, O_WRONLY, 0);
-    }
+    void open(int number, const char* file) { posix_spawn_file_actions_addopen(&actions_, number, file, O_WRONLY, 0); }
     void duplicate(int from, int to) { posix_spawn_file_actions_adddup2(&actions_, from, to); }
     void own_group() {
         posix_spawnattr_setpgroup(&attributes_, 0);
@@ -83,7 +83,7 @@ class SpawnPlan {
         return pid;
     }
 
-   private:
+ private:
     posix_spawn_file_actions_t actions_{};
     posix_spawnattr_t attributes_{};
     short flags_ = 0;
@@ -93,8 +93,7 @@ class SpawnPlan {
 
 ProcessOutput run_process(const std::vector<std::string>& argv) {
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-        throw Error(ErrorKind::io, fmt::format("cannot make a pipe: {}", reason(errno)));
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(ErrorKind::io, fmt::format("cannot make a pipe: {}", reason(errno)));
     const Descriptor reading(ends[0]);
     Descriptor writing(ends[1]);
     SpawnPlan plan;
@@ -120,8 +119,7 @@ ProcessOutput run_process(const std::vector<std::string>& argv) {
 
 pid_t start_process(const std::vector<std::string>& argv, const std::filesystem::path& log) {
     const Descriptor file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
-    if (file.number() < 0)
-        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", log.string(), reason(errno)));
+    if (file.number() < 0) throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", log.string(), reason(errno)));
     SpawnPlan plan;
     plan.duplicate(file.number(), STDOUT_FILENO);
     plan.duplicate(file.number(), STDERR_FILENO);

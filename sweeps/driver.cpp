@@ -62,10 +62,15 @@ struct Running {
 };
 
 class Driver {
-   public:
+ public:
     Driver(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options)
-        : spec_(spec), points_(points), options_(options), progress_(options.progress, options.narration),
-          writer_((make_folder(options.root), database_file(options.root))), tries_(points.size(), 0), id_(random_id()) {
+        : spec_(spec),
+          points_(points),
+          options_(options),
+          progress_(options.progress, options.narration),
+          writer_((make_folder(options.root), database_file(options.root))),
+          tries_(points.size(), 0),
+          id_(random_id()) {
         if (const auto price = price_for(spec)) {
             usd_per_hour_ = price->usd_per_hour;
             cost_.sku = price->sku;
@@ -91,7 +96,7 @@ class Driver {
         return conclude();
     }
 
-   private:
+ private:
     void record_sweep() {
         code_ = writer_.add_code(describe_code(DEFT_SOURCE_DIR));
         host_ = writer_.add_host(describe_host());
@@ -107,9 +112,9 @@ class Driver {
         write_sweep_note(options_.root, spec_);
         const std::int64_t sweep_id = writer_.add_sweep(sweep);
         for (const Point& point : points_) {
-            experiments_.push_back(writer_.add_experiment({point.config_hash, point.variant_hash, point.seed,
-                                                           canonical_json(experiments::to_json(point.config)),
-                                                           point.label}));
+            experiments_.push_back(
+                writer_.add_experiment({point.config_hash, point.variant_hash, point.seed,
+                                        canonical_json(experiments::to_json(point.config)), point.label}));
             writer_.add_member(sweep_id, experiments_.back(),
                                {point.ordinal, point.case_name, canonical_json(point.axes)});
         }
@@ -133,8 +138,7 @@ class Driver {
         for (const std::size_t i : queue_) overview.flops_left += points_[i].projection.flops;
         overview.slots = options_.slots;
         overview.threads = options_.threads;
-        overview.flops_per_second =
-            measured_rate(results_db::Reader(database_file(options_.root)).sweep(spec_.name));
+        overview.flops_per_second = measured_rate(results_db::Reader(database_file(options_.root)).sweep(spec_.name));
         for (const std::string& line : describe(spec_, points_, overview)) progress_.event(line);
         if (queue_.empty()) progress_.event("everything was finished already");
     }
@@ -163,10 +167,10 @@ class Driver {
             for (const auto& [child, end] : std::exchange(ended_, {})) finish(child, end);
         } else if (signals_.interrupts() == 1 && !draining_) {
             draining_ = true;
-            progress_.warning(fmt::format("draining: {} running trial{} will finish, {} will not start. "
-                                          "Ctrl-C again stops at once. To go on later: {}",
-                                          running_.size(), running_.size() == 1 ? "" : "s", queue_.size(),
-                                          options_.continue_with));
+            progress_.warning(
+                fmt::format("draining: {} running trial{} will finish, {} will not start. "
+                            "Ctrl-C again stops at once. To go on later: {}",
+                            running_.size(), running_.size() == 1 ? "" : "s", queue_.size(), options_.continue_with));
         }
     }
 
@@ -316,7 +320,8 @@ class Driver {
         ++summary_.failed;
         if (options_.fail_fast && !draining_) {
             draining_ = true;
-            progress_.warning(fmt::format("--fail-fast: no trial starts any more, {} running will finish", running_.size()));
+            progress_.warning(
+                fmt::format("--fail-fast: no trial starts any more, {} running will finish", running_.size()));
         }
     }
 
@@ -376,8 +381,8 @@ class Driver {
         if (summary_.already_done > 0) text += fmt::format(", {} done before", summary_.already_done);
         if (summary_.failed > 0) text += fmt::format(", {} failed", summary_.failed);
         if (summary_.left > 0) text += fmt::format(", {} left; to go on: {}", summary_.left, options_.continue_with);
-        progress_.event(fmt::format("{} in {}", text,
-                                    duration_text(static_cast<double>(steady_ms() - started_ms_) / 1000)));
+        progress_.event(
+            fmt::format("{} in {}", text, duration_text(static_cast<double>(steady_ms() - started_ms_) / 1000)));
         return summary_;
     }
 
@@ -437,7 +442,9 @@ RunSummary describe_only(const Spec& spec, const std::vector<Point>& points, con
 
 }  // namespace
 
-fs::path database_file(const fs::path& root) { return root / "results.db"; }
+fs::path database_file(const fs::path& root) {
+    return root / "results.db";
+}
 
 RunSummary run_sweep(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
     require_cases(spec, options.only);

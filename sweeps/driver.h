@@ -19,9 +19,9 @@ struct DriverOptions {
     int threads = 1;                // of each trial
     std::vector<std::string> only;  // cases; all where empty
     bool fail_fast = false;
-    bool dry_run = false;           // say what would run, and write nothing
-    int grace_ms = 3000;            // between asking a trial to stop and making it
-    std::string continue_with;      // the command that goes on, for messages
+    bool dry_run = false;       // say what would run, and write nothing
+    int grace_ms = 3000;        // between asking a trial to stop and making it
+    std::string continue_with;  // the command that goes on, for messages
     ProgressMode progress = ProgressMode::automatic;
     std::FILE* narration = stderr;
 };

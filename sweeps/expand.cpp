@@ -16,7 +16,9 @@ struct Setting {
     const ConfigNode* value = nullptr;
 };
 
-std::string first_key(const std::string& path) { return path.substr(0, path.find('.')); }
+std::string first_key(const std::string& path) {
+    return path.substr(0, path.find('.'));
+}
 
 // Whether `path` means anything for this trial: a technique's settings do only where the technique is on.
 bool concerns(const std::string& path, const ConfigNode& trial) {
@@ -83,9 +85,9 @@ std::string Point::name() const {
     std::string settings;
     for (const auto& [path, value] : axes.items()) {
         const std::size_t dot = path.rfind('.');
-        settings += fmt::format("{}{}={}", settings.empty() ? "" : ",",
-                                dot == std::string::npos ? path : path.substr(dot + 1),
-                                value.is_string() ? value.get<std::string>() : value.dump());
+        settings +=
+            fmt::format("{}{}={}", settings.empty() ? "" : ",", dot == std::string::npos ? path : path.substr(dot + 1),
+                        value.is_string() ? value.get<std::string>() : value.dump());
     }
     return fmt::format("{}[{}]/{}", case_name, settings, seed);
 }
@@ -120,13 +122,13 @@ std::vector<Point> expand(const Spec& spec) {
                 point.variant_hash = experiments::variant_hash(point.config);
                 const auto [same, added] = by_hash.emplace(point.config_hash, points.size());
                 if (!added)
-                    throw Error(ErrorKind::config, place,
-                                fmt::format("{} and {} would train the same thing", points[same->second].name(),
-                                            point.name()),
-                                "change one of them, or leave it out with [[exclude]]");
+                    throw Error(
+                        ErrorKind::config, place,
+                        fmt::format("{} and {} would train the same thing", points[same->second].name(), point.name()),
+                        "change one of them, or leave it out with [[exclude]]");
                 const auto projection = projections.find(point.variant_hash);
-                point.projection = projection != projections.end() ? projection->second
-                                                                   : experiments::project(point.config);
+                point.projection =
+                    projection != projections.end() ? projection->second : experiments::project(point.config);
                 projections.emplace(point.variant_hash, point.projection);
                 points.push_back(std::move(point));
             }

@@ -30,8 +30,8 @@ struct Point {
 // Cases slowest, then axes (the first slowest), seeds fastest. Errors: config; io, where a corpus is missing.
 std::vector<Point> expand(const Spec& spec);
 
-// The order in which to run them: all of one seed before the next, shuffled within a seed by a key of the spec alone, so
-// that no case always runs at the quiet hour. Positions in `points`.
+// The order in which to run them: all of one seed before the next, shuffled within a seed by a key of the spec alone,
+// so that no case always runs at the quiet hour. Positions in `points`.
 std::vector<std::size_t> execution_order(const std::vector<Point>& points, const std::string& spec_sha256);
 
 }  // namespace deft::sweeps

@@ -37,9 +37,9 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
                                 spec.seeds.size() == 1 ? "" : "s", selected, overview.done));
 
     if (overview.done < overview.selected) {
-        std::string estimate = fmt::format("  to train: {}FLOP in {} slot{} of {} thread{}", si(overview.flops_left),
-                                           overview.slots, overview.slots == 1 ? "" : "s", overview.threads,
-                                           overview.threads == 1 ? "" : "s");
+        std::string estimate =
+            fmt::format("  to train: {}FLOP in {} slot{} of {} thread{}", si(overview.flops_left), overview.slots,
+                        overview.slots == 1 ? "" : "s", overview.threads, overview.threads == 1 ? "" : "s");
         if (overview.flops_per_second > 0) {
             const double trial_seconds = overview.flops_left / overview.flops_per_second;
             estimate += fmt::format(", about {}", duration_text(trial_seconds / overview.slots));

@@ -2,6 +2,8 @@
 
 namespace deft::sweeps {
 
-std::optional<results_db::Price> price_for(const Spec& spec) { return spec.price; }
+std::optional<results_db::Price> price_for(const Spec& spec) {
+    return spec.price;
+}
 
 }  // namespace deft::sweeps

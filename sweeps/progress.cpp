@@ -65,7 +65,9 @@ Progress::Progress(ProgressMode mode, std::FILE* out) : mode_(mode), out_(out) {
     if (mode_ == ProgressMode::automatic) mode_ = can_repaint(out) ? ProgressMode::live : ProgressMode::plain;
 }
 
-Progress::~Progress() { finish(); }
+Progress::~Progress() {
+    finish();
+}
 
 void Progress::write(const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), out_);
@@ -77,7 +79,9 @@ std::string Progress::erasing(int width) const {
     std::size_t rows = 0;
     for (const std::string& line : painted_) {
         const std::size_t columns = display_width(line);
-        rows += width > 0 ? std::max<std::size_t>(1, (columns + static_cast<std::size_t>(width) - 1) / static_cast<std::size_t>(width)) : 1;
+        rows += width > 0 ? std::max<std::size_t>(
+                                1, (columns + static_cast<std::size_t>(width) - 1) / static_cast<std::size_t>(width))
+                          : 1;
     }
     return rows == 0 ? "" : "\x1b[" + std::to_string(rows) + "A\r\x1b[J";
 }

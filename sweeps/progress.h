@@ -49,7 +49,7 @@ ProgressMode parse_progress_mode(const std::string& text);
 int terminal_width(std::FILE* stream);
 
 class Progress {
-   public:
+ public:
     explicit Progress(ProgressMode mode, std::FILE* out = stderr);
     ~Progress();
     Progress(const Progress&) = delete;
@@ -64,7 +64,7 @@ class Progress {
     // Takes the block away.
     void finish();
 
-   private:
+ private:
     void write(const std::string& text);
     std::string erasing(int width) const;
 

@@ -25,15 +25,16 @@ constexpr std::size_t kMostUntrackedFiles = 1000;
 constexpr std::uintmax_t kMostUntrackedBytes = 16 << 20;
 
 std::string trimmed(std::string text) {
-    while (!text.empty() && (text.back() == '\n' || text.back() == ' ' || text.back() == '\r' || text.back() == '\t')) text.pop_back();
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ' || text.back() == '\r' || text.back() == '\t'))
+        text.pop_back();
     const std::size_t start = text.find_first_not_of(" \t");
     return start == std::string::npos ? "" : text.substr(start);
 }
 
 // Nothing that a repository configures may run: no hooks, no file system monitor, no external diff.
 ProcessOutput git(const fs::path& folder, const std::vector<std::string>& arguments) {
-    std::vector<std::string> argv = {"git", "-C", folder.string(), "-c", "core.hooksPath=/dev/null", "-c",
-                                     "core.fsmonitor=false"};
+    std::vector<std::string> argv = {
+        "git", "-C", folder.string(), "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     try {
         return run_process(argv);
@@ -106,8 +107,8 @@ results_db::Code describe_code(const fs::path& source_folder) {
     code.git_sha = trimmed(head.out);
     code.git_branch = trimmed(git(source_folder, {"rev-parse", "--abbrev-ref", "HEAD"}).out);
     std::string diff = git(source_folder, {"diff", "--no-ext-diff", "--no-textconv", "HEAD"}).out;
-    const std::string untracked =
-        untracked_files_digest(source_folder, git(source_folder, {"ls-files", "-z", "--others", "--exclude-standard"}).out);
+    const std::string untracked = untracked_files_digest(
+        source_folder, git(source_folder, {"ls-files", "-z", "--others", "--exclude-standard"}).out);
     code.dirty = !diff.empty() || !untracked.empty();
     if (code.dirty) {
         code.diff_sha256 = sha256(diff + '\0' + untracked);

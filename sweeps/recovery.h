@@ -15,9 +15,9 @@ struct CostBasis {
     std::int64_t devices = 1;
 };
 
-// Ends orphans, takes in the rest of their journals, and gives every attempt that is still marked live an end. Call it as
-// the holder of the lock, before anything starts. Returns what it did, a line each.
-// Errors: database, naming the pid of a process that cannot be ended; those of the writer.
+// Ends orphans, takes in the rest of their journals, and gives every attempt that is still marked live an end. Call it
+// as the holder of the lock, before anything starts. Returns what it did, a line each. Errors: database, naming the pid
+// of a process that cannot be ended; those of the writer.
 std::vector<std::string> recover(results_db::Writer& writer, const std::filesystem::path& root, const CostBasis& cost,
                                  int grace_ms);
 

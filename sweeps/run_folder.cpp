@@ -25,7 +25,8 @@ std::string last_painted(const std::string& line) {
     const std::size_t end = line.find_last_not_of('\r');
     if (end == std::string::npos) return "";
     const std::size_t start = line.rfind('\r', end);
-    return line.substr(start == std::string::npos ? 0 : start + 1, end - (start == std::string::npos ? 0 : start + 1) + 1);
+    return line.substr(start == std::string::npos ? 0 : start + 1,
+                       end - (start == std::string::npos ? 0 : start + 1) + 1);
 }
 
 }  // namespace
@@ -72,14 +73,17 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
 }
 
 void write_outcome_file(const std::filesystem::path& run_folder, const results_db::Outcome& outcome) {
-    Json json = {{"schema", "deft-outcome/1"},      {"state", outcome.state},
-                 {"fail_class", outcome.fail_class}, {"exit_code", nullptr},
-                 {"term_signal", nullptr},           {"error", outcome.error},
-                 {"peak_rss_bytes", outcome.peak_rss_bytes}, {"cpu_seconds", outcome.cpu_seconds}};
+    Json json = {{"schema", "deft-outcome/1"},
+                 {"state", outcome.state},
+                 {"fail_class", outcome.fail_class},
+                 {"exit_code", nullptr},
+                 {"term_signal", nullptr},
+                 {"error", outcome.error},
+                 {"peak_rss_bytes", outcome.peak_rss_bytes},
+                 {"cpu_seconds", outcome.cpu_seconds}};
     if (outcome.exit_code) json["exit_code"] = *outcome.exit_code;
     if (outcome.term_signal) json["term_signal"] = *outcome.term_signal;
-    write_file_atomically(run_folder / "outcome.json",
-                          json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    write_file_atomically(run_folder / "outcome.json", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 JournalSummary read_journal(const std::filesystem::path& journal) {

@@ -33,9 +33,13 @@ SignalWatch::~SignalWatch() {
     for (const int signal : kWatched) ::sigaction(signal, &old_[i++], nullptr);
 }
 
-int SignalWatch::interrupts() const { return interrupt_count; }
+int SignalWatch::interrupts() const {
+    return interrupt_count;
+}
 
-bool SignalWatch::terminated() const { return terminate_count > 0; }
+bool SignalWatch::terminated() const {
+    return terminate_count > 0;
+}
 
 void SignalWatch::sleep_ms(int milliseconds) const {
     const timespec duration{milliseconds / 1000, (milliseconds % 1000) * 1'000'000L};

@@ -7,18 +7,18 @@ namespace deft::sweeps {
 
 // Takes over SIGINT, SIGTERM, SIGHUP, SIGCHLD and SIGPIPE for its lifetime. One at a time.
 class SignalWatch {
-   public:
+ public:
     SignalWatch();
     ~SignalWatch();
     SignalWatch(const SignalWatch&) = delete;
     SignalWatch& operator=(const SignalWatch&) = delete;
 
-    int interrupts() const;  // Ctrl-C so far
-    bool terminated() const; // SIGTERM or SIGHUP
+    int interrupts() const;   // Ctrl-C so far
+    bool terminated() const;  // SIGTERM or SIGHUP
     // Sleeps; a signal, a child's end too, cuts it short.
     void sleep_ms(int milliseconds) const;
 
-   private:
+ private:
     static constexpr int kWatched[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE};
     struct sigaction old_[sizeof kWatched / sizeof *kWatched];
 };

@@ -73,7 +73,8 @@ void read_axes(const ConfigNode& node, Spec& spec) {
 }
 
 void read_cases(const ConfigNode& node, Spec& spec) {
-    if (node.kind != Kind::array || node.items.empty()) refuse(node.place, "case must be an array of tables", "write [[case]]");
+    if (node.kind != Kind::array || node.items.empty())
+        refuse(node.place, "case must be an array of tables", "write [[case]]");
     for (const ConfigNode& item : node.items) {
         TableReader reader(item, "case");
         Case entry;
@@ -85,7 +86,8 @@ void read_cases(const ConfigNode& node, Spec& spec) {
         entry.overlay = take_trial_tables(reader, item.place);
         reader.finish();
         if (const Case* other = spec.find_case(entry.name))
-            refuse(reader.place("name"), fmt::format("case {} is there twice, first at {}", entry.name, other->place.text()),
+            refuse(reader.place("name"),
+                   fmt::format("case {} is there twice, first at {}", entry.name, other->place.text()),
                    "give each case a name of its own");
         spec.cases.push_back(std::move(entry));
     }
@@ -107,7 +109,8 @@ void read_exclusions(const ConfigNode& node, Spec& spec) {
         exclusion.place = item.place;
         std::vector<std::pair<std::string, const ConfigNode*>> conditions;
         flatten(item, "", conditions);
-        if (conditions.empty()) refuse(item.place, "this exclude would drop every point", "say which: a case or an axis");
+        if (conditions.empty())
+            refuse(item.place, "this exclude would drop every point", "say which: a case or an axis");
         for (const auto& [path, value] : conditions) {
             if (path == "case") {
                 if (value->kind != Kind::text) refuse(value->place, "exclude.case must be a case's name");
@@ -117,13 +120,12 @@ void read_exclusions(const ConfigNode& node, Spec& spec) {
                 exclusion.case_name = value->text;
                 continue;
             }
-            const auto axis = std::find_if(spec.axes.begin(), spec.axes.end(),
-                                           [&, p = path](const Axis& a) { return a.path == p; });
+            const auto axis =
+                std::find_if(spec.axes.begin(), spec.axes.end(), [&, p = path](const Axis& a) { return a.path == p; });
             if (axis == spec.axes.end())
                 refuse(value->place, fmt::format("there is no axis {}", path), suggestion(path, known));
-            const bool reachable = std::any_of(axis->values.begin(), axis->values.end(), [v = value](const ConfigNode& x) {
-                return to_json(x) == to_json(*v);
-            });
+            const bool reachable = std::any_of(axis->values.begin(), axis->values.end(),
+                                               [v = value](const ConfigNode& x) { return to_json(x) == to_json(*v); });
             if (!reachable)
                 refuse(value->place, fmt::format("axis {} never has the value {}", path, to_json(*value).dump()));
             exclusion.values.emplace_back(path, *value);
@@ -154,12 +156,14 @@ void read_resources(const ConfigNode& node, Spec& spec) {
 
 std::int64_t date_to_ms(const std::string& text, const Place& place) {
     int year = 0, month = 0, day = 0, used = 0;
-    const bool parsed = text.size() == 10 && std::sscanf(text.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &used) == 3;
+    const bool parsed =
+        text.size() == 10 && std::sscanf(text.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &used) == 3;
     const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
                                            std::chrono::day(static_cast<unsigned>(day))};
     if (!parsed || used != 10 || month < 0 || day < 0 || !date.ok())
         refuse(place, fmt::format("'{}' is no date", text), "write it as \"2025-01-31\"");
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::sys_days(date).time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::sys_days(date).time_since_epoch())
+        .count();
 }
 
 void read_price(const ConfigNode& node, Spec& spec) {
@@ -206,7 +210,8 @@ Spec read_spec(const ConfigNode& root) {
         tables.finish();
     }
     if (axes != nullptr) read_axes(*axes, spec);
-    if (cases == nullptr) refuse(Place{root.place.file, 0, 0}, "the sweep has no cases", "write a [[case]] with a name");
+    if (cases == nullptr)
+        refuse(Place{root.place.file, 0, 0}, "the sweep has no cases", "write a [[case]] with a name");
     read_cases(*cases, spec);
     if (exclusions != nullptr) read_exclusions(*exclusions, spec);
     if (spec.baseline.empty()) spec.baseline = spec.cases.front().name;
@@ -234,8 +239,8 @@ Override parse_override(const std::string& text) {
 void apply_overrides(const std::vector<std::string>& texts, Spec& spec) {
     for (const std::string& text : texts) {
         Override change = parse_override(text);
-        const auto axis = std::find_if(spec.axes.begin(), spec.axes.end(),
-                                       [&](const Axis& a) { return a.path == change.path; });
+        const auto axis =
+            std::find_if(spec.axes.begin(), spec.axes.end(), [&](const Axis& a) { return a.path == change.path; });
         if (axis != spec.axes.end())
             axis->values = {change.value};
         else
@@ -257,7 +262,9 @@ const std::vector<std::string>& trial_keys() {
     return keys;
 }
 
-bool is_technique(std::string_view table) { return table == "curriculum" || table == "random_ltd"; }
+bool is_technique(std::string_view table) {
+    return table == "curriculum" || table == "random_ltd";
+}
 
 const Case* Spec::find_case(const std::string& case_name) const {
     for (const Case& entry : cases)

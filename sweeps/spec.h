@@ -1,5 +1,6 @@
 #pragma once
-// A sweep file, read strictly: inherited, scaled, overridden, and checked as far as that goes without looking at trials.
+// A sweep file, read strictly: inherited, scaled, overridden, and checked as far as that goes without looking at
+// trials.
 
 #include <cstdint>
 #include <filesystem>
@@ -65,7 +66,7 @@ struct Spec {
 
 struct SpecOptions {
     std::string scale = kDefaultScale;
-    std::vector<std::string> overrides;          // "train.learning_rate=1e-3"
+    std::vector<std::string> overrides;  // "train.learning_rate=1e-3"
     std::optional<std::vector<std::int64_t>> seeds;
 };
 

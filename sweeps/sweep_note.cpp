@@ -28,7 +28,8 @@ SweepNote read_sweep_note(const std::filesystem::path& root, const std::string& 
         const Json note = Json::parse(read_file(file));
         return {note.at("baseline").get<std::string>(), note.at("scale").get<std::string>()};
     } catch (const Json::exception& error) {
-        throw Error(ErrorKind::io, file.string() + " is damaged: " + error.what(), "run the sweep again: it is written anew");
+        throw Error(ErrorKind::io, file.string() + " is damaged: " + error.what(),
+                    "run the sweep again: it is written anew");
     }
 }
 

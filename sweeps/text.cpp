@@ -8,7 +8,9 @@ namespace deft::sweeps {
 
 namespace {
 
-bool continues_code_point(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+bool continues_code_point(char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
 
 }  // namespace
 
@@ -64,6 +66,8 @@ std::string duration_text(double seconds) {
     return fmt::format("{}d{:02}h", whole / 86400, whole % 86400 / 3600);
 }
 
-std::string usd_text(double usd) { return usd >= 1 || usd == 0 ? fmt::format("${:.2f}", usd) : fmt::format("${:.2g}", usd); }
+std::string usd_text(double usd) {
+    return usd >= 1 || usd == 0 ? fmt::format("${:.2f}", usd) : fmt::format("${:.2g}", usd);
+}
 
 }  // namespace deft::sweeps

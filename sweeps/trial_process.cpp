@@ -59,7 +59,9 @@ double seconds(const timeval& time) {
 
 }  // namespace
 
-results_db::ProcessIdentity identify(pid_t pid) { return {pid, state_of(pid).start_ticks, boot_id()}; }
+results_db::ProcessIdentity identify(pid_t pid) {
+    return {pid, state_of(pid).start_ticks, boot_id()};
+}
 
 bool is_running(const results_db::ProcessIdentity& process) {
     if (process.pid <= 0 || process.start_ticks <= 0 || process.boot_id != boot_id()) return false;

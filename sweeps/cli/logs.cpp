@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
@@ -16,7 +17,9 @@ namespace deft::cli {
 
 namespace {
 
-bool is_live(const results_db::TrialRow& trial) { return trial.state == "leased" || trial.state == "running"; }
+bool is_live(const results_db::TrialRow& trial) {
+    return trial.state == "leased" || trial.state == "running";
+}
 
 // Escape sequences that a trial printed stop here; lines stay lines.
 void print_text(const std::string& text) {

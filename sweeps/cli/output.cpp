@@ -19,11 +19,12 @@ void print_to(const std::filesystem::path& file, const std::string& text) {
         write_file_atomically(file, text.empty() || text.back() == '\n' ? text : text + "\n");
 }
 
-int output_width() { return sweeps::terminal_width(stdout); }
+int output_width() {
+    return sweeps::terminal_width(stdout);
+}
 
 std::string quoted(const std::string& word) {
-    static constexpr const char* kPlain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+    static constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
     if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
     std::string text = "'";
     for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);

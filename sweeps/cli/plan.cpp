@@ -34,19 +34,20 @@ reporting::Table plan_table(const sweeps::Spec& spec, const std::vector<sweeps::
     using sweeps::si;
     reporting::Table table;
     table.caption = fmt::format("{}: scale {}", spec.name, spec.scale.empty() ? "as written" : spec.scale);
-    table.columns = {{"case", Align::left}, {"axes", Align::left}, {"seeds"},        {"steps"}, {"parameters"},
-                     {"input tokens"},      {"layer tokens"},      {"FLOP a seed"}, {"memory"}, {"variant", Align::left}};
+    table.columns = {
+        {"case", Align::left}, {"axes", Align::left}, {"seeds"},       {"steps"},  {"parameters"},
+        {"input tokens"},      {"layer tokens"},      {"FLOP a seed"}, {"memory"}, {"variant", Align::left}};
     double flops = 0;
     for (std::size_t i = 0; i < points.size();) {
         std::size_t end = i;
-        while (end < points.size() && points[end].variant_hash == points[i].variant_hash) flops += points[end++].projection.flops;
+        while (end < points.size() && points[end].variant_hash == points[i].variant_hash)
+            flops += points[end++].projection.flops;
         const experiments::Projection& projection = points[i].projection;
-        table.rows.push_back({points[i].case_name, axes_text(points[i].axes), std::to_string(end - i),
-                              std::to_string(projection.steps), si(static_cast<double>(projection.parameters)),
-                              si(static_cast<double>(projection.input_tokens)),
-                              si(static_cast<double>(projection.layer_tokens)), si(projection.flops),
-                              sweeps::bytes_text(static_cast<double>(projection.memory_bytes)),
-                              points[i].variant_hash.substr(0, 12)});
+        table.rows.push_back(
+            {points[i].case_name, axes_text(points[i].axes), std::to_string(end - i), std::to_string(projection.steps),
+             si(static_cast<double>(projection.parameters)), si(static_cast<double>(projection.input_tokens)),
+             si(static_cast<double>(projection.layer_tokens)), si(projection.flops),
+             sweeps::bytes_text(static_cast<double>(projection.memory_bytes)), points[i].variant_hash.substr(0, 12)});
         i = end;
     }
     table.notes.push_back(fmt::format("{} trials, {}FLOP in all", points.size(), si(flops)));

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/error.h"
 #include "reporting/comparison.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
@@ -32,8 +33,8 @@ void add_report(CLI::App& app, Context& context) {
         const sweeps::SweepNote note = sweeps::read_sweep_note(arguments->root, results.spec_sha256);
         const reporting::Table table = reporting::comparison_table(results, note.baseline, note.scale);
         const int width = arguments->out.empty() ? output_width() : 0;
-        print_to(arguments->out,
-                 arguments->format == "md" ? reporting::render_markdown(table) : reporting::render_terminal(table, width));
+        print_to(arguments->out, arguments->format == "md" ? reporting::render_markdown(table)
+                                                           : reporting::render_terminal(table, width));
         context.exit_code = kExitNothing;
         for (const results_db::TrialRow& trial : results.trials)
             if (trial.state == "ok") context.exit_code = kExitOk;

@@ -22,8 +22,8 @@ void add_status(CLI::App& app, Context&) {
     command->add_option("--root", arguments->root, "Where the results are")->capture_default_str();
     command->callback([arguments] {
         const results_db::Reader reader = open_results(arguments->root);
-        print(reporting::render_terminal(reporting::status_table(find_sweep(reader, arguments->sweep)),
-                                         output_width()));
+        print(
+            reporting::render_terminal(reporting::status_table(find_sweep(reader, arguments->sweep)), output_width()));
     });
 }
 

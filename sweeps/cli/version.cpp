@@ -2,6 +2,8 @@
 
 namespace deft::cli {
 
-std::string version_text() { return "deft " DEFT_VERSION " (" DEFT_COMPILER ", " DEFT_BUILD_TYPE ")"; }
+std::string version_text() {
+    return "deft " DEFT_VERSION " (" DEFT_COMPILER ", " DEFT_BUILD_TYPE ")";
+}
 
 }  // namespace deft::cli

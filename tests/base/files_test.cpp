@@ -1,0 +1,203 @@
+#include "base/files.h"
+
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/error.h"
+#include "tests/catch.h"
+
+using namespace deft;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct TemporaryFolder {
+    fs::path path;
+    TemporaryFolder() {
+        std::string name = (fs::temp_directory_path() / "deft_files_XXXXXX").string();
+        REQUIRE(::mkdtemp(name.data()) != nullptr);
+        path = name;
+    }
+    ~TemporaryFolder() { fs::remove_all(path); }
+};
+
+std::size_t entries(const fs::path& folder) {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+std::string io_refusal(const std::function<void()>& action) {
+    try {
+        action();
+    } catch (const Error& error) {
+        CHECK(error.kind() == ErrorKind::io);
+        return error.what();
+    }
+    return "";
+}
+
+std::string gzip(const std::string& text) {
+    z_stream stream{};
+    REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+    std::string packed(deflateBound(&stream, text.size()) + 64, '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream.avail_in = static_cast<uInt>(text.size());
+    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+    stream.avail_out = static_cast<uInt>(packed.size());
+    REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+    packed.resize(stream.total_out);
+    deflateEnd(&stream);
+    return packed;
+}
+
+std::string zstd(const std::string& text) {
+    std::string packed(ZSTD_compressBound(text.size()), '\0');
+    packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3));
+    return packed;
+}
+
+std::string long_text() {
+    std::string text;
+    for (int i = 0; i < 50'000; ++i) text += std::to_string(i * 7919 % 10007) + ' ';
+    return text;
+}
+
+// Runs in a child that has given up root; the exit status says whether `action` held.
+bool holds_without_rights(const std::function<bool()>& action) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const bool dropped = ::setgid(65534) == 0 && ::setuid(65534) == 0;
+        ::_exit(dropped && action() ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("An atomic write replaces the file and leaves nothing beside it") {
+    const TemporaryFolder folder;
+    const fs::path file = folder.path / "a.json";
+    write_file_atomically(file, "one");
+    write_file_atomically(file, std::string("t\0wo", 4));
+    CHECK(read_file(file) == std::string("t\0wo", 4));
+    CHECK(entries(folder.path) == 1);
+}
+
+TEST_CASE("A write into no folder names the file") {
+    CHECK_THAT(io_refusal([] { write_file_atomically("/nonexistent/a", "x"); }), ContainsSubstring("/nonexistent/a"));
+}
+
+TEST_CASE("A write onto a folder fails and leaves no temporary file") {
+    const TemporaryFolder folder;
+    fs::create_directory(folder.path / "taken");
+    write_file_atomically(folder.path / "taken" / "x", "x");
+    CHECK(io_refusal([&] { write_file_atomically(folder.path / "taken", "x"); }) != "");
+    CHECK(entries(folder.path) == 1);
+}
+
+TEST_CASE("A full disk leaves the old file whole") {
+    const TemporaryFolder folder;
+    if (::geteuid() != 0 || ::mount("tmpfs", folder.path.c_str(), "tmpfs", 0, "size=64k") != 0)
+        DEFT_SKIP("needs the right to mount a tmpfs");
+    struct Unmount {
+        const fs::path& path;
+        ~Unmount() { ::umount2(path.c_str(), MNT_DETACH); }
+    } unmount{folder.path};
+    const fs::path file = folder.path / "a";
+    write_file_atomically(file, "old");
+    const std::string message = io_refusal([&] { write_file_atomically(file, std::string(1 << 20, 'x')); });
+    CHECK_THAT(message, ContainsSubstring("No space left"));
+    CHECK_THAT(message, ContainsSubstring("unchanged: the old a"));
+    CHECK(read_file(file) == "old");
+    CHECK(entries(folder.path) == 1);
+    write_file_atomically(file, "new");
+    CHECK(read_file(file) == "new");
+}
+
+TEST_CASE("A read-only folder is refused with what to mend") {
+    const TemporaryFolder folder;
+    const fs::path file = folder.path / "a";
+    write_file_atomically(file, "old");
+    fs::permissions(folder.path,
+                    fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+    const auto refused = [&] {
+        try {
+            write_file_atomically(file, "new");
+        } catch (const Error& error) {
+            const std::string message = error.what();
+            return error.kind() == ErrorKind::io && message.find("may write") != std::string::npos;
+        }
+        return false;
+    };
+    if (::geteuid() != 0) {
+        CHECK(refused());
+    } else {
+        if (!holds_without_rights([] { return ::geteuid() == 65534; })) DEFT_SKIP("cannot give up root");
+        CHECK(holds_without_rights(refused));
+    }
+    fs::permissions(folder.path, fs::perms::owner_all);
+    CHECK(read_file(file) == "old");
+}
+
+TEST_CASE("Reading what is no file is an io error") {
+    const TemporaryFolder folder;
+    CHECK_THAT(io_refusal([&] { read_file(folder.path / "absent"); }), ContainsSubstring("No such file"));
+    CHECK_THAT(io_refusal([&] { read_file(folder.path); }), ContainsSubstring("directory"));
+}
+
+TEST_CASE("Folders are made with their parents, and not over a file") {
+    const TemporaryFolder folder;
+    make_folder(folder.path / "a" / "b");
+    make_folder(folder.path / "a" / "b");
+    CHECK(fs::is_directory(folder.path / "a" / "b"));
+    write_file_atomically(folder.path / "file", "x");
+    CHECK(io_refusal([&] { make_folder(folder.path / "file"); }) != "");
+    CHECK(io_refusal([&] { make_folder(folder.path / "file" / "below"); }) != "");
+}
+
+TEST_CASE("Compressed texts read as what they were, member after member") {
+    const TemporaryFolder folder;
+    const std::string text = long_text();
+    write_file_atomically(folder.path / "plain.txt", text);
+    CHECK(read_text_file(folder.path / "plain.txt") == text);
+    write_file_atomically(folder.path / "one.gz", gzip(text));
+    CHECK(read_text_file(folder.path / "one.gz") == text);
+    write_file_atomically(folder.path / "two.gz", gzip(text) + gzip("tail"));
+    CHECK(read_text_file(folder.path / "two.gz") == text + "tail");
+    write_file_atomically(folder.path / "one.zst", zstd(text));
+    CHECK(read_text_file(folder.path / "one.zst") == text);
+    write_file_atomically(folder.path / "two.zst", zstd(text) + zstd("tail"));
+    CHECK(read_text_file(folder.path / "two.zst") == text + "tail");
+    write_file_atomically(folder.path / "empty.gz", gzip(""));
+    CHECK(read_text_file(folder.path / "empty.gz") == "");
+    write_file_atomically(folder.path / "empty.zst", zstd(""));
+    CHECK(read_text_file(folder.path / "empty.zst") == "");
+}
+
+TEST_CASE("Truncated or damaged compressed data is an io error, wherever it is cut") {
+    const TemporaryFolder folder;
+    const std::string text = long_text();
+    for (const auto& [extension, packed] :
+         {std::pair<std::string, std::string>{"gz", gzip(text)}, {"zst", zstd(text)}}) {
+        const fs::path file = folder.path / ("cut." + extension);
+        for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{9}, packed.size() / 2,
+                                       packed.size() - 9, packed.size() - 1}) {
+            write_file_atomically(file, std::string_view(packed).substr(0, size));
+            INFO(extension << " cut to " << size);
+            CHECK(io_refusal([&] { read_text_file(file); }) != "");
+        }
+        std::string broken = packed;
+        for (std::size_t i = 20; i < 60; ++i) broken[i] = static_cast<char>(~broken[i]);
+        write_file_atomically(file, broken);
+        CHECK(io_refusal([&] { read_text_file(file); }) != "");
+        write_file_atomically(file, packed + "trailing rubbish");
+        CHECK(io_refusal([&] { read_text_file(file); }) != "");
+    }
+}

@@ -1,0 +1,63 @@
+#include "base/process.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "tests/catch.h"
+
+using namespace deft;
+namespace fs = std::filesystem;
+
+TEST_CASE("Arguments reach a program as they are") {
+    const ProcessOutput output = run_process({"printf", "%s|%s|%s", "a b", "$(id); `id` 'x\"", "\n*"});
+    CHECK(output.exit_code == 0);
+    CHECK(output.out == "a b|$(id); `id` 'x\"|\n*");
+}
+
+TEST_CASE("Exit codes and signals are told apart") {
+    CHECK(run_process({"sh", "-c", "exit 7"}).exit_code == 7);
+    CHECK(run_process({"sh", "-c", "kill -9 $$"}).exit_code == 128 + 9);
+    CHECK(run_process({"sh", "-c", "echo out; echo err >&2"}).out == "out\n");
+    CHECK(run_process({"cat"}).out == "");  // standard input is empty
+}
+
+TEST_CASE("More output than a pipe holds is read whole") {
+    CHECK(run_process({"head", "-c", "1000000", "/dev/zero"}).out.size() == 1'000'000);
+}
+
+TEST_CASE("A program that is not there is an io error") {
+    for (const auto& argv : {std::vector<std::string>{"deft-no-such-program"}, {}}) {
+        try {
+            run_process(argv);
+            FAIL("no error");
+        } catch (const Error& error) {
+            CHECK(error.kind() == ErrorKind::io);
+        }
+    }
+    CHECK_THROWS_AS(start_process({"true"}, "/nonexistent/log"), Error);
+}
+
+TEST_CASE("A started process leads its own group, logs both outputs and ignores none of its signals") {
+    const fs::path log = fs::temp_directory_path() / ("deft_process_" + std::to_string(::getpid()) + ".log");
+    write_file_atomically(log, "before\n");
+    struct sigaction ignore {
+    }, old{};
+    ignore.sa_handler = SIG_IGN;
+    ::sigaction(SIGTERM, &ignore, &old);
+    const pid_t pid = start_process({"sh", "-c", "echo out; echo err >&2; cat; sleep 30"}, log);
+    ::sigaction(SIGTERM, &old, nullptr);
+    CHECK(::getpgid(pid) == pid);
+    for (int i = 0; i < 500 && read_file(log).size() < 15; ++i) ::usleep(10'000);
+    CHECK(read_file(log) == "before\nout\nerr\n");
+    CHECK(::kill(-pid, SIGTERM) == 0);
+    int status = 0;
+    CHECK(::waitpid(pid, &status, 0) == pid);
+    CHECK(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == SIGTERM);
+    fs::remove(log);
+}

@@ -1,0 +1,235 @@
+#include "sweeps/driver.h"
+
+#include <sys/wait.h>
+
+#include <csignal>
+
+#include "sweeps/trial_process.h"
+#include "tests/sweeps/fake_trial.h"
+
+using namespace deft;
+using namespace deft::sweeps;
+using test::FakeSweep;
+
+namespace {
+
+int wait_for_exit(pid_t pid) {
+    int status = 0;
+    REQUIRE(::waitpid(pid, &status, 0) == pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+std::size_t run_folders(const FakeSweep& sweep) {
+    const auto folder = sweep.options.root / "runs";
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
+}
+
+}  // namespace
+
+TEST_CASE("Trials that end well are stored with their cost, and not trained again") {
+    FakeSweep sweep({"ok-a", "ok-b", "ok-c"});
+    sweep.options.slots = 2;
+    sweep.options.threads = 2;
+    RunSummary summary = sweep.run();
+    CHECK(summary.exit_code == kExitOk);
+    CHECK(summary.ok == 3);
+    CHECK_THAT(sweep.said, ContainsSubstring("3 ok"));
+    const results_db::TrialRow row = sweep.row(0);
+    CHECK(row.state == "ok");
+    CHECK(row.attempts == 1);
+    REQUIRE(row.last_point);
+    CHECK(row.last_point->loss == 2.5);
+    CHECK(row.device_seconds == Approx(20));
+    REQUIRE(row.usd);
+    CHECK(*row.usd == Approx(20 * 3.6 / 3600));
+    CHECK(row.price_sku == "test-cpu");
+    const auto folder = sweep.options.root / row.workdir;
+    CHECK(Json::parse(read_file(folder / "trial.json")).at("threads") == 2);
+    CHECK(Json::parse(read_file(folder / "outcome.json")).at("state") == "ok");
+    CHECK(read_file(folder / "log.txt") == "running ok-a\n");
+
+    summary = sweep.run();
+    CHECK(summary.already_done == 3);
+    CHECK(summary.ok == 0);
+    CHECK(summary.exit_code == kExitOk);
+    CHECK_THAT(sweep.said, ContainsSubstring("everything was finished already"));
+    CHECK(run_folders(sweep) == 3);
+}
+
+TEST_CASE("A trial that fails ends only itself, and shows its log at once") {
+    FakeSweep sweep({"nan", "ok", "config"});
+    const RunSummary summary = sweep.run();
+    CHECK(summary.exit_code == kExitFailed);
+    CHECK(summary.ok == 1);
+    CHECK(summary.failed == 2);
+    CHECK_THAT(sweep.said, ContainsSubstring("(nan): the loss is NaN at step 2"));
+    CHECK_THAT(sweep.said, ContainsSubstring("\n    the loss is NaN\n"));
+    CHECK_THAT(sweep.said, ContainsSubstring("no such model"));
+    CHECK(sweep.row(0).fail_class == "nan");
+    CHECK(sweep.row(0).attempts == 1);
+    CHECK(sweep.row(2).fail_class == "config");
+    CHECK(run_folders(sweep) == 3);  // neither is tried twice
+}
+
+TEST_CASE("A crash is tried once more") {
+    FakeSweep sweep({"killed", "once", "silent", "damaged"});
+    const RunSummary summary = sweep.run();
+    CHECK(summary.ok == 1);
+    CHECK(summary.failed == 3);
+    CHECK(sweep.row(0).fail_class == "crash");
+    CHECK_THAT(sweep.row(0).error, ContainsSubstring("signal 9"));
+    CHECK(sweep.row(0).attempts == 2);
+    CHECK(sweep.row(1).state == "ok");
+    CHECK(sweep.row(1).attempts == 2);
+    CHECK_THAT(sweep.row(2).error, ContainsSubstring("exited with 0"));
+    CHECK(sweep.row(3).fail_class == "io");
+    CHECK_THAT(sweep.row(3).error, ContainsSubstring("journal.jsonl:1"));
+}
+
+TEST_CASE("A torn last line costs nothing of what stands before it") {
+    FakeSweep sweep({"torn"});
+    CHECK(sweep.run().exit_code == kExitOk);
+    CHECK(sweep.row(0).last_point->step == 2);
+}
+
+TEST_CASE("Only some cases, and a dry run that writes nothing") {
+    FakeSweep sweep({"ok-a", "ok-b"});
+    sweep.options.only = {"ok-b"};
+    sweep.options.dry_run = true;
+    CHECK(sweep.run().left == 1);
+    CHECK(!std::filesystem::exists(sweep.options.root));
+    sweep.options.dry_run = false;
+    CHECK(sweep.run().ok == 1);
+    CHECK(sweep.row(0).state == "pending");
+    CHECK(sweep.row(1).state == "ok");
+    sweep.options.dry_run = true;
+    sweep.options.only = {};
+    const RunSummary summary = sweep.run();
+    CHECK(summary.left == 1);
+    CHECK(summary.already_done == 1);
+    sweep.options.only = {"ok_b"};
+    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { sweep.run(); }), ContainsSubstring("did you mean ok-b?"));
+}
+
+TEST_CASE("Fail fast starts no more trials") {
+    FakeSweep sweep({"nan-a", "nan-b", "nan-c"});
+    sweep.options.fail_fast = true;
+    const RunSummary summary = sweep.run();
+    CHECK(summary.failed == 1);
+    CHECK(summary.left == 2);
+    CHECK(summary.exit_code == kExitFailed);
+}
+
+TEST_CASE("Ctrl-C once lets running trials finish and starts no other") {
+    FakeSweep sweep({"wait-a", "wait-b"});
+    const pid_t driver = sweep.run_apart();
+    REQUIRE(sweep.wait_for("up"));
+    ::kill(driver, SIGINT);
+    ::usleep(500'000);
+    sweep.touch("go");
+    CHECK(wait_for_exit(driver) == kExitWorkLeft);
+    const std::string said = read_file(sweep.folder.path / "said");
+    CHECK_THAT(said, ContainsSubstring("draining: 1 running trial will finish, 1 will not start"));
+    CHECK_THAT(said, ContainsSubstring("deft run fake.toml"));
+    CHECK((sweep.row(0).state == "ok") != (sweep.row(1).state == "ok"));
+    const RunSummary summary = sweep.run();
+    CHECK(summary.already_done == 1);
+    CHECK(summary.ok == 1);
+}
+
+TEST_CASE("Ctrl-C twice stops at once, even what does not want to") {
+    for (const char* name : {"slow", "stubborn"}) {
+        FakeSweep sweep({name});
+        const pid_t driver = sweep.run_apart();
+        REQUIRE(sweep.wait_for("up"));
+        ::kill(driver, SIGINT);
+        ::usleep(300'000);
+        ::kill(driver, SIGINT);
+        CHECK(wait_for_exit(driver) == 130);
+        CHECK(sweep.row(0).state == "cancelled");
+        CHECK(sweep.row(0).fail_class == "user");
+    }
+}
+
+TEST_CASE("SIGTERM stops the sweep and its trials") {
+    FakeSweep sweep({"slow"});
+    const pid_t driver = sweep.run_apart();
+    REQUIRE(sweep.wait_for("up"));
+    ::kill(driver, SIGTERM);
+    CHECK(wait_for_exit(driver) == 143);
+    CHECK(sweep.row(0).state == "cancelled");
+    sweep.touch("fast");
+    CHECK(sweep.run().exit_code == kExitOk);
+    CHECK(sweep.row(0).attempts == 2);
+}
+
+TEST_CASE("A second driver is refused while the first works") {
+    FakeSweep sweep({"wait"});
+    const pid_t driver = sweep.run_apart();
+    REQUIRE(sweep.wait_for("up"));
+    CHECK_THAT(test::refusal(ErrorKind::database, [&] { sweep.run(); }), ContainsSubstring(std::to_string(driver)));
+    sweep.touch("go");
+    CHECK(wait_for_exit(driver) == kExitOk);
+}
+
+TEST_CASE("What a killed driver left is ended, taken in, and gone on with") {
+    FakeSweep sweep({"slow"});
+    const pid_t driver = sweep.run_apart();
+    REQUIRE(sweep.wait_for("up"));
+    ::usleep(300'000);
+    ::kill(driver, SIGKILL);
+    CHECK(wait_for_exit(driver) == -SIGKILL);
+    const auto orphan_log = sweep.options.root / sweep.row(0).workdir;
+    sweep.touch("fast");
+    const RunSummary summary = sweep.run();
+    CHECK(summary.ok == 1);
+    CHECK_THAT(sweep.said, ContainsSubstring("left by a driver that was killed, its process ended; now stale"));
+    CHECK(Json::parse(read_file(orphan_log / "outcome.json")).at("state") == "stale");
+    CHECK(sweep.row(0).state == "ok");
+    CHECK(sweep.row(0).attempts == 2);
+}
+
+TEST_CASE("A trial that ended well after its driver was killed is not repeated") {
+    FakeSweep sweep({"late"});
+    const pid_t driver = sweep.run_apart();
+    REQUIRE(sweep.wait_for("up"));
+    ::usleep(1'500'000);  // long enough for the driver to have taken the end in
+    ::kill(driver, SIGKILL);
+    CHECK(wait_for_exit(driver) == -SIGKILL);
+    const RunSummary summary = sweep.run();
+    CHECK(summary.already_done == 1);
+    CHECK(summary.ok == 0);
+    CHECK(sweep.row(0).state == "ok");
+    CHECK(sweep.row(0).attempts == 1);
+    CHECK(sweep.row(0).device_seconds == Approx(10));
+}
+
+TEST_CASE("A program that cannot be started ends the sweep, not its trials one by one") {
+    FakeSweep sweep({"ok-a", "ok-b"});
+    sweep.options.trial_program = "/nonexistent/program";
+    CHECK_THAT(test::refusal(ErrorKind::io, [&] { sweep.run(); }), ContainsSubstring("/nonexistent/program"));
+    sweep.options.trial_program = sweep.folder.path / "trial.sh";
+    CHECK(sweep.run().ok == 2);
+}
+
+TEST_CASE("A folder left of a lost database is not written into") {
+    FakeSweep sweep({"ok"});
+    const std::string old = "runs/" + sweep.points[0].config_hash.substr(0, 12) + ".1";
+    make_folder(sweep.options.root / old);
+    write_file_atomically(sweep.options.root / old / "journal.jsonl", "precious\n");
+    CHECK(sweep.run().ok == 1);
+    CHECK(read_file(sweep.options.root / old / "journal.jsonl") == "precious\n");
+    CHECK(sweep.row(0).workdir.ends_with(".2"));
+}
+
+TEST_CASE("A process is told from a later one of the same number") {
+    results_db::ProcessIdentity self = identify(::getpid());
+    CHECK(is_running(self));
+    --self.start_ticks;
+    CHECK(!is_running(self));
+    ++self.start_ticks;
+    self.boot_id = "another boot";
+    CHECK(!is_running(self));
+    CHECK(!is_running({}));
+}

@@ -1,0 +1,184 @@
+#pragma once
+// A trial program of a few shell lines, and a sweep whose cases say what it shall do.
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/journal.h"
+#include "base/sha256.h"
+#include "sweeps/driver.h"
+#include "tests/sweeps/files.h"
+
+namespace deft::test {
+
+inline constexpr const char* kScript = R"(#!/bin/sh
+here=$(dirname "$0")
+folder="$2"
+journal="$folder/journal.jsonl"
+case_name=$(sed -n 's/^ *"case": "\(.*\)",*$/\1/p' "$folder/trial.json")
+echo "running $case_name"
+case "$case_name" in
+    ok*) cat "$here/ok.jsonl" > "$journal" ;
+;
+    nan*) echo "the loss is NaN";
+    cat "$here/nan.jsonl" > "$journal";
+    exit 1;
+    ;
+    silent*) exit 0 ;
+    ;
+    config*) echo "deft: error: no such model" >&2;
+    exit 2;
+    ;
+    killed*) cat "$here/started.jsonl" > "$journal";
+    kill - 9 $$;
+    ;
+    torn*) cat "$here/ok.jsonl" > "$journal";
+    printf '{"type":"tr' >> "$journal";
+    ;
+    damaged*) printf '{"type":"sta\n' > "$journal";
+    cat "$here/ok.jsonl" >> "$journal";
+    ;
+    once*) if [ -e "$here/tried" ];
+    then cat "$here/ok.jsonl" > "$journal" else touch "$here/tried";
+    echo boom;
+    kill - 9 $$;
+    fi;
+    ;
+    slow*) cat "$here/started.jsonl" > "$journal"
+           if [ ! -e "$here/fast" ];
+    then touch "$here/up";
+    sleep 60;
+    fi cat "$here/ok.jsonl" > "$journal";
+    ;
+    late*) cat "$here/ok.jsonl" > "$journal";
+    touch "$here/up";
+    sleep 60;
+    ;
+    wait*) touch "$here/up";
+    while
+        [!-e "$here/go"];
+    do sleep 0.05;
+    done;
+    cat "$here/ok.jsonl" > "$journal";
+    ;
+    stubborn*) trap '' TERM;
+    touch "$here/up";
+    while :;
+    do sleep 0.1;
+    done;
+    ;
+esac
+)";
+
+class FakeSweep {
+ public:
+    // One trial a case, in one block of a single seed.
+    explicit FakeSweep(const std::vector<std::string>& cases) {
+        const std::filesystem::path script = folder.write("trial.sh", kScript);
+        std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+        options.root = folder.path / "root";
+        options.trial_program = script;
+        options.progress = sweeps::ProgressMode::plain;
+        options.continue_with = "deft run fake.toml";
+        options.grace_ms = 300;
+        spec.name = "fake";
+        spec.sha256 = sha256("fake");
+        spec.text = "name = \"fake\"\n";
+        spec.seeds = {1};
+        spec.baseline = cases.front();
+        spec.price = results_db::Price{"test-cpu", 0, 3.6, "a test"};
+        for (const std::string& name : cases) {
+            spec.cases.push_back({name, name, {}, {}});
+            sweeps::Point point;
+            point.ordinal = static_cast<std::int64_t>(points.size());
+            point.case_name = point.label = name;
+            point.seed = point.config.seed = 1;
+            point.config_hash = sha256("config of " + name);
+            point.variant_hash = sha256("variant of " + name);
+            point.projection.flops = 1e9;
+            points.push_back(point);
+        }
+        write_journals();
+    }
+
+    // Runs it here, with what it says kept in `said`.
+    sweeps::RunSummary run() {
+        const std::filesystem::path file = folder.path / "said";
+        options.narration = std::fopen(file.c_str(), "w");
+        struct Close {
+            FakeSweep& sweep;
+            const std::filesystem::path& path;
+            ~Close() {
+                std::fclose(sweep.options.narration);
+                sweep.said = read_file(path);
+            }
+        } close{*this, file};
+        return sweeps::run_sweep(spec, points, options);
+    }
+
+    // Runs it in a process of its own; its pid. The exit status is the run's.
+    pid_t run_apart() {
+        const pid_t child = ::fork();
+        if (child != 0) return child;
+        int code = 99;
+        try {
+            code = run().exit_code;
+        } catch (const Error& error) {
+            code = exit_code(error.kind());
+        }
+        ::_exit(code);
+    }
+
+    bool exists(const std::string& name) const { return std::filesystem::exists(folder.path / name); }
+    void touch(const std::string& name) const { folder.write(name, ""); }
+    bool wait_for(const std::string& name) const {
+        for (int i = 0; i < 1000; ++i) {
+            if (exists(name)) return true;
+            ::usleep(10'000);
+        }
+        return false;
+    }
+
+    results_db::TrialRow row(std::size_t ordinal) const {
+        return results_db::Reader(sweeps::database_file(options.root)).sweep("fake").trials.at(ordinal);
+    }
+
+    Folder folder;
+    sweeps::Spec spec;
+    std::vector<sweeps::Point> points;
+    sweeps::DriverOptions options;
+    std::string said;
+
+ private:
+    void write_journals() const {
+        using namespace journal;
+        Started started;
+        started.time_ms = 1000;
+        started.dataset_name = "fake corpus";
+        started.dataset_sha256 = sha256("corpus");
+        started.total_steps = 2;
+        TrainPoint point;
+        point.step = 2;
+        point.flops = 1e9;
+        point.wall_ms = 10;
+        point.loss = 2.5;
+        Ended ended;
+        ended.time_ms = 2000;
+        ended.state = "ok";
+        ended.train_seconds = 10;
+        ended.threads = 1;
+        Ended failed = ended;
+        failed.state = "failed";
+        failed.fail_class = "nan";
+        failed.error = "the loss is NaN at step 2";
+        const auto line = [](const auto& record) { return to_json(record).dump() + "\n"; };
+        folder.write("started.jsonl", line(started));
+        folder.write("ok.jsonl", line(started) + line(point) + line(ended));
+        folder.write("nan.jsonl", line(started) + line(failed));
+    }
+};
+
+}  // namespace deft::test

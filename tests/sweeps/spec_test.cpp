@@ -1,0 +1,184 @@
+#include "sweeps/spec.h"
+
+#include "sweeps/slots.h"
+#include "tests/sweeps/files.h"
+
+using namespace deft;
+using namespace deft::sweeps;
+
+namespace {
+
+const std::string kSmall = "name = \"small\"\nseeds = [1, 2]\n[[case]]\nname = \"baseline\"\n";
+
+// What is wrong with that text, without the folder's name.
+std::string wrong(const std::string& text, const SpecOptions& options = {}) {
+    const test::Folder folder;
+    const std::filesystem::path file = folder.write("s.toml", text);
+    std::string message = test::refusal(ErrorKind::config, [&] { load_spec(file, options); });
+    const std::string prefix = folder.path.string() + "/";
+    for (std::size_t at; (at = message.find(prefix)) != std::string::npos;) message.erase(at, prefix.size());
+    return message;
+}
+
+Spec load(const std::string& text, const SpecOptions& options = {}) {
+    const test::Folder folder;
+    return load_spec(folder.write("s.toml", text), options);
+}
+
+}  // namespace
+
+TEST_CASE("A small sweep reads with its defaults") {
+    const Spec spec = load(kSmall);
+    CHECK(spec.name == "small");
+    CHECK(spec.seeds == std::vector<std::int64_t>{1, 2});
+    CHECK(spec.baseline == "baseline");
+    CHECK(spec.cases[0].label == "baseline");
+    CHECK(spec.threads == 1);
+    CHECK(spec.slots == "auto");
+    CHECK(spec.scale == "");
+    CHECK(!spec.price);
+    CHECK(spec.text == kSmall);
+    CHECK(spec.sha256.size() == 64);
+}
+
+TEST_CASE("Unknown keys are refused anywhere, with the nearest known") {
+    CHECK_THAT(wrong("nmae = \"x\"\n" + kSmall), ContainsSubstring("s.toml:1:8: unknown key nmae"));
+    CHECK_THAT(wrong("nmae = \"x\"\n" + kSmall), ContainsSubstring("did you mean name?"));
+    CHECK_THAT(wrong(kSmall + "[case.curiculum]\nmin = 8\n"), ContainsSubstring("did you mean curriculum?"));
+    CHECK_THAT(wrong(kSmall + "[defaults.trian]\nx = 1\n"),
+               ContainsSubstring("s.toml:5:1: unknown key defaults.trian"));
+    CHECK_THAT(wrong(kSmall + "[resources]\nthread = 1\n"), ContainsSubstring("did you mean threads?"));
+    CHECK_THAT(wrong(kSmall + "[axes.grids]\nx = [1]\n"), ContainsSubstring("did you mean grid?"));
+    CHECK_THAT(wrong(kSmall + "[scale.proxy]\nseed = [3]\n"), ContainsSubstring("did you mean seeds?"));
+    CHECK_THAT(wrong(kSmall + "[scale.proxy.defaults.modle]\nx = 1\n"), ContainsSubstring("did you mean model?"));
+}
+
+TEST_CASE("What a sweep must have") {
+    CHECK_THAT(wrong("seeds = [1]\n[[case]]\nname = \"a\"\n"), ContainsSubstring("name is missing"));
+    CHECK_THAT(wrong("name = \"x\"\n[[case]]\nname = \"a\"\n"), ContainsSubstring("seeds is missing"));
+    CHECK_THAT(wrong("name = \"x\"\nseeds = []\n[[case]]\nname = \"a\"\n"),
+               ContainsSubstring("s.toml:2:9: seeds is empty"));
+    CHECK_THAT(wrong("name = \"x\"\nseeds = [1, 1]\n[[case]]\nname = \"a\"\n"),
+               ContainsSubstring("a seed is there twice"));
+    CHECK_THAT(wrong("name = \"x\"\nseeds = [-1]\n[[case]]\nname = \"a\"\n"), ContainsSubstring("negative"));
+    CHECK_THAT(wrong("name = \"x\"\nseeds = [1]\n"), ContainsSubstring("has no cases"));
+    CHECK_THAT(wrong("name = \"X y\"\nseeds = [1]\n[[case]]\nname = \"a\"\n"),
+               ContainsSubstring("s.toml:1:8: the sweep's name 'X y'"));
+    CHECK_THAT(wrong("name = \"x\"\nseeds = [1]\n[[case]]\nlabel = \"a\"\n"),
+               ContainsSubstring("case.name is missing"));
+}
+
+TEST_CASE("Cases have names of their own, and what refers to them must exist") {
+    CHECK_THAT(wrong(kSmall + "[[case]]\nname = \"baseline\"\n"),
+               ContainsSubstring("s.toml:6:8: case baseline is there twice, first at s.toml:3:1"));
+    CHECK_THAT(wrong("baseline = \"basline\"\n" + kSmall),
+               ContainsSubstring("s.toml:1:12: the baseline basline is no case"));
+    CHECK_THAT(wrong("baseline = \"basline\"\n" + kSmall), ContainsSubstring("did you mean baseline?"));
+    CHECK_THAT(wrong(kSmall + "[[exclude]]\ncase = \"baselin\"\n"),
+               ContainsSubstring("s.toml:6:8: there is no case baselin"));
+    const Spec spec = load(kSmall);
+    require_cases(spec, {"baseline"});
+    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { require_cases(spec, {"baselien"}); }),
+               ContainsSubstring("did you mean baseline?"));
+}
+
+TEST_CASE("Axes and excludes read quoted paths and nested tables alike") {
+    const Spec spec = load(kSmall +
+                           "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\ntrain.batch_size = [4, 8]\n"
+                           "[[exclude]]\n\"train.budget_fraction\" = 0.5\ntrain.batch_size = 8\n");
+    REQUIRE(spec.axes.size() == 2);
+    CHECK(spec.axes[0].path == "train.budget_fraction");
+    CHECK(spec.axes[1].path == "train.batch_size");
+    REQUIRE(spec.exclusions.size() == 1);
+    CHECK(spec.exclusions[0].values.size() == 2);
+    const std::string axis = "[axes.grid]\n\"train.batch_size\" = [4]\n";
+    CHECK_THAT(wrong(kSmall + "[axes.grid]\n\"train.batch_size\" = []\n"), ContainsSubstring("at least one value"));
+    CHECK_THAT(wrong(kSmall + "[axes.grid]\n\"train.batch_size\" = 4\n"), ContainsSubstring("s.toml:6:22"));
+    CHECK_THAT(wrong(kSmall + axis + "[[exclude]]\n\"train.batchsize\" = 4\n"),
+               ContainsSubstring("did you mean train.batch_size?"));
+    CHECK_THAT(wrong(kSmall + axis + "[[exclude]]\n\"train.batch_size\" = 5\n"),
+               ContainsSubstring("never has the value 5"));
+    CHECK_THAT(wrong(kSmall + axis + "[[exclude]]\n"), ContainsSubstring("drop every point"));
+}
+
+TEST_CASE("A sweep inherits, the nearer file wins, arrays replace") {
+    const test::Folder folder;
+    folder.write("lib/base.toml", "seeds = [1, 2, 3]\n[defaults.train]\nbatch_size = 4\nlearning_rate = 0.1\n");
+    folder.write("lib/more.toml", "extends = [\"base.toml\"]\n[defaults.train]\nlearning_rate = 0.2\n");
+    const auto file =
+        folder.write("s.toml",
+                     "extends = [\"lib/more.toml\"]\nname = \"x\"\nseeds = [9]\n[defaults.train]\nbeta1 = 0.8\n"
+                     "[[case]]\nname = \"a\"\n");
+    const Spec spec = load_spec(file);
+    CHECK(spec.seeds == std::vector<std::int64_t>{9});
+    CHECK(to_json(spec.defaults) == Json::parse(R"({"train":{"batch_size":4,"learning_rate":0.2,"beta1":0.8}})"));
+    CHECK(spec.defaults.find("train")->find("batch_size")->place.file.ends_with("base.toml"));
+
+    folder.write("lib/base.toml", "extends = [\"../s.toml\"]\n");
+    CHECK_THAT(test::refusal(ErrorKind::config, [&] { load_spec(file); }),
+               ContainsSubstring("base.toml:1:12: ../s.toml extends itself"));
+    folder.write("lib/base.toml", "extends = [\"gone.toml\"]\n");
+    CHECK_THAT(test::refusal(ErrorKind::config, [&] { load_spec(file); }),
+               ContainsSubstring("base.toml:1:12: there is no file"));
+    CHECK(test::refusal(ErrorKind::io, [&] { load_spec(folder.path / "gone.toml"); }) != "");
+}
+
+TEST_CASE("A scale lays itself over the whole sweep") {
+    const std::string text = kSmall +
+                             "[defaults.train]\nbatch_size = 4\n[scale.smoke]\nseeds = [7]\n"
+                             "[scale.proxy.defaults.train]\nbatch_size = 64\n";
+    CHECK(load(text).seeds == std::vector<std::int64_t>{7});
+    CHECK(load(text).scale == "smoke");
+    SpecOptions proxy;
+    proxy.scale = "proxy";
+    const Spec spec = load(text, proxy);
+    CHECK(spec.seeds.size() == 2);
+    CHECK(spec.defaults.find("train")->find("batch_size")->integer == 64);
+    CHECK(load(text).sha256 != spec.sha256);
+    proxy.scale = "prox";
+    CHECK_THAT(wrong(text, proxy), ContainsSubstring("did you mean proxy?"));
+    proxy.scale = "paper";
+    CHECK_THAT(wrong(text, proxy),
+               ContainsSubstring("it has proxy, smoke") || ContainsSubstring("it has smoke, proxy"));
+    CHECK_THAT(wrong(kSmall, proxy), ContainsSubstring("no scales at all"));
+}
+
+TEST_CASE("Overrides and seeds from the command line") {
+    SpecOptions options;
+    options.overrides = {"train.learning_rate=1e-3", "train.budget_fraction=0.25"};
+    options.seeds = parse_seeds("3");
+    const Spec spec = load(kSmall + "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\n", options);
+    CHECK(spec.seeds == std::vector<std::int64_t>{1, 2, 3});
+    REQUIRE(spec.overrides.size() == 1);  // the other pins an axis
+    CHECK(spec.overrides[0].path == "train.learning_rate");
+    REQUIRE(spec.axes[0].values.size() == 1);
+    CHECK(spec.axes[0].values[0].real == 0.25);
+    CHECK(spec.sha256 != load(kSmall + "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\n").sha256);
+
+    options.overrides = {"trian.learning_rate=1"};
+    CHECK_THAT(wrong(kSmall, options), ContainsSubstring("did you mean train?"));
+    options.overrides = {"train.learning_rate"};
+    const test::Folder folder;
+    const auto file = folder.write("s.toml", kSmall);
+    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(file, options); }), ContainsSubstring("no key=value"));
+    CHECK(parse_seeds("4,7") == std::vector<std::int64_t>{4, 7});
+    CHECK(parse_seeds("7,") == std::vector<std::int64_t>{7});
+    for (const char* text : {"", "x", "0", "1,x", "-1", "1.5"})
+        CHECK(test::refusal(ErrorKind::usage, [&] { parse_seeds(text); }) != "");
+}
+
+TEST_CASE("Resources and prices") {
+    const std::string price = "[price]\nsku = \"m\"\nusd_per_device_hour = 0.5\nsource = \"list\"\ndate = ";
+    const Spec spec = load(kSmall + "[resources]\nthreads = 2\nslots = \"cpu:3\"\n" + price + "\"1970-01-02\"\n");
+    CHECK(spec.threads == 2);
+    CHECK(slot_count(spec.slots, spec.threads) == 3);
+    REQUIRE(spec.price);
+    CHECK(spec.price->valid_from_ms == 86'400'000);
+    CHECK(spec.price->usd_per_hour == 0.5);
+    CHECK_THAT(wrong(kSmall + price + "\"2024-02-30\"\n"), ContainsSubstring("'2024-02-30' is no date"));
+    CHECK_THAT(wrong(kSmall + price + "2024-02-03\n"), ContainsSubstring("dates are not used here"));
+    CHECK_THAT(wrong(kSmall + "[resources]\nthreads = 0\n"), ContainsSubstring("s.toml:6:11"));
+    CHECK_THAT(wrong(kSmall + "[resources]\nslots = \"gpu:1\"\n"), ContainsSubstring("s.toml:6:9: 'gpu:1'"));
+    CHECK(slot_count("auto", 1'000'000) == 1);
+    CHECK(slot_count("auto", 1) == usable_cores());
+}
