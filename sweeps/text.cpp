@@ -59,6 +59,7 @@ std::string bytes_text(double bytes) {
 
 std::string duration_text(double seconds) {
     if (!std::isfinite(seconds) || seconds < 0) return "?";
+    if (seconds < 9.95) return fmt::format("{:.1f}s", seconds);
     const auto whole = static_cast<long long>(std::llround(std::min(seconds, 1e12)));
     if (whole < 60) return fmt::format("{}s", whole);
     if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
