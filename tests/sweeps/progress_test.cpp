@@ -105,6 +105,8 @@ TEST_CASE("Numbers for people") {
     CHECK(duration_text(std::numeric_limits<double>::quiet_NaN()) == "?");
     CHECK(bytes_text(1536) == "1.5 KiB");
     CHECK(usd_text(0) == "$0.00");
+    CHECK(usd_text(1e-7) == "<$0.0001");
+    CHECK(display_width("\x1b[1mäb\x1b[0m") == 2);
     CHECK(usd_text(12.345) == "$12.35");
     CHECK(cut_to_width("äöü", 2) == "äö");
     CHECK(printable("a\x1b[1m\tb\n") == "a?[1m b?");
