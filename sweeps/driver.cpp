@@ -91,7 +91,17 @@ class Driver {
         fill_queue();
         announce();
         if (queue_.empty()) return summary_;
-        loop();
+        try {
+            loop();
+        } catch (const Error&) {
+            // Most often a full disk. What the trials wrote so far is in their journals.
+            const std::size_t count = running_.size();
+            if (count > 0) end_children();
+            progress_.finish();
+            progress_.warning(fmt::format("{} running trial{} ended; once this is mended, go on with: {}", count,
+                                          count == 1 ? " was" : "s were", options_.continue_with));
+            throw;
+        }
         progress_.finish();
         return conclude();
     }

@@ -94,7 +94,7 @@ std::string Point::name() const {
 
 std::vector<Point> expand(const Spec& spec) {
     refuse_idle_overrides(spec);
-    const std::filesystem::path base_folder = spec.file.has_parent_path() ? spec.file.parent_path() : ".";
+    const std::filesystem::path base_folder = std::filesystem::absolute(spec.file).parent_path();
     std::vector<Point> points;
     std::map<std::string, std::size_t> by_hash;
     std::map<std::string, experiments::Projection> projections;  // a seed changes none

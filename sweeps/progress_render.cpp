@@ -44,7 +44,7 @@ std::string slot_line(const SlotView& slot, std::size_t label_width, const LiveS
         slot.total_steps > 0 ? static_cast<double>(slot.step) / static_cast<double>(slot.total_steps) : 0;
     std::string line = "  " + padded(slot.label, label_width) + "  ";
     // On a narrow terminal the numbers matter more than the bar.
-    if (style.width >= 70) line += bar(fraction, style.unicode) + " ";
+    if (style.width >= static_cast<int>(label_width) + 72) line += bar(fraction, style.unicode) + " ";
     if (slot.total_steps == 0) return line + "starting";
     line += fmt::format(" {}/{}", slot.step, slot.total_steps);
     if (slot.step > 0) line += fmt::format("  loss {:.4f}  {} tok/s", slot.loss, si(slot.tokens_per_second));
@@ -67,7 +67,7 @@ std::vector<std::string> render_live(const ProgressView& view, const LiveStyle& 
     std::vector<std::string> lines = {header};
     std::size_t label_width = 8;
     for (const SlotView& slot : view.slots) label_width = std::max(label_width, display_width(slot.label));
-    label_width = std::min(label_width, std::max<std::size_t>(8, width / 3));
+    label_width = std::min(label_width, std::max<std::size_t>(8, width / 2));
     for (const SlotView& slot : view.slots) {
         SlotView safe = slot;
         safe.label = printable(slot.label);

@@ -172,7 +172,7 @@ void read_price(const ConfigNode& node, Spec& spec) {
     price.sku = reader.required<std::string>("sku");
     price.usd_per_hour = reader.required<double>("usd_per_device_hour");
     const std::string date = reader.required<std::string>("date");
-    reader.optional("source", price.source);
+    price.source = reader.required<std::string>("source");
     reader.finish();
     if (price.sku.empty()) refuse(reader.place("sku"), "price.sku is empty");
     if (!(price.usd_per_hour >= 0 && price.usd_per_hour < 1e6))
@@ -226,6 +226,11 @@ Override parse_override(const std::string& text) {
     if (equals == std::string::npos || equals == 0)
         throw Error(ErrorKind::usage, fmt::format("--set {}: this is no key=value", text),
                     "write it as in --set train.learning_rate=1e-3");
+    try {
+        static_cast<void>(Json(text).dump());
+    } catch (const Json::exception&) {
+        throw Error(ErrorKind::usage, "--set holds bytes that are no UTF-8");
+    }
     const std::string path = text.substr(0, equals);
     const std::string table = path.substr(0, path.find('.'));
     const std::vector<std::string>& known = trial_keys();
@@ -246,6 +251,16 @@ void apply_overrides(const std::vector<std::string>& texts, Spec& spec) {
         else
             spec.overrides.push_back(std::move(change));
     }
+}
+
+std::vector<std::string> sweep_files_beside(const std::filesystem::path& file) {
+    std::vector<std::string> names;
+    std::error_code error;
+    const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+        if (entry.path().extension() == ".toml") names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
 }
 
 Json identity(const ConfigNode& root, const Spec& spec, const SpecOptions& options) {
@@ -273,6 +288,12 @@ const Case* Spec::find_case(const std::string& case_name) const {
 }
 
 Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
+    if (!std::filesystem::exists(file)) {
+        const std::string meant = did_you_mean(file.filename().string(), sweep_files_beside(file));
+        throw Error(
+            ErrorKind::usage, fmt::format("there is no sweep file {}", file.string()),
+            meant.empty() ? "check the path" : fmt::format("did you mean {}?", (file.parent_path() / meant).string()));
+    }
     const std::string text = read_file(file);
     ConfigNode root = read_with_parents(file);
     root.place = Place{file.string(), 0, 0};

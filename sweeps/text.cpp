@@ -25,7 +25,15 @@ std::string printable(std::string_view text) {
 
 std::size_t display_width(std::string_view text) {
     std::size_t width = 0;
-    for (const char c : text) width += continues_code_point(c) ? 0 : 1;
+    bool in_escape = false;
+    for (const char c : text) {
+        if (c == '\x1b')
+            in_escape = true;
+        else if (in_escape)
+            in_escape = !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'));
+        else
+            width += continues_code_point(c) ? 0 : 1;
+    }
     return width;
 }
 
@@ -59,6 +67,7 @@ std::string bytes_text(double bytes) {
 
 std::string duration_text(double seconds) {
     if (!std::isfinite(seconds) || seconds < 0) return "?";
+    if (seconds < 9.95) return fmt::format("{:.1f}s", seconds);
     const auto whole = static_cast<long long>(std::llround(std::min(seconds, 1e12)));
     if (whole < 60) return fmt::format("{}s", whole);
     if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
@@ -67,6 +76,7 @@ std::string duration_text(double seconds) {
 }
 
 std::string usd_text(double usd) {
+    if (usd > 0 && usd < 1e-4) return "<$0.0001";
     return usd >= 1 || usd == 0 ? fmt::format("${:.2f}", usd) : fmt::format("${:.2g}", usd);
 }
 

@@ -10,7 +10,7 @@ namespace deft::sweeps {
 // Control characters become '?': no text from a file or a child may steer the terminal.
 std::string printable(std::string_view text);
 
-// Columns on a terminal, each code point counted as one.
+// Columns on a terminal, each code point counted as one and escape sequences as none.
 std::size_t display_width(std::string_view text);
 // At most `width` columns, cut at the right.
 std::string cut_to_width(std::string_view text, std::size_t width);

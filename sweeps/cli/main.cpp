@@ -4,11 +4,25 @@
 #include <exception>
 #include <new>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/version.h"
 
 namespace {
+
+// The parser would only say that a subcommand is missing.
+void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
+    if (argc < 2 || argv[1][0] == '-') return;
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands({})) {
+        if (command->get_name() == argv[1]) return;
+        if (!command->get_group().empty()) names.push_back(command->get_name());
+    }
+    const std::string meant = deft::did_you_mean(argv[1], names);
+    throw deft::Error(deft::ErrorKind::usage, std::string("there is no command ") + argv[1],
+                      meant.empty() ? "see deft --help" : "did you mean " + meant + "?");
+}
 
 int run(int argc, char** argv) {
     CLI::App app("Trains the cases of a sweep, logs what they consumed and scored, and tabulates them.", "deft");
@@ -22,6 +36,7 @@ int run(int argc, char** argv) {
     deft::cli::add_logs(app, context);
     deft::cli::add_report(app, context);
     deft::cli::add_trial(app, context);
+    refuse_unknown_command(app, argc, argv);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& asked) {  // --help, --version

@@ -10,9 +10,8 @@ void SpecArguments::add_to(CLI::App& command) {
     command.add_option("sweep", file, "The sweep file, as in sweeps/quickstart.toml")->required();
     command.add_option("--scale", scale, "The scale to run it at")->capture_default_str();
     command.add_option("--set", overrides, "Lay a value over every case, as in train.learning_rate=1e-3")
-        ->take_all()
         ->allow_extra_args(false);
-    command.add_option("--only", only, "These cases alone")->delimiter(',');
+    command.add_option("--only", only, "These cases alone, as in baseline,cl")->delimiter(',')->allow_extra_args(false);
     command.add_option("--seeds", seeds, "Seeds: a count, or a list as in 4,7");
 }
 

@@ -1,8 +1,10 @@
 #include "sweeps/driver.h"
 
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 #include <csignal>
+#include <fstream>
 
 #include "sweeps/trial_process.h"
 #include "tests/sweeps/fake_trial.h"
@@ -211,6 +213,30 @@ TEST_CASE("A program that cannot be started ends the sweep, not its trials one b
     CHECK_THAT(test::refusal(ErrorKind::io, [&] { sweep.run(); }), ContainsSubstring("/nonexistent/program"));
     sweep.options.trial_program = sweep.folder.path / "trial.sh";
     CHECK(sweep.run().ok == 2);
+}
+
+TEST_CASE("A full disk ends the run cleanly, and the next one goes on") {
+    FakeSweep sweep({"wait"});
+    make_folder(sweep.options.root);
+    if (::geteuid() != 0 || ::mount("tmpfs", sweep.options.root.c_str(), "tmpfs", 0, "size=2m") != 0)
+        DEFT_SKIP("needs the right to mount a tmpfs");
+    struct Unmount {
+        const std::filesystem::path& path;
+        ~Unmount() { ::umount2(path.c_str(), MNT_DETACH); }
+    } unmount{sweep.options.root};
+    const pid_t driver = sweep.run_apart();
+    REQUIRE(sweep.wait_for("up"));
+    ::usleep(300'000);
+    {
+        std::ofstream filler(sweep.options.root / "filler");
+        filler << std::string(4 << 20, 'x');
+    }
+    sweep.touch("go");
+    CHECK(wait_for_exit(driver) == kExitFailed);
+    std::filesystem::remove(sweep.options.root / "filler");
+    const RunSummary summary = sweep.run();
+    CHECK(summary.ok == 1);
+    CHECK(sweep.row(0).state == "ok");
 }
 
 TEST_CASE("A folder left of a lost database is not written into") {

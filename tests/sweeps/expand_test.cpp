@@ -80,10 +80,10 @@ TEST_CASE("Two points that would train the same thing are refused, both named") 
 
 TEST_CASE("An axis that a trial does not know is refused where its value stands") {
     const std::string message = wrong(kHead + kCases + "[axes.grid]\n\"train.budget_fractoin\" = [0.5]\n");
-    CHECK_THAT(message, ContainsSubstring("s.toml:21:28: unknown key train.budget_fractoin"));
+    CHECK_THAT(message, ContainsSubstring("s.toml:22:28: unknown key train.budget_fractoin"));
     CHECK_THAT(message, ContainsSubstring("did you mean budget_fraction?"));
     CHECK_THAT(wrong(kHead + kCases + "[axes.grid]\n\"train.batch_size\" = [4, \"x\"]\n"),
-               ContainsSubstring("s.toml:21:26"));
+               ContainsSubstring("s.toml:22:26"));
 }
 
 TEST_CASE("Overrides lie over defaults and cases") {

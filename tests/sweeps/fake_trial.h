@@ -14,64 +14,29 @@
 
 namespace deft::test {
 
-inline constexpr const char* kScript = R"(#!/bin/sh
+inline constexpr const char* kScript = R"sh(#!/bin/sh
 here=$(dirname "$0")
 folder="$2"
 journal="$folder/journal.jsonl"
 case_name=$(sed -n 's/^ *"case": "\(.*\)",*$/\1/p' "$folder/trial.json")
 echo "running $case_name"
 case "$case_name" in
-    ok*) cat "$here/ok.jsonl" > "$journal" ;
-;
-    nan*) echo "the loss is NaN";
-    cat "$here/nan.jsonl" > "$journal";
-    exit 1;
-    ;
-    silent*) exit 0 ;
-    ;
-    config*) echo "deft: error: no such model" >&2;
-    exit 2;
-    ;
-    killed*) cat "$here/started.jsonl" > "$journal";
-    kill - 9 $$;
-    ;
-    torn*) cat "$here/ok.jsonl" > "$journal";
-    printf '{"type":"tr' >> "$journal";
-    ;
-    damaged*) printf '{"type":"sta\n' > "$journal";
-    cat "$here/ok.jsonl" >> "$journal";
-    ;
-    once*) if [ -e "$here/tried" ];
-    then cat "$here/ok.jsonl" > "$journal" else touch "$here/tried";
-    echo boom;
-    kill - 9 $$;
-    fi;
-    ;
-    slow*) cat "$here/started.jsonl" > "$journal"
-           if [ ! -e "$here/fast" ];
-    then touch "$here/up";
-    sleep 60;
-    fi cat "$here/ok.jsonl" > "$journal";
-    ;
-    late*) cat "$here/ok.jsonl" > "$journal";
-    touch "$here/up";
-    sleep 60;
-    ;
-    wait*) touch "$here/up";
-    while
-        [!-e "$here/go"];
-    do sleep 0.05;
-    done;
-    cat "$here/ok.jsonl" > "$journal";
-    ;
-    stubborn*) trap '' TERM;
-    touch "$here/up";
-    while :;
-    do sleep 0.1;
-    done;
-    ;
+    ok*) cat "$here/ok.jsonl" > "$journal" ;;
+    nan*) echo "the loss is NaN"; cat "$here/nan.jsonl" > "$journal"; exit 1 ;;
+    silent*) exit 0 ;;
+    config*) echo "deft: error: no such model" >&2; exit 2 ;;
+    killed*) cat "$here/started.jsonl" > "$journal"; kill -9 $$ ;;
+    torn*) cat "$here/ok.jsonl" > "$journal"; printf '{"type":"tr' >> "$journal" ;;
+    damaged*) printf '{"type":"sta\n' > "$journal"; cat "$here/ok.jsonl" >> "$journal" ;;
+    once*) if [ -e "$here/tried" ]; then cat "$here/ok.jsonl" > "$journal"
+           else touch "$here/tried"; echo boom; kill -9 $$; fi ;;
+    slow*) if [ -e "$here/fast" ]; then cat "$here/ok.jsonl" > "$journal"
+           else cat "$here/started.jsonl" > "$journal"; touch "$here/up"; sleep 60; fi ;;
+    late*) cat "$here/ok.jsonl" > "$journal"; touch "$here/up"; sleep 60 ;;
+    wait*) touch "$here/up"; while [ ! -e "$here/go" ]; do sleep 0.05; done; cat "$here/ok.jsonl" > "$journal" ;;
+    stubborn*) trap '' TERM; touch "$here/up"; while :; do sleep 0.1; done ;;
 esac
-)";
+)sh";
 
 class FakeSweep {
  public:

@@ -43,7 +43,7 @@ TEST_CASE("The live block: a header and a line a slot") {
     const auto lines = render_live(busy(), {100, false, false});
     REQUIRE(lines.size() == 4);
     CHECK(lines[0] == "quickstart: 3 done, 2 running, 1 failed, 6 left, ETA 2m05s, $0.012");
-    CHECK(lines[1] == "  baseline/1   ##########..........  40/80  loss 5.2500  12.3k tok/s  9s left");
+    CHECK(lines[1] == "  baseline/1  ##########..........  40/80  loss 5.2500  12.3k tok/s  9.0s left");
     CHECK_THAT(lines[2], ContainsSubstring("starting"));
     CHECK_THAT(lines[3], ContainsSubstring("idle"));
     for (const std::string& line : lines) CHECK(line.find('\x1b') == std::string::npos);
@@ -98,12 +98,15 @@ TEST_CASE("Numbers for people") {
     CHECK(si(1234) == "1.23k");
     CHECK(si(999'999) == "1M");
     CHECK(si(2.5e12) == "2.5T");
+    CHECK(duration_text(0.44) == "0.4s");
     CHECK(duration_text(59.4) == "59s");
     CHECK(duration_text(3600) == "1h00m");
     CHECK(duration_text(90'000) == "1d01h");
     CHECK(duration_text(std::numeric_limits<double>::quiet_NaN()) == "?");
     CHECK(bytes_text(1536) == "1.5 KiB");
     CHECK(usd_text(0) == "$0.00");
+    CHECK(usd_text(1e-7) == "<$0.0001");
+    CHECK(display_width("\x1b[1mäb\x1b[0m") == 2);
     CHECK(usd_text(12.345) == "$12.35");
     CHECK(cut_to_width("äöü", 2) == "äö");
     CHECK(printable("a\x1b[1m\tb\n") == "a?[1m b?");
