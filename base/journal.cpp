@@ -110,6 +110,7 @@ off_t whole_lines(int file, off_t size) {
         const off_t begin = end > static_cast<off_t>(block.size()) ? end - static_cast<off_t>(block.size()) : 0;
         const ssize_t got = pread(file, block.data(), static_cast<std::size_t>(end - begin), begin);
         if (got < 0 && errno == EINTR) continue;
+        if (got == 0) errno = EIO;  // shorter than it was a moment ago
         if (got <= 0) return -1;
         for (ssize_t i = got; i > 0; --i)
             if (block[static_cast<std::size_t>(i - 1)] == '\n') return begin + i;

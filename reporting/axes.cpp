@@ -34,8 +34,8 @@ Axes parse_axes(const std::string& axes_json) {
 std::string place_of(const results_db::TrialRow& trial) {
     const Axes axes = parse_axes(trial.axes_json);
     std::string text = trial.case_key;
-    if (axes.has_budget) text += " " + axes.budget_text();
-    if (!axes.others.empty()) text += " " + axes.others_text();
+    if (axes.has_budget) text += fmt::format(" {}", axes.budget_text());
+    if (!axes.others.empty()) text += fmt::format(" {}", axes.others_text());
     return text;
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -16,7 +18,7 @@ std::string escaped(const std::string& text, const char* newline) {
             if (c == '<')
                 with_breaks += "&lt;";
             else if (c == '|' || c == '\\')
-                with_breaks += std::string("\\") + c;
+                (with_breaks += '\\') += c;
             else
                 with_breaks += c;
         }
@@ -30,25 +32,25 @@ std::string escaped(const std::string& text, const char* newline) {
 
 std::string render_markdown(const Table& table) {
     std::string out;
-    if (!table.caption.empty()) out += "**" + escaped(table.caption, " ") + "**\n";
+    if (!table.caption.empty()) out += fmt::format("**{}**\n", escaped(table.caption, " "));
     if (!table.columns.empty()) {
         if (!out.empty()) out += "\n";
         std::string rule = "|";
         out += "|";
         for (const Column& column : table.columns) {
-            out += " " + escaped(column.title, "<br>") + " |";
+            out += fmt::format(" {} |", escaped(column.title, "<br>"));
             rule += column.align == Align::right ? "---:|" : ":---|";
         }
         out += "\n" + rule + "\n";
         for (const auto& row : table.rows) {
             out += "|";
             for (std::size_t column = 0; column < table.columns.size(); ++column)
-                out += " " + (column < row.size() ? escaped(row[column], "<br>") : std::string()) + " |";
+                out += fmt::format(" {} |", column < row.size() ? escaped(row[column], "<br>") : std::string());
             out += "\n";
         }
     }
     if (!table.notes.empty() && !out.empty()) out += "\n";
-    for (const std::string& note : table.notes) out += "- " + escaped(note, " ") + "\n";
+    for (const std::string& note : table.notes) out += fmt::format("- {}\n", escaped(note, " "));
     return out;
 }
 

@@ -30,7 +30,7 @@ int decimals(double value, int digits, int most) {
 
 std::string si(double value) {
     if (!std::isfinite(value)) return not_finite(value);
-    if (value < 0) return "-" + si(-value);
+    if (value < 0) return fmt::format("-{}", si(-value));
     if (value < 1000 && value == std::floor(value)) return fmt::format("{:.0f}", value);
     constexpr std::array<const char*, 9> prefixes = {"", "k", "M", "G", "T", "P", "E", "Z", "Y"};
     std::size_t prefix = 0;

@@ -35,6 +35,11 @@ AttemptPosition position_of(Connection& connection, std::int64_t attempt_id) {
     return position;
 }
 
+// A line that no trial of ours wrote, told apart from a database that could not take it.
+struct BadLine {
+    std::string why;
+};
+
 // The statements of one ingestion, prepared once.
 class Rows {
  public:
@@ -78,7 +83,7 @@ class Rows {
     }
 
     void add(const journal::Evaluation& score) {
-        if (score.n < 0) throw Error(ErrorKind::io, "field 'n' of a journal line of type 'evaluation' is negative");
+        if (score.n < 0) throw BadLine{"field 'n' of a journal line of type 'evaluation' is negative"};
         add_metric_.bind(score.metric, score.unit, score.better).run();
         score_.bind(attempt_, score.step, code_, score.task, score.task_version, score.split, score.shots, score.value,
                     kind_of(score.value), score.n, score.standard_error, score.chance, score.metric, score.unit,
@@ -102,8 +107,8 @@ class Rows {
 
     void add(const journal::Started& started) {
         if (!started.config_hash.empty() && started.config_hash != config_hash_)
-            throw Error(ErrorKind::io, fmt::format("the journal is of configuration {}, the attempt of {}",
-                                                   started.config_hash, config_hash_));
+            throw BadLine{fmt::format("the journal is of configuration {}, the attempt of {}", started.config_hash,
+                                      config_hash_)};
         std::optional<std::int64_t> dataset;
         if (!started.dataset_name.empty() || !started.dataset_sha256.empty()) {
             Statement(connection_,
@@ -147,14 +152,20 @@ class Rows {
 
 template <class Record>
 Record read_as(const Json& line) {
-    Record record;
-    journal::from_json(line, record);
-    return record;
+    try {
+        Record record;
+        journal::from_json(line, record);
+        return record;
+    } catch (const Error& error) {
+        throw BadLine{error.what()};
+    }
 }
 
 void take_line(const std::string_view text, Rows& rows, IngestResult& result, std::optional<journal::Lease>& lease) {
-    const Json line = Json::parse(text);
-    const std::string type = line.is_object() ? line.value("type", "") : "";
+    const Json line = Json::parse(text, nullptr, false);
+    if (line.is_discarded()) throw BadLine{"it is no JSON"};
+    std::string type;
+    if (line.is_object() && line.contains("type") && line["type"].is_string()) type = line["type"].get<std::string>();
     if (type == "train") {
         result.last_point = read_as<journal::TrainPoint>(line);
         rows.add(*result.last_point);
@@ -172,7 +183,7 @@ void take_line(const std::string_view text, Rows& rows, IngestResult& result, st
         result.ended = read_as<journal::Ended>(line);
         rows.add(*result.ended);
     } else {
-        throw Error(ErrorKind::io, fmt::format("a journal line of unknown type '{}'", type));
+        throw BadLine{fmt::format("it has the unknown type '{}'", type)};
     }
 }
 
@@ -198,12 +209,8 @@ IngestResult ingest_journal(Connection& connection, std::int64_t attempt_id, con
         const std::int64_t number = position.lines + result.lines;
         try {
             take_line(line, rows, result, lease);
-        } catch (const Json::exception& error) {
-            fail_line(journal, number, error.what());
-        } catch (const Error& error) {
-            // A full disk leaves no doubt about the line.
-            if (error.kind() != ErrorKind::io || !connection.in_transaction()) throw;
-            fail_line(journal, number, error.what());
+        } catch (const BadLine& bad) {
+            fail_line(journal, number, bad.why);
         }
     }
     if (result.lines == 0) return result;

@@ -48,6 +48,7 @@ void back_up(Connection& connection, std::int64_t version) {
 
 void apply(Connection& connection, const Migration& step) {
     Transaction transaction(connection);
+    if (connection.integer("PRAGMA user_version") >= step.version) return;
     connection.execute(step.sql);
     Statement(connection, "INSERT INTO migration (version, name, sha256, applied_ms) VALUES (?1, ?2, ?3, ?4)")
         .bind(step.version, step.name, sha256(step.sql), now_ms())
@@ -76,9 +77,9 @@ void set_journal_mode(Connection& connection) {
     connection.execute("PRAGMA journal_size_limit = 67108864");
 }
 
-void require_known_version(Connection& connection, std::span<const Migration> steps) {
-    const std::int64_t version = connection.integer("PRAGMA user_version");
-    if (version > steps.back().version) fail_newer(connection.file(), version, steps.back().version);
+[[noreturn]] void fail_empty(const std::filesystem::path& file) {
+    throw Error(ErrorKind::missing, fmt::format("there are no results in {}", file.string()),
+                "run a sweep first: deft run SPEC");
 }
 
 std::unique_ptr<Connection> read_connection(const std::filesystem::path& file) {
@@ -123,6 +124,9 @@ bool supports_wal(long file_system_type) {
 void require_ours(const std::filesystem::path& file) {
     std::error_code error;
     const auto status = std::filesystem::status(file, error);
+    if (!std::filesystem::status_known(status))
+        throw Error(ErrorKind::io, fmt::format("cannot look at {}: {}", file.string(), error.message()),
+                    "make its folder readable for this user, or choose another root folder", "the file");
     if (!std::filesystem::exists(status)) return;
     if (!std::filesystem::is_regular_file(status)) fail_foreign(file, "it is no plain file");
     const std::int64_t size = bytes_in(file);
@@ -152,24 +156,20 @@ std::unique_ptr<Connection> open_for_writing(const std::filesystem::path& file, 
         connection->execute("PRAGMA page_size = 8192");
         connection->execute(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str());
     }
-    require_known_version(*connection, steps);
+    if (const std::int64_t version = connection->integer("PRAGMA user_version"); version > steps.back().version)
+        fail_newer(connection->file(), version, steps.back().version);
     set_journal_mode(*connection);
     migrate(*connection, steps);
     return connection;
 }
 
 std::unique_ptr<Connection> open_for_reading(const std::filesystem::path& file, std::span<const Migration> steps) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(file, ignored) || (std::filesystem::is_regular_file(file) && bytes_in(file) == 0))
-        throw Error(ErrorKind::missing, fmt::format("there are no results in {}", file.string()),
-                    "run a sweep first: deft run SPEC");
     require_ours(file);
+    if (bytes_in(file) == 0) fail_empty(file);
     auto connection = read_connection(file);
     const std::int64_t version = connection->integer("PRAGMA user_version");
     if (version > steps.back().version) fail_newer(connection->file(), version, steps.back().version);
-    if (version == 0)
-        throw Error(ErrorKind::missing, fmt::format("there are no results in {}", file.string()),
-                    "run a sweep first: deft run SPEC");
+    if (version == 0) fail_empty(file);
     if (version < steps.back().version)
         throw Error(ErrorKind::database,
                     fmt::format("{} has the older schema version {}; this program reads {}", file.string(), version,

@@ -17,6 +17,13 @@ namespace deft::results_db {
 
 namespace {
 
+// One file has one lock, whichever path leads to it.
+std::filesystem::path real_path(const std::filesystem::path& file) {
+    std::error_code error;
+    const std::filesystem::path real = std::filesystem::weakly_canonical(file, error);
+    return error ? std::filesystem::absolute(file) : real;
+}
+
 std::filesystem::path ours(const std::filesystem::path& file) {
     require_ours(file);
     return file;
@@ -105,7 +112,7 @@ struct Writer::Impl {
     std::string uid = random_uid();
 };
 
-Writer::Writer(const std::filesystem::path& file) : impl_(std::make_unique<Impl>(std::filesystem::absolute(file))) {}
+Writer::Writer(const std::filesystem::path& file) : impl_(std::make_unique<Impl>(real_path(file))) {}
 
 Writer::~Writer() = default;
 

@@ -180,6 +180,9 @@ TEST_CASE("a second writer is refused with the first one's pid") {
               }
               return 0;
           }) == kExitDatabase);
+    // Nor by another path to the same file.
+    std::filesystem::create_symlink(file, folder / "link.db");
+    check_fails([&] { const Writer second(folder / "link.db"); }, ErrorKind::database, "another deft run");
     // A reader does not mind.
     CHECK(Reader(file).sweep_names().empty());
     first.reset();
@@ -219,6 +222,10 @@ TEST_CASE("a folder without the right to write is an io error") {
     // Even with the lock file writable.
     std::filesystem::permissions(folder.path() / "root/results.db.lock", std::filesystem::perms{0666});
     CHECK(as_nobody([&] { const Writer writer(file); }) == io);
+    std::filesystem::permissions(folder.path() / "root", std::filesystem::perms{0700});
+    CHECK(as_nobody([&] { const Reader reader(file); }) == io);
+    CHECK(as_nobody([&] { const Writer writer(file); }) == io);
+    std::filesystem::permissions(folder.path() / "root", std::filesystem::perms{0755});
     // Reading works without the right to write beside the file.
     CHECK(as_nobody([&] {
               if (Reader(file).sweep("quick").trials.size() != 1) throw std::runtime_error("wrong");
