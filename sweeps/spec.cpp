@@ -29,9 +29,10 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
 
 void require_name(const std::string& name, const Place& place, const std::string& what) {
     const bool good = !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+               c == '+';
     });
-    if (!good) refuse(place, fmt::format("{} '{}' must be made of a-z, 0-9, _ and -", what, name));
+    if (!good) refuse(place, fmt::format("{} '{}' must be made of letters, digits, _, - and +", what, name));
 }
 
 // Takes the trial's tables of `reader`'s table into a tree of their own.
