@@ -26,7 +26,7 @@ inline double head_flops(const HeadShape& s) {
 
 inline OpCase head_loss_train_case(Draw draw, HeadShape s, Accumulate accumulate) {
     const auto target = draw_targets(draw, s);
-    const double scale = 1.0 / static_cast<double>(s.rows);
+    const double scale = 0.5;
     OpCase op;
     op.name = shape_text("head_loss_train", s.rows, s.C, s.V, accumulate == Accumulate::yes);
     op.buffers = {output("loss", s.rows), output("dx", s.rows * s.C), gradient(draw, "dw", s.V * s.C, accumulate),

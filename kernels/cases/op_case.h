@@ -23,8 +23,8 @@ struct Buffer {
     std::string name;
     Role role;
     std::vector<float> value;  // what it holds before the run; of an output only the size counts
-    // Mean square below which an output's error is taken as absolute: for results that are zero but for rounding.
-    double floor = 0;
+    // Mean square below which an output's error is taken as absolute: for few values, or sums that may cancel.
+    double floor = 1e-2;
 };
 
 struct OpCase {
@@ -95,7 +95,9 @@ inline Buffer output(std::string name, std::int64_t n) {
 
 // A gradient: written over, or added to.
 inline Buffer gradient(Draw& draw, std::string name, std::int64_t n, Accumulate accumulate) {
-    return accumulate == Accumulate::yes ? draw.update(std::move(name), n) : output(std::move(name), n);
+    Buffer buffer = accumulate == Accumulate::yes ? draw.update(std::move(name), n) : output(std::move(name), n);
+    buffer.floor = 1;  // a sum over rows
+    return buffer;
 }
 
 template <class... Sizes>

@@ -10,11 +10,11 @@ namespace deft::kernels::cpu {
 
 namespace {
 
-// Tiles of queries x keys. A forward key tile spans whole query tiles, so the first key of a visited tile is visible to
-// every query of it.
+// Tiles of queries x keys. A key tile spans whole query tiles, so the first key of a visited tile is visible to every
+// query of it.
 constexpr std::int64_t kForwardQueries = 64, kForwardKeys = 256;
-constexpr std::int64_t kBackwardQueries = 64, kBackwardKeys = 64;
-static_assert(kForwardKeys % kForwardQueries == 0 && kBackwardKeys == kBackwardQueries);
+constexpr std::int64_t kBackwardQueries = 64, kBackwardKeys = 128;
+static_assert(kForwardKeys % kForwardQueries == 0 && kBackwardKeys % kBackwardQueries == 0);
 
 // One head of a packed qkv (B, T, 3, H, d): rows of stride 3 H d.
 struct Head {
@@ -88,11 +88,12 @@ void forward_head(const Head& head, float* out, float* lse, const float* qkv, fl
     }
 }
 
-// p (queries, keys) from scores s: exp(scale s - lse); ds from dp: scale p (dp - delta). Hidden entries become 0.
+// p (queries, keys) from scores s: exp(scale s - lse); ds from dp: scale p (dp - delta). Row i sees its first
+// first_visible + i entries; the others become 0.
 void backward_tile(float* p, float* ds, const float* lse, const float* delta, std::int64_t queries, std::int64_t keys,
-                   float scale, bool diagonal) {
+                   float scale, std::int64_t first_visible) {
     for (std::int64_t i = 0; i < queries; ++i) {
-        const std::int64_t visible = diagonal ? std::min(keys, i + 1) : keys;
+        const std::int64_t visible = std::min(keys, first_visible + i);
         float *p_row = p + i * kBackwardKeys, *ds_row = ds + i * kBackwardKeys;
 #pragma omp simd
         for (std::int64_t j = 0; j < visible; ++j) {
@@ -128,25 +129,27 @@ void backward_head(const Head& head, float* dqkv, const float* dout, const float
         scratch.delta[t] = total;
     }
     for (std::int64_t k0 = 0; k0 < T; k0 += kBackwardKeys) {
-        const std::int64_t keys = std::min(kBackwardKeys, T - k0);
         const Operand k_tile{k + k0 * packed_stride, packed_stride};  // (keys, d)
         const Operand k_tile_t{k_tile.data, packed_stride, true};
         const Operand v_tile_t{v + k0 * packed_stride, packed_stride, true};
-        const std::int64_t first_query = causal ? k0 : 0;
-        for (std::int64_t q0 = first_query; q0 < T; q0 += kBackwardQueries) {
+        for (std::int64_t t = k0; t < std::min(T, k0 + kBackwardKeys); ++t) {
+            std::fill_n(dk + t * packed_stride, d, 0.0f);
+            std::fill_n(dv + t * packed_stride, d, 0.0f);
+        }
+        for (std::int64_t q0 = causal ? k0 : 0; q0 < T; q0 += kBackwardQueries) {
             const std::int64_t queries = std::min(kBackwardQueries, T - q0);
+            const std::int64_t keys = std::min(kBackwardKeys, (causal ? q0 + queries : T) - k0);
             const Operand q_tile{q + q0 * packed_stride, packed_stride};  // (queries, d)
             const Operand dout_tile{dout + q0 * stride, stride};          // (queries, d)
             gemm_tile(scratch.scores, kBackwardKeys, q_tile, k_tile_t, queries, keys, d, 0.0f);
             gemm_tile(scratch.dp, kBackwardKeys, dout_tile, v_tile_t, queries, keys, d, 0.0f);
             backward_tile(scratch.scores, scratch.dp, lse + q0, scratch.delta + q0, queries, keys, scale,
-                          causal && q0 == k0);
-            // The first tile to reach a gradient writes it, later ones add.
-            const float key_beta = q0 == first_query ? 0.0f : 1.0f, query_beta = k0 == 0 ? 0.0f : 1.0f;
+                          causal ? q0 - k0 + 1 : keys);
+            const float query_beta = k0 == 0 ? 0.0f : 1.0f;  // the first key tile writes dq, later ones add
             const Operand p_t{scratch.scores, kBackwardKeys, true}, ds{scratch.dp, kBackwardKeys},
                 ds_t{scratch.dp, kBackwardKeys, true};
-            gemm_tile(dv + k0 * packed_stride, packed_stride, p_t, dout_tile, keys, d, queries, key_beta);
-            gemm_tile(dk + k0 * packed_stride, packed_stride, ds_t, q_tile, keys, d, queries, key_beta);
+            gemm_tile(dv + k0 * packed_stride, packed_stride, p_t, dout_tile, keys, d, queries, 1.0f);
+            gemm_tile(dk + k0 * packed_stride, packed_stride, ds_t, q_tile, keys, d, queries, 1.0f);
             gemm_tile(dq + q0 * packed_stride, packed_stride, ds, k_tile, queries, d, keys, query_beta);
         }
     }

@@ -7,25 +7,27 @@ namespace deft::kernels::cpu {
 
 namespace {
 
-// Adds the bias to a tile of z (rows, out), leaves the sum in pre when asked, and applies the activation.
-void finish_forward(const Tile& tile, float* y, float* pre, const float* bias, std::int64_t out, Activation act) {
+// Adds the bias to a tile of z (rows, out), and writes its activation to y, which may be z.
+void finish_forward(const Tile& tile, float* y, float* z, const float* bias, std::int64_t out, Activation act) {
     for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
-        float* y_row = y + row * out + tile.col;
+        float *y_row = y + row * out + tile.col, *z_row = z + row * out + tile.col;
         if (bias != nullptr) {
             const float* b = bias + tile.col;
 #pragma omp simd
-            for (std::int64_t i = 0; i < tile.cols; ++i) y_row[i] += b[i];
+            for (std::int64_t i = 0; i < tile.cols; ++i) z_row[i] += b[i];
         }
-        if (pre != nullptr) std::copy_n(y_row, tile.cols, pre + row * out + tile.col);
         if (act == Activation::gelu) {
 #pragma omp simd
-            for (std::int64_t i = 0; i < tile.cols; ++i) y_row[i] = gelu(y_row[i]);
+            for (std::int64_t i = 0; i < tile.cols; ++i) y_row[i] = gelu(z_row[i]);
+        } else if (y != z) {
+            std::copy_n(z_row, tile.cols, y_row);
         }
     }
 }
 
-// Bias gradients are summed by blocks of columns, each over rows in segments: fixed order, short chains.
-constexpr std::int64_t kBiasCols = 32, kBiasSegment = 128;
+// Bias gradients are summed by blocks of columns, wide enough to read memory in streams, over rows in segments: fixed
+// order, short chains.
+constexpr std::int64_t kBiasCols = 256, kBiasSegment = 128;
 
 // dbias[first, first + cols) = or += column sums of dy (rows, out).
 void sum_columns(float* dbias, const float* dy, std::int64_t rows, std::int64_t out, std::int64_t first,
@@ -34,17 +36,12 @@ void sum_columns(float* dbias, const float* dy, std::int64_t rows, std::int64_t 
     for (std::int64_t start = 0; start < rows; start += kBiasSegment) {
         const std::int64_t end = std::min(rows, start + kBiasSegment);
         float segment[kBiasCols] = {};
-        if (cols == kBiasCols) {  // the usual case, with a constant trip count
-            for (std::int64_t row = start; row < end; ++row) {
-                const float* dy_row = dy + row * out + first;
+        for (std::int64_t row = start; row < end; ++row) {
+            const float* dy_row = dy + row * out + first;
 #pragma omp simd
-                for (std::int64_t i = 0; i < kBiasCols; ++i) segment[i] += dy_row[i];
-            }
-        } else {
-            for (std::int64_t row = start; row < end; ++row)
-                for (std::int64_t i = 0; i < cols; ++i) segment[i] += dy[row * out + first + i];
+            for (std::int64_t i = 0; i < cols; ++i) segment[i] += dy_row[i];
         }
-        for (std::int64_t i = 0; i < kBiasCols; ++i) total[i] += segment[i];
+        for (std::int64_t i = 0; i < cols; ++i) total[i] += segment[i];
     }
     for (std::int64_t i = 0; i < cols; ++i)
         dbias[first + i] = (accumulate == Accumulate::yes ? dbias[first + i] : 0.0f) + total[i];
@@ -56,8 +53,9 @@ void linear_forward(Exec& exec, float* y, float* pre, const float* x, const floa
                     std::int64_t rows, std::int64_t in, std::int64_t out, Activation act) {
     const Operand x_operand{x, in};           // (rows, in)
     const Operand w_transposed{w, in, true};  // (in, out)
-    gemm(exec, y, out, x_operand, w_transposed, rows, out, in, 0.0f,
-         [&](const Tile& tile) { finish_forward(tile, y, pre, bias, out, act); });
+    float* z = pre == nullptr ? y : pre;      // (rows, out)
+    gemm(exec, z, out, x_operand, w_transposed, rows, out, in, 0.0f,
+         [&](const Tile& tile) { finish_forward(tile, y, z, bias, out, act); });
 }
 
 void linear_backward_input(Exec& exec, float* dx, const float* dy, const float* w, const float* pre, std::int64_t rows,
