@@ -52,4 +52,25 @@ StepTime time_steps(const StepBench& bench, int threads, int min_steps, double m
     return result;
 }
 
+double gemm_rate(int threads) {
+    constexpr std::int64_t rows = 1024, out = 3072, in = 768;
+    Arena arena;
+    const auto tensors = plan_and_commit(arena, [](Arena& a) {
+        return std::vector<Tensor>{a.add(Region::activations, "y", DType::f32, {rows, out}),
+                                   a.add(Region::activations, "x", DType::f32, {rows, in}),
+                                   a.add(Region::activations, "w", DType::f32, {out, in})};
+    });
+    Exec exec = make_cpu_exec(threads, arena);
+    for (const Tensor& tensor : tensors)
+        for (std::int64_t i = 0; i < tensor.numel(); ++i) tensor.as<float>()[i] = static_cast<float>(i % 17) - 8;
+    double best = 0;
+    for (int round = 0; round < 20; ++round) {
+        const auto start = std::chrono::steady_clock::now();
+        linear_forward(exec, tensors[0], {}, tensors[1], tensors[2], {}, Activation::none);
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        best = std::max(best, 2.0 * rows * out * in / seconds);
+    }
+    return best;
+}
+
 }  // namespace deft::engine

@@ -29,4 +29,7 @@ struct StepTime {
 // Trains on random tokens: two steps to warm up, then at least `min_steps` and `min_seconds`.
 StepTime time_steps(const StepBench& bench, int threads, int min_steps, double min_seconds);
 
+// FLOP/s of one large linear layer forward, 1024 x 3072 x 768: what the GEMM library gives here at its best.
+double gemm_rate(int threads);
+
 }  // namespace deft::engine

@@ -35,6 +35,8 @@ int run(int argc, char** argv) {
     deft::cli::add_show(app, context);
     deft::cli::add_logs(app, context);
     deft::cli::add_report(app, context);
+    deft::cli::add_bench(app, context);
+    deft::cli::add_debug_state(app, context);
     deft::cli::add_trial(app, context);
     refuse_unknown_command(app, argc, argv);
     try {

@@ -1,0 +1,85 @@
+"""One GPT training step in PyTorch, timed: the model, batch and counting of engine/bench/step.h.
+
+usage: pytorch_step.py LAYERS WIDTH HEADS VOCAB LENGTH BATCH THREADS; prints one JSON object.
+"""
+import json
+import os
+import sys
+import time
+
+layers, width, heads, vocab, length, batch, threads = map(int, sys.argv[1:])
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = str(threads)
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.set_num_threads(threads)
+torch.manual_seed(1)
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ln1, self.ln2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.fc, self.fc2 = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x, mask):
+        B, T, C = x.shape
+        q, k, v = self.qkv(self.ln1(x)).view(B, T, 3, heads, C // heads).permute(2, 0, 3, 1, 4)
+        if hasattr(F, "scaled_dot_product_attention"):
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        else:
+            scores = q @ k.transpose(-1, -2) * (C // heads) ** -0.5
+            y = scores.masked_fill(mask, float("-inf")).softmax(-1) @ v
+        x = x + self.proj(y.transpose(1, 2).reshape(B, T, C))
+        return x + self.fc2(F.gelu(self.fc(self.ln2(x)), approximate="tanh"))
+
+
+class GPT(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wte, self.wpe = nn.Embedding(vocab, width), nn.Embedding(length, width)
+        self.blocks = nn.ModuleList(Block() for _ in range(layers))
+        self.ln = nn.LayerNorm(width)
+        for p in self.parameters():
+            if p.dim() > 1:
+                nn.init.normal_(p, std=0.02)
+
+    def forward(self, token, target, mask):
+        x = self.wte(token) + self.wpe.weight
+        for block in self.blocks:
+            x = block(x, mask)
+        return F.cross_entropy((self.ln(x) @ self.wte.weight.t()).view(-1, vocab), target.view(-1))
+
+
+model = GPT()
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, weight_decay=0.1)
+token = torch.randint(vocab, (batch, length))
+target = torch.randint(vocab, (batch, length))
+mask = torch.ones(length, length, dtype=torch.bool).triu(1)
+
+
+def step():
+    optimizer.zero_grad(set_to_none=True)
+    model(token, target, mask).backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+
+
+def median_seconds(run, least_runs, least_seconds):
+    run(), run()
+    times, start = [], time.perf_counter()
+    while len(times) < least_runs or time.perf_counter() - start < least_seconds:
+        before = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - before)
+    return sorted(times)[len(times) // 2]
+
+
+a, b = torch.randn(1024, 768), torch.randn(3072, 768)
+gemm = median_seconds(lambda: a @ b.t(), 5, 0.2)
+print(json.dumps({"seconds": median_seconds(step, 3, 1.0), "version": torch.__version__,
+                  "gemm_flops": 2 * 1024 * 3072 * 768 / gemm}))

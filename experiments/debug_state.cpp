@@ -1,0 +1,21 @@
+#include "experiments/debug_state.h"
+
+#include <fmt/format.h>
+
+#include "engine/train/debug_state.h"
+#include "experiments/datasets/load.h"
+#include "experiments/engine_config.h"
+
+namespace deft::experiments {
+
+void write_debug_state(TrialConfig config, std::int64_t step, int threads, const std::filesystem::path& file) {
+    config.train.micro_batch_size = config.train.batch_size;
+    const Dataset dataset = load_dataset(config.data, config.base_folder);
+    engine::Trainer trainer(trainer_config(config), dataset.train, threads);
+    for (std::int64_t done = 0; done < step - 1 && !trainer.done(); ++done) trainer.step();
+    if (trainer.done())
+        throw Error(ErrorKind::usage, fmt::format("step {} lies beyond the trial's {} steps", step, trainer.counts().steps));
+    engine::write_debug_state(trainer, file);
+}
+
+}  // namespace deft::experiments

@@ -1,0 +1,117 @@
+// deft bench: how fast this machine trains, as a fraction of the FMA peak measured in the same run.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "base/process.h"
+#include "engine/bench/step.h"
+#include "kernels/bench/peak_fma.h"
+#include "reporting/table.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+
+namespace deft::cli {
+
+namespace {
+
+struct Arguments {
+    int threads = 2;
+    int rounds = 3;
+    std::string python;  // of a PyTorch to stand beside
+};
+
+struct TorchTime {
+    double seconds = 0;
+    std::string version;
+    double gemm_flops = 0;  // its rate on 1024 x 3072 x 768, which tells a healthy BLAS from a misconfigured one
+};
+
+// Errors: io, when that Python has no PyTorch or the script fails.
+TorchTime torch_step(const std::string& python, const engine::StepBench& bench, int threads) {
+    const auto& m = bench.model;
+    const ProcessOutput output =
+        run_process({python, DEFT_SOURCE_DIR "/engine/bench/pytorch_step.py", std::to_string(m.layers),
+                     std::to_string(m.width), std::to_string(m.heads), std::to_string(m.vocab),
+                     std::to_string(m.max_seqlen), std::to_string(bench.batch_size), std::to_string(threads)});
+    const Json json = Json::parse(output.out, nullptr, false);
+    if (output.exit_code != 0 || !json.is_object())
+        throw Error(ErrorKind::io, python + " could not run the PyTorch step", "name a Python that has torch, or none");
+    return {json.at("seconds"), json.at("version"), json.at("gemm_flops")};
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+int run_step(const Arguments& arguments) {
+    using reporting::Align;
+    reporting::Table table;
+    table.caption = fmt::format("One training step, {} thread(s), median of {} interleaved rounds", arguments.threads,
+                                arguments.rounds);
+    table.columns = {{"layers, width, heads, vocab, length, batch", Align::left}, {"ms"}, {"GFLOP/s"},
+                     {"of AVX2 peak"}};
+    const kernels::FmaPeak peak = kernels::measure_fma_peak(arguments.threads);
+    if (peak.avx512_flops > 0) table.columns.push_back({"of AVX-512 peak"});
+    const bool torch = !arguments.python.empty();
+    if (torch) table.columns.insert(table.columns.end(), {{"PyTorch GFLOP/s"}, {"against PyTorch"}});
+    const double our_gemm = torch ? engine::gemm_rate(arguments.threads) : 0;
+    std::string version;
+    for (const engine::StepBench& bench : engine::standard_step_benches()) {
+        std::vector<double> ours, theirs, torch_gemm;
+        double flops = 0;
+        for (int round = 0; round < arguments.rounds; ++round) {
+            const engine::StepTime time = engine::time_steps(bench, arguments.threads, 3, 1.0);
+            ours.push_back(time.seconds);
+            flops = time.flops;
+            if (!torch) continue;
+            const TorchTime other = torch_step(arguments.python, bench, arguments.threads);
+            theirs.push_back(other.seconds);
+            torch_gemm.push_back(other.gemm_flops);
+            version = other.version;
+        }
+        const auto& m = bench.model;
+        const double seconds = median(ours);
+        std::vector<std::string> row = {fmt::format("{}, {}, {}, {}, {}, {}", m.layers, m.width, m.heads, m.vocab,
+                                                    m.max_seqlen, bench.batch_size),
+                                        fmt::format("{:.1f}", seconds * 1e3), fmt::format("{:.1f}", flops / seconds / 1e9),
+                                        fmt::format("{:.2f}", flops / seconds / peak.avx2_flops)};
+        if (peak.avx512_flops > 0) row.push_back(fmt::format("{:.2f}", flops / seconds / peak.avx512_flops));
+        if (torch) {
+            const bool healthy = median(torch_gemm) >= our_gemm / 2;
+            row.push_back(fmt::format("{:.1f}", flops / median(theirs) / 1e9));
+            row.push_back(healthy ? fmt::format("{:.2f}x", median(theirs) / seconds) : "- (its GEMM is slow here)");
+        }
+        table.rows.push_back(std::move(row));
+    }
+    table.notes.push_back(fmt::format("FMA peak measured in this run: AVX2 {:.1f} GFLOP/s{}.", peak.avx2_flops / 1e9,
+                                      peak.avx512_flops > 0
+                                          ? fmt::format(", AVX-512 {:.1f} GFLOP/s", peak.avx512_flops / 1e9)
+                                          : ""));
+    table.notes.push_back("FLOPs of a step: 6 x (parameters without the position table) x tokens + 12 x layers x width x "
+                          "length x tokens / 2 (causal).");
+    if (torch)
+        table.notes.push_back(fmt::format("PyTorch {} in eager mode; 1024 x 3072 x 768 GEMM here {:.1f} GFLOP/s. "
+                                          "No ratio where PyTorch's own is under half of that.",
+                                          version, our_gemm / 1e9));
+    print(reporting::render_terminal(table, output_width()));
+    return kExitOk;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Context& context) {
+    CLI::App* command = app.add_subcommand("bench", "Measure how fast this machine trains");
+    command->require_subcommand(1);
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* step = command->add_subcommand("step", "Whole training steps of three models, beside the FMA peak");
+    step->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
+    step->add_option("--rounds", arguments->rounds, "Rounds of each model")->capture_default_str()->check(CLI::Range(1, 100));
+    step->add_option("--pytorch", arguments->python, "A Python with torch, to stand beside in the same run");
+    step->callback([arguments, &context] { context.exit_code = run_step(*arguments); });
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,47 @@
+// deft debug-state: one training step as a file that any other framework can check.
+
+#include "experiments/debug_state.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/cli/spec_options.h"
+
+namespace deft::cli {
+
+namespace {
+
+struct Arguments {
+    SpecArguments spec;
+    std::int64_t step = 1;
+    int threads = 1;
+    std::string out = "debug_state.safetensors";
+};
+
+int run(const Arguments& arguments) {
+    for (const sweeps::Point& point : sweeps::expand(arguments.spec.load())) {
+        if (!arguments.spec.selects(point)) continue;
+        experiments::write_debug_state(point.config, arguments.step, arguments.threads, arguments.out);
+        print(fmt::format("step {} of {}: {}", arguments.step, point.name(), arguments.out));
+        return kExitOk;
+    }
+    throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
+}
+
+}  // namespace
+
+void add_debug_state(CLI::App& app, Context& context) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command =
+        app.add_subcommand("debug-state", "Write one training step of the first chosen trial as safetensors");
+    arguments->spec.add_to(*command);
+    command->add_option("--step", arguments->step, "Which step, from 1")->capture_default_str()->check(CLI::PositiveNumber);
+    command->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
+    command->add_option("--out", arguments->out, "The file")->capture_default_str();
+    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+}
+
+}  // namespace deft::cli

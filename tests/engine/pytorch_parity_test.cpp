@@ -1,0 +1,66 @@
+// One training step against PyTorch, where it is installed.
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/process.h"
+#include "engine/io/safetensors.h"
+#include "engine/train/debug_state.h"
+#include "tests/catch.h"
+#include "tests/engine/tiny.h"
+
+using namespace deft::engine;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kPython = "/usr/bin/python3";
+constexpr const char* kScript = DEFT_SOURCE_DIR "/tests/engine/pytorch_parity.py";
+
+struct Folder {
+    Folder() {
+        char name[] = "/tmp/deft-parity-XXXXXX";
+        path = mkdtemp(name);
+    }
+    ~Folder() { fs::remove_all(path); }
+    fs::path path;
+};
+
+// Trains two steps, then lays open the third.
+void write_third_step(const fs::path& file) {
+    TrainerConfig config = tiny_config(4, 13, 5);
+    config.techniques.random_ltd = keep_always(7);
+    const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+    Trainer trainer(config, corpus, 1);
+    for (int i = 0; i < 2; ++i) trainer.step();
+    write_debug_state(trainer, file);
+}
+
+}  // namespace
+
+TEST_CASE("a training step with dropped tokens is PyTorch's") {
+    const Folder folder;
+    const fs::path file = folder.path / "step.safetensors";
+    write_third_step(file);
+    if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
+    const deft::ProcessOutput output = deft::run_process({kPython, kScript, file.string()});
+    if (output.exit_code == 77) DEFT_SKIP("no PyTorch for /usr/bin/python3 (Debian: python3-torch)");
+    INFO(output.out);
+    CHECK(output.exit_code == 0);
+}
+
+TEST_CASE("the PyTorch check refuses a wrong gradient") {
+    const Folder folder;
+    const fs::path file = folder.path / "step.safetensors";
+    write_third_step(file);
+    SafetensorsFile state = read_safetensors(file);
+    state.tensors.at("grad.h.1.attn.c_attn.weight").as<float>()[3] += 1e-2f;
+    std::vector<NamedTensor> tensors;
+    for (const auto& [name, tensor] : state.tensors) tensors.push_back({name, tensor});
+    write_safetensors(file, tensors, state.metadata);
+    if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
+    const deft::ProcessOutput output = deft::run_process({kPython, kScript, file.string()});
+    if (output.exit_code == 77) DEFT_SKIP("no PyTorch for /usr/bin/python3 (Debian: python3-torch)");
+    CHECK(output.exit_code == 1);
+    CHECK_THAT(output.out, ContainsSubstring("grad.h.1.attn.c_attn.weight"));
+}
