@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 
+#include "base/error.h"
+#include "base/json.h"
 #include "base/process.h"
 #include "engine/bench/step.h"
 #include "kernels/bench/peak_fma.h"

@@ -82,8 +82,8 @@ step = int(meta["step"])
 limit = float(meta["max_grad_norm"])
 clip = min(1.0, limit / tensors["grad_norm"].item()) if limit > 0 else 1.0
 for name, weight in weights.items():
-    own = weight.detach().clone()
-    parameter = torch.nn.Parameter(own)
+    own = weight.detach()
+    parameter = torch.nn.Parameter(own.clone())
     optimizer = torch.optim.AdamW([parameter], lr=lr, betas=(beta1, beta2), eps=eps,
                                   weight_decay=decay if own.dim() > 1 else 0.0)
     optimizer.state[parameter] = {"step": torch.tensor(float(step - 1)), "exp_avg": tensors["adam_m." + name].double(),
