@@ -15,8 +15,7 @@ struct Exec {
     kernels::reference::Exec reference;  // f64: the specification, run as a backend by tests
 };
 
-// An Exec on this many threads with the arena's workspace. Also sets flush-to-zero on every worker: denormal Adam moments
-// cost a hundred cycles each.
+// An Exec on this many threads with the arena's workspace.
 Exec make_cpu_exec(int threads, const Arena& arena);
 
 }  // namespace deft::engine
