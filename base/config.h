@@ -57,7 +57,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 
 // Reads a table key by key and refuses what nobody asked for. Every error is of kind config and carries the place.
 class TableReader {
-   public:
+ public:
     // `path` is the table's dotted name for messages, empty at the root.
     TableReader(const ConfigNode& table, std::string path);
 
@@ -89,7 +89,7 @@ class TableReader {
     // "path.key" for messages.
     std::string name(const char* key) const;
 
-   private:
+ private:
     void require(const char* key);
     const ConfigNode* take(const char* key);
 

@@ -31,12 +31,16 @@ Error::Error(ErrorKind kind, const Place& place, const std::string& what, const 
 int exit_code(ErrorKind kind) {
     switch (kind) {
         case ErrorKind::usage:
-        case ErrorKind::config: return kExitUsage;
-        case ErrorKind::missing: return kExitNothing;
-        case ErrorKind::database: return kExitDatabase;
+        case ErrorKind::config:
+            return kExitUsage;
+        case ErrorKind::missing:
+            return kExitNothing;
+        case ErrorKind::database:
+            return kExitDatabase;
         case ErrorKind::io:
         case ErrorKind::nonfinite:
-        case ErrorKind::memory: return kExitFailed;
+        case ErrorKind::memory:
+            return kExitFailed;
     }
     return kExitFailed;
 }

@@ -27,7 +27,7 @@ enum class ErrorKind {
 };
 
 class Error : public std::runtime_error {
-   public:
+ public:
     // what: what went wrong. fix: how to mend it. unchanged: what was left as it was. Empty parts are left out.
     Error(ErrorKind kind, const std::string& what, const std::string& fix = {}, const std::string& unchanged = {});
     Error(ErrorKind kind, const Place& place, const std::string& what, const std::string& fix = {},
@@ -35,17 +35,17 @@ class Error : public std::runtime_error {
 
     ErrorKind kind() const { return kind_; }
 
-   private:
+ private:
     ErrorKind kind_;
 };
 
 // The documented exit codes (README, "Exit codes").
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitFailed = 1;       // some trials failed, or an I/O error
-inline constexpr int kExitUsage = 2;        // usage or configuration
-inline constexpr int kExitNothing = 5;      // nothing measured
-inline constexpr int kExitDatabase = 6;     // database locked, foreign, corrupt or too new
-inline constexpr int kExitWorkLeft = 75;    // stopped with work left
+inline constexpr int kExitFailed = 1;     // some trials failed, or an I/O error
+inline constexpr int kExitUsage = 2;      // usage or configuration
+inline constexpr int kExitNothing = 5;    // nothing measured
+inline constexpr int kExitDatabase = 6;   // database locked, foreign, corrupt or too new
+inline constexpr int kExitWorkLeft = 75;  // stopped with work left
 
 int exit_code(ErrorKind kind);
 

@@ -25,13 +25,13 @@ struct Started {
 
 // One optimizer step. The four counts are totals up to and including this step.
 struct TrainPoint {
-    std::int64_t step = 0;          // from 1
-    std::int64_t input_tokens = 0;  // repeats counted
-    std::int64_t unique_tokens = 0; // distinct corpus tokens
-    std::int64_t layer_tokens = 0;  // layer-averaged: what the papers call consumed tokens
-    double flops = 0;               // of the tokens really processed
-    std::int64_t wall_ms = 0;       // training clock, evaluation excluded
-    double loss = 0;                // nats a token; NaN and infinity travel as strings
+    std::int64_t step = 0;           // from 1
+    std::int64_t input_tokens = 0;   // repeats counted
+    std::int64_t unique_tokens = 0;  // distinct corpus tokens
+    std::int64_t layer_tokens = 0;   // layer-averaged: what the papers call consumed tokens
+    double flops = 0;                // of the tokens really processed
+    std::int64_t wall_ms = 0;        // training clock, evaluation excluded
+    double loss = 0;                 // nats a token; NaN and infinity travel as strings
     double lr = 0;
     double grad_norm = 0;
     double tokens_per_second = 0;
@@ -42,17 +42,17 @@ struct TrainPoint {
 // One score of one task.
 struct Evaluation {
     std::int64_t step = 0;
-    std::string task;          // "validation", "embedded_questions"
+    std::string task;  // "validation", "embedded_questions"
     std::string task_version;
     std::string split;
     std::int64_t shots = 0;
-    std::string metric;        // "loss", "bits_per_byte", "acc"
-    std::string unit;          // "nats/token", "bits/byte", ""
-    std::string better;        // lower | higher | none
+    std::string metric;  // "loss", "bits_per_byte", "acc"
+    std::string unit;    // "nats/token", "bits/byte", ""
+    std::string better;  // lower | higher | none
     double value = 0;
-    std::int64_t n = 0;        // documents or items
-    double standard_error = 0; // NaN: unknown
-    double chance = 0;         // score of guessing; NaN: none
+    std::int64_t n = 0;         // documents or items
+    double standard_error = 0;  // NaN: unknown
+    double chance = 0;          // score of guessing; NaN: none
 };
 
 // A file that the trial left.
@@ -102,7 +102,7 @@ void from_json(const Json& line, Ended& record);
 
 // Appends whole lines. A write that fails part-way (full disk) is cut back to the last whole line.
 class Writer {
-   public:
+ public:
     // Errors: io.
     explicit Writer(const std::filesystem::path& file);
     ~Writer();
@@ -117,7 +117,7 @@ class Writer {
     // Waits until what was written is on the disk.
     void sync();
 
-   private:
+ private:
     void write_line(const std::string& line);
     std::string path_;
     int file_ = -1;

@@ -14,8 +14,10 @@ namespace deft {
 namespace {
 
 class Digest {
-   public:
-    Digest() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) { EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr); }
+ public:
+    Digest() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
+        EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr);
+    }
     void add(const void* bytes, std::size_t count) { EVP_DigestUpdate(context_.get(), bytes, count); }
     std::string hex() {
         std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
@@ -26,7 +28,7 @@ class Digest {
         return text;
     }
 
-   private:
+ private:
     std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
 };
 

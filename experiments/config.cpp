@@ -52,7 +52,8 @@ void parse_model(TableReader table, ModelConfig& model) {
     require_at_least(table, "seqlen", static_cast<double>(model.seqlen), 2);
     require_at_least(table, "init_std", model.init_std, 0);
     if (model.width % model.heads != 0)
-        refuse(table, "width", fmt::format("is {} and must be a multiple of model.heads = {}", model.width, model.heads));
+        refuse(table, "width",
+               fmt::format("is {} and must be a multiple of model.heads = {}", model.width, model.heads));
 }
 
 void parse_data(TableReader table, DataConfig& data) {
@@ -65,8 +66,10 @@ void parse_data(TableReader table, DataConfig& data) {
     table.finish();
     require_one_of(table, "corpus", data.corpus, {"embedded", "text"});
     if (data.corpus == "text") {
-        if (data.train_files.empty()) refuse(table, "train_files", "is empty: corpus = \"text\" needs files to train on");
-        if (data.valid_files.empty()) refuse(table, "valid_files", "is empty: corpus = \"text\" needs validation files");
+        if (data.train_files.empty())
+            refuse(table, "train_files", "is empty: corpus = \"text\" needs files to train on");
+        if (data.valid_files.empty())
+            refuse(table, "valid_files", "is empty: corpus = \"text\" needs validation files");
     }
     require_at_least(table, "embedded_bytes", static_cast<double>(data.embedded_bytes), 1000);
 }
@@ -207,15 +210,16 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     return config;
 }
 
-void resolve_data(TrialConfig& config) { config.data.sha256 = dataset_sha256(config.data, config.base_folder); }
+void resolve_data(TrialConfig& config) {
+    config.data.sha256 = dataset_sha256(config.data, config.base_folder);
+}
 
 Json to_json(const TrialConfig& c) {
     Json json;
     json["result_epoch"] = kResultEpoch;
     json["seed"] = c.seed;
-    json["model"] = {{"kind", c.model.kind},     {"layers", c.model.layers},
-                     {"width", c.model.width},   {"heads", c.model.heads},
-                     {"seqlen", c.model.seqlen}, {"init_std", c.model.init_std}};
+    json["model"] = {{"kind", c.model.kind},   {"layers", c.model.layers}, {"width", c.model.width},
+                     {"heads", c.model.heads}, {"seqlen", c.model.seqlen}, {"init_std", c.model.init_std}};
     json["data"] = {{"corpus", c.data.corpus}, {"sha256", c.data.sha256}};
     if (c.data.corpus == "embedded") {
         json["data"]["embedded_seed"] = c.data.embedded_seed;
@@ -252,9 +256,8 @@ Json to_json(const TrialConfig& c) {
                               {"step", c.random_ltd->step},
                               {"duration", c.random_ltd->duration},
                               {"steps", c.random_ltd->steps}};
-    json["eval"] = {{"validation_tokens", c.eval.validation_tokens},
-                    {"tasks", c.eval.tasks},
-                    {"questions", c.eval.questions}};
+    json["eval"] = {
+        {"validation_tokens", c.eval.validation_tokens}, {"tasks", c.eval.tasks}, {"questions", c.eval.questions}};
     // What does not decide the result: where files are and how often to log.
     json["local"] = {{"log_every", c.log_every},
                      {"base_folder", c.base_folder},
@@ -269,8 +272,9 @@ TrialConfig from_json(const Json& json) {
     const std::string sha = tables.at("data").at("sha256");
     const std::int64_t seed = tables.at("seed");
     if (tables.at("result_epoch") != kResultEpoch)
-        throw Error(ErrorKind::config, fmt::format("this trial was made for result epoch {}, this program has {}",
-                                                   tables.at("result_epoch").dump(), kResultEpoch),
+        throw Error(ErrorKind::config,
+                    fmt::format("this trial was made for result epoch {}, this program has {}",
+                                tables.at("result_epoch").dump(), kResultEpoch),
                     "run the sweep again with this program");
     for (const char* key : {"local", "seed", "result_epoch"}) tables.erase(key);
     tables.at("data").erase("sha256");
@@ -283,8 +287,8 @@ TrialConfig from_json(const Json& json) {
         if (tables.contains(technique))
             for (const char* key : {"duration", "steps"})
                 if (tables[technique][key] == 0) tables[technique].erase(key);
-    TrialConfig config =
-        parse_trial_config(deft::from_json(tables, Place{"trial.json"}), seed, local.at("base_folder").get<std::string>());
+    TrialConfig config = parse_trial_config(deft::from_json(tables, Place{"trial.json"}), seed,
+                                            local.at("base_folder").get<std::string>());
     config.data.sha256 = sha;
     return config;
 }
@@ -300,7 +304,9 @@ Json hashed_part(const TrialConfig& config) {
 
 }  // namespace
 
-std::string config_hash(const TrialConfig& config) { return sha256(canonical_json(hashed_part(config))); }
+std::string config_hash(const TrialConfig& config) {
+    return sha256(canonical_json(hashed_part(config)));
+}
 
 std::string variant_hash(const TrialConfig& config) {
     Json json = hashed_part(config);

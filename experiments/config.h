@@ -17,60 +17,60 @@ struct ModelConfig {
     std::int64_t layers = 4;
     std::int64_t width = 64;
     std::int64_t heads = 2;
-    std::int64_t seqlen = 64;   // full sequence length, and the number of learned positions
+    std::int64_t seqlen = 64;  // full sequence length, and the number of learned positions
     double init_std = 0.02;
 };
 
 struct DataConfig {
-    std::string corpus = "embedded";        // embedded | text
-    std::vector<std::string> train_files;   // text: .txt, .gz, .zst; relative to DEFT_DATA_MIRROR or to the sweep file
+    std::string corpus = "embedded";       // embedded | text
+    std::vector<std::string> train_files;  // text: .txt, .gz, .zst; relative to DEFT_DATA_MIRROR or to the sweep file
     std::vector<std::string> valid_files;
     std::int64_t embedded_seed = 1;
     std::int64_t embedded_bytes = 1'000'000;
-    bool shuffled_facts = false;            // the control: facts that cannot be learnt
-    std::string sha256;                     // filled by resolve(): of the corpus text
+    bool shuffled_facts = false;  // the control: facts that cannot be learnt
+    std::string sha256;           // filled by resolve(): of the corpus text
 };
 
 struct TrainConfig {
-    std::int64_t batch_size = 8;            // samples an optimizer step
-    std::int64_t micro_batch_size = 0;      // 0: batch_size
-    std::int64_t budget_tokens = 0;         // layer-averaged; the baseline's at 100%
+    std::int64_t batch_size = 8;        // samples an optimizer step
+    std::int64_t micro_batch_size = 0;  // 0: batch_size
+    std::int64_t budget_tokens = 0;     // layer-averaged; the baseline's at 100%
     double budget_fraction = 1.0;
     double learning_rate = 1e-3;
     double min_learning_rate = 0;
-    std::string decay = "cosine";           // cosine | linear | constant, by layer-averaged tokens
-    std::int64_t warmup_tokens = 0;         // layer-averaged
-    std::int64_t decay_tokens = 0;          // 0: the budget
+    std::string decay = "cosine";    // cosine | linear | constant, by layer-averaged tokens
+    std::int64_t warmup_tokens = 0;  // layer-averaged
+    std::int64_t decay_tokens = 0;   // 0: the budget
     double weight_decay = 0.1;
     double beta1 = 0.9;
     double beta2 = 0.95;
     double eps = 1e-8;
-    double max_grad_norm = 1.0;             // 0: no clip
+    double max_grad_norm = 1.0;  // 0: no clip
 };
 
 // Curriculum by truncated length.
 struct CurriculumConfig {
     std::string metric = "seqtru";
-    std::string pacing = "linear";          // linear | root
+    std::string pacing = "linear";  // linear | root
     double root_degree = 2;
     std::int64_t min = 8;
-    std::int64_t max = 0;                   // 0: seqlen
+    std::int64_t max = 0;  // 0: seqlen
     std::int64_t difficulty_step = 8;
-    double duration = 0;                    // fraction of the baseline's steps at this budget
-    std::int64_t steps = 0;                 // or a number of steps
+    double duration = 0;     // fraction of the baseline's steps at this budget
+    std::int64_t steps = 0;  // or a number of steps
 };
 
 struct RandomLtdConfig {
     std::int64_t min = 16;
-    std::int64_t max = 0;                   // 0: seqlen
-    std::int64_t step = 8;                  // kept tokens grow in multiples of this
+    std::int64_t max = 0;   // 0: seqlen
+    std::int64_t step = 8;  // kept tokens grow in multiples of this
     double duration = 0;
     std::int64_t steps = 0;
 };
 
 struct EvalConfig {
-    std::int64_t validation_tokens = 65536; // at most
-    std::vector<std::string> tasks;         // embedded_questions | embedded_last_words
+    std::int64_t validation_tokens = 65536;  // at most
+    std::vector<std::string> tasks;          // embedded_questions | embedded_last_words
     std::int64_t questions = 500;
 };
 
@@ -82,13 +82,13 @@ struct TrialConfig {
     std::optional<CurriculumConfig> curriculum;
     std::optional<RandomLtdConfig> random_ltd;
     EvalConfig eval;
-    std::int64_t log_every = 10;            // steps; not part of the hash
-    std::string base_folder;                // where relative files start; not part of the hash
+    std::int64_t log_every = 10;  // steps; not part of the hash
+    std::string base_folder;      // where relative files start; not part of the hash
 };
 
 // Tables: [model] [data] [train] [curriculum] [random_ltd] [eval], and log_every. A [curriculum] or [random_ltd] with
-// enabled = false is absent. Errors: config with the place: unknown keys (did-you-mean), wrong types, values that make no
-// sense together, a budget smaller than one step.
+// enabled = false is absent. Errors: config with the place: unknown keys (did-you-mean), wrong types, values that make
+// no sense together, a budget smaller than one step.
 TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder);
 
 // Layer-averaged tokens at which this trial stops: budget_tokens x budget_fraction, rounded.

@@ -14,7 +14,8 @@ void write_debug_state(TrialConfig config, std::int64_t step, int threads, const
     engine::Trainer trainer(trainer_config(config), dataset.train, threads);
     for (std::int64_t done = 0; done < step - 1 && !trainer.done(); ++done) trainer.step();
     if (trainer.done())
-        throw Error(ErrorKind::usage, fmt::format("step {} lies beyond the trial's {} steps", step, trainer.counts().steps));
+        throw Error(ErrorKind::usage,
+                    fmt::format("step {} lies beyond the trial's {} steps", step, trainer.counts().steps));
     engine::write_debug_state(trainer, file);
 }
 

@@ -6,12 +6,14 @@ namespace deft::experiments {
 
 Projection project(const TrialConfig& config) {
     const engine::TrainerConfig trainer = trainer_config(config);
-    const engine::Counts counts = engine::run_schedule(trainer.model, trainer.techniques, trainer.batch_size,
-                                                       trainer.budget_layer_tokens);
-    return {counts.steps,        engine::parameter_count(trainer.model), counts.input_tokens,
-            counts.layer_tokens, counts.flops,                           engine::plan_memory(trainer, 1).bytes};
+    const engine::Counts counts =
+        engine::run_schedule(trainer.model, trainer.techniques, trainer.batch_size, trainer.budget_layer_tokens);
+    return {counts.steps, engine::parameter_count(trainer.model), counts.input_tokens, counts.layer_tokens,
+            counts.flops, engine::plan_memory(trainer, 1).bytes};
 }
 
-std::string memory_table(const TrialConfig& config) { return engine::plan_memory(trainer_config(config), 1).table; }
+std::string memory_table(const TrialConfig& config) {
+    return engine::plan_memory(trainer_config(config), 1).table;
+}
 
 }  // namespace deft::experiments

@@ -19,7 +19,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 std::int64_t now_ms() {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -30,13 +32,18 @@ constexpr std::int64_t kLeaseMs = 60'000;
 
 const char* fail_class_of(ErrorKind kind) {
     switch (kind) {
-        case ErrorKind::nonfinite: return "nan";
-        case ErrorKind::memory: return "oom_host";
-        case ErrorKind::io: return "io";
+        case ErrorKind::nonfinite:
+            return "nan";
+        case ErrorKind::memory:
+            return "oom_host";
+        case ErrorKind::io:
+            return "io";
         case ErrorKind::usage:
-        case ErrorKind::config: return "config";
+        case ErrorKind::config:
+            return "config";
         case ErrorKind::missing:
-        case ErrorKind::database: return "other";
+        case ErrorKind::database:
+            return "other";
     }
     return "other";
 }
@@ -85,8 +92,9 @@ void run(const TrialConfig& config, int threads, journal::Writer& journal, journ
                                 dataset.sha256.substr(0, 12), config.data.sha256.substr(0, 12)),
                     "run the sweep again: it plans with the corpus as it is now");
     if (dataset.train.samples(config.model.seqlen) < 1)
-        throw Error(ErrorKind::config, fmt::format("the training text of {} tokens is shorter than one sample of {}",
-                                                   dataset.train.tokens.size(), config.model.seqlen),
+        throw Error(ErrorKind::config,
+                    fmt::format("the training text of {} tokens is shorter than one sample of {}",
+                                dataset.train.tokens.size(), config.model.seqlen),
                     "supply more text or lower model.seqlen");
 
     const Projection projection = project(config);
@@ -117,7 +125,9 @@ void fill_usage(journal::Ended& ended) {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     ended.peak_rss_bytes = usage.ru_maxrss * 1024;
-    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
     ended.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
     ended.time_ms = now_ms();
 }

@@ -10,14 +10,16 @@ using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 #else
 #include <catch2/catch.hpp>
-inline auto ContainsSubstring(const std::string& text) { return Catch::Matchers::Contains(text); }
+inline auto ContainsSubstring(const std::string& text) {
+    return Catch::Matchers::Contains(text);
+}
 #endif
 
 #include <cstdio>
 
 // Leaves the test as skipped, with the reason; ctest counts and names it.
-#define DEFT_SKIP(reason)                              \
-    do {                                               \
+#define DEFT_SKIP(reason)                               \
+    do {                                                \
         std::printf("deft test skipped: %s\n", reason); \
-        return;                                        \
+        return;                                         \
     } while (false)

@@ -8,9 +8,8 @@
 namespace deft::engine {
 
 std::vector<StepBench> standard_step_benches() {
-    const auto model = [](std::int64_t layers, std::int64_t width, std::int64_t heads, std::int64_t vocab, std::int64_t T) {
-        return TransformerConfig{layers, width, heads, T, vocab, 0.02};
-    };
+    const auto model = [](std::int64_t layers, std::int64_t width, std::int64_t heads, std::int64_t vocab,
+                          std::int64_t T) { return TransformerConfig{layers, width, heads, T, vocab, 0.02}; };
     return {{model(4, 128, 4, 8192, 128), 16}, {model(6, 256, 8, 8192, 256), 8}, {model(12, 768, 12, 50257, 256), 2}};
 }
 
@@ -18,8 +17,8 @@ StepTime time_steps(const StepBench& bench, int threads, int min_steps, double m
     TokenCorpus corpus;
     const std::int64_t tokens = 64 * bench.batch_size * bench.model.max_seqlen;
     for (std::int64_t i = 0; i <= tokens; ++i) {
-        const std::uint32_t word = kernels::philox_u32(1, kernels::RandomPurpose::tests, 0, 0,
-                                                       static_cast<std::uint64_t>(i), 0);
+        const std::uint32_t word =
+            kernels::philox_u32(1, kernels::RandomPurpose::tests, 0, 0, static_cast<std::uint64_t>(i), 0);
         corpus.tokens.push_back(static_cast<std::uint16_t>(word % static_cast<std::uint32_t>(bench.model.vocab)));
     }
     TrainerConfig config;

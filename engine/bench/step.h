@@ -21,8 +21,8 @@ std::vector<StepBench> standard_step_benches();
 struct StepTime {
     double seconds = 0;  // median of the timed steps
     double fastest = 0;
-    double flops = 0;    // of one step, as sample_flops counts
-    double loss = 0;     // of the last step: finite, or the run was not a run
+    double flops = 0;  // of one step, as sample_flops counts
+    double loss = 0;   // of the last step: finite, or the run was not a run
     int steps = 0;
 };
 

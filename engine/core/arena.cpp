@@ -15,7 +15,9 @@ namespace {
 constexpr std::int64_t kAlignment = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-std::int64_t round_up(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+std::int64_t round_up(std::int64_t bytes) {
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 std::string human_bytes(std::int64_t bytes) {
     if (bytes < 1 << 20) return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
@@ -64,8 +66,9 @@ void Arena::commit() {
     mapped_bytes_ = (static_cast<std::size_t>(total_bytes()) / kHugePage + 1) * kHugePage;
     void* block = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED)
-        throw Error(ErrorKind::memory, fmt::format("cannot allocate {} for training", human_bytes(total_bytes())),
-                    "lower train.micro_batch_size, model.seqlen or model.width (`deft plan --memory` shows each buffer)");
+        throw Error(
+            ErrorKind::memory, fmt::format("cannot allocate {} for training", human_bytes(total_bytes())),
+            "lower train.micro_batch_size, model.seqlen or model.width (`deft plan --memory` shows each buffer)");
     madvise(block, mapped_bytes_, MADV_HUGEPAGE);
     block_ = block;
 }
@@ -76,7 +79,9 @@ std::int64_t Arena::total_bytes() const {
     return bytes;
 }
 
-std::int64_t Arena::region_bytes(Region region) const { return region_bytes_[static_cast<int>(region)]; }
+std::int64_t Arena::region_bytes(Region region) const {
+    return region_bytes_[static_cast<int>(region)];
+}
 
 std::int64_t Arena::region_start(Region region) const {
     std::int64_t start = 0;
@@ -86,7 +91,8 @@ std::int64_t Arena::region_start(Region region) const {
 
 Tensor Arena::flat(Region region, DType dtype) const {
     if (!committed()) return make_tensor(nullptr, dtype, {region_bytes(region) / size_of(dtype)});
-    return make_tensor(static_cast<char*>(block_) + region_start(region), dtype, {region_bytes(region) / size_of(dtype)});
+    return make_tensor(static_cast<char*>(block_) + region_start(region), dtype,
+                       {region_bytes(region) / size_of(dtype)});
 }
 
 std::string Arena::table() const {

@@ -16,13 +16,14 @@ inline constexpr int kRegions = 5;
 const char* region_name(Region region);
 
 class Arena {
-   public:
+ public:
     Arena() = default;
     ~Arena();
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
-    // A named buffer; contiguous with its region's other buffers, each starting at a multiple of 64 bytes, zero at first.
+    // A named buffer; contiguous with its region's other buffers, each starting at a multiple of 64 bytes, zero at
+    // first.
     Tensor add(Region region, const std::string& name, DType dtype, std::initializer_list<std::int64_t> shape);
 
     // The workspace is one buffer as large as the greediest kernel asks.
@@ -41,7 +42,7 @@ class Arena {
     // One line a buffer, then the sums: what `deft plan --memory` prints.
     std::string table() const;
 
-   private:
+ private:
     struct Buffer {
         Region region;
         std::string name;

@@ -10,7 +10,9 @@ namespace deft::engine {
 
 namespace {
 
-const std::int32_t* index_pointer(const Tensor& index) { return index.as<std::int32_t>(); }
+const std::int32_t* index_pointer(const Tensor& index) {
+    return index.as<std::int32_t>();
+}
 
 }  // namespace
 

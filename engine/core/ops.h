@@ -1,6 +1,6 @@
 #pragma once
-// Every operation of the models, the size of a fusion: shapes are checked here, then one kernel runs. Semantics stand at the
-// kernels (kernels/cpu/*.h), which all backends share. An empty Tensor means "not there".
+// Every operation of the models, the size of a fusion: shapes are checked here, then one kernel runs. Semantics stand
+// at the kernels (kernels/cpu/*.h), which all backends share. An empty Tensor means "not there".
 
 #include <cstdint>
 
@@ -47,7 +47,8 @@ void head_loss_train(Exec&, Tensor loss, Tensor dx, Tensor dweight, Tensor x, Te
 // greedy (B, T) or empty
 void head_loss(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor target);
 
-// index (layers, B, K), layer_id (layers) i32, sample_id (B) i64; keys do not depend on dtype, so neither does the kernel
+// index (layers, B, K), layer_id (layers) i32, sample_id (B) i64; keys do not depend on dtype, so neither does the
+// kernel
 void select_kept_tokens(Exec&, Tensor index, std::uint64_t seed, std::int64_t step, Tensor layer_id, Tensor sample_id,
                         std::int64_t T);
 

@@ -9,19 +9,25 @@ namespace deft::engine {
 std::int64_t size_of(DType dtype) {
     switch (dtype) {
         case DType::f32:
-        case DType::i32: return 4;
+        case DType::i32:
+            return 4;
         case DType::f64:
-        case DType::i64: return 8;
+        case DType::i64:
+            return 8;
     }
     return 0;
 }
 
 const char* dtype_name(DType dtype) {
     switch (dtype) {
-        case DType::f32: return "f32";
-        case DType::f64: return "f64";
-        case DType::i32: return "i32";
-        case DType::i64: return "i64";
+        case DType::f32:
+            return "f32";
+        case DType::f64:
+            return "f64";
+        case DType::i32:
+            return "i32";
+        case DType::i64:
+            return "i64";
     }
     return "?";
 }

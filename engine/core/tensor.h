@@ -51,7 +51,7 @@ struct Tensor {
 
     std::string shape_text() const;  // "(8, 64, 257) f32"
 
-   private:
+ private:
     void require_dtype(DType wanted) const;
 };
 

@@ -7,15 +7,15 @@
 
 namespace deft::engine {
 
-// A Feistel network (Luby & Rackoff 1988) over the next power of four, walked until the image is below n (Black & Rogaway
-// 2002, cycle walking). Equal (seed, purpose, epoch, n): the same permutation on every machine.
+// A Feistel network (Luby & Rackoff 1988) over the next power of four, walked until the image is below n (Black &
+// Rogaway 2002, cycle walking). Equal (seed, purpose, epoch, n): the same permutation on every machine.
 class Permutation {
-   public:
+ public:
     Permutation(std::uint64_t n, std::uint64_t seed, kernels::RandomPurpose purpose, std::uint64_t epoch);
 
     std::uint64_t operator()(std::uint64_t i) const;  // i < n
 
-   private:
+ private:
     static constexpr int kRounds = 8;
     std::uint64_t n_;
     int half_bits_;

@@ -11,9 +11,9 @@ StepPlan plan_step(const Techniques& techniques, std::int64_t step) {
     plan.kept = plan.seqlen;
     if (techniques.random_ltd) plan.kept = std::min(plan.seqlen, paced_value(*techniques.random_ltd, step));
     const std::int64_t dropped = techniques.dropped_layers();
-    plan.layer_tokens =
-        plan.drops() ? (plan.seqlen * (techniques.layers - dropped) + plan.kept * dropped) / techniques.layers
-                     : plan.seqlen;
+    plan.layer_tokens = plan.drops()
+                            ? (plan.seqlen * (techniques.layers - dropped) + plan.kept * dropped) / techniques.layers
+                            : plan.seqlen;
     return plan;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// All data-efficiency techniques of a run as one value that the trainer asks each step: what length, how many kept tokens.
+// All data-efficiency techniques of a run as one value that the trainer asks each step: what length, how many kept
+// tokens.
 
 #include <cstdint>
 #include <optional>
@@ -21,9 +22,10 @@ struct Techniques {
 };
 
 struct StepPlan {
-    std::int64_t seqlen = 0;       // tokens of each sample
-    std::int64_t kept = 0;         // tokens of each sample in the dropped layers; seqlen: none dropped
-    std::int64_t layer_tokens = 0; // of each sample, averaged over layers and rounded down, as the reference counts them
+    std::int64_t seqlen = 0;  // tokens of each sample
+    std::int64_t kept = 0;    // tokens of each sample in the dropped layers; seqlen: none dropped
+    std::int64_t layer_tokens =
+        0;  // of each sample, averaged over layers and rounded down, as the reference counts them
     bool drops() const { return kept < seqlen; }
 };
 

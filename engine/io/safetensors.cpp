@@ -17,10 +17,14 @@ constexpr std::uint64_t kLongestHeader = 100'000'000;
 
 const char* type_name(DType dtype) {
     switch (dtype) {
-        case DType::f32: return "F32";
-        case DType::f64: return "F64";
-        case DType::i32: return "I32";
-        case DType::i64: return "I64";
+        case DType::f32:
+            return "F32";
+        case DType::f64:
+            return "F64";
+        case DType::i32:
+            return "I32";
+        case DType::i64:
+            return "I64";
     }
     return "?";
 }
@@ -46,9 +50,8 @@ void write_safetensors(const std::filesystem::path& file, const std::vector<Name
     std::int64_t offset = 0;
     for (const auto& [name, tensor] : tensors) {
         const std::vector<std::int64_t> shape(tensor.shape.begin(), tensor.shape.begin() + tensor.rank);
-        header[name] = {{"dtype", type_name(tensor.dtype)},
-                        {"shape", shape},
-                        {"data_offsets", {offset, offset + tensor.bytes()}}};
+        header[name] = {
+            {"dtype", type_name(tensor.dtype)}, {"shape", shape}, {"data_offsets", {offset, offset + tensor.bytes()}}};
         offset += tensor.bytes();
     }
     std::string text = header.dump();
@@ -69,8 +72,8 @@ SafetensorsFile read_safetensors(const std::filesystem::path& file) {
     std::memcpy(&length, content.data(), sizeof length);
     if (length > kLongestHeader || length > content.size() - sizeof length)
         malformed(file, "header length beyond the file");
-    const Json header = Json::parse(content.begin() + 8, content.begin() + 8 + static_cast<std::ptrdiff_t>(length),
-                                    nullptr, false);
+    const Json header =
+        Json::parse(content.begin() + 8, content.begin() + 8 + static_cast<std::ptrdiff_t>(length), nullptr, false);
     if (!header.is_object()) malformed(file, "header is no JSON object");
 
     SafetensorsFile result;
@@ -88,7 +91,8 @@ SafetensorsFile read_safetensors(const std::filesystem::path& file) {
             std::int64_t elements = 1;
             for (const std::int64_t extent : entry.at("shape").get<std::vector<std::int64_t>>()) {
                 if (tensor.rank == 4) malformed(file, name + " has more than four dimensions");
-                if (extent < 0 || (extent > 0 && elements > data_size / extent)) malformed(file, name + " has a bad shape");
+                if (extent < 0 || (extent > 0 && elements > data_size / extent))
+                    malformed(file, name + " has a bad shape");
                 elements *= extent;
                 tensor.shape[static_cast<std::size_t>(tensor.rank++)] = extent;
             }

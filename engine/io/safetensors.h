@@ -1,6 +1,6 @@
 #pragma once
-// The safetensors file format (github.com/huggingface/safetensors, format section): an 8-byte header length, a JSON header,
-// then the tensors' bytes without holes.
+// The safetensors file format (github.com/huggingface/safetensors, format section): an 8-byte header length, a JSON
+// header, then the tensors' bytes without holes.
 
 #include <filesystem>
 #include <map>
@@ -27,8 +27,8 @@ struct SafetensorsFile {
     std::map<std::string, std::string> metadata;
 };
 
-// Errors: io, for a truncated or malformed file, overlapping or missing bytes, an element type other than those above, or
-// more than four dimensions.
+// Errors: io, for a truncated or malformed file, overlapping or missing bytes, an element type other than those above,
+// or more than four dimensions.
 SafetensorsFile read_safetensors(const std::filesystem::path& file);
 
 }  // namespace deft::engine

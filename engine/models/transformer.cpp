@@ -4,7 +4,8 @@
 
 namespace deft::engine {
 
-Transformer::Transformer(Arena& arena, const TransformerConfig& config, DType dtype, std::int64_t max_batch, int threads)
+Transformer::Transformer(Arena& arena, const TransformerConfig& config, DType dtype, std::int64_t max_batch,
+                         int threads)
     : config_(config),
       shape_{max_batch, config.max_seqlen, config.width, config.heads, config.hidden(), true},
       parameters_(arena, dtype) {
@@ -60,11 +61,11 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, DType dt
     arena.reserve_workspace(workspace_bytes({threads, B, T, C, config.heads, F, V, padded}));
 }
 
-BlockTensors Transformer::block_tensors(std::int64_t layer, Tensor Parameter::* field) const {
+BlockTensors Transformer::block_tensors(std::int64_t layer, Tensor Parameter::*field) const {
     const BlockIndices& i = blocks_[static_cast<std::size_t>(layer)];
-    return {tensor(i.ln1, field), tensor(i.ln1_b, field), tensor(i.qkv, field), tensor(i.qkv_b, field),
+    return {tensor(i.ln1, field),  tensor(i.ln1_b, field),  tensor(i.qkv, field), tensor(i.qkv_b, field),
             tensor(i.proj, field), tensor(i.proj_b, field), tensor(i.ln2, field), tensor(i.ln2_b, field),
-            tensor(i.fc, field), tensor(i.fc_b, field), tensor(i.fc2, field), tensor(i.fc2_b, field)};
+            tensor(i.fc, field),   tensor(i.fc_b, field),   tensor(i.fc2, field), tensor(i.fc2_b, field)};
 }
 
 namespace {

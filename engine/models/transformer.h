@@ -1,6 +1,6 @@
 #pragma once
-// A decoder-only transformer (GPT-2's architecture): embedding, blocks, final norm, tied head. One forward and one backward,
-// for every backend and dtype.
+// A decoder-only transformer (GPT-2's architecture): embedding, blocks, final norm, tied head. One forward and one
+// backward, for every backend and dtype.
 
 #include <cstdint>
 #include <vector>
@@ -22,14 +22,15 @@ struct TransformerConfig {
     std::int64_t hidden() const { return 4 * width; }
 };
 
-// Token dropping of one micro-batch: index (layers dropped, B, K) for layers first .. first + dim(0) - 1; empty: none dropped.
+// Token dropping of one micro-batch: index (layers dropped, B, K) for layers first .. first + dim(0) - 1; empty: none
+// dropped.
 struct KeptTokens {
     Tensor index;
     std::int64_t first_layer = 0;
 };
 
 class Transformer {
-   public:
+ public:
     // Plans every buffer for micro-batches of at most `max_batch` samples of max_seqlen tokens. Call inside a plan.
     Transformer(Arena& arena, const TransformerConfig& config, DType dtype, std::int64_t max_batch, int threads);
 
@@ -52,23 +53,24 @@ class Transformer {
     // Logits (B, T, V) of the last forward pass, for inspection: the training path never holds them.
     void logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T);
 
-   private:
+ private:
     void forward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept);
     void backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, Accumulate accumulate);
-    BlockTensors block_tensors(std::int64_t layer, Tensor Parameter::* field) const;
-    Tensor tensor(std::size_t parameter, Tensor Parameter::* field) const { return parameters_[parameter].*field; }
+    BlockTensors block_tensors(std::int64_t layer, Tensor Parameter::*field) const;
+    Tensor tensor(std::size_t parameter, Tensor Parameter::*field) const { return parameters_[parameter].*field; }
 
     TransformerConfig config_;
     BlockShape shape_;
     ParameterTable parameters_;
     struct BlockIndices {
-        std::size_t qkv, proj, fc, fc2;                                      // weights
+        std::size_t qkv, proj, fc, fc2;  // weights
         std::size_t ln1, ln1_b, qkv_b, proj_b, ln2, ln2_b, fc_b, fc2_b;
     };
     std::size_t wte_, wpe_, lnf_, lnf_b_;
     std::vector<BlockIndices> blocks_;
 
-    // stream_[0] is the embedding. Each block takes the next slot: as its output, or with dropped tokens for its kept input.
+    // stream_[0] is the embedding. Each block takes the next slot: as its output, or with dropped tokens for its kept
+    // input.
     std::vector<Tensor> stream_;  // layers + 1 of (B, T, C)
     std::vector<BlockSaved> saved_;
     BlockScratch scratch_;

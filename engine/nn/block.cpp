@@ -36,10 +36,10 @@ BlockScratch plan_block_scratch(Arena& arena, DType dtype, const BlockShape& s) 
 }
 
 BlockSaved view(const BlockSaved& saved, const BlockShape& s, std::int64_t B, std::int64_t K) {
-    return {saved.ln1.view({B, K, s.C}), saved.ln1_mean.view({B, K}), saved.ln1_rstd.view({B, K}),
+    return {saved.ln1.view({B, K, s.C}),     saved.ln1_mean.view({B, K}), saved.ln1_rstd.view({B, K}),
             saved.qkv.view({B, K, 3 * s.C}), saved.att.view({B, K, s.C}), saved.lse.view({B, s.H, K}),
-            saved.mid.view({B, K, s.C}), saved.ln2.view({B, K, s.C}), saved.ln2_mean.view({B, K}),
-            saved.ln2_rstd.view({B, K}), saved.pre.view({B, K, s.F}), saved.act.view({B, K, s.F})};
+            saved.mid.view({B, K, s.C}),     saved.ln2.view({B, K, s.C}), saved.ln2_mean.view({B, K}),
+            saved.ln2_rstd.view({B, K}),     saved.pre.view({B, K, s.F}), saved.act.view({B, K, s.F})};
 }
 
 BlockScratch view(const BlockScratch& scratch, const BlockShape& s, std::int64_t B, std::int64_t K) {

@@ -7,9 +7,12 @@
 
 namespace deft::engine {
 
-bool is_decayed(ParameterKind kind) { return kind != ParameterKind::norm && kind != ParameterKind::bias; }
+bool is_decayed(ParameterKind kind) {
+    return kind != ParameterKind::norm && kind != ParameterKind::bias;
+}
 
-std::size_t ParameterTable::add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) {
+std::size_t ParameterTable::add(const std::string& name, ParameterKind kind,
+                                std::initializer_list<std::int64_t> shape) {
     if (is_decayed(kind) && !parameters_.empty() && !is_decayed(parameters_.back().kind))
         throw std::logic_error("decayed parameters must be added before the others: " + name);
     Parameter parameter{name, kind, {}, {}};
@@ -37,8 +40,8 @@ namespace {
 Tensor range(const Tensor& flat, const void* begin, const void* end) {
     const std::int64_t width = size_of(flat.dtype);
     const std::int64_t from = (static_cast<const char*>(begin) - static_cast<const char*>(flat.data)) / width;
-    const std::int64_t to = end == nullptr ? flat.numel()
-                                           : (static_cast<const char*>(end) - static_cast<const char*>(flat.data)) / width;
+    const std::int64_t to =
+        end == nullptr ? flat.numel() : (static_cast<const char*>(end) - static_cast<const char*>(flat.data)) / width;
     return make_tensor(static_cast<char*>(flat.data) + from * width, flat.dtype, {to - from});
 }
 
@@ -72,7 +75,8 @@ std::vector<ParameterTable::Group> ParameterTable::groups() const {
 
     const auto shifted = [&](const Tensor& flat) -> const void* {
         if (!split) return nullptr;
-        const auto offset = static_cast<const char*>(parameters_[first_plain].value.data) - static_cast<char*>(value.data);
+        const auto offset =
+            static_cast<const char*>(parameters_[first_plain].value.data) - static_cast<char*>(value.data);
         return static_cast<const char*>(flat.data) + offset;
     };
     const auto part = [&](const Tensor& flat, bool decayed) {
@@ -94,7 +98,8 @@ Tensor ParameterTable::moment(const Parameter& parameter, int which) const {
 void initialise(ParameterTable& table, std::uint64_t seed, double std, std::int64_t layers) {
     for (std::size_t i = 0; i < table.all().size(); ++i) {
         const Parameter& parameter = table[i];
-        // GPT-2 (Radford et al. 2019, section 2.3): residual projections are scaled by 1/sqrt(number of residual layers).
+        // GPT-2 (Radford et al. 2019, section 2.3): residual projections are scaled by 1/sqrt(number of residual
+        // layers).
         const double scale =
             parameter.kind == ParameterKind::residual ? 1 / std::sqrt(2.0 * static_cast<double>(layers)) : 1.0;
         fill(parameter.value, parameter, seed, static_cast<std::uint32_t>(i), std * scale);

@@ -29,7 +29,7 @@ struct Parameter {
 // Adds parameters in the order of the model; the decayed kinds must come before the others, so that each group is one
 // contiguous range of the flat buffers.
 class ParameterTable {
-   public:
+ public:
     ParameterTable(Arena& arena, DType dtype) : arena_(&arena), dtype_(dtype) {}
 
     // Returns the index in all().
@@ -53,7 +53,7 @@ class ParameterTable {
     Tensor second_moment(const Parameter& parameter) const { return moment(parameter, 1); }
     Tensor flat_gradients() const { return arena_->flat(Region::gradients, dtype_); }
 
-   private:
+ private:
     Tensor moment(const Parameter& parameter, int which) const;
 
     Arena* arena_;

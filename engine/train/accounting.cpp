@@ -6,12 +6,14 @@ namespace {
 
 std::int64_t layer_parameters(const TransformerConfig& c) {
     const std::int64_t C = c.width, F = c.hidden();
-    return 4 * C * C + 2 * C * F    // qkv, proj, fc, fc2 weights
-           + 3 * C + C + F + C      // their biases
-           + 4 * C;                 // two norms
+    return 4 * C * C + 2 * C * F  // qkv, proj, fc, fc2 weights
+           + 3 * C + C + F + C    // their biases
+           + 4 * C;               // two norms
 }
 
-std::int64_t head_parameters(const TransformerConfig& c) { return c.vocab * c.width + 2 * c.width; }
+std::int64_t head_parameters(const TransformerConfig& c) {
+    return c.vocab * c.width + 2 * c.width;
+}
 
 }  // namespace
 
@@ -25,7 +27,8 @@ double sample_flops(const TransformerConfig& c, const Techniques& techniques, co
         return 6.0 * static_cast<double>(layer_parameters(c)) * n + 6.0 * static_cast<double>(c.width) * n * n;
     };
     const std::int64_t dropped = techniques.dropped_layers();
-    return static_cast<double>(dropped) * layer(plan.kept) + static_cast<double>(c.layers - dropped) * layer(plan.seqlen) +
+    return static_cast<double>(dropped) * layer(plan.kept) +
+           static_cast<double>(c.layers - dropped) * layer(plan.seqlen) +
            6.0 * static_cast<double>(head_parameters(c)) * static_cast<double>(plan.seqlen);
 }
 

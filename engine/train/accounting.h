@@ -13,8 +13,8 @@ namespace deft::engine {
 std::int64_t parameter_count(const TransformerConfig& config);
 
 // Forward and backward FLOPs of one sample under this plan, of the tokens really processed:
-// 6 x parameters x tokens, each layer by its own tokens, without the position table, plus 12 x C x K x K / 2 a layer for
-// causal attention over K tokens (the count of Kaplan et al. 2020, section 2.1, with the attention term halved).
+// 6 x parameters x tokens, each layer by its own tokens, without the position table, plus 12 x C x K x K / 2 a layer
+// for causal attention over K tokens (the count of Kaplan et al. 2020, section 2.1, with the attention term halved).
 double sample_flops(const TransformerConfig& config, const Techniques& techniques, const StepPlan& plan);
 
 // Totals since the start.
@@ -34,12 +34,12 @@ Counts run_schedule(const TransformerConfig& config, const Techniques& technique
 
 // Distinct corpus tokens: of each sample, the longest prefix seen.
 class UniqueTokens {
-   public:
+ public:
     explicit UniqueTokens(std::int64_t samples) : longest_(static_cast<std::size_t>(samples), 0) {}
     void see(std::int64_t sample, std::int64_t length);
     std::int64_t count() const { return count_; }
 
-   private:
+ private:
     std::vector<std::uint32_t> longest_;
     std::int64_t count_ = 0;
 };

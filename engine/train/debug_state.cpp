@@ -13,7 +13,7 @@ namespace {
 
 // Tensors with copies of their own, in the order they were taken.
 class Snapshot {
-   public:
+ public:
     void copy(const std::string& name, const Tensor& tensor) {
         const char* bytes = static_cast<const char*>(tensor.data);
         copies_.emplace_back(bytes, bytes + tensor.bytes());
@@ -23,7 +23,7 @@ class Snapshot {
     }
     const std::vector<NamedTensor>& tensors() const { return tensors_; }
 
-   private:
+ private:
     std::deque<std::vector<char>> copies_;
     std::vector<NamedTensor> tensors_;
 };

@@ -109,8 +109,8 @@ StepResult Trainer::step() {
     const StepResult result = accumulate_gradients();
     if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm))
         throw Error(ErrorKind::nonfinite,
-                    fmt::format("training diverged at step {}: loss {}, gradient norm {}", counts_.steps + 1, result.loss,
-                                result.grad_norm),
+                    fmt::format("training diverged at step {}: loss {}, gradient norm {}", counts_.steps + 1,
+                                result.loss, result.grad_norm),
                     "lower train.learning_rate, lengthen train.warmup_tokens or set train.max_grad_norm",
                     "the weights of the step before");
     update(result);

@@ -21,7 +21,7 @@ struct TrainerConfig {
     std::int64_t micro_batch_size = 8;  // samples at once; gradients are accumulated
     std::int64_t budget_layer_tokens = 0;
     LearningRate learning_rate;
-    AdamW optimizer;                    // lr and step are set by the trainer
+    AdamW optimizer;  // lr and step are set by the trainer
     std::uint64_t seed = 0;
 };
 
@@ -33,14 +33,14 @@ struct StepResult {
 };
 
 class Trainer {
-   public:
+ public:
     // `corpus` must outlive the trainer. Errors: memory.
     Trainer(const TrainerConfig& config, const TokenCorpus& corpus, int threads, DType dtype = DType::f32);
 
     bool done() const { return counts_.layer_tokens >= config_.budget_layer_tokens; }
 
-    // One optimizer step: gradients of a batch, clip, AdamW. Errors: nonfinite, when loss or gradient norm is; the weights
-    // are then those of before the step.
+    // One optimizer step: gradients of a batch, clip, AdamW. Errors: nonfinite, when loss or gradient norm is; the
+    // weights are then those of before the step.
     StepResult step();
 
     // The two halves of step(), for inspection between them.
@@ -56,7 +56,7 @@ class Trainer {
     // Kept token indices of the last micro-batch, (layers dropped, B, K), empty when none was dropped.
     const KeptTokens& kept() const { return kept_; }
 
-   private:
+ private:
     // Fills token, target and sample ids for samples [first, first + B) of the step.
     void load_micro_batch(std::int64_t first, std::int64_t B, std::int64_t T);
     void select_tokens(std::int64_t B, const StepPlan& plan);
@@ -67,11 +67,11 @@ class Trainer {
     Arena arena_;
     std::unique_ptr<Transformer> model_;
     Exec exec_;
-    Tensor sample_id_;   // (micro_batch) i64
-    Tensor layer_id_;    // (layers dropped) i32
-    Tensor index_;       // (layers dropped, micro_batch, seqlen) i32
-    Tensor grad_norm_;   // (1) f64
-    Tensor loss_sum_;    // (1) f64
+    Tensor sample_id_;  // (micro_batch) i64
+    Tensor layer_id_;   // (layers dropped) i32
+    Tensor index_;      // (layers dropped, micro_batch, seqlen) i32
+    Tensor grad_norm_;  // (1) f64
+    Tensor loss_sum_;   // (1) f64
     KeptTokens kept_;
     std::vector<ParameterTable::Group> groups_;
     Counts counts_;

@@ -22,14 +22,14 @@ constexpr double kShortestDocument = 10, kLongestDocument = 4000;  // bytes
 
 // Independent draws under one (seed, purpose, stream).
 class Draws {
-   public:
+ public:
     Draws(std::uint64_t seed, RandomPurpose purpose, std::uint64_t stream)
         : seed_(seed), purpose_(purpose), stream_(stream) {}
 
     double uniform() { return kernels::philox_uniform(kernels::philox_u32(seed_, purpose_, 0, 0, stream_, next_++)); }
     std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(uniform() * static_cast<double>(n)); }
 
-   private:
+ private:
     std::uint64_t seed_;
     RandomPurpose purpose_;
     std::uint64_t stream_;
@@ -54,10 +54,10 @@ std::string make_word(Draws& draws, std::int64_t syllables) {
 
 struct World {
     std::vector<std::string> entities;
-    std::vector<std::vector<std::string>> values;        // [relation][value]
-    std::vector<std::vector<std::int64_t>> value_of;     // [relation][entity], a bijection
-    std::vector<std::string> filler;                     // most frequent first
-    std::vector<double> filler_cumulative;               // Zipf: the k-th word has weight 1 / k
+    std::vector<std::vector<std::string>> values;     // [relation][value]
+    std::vector<std::vector<std::int64_t>> value_of;  // [relation][entity], a bijection
+    std::vector<std::string> filler;                  // most frequent first
+    std::vector<double> filler_cumulative;            // Zipf: the k-th word has weight 1 / k
 
     explicit World(std::uint64_t seed) {
         Draws draws(seed, RandomPurpose::corpus, kWordStream);

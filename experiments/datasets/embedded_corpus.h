@@ -1,6 +1,7 @@
 #pragma once
-// The embedded corpus: text generated from a seed, so that a sweep needs no download. Half of its sentences are facts of
-// 16 entities x 3 relations that recur; the rest are filler words in Zipfian frequencies. Its questions ask for the facts.
+// The embedded corpus: text generated from a seed, so that a sweep needs no download. Half of its sentences are facts
+// of 16 entities x 3 relations that recur; the rest are filler words in Zipfian frequencies. Its questions ask for the
+// facts.
 
 #include <cstdint>
 #include <string>

@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Looked for in the mirror folder, then beside the sweep file, each also as .gz and .zst; an absolute path stands for itself.
+// Looked for in the mirror folder, then beside the sweep file, each also as .gz and .zst; an absolute path stands for
+// itself.
 fs::path find_file(const std::string& name, const std::string& base_folder) {
     std::vector<fs::path> tried;
     if (const char* mirror = std::getenv("DEFT_DATA_MIRROR"); mirror != nullptr && *mirror != '\0')
@@ -27,7 +28,8 @@ fs::path find_file(const std::string& name, const std::string& base_folder) {
             if (fs::is_regular_file(path.string() + packed)) return path.string() + packed;
     std::vector<std::string> places;
     for (const fs::path& path : tried) places.push_back(path.string());
-    throw Error(ErrorKind::config, fmt::format("corpus file {} is missing; looked at {}", name, fmt::join(places, ", ")),
+    throw Error(ErrorKind::config,
+                fmt::format("corpus file {} is missing; looked at {}", name, fmt::join(places, ", ")),
                 "set DEFT_DATA_MIRROR to the folder that holds it, or put it beside the sweep file");
 }
 

@@ -9,7 +9,7 @@
 namespace deft::experiments {
 
 struct Dataset {
-    std::string name;    // "embedded seed 1", or the files
+    std::string name;  // "embedded seed 1", or the files
     std::string sha256;
     engine::TokenCorpus train, valid;
 };

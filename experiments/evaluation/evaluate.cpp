@@ -47,8 +47,8 @@ journal::Evaluation record(std::int64_t step, const char* task, const char* metr
     return evaluation;
 }
 
-// acc: the choice of the largest log-likelihood is gold, the first wins ties. Gold bits per byte: -ll / bytes / ln 2, the
-// leading space not counted.
+// acc: the choice of the largest log-likelihood is gold, the first wins ties. Gold bits per byte: -ll / bytes / ln 2,
+// the leading space not counted.
 std::vector<journal::Evaluation> four_way(const TrialConfig& config, engine::Transformer& model, engine::Exec& exec,
                                           std::int64_t batch, std::int64_t step) {
     const auto questions =

@@ -51,7 +51,8 @@ std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::sp
         auto* token = model.token.as<std::int32_t>();    // (B, T), padded on the right, which a causal model never sees
         auto* target = model.target.as<std::int32_t>();  // (B, T)
         for (std::size_t b = 0; b < B; ++b) {
-            std::fill_n(std::copy(rows[b].input.begin(), rows[b].input.end(), token + b * T), T - rows[b].input.size(), 0);
+            std::fill_n(std::copy(rows[b].input.begin(), rows[b].input.end(), token + b * T), T - rows[b].input.size(),
+                        0);
             std::fill_n(std::copy(rows[b].target.begin(), rows[b].target.end(), target + b * T),
                         T - rows[b].target.size(), kernels::kIgnoreTarget);
         }

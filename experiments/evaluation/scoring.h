@@ -22,8 +22,8 @@ struct Score {
     bool greedy = true;         // every token of it has the largest logit at its place
 };
 
-// The last max_seqlen + 1 tokens of context and continuation are kept, as in lm-evaluation-harness: the context is cut from
-// the left, the continuation never. Errors: config, for a continuation longer than max_seqlen.
+// The last max_seqlen + 1 tokens of context and continuation are kept, as in lm-evaluation-harness: the context is cut
+// from the left, the continuation never. Errors: config, for a continuation longer than max_seqlen.
 std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::span<const Request> requests,
                          std::int64_t batch);
 

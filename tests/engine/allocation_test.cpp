@@ -33,12 +33,24 @@ void* counted(std::size_t bytes, void* caller) {
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return counted(bytes, __builtin_return_address(0)); }
-void* operator new[](std::size_t bytes) { return counted(bytes, __builtin_return_address(0)); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void* operator new(std::size_t bytes) {
+    return counted(bytes, __builtin_return_address(0));
+}
+void* operator new[](std::size_t bytes) {
+    return counted(bytes, __builtin_return_address(0));
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
 
 using namespace deft::engine;
 

@@ -92,7 +92,8 @@ TEST_CASE("safetensors: written, read, and refused when damaged") {
     const fs::path file = fs::path(folder) / "t.safetensors";
     float floats[6] = {1, 2, 3, 4, 5, 6};
     std::int64_t ids[2] = {-1, std::int64_t{1} << 40};
-    write_safetensors(file, {{"w", make_tensor(floats, DType::f32, {2, 3})}, {"ids", make_tensor(ids, DType::i64, {2})}},
+    write_safetensors(file,
+                      {{"w", make_tensor(floats, DType::f32, {2, 3})}, {"ids", make_tensor(ids, DType::i64, {2})}},
                       {{"step", "7"}});
     const SafetensorsFile read = read_safetensors(file);
     CHECK(read.metadata.at("step") == "7");

@@ -10,7 +10,9 @@ using namespace deft::engine;
 
 namespace {
 
-double loss_of(Trainer& trainer) { return trainer.accumulate_gradients().loss; }
+double loss_of(Trainer& trainer) {
+    return trainer.accumulate_gradients().loss;
+}
 
 // Every parameter tensor, some elements of each, against central differences of the double model's loss.
 void check_finite_differences(TrainerConfig config) {
@@ -33,14 +35,17 @@ void check_finite_differences(TrainerConfig config) {
             const double down = loss_of(trainer);
             weight = saved;
             INFO(p.name << " element " << e);
-            CHECK(gradients[i][static_cast<std::size_t>(e)] == Approx((up - down) / (2 * h)).epsilon(1e-6).margin(1e-9));
+            CHECK(gradients[i][static_cast<std::size_t>(e)] ==
+                  Approx((up - down) / (2 * h)).epsilon(1e-6).margin(1e-9));
         }
     }
 }
 
 }  // namespace
 
-TEST_CASE("gradients of the double model match finite differences") { check_finite_differences(tiny_config(2, 7, 3)); }
+TEST_CASE("gradients of the double model match finite differences") {
+    check_finite_differences(tiny_config(2, 7, 3));
+}
 
 TEST_CASE("gradients with dropped tokens and micro-batches match finite differences") {
     TrainerConfig config = tiny_config(4, 9, 3);
@@ -96,7 +101,8 @@ TEST_CASE("a future token does not change an earlier loss") {
     for (std::int64_t t = changed; t < T; ++t) model.token.as<std::int32_t>()[t] = 30;
     model.evaluate(trainer.exec(), B, T);
     const auto after = values<float>(model.loss.view({B, T}));
-    for (std::int64_t t = 0; t < changed; ++t) CHECK(before[static_cast<std::size_t>(t)] == after[static_cast<std::size_t>(t)]);
+    for (std::int64_t t = 0; t < changed; ++t)
+        CHECK(before[static_cast<std::size_t>(t)] == after[static_cast<std::size_t>(t)]);
     CHECK(before[changed] != after[changed]);  // the test can fail
 }
 

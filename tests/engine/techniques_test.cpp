@@ -53,8 +53,8 @@ TEST_CASE("a step's plan: the curriculum's clock runs one ahead of random-LTD's"
     CHECK_FALSE(first.drops());
     CHECK(first.layer_tokens == 16);
     const StepPlan later = plan_step(techniques, 3);
-    CHECK(later.seqlen == 40);        // d(4) = 8 + 32
-    CHECK(later.kept == 40);          // r(3) = 16 + 24
+    CHECK(later.seqlen == 40);  // d(4) = 8 + 32
+    CHECK(later.kept == 40);    // r(3) = 16 + 24
     techniques.seqtru.reset();
     const StepPlan dropped = plan_step(techniques, 1);
     CHECK(dropped.seqlen == 64);
@@ -98,7 +98,7 @@ TEST_CASE("learning rates by hand") {
     CHECK(learning_rate_at(cosine, 0) == 0);
     CHECK(learning_rate_at(cosine, 50) == Approx(0.5));
     CHECK(learning_rate_at(cosine, 100) == Approx(1.0));
-    CHECK(learning_rate_at(cosine, 600) == Approx(0.55));   // halfway: cos(pi / 2) = 0
+    CHECK(learning_rate_at(cosine, 600) == Approx(0.55));                      // halfway: cos(pi / 2) = 0
     CHECK(learning_rate_at(cosine, 350) == Approx(0.1 + 0.9 * 0.8535533906));  // (1 + cos(pi / 4)) / 2
     CHECK(learning_rate_at(cosine, 1100) == Approx(0.1));
     CHECK(learning_rate_at(cosine, 9999) == Approx(0.1));

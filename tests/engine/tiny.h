@@ -31,7 +31,9 @@ inline TrainerConfig tiny_config(std::int64_t layers = 4, std::int64_t seqlen = 
 }
 
 // Keeps a constant number of tokens in the dropped layers.
-inline Pacing keep_always(std::int64_t tokens) { return {tokens, tokens, 1, 0, 1}; }
+inline Pacing keep_always(std::int64_t tokens) {
+    return {tokens, tokens, 1, 0, 1};
+}
 
 template <class T>
 std::vector<T> values(const Tensor& tensor) {

@@ -41,11 +41,11 @@ TrialConfig resolved(const std::string& toml, std::int64_t seed = 1) {
 TEST_CASE("what makes no sense is refused with its place") {
     CHECK_THAT(error_of("[train]\nbudget_tokens = 100_000\nlearning_rat = 1\n"), ContainsSubstring("t.toml:3:"));
     CHECK_THAT(error_of("[train]\nbudget_tokens = 100_000\nlearning_rat = 1\n"), ContainsSubstring("learning_rate"));
-    CHECK_THAT(error_of("[model]\nwidth = 65\nheads = 2\n" + std::string(kPlain)),
-               ContainsSubstring("t.toml:2:"));
+    CHECK_THAT(error_of("[model]\nwidth = 65\nheads = 2\n" + std::string(kPlain)), ContainsSubstring("t.toml:2:"));
     CHECK_THAT(error_of("[model]\nlayers = 4\n"), ContainsSubstring("budget_tokens"));
     CHECK_THAT(error_of("[train]\nbudget_tokens = 511\n"), ContainsSubstring("less than one step"));
-    CHECK_THAT(error_of("[train]\nbudget_tokens = 1000\nbudget_fraction = 0.5\n"), ContainsSubstring("less than one step"));
+    CHECK_THAT(error_of("[train]\nbudget_tokens = 1000\nbudget_fraction = 0.5\n"),
+               ContainsSubstring("less than one step"));
     CHECK_THAT(error_of(std::string(kPlain) + "decay = \"cosin\"\n"), ContainsSubstring("did you mean \"cosine\"?"));
     CHECK_THAT(error_of(std::string(kPlain) + "learning_rate = -1.0\n"), ContainsSubstring("at least 0"));
     CHECK_THAT(error_of(std::string(kPlain) + "learning_rate = nan\n"), ContainsSubstring("t.toml:3"));
@@ -53,7 +53,8 @@ TEST_CASE("what makes no sense is refused with its place") {
     CHECK_THAT(error_of(std::string(kPlain) + "[random_ltd]\nmin = 16\n"), ContainsSubstring("exactly one"));
     CHECK_THAT(error_of("[model]\nlayers = 2\n" + std::string(kPlain) + "[random_ltd]\nmin = 16\nduration = 0.5\n"),
                ContainsSubstring("layers"));
-    CHECK_THAT(error_of(std::string(kPlain) + "[curriculum]\nmin = 100\nduration = 0.5\n"), ContainsSubstring("above max"));
+    CHECK_THAT(error_of(std::string(kPlain) + "[curriculum]\nmin = 100\nduration = 0.5\n"),
+               ContainsSubstring("above max"));
     CHECK_THAT(error_of(std::string(kPlain) + "[eval]\ntasks = [\"embeded_questions\"]\n"),
                ContainsSubstring("embedded_questions"));
 }

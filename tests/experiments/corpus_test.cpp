@@ -71,7 +71,8 @@ deft::engine::TrainerConfig opinionated(std::int64_t seqlen) {
 
 }  // namespace
 
-TEST_CASE("a continuation's likelihood does not depend on the batch it is scored in, nor on its length beyond the model's") {
+TEST_CASE(
+    "a continuation's likelihood does not depend on the batch it is scored in, nor on its length beyond the model's") {
     const auto config = opinionated(16);
     const auto corpus = deft::engine::tiny_corpus(500, 256);
     deft::engine::Trainer trainer(config, corpus, 1);
@@ -91,8 +92,9 @@ TEST_CASE("a continuation's likelihood does not depend on the batch it is scored
     const auto parts = score(trainer.model(), trainer.exec(),
                              std::vector<Request>{request("ab", "cd"), request("ab", "c"), request("abc", "d")}, 3);
     CHECK(parts[0].log_likelihood == Approx(parts[1].log_likelihood + parts[2].log_likelihood).epsilon(1e-5));
-    CHECK_THROWS_WITH(score(trainer.model(), trainer.exec(), std::vector<Request>{request("a", "0123456789abcdefg")}, 1),
-                      ContainsSubstring("does not fit"));
+    CHECK_THROWS_WITH(
+        score(trainer.model(), trainer.exec(), std::vector<Request>{request("a", "0123456789abcdefg")}, 1),
+        ContainsSubstring("does not fit"));
 }
 
 TEST_CASE("bits per byte count text bytes only") {

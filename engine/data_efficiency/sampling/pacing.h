@@ -5,8 +5,8 @@
 
 namespace deft::engine {
 
-// d(t) = floor((t / duration)^(1 / root_degree) * (max - min) + min), rounded down to a multiple, kept within [min, max]
-// (arXiv 2212.03597, section 3.1: fixed_linear is root degree 1, fixed_root 2 and more).
+// d(t) = floor((t / duration)^(1 / root_degree) * (max - min) + min), rounded down to a multiple, kept within [min,
+// max] (arXiv 2212.03597, section 3.1: fixed_linear is root degree 1, fixed_root 2 and more).
 struct Pacing {
     std::int64_t min = 0;
     std::int64_t max = 0;
