@@ -332,7 +332,9 @@ class Driver {
     }
 
     void tell_failure(const Running& child, const std::string& name, const results_db::Outcome& outcome) {
-        std::string text = fmt::format("failed  {}  ({}): {}", name, outcome.fail_class, printable(outcome.error));
+        // What follows the first line stands in the log as well.
+        std::string text = fmt::format("failed  {}  ({}): {}", name, outcome.fail_class,
+                                       printable(outcome.error.substr(0, outcome.error.find('\n'))));
         const fs::path log = child.folder / "log.txt";
         const std::vector<std::string> lines = last_lines(log, kShownLogLines);
         if (!lines.empty()) text += fmt::format("\n  last lines of {}:", log.string());

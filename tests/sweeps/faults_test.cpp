@@ -18,19 +18,15 @@ using test::wait_until;
 namespace {
 
 // Long enough to be caught at work.
-const std::string kThreeLong = R"toml(
+const std::string kTwoLong = R"toml(
 [[case]]
 name = "a"
 [case.train]
-budget_tokens = 300_000
+budget_tokens = 60_000
 [[case]]
 name = "b"
 [case.train]
-budget_tokens = 300_001
-[[case]]
-name = "c"
-[case.train]
-budget_tokens = 300_002
+budget_tokens = 60_001
 )toml";
 
 std::string results_of_ok(const TinySweep& sweep) {
@@ -57,7 +53,7 @@ std::vector<std::string> finished_attempts(const TinySweep& sweep) {
 }  // namespace
 
 TEST_CASE("A killed trial is tried again, and the others keep their results") {
-    const TinySweep sweep(kThreeLong);
+    const TinySweep sweep(kTwoLong);
     Process driver = sweep.start();
     const pid_t trial = sweep.freeze_trial();
     REQUIRE(trial > 0);
@@ -65,12 +61,12 @@ TEST_CASE("A killed trial is tried again, and the others keep their results") {
     CHECK(driver.wait() == kExitOk);
     CHECK(sweep.says("(crash): ended by signal 9"));
     CHECK(sweep.says("retry"));
-    CHECK(sweep.count("ok") == "3");
+    CHECK(sweep.count("ok") == "2");
     CHECK(sweep.value("SELECT fail_class || term_signal FROM attempt WHERE state = 'failed'") == "crash9");
 }
 
 TEST_CASE("A trial that is killed twice is a crash, until the next run") {
-    const TinySweep sweep("[[case]]\nname = \"a\"\n[case.train]\nbudget_tokens = 300_000\n");
+    const TinySweep sweep("[[case]]\nname = \"a\"\n[case.train]\nbudget_tokens = 60_000\n");
     Process driver = sweep.start();
     for (int i = 0; i < 2; ++i) {
         const pid_t trial = sweep.freeze_trial();
@@ -85,14 +81,14 @@ TEST_CASE("A trial that is killed twice is a crash, until the next run") {
 }
 
 TEST_CASE("A killed driver leaves no process, and the next run goes on") {
-    const TinySweep sweep(kThreeLong);
+    const TinySweep sweep(kTwoLong);
     kill_driver_at_work(sweep, 1);
     const auto finished = finished_attempts(sweep);
     const Ran ran = sweep.run();
     CHECK(ran.exit_code == kExitOk);
     CHECK_THAT(ran.err, ContainsSubstring("left by a driver that was killed"));
-    CHECK(results_of_ok(sweep) == "3");
-    CHECK(sweep.count("ok") == "3");
+    CHECK(results_of_ok(sweep) == "2");
+    CHECK(sweep.count("ok") == "2");
     const auto all = finished_attempts(sweep);
     for (const std::string& attempt : finished) CHECK(std::find(all.begin(), all.end(), attempt) != all.end());
 }
@@ -109,7 +105,7 @@ TEST_CASE("A trial whose driver is gone before it begins does not begin") {
 }
 
 TEST_CASE("The program drains at Ctrl-C, and says how to go on") {
-    const TinySweep sweep(kThreeLong);
+    const TinySweep sweep(kTwoLong);
     Process driver = sweep.start();
     const pid_t trial = sweep.freeze_trial();
     REQUIRE(trial > 0);
@@ -120,12 +116,12 @@ TEST_CASE("The program drains at Ctrl-C, and says how to go on") {
     CHECK(sweep.says("deft run " + sweep.file.string() + " --root " + sweep.root.string()));
     CHECK(sweep.count("ok") >= "1");
     CHECK(sweep.run().exit_code == kExitOk);
-    CHECK(sweep.count("ok") == "3");
-    CHECK(sweep.attempts().size() == 3);
+    CHECK(sweep.count("ok") == "2");
+    CHECK(sweep.attempts().size() == 2);
 }
 
 TEST_CASE("The program stops at a second Ctrl-C") {
-    const TinySweep sweep(kThreeLong);
+    const TinySweep sweep(kTwoLong);
     Process driver = sweep.start();
     REQUIRE(sweep.freeze_trial() > 0);
     driver.signal(SIGINT);
@@ -135,11 +131,11 @@ TEST_CASE("The program stops at a second Ctrl-C") {
     CHECK(sweep.processes().empty());
     CHECK(sweep.count("cancelled") == "1");
     CHECK(sweep.run().exit_code == kExitOk);
-    CHECK(sweep.count("ok") == "3");
+    CHECK(sweep.count("ok") == "2");
 }
 
 TEST_CASE("A terminal that vanishes stops the sweep and its trials") {
-    const TinySweep sweep(kThreeLong);
+    const TinySweep sweep(kTwoLong);
     const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) DEFT_SKIP("no pseudo-terminals here");
     const std::string name = ::ptsname(terminal);
@@ -154,22 +150,22 @@ TEST_CASE("A terminal that vanishes stops the sweep and its trials") {
     CHECK(wait_until([&] { return sweep.processes().empty(); }));
     CHECK(sweep.count("cancelled") == "1");
     CHECK(sweep.run().exit_code == kExitOk);
-    CHECK(sweep.count("ok") == "3");
+    CHECK(sweep.count("ok") == "2");
 }
 
 TEST_CASE("Under nohup a vanished terminal stops nothing") {
-    const TinySweep sweep(kThreeLong);
+    const TinySweep sweep(kTwoLong);
     Process driver(sweep.command("run"), sweep.out(), sweep.err(), [] { ::signal(SIGHUP, SIG_IGN); });
     const pid_t trial = sweep.freeze_trial();
     REQUIRE(trial > 0);
     driver.signal(SIGHUP);
     ::kill(trial, SIGCONT);
     CHECK(driver.wait() == kExitOk);
-    CHECK(sweep.count("ok") == "3");
+    CHECK(sweep.count("ok") == "2");
 }
 
 TEST_CASE("Half a line at a journal's end is recovered from, with nothing stored twice") {
-    const TinySweep sweep(kThreeLong);
+    const TinySweep sweep(kTwoLong);
     const auto journal = kill_driver_at_work(sweep, 0);
     test::write_text(journal, R"({"type":"train","step":99)", true);
     CHECK(sweep.run().exit_code == kExitOk);
@@ -179,7 +175,7 @@ TEST_CASE("Half a line at a journal's end is recovered from, with nothing stored
         ++points;
     CHECK(sweep.value("SELECT count(*) FROM train_point p JOIN attempt a ON a.id = p.attempt_id"
                       " WHERE a.state = 'stale'") == std::to_string(points));
-    CHECK(sweep.count("ok") == "3");
+    CHECK(sweep.count("ok") == "2");
 
     const auto attempts = sweep.attempts();
     const auto measured = sweep.measured();
@@ -190,7 +186,7 @@ TEST_CASE("Half a line at a journal's end is recovered from, with nothing stored
 }
 
 TEST_CASE("A journal that lost lines the database has is recovered from") {
-    const TinySweep sweep("[[case]]\nname = \"a\"\n[case.train]\nbudget_tokens = 300_000\n");
+    const TinySweep sweep("[[case]]\nname = \"a\"\n[case.train]\nbudget_tokens = 60_000\n");
     Process driver = sweep.start();
     REQUIRE(sweep.freeze_trial() > 0);
     CHECK(wait_until([&] { return sweep.value("SELECT spool_lines FROM attempt") > "0"; }));
@@ -223,7 +219,7 @@ TEST_CASE("A root that cannot be written to is named, and left as it is") {
 }
 
 TEST_CASE("A full disk keeps what was measured, and the next run completes") {
-    const TinySweep sweep(kThreeLong);
+    const TinySweep sweep(kTwoLong);
     test::SmallDisk disk(sweep.root, 3000);
     if (!disk.mounted()) DEFT_SKIP("needs the right to mount a tmpfs");
     Process driver = sweep.start();
@@ -240,8 +236,8 @@ TEST_CASE("A full disk keeps what was measured, and the next run completes") {
     CHECK(!finished.empty());
     std::filesystem::remove(sweep.root / "filler");
     CHECK(sweep.run().exit_code == kExitOk);
-    CHECK(results_of_ok(sweep) == "3");
+    CHECK(results_of_ok(sweep) == "2");
     const auto all = finished_attempts(sweep);
-    CHECK(all.size() == 3);
+    CHECK(all.size() == 2);
     for (const std::string& attempt : finished) CHECK(std::find(all.begin(), all.end(), attempt) != all.end());
 }

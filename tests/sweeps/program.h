@@ -89,6 +89,8 @@ struct Ran {
 };
 
 inline constexpr const char* kTinyDefaults = R"toml(
+[resources]
+slots = "cpu:1"
 [defaults]
 log_every = 4
 [defaults.model]

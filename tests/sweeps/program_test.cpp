@@ -99,7 +99,7 @@ TEST_CASE("A training step laid open is PyTorch's") {
     const TinySweep sweep(test::kBothTechniques);
     const std::string state = (sweep.folder.path / "state.safetensors").string();
     // Late enough for the text to be longer than what random-LTD keeps of it.
-    const Ran ran = sweep.deft("debug-state", {"--step", "30", "--out", state});
+    const Ran ran = sweep.deft("debug-state", {"--step", "40", "--out", state});
     REQUIRE(ran.exit_code == kExitOk);
     CHECK_THAT(read_file(state), ContainsSubstring("kept.index"));
     CHECK(sweep.deft("debug-state", {"--step", "100000", "--out", state}).exit_code == kExitUsage);
