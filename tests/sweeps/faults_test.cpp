@@ -220,13 +220,13 @@ TEST_CASE("A root that cannot be written to is named, and left as it is") {
 
 TEST_CASE("A full disk keeps what was measured, and the next run completes") {
     const TinySweep sweep(kTwoLong);
-    test::SmallDisk disk(sweep.root, 3000);
+    test::SmallDisk disk(sweep.root, 8000);
     if (!disk.mounted()) DEFT_SKIP("needs the right to mount a tmpfs");
     Process driver = sweep.start();
     const pid_t trial = sweep.freeze_trial(1);
     REQUIRE(trial > 0);
     CHECK(wait_until([&] { return sweep.count("ok") >= "1"; }));
-    test::write_text(sweep.root / "filler", std::string(4 << 20, 'x'));
+    test::write_text(sweep.root / "filler", std::string(16 << 20, 'x'));
     ::kill(trial, SIGCONT);
     CHECK(driver.wait() == kExitFailed);
     CHECK(sweep.says("to mend: free"));

