@@ -70,7 +70,7 @@ std::string missing_note(const results_db::SweepResults& sweep) {
         missing += fmt::format("{}{} seed {} ({})", missing.empty() ? "" : "; ", place_of(trial), trial.seed, why);
     }
     if (missing.empty()) return {};
-    return fmt::format("Missing: {}. To fill them: deft run sweeps/{}.toml", missing, sweep.name);
+    return fmt::format("Missing: {}. To fill them, run the file of sweep {} again.", missing, sweep.name);
 }
 
 }  // namespace

@@ -188,9 +188,9 @@ void take_line(const std::string_view text, Rows& rows, IngestResult& result, st
 }
 
 [[noreturn]] void fail_line(const std::filesystem::path& journal, std::int64_t number, const std::string& why) {
-    throw Error(ErrorKind::io, Place{journal.string(), static_cast<int>(number), 0}, "a damaged line: " + why,
-                "move the run folder away and run the same command again: the trial is repeated",
-                "the rows already stored");
+    throw JournalError(ErrorKind::io, Place{journal.string(), static_cast<int>(number), 0}, "a damaged line: " + why,
+                       "move the run folder away and run the same command again: the trial is repeated",
+                       "the rows already stored");
 }
 
 }  // namespace

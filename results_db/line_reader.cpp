@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/error.h"
+#include "results_db/store.h"
 
 namespace deft::results_db {
 
@@ -25,8 +25,9 @@ LineReader::LineReader(const std::filesystem::path& file, std::int64_t offset) :
     struct stat status {};
     if (fstat(file_, &status) != 0 || status.st_size < offset) {
         close(file_);
-        throw Error(ErrorKind::io, fmt::format("{} is shorter than the {} bytes already read from it", path_, offset),
-                    "restore the file; a journal is only ever appended to", "the rows already stored");
+        throw JournalError(ErrorKind::io,
+                           fmt::format("{} is shorter than the {} bytes already read from it", path_, offset),
+                           "restore the file; a journal is only ever appended to", "the rows already stored");
     }
 }
 
@@ -46,8 +47,8 @@ bool LineReader::next(std::string_view& line) {
         begin_ = 0;
         scanned_ = buffer_.size();
         if (scanned_ > kLongestLine)
-            throw Error(ErrorKind::io, fmt::format("{} is damaged: a line longer than {} bytes at byte {}", path_,
-                                                   kLongestLine, offset_));
+            throw JournalError(ErrorKind::io, fmt::format("{} is damaged: a line longer than {} bytes at byte {}",
+                                                          path_, kLongestLine, offset_));
         buffer_.resize(scanned_ + kBlock);
         ssize_t got = -1;
         do {

@@ -9,9 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/journal.h"
 
 namespace deft::results_db {
+
+// A journal that no trial of ours can have written so, told apart from a database that cannot take it. Its kind is io.
+class JournalError : public Error {
+   public:
+    using Error::Error;
+};
 
 // What produced a number. Fingerprint: sha256 of git sha, diff hash and binary hash.
 struct Code {
@@ -138,8 +145,8 @@ class Writer {
                                const NewAttempt&);
     void set_running(std::int64_t attempt_id, const ProcessIdentity&, std::int64_t started_ms);
     // Reads whole new lines of the journal and stores their rows and the new byte offset in one transaction.
-    // A torn last line is left for later; a damaged line before the last is an io error naming file and line, and nothing
-    // of this call is stored.
+    // A torn last line is left for later; a damaged line before the last, or a journal shorter than what was read of it
+    // before, is a JournalError naming file and line, and nothing of this call is stored.
     IngestResult ingest(std::int64_t attempt_id, const std::filesystem::path& journal);
     void end_attempt(std::int64_t attempt_id, const Outcome&);
     // Cost of an ended attempt at the newest price of `sku` valid at its start; usd stays NULL without a price.

@@ -279,15 +279,15 @@ class Driver {
     }
 
     void take_in(Running& child) {
-        results_db::IngestResult fresh;
         std::string damage;
-        if (!ingest_or_explain(writer_, child.attempt, child.folder / "journal.jsonl", fresh, damage)) {
+        const auto fresh = ingest_or_explain(writer_, child.attempt, child.folder / "journal.jsonl", damage);
+        if (!fresh) {
             // Its numbers cannot be trusted any more; the reaper records why.
             ::kill(-child.pid, SIGKILL);
             return;
         }
-        if (fresh.started) child.total_steps = fresh.started->total_steps;
-        if (fresh.last_point) child.last_point = fresh.last_point;
+        if (fresh->started) child.total_steps = fresh->started->total_steps;
+        if (fresh->last_point) child.last_point = fresh->last_point;
     }
 
     void ingest_all() {
@@ -297,11 +297,7 @@ class Driver {
     }
 
     void finish(Running child, const ChildEnd& end) {
-        const fs::path journal_file = child.folder / "journal.jsonl";
-        results_db::IngestResult fresh;
-        std::string damage;
-        ingest_or_explain(writer_, child.attempt, journal_file, fresh, damage);
-        const JournalSummary journal = read_journal(journal_file);
+        const JournalSummary journal = ingest_rest(writer_, child.attempt, child.folder / "journal.jsonl");
         const results_db::Outcome outcome = classify(end, journal);
         record_end(writer_, child.attempt, child.folder, outcome, journal, cost_);
 
@@ -336,7 +332,9 @@ class Driver {
     }
 
     void tell_failure(const Running& child, const std::string& name, const results_db::Outcome& outcome) {
-        std::string text = fmt::format("failed  {}  ({}): {}", name, outcome.fail_class, printable(outcome.error));
+        // What follows the first line stands in the log as well.
+        std::string text = fmt::format("failed  {}  ({}): {}", name, outcome.fail_class,
+                                       printable(outcome.error.substr(0, outcome.error.find('\n'))));
         const fs::path log = child.folder / "log.txt";
         const std::vector<std::string> lines = last_lines(log, kShownLogLines);
         if (!lines.empty()) text += fmt::format("\n  last lines of {}:", log.string());

@@ -32,8 +32,8 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
         lines.push_back(fmt::format("  axis {}: {}", printable(axis.path), printable(values)));
     }
     std::string selected;
-    if (overview.selected != points.size()) selected = fmt::format(" ({} asked for)", overview.selected);
-    lines.push_back(fmt::format("  {} trials with {} seed{}{}, {} already done", points.size(), spec.seeds.size(),
+    if (overview.selected != points.size()) selected = fmt::format(", {} of them asked for", overview.selected);
+    lines.push_back(fmt::format("  {} trials with {} seed{}{}; {} already done", points.size(), spec.seeds.size(),
                                 spec.seeds.size() == 1 ? "" : "s", selected, overview.done));
 
     if (overview.done < overview.selected) {

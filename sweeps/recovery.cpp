@@ -2,21 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace deft::sweeps {
 
-bool ingest_or_explain(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& journal,
-                       results_db::IngestResult& result, std::string& damage) {
-    if (!std::filesystem::exists(journal)) return true;
+std::optional<results_db::IngestResult> ingest_or_explain(results_db::Writer& writer, std::int64_t attempt,
+                                                          const std::filesystem::path& journal, std::string& damage) {
+    // A damaged journal is the trial's affair; a database that cannot be written is the sweep's.
     try {
-        result = writer.ingest(attempt, journal);
-        return true;
-    } catch (const Error& error) {
-        // A damaged journal is the trial's affair; a database that cannot be written is the sweep's.
-        const JournalSummary summary = read_journal(journal);
-        if (error.kind() != ErrorKind::io || !summary.damage) throw;
-        damage = *summary.damage;
-        return false;
+        return writer.ingest(attempt, journal);
+    } catch (const results_db::JournalError& error) {
+        damage = error.what();
+        damage.resize(std::min(damage.size(), damage.find('\n')));
+        return std::nullopt;
     }
+}
+
+JournalSummary ingest_rest(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& journal) {
+    std::string damage;
+    const bool whole = ingest_or_explain(writer, attempt, journal, damage).has_value();
+    JournalSummary summary = read_journal(journal);
+    if (!whole) summary.damage = damage;
+    return summary;
 }
 
 void record_end(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& run_folder,
@@ -43,10 +50,7 @@ std::vector<std::string> recover(results_db::Writer& writer, const std::filesyst
                                     attempt.process.pid, name),
                         fmt::format("end it, as in kill -9 {}, and run again", attempt.process.pid));
 
-        results_db::IngestResult fresh;
-        std::string damage;
-        ingest_or_explain(writer, attempt.id, folder / "journal.jsonl", fresh, damage);
-        const JournalSummary journal = read_journal(folder / "journal.jsonl");
+        const JournalSummary journal = ingest_rest(writer, attempt.id, folder / "journal.jsonl");
         results_db::Outcome outcome;
         if (journal.damage) {
             outcome = {"failed", "io", {}, {}, *journal.damage, 0, 0};

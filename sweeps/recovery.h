@@ -2,6 +2,7 @@
 // Puts in order what a killed driver left behind.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,12 @@ struct CostBasis {
 std::vector<std::string> recover(results_db::Writer& writer, const std::filesystem::path& root, const CostBasis& cost,
                                  int grace_ms);
 
-// Takes in what the journal has that is new. False where the journal is damaged, which `damage` then says.
-bool ingest_or_explain(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& journal,
-                       results_db::IngestResult& result, std::string& damage);
+// Takes in what the journal has that is new; nothing, where the journal is damaged, which `damage` then says.
+std::optional<results_db::IngestResult> ingest_or_explain(results_db::Writer& writer, std::int64_t attempt,
+                                                          const std::filesystem::path& journal, std::string& damage);
+
+// The same at a trial's end, with what the whole journal says.
+JournalSummary ingest_rest(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& journal);
 
 // Stores an attempt's end and cost, and outcome.json in its run folder.
 void record_end(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& run_folder,

@@ -1,6 +1,7 @@
 #include "sweeps/run_folder.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <deque>
 #include <fstream>
@@ -47,6 +48,7 @@ void write_trial_file(const std::filesystem::path& run_folder, const Point& poin
                         {"sweep", sweep},
                         {"attempt", attempt.number},
                         {"uid", attempt.uid},
+                        {"driver_pid", ::getpid()},
                         {"threads", threads}};
     write_file_atomically(run_folder / "trial.json", trial.dump(2) + "\n");
 }
@@ -66,6 +68,7 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
         result.config.base_folder = trial.value("base_folder", std::string());
         result.config.log_every = trial.value("log_every", result.config.log_every);
         result.threads = trial.at("threads").get<int>();
+        result.driver_pid = trial.at("driver_pid").get<pid_t>();
         return result;
     } catch (const Json::exception& error) {
         throw Error(ErrorKind::config, fmt::format("{} is no trial: {}", file.string(), error.what()));

@@ -1,6 +1,8 @@
 #pragma once
 // What stands in a run folder: trial.json, journal.jsonl, log.txt, outcome.json.
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,6 +20,7 @@ inline constexpr const char* kTrialSchema = "deft-trial/1";
 struct TrialFile {
     experiments::TrialConfig config;
     int threads = 1;
+    pid_t driver_pid = 0;  // of the process that wrote it
 };
 
 void write_trial_file(const std::filesystem::path& run_folder, const Point& point, const std::string& sweep,

@@ -25,7 +25,12 @@ SignalWatch::SignalWatch() {
     action.sa_handler = on_signal;  // without SA_RESTART, so that sleeping ends
     sigemptyset(&action.sa_mask);
     int i = 0;
-    for (const int signal : kWatched) ::sigaction(signal, &action, &old_[i++]);
+    for (const int signal : kWatched) {
+        struct sigaction& old = old_[i++];
+        ::sigaction(signal, &action, &old);
+        // Under nohup, a terminal that vanishes is no reason to stop.
+        if (signal == SIGHUP && old.sa_handler == SIG_IGN) ::sigaction(signal, &old, nullptr);
+    }
 }
 
 SignalWatch::~SignalWatch() {

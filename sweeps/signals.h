@@ -5,7 +5,8 @@
 
 namespace deft::sweeps {
 
-// Takes over SIGINT, SIGTERM, SIGHUP, SIGCHLD and SIGPIPE for its lifetime. One at a time.
+// Takes over SIGINT, SIGTERM, SIGHUP (unless ignored, as by nohup), SIGCHLD and SIGPIPE for its lifetime. One at a
+// time.
 class SignalWatch {
  public:
     SignalWatch();

@@ -1,5 +1,7 @@
 // deft: the program.
 
+#include <fcntl.h>
+
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -22,6 +24,13 @@ void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
     const std::string meant = deft::did_you_mean(argv[1], names);
     throw deft::Error(deft::ErrorKind::usage, std::string("there is no command ") + argv[1],
                       meant.empty() ? "see deft --help" : "did you mean " + meant + "?");
+}
+
+// With a standard stream closed, the next file opened would take its number, and what is printed. These can be neither
+// read nor written, so that printing still fails.
+void occupy_standard_streams() {
+    for (int number = 0; number <= 2; ++number)
+        if (::fcntl(number, F_GETFD) < 0) (void)!::open("/dev/null", O_PATH);
 }
 
 int run(int argc, char** argv) {
@@ -49,7 +58,7 @@ int run(int argc, char** argv) {
     }
     // A result that could not be written is no result.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        std::fputs("deft: error: cannot write to standard output\n", stderr);
+        std::fputs("deft: error: cannot write to standard output\n  unchanged: what is stored\n", stderr);
         if (context.exit_code == deft::kExitOk) context.exit_code = deft::kExitFailed;
     }
     return context.exit_code;
@@ -58,6 +67,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    occupy_standard_streams();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
         std::fputs("deft: error: this processor lacks AVX2 or FMA, which deft is built for\n", stderr);
         return deft::kExitUsage;

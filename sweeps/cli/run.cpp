@@ -1,5 +1,6 @@
 // deft run: trains what a sweep has left to train, and prints its table.
 
+#include <csignal>
 #include <cstdio>
 #include <memory>
 
@@ -34,6 +35,8 @@ std::string continue_with(const Arguments& arguments) {
 }
 
 int run(const Arguments& arguments) {
+    // Results are stored whether or not somebody still reads along.
+    std::signal(SIGPIPE, SIG_IGN);
     sweeps::DriverOptions options;
     options.progress = sweeps::parse_progress_mode(arguments.progress);
     const sweeps::Spec spec = arguments.spec.load();

@@ -2,7 +2,9 @@
 
 #include "experiments/trial.h"
 
+#include <fmt/format.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <memory>
@@ -17,9 +19,14 @@ void add_trial(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("trial", "Run the trial of a run folder")->group("");
     command->add_option("folder", *folder, "The run folder")->required();
     command->callback([folder, &context] {
-        // A driver that is killed takes its trials with it.
-        ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+        // A driver that is killed takes its trials with it, stopped ones too.
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         const sweeps::TrialFile trial = sweeps::read_trial_file(*folder);
+        // One that was killed before that line sends nothing; another process is the parent by now.
+        if (::getppid() != trial.driver_pid)
+            throw Error(ErrorKind::usage,
+                        fmt::format("process {}, which this trial was started for, is not its parent", trial.driver_pid),
+                        "start the sweep, and leave its trials to it: deft run SWEEP", *folder);
         context.exit_code = experiments::run_trial(trial.config, *folder, trial.threads);
     });
 }

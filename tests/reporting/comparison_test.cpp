@@ -124,7 +124,7 @@ TEST_CASE("a comparison by hand") {
     CHECK_THAT(notes, ContainsSubstring("the ratio to case baseline at 100% of the budget"));
     CHECK_THAT(notes, ContainsSubstring("± is the sample standard deviation over seeds"));
     CHECK_THAT(notes, ContainsSubstring("Missing: ltd 50% seed 2 (failed, nan); cl 50% seed 1 (pending); cl 50% seed 2 "
-                                        "(pending). To fill them: deft run sweeps/quick.toml"));
+                                        "(pending). To fill them, run the file of sweep quick again."));
     CHECK_THAT(notes, ContainsSubstring("Cost: $0.05 an hour of cpu4, price of 2024-05-01, a list."));
     CHECK_THAT(notes, ContainsSubstring("Code: commit 0123456789ab. Host: Example CPU (4 cores). Data: corpus (sha256 "
                                         "d5d5d5d5d5d5)."));
