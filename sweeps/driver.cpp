@@ -266,7 +266,7 @@ class Driver {
 
     // Ends all children, and leaves them in ended_.
     void end_children() {
-        for (const Running& child : running_) ::kill(-child.pid, SIGTERM);
+        for (const Running& child : running_) ask_group_to_end(child.pid);
         const std::int64_t limit = steady_ms() + options_.grace_ms;
         while (!running_.empty() && steady_ms() < limit) {
             if (!collect_ended()) signals_.sleep_ms(20);

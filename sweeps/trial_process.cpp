@@ -69,9 +69,14 @@ bool is_running(const results_db::ProcessIdentity& process) {
     return now.state != 0 && now.state != 'Z' && now.state != 'X' && now.start_ticks == process.start_ticks;
 }
 
+void ask_group_to_end(pid_t pid) {
+    ::kill(-pid, SIGTERM);
+    ::kill(-pid, SIGCONT);  // a stopped process would not hear it
+}
+
 bool end_group(const results_db::ProcessIdentity& process, int grace_ms) {
     if (!is_running(process)) return true;
-    ::kill(static_cast<pid_t>(-process.pid), SIGTERM);
+    ask_group_to_end(static_cast<pid_t>(process.pid));
     if (gone_within(process, grace_ms)) return true;
     ::kill(static_cast<pid_t>(-process.pid), SIGKILL);
     return gone_within(process, 2000);

@@ -14,6 +14,7 @@ results_db::ProcessIdentity identify(pid_t pid);
 // Whether that very process still runs: not a later one with its number, and no zombie.
 bool is_running(const results_db::ProcessIdentity& process);
 
+void ask_group_to_end(pid_t pid);
 // Asks the group to end, then makes it. False where the process outlived even that.
 bool end_group(const results_db::ProcessIdentity& process, int grace_ms);
 

@@ -24,9 +24,10 @@ void add_trial(CLI::App& app, Context& context) {
         const sweeps::TrialFile trial = sweeps::read_trial_file(*folder);
         // One that was killed before that line sends nothing; another process is the parent by now.
         if (::getppid() != trial.driver_pid)
-            throw Error(ErrorKind::usage,
-                        fmt::format("process {}, which this trial was started for, is not its parent", trial.driver_pid),
-                        "start the sweep, and leave its trials to it: deft run SWEEP", *folder);
+            throw Error(
+                ErrorKind::usage,
+                fmt::format("process {}, which this trial was started for, is not its parent", trial.driver_pid),
+                "start the sweep, and leave its trials to it: deft run SWEEP", *folder);
         context.exit_code = experiments::run_trial(trial.config, *folder, trial.threads);
     });
 }

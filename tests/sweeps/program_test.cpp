@@ -1,8 +1,8 @@
 // The whole program on tiny sweeps: what it measures, prints and plans.
 
+#include "tests/sweeps/program.h"
 #include "sweeps/expand.h"
 #include "sweeps/text.h"
-#include "tests/sweeps/program.h"
 
 using namespace deft;
 using test::Ran;
@@ -12,7 +12,9 @@ namespace {
 
 const std::string kPlain = "[[case]]\nname = \"plain\"\n";
 
-std::string with_both() { return kPlain + test::kBothTechniques; }
+std::string with_both() {
+    return kPlain + test::kBothTechniques;
+}
 
 }  // namespace
 
@@ -28,7 +30,8 @@ TEST_CASE("A sweep is trained once, and tells where its numbers come from") {
                       " JOIN dataset d ON d.id = a.dataset_id"
                       " WHERE length(c.git_sha) >= 7 AND c.compiler != '' AND c.cxx_flags LIKE '%-march=%'"
                       " AND length(c.binary_sha256) = 64 AND h.hostname != '' AND h.cores > 0 AND h.mem_bytes > 0"
-                      " AND length(d.sha256) = 64 AND d.n_tokens > 0 AND a.threads = 1 AND a.train_seconds > 0") == "4");
+                      " AND length(d.sha256) = 64 AND d.n_tokens > 0 AND a.threads = 1 AND a.train_seconds > 0") ==
+          "4");
 
     const auto attempts = sweep.attempts();
     const Ran second = sweep.run();
@@ -86,10 +89,10 @@ TEST_CASE("What is planned is what is consumed") {
         const auto& planned = point.projection;
         CHECK(sweep.query("SELECT p.step, p.tokens, p.layer_tokens, a.total_steps, a.parameters FROM train_point p"
                           " JOIN attempt a ON a.id = p.attempt_id JOIN experiment e ON e.id = a.experiment_id"
-                          " WHERE e.config_hash = '" + point.config_hash + "' ORDER BY p.step DESC LIMIT 1",
-                          5) ==
-              std::vector{fmt::format("{} {} {} {} {}", planned.steps, planned.input_tokens, planned.layer_tokens,
-                                      planned.steps, planned.parameters)});
+                          " WHERE e.config_hash = '" +
+                              point.config_hash + "' ORDER BY p.step DESC LIMIT 1",
+                          5) == std::vector{fmt::format("{} {} {} {} {}", planned.steps, planned.input_tokens,
+                                                        planned.layer_tokens, planned.steps, planned.parameters)});
         CHECK_THAT(plan.out, ContainsSubstring(std::to_string(planned.steps)));
         CHECK_THAT(plan.out, ContainsSubstring(sweeps::si(static_cast<double>(planned.layer_tokens))));
     }

@@ -61,7 +61,8 @@ TEST_CASE("A case that is not there is refused by name") {
 TEST_CASE("A misspelt key is refused where it stands") {
     const TinySweep sweep(kPlain + "[case.train]\n  learning_rat = 1e-3\n");
     const std::string text = read_file(sweep.file);
-    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("_rat ")), '\n');
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("_rat ")), '\n');
     const std::string said = refusal_of(sweep, kExitUsage);
     CHECK_THAT(said, ContainsSubstring(fmt::format("{}:{}:18: ", sweep.file.string(), line)));
     CHECK_THAT(said, ContainsSubstring("learning_rate"));
@@ -106,7 +107,8 @@ TEST_CASE("A file of another program is never taken for the database") {
 TEST_CASE("Options that make no sense are refused by name") {
     const TinySweep sweep(kPlain);
     for (const char* slots : {"cpu:0", "cpu:-1", "cpu:2x", "cpu:", "gpu:1", "cpu:99999999999999999999", "2"})
-        CHECK_THAT(refusal_of(sweep, kExitUsage, {"--slots", slots}), ContainsSubstring(std::string("'") + slots + "'"));
+        CHECK_THAT(refusal_of(sweep, kExitUsage, {"--slots", slots}),
+                   ContainsSubstring(std::string("'") + slots + "'"));
     CHECK_THAT(refusal_of(sweep, kExitUsage, {"--threads", "0"}), ContainsSubstring("--threads"));
     CHECK_THAT(refusal_of(sweep, kExitUsage, {"--progress", "loud"}), ContainsSubstring("loud"));
     CHECK_THAT(refusal_of(sweep, kExitUsage, {"--set", "train.learning_rat=1"}), ContainsSubstring("learning_rate"));
