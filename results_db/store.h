@@ -57,8 +57,8 @@ struct Experiment {
 // The place of an experiment in a sweep.
 struct Member {
     std::int64_t ordinal = 0;
-    std::string case_key;           // "baseline"
-    std::string axes_json = "{}";   // {"train.budget_fraction": 0.5}
+    std::string case_key;          // "baseline"
+    std::string axes_json = "{}";  // {"train.budget_fraction": 0.5}
 };
 
 // A dated price of one device.
@@ -71,11 +71,11 @@ struct Price {
 
 struct NewAttempt {
     std::string uid;
-    std::int64_t number = 1;      // from 1 within the experiment
-    std::string worker;           // driver uid and slot
+    std::int64_t number = 1;  // from 1 within the experiment
+    std::string worker;       // driver uid and slot
     std::string slots_json = "{}";
     std::string argv_json = "[]";
-    std::string workdir;          // the run folder, relative to the root
+    std::string workdir;  // the run folder, relative to the root
     std::int64_t lease_until_ms = 0;
 };
 
@@ -113,9 +113,10 @@ struct IngestResult {
 };
 
 // The one writer: opens or creates <file>, holds <file>.lock, migrates forward.
-// Errors: database (locked by another driver, with its pid; foreign file; corrupt; newer schema), io (read-only, full disk).
+// Errors: database (locked by another driver, with its pid; foreign file; corrupt; newer schema), io (read-only, full
+// disk).
 class Writer {
-   public:
+ public:
     explicit Writer(const std::filesystem::path& file);
     ~Writer();
     Writer(const Writer&) = delete;
@@ -138,8 +139,8 @@ class Writer {
                                const NewAttempt&);
     void set_running(std::int64_t attempt_id, const ProcessIdentity&, std::int64_t started_ms);
     // Reads whole new lines of the journal and stores their rows and the new byte offset in one transaction.
-    // A torn last line is left for later; a damaged line before the last is an io error naming file and line, and nothing
-    // of this call is stored.
+    // A torn last line is left for later; a damaged line before the last is an io error naming file and line, and
+    // nothing of this call is stored.
     IngestResult ingest(std::int64_t attempt_id, const std::filesystem::path& journal);
     void end_attempt(std::int64_t attempt_id, const Outcome&);
     // Cost of an ended attempt at the newest price of `sku` valid at its start; usd stays NULL without a price.
@@ -152,7 +153,7 @@ class Writer {
     void add_event(const std::string& actor, const std::string& kind, const std::string& ref,
                    const std::string& payload_json);
 
-   private:
+ private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
@@ -205,7 +206,7 @@ struct SweepResults {
 // Read-only; several may be open while the writer works.
 // Errors: missing (no such file, no such sweep), database (foreign, corrupt, too new).
 class Reader {
-   public:
+ public:
     explicit Reader(const std::filesystem::path& file);
     ~Reader();
     Reader(const Reader&) = delete;
@@ -214,12 +215,14 @@ class Reader {
     std::vector<std::string> sweep_names() const;  // newest first
     // The newest spec of that name.
     SweepResults sweep(const std::string& name) const;
-    // By a prefix of the config hash or by "case/seed" within the newest sweep. Errors: missing, or usage when ambiguous.
+    // By a prefix of the config hash, or within the newest sweep by name: "baseline/1",
+    // "baseline[budget_fraction=0.5]/1", of which axes and seed may be left out. Errors: missing, or usage when
+    // ambiguous.
     TrialRow trial(const std::string& selector) const;
     // The training curve of the newest attempt of an experiment.
     std::vector<journal::TrainPoint> curve(const std::string& config_hash) const;
 
-   private:
+ private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
