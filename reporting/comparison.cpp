@@ -145,7 +145,7 @@ constexpr Resource kResources[] = {
     {"layer-avg\ntokens", of_point<&journal::TrainPoint::layer_tokens>, si, true},
     {"FLOPs", of_point<&journal::TrainPoint::flops>, si, true},
     {"train\ntime", wall_seconds, short_seconds, true},
-    {"tokens\n/s", token_rate, si, false},
+    {"tokens\nper s", token_rate, si, false},
     {"cost", cost, dollars, true},
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -18,6 +19,7 @@ namespace {
 using results_db::TrialRow;
 
 constexpr std::size_t kVerdictSeeds = 3;
+constexpr std::size_t kListedMissing = 6;
 constexpr std::int64_t kPaperParameters = 100'000'000;
 constexpr const char* kNoPrice = "no price: set [price] in the sweep file";
 
@@ -101,16 +103,19 @@ std::size_t most_at_once(const results_db::SweepResults& sweep) {
     return static_cast<std::size_t>(most);
 }
 
-std::string missing_note(const results_db::SweepResults& sweep, const std::string& command) {
-    std::string missing;
+std::vector<std::string> missing_notes(const results_db::SweepResults& sweep, const std::string& command) {
+    std::vector<std::string> missing;
     for (const TrialRow& trial : sweep.trials) {
         if (trial.state == "ok") continue;
         const std::string why = trial.fail_class.empty() ? trial.state : trial.state + ", " + trial.fail_class;
-        missing += fmt::format("{}{} ({})", missing.empty() ? "" : "; ", results_db::trial_name(trial), why);
+        missing.push_back(fmt::format("{} ({})", results_db::trial_name(trial), why));
     }
     if (missing.empty()) return {};
-    return fmt::format("Missing: {}. {}", missing,
-                       command.empty() ? "To fill them, run the sweep's file again." : "To fill them: " + command);
+    const std::size_t listed = std::min(missing.size(), kListedMissing);
+    std::string text = fmt::format(
+        "Missing: {}", fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(listed), "; "));
+    if (listed < missing.size()) text += fmt::format("; and {} more, see deft status", missing.size() - listed);
+    return {text + ".", "To fill them: " + (command.empty() ? "run the sweep's file again." : command)};
 }
 
 // What the finished trials were made with and on, each spelling once.
@@ -149,7 +154,7 @@ std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep,
     if (variants.empty()) return {"The sweep has no trials."};
     std::vector<std::string> notes = {seeds_note(variants), values_note(variants, base_case),
                                       scale_note(sweep, about.scale)};
-    if (std::string text = missing_note(sweep, about.command); !text.empty()) notes.push_back(std::move(text));
+    for (std::string& text : missing_notes(sweep, about.command)) notes.push_back(std::move(text));
     if (const std::size_t most = most_at_once(sweep); most > 1)
         notes.push_back(fmt::format("Train time: {} trials side by side on one host.", most));
     const Provenance provenance(variants);

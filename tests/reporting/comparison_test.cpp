@@ -115,7 +115,7 @@ TEST_CASE("a comparison by hand") {
     CHECK(cell(1, "train\ntime") == "32.0s 1.00x");  // (30 + 34) / 2
     CHECK(cell(0, "train\ntime") == "16.0s 0.50x");  // (15 + 17) / 2
     CHECK(cell(2, "train\ntime") == "12.0s 0.38x");  // 12 / 32 = 0.375
-    CHECK(cell(2, "tokens\n/s") == "25.0k");         // 300000 / 12
+    CHECK(cell(2, "tokens\nper s") == "25.0k");         // 300000 / 12
     CHECK(cell(1, "cost") == "$0.00044 1.00x");      // 32 s at 0.05 an hour
     CHECK(cell(1, "validation\nloss ↓\n(nats/token)") == "3.420 ± 0.028");
     CHECK(cell(0, "validation\nloss ↓\n(nats/token)") == "3.650 ± 0.071");
@@ -130,7 +130,7 @@ TEST_CASE("a comparison by hand") {
     CHECK_THAT(notes, ContainsSubstring("± their sample standard deviation"));
     CHECK_THAT(notes,
                ContainsSubstring("Missing: ltd[budget_fraction=0.5]/2 (failed, nan); cl[budget_fraction=0.5]/1 "
-                                 "(pending); cl[budget_fraction=0.5]/2 (pending). To fill them: deft run q.toml"));
+                                 "(pending); cl[budget_fraction=0.5]/2 (pending).\nTo fill them: deft run q.toml\n"));
     CHECK_THAT(notes, ContainsSubstring("Cost: $0.05 an hour of cpu4, price of 2024-05-01, a list."));
     CHECK_THAT(notes,
                ContainsSubstring("Code: commit 0123456789ab.\nHost: Example CPU (4 cores).\nData: corpus (sha256 "
@@ -156,7 +156,7 @@ TEST_CASE("a comparison as it is printed") {
           "base      1      1  1.00k 1.00x  500 1.00x  1.00k 1.00x\n"
           "\n"
           "                         train  tokens\n"
-          "case        FLOPs         time      /s             cost\n"
+          "case        FLOPs         time   per s             cost\n"
           "───────────────────────────────────────────────────────\n"
           "base  10.0G 1.00x  1.00s 1.00x   1.00k  $0.000014 1.00x\n"
           "\n"
@@ -200,6 +200,13 @@ TEST_CASE("scores stand in order of weight, under short titles") {
     CHECK(titles()[3] == "last words\nacc ↑");
 }
 
+TEST_CASE("a long list of missing trials is cut") {
+    SweepResults sweep = a_sweep();
+    for (int seed = 3; seed < 9; ++seed) sweep.trials.push_back(a_trial("cl", kHalf, 5 + seed, seed, "pending"));
+    CHECK_THAT(all_notes(comparison_table(sweep, about())),
+               ContainsSubstring("cl[budget_fraction=0.5]/5 (pending); and 3 more, see deft status.\n"));
+}
+
 TEST_CASE("trials that shared a host are said to have") {
     SweepResults sweep = a_sweep();
     const std::int64_t times[][2] = {{10, 20}, {12, 22}, {20, 30}, {22, 32}};
@@ -209,7 +216,7 @@ TEST_CASE("trials that shared a host are said to have") {
     }
     CHECK_THAT(all_notes(comparison_table(sweep, {})),
                ContainsSubstring("Train time: 2 trials side by side on one host.") &&
-                   ContainsSubstring("To fill them, run the sweep's file again."));
+                   ContainsSubstring("To fill them: run the sweep's file again."));
     for (std::size_t i = 1; i < 4; i += 2) sweep.trials[i].host.hostname = "node2";
     CHECK_THAT(all_notes(comparison_table(sweep, {})), !ContainsSubstring("side by side"));
 }
