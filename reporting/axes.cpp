@@ -31,12 +31,4 @@ Axes parse_axes(const std::string& axes_json) {
     return axes;
 }
 
-std::string place_of(const results_db::TrialRow& trial) {
-    const Axes axes = parse_axes(trial.axes_json);
-    std::string text = trial.case_key;
-    if (axes.has_budget) text += fmt::format(" {}", axes.budget_text());
-    if (!axes.others.empty()) text += fmt::format(" {}", axes.others_text());
-    return text;
-}
-
 }  // namespace deft::reporting

@@ -4,8 +4,6 @@
 #include <map>
 #include <string>
 
-#include "results_db/store.h"
-
 namespace deft::reporting {
 
 struct Axes {
@@ -19,8 +17,5 @@ struct Axes {
 
 // What is no JSON object reads as no axes.
 Axes parse_axes(const std::string& axes_json);
-
-// "baseline 50% model.layers=4".
-std::string place_of(const results_db::TrialRow& trial);
 
 }  // namespace deft::reporting

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <map>
 #include <optional>
-#include <tuple>
+#include <string_view>
 
 #include "base/error.h"
 #include "reporting/axes.h"
@@ -22,44 +23,86 @@ using results_db::ScoreRow;
 using results_db::SweepResults;
 using results_db::TrialRow;
 
-// What tells one score column from another.
-using ScoreKey = std::tuple<std::string, std::string, std::int64_t, std::string, std::string>;
+// What tells one score column from another, in the order of the columns: what every model has first.
+struct ScoreKey {
+    int rank = 0;
+    std::string task, split;
+    std::int64_t shots = 0;
+    std::string metric, unit, better;
 
-ScoreKey key_of(const ScoreRow& row) {
-    return {row.task, row.split, row.shots, row.metric, row.unit};
+    auto operator<=>(const ScoreKey&) const = default;
+};
+
+int rank_of(const ScoreRow& row) {
+    if (row.task == "validation") return 0;
+    return row.better == "higher" ? 1 : 2;
 }
 
+ScoreKey key_of(const ScoreRow& row) {
+    return {rank_of(row), row.task, row.split, row.shots, row.metric, row.unit, row.better};
+}
+
+using Scores = std::map<ScoreKey, std::vector<const ScoreRow*>>;
+
 // Every score seen anywhere in the sweep, so that a gap shows as a gap.
-std::map<ScoreKey, std::vector<const ScoreRow*>> all_scores(const SweepResults& sweep) {
-    std::map<ScoreKey, std::vector<const ScoreRow*>> columns;
+Scores all_scores(const SweepResults& sweep) {
+    Scores columns;
     for (const TrialRow& trial : sweep.trials)
         if (trial.state == "ok")
             for (const ScoreRow& row : trial.scores) columns[key_of(row)].push_back(&row);
     return columns;
 }
 
-std::string score_title(const std::vector<const ScoreRow*>& rows, bool name_split) {
-    const ScoreRow& row = *rows.front();
-    std::string title = row.task + " " + row.metric;
-    if (name_split && !row.split.empty()) title += " on " + row.split;
-    if (row.shots > 0) title += fmt::format(" {}-shot", row.shots);
-    if (!row.unit.empty()) title += " [" + row.unit + "]";
-    if (row.better == "lower") title += " ↓";
-    if (row.better == "higher") title += " ↑";
-    const bool one_chance =
-        std::all_of(rows.begin(), rows.end(), [&](const ScoreRow* other) { return other->chance == row.chance; });
-    if (one_chance) title += fmt::format(" (chance {:.3g})", row.chance);  // never for NaN, which equals nothing
-    return title;
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
+    return text;
+}
+
+std::string without_prefix(const std::string& task) {
+    constexpr std::string_view kPrefix = "embedded_";
+    return task.starts_with(kPrefix) ? task.substr(kPrefix.size()) : task;
+}
+
+std::string task_text(const ScoreKey& key, const Scores& scores) {
+    const std::string text = without_prefix(key.task);
+    for (const auto& [other, rows] : scores)
+        if (other.task != key.task && without_prefix(other.task) == text) return replaced(key.task, "_", " ");
+    return replaced(text, "_", " ");
+}
+
+std::string metric_text(const ScoreKey& key) {
+    return replaced(replaced(key.metric, "_per_", "/"), "_", " ");
+}
+
+const char* arrow(const ScoreKey& key) {
+    if (key.better == "lower") return " ↓";
+    return key.better == "higher" ? " ↑" : "";
 }
 
 // Two columns of one title would be told apart by nothing.
-bool split_is_needed(const ScoreKey& key, const std::map<ScoreKey, std::vector<const ScoreRow*>>& columns) {
-    const auto& [task, split, shots, metric, unit] = key;
-    for (const auto& [other, rows] : columns)
-        if (std::get<0>(other) == task && std::get<1>(other) != split && std::get<2>(other) == shots &&
-            std::get<3>(other) == metric && std::get<4>(other) == unit)
-            return true;
-    return false;
+bool split_is_needed(const ScoreKey& key, const Scores& scores) {
+    return std::any_of(scores.begin(), scores.end(), [&](const auto& column) {
+        ScoreKey other = column.first;
+        const bool differs = other.split != key.split;
+        other.split = key.split;
+        return differs && other == key;
+    });
+}
+
+std::string score_title(const ScoreKey& key, const std::vector<const ScoreRow*>& rows, const Scores& scores) {
+    const std::string metric = metric_text(key);
+    std::vector<std::string> details;
+    if (!key.split.empty() && split_is_needed(key, scores)) details.push_back(key.split);
+    if (key.shots > 0) details.push_back(fmt::format("{}-shot", key.shots));
+    if (!key.unit.empty() && metric.find(key.unit) == std::string::npos) details.push_back(key.unit);
+    const double chance = rows.front()->chance;
+    // Never for NaN, which equals nothing.
+    if (std::all_of(rows.begin(), rows.end(), [&](const ScoreRow* row) { return row->chance == chance; }))
+        details.push_back(fmt::format("chance {:.3g}", chance));
+    std::string title = task_text(key, scores) + "\n" + metric + arrow(key);
+    if (!details.empty()) title += fmt::format("\n({})", fmt::join(details, ", "));
+    return title;
 }
 
 // A resource: its value in one trial, and how it prints.
@@ -97,12 +140,12 @@ std::optional<double> cost(const TrialRow& trial) {
 
 constexpr Resource kResources[] = {
     {"steps", of_point<&journal::TrainPoint::step>, whole_or_mean, false},
-    {"input tokens", of_point<&journal::TrainPoint::input_tokens>, si, true},
-    {"unique corpus tokens", of_point<&journal::TrainPoint::unique_tokens>, si, true},
-    {"layer-averaged tokens", of_point<&journal::TrainPoint::layer_tokens>, si, true},
+    {"input\ntokens", of_point<&journal::TrainPoint::input_tokens>, si, true},
+    {"unique\ntokens", of_point<&journal::TrainPoint::unique_tokens>, si, true},
+    {"layer-avg\ntokens", of_point<&journal::TrainPoint::layer_tokens>, si, true},
     {"FLOPs", of_point<&journal::TrainPoint::flops>, si, true},
-    {"train wall time", wall_seconds, seconds, true},
-    {"input tokens/s", token_rate, si, false},
+    {"train\ntime", wall_seconds, short_seconds, true},
+    {"tokens\nper s", token_rate, si, false},
     {"cost", cost, dollars, true},
 };
 
@@ -124,7 +167,7 @@ std::string resource_cell(const Variant& variant, const Variant& reference, cons
     std::string text = resource.print(*value);
     if (!resource.with_ratio) return text;
     const std::optional<double> base = mean_of(reference, resource);
-    if (base && *base > 0) text += " (" + ratio(*value / *base) + ")";
+    if (base && *base > 0) text += " " + ratio(*value / *base);
     return text;
 }
 
@@ -144,46 +187,54 @@ std::string seeds_cell(const Variant& variant) {
     return variant.ok.size() == all ? fmt::format("{}", all) : fmt::format("{} of {}", variant.ok.size(), all);
 }
 
-std::string caption(const SweepResults& sweep, const std::string& scale) {
-    std::string text = "Sweep " + sweep.name;
-    if (scale.empty()) return text;
-    // A bare name is spelled out; a sentence is taken as it is.
-    if (scale.find(' ') != std::string::npos) return text + ", " + scale;
-    text += ", " + scale + " scale";
-    return scale == "paper" ? text : text + ": too small to carry a claim about the paper's models";
+std::string axes_cell(const Variant& variant) {
+    return variant.axes.others.empty() ? "-" : variant.axes.others_text();
+}
+
+bool any_budget(const std::vector<Variant>& variants) {
+    return std::any_of(variants.begin(), variants.end(), [](const Variant& row) { return row.axes.has_budget; });
+}
+
+bool any_other_axis(const std::vector<Variant>& variants) {
+    return std::any_of(variants.begin(), variants.end(), [](const Variant& row) { return !row.axes.others.empty(); });
+}
+
+std::vector<Column> score_columns(const Scores& scores) {
+    std::vector<Column> columns;
+    for (const auto& [key, rows] : scores) columns.push_back({score_title(key, rows, scores)});
+    if (!columns.empty()) columns.front().begins_block = true;
+    return columns;
 }
 
 }  // namespace
 
-Table comparison_table(const SweepResults& sweep, const std::string& baseline, const std::string& scale) {
-    Table table;
-    table.caption = caption(sweep, scale);
+Table comparison_table(const SweepResults& sweep, const SweepAbout& about) {
     const std::vector<Variant> variants = variants_of(sweep);
-    const bool any_budget =
-        std::any_of(variants.begin(), variants.end(), [](const Variant& variant) { return variant.axes.has_budget; });
-    const bool any_other = std::any_of(variants.begin(), variants.end(),
-                                       [](const Variant& variant) { return !variant.axes.others.empty(); });
-    const auto scores = all_scores(sweep);
+    const std::string base_case = baseline_case(variants, about.baseline, sweep.name);
+    const Scores scores = all_scores(sweep);
+    const bool budget = any_budget(variants), axes = any_other_axis(variants);
 
+    Table table;
+    table.caption = "Sweep " + sweep.name + (about.title.empty() ? "" : ": " + about.title);
     table.columns.push_back({"case", Align::left});
-    if (any_budget) table.columns.push_back({"budget"});
-    if (any_other) table.columns.push_back({"axes", Align::left});
+    if (budget) table.columns.push_back({"budget"});
+    if (axes) table.columns.push_back({"axes", Align::left});
+    table.key_columns = table.columns.size();
     table.columns.push_back({"seeds"});
     for (const Resource& resource : kResources) table.columns.push_back({resource.title});
-    for (const auto& [key, rows] : scores) table.columns.push_back({score_title(rows, split_is_needed(key, scores))});
+    for (Column& column : score_columns(scores)) table.columns.push_back(std::move(column));
 
-    const std::string base_case = baseline_case(variants, baseline, sweep.name);
     for (const Variant& variant : variants) {
         const Variant& reference = reference_of(variants, base_case, variant);
         std::vector<std::string> row = {variant.case_key};
-        if (any_budget) row.push_back(variant.axes.budget_text());
-        if (any_other) row.push_back(variant.axes.others.empty() ? "-" : variant.axes.others_text());
+        if (budget) row.push_back(variant.axes.budget_text());
+        if (axes) row.push_back(axes_cell(variant));
         row.push_back(seeds_cell(variant));
         for (const Resource& resource : kResources) row.push_back(resource_cell(variant, reference, resource));
         for (const auto& [key, rows] : scores) row.push_back(score_cell(variant, key));
         table.rows.push_back(std::move(row));
     }
-    table.notes = comparison_notes(sweep, variants, base_case);
+    table.notes = comparison_notes(sweep, variants, base_case, about);
     return table;
 }
 

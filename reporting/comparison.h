@@ -1,5 +1,6 @@
 #pragma once
-// The comparison table of a sweep: one row a case and budget, means over seeds, each resource also relative to the baseline.
+// The comparison table of a sweep: one row a case and budget, means over seeds, each resource also relative to the
+// baseline.
 
 #include <string>
 
@@ -8,8 +9,14 @@
 
 namespace deft::reporting {
 
-// baseline: the case_key that ratios refer to (at full budget); the first case where it is empty.
-// scale: printed in the caption, as "smoke scale: too small to carry a claim about the paper's models".
-Table comparison_table(const results_db::SweepResults&, const std::string& baseline, const std::string& scale);
+// What the sweep's file says and the database does not; empty where unknown.
+struct SweepAbout {
+    std::string baseline;  // the case that ratios refer to, at full budget; the first one where empty
+    std::string scale;     // empty: the file as written
+    std::string title;
+    std::string command;  // that trains what is missing
+};
+
+Table comparison_table(const results_db::SweepResults& sweep, const SweepAbout& about);
 
 }  // namespace deft::reporting

@@ -28,27 +28,73 @@ std::string escaped(const std::string& text, const char* newline) {
     return with_breaks;
 }
 
+// Tables stand one below the other, each with the columns that tell rows apart: GitHub's page is not wide either.
+std::vector<std::vector<std::size_t>> blocks(const Table& table) {
+    std::vector<std::size_t> keys;
+    for (std::size_t column = 0; column < std::min(table.key_columns, table.columns.size()); ++column)
+        keys.push_back(column);
+    std::vector<std::vector<std::size_t>> out = {keys};
+    for (std::size_t column = keys.size(); column < table.columns.size(); ++column) {
+        if (table.columns[column].begins_block && out.back().size() > keys.size()) out.push_back(keys);
+        out.back().push_back(column);
+    }
+    return out;
+}
+
+struct Grid {
+    std::vector<Align> aligns;
+    std::vector<std::vector<std::string>> rows;  // the first one: titles
+    std::vector<int> widths;
+};
+
+Grid grid_of(const Table& table, const std::vector<std::size_t>& block) {
+    Grid grid;
+    grid.rows.resize(1 + table.rows.size());
+    for (const std::size_t column : block) {
+        grid.aligns.push_back(table.columns[column].align);
+        grid.rows[0].push_back(escaped(table.columns[column].title, " "));
+        for (std::size_t row = 0; row < table.rows.size(); ++row) {
+            const auto& cells = table.rows[row];
+            grid.rows[row + 1].push_back(column < cells.size() ? escaped(cells[column], "<br>") : "");
+        }
+        int width = 2;
+        for (const auto& row : grid.rows) width = std::max(width, display_width(row.back()));
+        grid.widths.push_back(width);
+    }
+    return grid;
+}
+
+std::string line_of(const Grid& grid, const std::vector<std::string>& cells) {
+    std::string line = "|";
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::string padding(static_cast<std::size_t>(grid.widths[i] - display_width(cells[i])), ' ');
+        line += " " + (grid.aligns[i] == Align::right ? padding + cells[i] : cells[i] + padding) + " |";
+    }
+    return line + "\n";
+}
+
+std::string rule_of(const Grid& grid) {
+    std::string line = "|";
+    for (std::size_t i = 0; i < grid.widths.size(); ++i) {
+        const std::string dashes(static_cast<std::size_t>(grid.widths[i]) + 1, '-');
+        line += grid.aligns[i] == Align::right ? dashes + ":|" : ":" + dashes + "|";
+    }
+    return line + "\n";
+}
+
+std::string block_text(const Grid& grid) {
+    std::string out = line_of(grid, grid.rows[0]) + rule_of(grid);
+    for (std::size_t row = 1; row < grid.rows.size(); ++row) out += line_of(grid, grid.rows[row]);
+    return out;
+}
+
 }  // namespace
 
 std::string render_markdown(const Table& table) {
     std::string out;
     if (!table.caption.empty()) out += fmt::format("**{}**\n", escaped(table.caption, " "));
-    if (!table.columns.empty()) {
-        if (!out.empty()) out += "\n";
-        std::string rule = "|";
-        out += "|";
-        for (const Column& column : table.columns) {
-            out += fmt::format(" {} |", escaped(column.title, "<br>"));
-            rule += column.align == Align::right ? "---:|" : ":---|";
-        }
-        out += "\n" + rule + "\n";
-        for (const auto& row : table.rows) {
-            out += "|";
-            for (std::size_t column = 0; column < table.columns.size(); ++column)
-                out += fmt::format(" {} |", column < row.size() ? escaped(row[column], "<br>") : std::string());
-            out += "\n";
-        }
-    }
+    if (!table.columns.empty())
+        for (const auto& block : blocks(table)) out += (out.empty() ? "" : "\n") + block_text(grid_of(table, block));
     if (!table.notes.empty() && !out.empty()) out += "\n";
     for (const std::string& note : table.notes) out += fmt::format("- {}\n", escaped(note, " "));
     return out;

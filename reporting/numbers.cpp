@@ -26,6 +26,15 @@ int decimals(double value, int digits, int most) {
     return std::clamp(digits - 1 - exponent, 0, most);
 }
 
+// Three decimals would show nothing of it, or digits without end.
+bool needs_exponent(double value) {
+    return value != 0 && (std::abs(value) < 5e-4 || std::abs(value) >= 1e7);
+}
+
+int score_decimals(double value) {
+    return decimals(value, 4, 3);
+}
+
 }  // namespace
 
 std::string si(double value) {
@@ -42,6 +51,13 @@ std::string si(double value) {
     return fmt::format("{:.{}f}{}", value, decimals(value, 3, 6), prefixes[prefix]);
 }
 
+std::string si(double value, const char* unit) {
+    std::string text = si(value);
+    if (!std::isfinite(value)) return text + " " + unit;
+    const std::size_t digits = text.find_last_of("0123456789") + 1;
+    return text.substr(0, digits) + " " + text.substr(digits) + unit;
+}
+
 std::string seconds(double value) {
     if (!std::isfinite(value)) return not_finite(value);
     if (value < 59.95) return fmt::format("{:.{}f} s", value, decimals(value, 3, 3));
@@ -51,6 +67,13 @@ std::string seconds(double value) {
     if (minutes < 24 * 60) return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
     const std::int64_t hours = std::llround(value / 3600);
     return fmt::format("{} d {:02} h", hours / 24, hours % 24);
+}
+
+std::string short_seconds(double value) {
+    std::string text = seconds(value);
+    if (const std::size_t minutes = text.find("min"); minutes != std::string::npos) text.erase(minutes + 1, 2);
+    std::erase(text, ' ');
+    return text;
 }
 
 std::string dollars(double value) {
@@ -67,8 +90,8 @@ std::string ratio(double value) {
 
 std::string score(double value) {
     if (!std::isfinite(value)) return not_finite(value);
-    if (value != 0 && (std::abs(value) < 1e-5 || std::abs(value) >= 1e7)) return fmt::format("{:.3e}", value);
-    return fmt::format("{:.{}f}", value, decimals(value, 4, 8));
+    if (needs_exponent(value)) return fmt::format("{:.2e}", value);
+    return fmt::format("{:.{}f}", value, score_decimals(value));
 }
 
 std::string mean_and_spread(const std::vector<double>& values) {
@@ -76,9 +99,8 @@ std::string mean_and_spread(const std::vector<double>& values) {
     const double center = mean(values);
     const double spread = standard_deviation(values);
     if (values.size() < 2 || !std::isfinite(center)) return score(center);
-    if (center != 0 && (std::abs(center) < 1e-5 || std::abs(center) >= 1e7))
-        return fmt::format("{} ± {:.1e}", score(center), spread);
-    const int places = decimals(center, 4, 8);
+    if (needs_exponent(center)) return fmt::format("{} ± {:.1e}", score(center), spread);
+    const int places = score_decimals(center);
     // A spread too small for the printed digits is not zero.
     const double unit = std::pow(10.0, -places);
     if (spread > 0 && spread < unit / 2) return fmt::format("{} ± <{:.{}f}", score(center), unit, places);

@@ -9,13 +9,17 @@ namespace deft::reporting {
 
 // Three significant digits with an SI prefix: "599k", "1.20M"; whole numbers below 1000 as they are.
 std::string si(double value);
+// With a unit: "10.1 TFLOP", "25.3 GB".
+std::string si(double value, const char* unit);
 // "0.331 s", "33.1 s", "4 min 10 s", "2 h 05 min", "3 d 04 h".
 std::string seconds(double value);
+// The same for table cells: "33.1s", "4m10s", "2h05m", "3d04h".
+std::string short_seconds(double value);
 // Two significant digits below a dollar, cents above: "$0.00041", "$12.34".
 std::string dollars(double value);
 // "1.00x".
 std::string ratio(double value);
-// Four significant digits without an exponent where that is readable: "3.457", "0.2531".
+// Three decimals below 10, four significant digits above, an exponent where those would read as zero: "3.457", "0.253".
 std::string score(double value);
 // "3.457 ± 0.012"; without a spread for one value, "-" for none.
 std::string mean_and_spread(const std::vector<double>& values);

@@ -7,9 +7,9 @@
 #include <map>
 
 #include "base/json.h"
-#include "reporting/axes.h"
 #include "reporting/numbers.h"
 #include "reporting/text.h"
+#include "results_db/trial_name.h"
 
 namespace deft::reporting {
 
@@ -24,11 +24,16 @@ std::string error_text(const results_db::TrialRow& trial) {
     return trial.fail_class.empty() ? trial.error : trial.fail_class + ": " + trial.error;
 }
 
+// Sections of names and values, the values of a section below each other.
 class Lines {
  public:
-    void section(const char* title) { text_ += fmt::format("{}{}\n", text_.empty() ? "" : "\n", title); }
-    void add(const char* name, const std::string& value) {
-        text_ += fmt::format("  {:<22}  {}\n", name, or_dash(value));
+    void section(const char* title) {
+        close();
+        text_ += fmt::format("{}{}\n", text_.empty() ? "" : "\n", title);
+    }
+    void add(const std::string& name, const std::string& value) {
+        entries_.emplace_back(printable(name), or_dash(value));
+        width_ = std::max(width_, display_width(entries_.back().first));
     }
     void add_lines(const std::string& value) {
         for (std::size_t at = 0; at < value.size();) {
@@ -37,10 +42,25 @@ class Lines {
             at = end + 1;
         }
     }
-    std::string take() { return std::move(text_); }
+    std::string take() {
+        close();
+        return std::move(text_);
+    }
 
  private:
+    static constexpr int kLeastWidth = 22;
+
+    void close() {
+        for (const auto& [name, value] : entries_)
+            text_ += fmt::format("  {}{}  {}\n", name,
+                                 std::string(static_cast<std::size_t>(width_ - display_width(name)), ' '), value);
+        entries_.clear();
+        width_ = kLeastWidth;
+    }
+
     std::string text_;
+    std::vector<std::pair<std::string, std::string>> entries_;
+    int width_ = kLeastWidth;
 };
 
 void add_counts(Lines& lines, const results_db::TrialRow& trial) {
@@ -75,7 +95,7 @@ void add_scores(Lines& lines, const results_db::TrialRow& trial) {
         if (row.shots > 0) text += fmt::format(", {} shots", row.shots);
         if (!row.split.empty()) text += ", split " + row.split;
         text += fmt::format(", step {})", row.step);
-        lines.add(printable(row.task + " " + row.metric).c_str(), text);
+        lines.add(row.task + " " + row.metric, text);
     }
 }
 
@@ -91,7 +111,7 @@ void add_provenance(Lines& lines, const results_db::TrialRow& trial) {
     const results_db::Host& host = trial.host;
     lines.add("host", host.hostname);
     lines.add("cpu", fmt::format("{}, {} cores, {} threads", host.cpu_model, host.cores, host.threads));
-    lines.add("memory", si(static_cast<double>(host.mem_bytes)) + "B");
+    lines.add("memory", si(static_cast<double>(host.mem_bytes), "B"));
     lines.add("system", host.os + (host.kernel.empty() ? "" : ", " + host.kernel));
     lines.add("dataset", trial.dataset_name);
     lines.add("dataset hash", trial.dataset_sha256);
@@ -102,15 +122,9 @@ void add_provenance(Lines& lines, const results_db::TrialRow& trial) {
 Table status_table(const results_db::SweepResults& sweep) {
     Table table;
     table.caption = "Sweep " + sweep.name;
-    table.columns = {{"trial", Align::left},
-                     {"case", Align::left},
-                     {"seed"},
-                     {"state", Align::left},
-                     {"attempts"},
-                     {"step"},
-                     {"loss"},
-                     {"layer-averaged tokens"},
-                     {"error", Align::left}};
+    table.key_columns = 2;
+    table.columns = {{"hash", Align::left}, {"trial", Align::left}, {"state", Align::left}, {"attempts"}, {"step"},
+                     {"last\nloss"},        {"layer-avg\ntokens"},  {"error", Align::left}};
     std::map<std::string, int> states;
     for (const results_db::TrialRow& trial : sweep.trials) {
         ++states[trial.state];
@@ -121,9 +135,8 @@ Table status_table(const results_db::SweepResults& sweep) {
             loss = score(trial.last_point->loss);
             tokens = si(static_cast<double>(trial.last_point->layer_tokens));
         }
-        table.rows.push_back({trial.config_hash.substr(0, 8), place_of(trial), fmt::format("{}", trial.seed),
-                              trial.state, fmt::format("{}", trial.attempts), step, loss, tokens,
-                              first_line(error_text(trial))});
+        table.rows.push_back({trial.config_hash.substr(0, 8), results_db::trial_name(trial), trial.state,
+                              fmt::format("{}", trial.attempts), step, loss, tokens, first_line(error_text(trial))});
     }
     std::string counts = fmt::format("{} trials", sweep.trials.size());
     for (const auto& [state, count] : states) counts += fmt::format(", {} {}", count, state);
@@ -134,8 +147,7 @@ Table status_table(const results_db::SweepResults& sweep) {
 std::string render_trial(const results_db::TrialRow& trial) {
     Lines lines;
     lines.section("Trial");
-    lines.add("case", place_of(trial));
-    lines.add("seed", fmt::format("{}", trial.seed));
+    lines.add("name", results_db::trial_name(trial));
     lines.add("label", trial.label);
     lines.add("configuration hash", trial.config_hash);
     lines.add("variant hash", trial.variant_hash);
@@ -148,7 +160,7 @@ std::string render_trial(const results_db::TrialRow& trial) {
     lines.add("training", seconds(trial.train_seconds));
     lines.add("evaluation", seconds(trial.eval_seconds));
     lines.add("device time", seconds(trial.device_seconds));
-    lines.add("peak memory", trial.peak_rss_bytes > 0 ? si(static_cast<double>(trial.peak_rss_bytes)) + "B" : "");
+    lines.add("peak memory", trial.peak_rss_bytes > 0 ? si(static_cast<double>(trial.peak_rss_bytes), "B") : "");
     lines.add("cost", trial.usd ? dollars(*trial.usd) : "no price");
     if (trial.usd)
         lines.add("price", fmt::format("${:g} an hour of {}, from {}, {}", trial.usd_per_hour, trial.price_sku,

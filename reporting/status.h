@@ -8,7 +8,7 @@
 
 namespace deft::reporting {
 
-// One row a trial: hash, case, seed, state, attempts, step, loss, layer-averaged tokens, first line of the error.
+// One row a trial: hash, name, state, attempts, step, loss, layer-averaged tokens, first line of the error.
 Table status_table(const results_db::SweepResults& sweep);
 
 // Configuration, provenance, counts, scores, cost and error of one trial, as lines of text.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "reporting/table.h"
 #include "reporting/text.h"
@@ -9,24 +10,111 @@ namespace {
 
 constexpr int kGap = 2;
 
+using Block = std::vector<std::size_t>;  // columns
+using Lines = std::vector<std::string>;
+
+// The table as it will be printed.
+struct Grid {
+    std::vector<Lines> header;  // a column each, all of one length
+    std::vector<std::vector<std::string>> rows;
+    std::vector<int> widths;
+};
+
+Lines title_lines(const std::string& title) {
+    Lines lines;
+    for (std::size_t at = 0; at <= title.size();) {
+        const std::size_t end = std::min(title.find('\n', at), title.size());
+        lines.push_back(printable(std::string_view(title).substr(at, end - at)));
+        at = end + 1;
+    }
+    return lines;
+}
+
+Grid grid_of(const Table& table) {
+    Grid grid;
+    std::size_t height = 0;
+    for (const Column& column : table.columns) {
+        grid.header.push_back(title_lines(column.title));
+        height = std::max(height, grid.header.back().size());
+    }
+    for (Lines& lines : grid.header) {
+        int width = 1;
+        for (const std::string& line : lines) width = std::max(width, display_width(line));
+        grid.widths.push_back(width);
+        lines.insert(lines.begin(), height - lines.size(), "");  // titles stand on the rule
+    }
+    for (const auto& row : table.rows) {
+        auto& cells = grid.rows.emplace_back();
+        for (std::size_t column = 0; column < table.columns.size(); ++column) {
+            cells.push_back(column < row.size() ? printable(row[column]) : std::string());
+            grid.widths[column] = std::max(grid.widths[column], display_width(cells.back()));
+        }
+    }
+    return grid;
+}
+
+int width_of(const Block& block, const Grid& grid) {
+    int total = -kGap;
+    for (const std::size_t column : block) total += grid.widths[column] + kGap;
+    return total;
+}
+
+// Columns as far as they fit, the keys before each block.
+std::vector<Block> filled(const Table& table, const Grid& grid, const Block& keys, int width) {
+    std::vector<Block> out = {keys};
+    for (std::size_t column = keys.size(); column < table.columns.size(); ++column) {
+        const bool fits = width_of(out.back(), grid) + kGap + grid.widths[column] <= width;
+        if (out.back().size() > keys.size() && (!fits || table.columns[column].begins_block)) out.push_back(keys);
+        out.back().push_back(column);
+    }
+    return out;
+}
+
+std::vector<Block> blocks(const Table& table, const Grid& grid, int width) {
+    Block all, keys;
+    for (std::size_t column = 0; column < table.columns.size(); ++column) {
+        all.push_back(column);
+        if (column < table.key_columns) keys.push_back(column);
+    }
+    if (width <= 0 || width_of(all, grid) <= width) return {all};
+    std::vector<Block> out = filled(table, grid, keys, width);
+    // As narrow as as many blocks can be, so that no column is left over alone.
+    for (std::vector<Block> next = out; width > 0 && next.size() == out.size();) {
+        out = std::move(next);
+        next = filled(table, grid, keys, --width);
+    }
+    return out;
+}
+
 std::string aligned(const std::string& text, int width, Align align) {
     const std::string padding(static_cast<std::size_t>(std::max(0, width - display_width(text))), ' ');
     return align == Align::right ? padding + text : text + padding;
 }
 
-// Which columns stand in which block; the first column leads every block.
-std::vector<std::vector<std::size_t>> blocks(const std::vector<int>& widths, int width) {
-    std::vector<std::vector<std::size_t>> out = {{0}};
-    int used = widths[0];
-    for (std::size_t column = 1; column < widths.size(); ++column) {
-        const int more = kGap + widths[column];
-        if (width > 0 && out.back().size() > 1 && used + more > width) {
-            out.push_back({0});
-            used = widths[0];
-        }
-        out.back().push_back(column);
-        used += more;
+template <class CellOf>
+std::string line_of(const Table& table, const Grid& grid, const Block& block, const CellOf& cell) {
+    std::string line;
+    for (const std::size_t column : block) {
+        if (column != block.front()) line.append(kGap, ' ');
+        line += aligned(cell(column), grid.widths[column], table.columns[column].align);
     }
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line + "\n";
+}
+
+std::string block_text(const Table& table, const Grid& grid, const Block& block) {
+    std::string out;
+    for (std::size_t i = 0; i < grid.header.front().size(); ++i) {
+        // A block whose titles are all short needs no line for those of another.
+        const auto title = [&](std::size_t column) { return grid.header[column][i]; };
+        if (std::any_of(block.begin(), block.end(), [&](std::size_t column) { return !title(column).empty(); }) ||
+            i + 1 == grid.header.front().size())
+            out += line_of(table, grid, block, title);
+    }
+    for (int i = 0; i < width_of(block, grid); ++i) out += "─";
+    out += "\n";
+    for (const auto& row : grid.rows)
+        out += line_of(table, grid, block, [&](std::size_t column) { return row[column]; });
     return out;
 }
 
@@ -37,33 +125,10 @@ std::string render_terminal(const Table& table, int width) {
     for (const std::string& line : wrap(printable(table.caption), width, ""))
         if (!line.empty()) out += line + "\n";
     if (!table.columns.empty()) {
-        std::vector<std::vector<std::string>> cells(1);
-        for (const Column& column : table.columns) cells[0].push_back(printable(column.title));
-        for (const auto& row : table.rows) {
-            auto& line = cells.emplace_back();
-            for (std::size_t column = 0; column < table.columns.size(); ++column)
-                line.push_back(column < row.size() ? printable(row[column]) : std::string());
-        }
-        std::vector<int> widths(table.columns.size(), 1);
-        for (const auto& row : cells)
-            for (std::size_t column = 0; column < row.size(); ++column)
-                widths[column] = std::max(widths[column], display_width(row[column]));
-        for (const auto& block : blocks(widths, width)) {
+        const Grid grid = grid_of(table);
+        for (const Block& block : blocks(table, grid, width)) {
             if (!out.empty()) out += "\n";
-            for (std::size_t row = 0; row < cells.size(); ++row) {
-                std::string line;
-                for (std::size_t column : block) {
-                    if (column != block.front()) line.append(kGap, ' ');
-                    line += aligned(cells[row][column], widths[column], table.columns[column].align);
-                }
-                line.erase(line.find_last_not_of(' ') + 1);
-                out += line + "\n";
-                if (row > 0) continue;
-                int total = -kGap;
-                for (std::size_t column : block) total += widths[column] + kGap;
-                for (int i = 0; i < total; ++i) out += "─";
-                out += "\n";
-            }
+            out += block_text(table, grid, block);
         }
     }
     if (!table.notes.empty() && !out.empty()) out += "\n";

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <set>
 
@@ -9,6 +8,7 @@
 #include "results_db/nonfinite.h"
 #include "results_db/open.h"
 #include "results_db/store.h"
+#include "results_db/trial_name.h"
 
 namespace deft::results_db {
 
@@ -150,10 +150,10 @@ std::vector<Membership> members_of(Connection& connection, std::int64_t sweep_id
 [[noreturn]] void fail_ambiguous(const std::string& selector, const std::vector<TrialRow>& found) {
     std::string names;
     for (const TrialRow& trial : found)
-        names += fmt::format("{}{} ({}/{})", names.empty() ? "" : ", ", trial.config_hash.substr(0, 12), trial.case_key,
-                             trial.seed);
+        names +=
+            fmt::format("{}{} ({})", names.empty() ? "" : ", ", trial_name(trial), trial.config_hash.substr(0, 12));
     throw Error(ErrorKind::usage, fmt::format("'{}' may be any of {} trials: {}", selector, found.size(), names),
-                "give more of the hash");
+                "give one of these names, or more of the hash");
 }
 
 }  // namespace
@@ -161,13 +161,13 @@ std::vector<Membership> members_of(Connection& connection, std::int64_t sweep_id
 struct Reader::Impl {
     explicit Impl(const std::filesystem::path& file) : connection(open_for_reading(file)) {}
 
-    std::vector<TrialRow> by_case(const std::string& case_key, std::int64_t seed) {
+    std::vector<TrialRow> by_name(const std::string& selector) {
         std::vector<TrialRow> found;
         const std::int64_t sweep = connection->integer("SELECT id FROM sweep ORDER BY use_order DESC LIMIT 1");
         for (const Membership& member : members_of(*connection, sweep)) {
-            if (member.case_key != case_key) continue;
             TrialRow trial = trial_of(*connection, member);
-            if (trial.seed == seed) found.push_back(std::move(trial));
+            if (trial_name(trial) == selector) return {std::move(trial)};
+            if (is_named(trial, selector)) found.push_back(std::move(trial));
         }
         return found;
     }
@@ -231,19 +231,10 @@ SweepResults Reader::sweep(const std::string& name) const {
 TrialRow Reader::trial(const std::string& selector) const {
     const Transaction snapshot(*impl_->connection, Transaction::Kind::read);
     if (selector.empty())
-        throw Error(ErrorKind::usage, "an empty trial selector", "give CASE/SEED or the start of a configuration hash");
-    std::vector<TrialRow> found;
-    if (const std::size_t slash = selector.rfind('/'); slash != std::string::npos) {
-        std::int64_t seed = 0;
-        const char* begin = selector.data() + slash + 1;
-        const char* end = selector.data() + selector.size();
-        if (const auto parsed = std::from_chars(begin, end, seed); parsed.ec != std::errc{} || parsed.ptr != end)
-            throw Error(ErrorKind::usage, fmt::format("'{}' has no seed after its last slash", selector),
-                        "give CASE/SEED, as in baseline/1");
-        found = impl_->by_case(selector.substr(0, slash), seed);
-    } else {
-        found = impl_->by_hash(selector);
-    }
+        throw Error(ErrorKind::usage, "an empty trial selector",
+                    "give its name, as in baseline/1, or the start of its configuration hash");
+    std::vector<TrialRow> found = impl_->by_hash(selector);
+    if (found.empty()) found = impl_->by_name(selector);
     if (found.empty())
         throw Error(ErrorKind::missing, fmt::format("no trial matches '{}'", selector),
                     "deft status lists the trials of the newest sweep");

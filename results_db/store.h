@@ -64,8 +64,8 @@ struct Experiment {
 // The place of an experiment in a sweep.
 struct Member {
     std::int64_t ordinal = 0;
-    std::string case_key;           // "baseline"
-    std::string axes_json = "{}";   // {"train.budget_fraction": 0.5}
+    std::string case_key;          // "baseline"
+    std::string axes_json = "{}";  // {"train.budget_fraction": 0.5}
 };
 
 // A dated price of one device.
@@ -78,11 +78,11 @@ struct Price {
 
 struct NewAttempt {
     std::string uid;
-    std::int64_t number = 1;      // from 1 within the experiment
-    std::string worker;           // driver uid and slot
+    std::int64_t number = 1;  // from 1 within the experiment
+    std::string worker;       // driver uid and slot
     std::string slots_json = "{}";
     std::string argv_json = "[]";
-    std::string workdir;          // the run folder, relative to the root
+    std::string workdir;  // the run folder, relative to the root
     std::int64_t lease_until_ms = 0;
 };
 
@@ -120,9 +120,10 @@ struct IngestResult {
 };
 
 // The one writer: opens or creates <file>, holds <file>.lock, migrates forward.
-// Errors: database (locked by another driver, with its pid; foreign file; corrupt; newer schema), io (read-only, full disk).
+// Errors: database (locked by another driver, with its pid; foreign file; corrupt; newer schema), io (read-only, full
+// disk).
 class Writer {
-   public:
+ public:
     explicit Writer(const std::filesystem::path& file);
     ~Writer();
     Writer(const Writer&) = delete;
@@ -159,7 +160,7 @@ class Writer {
     void add_event(const std::string& actor, const std::string& kind, const std::string& ref,
                    const std::string& payload_json);
 
-   private:
+ private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
@@ -212,7 +213,7 @@ struct SweepResults {
 // Read-only; several may be open while the writer works.
 // Errors: missing (no such file, no such sweep), database (foreign, corrupt, too new).
 class Reader {
-   public:
+ public:
     explicit Reader(const std::filesystem::path& file);
     ~Reader();
     Reader(const Reader&) = delete;
@@ -221,12 +222,14 @@ class Reader {
     std::vector<std::string> sweep_names() const;  // newest first
     // The newest spec of that name.
     SweepResults sweep(const std::string& name) const;
-    // By a prefix of the config hash or by "case/seed" within the newest sweep. Errors: missing, or usage when ambiguous.
+    // By a prefix of the config hash, or within the newest sweep by name: "baseline/1",
+    // "baseline[budget_fraction=0.5]/1", of which axes and seed may be left out. Errors: missing, or usage when
+    // ambiguous.
     TrialRow trial(const std::string& selector) const;
     // The training curve of the newest attempt of an experiment.
     std::vector<journal::TrainPoint> curve(const std::string& config_hash) const;
 
-   private:
+ private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };

@@ -22,6 +22,7 @@ struct DriverOptions {
     bool dry_run = false;       // say what would run, and write nothing
     int grace_ms = 3000;        // between asking a trial to stop and making it
     std::string continue_with;  // the command that goes on, for messages
+    std::string fill_with;      // the same for all cases, for reports
     ProgressMode progress = ProgressMode::automatic;
     std::FILE* narration = stderr;
 };

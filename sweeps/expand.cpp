@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/sha256.h"
+#include "results_db/trial_name.h"
 
 namespace deft::sweeps {
 
@@ -81,15 +82,7 @@ void refuse_idle_overrides(const Spec& spec) {
 }  // namespace
 
 std::string Point::name() const {
-    if (axes.empty()) return fmt::format("{}/{}", case_name, seed);
-    std::string settings;
-    for (const auto& [path, value] : axes.items()) {
-        const std::size_t dot = path.rfind('.');
-        settings +=
-            fmt::format("{}{}={}", settings.empty() ? "" : ",", dot == std::string::npos ? path : path.substr(dot + 1),
-                        value.is_string() ? value.get<std::string>() : value.dump());
-    }
-    return fmt::format("{}[{}]/{}", case_name, settings, seed);
+    return results_db::trial_name(case_name, axes, seed);
 }
 
 std::vector<Point> expand(const Spec& spec) {

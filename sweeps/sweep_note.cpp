@@ -13,11 +13,12 @@ std::filesystem::path note_file(const std::filesystem::path& root, const std::st
 
 }  // namespace
 
-void write_sweep_note(const std::filesystem::path& root, const Spec& spec) {
+void write_sweep_note(const std::filesystem::path& root, const Spec& spec, const std::string& command) {
     const std::filesystem::path file = note_file(root, spec.sha256);
     make_folder(file.parent_path());
     const Json note = {{"schema", "deft-sweep/1"}, {"name", spec.name},         {"title", spec.title},
-                       {"scale", spec.scale},      {"baseline", spec.baseline}, {"file", spec.file.string()}};
+                       {"scale", spec.scale},      {"baseline", spec.baseline}, {"file", spec.file.string()},
+                       {"command", command}};
     write_file_atomically(file, note.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
@@ -26,7 +27,9 @@ SweepNote read_sweep_note(const std::filesystem::path& root, const std::string& 
     if (!std::filesystem::exists(file)) return {};
     try {
         const Json note = Json::parse(read_file(file));
-        return {note.at("baseline").get<std::string>(), note.at("scale").get<std::string>()};
+        const auto text = [&note](const char* key) { return note.at(key).get<std::string>(); };
+        return {text("baseline"), text("scale"), text("title"),
+                note.contains("command") ? text("command") : "deft run " + text("file")};
     } catch (const Json::exception& error) {
         throw Error(ErrorKind::io, file.string() + " is damaged: " + error.what(),
                     "run the sweep again: it is written anew");

@@ -11,9 +11,11 @@ namespace deft::sweeps {
 struct SweepNote {
     std::string baseline;
     std::string scale;
+    std::string title;
+    std::string command;  // that trains what is left
 };
 
-void write_sweep_note(const std::filesystem::path& root, const Spec& spec);
+void write_sweep_note(const std::filesystem::path& root, const Spec& spec, const std::string& command);
 // Empty where there is none.
 SweepNote read_sweep_note(const std::filesystem::path& root, const std::string& spec_sha256);
 

@@ -1,6 +1,7 @@
 // deft logs: what a trial printed.
 
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -44,7 +45,7 @@ void add_logs(CLI::App& app, Context&) {
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("logs", "Print what a trial printed");
-    command->add_option("trial", arguments->trial, "The start of its config hash, or case/seed")->required();
+    command->add_option("trial", arguments->trial, "Its name, as in baseline/1, or the start of its hash")->required();
     command->add_option("--root", arguments->root, "Where the results are")->capture_default_str();
     command->add_flag("-f,--follow", arguments->follow, "Go on until the trial ends");
     command->callback([arguments] {
@@ -55,6 +56,8 @@ void add_logs(CLI::App& app, Context&) {
         const std::filesystem::path log = std::filesystem::path(arguments->root) / trial.workdir / "log.txt";
         std::string text = read_file(log);
         print_text(text);
+        if (text.empty() && !arguments->follow)
+            std::fprintf(stderr, "%s printed nothing\n", sweeps::printable(arguments->trial).c_str());
         std::size_t printed = text.size();
         while (arguments->follow && std::ferror(stdout) == 0) {
             // Asked before reading, so that what it wrote last is not missed.

@@ -10,6 +10,7 @@ namespace deft::cli {
 void print(const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
+    std::fflush(stdout);  // what is said on stderr next must not overtake it
 }
 
 void print_to(const std::filesystem::path& file, const std::string& text) {
@@ -20,7 +21,8 @@ void print_to(const std::filesystem::path& file, const std::string& text) {
 }
 
 int output_width() {
-    return sweeps::terminal_width(stdout);
+    const int width = sweeps::terminal_width(stdout);
+    return width > 0 ? width : kPlainWidth;
 }
 
 std::string quoted(const std::string& word) {

@@ -10,7 +10,9 @@ void print(const std::string& text);
 // To the file, or to standard output where `file` is empty.
 void print_to(const std::filesystem::path& file, const std::string& text);
 
-// Columns to fit standard output's terminal; 0, as wide as needed, where it is none.
+// Columns of a table in a file or a log.
+inline constexpr int kPlainWidth = 120;
+// Columns of standard output's terminal; kPlainWidth where it is none.
 int output_width();
 
 // A word as a shell would take it back.

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 
+#include "reporting/axes.h"
+#include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
@@ -21,36 +24,47 @@ struct Arguments {
     bool print_config = false;
 };
 
-std::string axes_text(const Json& axes) {
-    std::string text;
-    for (const auto& [path, value] : axes.items())
-        text += fmt::format("{}{}={}", text.empty() ? "" : " ", path.substr(path.rfind('.') + 1), value.dump());
-    return sweeps::printable(text);
+std::string or_dash(const std::string& text) {
+    return text.empty() ? "-" : text;
+}
+
+void drop_column(reporting::Table& table, std::size_t column) {
+    const auto at = static_cast<std::ptrdiff_t>(column);
+    table.columns.erase(table.columns.begin() + at);
+    for (auto& row : table.rows) row.erase(row.begin() + at);
+    if (column < table.key_columns) --table.key_columns;
 }
 
 // One row a variant: seeds differ in nothing that is planned.
 reporting::Table plan_table(const sweeps::Spec& spec, const std::vector<sweeps::Point>& points) {
     using reporting::Align;
-    using sweeps::si;
+    using reporting::si;
     reporting::Table table;
-    table.caption = fmt::format("{}: scale {}", spec.name, spec.scale.empty() ? "as written" : spec.scale);
+    table.caption = fmt::format("Sweep {}, scale: {}", spec.name, spec.scale.empty() ? "as written" : spec.scale);
     table.columns = {
-        {"case", Align::left}, {"axes", Align::left}, {"seeds"},       {"steps"},  {"parameters"},
-        {"input tokens"},      {"layer tokens"},      {"FLOP a seed"}, {"memory"}, {"variant", Align::left}};
+        {"case", Align::left},   {"budget"},        {"axes", Align::left}, {"seeds"},         {"steps"},
+        {"parameters"},          {"input\ntokens"}, {"layer-avg\ntokens"}, {"FLOPs\na seed"}, {"memory\na seed"},
+        {"variant", Align::left}};
+    table.key_columns = 3;
     double flops = 0;
+    bool any_axis = false;
     for (std::size_t i = 0; i < points.size();) {
         std::size_t end = i;
         while (end < points.size() && points[end].variant_hash == points[i].variant_hash)
             flops += points[end++].projection.flops;
         const experiments::Projection& projection = points[i].projection;
+        const reporting::Axes axes = reporting::parse_axes(points[i].axes.dump());
+        any_axis = any_axis || !axes.others.empty();
         table.rows.push_back(
-            {points[i].case_name, axes_text(points[i].axes), std::to_string(end - i), std::to_string(projection.steps),
-             si(static_cast<double>(projection.parameters)), si(static_cast<double>(projection.input_tokens)),
-             si(static_cast<double>(projection.layer_tokens)), si(projection.flops),
-             sweeps::bytes_text(static_cast<double>(projection.memory_bytes)), points[i].variant_hash.substr(0, 12)});
+            {points[i].case_name, axes.has_budget ? axes.budget_text() : "-", or_dash(axes.others_text()),
+             std::to_string(end - i), std::to_string(projection.steps), si(static_cast<double>(projection.parameters)),
+             si(static_cast<double>(projection.input_tokens)), si(static_cast<double>(projection.layer_tokens)),
+             si(projection.flops), sweeps::bytes_text(static_cast<double>(projection.memory_bytes)),
+             points[i].variant_hash.substr(0, 8)});
         i = end;
     }
-    table.notes.push_back(fmt::format("{} trials, {}FLOP in all", points.size(), si(flops)));
+    if (!any_axis) drop_column(table, 2);
+    table.notes.push_back(fmt::format("{} trials, {} in all.", points.size(), si(flops, "FLOP")));
     return table;
 }
 

@@ -31,8 +31,9 @@ void add_report(CLI::App& app, Context& context) {
         const results_db::Reader reader = open_results(arguments->root);
         const results_db::SweepResults results = find_sweep(reader, arguments->sweep);
         const sweeps::SweepNote note = sweeps::read_sweep_note(arguments->root, results.spec_sha256);
-        const reporting::Table table = reporting::comparison_table(results, note.baseline, note.scale);
-        const int width = arguments->out.empty() ? output_width() : 0;
+        const reporting::Table table =
+            reporting::comparison_table(results, {note.baseline, note.scale, note.title, note.command});
+        const int width = arguments->out.empty() ? output_width() : kPlainWidth;
         print_to(arguments->out, arguments->format == "md" ? reporting::render_markdown(table)
                                                            : reporting::render_terminal(table, width));
         context.exit_code = kExitNothing;

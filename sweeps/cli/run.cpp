@@ -34,6 +34,11 @@ std::string continue_with(const Arguments& arguments) {
     return line;
 }
 
+std::string fill_with(Arguments arguments) {
+    arguments.spec.only.clear();
+    return continue_with(arguments);
+}
+
 int run(const Arguments& arguments) {
     // Results are stored whether or not somebody still reads along.
     std::signal(SIGPIPE, SIG_IGN);
@@ -47,6 +52,7 @@ int run(const Arguments& arguments) {
     options.fail_fast = arguments.fail_fast;
     options.dry_run = arguments.dry_run;
     options.continue_with = continue_with(arguments);
+    options.fill_with = fill_with(arguments);
     const std::vector<sweeps::Point> points = sweeps::expand(spec);
     const sweeps::RunSummary summary = sweeps::run_sweep(spec, points, options);
     if (arguments.dry_run) return summary.exit_code;
@@ -54,8 +60,8 @@ int run(const Arguments& arguments) {
     if (summary.ok + summary.already_done > 0) {
         const results_db::SweepResults results =
             results_db::Reader(sweeps::database_file(options.root)).sweep(spec.name);
-        print(reporting::render_terminal(reporting::comparison_table(results, spec.baseline, spec.scale),
-                                         output_width()));
+        const reporting::SweepAbout about = {spec.baseline, spec.scale, spec.title, options.fill_with};
+        print(reporting::render_terminal(reporting::comparison_table(results, about), output_width()));
     }
     std::fprintf(stderr, "results: %s\n", sweeps::database_file(options.root).c_str());
     return summary.exit_code;

@@ -16,7 +16,7 @@ void add_show(CLI::App& app, Context&) {
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("show", "Show everything known about one trial");
-    command->add_option("trial", arguments->trial, "The start of its config hash, or case/seed")->required();
+    command->add_option("trial", arguments->trial, "Its name, as in baseline/1, or the start of its hash")->required();
     command->add_option("--root", arguments->root, "Where the results are")->capture_default_str();
     command->callback(
         [arguments] { print(reporting::render_trial(open_results(arguments->root).trial(arguments->trial))); });

@@ -75,6 +75,10 @@ SweepResults a_sweep() {
     return sweep;
 }
 
+SweepAbout about() {
+    return {"baseline", "smoke", "A title", "deft run q.toml"};
+}
+
 std::size_t column(const Table& table, const std::string& title) {
     for (std::size_t i = 0; i < table.columns.size(); ++i)
         if (table.columns[i].title == title) return i;
@@ -91,8 +95,9 @@ std::string all_notes(const Table& table) {
 }  // namespace
 
 TEST_CASE("a comparison by hand") {
-    const Table table = comparison_table(a_sweep(), "baseline", "smoke");
-    CHECK(table.caption == "Sweep quick, smoke scale: too small to carry a claim about the paper's models");
+    const Table table = comparison_table(a_sweep(), about());
+    CHECK(table.caption == "Sweep quick: A title");
+    CHECK(table.key_columns == 2);
     REQUIRE(table.rows.size() == 4);
     const auto cell = [&](std::size_t row, const char* title) { return table.rows[row][column(table, title)]; };
     CHECK(cell(0, "case") == "baseline");
@@ -102,35 +107,39 @@ TEST_CASE("a comparison by hand") {
     CHECK(cell(2, "seeds") == "1 of 2");
     CHECK(cell(3, "seeds") == "0 of 2");
     CHECK(cell(1, "steps") == "600");
-    CHECK(cell(1, "input tokens") == "600k (1.00x)");
-    CHECK(cell(0, "input tokens") == "300k (0.50x)");
-    CHECK(cell(0, "unique corpus tokens") == "150k (0.50x)");
-    CHECK(cell(2, "layer-averaged tokens") == "300k (0.50x)");
-    CHECK(cell(1, "FLOPs") == "6.00T (1.00x)");
-    CHECK(cell(1, "train wall time") == "32.0 s (1.00x)");  // (30 + 34) / 2
-    CHECK(cell(0, "train wall time") == "16.0 s (0.50x)");  // (15 + 17) / 2
-    CHECK(cell(2, "train wall time") == "12.0 s (0.38x)");  // 12 / 32 = 0.375
-    CHECK(cell(2, "input tokens/s") == "25.0k");            // 300000 / 12
-    CHECK(cell(1, "cost") == "$0.00044 (1.00x)");           // 32 s at 0.05 an hour
-    CHECK(cell(1, "validation loss [nats/token] ↓") == "3.420 ± 0.028");
-    CHECK(cell(0, "validation loss [nats/token] ↓") == "3.650 ± 0.071");
-    CHECK(cell(2, "validation loss [nats/token] ↓") == "3.500");
-    CHECK(cell(0, "questions acc ↑ (chance 0.25)") == "0.3100 ± 0.0141");
-    for (const char* title : {"steps", "input tokens", "FLOPs", "cost", "validation loss [nats/token] ↓"})
+    CHECK(cell(1, "input\ntokens") == "600k 1.00x");
+    CHECK(cell(0, "input\ntokens") == "300k 0.50x");
+    CHECK(cell(0, "unique\ntokens") == "150k 0.50x");
+    CHECK(cell(2, "layer-avg\ntokens") == "300k 0.50x");
+    CHECK(cell(1, "FLOPs") == "6.00T 1.00x");
+    CHECK(cell(1, "train\ntime") == "32.0s 1.00x");  // (30 + 34) / 2
+    CHECK(cell(0, "train\ntime") == "16.0s 0.50x");  // (15 + 17) / 2
+    CHECK(cell(2, "train\ntime") == "12.0s 0.38x");  // 12 / 32 = 0.375
+    CHECK(cell(2, "tokens\nper s") == "25.0k");         // 300000 / 12
+    CHECK(cell(1, "cost") == "$0.00044 1.00x");      // 32 s at 0.05 an hour
+    CHECK(cell(1, "validation\nloss ↓\n(nats/token)") == "3.420 ± 0.028");
+    CHECK(cell(0, "validation\nloss ↓\n(nats/token)") == "3.650 ± 0.071");
+    CHECK(cell(2, "validation\nloss ↓\n(nats/token)") == "3.500");
+    CHECK(cell(0, "questions\nacc ↑\n(chance 0.25)") == "0.310 ± 0.014");
+    for (const char* title : {"steps", "input\ntokens", "FLOPs", "cost", "validation\nloss ↓\n(nats/token)"})
         CHECK(cell(3, title) == "-");
 
     const std::string notes = all_notes(table);
     CHECK_THAT(notes, ContainsSubstring("Seeds: 0 to 2 a row. No verdict: a verdict needs three seeds."));
-    CHECK_THAT(notes, ContainsSubstring("the ratio to case baseline at 100% of the budget"));
-    CHECK_THAT(notes, ContainsSubstring("± is the sample standard deviation over seeds"));
-    CHECK_THAT(notes, ContainsSubstring("Missing: ltd 50% seed 2 (failed, nan); cl 50% seed 1 (pending); cl 50% seed 2 "
-                                        "(pending). To fill them, run the file of sweep quick again."));
+    CHECK_THAT(notes, ContainsSubstring("1.00x: as much as case baseline at 100% of the budget."));
+    CHECK_THAT(notes, ContainsSubstring("± their sample standard deviation"));
+    CHECK_THAT(notes,
+               ContainsSubstring("Missing: ltd[budget_fraction=0.5]/2 (failed, nan); cl[budget_fraction=0.5]/1 "
+                                 "(pending); cl[budget_fraction=0.5]/2 (pending).\nTo fill them: deft run q.toml\n"));
     CHECK_THAT(notes, ContainsSubstring("Cost: $0.05 an hour of cpu4, price of 2024-05-01, a list."));
-    CHECK_THAT(notes, ContainsSubstring("Code: commit 0123456789ab. Host: Example CPU (4 cores). Data: corpus (sha256 "
-                                        "d5d5d5d5d5d5)."));
-    CHECK_THAT(notes, !ContainsSubstring("Warning"));
+    CHECK_THAT(notes,
+               ContainsSubstring("Code: commit 0123456789ab.\nHost: Example CPU (4 cores).\nData: corpus (sha256 "
+                                 "d5d5d5d5d5d5).\n"));
+    CHECK_THAT(notes,
+               ContainsSubstring("Scale: smoke, up to 600k input tokens. Results at so small a scale say nothing"));
+    CHECK_THAT(notes, !ContainsSubstring("Warning") && !ContainsSubstring("side by side"));
     // The same input gives the same table.
-    CHECK(render_markdown(comparison_table(a_sweep(), "baseline", "smoke")) == render_markdown(table));
+    CHECK(render_markdown(comparison_table(a_sweep(), about())) == render_markdown(table));
 }
 
 TEST_CASE("a comparison as it is printed") {
@@ -138,41 +147,92 @@ TEST_CASE("a comparison as it is printed") {
     sweep.name = "tiny";
     sweep.trials = {measured(a_trial("base", "{}", 0, 1, "ok"), 1000, 1000, 3.5, 0.5)};
     sweep.trials[0].scores.resize(1);
-    CHECK(render_terminal(comparison_table(sweep, "", ""), 80) ==
+    CHECK(render_terminal(comparison_table(sweep, {}), 80) ==
           "Sweep tiny\n"
           "\n"
-          "case  seeds  steps   input tokens  unique corpus tokens  layer-averaged tokens\n"
-          "──────────────────────────────────────────────────────────────────────────────\n"
-          "base      1      1  1.00k (1.00x)           500 (1.00x)          1.00k (1.00x)\n"
+          "                          input     unique    layer-avg\n"
+          "case  seeds  steps       tokens     tokens       tokens\n"
+          "───────────────────────────────────────────────────────\n"
+          "base      1      1  1.00k 1.00x  500 1.00x  1.00k 1.00x\n"
           "\n"
-          "case          FLOPs  train wall time  input tokens/s               cost\n"
-          "───────────────────────────────────────────────────────────────────────\n"
-          "base  10.0G (1.00x)   1.00 s (1.00x)           1.00k  $0.000014 (1.00x)\n"
+          "                         train  tokens\n"
+          "case        FLOPs         time   per s             cost\n"
+          "───────────────────────────────────────────────────────\n"
+          "base  10.0G 1.00x  1.00s 1.00x   1.00k  $0.000014 1.00x\n"
           "\n"
-          "case  questions acc ↑ (chance 0.25)\n"
-          "───────────────────────────────────\n"
-          "base                         0.5000\n"
+          "          questions\n"
+          "              acc ↑\n"
+          "case  (chance 0.25)\n"
+          "───────────────────\n"
+          "base          0.500\n"
           "\n"
           "Seeds: 1 a row. No verdict: a verdict needs three seeds.\n"
-          "Resources are means over finished seeds, in parentheses the ratio to case base.\n"
-          "  ± is the sample standard deviation over seeds.\n"
+          "Values: means over finished seeds, ± their sample standard deviation. 1.00x: as\n"
+          "  much as case base.\n"
+          "Scale: as written, up to 1.00k input tokens. Results at so small a scale say\n"
+          "  nothing by themselves about the models of the papers.\n"
           "Cost: $0.05 an hour of cpu4, price of 2024-05-01, a list.\n"
-          "Code: commit 0123456789ab. Host: Example CPU (4 cores). Data: corpus (sha256\n"
-          "  d5d5d5d5d5d5).\n");
+          "Code: commit 0123456789ab.\n"
+          "Host: Example CPU (4 cores).\n"
+          "Data: corpus (sha256 d5d5d5d5d5d5).\n");
+}
+
+TEST_CASE("scores stand in order of weight, under short titles") {
+    SweepResults sweep;
+    sweep.name = "s";
+    sweep.trials = {measured(a_trial("base", "{}", 0, 1, "ok"), 1000, 1000, 3, 0.5)};
+    sweep.trials[0].scores = {{"embedded_last_words", "acc", "", "higher", "test", 0.004, 500, kNaN},
+                              {"embedded_questions", "gold_bits_per_byte", "bits/byte", "lower", "test", 2, 500, kNaN},
+                              {"validation", "loss", "nats/token", "lower", "valid", 3, 20, kNaN},
+                              {"validation", "bits_per_byte", "bits/byte", "lower", "valid", 1.5, 20, kNaN}};
+    const auto titles = [&] {
+        std::vector<std::string> out;
+        const Table table = comparison_table(sweep, {});
+        for (std::size_t i = column(table, "cost") + 1; i < table.columns.size(); ++i)
+            out.push_back(table.columns[i].title);
+        return out;
+    };
+    CHECK(titles() == std::vector<std::string>{"validation\nbits/byte ↓", "validation\nloss ↓\n(nats/token)",
+                                               "last words\nacc ↑", "questions\ngold bits/byte ↓"});
+    // A task of the short name keeps it for itself.
+    sweep.trials[0].scores.push_back({"last_words", "acc", "", "higher", "test", 0.5, 500, kNaN});
+    CHECK(titles()[2] == "embedded last words\nacc ↑");
+    CHECK(titles()[3] == "last words\nacc ↑");
+}
+
+TEST_CASE("a long list of missing trials is cut") {
+    SweepResults sweep = a_sweep();
+    for (int seed = 3; seed < 9; ++seed) sweep.trials.push_back(a_trial("cl", kHalf, 5 + seed, seed, "pending"));
+    CHECK_THAT(all_notes(comparison_table(sweep, about())),
+               ContainsSubstring("cl[budget_fraction=0.5]/5 (pending); and 3 more, see deft status.\n"));
+}
+
+TEST_CASE("trials that shared a host are said to have") {
+    SweepResults sweep = a_sweep();
+    const std::int64_t times[][2] = {{10, 20}, {12, 22}, {20, 30}, {22, 32}};
+    for (std::size_t i = 0; i < 4; ++i) {
+        sweep.trials[i].started_ms = times[i][0];
+        sweep.trials[i].ended_ms = times[i][1];
+    }
+    CHECK_THAT(all_notes(comparison_table(sweep, {})),
+               ContainsSubstring("Train time: 2 trials side by side on one host.") &&
+                   ContainsSubstring("To fill them: run the sweep's file again."));
+    for (std::size_t i = 1; i < 4; i += 2) sweep.trials[i].host.hostname = "node2";
+    CHECK_THAT(all_notes(comparison_table(sweep, {})), !ContainsSubstring("side by side"));
 }
 
 TEST_CASE("the baseline is the case asked for, or the first") {
     const SweepResults sweep = a_sweep();
-    const Table by_ltd = comparison_table(sweep, "ltd", "");
-    CHECK(by_ltd.rows[1][column(by_ltd, "input tokens")] == "600k (2.00x)");
-    const Table by_first = comparison_table(sweep, "", "");
-    CHECK(by_first.rows[0][column(by_first, "input tokens")] == "300k (0.50x)");
+    const Table by_ltd = comparison_table(sweep, {"ltd", "", "", ""});
+    CHECK(by_ltd.rows[1][column(by_ltd, "input\ntokens")] == "600k 2.00x");
+    const Table by_first = comparison_table(sweep, {});
+    CHECK(by_first.rows[0][column(by_first, "input\ntokens")] == "300k 0.50x");
     // A baseline that is not measured gives values without ratios.
-    const Table by_cl = comparison_table(sweep, "cl", "");
-    CHECK(by_cl.rows[0][column(by_cl, "input tokens")] == "300k");
+    const Table by_cl = comparison_table(sweep, {"cl", "", "", ""});
+    CHECK(by_cl.rows[0][column(by_cl, "input\ntokens")] == "300k");
     CHECK_THAT(all_notes(by_cl), ContainsSubstring("no finished seed yet"));
     try {
-        comparison_table(sweep, "clr", "");
+        comparison_table(sweep, {"clr", "", "", ""});
         FAIL("an unknown case was taken");
     } catch (const Error& error) {
         CHECK(error.kind() == ErrorKind::usage);
@@ -187,11 +247,14 @@ TEST_CASE("other axes have a column, and the baseline agrees on them") {
                     measured(a_trial("base", R"({"model.layers":4})", 1, 1, "ok"), 4000, 1000, 3, 0.5),
                     measured(a_trial("ltd", R"({ "model.layers": 4 })", 2, 1, "ok"), 2000, 1000, 3, 0.5),
                     measured(a_trial("ltd", R"({"model.layers":4})", 3, 2, "ok"), 2000, 1000, 3, 0.5)};
-    const Table table = comparison_table(sweep, "base", "paper");
-    CHECK(table.caption == "Sweep wide, paper scale");
+    const Table table = comparison_table(sweep, {"base", "paper", "", ""});
+    CHECK(table.caption == "Sweep wide");
+    CHECK(table.key_columns == 2);
+    CHECK_THAT(all_notes(table), ContainsSubstring("case base and the same axes.") &&
+                                     ContainsSubstring("Scale: paper, up to 4.00k input tokens.\n"));
     REQUIRE(table.rows.size() == 3);
     CHECK(table.rows[2][column(table, "axes")] == "model.layers=4");
-    CHECK(table.rows[2][column(table, "input tokens")] == "2.00k (0.50x)");
+    CHECK(table.rows[2][column(table, "input\ntokens")] == "2.00k 0.50x");
     CHECK(table.rows[2][column(table, "seeds")] == "2");
 }
 
@@ -202,14 +265,13 @@ TEST_CASE("mixed provenance is said out loud") {
     sweep.trials[2].host.cpu_model = "Other CPU";
     sweep.trials[3].dataset_sha256 = "e6";
     sweep.trials[4].usd.reset();
-    const Table table = comparison_table(sweep, "baseline", "smoke scale, a sentence");
-    CHECK(table.caption == "Sweep quick, smoke scale, a sentence");
+    const Table table = comparison_table(sweep, about());
     const std::string notes = all_notes(table);
     CHECK_THAT(notes, ContainsSubstring("0123456789ab; fedcba987654 + uncommitted changes"));
     CHECK_THAT(notes, ContainsSubstring("Warning: rows mix 2 builds"));
     CHECK_THAT(notes, ContainsSubstring("Warning: rows mix 2 hosts"));
     CHECK_THAT(notes, ContainsSubstring("Warning: rows mix 2 datasets"));
-    CHECK_THAT(notes, ContainsSubstring("no price"));
+    CHECK_THAT(notes, ContainsSubstring("no price: set [price] in the sweep file"));
     CHECK(table.rows[2][column(table, "cost")] == "-");
 }
 
@@ -218,15 +280,15 @@ TEST_CASE("three seeds everywhere lift the note about verdicts") {
     sweep.name = "three";
     for (int seed = 1; seed <= 3; ++seed)
         sweep.trials.push_back(measured(a_trial("base", "{}", seed, seed, "ok"), 1000, 1000, 3, 0.5));
-    const std::string notes = all_notes(comparison_table(sweep, "", ""));
+    const std::string notes = all_notes(comparison_table(sweep, {}));
     CHECK_THAT(notes, ContainsSubstring("Seeds: 3 a row.") && !ContainsSubstring("No verdict"));
 }
 
 TEST_CASE("a score that some seeds lack shows how many have it") {
     SweepResults sweep = a_sweep();
     sweep.trials[0].scores.pop_back();
-    const Table table = comparison_table(sweep, "", "");
-    CHECK(table.rows[0][column(table, "validation loss [nats/token] ↓")] == "3.700 [1 of 2]");
+    const Table table = comparison_table(sweep, {});
+    CHECK(table.rows[0][column(table, "validation\nloss ↓\n(nats/token)")] == "3.700 [1 of 2]");
 }
 
 TEST_CASE("scores that differ in split or shots have columns of their own") {
@@ -237,16 +299,16 @@ TEST_CASE("scores that differ in split or shots have columns of their own") {
     scores = {scores[0], scores[0], scores[0]};
     scores[1].split = "valid";
     scores[2].shots = 10;
-    const Table table = comparison_table(sweep, "", "");
-    CHECK(table.rows[0][column(table, "questions acc on test ↑ (chance 0.25)")] == "0.5000");
-    column(table, "questions acc on valid ↑ (chance 0.25)");
-    column(table, "questions acc 10-shot ↑ (chance 0.25)");
+    const Table table = comparison_table(sweep, {});
+    CHECK(table.rows[0][column(table, "questions\nacc ↑\n(test, chance 0.25)")] == "0.500");
+    column(table, "questions\nacc ↑\n(valid, chance 0.25)");
+    column(table, "questions\nacc ↑\n(10-shot, chance 0.25)");
 }
 
 TEST_CASE("a sweep without trials") {
     SweepResults sweep;
     sweep.name = "empty";
-    const Table table = comparison_table(sweep, "baseline", "smoke");
+    const Table table = comparison_table(sweep, about());
     CHECK(table.rows.empty());
     CHECK(all_notes(table) == "The sweep has no trials.\n");
     CHECK(status_table(sweep).rows.empty());
@@ -255,10 +317,10 @@ TEST_CASE("a sweep without trials") {
 TEST_CASE("the status of a sweep") {
     const Table table = status_table(a_sweep());
     REQUIRE(table.rows.size() == 8);
-    CHECK(table.rows[0] ==
-          std::vector<std::string>{"hash0012", "baseline 50%", "1", "ok", "1", "300", "3.600", "300k", ""});
-    CHECK(table.rows[5] ==
-          std::vector<std::string>{"hash5012", "ltd 50%", "2", "failed", "2", "-", "-", "-", "nan: loss is NaN"});
+    CHECK(table.rows[0] == std::vector<std::string>{"hash0012", "baseline[budget_fraction=0.5]/1", "ok", "1", "300",
+                                                    "3.600", "300k", ""});
+    CHECK(table.rows[5] == std::vector<std::string>{"hash5012", "ltd[budget_fraction=0.5]/2", "failed", "2", "-", "-",
+                                                    "-", "nan: loss is NaN"});
     CHECK(table.notes.at(0) == "8 trials, 1 failed, 5 ok, 2 pending");
 }
 
@@ -268,9 +330,9 @@ TEST_CASE("everything about a trial") {
     sweep.trials[0].code.diff_sha256 = "d1ff";
     sweep.trials[0].workdir = "runs/abc";
     const std::string text = render_trial(sweep.trials[0]);
-    CHECK_THAT(text,
-               ContainsSubstring("baseline 50%") && ContainsSubstring("runs/abc") && ContainsSubstring("diff d1ff"));
-    CHECK_THAT(text, ContainsSubstring("questions acc") && ContainsSubstring("chance 0.2500"));
+    CHECK_THAT(text, ContainsSubstring("baseline[budget_fraction=0.5]/1\n") && ContainsSubstring("runs/abc") &&
+                         ContainsSubstring("diff d1ff"));
+    CHECK_THAT(text, ContainsSubstring("questions acc") && ContainsSubstring("chance 0.250"));
     CHECK_THAT(text, ContainsSubstring("d5d5d5d5d5d5d5d5") && ContainsSubstring("Example CPU, 4 cores"));
     CHECK_THAT(text, ContainsSubstring("    \"steps\": 10"));
     CHECK_THAT(text, !ContainsSubstring("Error"));

@@ -26,6 +26,20 @@ TEST_CASE("counts carry SI prefixes at three digits") {
     CHECK(si(-std::numeric_limits<double>::infinity()) == "-inf");
 }
 
+TEST_CASE("units take the prefix") {
+    CHECK(si(10.1e12, "FLOP") == "10.1 TFLOP");
+    CHECK(si(12, "B") == "12 B");
+    CHECK(si(std::numeric_limits<double>::quiet_NaN(), "B") == "NaN B");
+}
+
+TEST_CASE("times for cells") {
+    CHECK(short_seconds(0.331) == "0.331s");
+    CHECK(short_seconds(250) == "4m10s");
+    CHECK(short_seconds(7500) == "2h05m");
+    CHECK(short_seconds(76 * 3600) == "3d04h");
+    CHECK(short_seconds(std::numeric_limits<double>::infinity()) == "inf");
+}
+
 TEST_CASE("times grow their units") {
     CHECK(seconds(0) == "0.00 s");
     CHECK(seconds(0.0004) == "0.000 s");
@@ -57,15 +71,19 @@ TEST_CASE("ratios") {
     CHECK(ratio(250) == "250x");
 }
 
-TEST_CASE("scores show four digits, and the spread over seeds at the same place") {
+TEST_CASE("scores show three decimals, and the spread over seeds at the same place") {
     CHECK(score(3.4567) == "3.457");
-    CHECK(score(0.25) == "0.2500");
+    CHECK(score(0.25) == "0.250");
     CHECK(score(9.9996) == "10.00");
     CHECK(score(1234.5678) == "1235");
     CHECK(score(0) == "0.000");
-    CHECK(score(-0.5) == "-0.5000");
-    CHECK(score(1.5e-7) == "1.500e-07");
+    CHECK(score(-0.5) == "-0.500");
+    CHECK(score(1.5e-7) == "1.50e-07");
     CHECK(mean_and_spread({}) == "-");
+    CHECK(score(0.0005) == "0.001");
+    CHECK(score(12.345) == "12.35");
+    CHECK(mean_and_spread({0.004, 0.004}) == "0.004 ± 0.000");
+    CHECK(mean_and_spread({0, 0}) == "0.000 ± 0.000");
     CHECK(mean_and_spread({3.5}) == "3.500");
     CHECK(mean_and_spread({3.40, 3.44}) == "3.420 ± 0.028");
     CHECK(mean_and_spread({3.5, 3.5}) == "3.500 ± 0.000");

@@ -33,10 +33,10 @@ TEST_CASE("a table in Markdown") {
     CHECK(render_markdown(small_table()) ==
           "**A table**\n"
           "\n"
-          "| case | loss ↓ | tokens |\n"
-          "|:---|---:|---:|\n"
-          "| base | 3.4 ± 0.1 | 600k |\n"
-          "| ltd | - | 5 |\n"
+          "| case |    loss ↓ | tokens |\n"
+          "|:-----|----------:|-------:|\n"
+          "| base | 3.4 ± 0.1 |   600k |\n"
+          "| ltd  |         - |      5 |\n"
           "\n"
           "- note one\n"
           "- note two\n");
@@ -66,6 +66,42 @@ TEST_CASE("columns that do not fit go on in a second block") {
     CHECK(render_terminal(table, 23).find("case     loss ↓  tokens\n") != std::string::npos);
 }
 
+TEST_CASE("titles of several lines stand on the rule, and groups of columns stay together") {
+    const Table table{"",
+                      {{"case", Align::left},
+                       {"budget"},
+                       {"input\ntokens"},
+                       {"steps"},
+                       {"questions\nacc ↑\n(of 4)", Align::right, true}},
+                      {{"base", "50%", "600k 1.00x", "12", "0.500"}},
+                      {},
+                      2};
+    CHECK(render_terminal(table, 0) ==
+          "                                 questions\n"
+          "                   input             acc ↑\n"
+          "case  budget      tokens  steps     (of 4)\n"
+          "──────────────────────────────────────────\n"
+          "base     50%  600k 1.00x     12      0.500\n");
+    CHECK(render_terminal(table, 40) ==
+          "                   input\n"
+          "case  budget      tokens  steps\n"
+          "───────────────────────────────\n"
+          "base     50%  600k 1.00x     12\n"
+          "\n"
+          "              questions\n"
+          "                  acc ↑\n"
+          "case  budget     (of 4)\n"
+          "───────────────────────\n"
+          "base     50%      0.500\n");
+    CHECK_THAT(render_markdown(table), ContainsSubstring("| case | budget | input tokens | steps |\n") &&
+                                           ContainsSubstring("\n\n| case | budget | questions acc ↑ (of 4) |\n"));
+}
+
+TEST_CASE("columns are shared out evenly among the blocks") {
+    const Table table{"", {{"k"}, {"aaaa"}, {"bbbb"}, {"cccc"}, {"dddd"}}, {}, {}};
+    CHECK(render_terminal(table, 20) == "k  aaaa  bbbb\n─────────────\n\nk  cccc  dddd\n─────────────\n");
+}
+
 TEST_CASE("tables with nothing in them") {
     CHECK(render_terminal({}, 80).empty());
     CHECK(render_markdown({}).empty());
@@ -93,6 +129,10 @@ TEST_CASE("text from outside cannot steer a terminal or break Markdown") {
     CHECK(printable("\u202Eevil") == " evil");
     CHECK(first_line("one\ntwo") == "one");
     const Table table{"", {{"a|b"}}, {{"x|y\nz\\<script>"}}, {"n\nm"}};
-    CHECK(render_markdown(table) == "| a\\|b |\n|---:|\n| x\\|y<br>z\\\\&lt;script> |\n\n- n m\n");
+    CHECK(render_markdown(table) ==
+          "|                   a\\|b |\n"
+          "|-----------------------:|\n"
+          "| x\\|y<br>z\\\\&lt;script> |\n"
+          "\n- n m\n");
     CHECK_THAT(render_terminal(table, 0), ContainsSubstring("x|y z\\<script>"));
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "results_db/connection.h"
 #include "results_db/store.h"
+#include "results_db/trial_name.h"
 #include "tests/catch.h"
 #include "tests/results_db/fixture.h"
 
@@ -229,10 +230,23 @@ TEST_CASE("a trial is found by hash prefix or by case and seed") {
         }
         return ErrorKind::memory;
     };
+    // What the program prints is what it takes back, and less where that is enough.
+    CHECK(trial_name(reader.trial("ab02")) == "baseline[budget_fraction=0.5]/1");
+    CHECK(trial_name(reader.trial("cd03")) == "ltd/half/2");
+    for (const char* name :
+         {"baseline[budget_fraction=0.5]/1", "baseline[train.budget_fraction=.50]/1", "baseline[budget_fraction=0.5]"})
+        CHECK(reader.trial(name).config_hash == "ab02");
+    CHECK(reader.trial("baseline[budget_fraction=1]/1").config_hash == "ab01");
+    CHECK(reader.trial("ltd/half").config_hash == "cd03");
+    for (const char* name : {"baseline[]/1", "baseline[budget_fraction]/1", "baseline[budget_fraction=0.5]/2",
+                             "baseline[budget_fraction=0.5", "baseline[layers=2]/1", "base/1"})
+        CHECK(kind(name) == ErrorKind::missing);
+    CHECK(kind("baseline") == ErrorKind::usage);
+    CHECK_THROWS_WITH(reader.trial("baseline/1"), ContainsSubstring("baseline[budget_fraction=0.5]/1 (ab02)"));
     CHECK(kind("ab") == ErrorKind::usage);
     CHECK(kind("baseline/1") == ErrorKind::usage);
     CHECK(kind("") == ErrorKind::usage);
-    CHECK(kind("baseline/x") == ErrorKind::usage);
+    CHECK(kind("baseline/x") == ErrorKind::missing);
     CHECK(kind("ef") == ErrorKind::missing);
     CHECK(kind("%") == ErrorKind::missing);
     CHECK(kind("baseline/9") == ErrorKind::missing);

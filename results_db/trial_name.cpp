@@ -1,0 +1,86 @@
+#include "results_db/trial_name.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace deft::results_db {
+
+namespace {
+
+Json axes_of(const TrialRow& trial) {
+    Json axes = Json::parse(trial.axes_json, nullptr, false);
+    return axes.is_object() ? axes : Json::object();
+}
+
+std::string last_key(const std::string& path) {
+    const std::size_t dot = path.rfind('.');
+    return dot == std::string::npos ? path : path.substr(dot + 1);
+}
+
+std::string value_text(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<double> number(std::string_view text) {
+    double value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+bool is_value(const Json& value, const std::string& text) {
+    if (value_text(value) == text) return true;
+    const std::optional<double> asked = number(text);
+    return value.is_number() && asked && value.get<double>() == *asked;
+}
+
+// One "key=value".
+bool has_setting(const Json& axes, const std::string& setting) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos) return false;
+    const std::string key = setting.substr(0, equals);
+    for (const auto& [path, value] : axes.items())
+        if ((path == key || last_key(path) == key) && is_value(value, setting.substr(equals + 1))) return true;
+    return false;
+}
+
+bool has_settings(const Json& axes, const std::string& settings) {
+    for (std::size_t at = 0; at <= settings.size();) {
+        const std::size_t end = std::min(settings.find(',', at), settings.size());
+        if (!has_setting(axes, settings.substr(at, end - at))) return false;
+        at = end + 1;
+    }
+    return true;
+}
+
+bool is_place(const TrialRow& trial, const std::string& place) {
+    if (place == trial.case_key) return true;
+    const std::string head = trial.case_key + "[";
+    if (!place.starts_with(head) || !place.ends_with(']')) return false;
+    return has_settings(axes_of(trial), place.substr(head.size(), place.size() - head.size() - 1));
+}
+
+}  // namespace
+
+std::string trial_name(const std::string& case_key, const Json& axes, std::int64_t seed) {
+    std::string settings;
+    for (const auto& [path, value] : axes.items())
+        settings += fmt::format("{}{}={}", settings.empty() ? "" : ",", last_key(path), value_text(value));
+    return settings.empty() ? fmt::format("{}/{}", case_key, seed) : fmt::format("{}[{}]/{}", case_key, settings, seed);
+}
+
+std::string trial_name(const TrialRow& trial) {
+    return trial_name(trial.case_key, axes_of(trial), trial.seed);
+}
+
+bool is_named(const TrialRow& trial, const std::string& selector) {
+    if (selector == trial_name(trial) || is_place(trial, selector)) return true;
+    const std::string seed = fmt::format("/{}", trial.seed);
+    return selector.ends_with(seed) && is_place(trial, selector.substr(0, selector.size() - seed.size()));
+}
+
+}  // namespace deft::results_db
