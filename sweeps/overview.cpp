@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "reporting/numbers.h"
 #include "sweeps/price.h"
 #include "sweeps/text.h"
 
@@ -38,13 +39,13 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
 
     if (overview.done < overview.selected) {
         std::string estimate =
-            fmt::format("  to train: {}FLOP in {} slot{} of {} thread{}", si(overview.flops_left), overview.slots,
+            fmt::format("  to train: {} in {} slot{} of {} thread{}", reporting::si(overview.flops_left, "FLOP"), overview.slots,
                         overview.slots == 1 ? "" : "s", overview.threads, overview.threads == 1 ? "" : "s");
         if (overview.flops_per_second > 0) {
             const double trial_seconds = overview.flops_left / overview.flops_per_second;
             estimate += fmt::format(", about {}", duration_text(trial_seconds / overview.slots));
             if (const auto price = price_for(spec))
-                estimate += " and " + usd_text(trial_seconds * overview.threads / 3600 * price->usd_per_hour);
+                estimate += " and " + reporting::dollars(trial_seconds * overview.threads / 3600 * price->usd_per_hour);
             estimate += " at the speed measured here";
         } else {
             estimate += "; the time is known once the first trial runs";

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sweeps/progress.h"
+#include "reporting/numbers.h"
 #include "sweeps/text.h"
 
 namespace deft::sweeps {
@@ -47,7 +48,7 @@ std::string slot_line(const SlotView& slot, std::size_t label_width, const LiveS
     if (style.width >= static_cast<int>(label_width) + 72) line += bar(fraction, style.unicode) + " ";
     if (slot.total_steps == 0) return line + "starting";
     line += fmt::format(" {}/{}", slot.step, slot.total_steps);
-    if (slot.step > 0) line += fmt::format("  loss {:.4f}  {} tok/s", slot.loss, si(slot.tokens_per_second));
+    if (slot.step > 0) line += fmt::format("  loss {:.4f}  {} tok/s", slot.loss, reporting::si(slot.tokens_per_second));
     if (slot.step >= slot.total_steps) return line + "  evaluating";
     if (std::isfinite(slot.seconds_left)) line += fmt::format("  {} left", duration_text(slot.seconds_left));
     return line;
@@ -59,7 +60,7 @@ std::vector<std::string> render_live(const ProgressView& view, const LiveStyle& 
     const auto width = static_cast<std::size_t>(std::max(style.width - 1, 1));  // the last column would wrap
     std::string header = fmt::format("{}: {}", view.sweep, counts(view));
     if (view.left + view.running > 0) header += fmt::format(", ETA {}", duration_text(view.seconds_left));
-    if (view.usd) header += ", " + usd_text(*view.usd);
+    if (view.usd) header += ", " + reporting::dollars(*view.usd);
     if (view.draining) header += " (draining)";
     header = cut_to_width(printable(header), width);
     if (style.color) header = "\x1b[1m" + header + "\x1b[0m";
@@ -80,7 +81,7 @@ std::string render_summary(const ProgressView& view) {
     std::string line = fmt::format("{}: {}", view.sweep, counts(view));
     if (view.left + view.running > 0) line += fmt::format(", ETA {}", duration_text(view.seconds_left));
     line += fmt::format(", {} so far", duration_text(view.elapsed_seconds));
-    if (view.usd) line += ", " + usd_text(*view.usd);
+    if (view.usd) line += ", " + reporting::dollars(*view.usd);
     return printable(line);
 }
 

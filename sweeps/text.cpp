@@ -44,17 +44,6 @@ std::string cut_to_width(std::string_view text, std::size_t width) {
     return std::string(text);
 }
 
-std::string si(double value) {
-    static constexpr const char* kUnits[] = {"", "k", "M", "G", "T", "P", "E"};
-    std::size_t unit = 0;
-    while (std::fabs(value) >= 999.5 && unit + 1 < std::size(kUnits)) {
-        value /= 1000;
-        ++unit;
-    }
-    if (unit == 0 && value == std::floor(value)) return fmt::format("{:.0f}", value);
-    return fmt::format("{:.3g}{}", value, kUnits[unit]);
-}
-
 std::string bytes_text(double bytes) {
     static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     std::size_t unit = 0;
@@ -73,11 +62,6 @@ std::string duration_text(double seconds) {
     if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
     if (whole < 86400) return fmt::format("{}h{:02}m", whole / 3600, whole % 3600 / 60);
     return fmt::format("{}d{:02}h", whole / 86400, whole % 86400 / 3600);
-}
-
-std::string usd_text(double usd) {
-    if (usd > 0 && usd < 1e-4) return "<$0.0001";
-    return usd >= 1 || usd == 0 ? fmt::format("${:.2f}", usd) : fmt::format("${:.2g}", usd);
 }
 
 }  // namespace deft::sweeps

@@ -1,5 +1,5 @@
 #pragma once
-// Numbers and foreign text as people read them.
+// Sizes, times and foreign text as people read them; counts and money are reporting/numbers.h.
 
 #include <cstddef>
 #include <string>
@@ -15,9 +15,7 @@ std::size_t display_width(std::string_view text);
 // At most `width` columns, cut at the right.
 std::string cut_to_width(std::string_view text, std::size_t width);
 
-std::string si(double value);               // 1.23M
 std::string bytes_text(double bytes);       // 12.3 MiB
 std::string duration_text(double seconds);  // 1h05m; "?" where unknown
-std::string usd_text(double usd);           // $0.0123
 
 }  // namespace deft::sweeps

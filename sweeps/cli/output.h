@@ -11,7 +11,7 @@ void print(const std::string& text);
 void print_to(const std::filesystem::path& file, const std::string& text);
 
 // Columns of a table in a file or a log.
-inline constexpr int kPlainWidth = 120;
+inline constexpr int kPlainWidth = 132;
 // Columns of standard output's terminal; kPlainWidth where it is none.
 int output_width();
 

@@ -1,6 +1,7 @@
 // The whole program on tiny sweeps: what it measures, prints and plans.
 
 #include "tests/sweeps/program.h"
+#include "reporting/numbers.h"
 #include "sweeps/expand.h"
 #include "sweeps/text.h"
 
@@ -94,7 +95,7 @@ TEST_CASE("What is planned is what is consumed") {
                           5) == std::vector{fmt::format("{} {} {} {} {}", planned.steps, planned.input_tokens,
                                                         planned.layer_tokens, planned.steps, planned.parameters)});
         CHECK_THAT(plan.out, ContainsSubstring(std::to_string(planned.steps)));
-        CHECK_THAT(plan.out, ContainsSubstring(sweeps::si(static_cast<double>(planned.layer_tokens))));
+        CHECK_THAT(plan.out, ContainsSubstring(reporting::si(static_cast<double>(planned.layer_tokens))));
     }
 }
 

@@ -93,21 +93,13 @@ TEST_CASE("Live progress repaints in place and takes its block away") {
 }
 
 TEST_CASE("Numbers for people") {
-    CHECK(si(0) == "0");
-    CHECK(si(999) == "999");
-    CHECK(si(1234) == "1.23k");
-    CHECK(si(999'999) == "1M");
-    CHECK(si(2.5e12) == "2.5T");
     CHECK(duration_text(0.44) == "0.4s");
     CHECK(duration_text(59.4) == "59s");
     CHECK(duration_text(3600) == "1h00m");
     CHECK(duration_text(90'000) == "1d01h");
     CHECK(duration_text(std::numeric_limits<double>::quiet_NaN()) == "?");
     CHECK(bytes_text(1536) == "1.5 KiB");
-    CHECK(usd_text(0) == "$0.00");
-    CHECK(usd_text(1e-7) == "<$0.0001");
     CHECK(display_width("\x1b[1mäb\x1b[0m") == 2);
-    CHECK(usd_text(12.345) == "$12.35");
     CHECK(cut_to_width("äöü", 2) == "äö");
     CHECK(printable("a\x1b[1m\tb\n") == "a?[1m b?");
     CHECK(test::refusal(ErrorKind::usage, [] { parse_progress_mode("loud"); }) != "");
