@@ -94,7 +94,7 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
 // Layer-averaged tokens at which this trial stops: budget_tokens x budget_fraction, rounded.
 std::int64_t budget_layer_tokens(const TrainConfig& train);
 
-// Finds the corpus, checks that it is there and not empty, and fills data.sha256. Cheap to call again for equal data.
+// Finds the corpus, checks that it is there and not empty, and fills data.sha256. Reads or generates the whole corpus.
 // Errors: io or config, naming the file and how to supply it.
 void resolve_data(TrialConfig& config);
 
