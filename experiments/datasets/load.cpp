@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/files.h"
 #include "base/sha256.h"
 #include "experiments/datasets/embedded_corpus.h"
+#include "experiments/datasets/find_file.h"
 
 namespace deft::experiments {
 
@@ -16,27 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Looked for in the mirror folder, then beside the sweep file, each also as .gz and .zst; an absolute path stands for
-// itself.
-fs::path find_file(const std::string& name, const std::string& base_folder) {
-    std::vector<fs::path> tried;
-    if (const char* mirror = std::getenv("DEFT_DATA_MIRROR"); mirror != nullptr && *mirror != '\0')
-        tried.push_back(fs::path(mirror) / name);
-    tried.push_back(fs::path(base_folder) / name);
-    for (const fs::path& path : tried)
-        for (const char* packed : {"", ".gz", ".zst"})
-            if (fs::is_regular_file(path.string() + packed)) return path.string() + packed;
-    std::vector<std::string> places;
-    for (const fs::path& path : tried) places.push_back(path.string());
-    throw Error(ErrorKind::config,
-                fmt::format("corpus file {} is missing; looked at {}", name, fmt::join(places, ", ")),
-                "set DEFT_DATA_MIRROR to the folder that holds it, or put it beside the sweep file");
-}
-
 std::vector<std::string> read_documents(const std::vector<std::string>& files, const std::string& base_folder) {
     std::vector<std::string> documents;
     for (const std::string& name : files) {
-        const fs::path path = find_file(name, base_folder);
+        const fs::path path = find_data_file(name, base_folder);
         documents.push_back(read_text_file(path));
         if (documents.back().empty())
             throw Error(ErrorKind::config, fmt::format("corpus file {} is empty", path.string()),
