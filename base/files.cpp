@@ -4,18 +4,15 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <climits>
-#include <memory>
 #include <system_error>
 #include <vector>
 
 #include "base/error.h"
+#include "base/text_stream.h"
 
 namespace deft {
 
@@ -95,64 +92,6 @@ int write_all(int descriptor, std::string_view bytes) {
     return 0;
 }
 
-[[noreturn]] void damaged(const fs::path& file, const std::string& what) {
-    throw Error(ErrorKind::io, fmt::format("{}: {}", file.string(), what), "copy or download the file again");
-}
-
-std::string gunzip(const std::string& packed, const fs::path& file) {
-    z_stream stream{};
-    if (inflateInit2(&stream, 15 + 16) != Z_OK) throw std::bad_alloc();
-    const std::unique_ptr<z_stream, decltype(&inflateEnd)> guard(&stream, &inflateEnd);
-    std::string text;
-    std::array<char, 1 << 16> buffer{};
-    std::size_t given = 0;
-    int status = Z_OK;
-    bool member_open = true;  // an empty file is truncated, too
-    stream.next_in = nullptr;
-    for (;;) {
-        if (stream.avail_in == 0 && given < packed.size()) {
-            const std::size_t count = std::min<std::size_t>(packed.size() - given, 1u << 30);
-            stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + given));
-            stream.avail_in = static_cast<uInt>(count);
-            given += count;
-        }
-        if (!member_open) {
-            if (stream.avail_in == 0) return text;
-            // gzip members may follow each other; their texts are one text.
-            if (inflateReset(&stream) != Z_OK) damaged(file, "damaged gzip data");
-            member_open = true;
-        }
-        stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
-        stream.avail_out = buffer.size();
-        status = inflate(&stream, Z_NO_FLUSH);
-        if (status == Z_MEM_ERROR) throw std::bad_alloc();
-        if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) damaged(file, "damaged gzip data");
-        const std::size_t made = buffer.size() - stream.avail_out;
-        text.append(buffer.data(), made);
-        if (status == Z_STREAM_END)
-            member_open = false;
-        else if (made == 0 && stream.avail_in == 0 && given == packed.size())
-            damaged(file, "truncated gzip data");
-    }
-}
-
-std::string unzstd(const std::string& packed, const fs::path& file) {
-    const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(), &ZSTD_freeDStream);
-    if (!stream) throw std::bad_alloc();
-    std::string text;
-    std::vector<char> buffer(ZSTD_DStreamOutSize());
-    ZSTD_inBuffer in{packed.data(), packed.size(), 0};
-    std::size_t left = 1;  // 0 exactly at the end of a frame; frames may follow each other
-    for (;;) {
-        ZSTD_outBuffer out{buffer.data(), buffer.size(), 0};
-        if (in.pos == in.size && left == 0) return text;
-        left = ZSTD_decompressStream(stream.get(), &out, &in);
-        if (ZSTD_isError(left)) damaged(file, fmt::format("damaged zstd data ({})", ZSTD_getErrorName(left)));
-        text.append(buffer.data(), out.pos);
-        if (in.pos == in.size && out.pos < out.size && left != 0) damaged(file, "truncated zstd data");
-    }
-}
-
 }  // namespace
 
 void write_file_atomically(const fs::path& file, std::string_view bytes) {
@@ -199,10 +138,11 @@ std::string read_file(const fs::path& file) {
 }
 
 std::string read_text_file(const fs::path& file) {
-    std::string bytes = read_file(file);
-    if (file.extension() == ".gz") return gunzip(bytes, file);
-    if (file.extension() == ".zst") return unzstd(bytes, file);
-    return bytes;
+    TextStream stream(file);
+    std::string text;
+    std::vector<char> buffer(1 << 18);
+    while (const std::size_t count = stream.read(buffer.data(), buffer.size())) text.append(buffer.data(), count);
+    return text;
 }
 
 void make_folder(const fs::path& folder) {
