@@ -131,7 +131,9 @@ Json to_json(const Started& record) {
             {"dataset_tokens", record.dataset_tokens},
             {"total_steps", record.total_steps},
             {"parameters", record.parameters},
-            {"config_hash", record.config_hash}};
+            {"config_hash", record.config_hash},
+            {"resume_step", record.resume_step},
+            {"note", record.note}};
 }
 
 Json to_json(const TrainPoint& record) {
@@ -199,6 +201,9 @@ void from_json(const Json& line, Started& record) {
     fields.read("total_steps", record.total_steps);
     fields.read("parameters", record.parameters);
     fields.read("config_hash", record.config_hash);
+    // Absent from journals before there were checkpoints.
+    if (line.contains("resume_step")) fields.read("resume_step", record.resume_step);
+    if (line.contains("note")) fields.read("note", record.note);
 }
 
 void from_json(const Json& line, TrainPoint& record) {

@@ -21,6 +21,8 @@ struct Started {
     std::int64_t total_steps = 0;
     std::int64_t parameters = 0;
     std::string config_hash;
+    std::int64_t resume_step = 0;  // of the checkpoint that it went on from; 0: from the start
+    std::string note;              // what a reader of the log must know, as a damaged checkpoint that was passed over
 };
 
 // One optimizer step. The four counts are totals up to and including this step.
@@ -74,10 +76,10 @@ struct Lease {
 // The trial is over.
 struct Ended {
     std::int64_t time_ms = 0;
-    std::string state;       // ok | failed
+    std::string state;       // ok | failed | stopped (with a checkpoint to go on from)
     std::string fail_class;  // config | nan | oom_host | io | crash | user | other; empty when ok
     std::string error;
-    double train_seconds = 0;  // device-seconds of training, evaluation excluded
+    double train_seconds = 0;  // of training since the first step, before a checkpoint too; work lost to kills is not in it
     double eval_seconds = 0;
     std::int64_t threads = 0;
     std::int64_t peak_rss_bytes = 0;

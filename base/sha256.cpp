@@ -5,48 +5,47 @@
 
 #include <array>
 #include <fstream>
-#include <memory>
 
 #include "base/error.h"
 
 namespace deft {
 
-namespace {
-
-class Digest {
- public:
-    Digest() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
-        EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr);
-    }
-    void add(const void* bytes, std::size_t count) { EVP_DigestUpdate(context_.get(), bytes, count); }
-    std::string hex() {
-        std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-        unsigned size = 0;
-        EVP_DigestFinal_ex(context_.get(), digest.data(), &size);
-        std::string text;
-        for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
-        return text;
-    }
-
- private:
-    std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+struct Sha256::State {
+    std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context{EVP_MD_CTX_new(), &EVP_MD_CTX_free};
 };
 
-}  // namespace
+Sha256::Sha256() : state_(std::make_unique<State>()) {
+    EVP_DigestInit_ex(state_->context.get(), EVP_sha256(), nullptr);
+}
+
+Sha256::~Sha256() = default;
+
+void Sha256::add(std::string_view bytes) {
+    EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size());
+}
+
+std::string Sha256::hex() {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned size = 0;
+    EVP_DigestFinal_ex(state_->context.get(), digest.data(), &size);
+    std::string text;
+    for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
+    return text;
+}
 
 std::string sha256(std::string_view bytes) {
-    Digest digest;
-    digest.add(bytes.data(), bytes.size());
+    Sha256 digest;
+    digest.add(bytes);
     return digest.hex();
 }
 
 std::string sha256_file(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
     if (!in) throw Error(ErrorKind::io, "cannot read " + file.string());
-    Digest digest;
+    Sha256 digest;
     std::array<char, 1 << 16> buffer{};
     while (in.read(buffer.data(), buffer.size()) || in.gcount() > 0)
-        digest.add(buffer.data(), static_cast<std::size_t>(in.gcount()));
+        digest.add({buffer.data(), static_cast<std::size_t>(in.gcount())});
     return digest.hex();
 }
 

@@ -2,6 +2,7 @@
 // SHA-256 through libcrypto, as 64 lower-case hex digits.
 
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +10,21 @@
 namespace deft {
 
 std::string sha256(std::string_view bytes);
+
+// Of bytes that come piece by piece.
+class Sha256 {
+ public:
+    Sha256();
+    ~Sha256();
+    Sha256(const Sha256&) = delete;
+    Sha256& operator=(const Sha256&) = delete;
+    void add(std::string_view bytes);
+    std::string hex();  // once, at the end
+
+ private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
 
 // Errors: io, when the file cannot be read.
 std::string sha256_file(const std::filesystem::path& file);

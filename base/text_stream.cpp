@@ -53,6 +53,7 @@ struct TextStream::State {
     bool part_open = true;  // inside a gzip member or zstd frame; an empty file is truncated, too
     std::vector<char> text = std::vector<char>(kBufferBytes);  // [line_start, text_end) is yet to be read as lines
     std::size_t line_start = 0, text_end = 0;
+    bool line_feed_seen = false;
 
     // False at the end of the file.
     bool refill() {
@@ -152,6 +153,7 @@ std::size_t TextStream::read(char* out, std::size_t size) {
 bool TextStream::read_line(std::string& line) {
     State& s = *state_;
     line.clear();
+    s.line_feed_seen = false;
     bool any = false;
     for (;;) {
         if (s.line_start == s.text_end) {
@@ -165,8 +167,12 @@ bool TextStream::read_line(std::string& line) {
         const std::size_t count = end != nullptr ? static_cast<std::size_t>(end - start) : s.text_end - s.line_start;
         line.append(start, count);
         s.line_start += count + (end != nullptr ? 1 : 0);
-        if (end != nullptr) return true;
+        if (end != nullptr) return s.line_feed_seen = true;
     }
+}
+
+bool TextStream::line_feed_seen() const {
+    return state_->line_feed_seen;
 }
 
 std::int64_t TextStream::stored_bytes_read() const {

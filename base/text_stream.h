@@ -21,6 +21,7 @@ class TextStream {
     std::size_t read(char* out, std::size_t size);
     // The next line without its line feed; false at the end. A last line may lack its line feed.
     bool read_line(std::string& line);
+    bool line_feed_seen() const;  // by the last read_line(); false for a last line without one
 
     // For progress: bytes of the stored file taken so far, and of all.
     std::int64_t stored_bytes_read() const;

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/sha256.h"
+#include "experiments/datasets/catalogue.h"
 #include "experiments/datasets/load.h"
 
 namespace deft::experiments {
@@ -13,7 +15,9 @@ namespace deft::experiments {
 namespace {
 
 // Raised by hand whenever the trainer's numerics change, so that old results are not taken for new ones.
-constexpr int kResultEpoch = 1;
+constexpr int kResultEpoch = 2;
+
+constexpr const char* kCurriculumMetrics[] = {"seqtru", "voc"};
 
 void refuse(const TableReader& table, const char* key, const std::string& why, const std::string& fix = {}) {
     throw Error(ErrorKind::config, table.place(key), table.name(key) + " " + why, fix);
@@ -29,6 +33,15 @@ void require_one_of(const TableReader& table, const char* key, const std::string
     const std::string near = did_you_mean(value, allowed);
     refuse(table, key, fmt::format("is \"{}\", which is none of: {}", value, fmt::join(allowed, ", ")),
            near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
+}
+
+// The corpora made or read by rules of their own, then those of the catalogue.
+void require_corpus(const TableReader& table, const std::string& corpus) {
+    std::vector<std::string> names = {"embedded", "text", "indexed"};
+    if (std::find(names.begin(), names.end(), corpus) != names.end()) return;
+    for (const CatalogueEntry& entry : load_catalogue())
+        if (entry.kind == "corpus") names.push_back(entry.name);
+    require_one_of(table, "corpus", corpus, names);
 }
 
 // The reader of a child table, or of an empty one in its stead.
@@ -60,18 +73,36 @@ void parse_data(TableReader table, DataConfig& data) {
     table.optional("corpus", data.corpus);
     table.optional("train_files", data.train_files);
     table.optional("valid_files", data.valid_files);
+    table.optional("split", data.split);
+    table.optional("max_bytes", data.max_bytes);
+    table.optional("tokenizer", data.tokenizer);
+    table.optional("vocab", data.vocab);
     table.optional("embedded_seed", data.embedded_seed);
     table.optional("embedded_bytes", data.embedded_bytes);
     table.optional("shuffled_facts", data.shuffled_facts);
     table.finish();
-    require_one_of(table, "corpus", data.corpus, {"embedded", "text"});
-    if (data.corpus == "text") {
-        if (data.train_files.empty())
-            refuse(table, "train_files", "is empty: corpus = \"text\" needs files to train on");
-        if (data.valid_files.empty())
-            refuse(table, "valid_files", "is empty: corpus = \"text\" needs validation files");
-    }
+    require_corpus(table, data.corpus);
+    const bool has_files = data.corpus == "text" || data.corpus == "indexed";
+    if (has_files && data.train_files.empty())
+        refuse(table, "train_files", fmt::format("is empty: corpus = \"{}\" needs files to train on", data.corpus));
+    if (!has_files && !data.train_files.empty())
+        refuse(table, "train_files", fmt::format("means nothing to corpus = \"{}\"", data.corpus),
+               "set data.corpus = \"text\" or drop the files");
+    if (data.corpus == "indexed" && (data.train_files.size() != 1 || data.valid_files.size() > 1))
+        refuse(table, "train_files", "must be the prefix of one Megatron dataset, without .bin or .idx");
+    require_at_least(table, "max_bytes", static_cast<double>(data.max_bytes), 0);
     require_at_least(table, "embedded_bytes", static_cast<double>(data.embedded_bytes), 1000);
+    const bool shares = data.split.size() == 3 && data.split[0] > 0 && data.split[1] > 0 && data.split[2] >= 0;
+    if (!shares) refuse(table, "split", "must be three shares of the documents, as in [949, 50, 1]");
+    if (data.tokenizer == "bpe") {
+        if (data.corpus == "indexed")
+            refuse(table, "tokenizer", "cannot be trained: an indexed dataset has tokens already",
+                   "name the tokenizer that the dataset was made with");
+        require_at_least(table, "vocab", static_cast<double>(data.vocab), 258);
+    } else if (data.vocab != 0) {
+        refuse(table, "vocab", fmt::format("is for tokenizer = \"bpe\"; {} has its own", data.tokenizer),
+               "drop the key");
+    }
 }
 
 void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train) {
@@ -114,41 +145,74 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
                "raise train.budget_tokens or lower train.batch_size");
 }
 
-// Both techniques grow from min to max over a number of steps or a fraction of the baseline's.
-template <class Technique>
-void parse_growth(TableReader& table, const ModelConfig& model, Technique& technique) {
-    table.optional("min", technique.min);
-    table.optional("max", technique.max);
-    table.optional("duration", technique.duration);
-    table.optional("steps", technique.steps);
-    if (technique.max == 0) technique.max = model.seqlen;
-    require_at_least(table, "min", static_cast<double>(technique.min), 1);
-    if (technique.max > model.seqlen)
-        refuse(table, "max", fmt::format("is {}, longer than model.seqlen = {}", technique.max, model.seqlen));
-    if (technique.min > technique.max)
-        refuse(table, "min", fmt::format("is {}, above max = {}", technique.min, technique.max));
-    require_at_least(table, "duration", technique.duration, 0);
-    require_at_least(table, "steps", static_cast<double>(technique.steps), 0);
-    if ((technique.duration > 0) == (technique.steps > 0))
+// What grows from min to max over a number of steps or a fraction of the baseline's.
+template <class Growing>
+void parse_duration(TableReader& table, Growing& growing) {
+    table.optional("duration", growing.duration);
+    table.optional("steps", growing.steps);
+    require_at_least(table, "duration", growing.duration, 0);
+    require_at_least(table, "steps", static_cast<double>(growing.steps), 0);
+    if ((growing.duration > 0) == (growing.steps > 0))
         refuse(table, "duration", "and steps: give exactly one of them, above 0",
                "duration = 0.4 grows over 40% of the baseline's steps at this budget");
+}
+
+template <class Growing>
+void parse_range(TableReader& table, Growing& growing, std::int64_t most, const std::string& most_name) {
+    table.optional("min", growing.min);
+    table.optional("max", growing.max);
+    if (growing.max == 0) growing.max = most;
+    require_at_least(table, "min", static_cast<double>(growing.min), 1);
+    if (growing.max > most)
+        refuse(table, "max", fmt::format("is {}, above {} = {}", growing.max, most_name, most));
+    if (growing.min > growing.max)
+        refuse(table, "min", fmt::format("is {}, above max = {}", growing.min, growing.max));
+}
+
+CurriculumMetric parse_metric(TableReader table, const std::string& name, const ModelConfig& model) {
+    CurriculumMetric metric;
+    metric.metric = name;
+    const bool by_length = name == "seqtru";
+    metric.difficulty = by_length ? "value" : "percentile";
+    metric.difficulty_step = by_length ? 8 : 1;
+    metric.min = by_length ? 8 : 1;
+    table.optional("difficulty", metric.difficulty);
+    table.optional("pacing", metric.pacing);
+    table.optional("root_degree", metric.root_degree);
+    table.optional("difficulty_step", metric.difficulty_step);
+    require_one_of(table, "difficulty", metric.difficulty, {"percentile", "value"});
+    if (by_length) {
+        if (metric.difficulty != "value")
+            refuse(table, "difficulty", "is \"percentile\", and seqtru cuts to a length, which is a value");
+        parse_range(table, metric, model.seqlen, "model.seqlen");
+    } else if (metric.difficulty == "percentile") {
+        parse_range(table, metric, 100, "the hundredth percentile");
+    } else {
+        if (table.optional_node("max") == nullptr)
+            refuse(table, "max", "is needed where difficulty = \"value\"",
+                   "deft analyze prints the values of a corpus");
+        parse_range(table, metric, std::numeric_limits<std::int64_t>::max() / 2, "the largest integer");
+    }
+    parse_duration(table, metric);
+    table.finish();
+    require_one_of(table, "pacing", metric.pacing, {"linear", "root"});
+    require_at_least(table, "difficulty_step", static_cast<double>(metric.difficulty_step), 1);
+    require_at_least(table, "root_degree", metric.root_degree, 1);
+    return metric;
 }
 
 std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model) {
     CurriculumConfig curriculum;
     bool enabled = true;
     table.optional("enabled", enabled);
-    table.optional("metric", curriculum.metric);
-    table.optional("pacing", curriculum.pacing);
-    table.optional("root_degree", curriculum.root_degree);
-    table.optional("difficulty_step", curriculum.difficulty_step);
-    if (enabled) parse_growth(table, model, curriculum);
-    if (!enabled) return {};
+    for (const char* name : kCurriculumMetrics)
+        if (const ConfigNode* node = table.optional_node(name); node != nullptr && enabled)
+            curriculum.metrics.push_back(parse_metric(TableReader(*node, table.name(name)), name, model));
     table.finish();
-    require_one_of(table, "metric", curriculum.metric, {"seqtru"});
-    require_one_of(table, "pacing", curriculum.pacing, {"linear", "root"});
-    require_at_least(table, "difficulty_step", static_cast<double>(curriculum.difficulty_step), 1);
-    require_at_least(table, "root_degree", curriculum.root_degree, 1);
+    if (!enabled) return {};
+    if (curriculum.metrics.empty())
+        refuse(table, "enabled", fmt::format("has no metric: add one of {}", fmt::join(kCurriculumMetrics, ", ")),
+               "a table such as [case.curriculum.seqtru], or enabled = false");
     return curriculum;
 }
 
@@ -157,8 +221,9 @@ std::optional<RandomLtdConfig> parse_random_ltd(TableReader table, const ModelCo
     bool enabled = true;
     table.optional("enabled", enabled);
     table.optional("step", ltd.step);
-    if (enabled) parse_growth(table, model, ltd);
     if (!enabled) return {};
+    parse_range(table, ltd, model.seqlen, "model.seqlen");
+    parse_duration(table, ltd);
     table.finish();
     require_at_least(table, "step", static_cast<double>(ltd.step), 1);
     if (model.layers < 3)
@@ -168,19 +233,21 @@ std::optional<RandomLtdConfig> parse_random_ltd(TableReader table, const ModelCo
     return ltd;
 }
 
-void parse_eval(TableReader table, const DataConfig& data, EvalConfig& eval) {
+void parse_eval(TableReader table, EvalConfig& eval) {
     table.optional("validation_tokens", eval.validation_tokens);
     table.optional("tasks", eval.tasks);
-    table.optional("questions", eval.questions);
+    table.optional("documents", eval.documents);
     table.finish();
     require_at_least(table, "validation_tokens", static_cast<double>(eval.validation_tokens), 1);
-    require_at_least(table, "questions", static_cast<double>(eval.questions), 1);
-    for (const std::string& task : eval.tasks) {
-        require_one_of(table, "tasks", task, {"embedded_questions", "embedded_last_words"});
-        if (data.corpus != "embedded")
-            refuse(table, "tasks", fmt::format("names {}, which asks about the embedded corpus only", task),
-                   "set data.corpus = \"embedded\" or drop the task");
-    }
+    require_at_least(table, "documents", static_cast<double>(eval.documents), 0);
+}
+
+void parse_checkpoint(TableReader table, CheckpointConfig& checkpoint) {
+    table.optional("every_seconds", checkpoint.every_seconds);
+    table.optional("keep", checkpoint.keep);
+    table.finish();
+    require_at_least(table, "every_seconds", checkpoint.every_seconds, 0);
+    require_at_least(table, "keep", static_cast<double>(checkpoint.keep), 1);
 }
 
 }  // namespace
@@ -203,15 +270,24 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
         config.curriculum = parse_curriculum(TableReader(*node, "curriculum"), config.model);
     if (const ConfigNode* node = reader.optional_node("random_ltd"))
         config.random_ltd = parse_random_ltd(TableReader(*node, "random_ltd"), config.model);
-    parse_eval(child(reader, "eval", empty), config.data, config.eval);
+    parse_eval(child(reader, "eval", empty), config.eval);
+    parse_checkpoint(child(reader, "checkpoint", empty), config.checkpoint);
     reader.optional("log_every", config.log_every);
     require_at_least(reader, "log_every", static_cast<double>(config.log_every), 1);
     reader.finish();
     return config;
 }
 
+const CurriculumMetric* CurriculumConfig::find(const std::string& metric) const {
+    for (const CurriculumMetric& m : metrics)
+        if (m.metric == metric) return &m;
+    return nullptr;
+}
+
 void resolve_data(TrialConfig& config) {
-    config.data.sha256 = dataset_sha256(config.data, config.base_folder);
+    const DatasetIdentity identity = dataset_identity(config.data, config.base_folder);
+    config.data.sha256 = identity.sha256;
+    config.data.vocab = identity.vocab;
 }
 
 Json to_json(const TrialConfig& c) {
@@ -220,7 +296,11 @@ Json to_json(const TrialConfig& c) {
     json["seed"] = c.seed;
     json["model"] = {{"kind", c.model.kind},   {"layers", c.model.layers}, {"width", c.model.width},
                      {"heads", c.model.heads}, {"seqlen", c.model.seqlen}, {"init_std", c.model.init_std}};
-    json["data"] = {{"corpus", c.data.corpus}, {"sha256", c.data.sha256}};
+    json["data"] = {{"corpus", c.data.corpus},
+                    {"sha256", c.data.sha256},
+                    {"vocab", c.data.vocab},
+                    {"split", c.data.split},
+                    {"max_bytes", c.data.max_bytes}};
     if (c.data.corpus == "embedded") {
         json["data"]["embedded_seed"] = c.data.embedded_seed;
         json["data"]["embedded_bytes"] = c.data.embedded_bytes;
@@ -242,34 +322,44 @@ Json to_json(const TrialConfig& c) {
                      {"eps", t.eps},
                      {"max_grad_norm", t.max_grad_norm}};
     if (c.curriculum)
-        json["curriculum"] = {{"metric", c.curriculum->metric},
-                              {"pacing", c.curriculum->pacing},
-                              {"root_degree", c.curriculum->root_degree},
-                              {"min", c.curriculum->min},
-                              {"max", c.curriculum->max},
-                              {"difficulty_step", c.curriculum->difficulty_step},
-                              {"duration", c.curriculum->duration},
-                              {"steps", c.curriculum->steps}};
+        for (const CurriculumMetric& m : c.curriculum->metrics)
+            json["curriculum"][m.metric] = {{"difficulty", m.difficulty},   {"pacing", m.pacing},
+                                            {"root_degree", m.root_degree}, {"min", m.min},
+                                            {"max", m.max},                 {"difficulty_step", m.difficulty_step},
+                                            {"duration", m.duration},       {"steps", m.steps}};
     if (c.random_ltd)
         json["random_ltd"] = {{"min", c.random_ltd->min},
                               {"max", c.random_ltd->max},
                               {"step", c.random_ltd->step},
                               {"duration", c.random_ltd->duration},
                               {"steps", c.random_ltd->steps}};
-    json["eval"] = {
-        {"validation_tokens", c.eval.validation_tokens}, {"tasks", c.eval.tasks}, {"questions", c.eval.questions}};
-    // What does not decide the result: where files are and how often to log.
+    json["eval"] = {{"validation_tokens", c.eval.validation_tokens},
+                    {"tasks", c.eval.tasks},
+                    {"documents", c.eval.documents},
+                    {"task_sha256", c.eval.task_sha256}};
+    // What does not decide the result: where files are, how often to log and to keep.
     json["local"] = {{"log_every", c.log_every},
                      {"base_folder", c.base_folder},
                      {"train_files", c.data.train_files},
-                     {"valid_files", c.data.valid_files}};
+                     {"valid_files", c.data.valid_files},
+                     {"tokenizer", c.data.tokenizer},
+                     {"checkpoint", {{"every_seconds", c.checkpoint.every_seconds}, {"keep", c.checkpoint.keep}}}};
     return json;
 }
+
+namespace {
+
+// parse_trial_config() wants one of the two.
+void drop_unset_duration(Json& growing) {
+    for (const char* key : {"duration", "steps"})
+        if (growing.at(key) == 0) growing.erase(key);
+}
+
+}  // namespace
 
 TrialConfig from_json(const Json& json) {
     Json tables = json;
     const Json local = tables.at("local");
-    const std::string sha = tables.at("data").at("sha256");
     const std::int64_t seed = tables.at("seed");
     if (tables.at("result_epoch") != kResultEpoch)
         throw Error(ErrorKind::config,
@@ -277,19 +367,24 @@ TrialConfig from_json(const Json& json) {
                                 tables.at("result_epoch").dump(), kResultEpoch),
                     "run the sweep again with this program");
     for (const char* key : {"local", "seed", "result_epoch"}) tables.erase(key);
-    tables.at("data").erase("sha256");
-    if (tables.at("data").at("corpus") == "text") {
-        tables["data"]["train_files"] = local.at("train_files");
-        tables["data"]["valid_files"] = local.at("valid_files");
-    }
+    Json& data = tables.at("data");
+    const auto sha = data.at("sha256").get<std::string>();
+    const auto vocab = data.at("vocab").get<std::int64_t>();
+    const auto task_sha256 = tables.at("eval").at("task_sha256").get<std::vector<std::string>>();
+    data.erase("sha256");
+    tables["eval"].erase("task_sha256");
+    for (const char* key : {"train_files", "valid_files", "tokenizer"}) data[key] = local.at(key);
+    if (data["tokenizer"] != "bpe") data.erase("vocab");
     tables["log_every"] = local.at("log_every");
-    for (const char* technique : {"curriculum", "random_ltd"})
-        if (tables.contains(technique))
-            for (const char* key : {"duration", "steps"})
-                if (tables[technique][key] == 0) tables[technique].erase(key);
+    tables["checkpoint"] = local.at("checkpoint");
+    if (tables.contains("curriculum"))
+        for (auto& metric : tables["curriculum"]) drop_unset_duration(metric);
+    if (tables.contains("random_ltd")) drop_unset_duration(tables["random_ltd"]);
     TrialConfig config = parse_trial_config(deft::from_json(tables, Place{"trial.json"}), seed,
                                             local.at("base_folder").get<std::string>());
     config.data.sha256 = sha;
+    config.data.vocab = vocab;
+    config.eval.task_sha256 = task_sha256;
     return config;
 }
 

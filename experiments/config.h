@@ -22,13 +22,21 @@ struct ModelConfig {
 };
 
 struct DataConfig {
-    std::string corpus = "embedded";       // embedded | text
-    std::vector<std::string> train_files;  // text: .txt, .gz, .zst; relative to DEFT_DATA_MIRROR or to the sweep file
-    std::vector<std::string> valid_files;
+    std::string corpus = "embedded";       // embedded | text | indexed | a name of experiments/datasets.toml
+    // text: one document a .txt file, one a line of .jsonl files (key "text"), each also .gz or .zst; indexed: one prefix
+    // of a Megatron dataset. Relative to DEFT_DATA_MIRROR or to the sweep file.
+    std::vector<std::string> train_files;
+    std::vector<std::string> valid_files;  // none: the documents are split
+    // Shares of the documents in their order: train, validation, held back. At least one document for each of the first
+    // two.
+    std::vector<std::int64_t> split = {949, 50, 1};
+    std::int64_t max_bytes = 0;            // of text: documents are taken until they hold as much; 0: all
+    std::string tokenizer = "bytes";       // bytes | gpt2 | bpe | a folder with vocab.json and merges.txt
+    std::int64_t vocab = 0;                // bpe: entries to train; otherwise filled by resolve_data()
     std::int64_t embedded_seed = 1;
     std::int64_t embedded_bytes = 1'000'000;
     bool shuffled_facts = false;  // the control: facts that cannot be learnt
-    std::string sha256;           // filled by resolve(): of the corpus text
+    std::string sha256;           // filled by resolve_data(): of everything that decides the tokens
 };
 
 struct TrainConfig {
@@ -48,16 +56,23 @@ struct TrainConfig {
     double max_grad_norm = 1.0;  // 0: no clip
 };
 
-// Curriculum by truncated length.
-struct CurriculumConfig {
-    std::string metric = "seqtru";
-    std::string pacing = "linear";  // linear | root
+// One difficulty metric and how it grows: [curriculum.METRIC].
+struct CurriculumMetric {
+    std::string metric;  // seqtru: samples are cut to a length | voc: rare words later
+    std::string difficulty = "percentile";  // voc: percentile (1 to 100) | value
+    std::string pacing = "linear";          // linear | root
     double root_degree = 2;
-    std::int64_t min = 8;
-    std::int64_t max = 0;  // 0: seqlen
-    std::int64_t difficulty_step = 8;
-    double duration = 0;     // fraction of the baseline's steps at this budget
-    std::int64_t steps = 0;  // or a number of steps
+    std::int64_t min = 0;  // seqtru: tokens, default 8; voc: percent, default 1, or the metric's value
+    std::int64_t max = 0;  // 0: seqtru: seqlen; voc by percentile: 100
+    std::int64_t difficulty_step = 0;  // grows in multiples of this; default seqtru 8, voc 1
+    double duration = 0;               // fraction of the baseline's steps at this budget
+    std::int64_t steps = 0;            // or a number of steps
+};
+
+struct CurriculumConfig {
+    std::vector<CurriculumMetric> metrics;  // sorted by name, one of each
+
+    const CurriculumMetric* find(const std::string& metric) const;
 };
 
 struct RandomLtdConfig {
@@ -70,8 +85,15 @@ struct RandomLtdConfig {
 
 struct EvalConfig {
     std::int64_t validation_tokens = 65536;  // at most
-    std::vector<std::string> tasks;          // embedded_questions | embedded_last_words
-    std::int64_t questions = 500;
+    std::vector<std::string> tasks;          // names in experiments/tasks, or task files beside the sweep file
+    std::int64_t documents = 200;            // of each task, the first ones of its order; 0: all
+    std::vector<std::string> task_sha256;    // filled by resolve_data(), one a task
+};
+
+// What is kept to go on from; not part of the hash.
+struct CheckpointConfig {
+    double every_seconds = 120;  // of training; 0: only when asked to stop, and at the end
+    std::int64_t keep = 2;       // newest ones
 };
 
 struct TrialConfig {
@@ -82,20 +104,21 @@ struct TrialConfig {
     std::optional<CurriculumConfig> curriculum;
     std::optional<RandomLtdConfig> random_ltd;
     EvalConfig eval;
+    CheckpointConfig checkpoint;
     std::int64_t log_every = 10;  // steps; not part of the hash
     std::string base_folder;      // where relative files start; not part of the hash
 };
 
-// Tables: [model] [data] [train] [curriculum] [random_ltd] [eval], and log_every. A [curriculum] or [random_ltd] with
-// enabled = false is absent. Errors: config with the place: unknown keys (did-you-mean), wrong types, values that make
-// no sense together, a budget smaller than one step.
+// Tables: [model] [data] [train] [curriculum.METRIC] [random_ltd] [eval] [checkpoint], and log_every. A [curriculum] or
+// [random_ltd] with enabled = false is absent. Errors: config with the place: unknown keys (did-you-mean), wrong types,
+// values that make no sense together, a budget smaller than one step.
 TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder);
 
 // Layer-averaged tokens at which this trial stops: budget_tokens x budget_fraction, rounded.
 std::int64_t budget_layer_tokens(const TrainConfig& train);
 
-// Finds the corpus, checks that it is there and not empty, and fills data.sha256. Reads or generates the whole corpus.
-// Errors: io or config, naming the file and how to supply it.
+// Finds the corpus, its tokenizer and the tasks' records, and fills data.sha256, data.vocab and eval.task_sha256. Reads
+// all of their files once. Errors: io or config, naming the file and how to supply it.
 void resolve_data(TrialConfig& config);
 
 // All fields that decide the result, defaults expanded. The inverse takes what this wrote.

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/data/byte_tokenizer.h"
+#include "experiments/datasets/difficulty.h"
 
 namespace deft::experiments {
 
@@ -18,24 +18,33 @@ engine::Decay decay_of(const std::string& name) {
     return name == "linear" ? engine::Decay::linear : engine::Decay::cosine;
 }
 
+engine::Pacing pacing_of(const CurriculumMetric& metric, std::int64_t baseline_steps) {
+    return {metric.min, metric.max, metric.difficulty_step,
+            duration_steps(metric.duration, metric.steps, baseline_steps),
+            metric.pacing == "root" ? metric.root_degree : 1};
+}
+
+std::int64_t baseline_steps_of(const TrialConfig& config) {
+    const std::int64_t step_tokens = config.train.batch_size * config.model.seqlen;
+    return (budget_layer_tokens(config.train) + step_tokens - 1) / step_tokens;
+}
+
 }  // namespace
 
 engine::TrainerConfig trainer_config(const TrialConfig& config) {
     engine::TrainerConfig trainer;
     trainer.model = {config.model.layers, config.model.width, config.model.heads,
-                     config.model.seqlen, engine::kByteVocab, config.model.init_std};
+                     config.model.seqlen, config.data.vocab, config.model.init_std};
     trainer.batch_size = config.train.batch_size;
     trainer.micro_batch_size = config.train.micro_batch_size;
     trainer.budget_layer_tokens = budget_layer_tokens(config.train);
-    const std::int64_t step_tokens = trainer.batch_size * config.model.seqlen;
-    const std::int64_t baseline_steps = (trainer.budget_layer_tokens + step_tokens - 1) / step_tokens;
+    const std::int64_t baseline_steps = baseline_steps_of(config);
 
     trainer.techniques.seqlen = config.model.seqlen;
     trainer.techniques.layers = config.model.layers;
-    if (const auto& c = config.curriculum)
-        trainer.techniques.seqtru =
-            engine::Pacing{c->min, c->max, c->difficulty_step, duration_steps(c->duration, c->steps, baseline_steps),
-                           c->pacing == "root" ? c->root_degree : 1};
+    if (config.curriculum)
+        if (const CurriculumMetric* metric = config.curriculum->find("seqtru"))
+            trainer.techniques.seqtru = pacing_of(*metric, baseline_steps);
     if (const auto& l = config.random_ltd)
         trainer.techniques.random_ltd =
             engine::Pacing{l->min, l->max, l->step, duration_steps(l->duration, l->steps, baseline_steps), 1};
@@ -50,6 +59,15 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
     trainer.optimizer.max_grad_norm = config.train.max_grad_norm;
     trainer.seed = static_cast<std::uint64_t>(config.seed);
     return trainer;
+}
+
+void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const Dataset& dataset) {
+    if (!config.curriculum) return;
+    for (const CurriculumMetric& metric : config.curriculum->metrics)
+        if (needs_index(metric.metric))
+            trainer.curriculum =
+                engine::SampleCurriculum{pacing_of(metric, baseline_steps_of(config)), metric.difficulty == "percentile",
+                                         load_difficulty(dataset, metric.metric, config.model.seqlen)};
 }
 
 }  // namespace deft::experiments

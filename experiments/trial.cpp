@@ -8,6 +8,7 @@
 
 #include "base/journal.h"
 #include "engine/train/trainer.h"
+#include "experiments/checkpoints.h"
 #include "experiments/datasets/load.h"
 #include "experiments/engine_config.h"
 #include "experiments/evaluation/evaluate.h"
@@ -17,6 +18,7 @@ namespace deft::experiments {
 
 namespace {
 
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
@@ -48,70 +50,115 @@ const char* fail_class_of(ErrorKind kind) {
     return "other";
 }
 
-// Trains to the budget, with a journal line every log_every steps and at the end.
-void train(const TrialConfig& config, engine::Trainer& trainer, journal::Writer& journal, journal::Ended& ended) {
+// One trial under way.
+struct Run {
+    const TrialConfig& config;
+    const TrialPlaces& places;
+    const Dataset& dataset;
+    engine::Trainer& trainer;
+    journal::Writer& journal;
+    const std::function<bool()>& stop;
+    Resumed resumed;
+};
+
+journal::TrainPoint point_of(const Run& run, const engine::StepResult& result, double seconds) {
+    const engine::Counts& counts = run.trainer.counts();
+    journal::TrainPoint point;
+    point.step = counts.steps;
+    point.input_tokens = counts.input_tokens;
+    point.unique_tokens = run.trainer.unique_tokens();
+    point.layer_tokens = counts.layer_tokens;
+    point.flops = counts.flops;
+    point.wall_ms = static_cast<std::int64_t>(seconds * 1000);
+    point.loss = result.loss;
+    point.lr = result.lr;
+    point.grad_norm = result.grad_norm;
+    point.seqlen = result.plan.seqlen;
+    point.kept_tokens = result.plan.kept;
+    return point;
+}
+
+// A crash after the checkpoint must not find it ahead of the journal.
+SavedCheckpoint save(const Run& run, double seconds) {
+    run.journal.sync();
+    return save_trial_checkpoint(run.config, run.dataset, run.trainer, run.places.checkpoint_folder, seconds);
+}
+
+// Trains to the budget, with a journal line every log_every steps and at the end. False: stopped before.
+bool train(const Run& run, journal::Ended& ended) {
     const Clock::time_point start = Clock::now();
-    Clock::time_point last_lease = start;
-    double logged_at = 0;
-    std::int64_t logged_tokens = 0;
-    while (!trainer.done()) {
-        const engine::StepResult result = trainer.step();
-        const engine::Counts& counts = trainer.counts();
-        ended.train_seconds = seconds_since(start);
-        if (counts.steps % config.log_every == 0 || trainer.done()) {
-            journal::TrainPoint point;
-            point.step = counts.steps;
-            point.input_tokens = counts.input_tokens;
-            point.unique_tokens = trainer.unique_tokens();
-            point.layer_tokens = counts.layer_tokens;
-            point.flops = counts.flops;
-            point.wall_ms = static_cast<std::int64_t>(ended.train_seconds * 1000);
-            point.loss = result.loss;
-            point.lr = result.lr;
-            point.grad_norm = result.grad_norm;
+    Clock::time_point last_lease = start, last_save = start;
+    double saving = 0;  // seconds spent on checkpoints: no training
+    double logged_at = run.resumed.train_seconds;
+    std::int64_t logged_tokens = run.trainer.counts().input_tokens;
+    ended.train_seconds = logged_at;
+    while (!run.trainer.done()) {
+        const engine::StepResult result = run.trainer.step();
+        const engine::Counts& counts = run.trainer.counts();
+        ended.train_seconds = run.resumed.train_seconds + seconds_since(start) - saving;
+        if (counts.steps % run.config.log_every == 0 || run.trainer.done()) {
+            journal::TrainPoint point = point_of(run, result, ended.train_seconds);
             point.tokens_per_second = static_cast<double>(counts.input_tokens - logged_tokens) /
                                       std::max(1e-9, ended.train_seconds - logged_at);
-            point.seqlen = result.plan.seqlen;
-            point.kept_tokens = result.plan.kept;
-            journal.write(point);
+            run.journal.write(point);
             logged_at = ended.train_seconds;
             logged_tokens = counts.input_tokens;
         }
+        const bool stopping = run.stop() && !run.trainer.done();
+        const double every = run.config.checkpoint.every_seconds;
+        if (stopping || (every > 0 && seconds_since(last_save) >= every && !run.trainer.done())) {
+            const Clock::time_point before = Clock::now();
+            save(run, ended.train_seconds);
+            saving += seconds_since(before);
+            last_save = Clock::now();
+        }
+        if (stopping) return false;
         if (seconds_since(last_lease) > 10) {
-            journal.write(journal::Lease{now_ms(), now_ms() + kLeaseMs});
+            run.journal.write(journal::Lease{now_ms(), now_ms() + kLeaseMs});
             last_lease = Clock::now();
         }
     }
+    return true;
 }
 
-void run(const TrialConfig& config, int threads, journal::Writer& journal, journal::Ended& ended) {
-    const Dataset dataset = load_dataset(config.data, config.base_folder);
-    if (dataset.sha256 != config.data.sha256)
-        throw Error(ErrorKind::config,
-                    fmt::format("the corpus has changed since this trial was planned: hash {} where {} was planned",
-                                dataset.sha256.substr(0, 12), config.data.sha256.substr(0, 12)),
-                    "run the sweep again: it plans with the corpus as it is now");
-    if (dataset.train.samples(config.model.seqlen) < 1)
-        throw Error(ErrorKind::config,
-                    fmt::format("the training text of {} tokens is shorter than one sample of {}",
-                                dataset.train.tokens.size(), config.model.seqlen),
-                    "supply more text or lower model.seqlen");
-
-    const Projection projection = project(config);
+void write_started(const Run& run) {
+    const Projection projection = project(run.config);
     journal::Started started;
     started.time_ms = now_ms();
     started.pid = getpid();
-    started.dataset_name = dataset.name;
-    started.dataset_sha256 = dataset.sha256;
-    started.dataset_bytes = dataset.train.bytes;
-    started.dataset_tokens = static_cast<std::int64_t>(dataset.train.tokens.size());
+    started.dataset_name = run.dataset.name;
+    started.dataset_sha256 = run.dataset.sha256;
+    started.dataset_bytes = run.dataset.train.bytes;
+    started.dataset_tokens = run.dataset.train.tokens.size;
     started.total_steps = projection.steps;
     started.parameters = projection.parameters;
-    started.config_hash = config_hash(config);
-    journal.write(started);
+    started.config_hash = config_hash(run.config);
+    started.resume_step = run.resumed.step;
+    started.note = run.resumed.note;
+    run.journal.write(started);
+}
 
-    engine::Trainer trainer(trainer_config(config), dataset.train, threads);
-    train(config, trainer, journal, ended);
+// False: stopped before its end.
+bool run_to_end(const TrialConfig& config, const TrialPlaces& places, int threads, journal::Writer& journal,
+                const std::function<bool()>& stop, journal::Ended& ended) {
+    const Dataset dataset = load_dataset(config.data, config.base_folder, places.data_folder);
+    if (dataset.train.samples(config.model.seqlen) < 1)
+        throw Error(ErrorKind::config,
+                    fmt::format("the training text of {} tokens is shorter than one sample of {}",
+                                dataset.train.tokens.size, config.model.seqlen),
+                    "supply more text or lower model.seqlen");
+    engine::TrainerConfig settings = trainer_config(config);
+    add_curriculum(settings, config, dataset);
+    engine::Trainer trainer(settings, dataset.train, threads);
+    const Resumed resumed = resume_trial(config, trainer, places.checkpoint_folder);
+    if (!resumed.note.empty()) fmt::print(stderr, "{}\n", resumed.note);
+    if (resumed.step > 0) fmt::print(stderr, "going on from step {}\n", resumed.step);
+
+    const Run run{config, places, dataset, trainer, journal, stop, resumed};
+    write_started(run);
+    if (!train(run, ended)) return false;
+    // Before the evaluation: one that is killed in it goes on from here.
+    const SavedCheckpoint saved = save(run, ended.train_seconds);
 
     journal.write(journal::Lease{now_ms(), now_ms() + kLeaseMs});
     const Clock::time_point start = Clock::now();
@@ -119,6 +166,12 @@ void run(const TrialConfig& config, int threads, journal::Writer& journal, journ
                                  trainer.counts().steps);
     for (const journal::Evaluation& score : scores) journal.write(score);
     ended.eval_seconds = seconds_since(start);
+
+    keep_newest_checkpoints(places.checkpoint_folder, 1);
+    const fs::path file = saved.folder / "model.safetensors";
+    journal.write(journal::Artifact{"checkpoint", fs::relative(file, places.run_folder).string(), saved.model_sha256,
+                                    saved.model_bytes, "final", trainer.counts().steps});
+    return true;
 }
 
 void fill_usage(journal::Ended& ended) {
@@ -134,13 +187,13 @@ void fill_usage(journal::Ended& ended) {
 
 }  // namespace
 
-int run_trial(const TrialConfig& config, const std::filesystem::path& run_folder, int threads) {
-    journal::Writer journal(run_folder / "journal.jsonl");
+int run_trial(const TrialConfig& config, const TrialPlaces& places, int threads, const std::function<bool()>& stop) {
+    journal::Writer journal(places.run_folder / "journal.jsonl");
     journal::Ended ended;
     ended.threads = threads;
     ended.state = "ok";
     try {
-        run(config, threads, journal, ended);
+        if (!run_to_end(config, places, threads, journal, stop, ended)) ended.state = "stopped";
     } catch (const Error& error) {
         ended.state = "failed";
         ended.fail_class = fail_class_of(error.kind());
@@ -154,6 +207,7 @@ int run_trial(const TrialConfig& config, const std::filesystem::path& run_folder
     journal.write(ended);
     journal.sync();
     if (ended.state == "ok") return kExitOk;
+    if (ended.state == "stopped") return kExitWorkLeft;
     fmt::print(stderr, "{}\n", ended.error);
     return kExitFailed;
 }

@@ -2,13 +2,21 @@
 // One trial from start to end: data, training, evaluation, journal.
 
 #include <filesystem>
+#include <functional>
 
 #include "experiments/config.h"
 
 namespace deft::experiments {
 
-// Trains and evaluates in `run_folder`, appending to run_folder/journal.jsonl. Returns the journal's final state as an
-// exit code: 0 ok, 1 failed (the Ended record says why). Runs on `threads` threads.
-int run_trial(const TrialConfig& config, const std::filesystem::path& run_folder, int threads);
+struct TrialPlaces {
+    std::filesystem::path run_folder;         // of this attempt
+    std::filesystem::path data_folder;        // of tokenised corpora, shared
+    std::filesystem::path checkpoint_folder;  // of this configuration, shared by its attempts
+};
+
+// Trains and evaluates, appending to run_folder/journal.jsonl; goes on from the newest checkpoint where there is one.
+// `stop` is asked after every step: true saves a checkpoint and ends. Returns an exit code: 0 ok, 1 failed (the Ended
+// record says why), 75 stopped with a checkpoint.
+int run_trial(const TrialConfig& config, const TrialPlaces& places, int threads, const std::function<bool()>& stop);
 
 }  // namespace deft::experiments

@@ -22,6 +22,7 @@ enum class RandomPurpose : std::uint32_t {
     token_drop = 3,   // random-LTD
     corpus = 4,       // the embedded corpus
     questions = 5,    // its questions
+    draw_order = 6,   // mixing of difficulty clusters within a curriculum phase
     tests = 99,
 };
 

@@ -33,7 +33,7 @@ constexpr const char* kTrialColumns =
 
 constexpr const char* kPointColumns =
     "SELECT step, tokens, unique_tokens, layer_tokens, flops, wall_ms, loss, lr, grad_norm, tok_per_s, seqlen,"
-    " kept_tokens, nonfinite FROM train_point WHERE attempt_id = ?1 ";
+    " kept_tokens, nonfinite FROM v_curve WHERE experiment_id = ?1 ";
 
 journal::TrainPoint point_of(const Statement& row) {
     const std::int64_t kinds = row.integer(12);
@@ -130,7 +130,7 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
     trial.eval_seconds = row.real(44);
     if (const auto attempt = row.maybe_integer(45)) {
         Statement last(connection, (std::string(kPointColumns) + "ORDER BY step DESC LIMIT 1").c_str());
-        if (last.bind(*attempt).step()) trial.last_point = point_of(last);
+        if (last.bind(place.experiment_id).step()) trial.last_point = point_of(last);
         trial.scores = scores_of(connection, *attempt);
     }
     return trial;
@@ -248,13 +248,11 @@ TrialRow Reader::trial(const std::string& selector) const {
 std::vector<journal::TrainPoint> Reader::curve(const std::string& config_hash) const {
     Connection& connection = *impl_->connection;
     const Transaction snapshot(connection, Transaction::Kind::read);
-    Statement newest(connection,
-                     "SELECT a.id FROM attempt a JOIN experiment e ON e.id = a.experiment_id WHERE e.config_hash = ?1"
-                     " ORDER BY a.number DESC LIMIT 1");
     std::vector<journal::TrainPoint> points;
-    if (!newest.bind(config_hash).step()) return points;
+    Statement experiment(connection, "SELECT id FROM experiment WHERE config_hash = ?1");
+    if (!experiment.bind(config_hash).step()) return points;
     Statement query(connection, (std::string(kPointColumns) + "ORDER BY step").c_str());
-    query.bind(newest.integer(0));
+    query.bind(experiment.integer(0));
     while (query.step()) points.push_back(point_of(query));
     return points;
 }

@@ -16,5 +16,6 @@ inline constexpr int kApplicationId = 0x64656674;  // "deft", at offset 68 of th
 std::span<const Migration> migrations();
 
 extern const char* const kSchemaV1;
+extern const char* const kSchemaV2;
 
 }  // namespace deft::results_db

@@ -188,7 +188,7 @@ struct TrialRow {
     std::int64_t attempts = 0;
     std::string fail_class, error, workdir;
     std::int64_t started_ms = 0, ended_ms = 0;
-    std::optional<journal::TrainPoint> last_point;  // of that attempt
+    std::optional<journal::TrainPoint> last_point;  // of its curve
     double train_seconds = 0;
     double device_seconds = 0;
     std::optional<double> usd;
@@ -226,7 +226,7 @@ class Reader {
     // "baseline[budget_fraction=0.5]/1", of which axes and seed may be left out. Errors: missing, or usage when
     // ambiguous.
     TrialRow trial(const std::string& selector) const;
-    // The training curve of the newest attempt of an experiment.
+    // The training curve of an experiment, through all attempts that went on from one another's checkpoints.
     std::vector<journal::TrainPoint> curve(const std::string& config_hash) const;
 
  private:

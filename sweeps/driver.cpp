@@ -9,9 +9,11 @@
 #include <chrono>
 #include <deque>
 #include <random>
+#include <set>
 
 #include "base/files.h"
 #include "base/process.h"
+#include "experiments/prepare.h"
 #include "sweeps/overview.h"
 #include "sweeps/price.h"
 #include "sweeps/provenance.h"
@@ -61,6 +63,8 @@ struct Running {
     std::optional<journal::TrainPoint> last_point;
 };
 
+struct Interrupted {};
+
 class Driver {
  public:
     Driver(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options)
@@ -92,6 +96,7 @@ class Driver {
         announce();
         if (queue_.empty()) return summary_;
         try {
+            prepare_data();
             loop();
         } catch (const Error&) {
             // Most often a full disk. What the trials wrote so far is in their journals.
@@ -153,6 +158,30 @@ class Driver {
         if (queue_.empty()) progress_.event("everything was finished already");
     }
 
+    // What several trials share is made once, before them, with the user watching.
+    void prepare_data() {
+        std::string said;
+        const auto say = [&](const std::string& what, double) {
+            if (signals_.terminated() || signals_.interrupts() > 0) throw Interrupted{};
+            if (what != said) progress_.event(fmt::format("data    {}", what));
+            said = what;
+        };
+        std::set<std::string> seen;
+        try {
+            for (const std::size_t i : queue_) {
+                const experiments::TrialConfig& config = points_[i].config;
+                std::string key = config.data.sha256;
+                if (config.curriculum)
+                    for (const auto& metric : config.curriculum->metrics)
+                        key += fmt::format(" {} {}", metric.metric, config.model.seqlen);
+                if (seen.insert(key).second) experiments::prepare_data(config, data_folder(), say);
+            }
+        } catch (const Interrupted&) {
+            draining_ = true;
+            stopped_by_ = signals_.terminated() ? kExitWorkLeft : 128 + SIGINT;
+        }
+    }
+
     void loop() {
         started_ms_ = steady_ms();
         while (true) {
@@ -170,8 +199,8 @@ class Driver {
 
     void heed_signals() {
         if (signals_.terminated() || signals_.interrupts() > 1) {
-            progress_.warning("stopping: the running trials are ended");
-            stopped_by_ = signals_.terminated() ? 128 + SIGTERM : 128 + SIGINT;
+            progress_.warning("stopping: the running trials save a checkpoint and end");
+            stopped_by_ = signals_.terminated() ? kExitWorkLeft : 128 + SIGINT;
             draining_ = true;
             end_children();
             for (const auto& [child, end] : std::exchange(ended_, {})) finish(child, end);
@@ -209,7 +238,9 @@ class Driver {
         attempt.workdir = "runs/" + name;
         attempt.lease_until_ms = wall_clock_ms() + kLeaseMs;
         make_folder(child.folder);
-        write_trial_file(child.folder, point, spec_.name, attempt, options_.threads);
+        const experiments::TrialPlaces places = {child.folder, data_folder(),
+                                                 options_.root / "checkpoints" / point.config_hash.substr(0, 16)};
+        write_trial_file(point, spec_.name, attempt, places, options_.threads);
         child.attempt = writer_.begin_attempt(experiments_[index], code_, host_, attempt);
         ++tries_[index];
         try {
@@ -224,6 +255,8 @@ class Driver {
         writer_.set_running(child.attempt, identify(child.pid), wall_clock_ms());
         progress_.event(fmt::format("start   {}  ({})", name_of(child), name));
     }
+
+    fs::path data_folder() const { return options_.root / "data"; }
 
     int free_slot() const {
         int slot = 0;
@@ -286,8 +319,17 @@ class Driver {
             ::kill(-child.pid, SIGKILL);
             return;
         }
-        if (fresh->started) child.total_steps = fresh->started->total_steps;
+        if (fresh->started) {
+            child.total_steps = fresh->started->total_steps;
+            tell_resume(child, *fresh->started);
+        }
         if (fresh->last_point) child.last_point = fresh->last_point;
+    }
+
+    void tell_resume(const Running& child, const journal::Started& started) {
+        if (!started.note.empty()) progress_.warning(fmt::format("{}: {}", name_of(child), printable(started.note)));
+        if (started.resume_step > 0)
+            progress_.event(fmt::format("resume  {}  from step {}", name_of(child), started.resume_step));
     }
 
     void ingest_all() {
@@ -312,9 +354,11 @@ class Driver {
             progress_.event(text);
             return;
         }
-        if (outcome.state == "cancelled") {
+        // Stopped by us, or by somebody who wants the machine: neither is the trial's fault, and it can go on.
+        if (outcome.state == "cancelled" || outcome.state == "preempted") {
             queue_.push_front(child.point);
-            progress_.event(fmt::format("stopped {}", name));
+            --tries_[child.point];
+            progress_.event(fmt::format("stopped {}{}", name, outcome.state == "preempted" ? "  (it will go on)" : ""));
             return;
         }
         tell_failure(child, name, outcome);

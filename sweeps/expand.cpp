@@ -27,6 +27,9 @@ bool concerns(const std::string& path, const ConfigNode& trial) {
     if (!is_technique(table)) return true;
     const ConfigNode* technique = trial.find(table);
     if (technique == nullptr) return false;
+    // [curriculum.METRIC]: a setting of a metric means nothing where the metric is not used.
+    const std::string rest = path.substr(std::min(path.size(), table.size() + 1));
+    if (rest.find('.') != std::string::npos && technique->find(first_key(rest)) == nullptr) return false;
     if (path == table + ".enabled") return true;
     const ConfigNode* enabled = technique->find("enabled");
     return enabled == nullptr || enabled->kind != ConfigNode::Kind::boolean || enabled->boolean;
@@ -79,6 +82,20 @@ void refuse_idle_overrides(const Spec& spec) {
     }
 }
 
+// As resolve_data(), reading the files of equal configurations once.
+void resolve(experiments::TrialConfig& config, std::map<std::string, experiments::TrialConfig>& resolved) {
+    const Json json = experiments::to_json(config);
+    const std::string key = canonical_json({json.at("data"), json.at("eval"), json.at("local")});
+    const auto found = resolved.find(key);
+    if (found == resolved.end()) {
+        experiments::resolve_data(config);
+        resolved.emplace(key, config);
+        return;
+    }
+    config.data = found->second.data;
+    config.eval = found->second.eval;
+}
+
 }  // namespace
 
 std::string Point::name() const {
@@ -91,6 +108,7 @@ std::vector<Point> expand(const Spec& spec) {
     std::vector<Point> points;
     std::map<std::string, std::size_t> by_hash;
     std::map<std::string, experiments::Projection> projections;  // a seed changes none
+    std::map<std::string, experiments::TrialConfig> resolved;    // most points share their data
     for (const Case& entry : spec.cases) {
         const ConfigNode tree = case_tree(spec, entry);
         for (const std::vector<Setting>& combination : combinations(spec, tree)) {
@@ -110,7 +128,7 @@ std::vector<Point> expand(const Spec& spec) {
                 point.seed = seed;
                 point.label = entry.label;
                 point.config = experiments::parse_trial_config(trial, seed, base_folder);
-                experiments::resolve_data(point.config);
+                resolve(point.config, resolved);
                 point.config_hash = experiments::config_hash(point.config);
                 point.variant_hash = experiments::variant_hash(point.config);
                 const auto [same, added] = by_hash.emplace(point.config_hash, points.size());

@@ -56,6 +56,8 @@ std::vector<std::string> recover(results_db::Writer& writer, const std::filesyst
             outcome = {"failed", "io", {}, {}, *journal.damage, 0, 0};
         } else if (journal.ended && journal.ended->state == "ok") {
             outcome.state = "ok";
+        } else if (journal.ended && journal.ended->state == "stopped") {
+            outcome = {"preempted", "preempt", {}, {}, "asked to stop; it saved a checkpoint", 0, 0};
         } else if (journal.ended) {
             outcome.state = "failed";
             outcome.fail_class = journal.ended->fail_class.empty() ? "other" : journal.ended->fail_class;

@@ -32,12 +32,10 @@ std::string last_painted(const std::string& line) {
 
 }  // namespace
 
-void write_trial_file(const std::filesystem::path& run_folder, const Point& point, const std::string& sweep,
-                      const results_db::NewAttempt& attempt, int threads) {
+void write_trial_file(const Point& point, const std::string& sweep,
+                      const results_db::NewAttempt& attempt, const experiments::TrialPlaces& places, int threads) {
     const Json trial = {{"schema", kTrialSchema},
                         {"config", experiments::to_json(point.config)},
-                        {"base_folder", point.config.base_folder},
-                        {"log_every", point.config.log_every},
                         {"seed", point.seed},
                         {"config_hash", point.config_hash},
                         {"variant_hash", point.variant_hash},
@@ -49,8 +47,10 @@ void write_trial_file(const std::filesystem::path& run_folder, const Point& poin
                         {"attempt", attempt.number},
                         {"uid", attempt.uid},
                         {"driver_pid", ::getpid()},
-                        {"threads", threads}};
-    write_file_atomically(run_folder / "trial.json", trial.dump(2) + "\n");
+                        {"threads", threads},
+                        {"data_folder", places.data_folder.string()},
+                        {"checkpoint_folder", places.checkpoint_folder.string()}};
+    write_file_atomically(places.run_folder / "trial.json", trial.dump(2) + "\n");
 }
 
 TrialFile read_trial_file(const std::filesystem::path& run_folder) {
@@ -64,9 +64,9 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
                         "run the sweep again with this version of the program");
         TrialFile result;
         result.config = experiments::from_json(trial.at("config"));
-        // Not part of what the hash covers, and so not of the configuration's JSON.
-        result.config.base_folder = trial.value("base_folder", std::string());
-        result.config.log_every = trial.value("log_every", result.config.log_every);
+        result.places.run_folder = run_folder;
+        result.places.data_folder = trial.at("data_folder").get<std::string>();
+        result.places.checkpoint_folder = trial.at("checkpoint_folder").get<std::string>();
         result.threads = trial.at("threads").get<int>();
         result.driver_pid = trial.at("driver_pid").get<pid_t>();
         return result;

@@ -10,21 +10,23 @@
 
 #include "base/journal.h"
 #include "base/json.h"
+#include "experiments/trial.h"
 #include "results_db/store.h"
 #include "sweeps/expand.h"
 
 namespace deft::sweeps {
 
-inline constexpr const char* kTrialSchema = "deft-trial/1";
+inline constexpr const char* kTrialSchema = "deft-trial/2";
 
 struct TrialFile {
     experiments::TrialConfig config;
+    experiments::TrialPlaces places;
     int threads = 1;
     pid_t driver_pid = 0;  // of the process that wrote it
 };
 
-void write_trial_file(const std::filesystem::path& run_folder, const Point& point, const std::string& sweep,
-                      const results_db::NewAttempt& attempt, int threads);
+void write_trial_file(const Point& point, const std::string& sweep, const results_db::NewAttempt& attempt,
+                      const experiments::TrialPlaces& places, int threads);
 // Errors: io, config.
 TrialFile read_trial_file(const std::filesystem::path& run_folder);
 

@@ -107,6 +107,10 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
         outcome.state = "cancelled";
         outcome.fail_class = "user";
         outcome.error = "stopped by the user";
+    } else if (!signalled && journal.ended && journal.ended->state == "stopped") {
+        outcome.state = "preempted";
+        outcome.fail_class = "preempt";
+        outcome.error = "asked to stop; it saved a checkpoint";
     } else if (!signalled && journal.ended && journal.ended->state != "ok") {
         fail(journal.ended->fail_class.empty() ? "other" : journal.ended->fail_class, journal.ended->error);
     } else if (signalled && end.kernel_killed_for_memory && signal == SIGKILL) {

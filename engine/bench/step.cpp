@@ -14,13 +14,14 @@ std::vector<StepBench> standard_step_benches() {
 }
 
 StepTime time_steps(const StepBench& bench, int threads, int min_steps, double min_seconds) {
-    TokenCorpus corpus;
-    const std::int64_t tokens = 64 * bench.batch_size * bench.model.max_seqlen;
-    for (std::int64_t i = 0; i <= tokens; ++i) {
+    std::vector<std::int32_t> tokens;
+    const std::int64_t size = 64 * bench.batch_size * bench.model.max_seqlen;
+    for (std::int64_t i = 0; i <= size; ++i) {
         const std::uint32_t word =
             kernels::philox_u32(1, kernels::RandomPurpose::tests, 0, 0, static_cast<std::uint64_t>(i), 0);
-        corpus.tokens.push_back(static_cast<std::uint16_t>(word % static_cast<std::uint32_t>(bench.model.vocab)));
+        tokens.push_back(static_cast<std::int32_t>(word % static_cast<std::uint32_t>(bench.model.vocab)));
     }
+    const TokenCorpus corpus = corpus_of_tokens(std::move(tokens));
     TrainerConfig config;
     config.model = bench.model;
     config.techniques = {bench.model.max_seqlen, bench.model.layers, {}, {}};

@@ -1,24 +1,67 @@
 #include "engine/data/token_corpus.h"
 
-#include "engine/data/byte_tokenizer.h"
+#include <fmt/format.h>
+
+#include "base/error.h"
 
 namespace deft::engine {
 
-void TokenCorpus::add_document(std::string_view text) {
-    tokens.reserve(tokens.size() + text.size() + 1);
-    for (const char c : text) tokens.push_back(static_cast<unsigned char>(c));
-    tokens.push_back(kEndOfDocument);
-    bytes += static_cast<std::int64_t>(text.size());
-    ++documents;
-}
+namespace {
 
-void copy_sample(const TokenCorpus& corpus, std::int64_t id, std::int64_t seqlen, std::int64_t length,
-                 std::int32_t* token, std::int32_t* target) {
-    const std::uint16_t* start = corpus.tokens.data() + id * seqlen;
+template <class T>
+void copy_inputs_and_targets(const T* start, std::int64_t length, std::int32_t* token, std::int32_t* target) {
     for (std::int64_t t = 0; t < length; ++t) {
         token[t] = start[t];
         target[t] = start[t + 1];
     }
+}
+
+}  // namespace
+
+TokenCorpus corpus_of_tokens(std::vector<std::int32_t> tokens) {
+    auto owner = std::make_shared<const std::vector<std::int32_t>>(std::move(tokens));
+    TokenCorpus corpus;
+    corpus.tokens = {owner->data(), static_cast<std::int64_t>(owner->size()), 4};
+    corpus.owner = std::move(owner);
+    return corpus;
+}
+
+TokenCorpus corpus_of_documents(std::span<const std::string> documents, const Tokenizer& tokenizer) {
+    std::vector<std::int32_t> tokens;
+    std::int64_t bytes = 0;
+    Encoder encoder(tokenizer);
+    for (const std::string& text : documents) {
+        encoder.encode(text, tokens);
+        tokens.push_back(tokenizer.end_of_document());
+        bytes += static_cast<std::int64_t>(text.size());
+    }
+    TokenCorpus corpus = corpus_of_tokens(std::move(tokens));
+    corpus.bytes = bytes;
+    corpus.documents = static_cast<std::int64_t>(documents.size());
+    return corpus;
+}
+
+std::int64_t text_bytes(TokenSpan tokens, const Tokenizer& tokenizer) {
+    std::int64_t bytes = 0;
+    for (std::int64_t i = 0; i < tokens.size; ++i) {
+        const std::int32_t token = tokens[i];
+        if (token < 0 || token >= tokenizer.vocab())
+            throw Error(ErrorKind::config,
+                        fmt::format("the corpus has token {}, and tokenizer {} only 0 to {}", token, tokenizer.name(),
+                                    tokenizer.vocab() - 1),
+                        "name the tokenizer that the corpus was made with");
+        bytes += tokenizer.token_bytes(token);
+    }
+    return bytes;
+}
+
+void copy_sample(const TokenCorpus& corpus, std::int64_t id, std::int64_t seqlen, std::int64_t length,
+                 std::int32_t* token, std::int32_t* target) {
+    const TokenSpan sample = corpus.tokens.part(id * seqlen, length + 1);
+    if (sample.width == 2)
+        copy_inputs_and_targets(static_cast<const std::uint16_t*>(sample.data), length, token, target);
+    else
+        copy_inputs_and_targets(static_cast<const std::int32_t*>(sample.data), length, token, target);
 }
 
 }  // namespace deft::engine

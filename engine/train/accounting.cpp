@@ -49,10 +49,10 @@ Counts run_schedule(const TransformerConfig& config, const Techniques& technique
 }
 
 void UniqueTokens::see(std::int64_t sample, std::int64_t length) {
-    std::uint32_t& longest = longest_[static_cast<std::size_t>(sample)];
-    if (static_cast<std::uint32_t>(length) <= longest) return;
+    std::int32_t& longest = longest_[static_cast<std::size_t>(sample)];
+    if (length <= longest) return;
     count_ += length - longest;
-    longest = static_cast<std::uint32_t>(length);
+    longest = static_cast<std::int32_t>(length);
 }
 
 }  // namespace deft::engine

@@ -38,9 +38,10 @@ class UniqueTokens {
     explicit UniqueTokens(std::int64_t samples) : longest_(static_cast<std::size_t>(samples), 0) {}
     void see(std::int64_t sample, std::int64_t length);
     std::int64_t count() const { return count_; }
+    const std::vector<std::int32_t>& by_sample() const { return longest_; }
 
  private:
-    std::vector<std::uint32_t> longest_;
+    std::vector<std::int32_t> longest_;
     std::int64_t count_ = 0;
 };
 

@@ -33,13 +33,25 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, DType dtype, int
     return buffers;
 }
 
+Sampler make_sampler(const TrainerConfig& config, const TokenCorpus& corpus) {
+    const std::int64_t samples = corpus.samples(config.model.max_seqlen);
+    if (!config.curriculum) return {config.seed, samples};
+    if (config.curriculum->index.samples() != samples)
+        throw Error(ErrorKind::config,
+                    fmt::format("the difficulty index has {} samples, the corpus {}",
+                                config.curriculum->index.samples(), samples),
+                    "analyse the corpus again");
+    const Counts end = run_schedule(config.model, config.techniques, config.batch_size, config.budget_layer_tokens);
+    return {config.seed, config.batch_size, *config.curriculum, end.steps};
+}
+
 }  // namespace
 
 Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, int threads, DType dtype)
     : config_(config),
       corpus_(corpus),
-      sampler_{config.seed, corpus.samples(config.model.max_seqlen)},
-      unique_tokens_(sampler_.samples) {
+      sampler_(make_sampler(config, corpus)),
+      unique_tokens_(sampler_.samples()) {
     Buffers buffers =
         plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, dtype, threads); });
     model_ = std::move(buffers.model);
@@ -115,6 +127,13 @@ StepResult Trainer::step() {
                     "the weights of the step before");
     update(result);
     return result;
+}
+
+void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample) {
+    counts_ = counts;
+    unique_tokens_ = UniqueTokens(sampler_.samples());
+    for (std::size_t i = 0; i < unique_tokens_by_sample.size(); ++i)
+        unique_tokens_.see(static_cast<std::int64_t>(i), unique_tokens_by_sample[i]);
 }
 
 MemoryPlan plan_memory(const TrainerConfig& config, int threads) {

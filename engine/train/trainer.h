@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "engine/core/arena.h"
 #include "engine/data/token_corpus.h"
@@ -17,6 +20,7 @@ namespace deft::engine {
 struct TrainerConfig {
     TransformerConfig model;
     Techniques techniques;
+    std::optional<SampleCurriculum> curriculum;  // over the corpus's samples of max_seqlen
     std::int64_t batch_size = 8;        // samples a step
     std::int64_t micro_batch_size = 8;  // samples at once; gradients are accumulated
     std::int64_t budget_layer_tokens = 0;
@@ -34,7 +38,7 @@ struct StepResult {
 
 class Trainer {
  public:
-    // `corpus` must outlive the trainer. Errors: memory.
+    // `corpus` must outlive the trainer. Errors: memory; config, for a curriculum of another corpus.
     Trainer(const TrainerConfig& config, const TokenCorpus& corpus, int threads, DType dtype = DType::f32);
 
     bool done() const { return counts_.layer_tokens >= config_.budget_layer_tokens; }
@@ -49,6 +53,10 @@ class Trainer {
 
     const Counts& counts() const { return counts_; }
     std::int64_t unique_tokens() const { return unique_tokens_.count(); }
+    // (samples), the longest prefix of each that was trained on.
+    std::vector<std::int32_t> unique_tokens_by_sample() const { return unique_tokens_.by_sample(); }
+    // Goes on from there; weights and moments are the caller's to restore.
+    void restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample);
     Transformer& model() { return *model_; }
     Exec& exec() { return exec_; }
     const Arena& arena() const { return arena_; }

@@ -1,13 +1,18 @@
 #include "experiments/datasets/load.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <unistd.h>
 
-#include <filesystem>
+#include <algorithm>
+#include <numeric>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/sha256.h"
-#include "experiments/datasets/embedded_corpus.h"
+#include "engine/data/bpe/bpe_trainer.h"
+#include "engine/data/indexed_dataset.h"
+#include "experiments/datasets/corpus_source.h"
+#include "experiments/datasets/file_lock.h"
 #include "experiments/datasets/find_file.h"
 
 namespace deft::experiments {
@@ -16,52 +21,269 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> read_documents(const std::vector<std::string>& files, const std::string& base_folder) {
-    std::vector<std::string> documents;
-    for (const std::string& name : files) {
-        const fs::path path = find_data_file(name, base_folder);
-        documents.push_back(read_text_file(path));
-        if (documents.back().empty())
-            throw Error(ErrorKind::config, fmt::format("corpus file {} is empty", path.string()),
-                        "supply the file's text, or take it out of [data]");
+// Raised by hand whenever the same texts give other tokens.
+constexpr int kFormat = 1;
+// Of training text, from its start: enough for the small vocabularies that are trained here.
+constexpr std::size_t kTokenizerTrainingBytes = 16'000'000;
+constexpr const char* kManifest = "manifest.json";
+
+// Documents of the two splits, as ranges of the stored ones.
+struct Ranges {
+    std::int64_t train_first = 0, train_last = 0, valid_first = 0, valid_last = 0;
+};
+
+// Document borders by shares: contiguous, in the documents' order, at least one document for train and valid.
+Ranges divide(std::int64_t documents, const std::vector<std::int64_t>& shares) {
+    const double all = static_cast<double>(std::accumulate(shares.begin(), shares.end(), std::int64_t{0}));
+    const auto border = [&](std::int64_t share) {
+        return static_cast<std::int64_t>(static_cast<double>(documents) * static_cast<double>(share) / all + 0.5);
+    };
+    Ranges ranges;
+    ranges.train_last = std::max<std::int64_t>(1, std::min(documents - 1, border(shares[0])));
+    ranges.valid_first = ranges.train_last;
+    ranges.valid_last = std::clamp(border(shares[0] + shares[1]), ranges.valid_first + 1, documents);
+    return ranges;
+}
+
+// How a tokenizer is named before it exists: files of its own, or how it is trained.
+std::string tokenizer_identity(const DataConfig& data, const std::string& base_folder, std::int64_t& vocab) {
+    if (data.tokenizer == "bpe") {
+        vocab = data.vocab;
+        return fmt::format("bpe {} {} {}", engine::kBpeTrainerVersion, data.vocab, kTokenizerTrainingBytes);
     }
-    return documents;
+    const engine::Tokenizer tokenizer = named_tokenizer(data.tokenizer, base_folder);
+    vocab = tokenizer.vocab();
+    return tokenizer.sha256();
 }
 
-EmbeddedCorpus documents_of(const DataConfig& config, const std::string& base_folder) {
-    if (config.corpus == "embedded")
-        return make_embedded_corpus(static_cast<std::uint64_t>(config.embedded_seed), config.embedded_bytes,
-                                    config.shuffled_facts);
-    return {read_documents(config.train_files, base_folder), read_documents(config.valid_files, base_folder)};
+// Calls `take` with every document that the configuration wants.
+void for_each_wanted(const CorpusSource& source, const DataConfig& data, const PrepareProgress& progress,
+                     const std::string& what, const std::function<bool(Split, std::string_view)>& take) {
+    std::int64_t bytes = 0;
+    for_each_document(
+        source, data,
+        [&](Split split, std::string_view text) {
+            if (text.empty()) return true;  // nothing to learn, and its mark alone would be noise
+            if (data.max_bytes > 0 && bytes >= data.max_bytes) return false;
+            bytes += static_cast<std::int64_t>(text.size());
+            return take(split, text);
+        },
+        [&](double fraction) {
+            if (!progress) return;
+            if (data.max_bytes > 0)
+                fraction = std::max(fraction, static_cast<double>(bytes) / static_cast<double>(data.max_bytes));
+            progress(what, std::min(1.0, fraction));
+        });
 }
 
-// Over the hashes of the documents, split by split.
-std::string hash_documents(const EmbeddedCorpus& documents) {
-    std::string digests;
-    for (const std::string& text : documents.train) digests += "train " + sha256(text) + "\n";
-    for (const std::string& text : documents.valid) digests += "valid " + sha256(text) + "\n";
-    return sha256(digests);
+// A first look, where the tokenizer has to be trained: how many documents there are, and the training text.
+engine::Tokenizer train_tokenizer(const CorpusSource& source, const DataConfig& data, const PrepareProgress& progress) {
+    std::int64_t documents = 0;
+    bool divided = false;
+    for_each_wanted(source, data, progress, "counting documents", [&](Split split, std::string_view) {
+        divided = divided || split == Split::divided;
+        ++documents;
+        return true;
+    });
+    const std::int64_t last = divided && documents > 1 ? divide(documents, data.split).train_last : documents;
+    std::vector<std::string> texts;
+    std::size_t bytes = 0;
+    std::int64_t number = 0;
+    for_each_wanted(source, data, progress, "reading text for the tokenizer", [&](Split split, std::string_view text) {
+        const bool wanted = split == Split::train || (split == Split::divided && number < last);
+        ++number;
+        if (wanted && bytes < kTokenizerTrainingBytes) {
+            texts.emplace_back(text.substr(0, kTokenizerTrainingBytes - bytes));
+            bytes += texts.back().size();
+        }
+        return bytes < kTokenizerTrainingBytes;
+    });
+    if (progress) progress(fmt::format("training a tokenizer of {} entries", data.vocab), 0);
+    const std::vector<std::string_view> views(texts.begin(), texts.end());
+    return engine::Tokenizer(
+        std::make_shared<const engine::Bpe>(engine::train_bpe(views, static_cast<std::int32_t>(data.vocab))),
+        fmt::format("bpe-{}", data.vocab));
 }
 
-std::string dataset_name(const DataConfig& config) {
-    if (config.corpus == "embedded")
-        return fmt::format("embedded corpus (seed {}{})", config.embedded_seed,
-                           config.shuffled_facts ? ", shuffled facts" : "");
-    return fmt::format("{}", fmt::join(config.train_files, " + "));
+Json ranges_json(const Ranges& r) {
+    return {{"train", {r.train_first, r.train_last}}, {"valid", {r.valid_first, r.valid_last}}};
+}
+
+// Writes everything into `folder`, which only this process knows.
+void prepare(const CorpusSource& source, const DataConfig& data, const std::string& base_folder,
+             const std::string& sha, const fs::path& folder, const PrepareProgress& progress) {
+    const engine::Tokenizer tokenizer = data.tokenizer == "bpe" ? train_tokenizer(source, data, progress)
+                                                                : named_tokenizer(data.tokenizer, base_folder);
+    if (data.tokenizer != "bytes") engine::write_tokenizer(tokenizer, folder / "tokenizer");
+
+    engine::IndexedDatasetWriter writer(folder / "tokens", tokenizer.vocab());
+    engine::Encoder encoder(tokenizer);
+    std::vector<std::int32_t> tokens;
+    std::vector<Split> splits;
+    std::vector<std::int64_t> bytes;
+    for_each_wanted(source, data, progress, "tokenising", [&](Split split, std::string_view text) {
+        tokens.clear();
+        encoder.encode(text, tokens);
+        tokens.push_back(tokenizer.end_of_document());
+        writer.add_document(tokens);
+        splits.push_back(split);
+        bytes.push_back(static_cast<std::int64_t>(text.size()));
+        return true;
+    });
+    writer.finish();
+
+    const std::int64_t documents = writer.documents();
+    Ranges ranges;
+    if (std::find(splits.begin(), splits.end(), Split::divided) != splits.end()) {
+        if (documents < 2)
+            throw Error(ErrorKind::config, fmt::format("{} has {} document, and a split needs two", source.name, documents),
+                        "give validation text of its own: data.valid_files");
+        ranges = divide(documents, data.split);
+    } else {
+        const auto range = [&](Split split, std::int64_t& first, std::int64_t& last) {
+            first = std::find(splits.begin(), splits.end(), split) - splits.begin();
+            last = first + std::count(splits.begin(), splits.end(), split);
+        };
+        range(Split::train, ranges.train_first, ranges.train_last);
+        range(Split::valid, ranges.valid_first, ranges.valid_last);
+        if (ranges.train_first == ranges.train_last || ranges.valid_first == ranges.valid_last)
+            throw Error(ErrorKind::config,
+                        fmt::format("{} has no {} text", source.name,
+                                    ranges.train_first == ranges.train_last ? "training" : "validation"),
+                        data.max_bytes > 0 ? "raise data.max_bytes" : "supply it");
+    }
+    const auto sum = [&](std::int64_t first, std::int64_t last) {
+        return std::accumulate(bytes.begin() + first, bytes.begin() + last, std::int64_t{0});
+    };
+    const Json manifest = {{"schema", "deft-corpus/1"},
+                           {"name", source.name},
+                           {"sha256", sha},
+                           {"tokenizer", {{"name", tokenizer.name()}, {"sha256", tokenizer.sha256()}, {"vocab", tokenizer.vocab()}}},
+                           {"documents", ranges_json(ranges)},
+                           {"bytes", {{"train", sum(ranges.train_first, ranges.train_last)},
+                                      {"valid", sum(ranges.valid_first, ranges.valid_last)}}},
+                           {"tokens", writer.tokens()}};
+    write_file_atomically(folder / kManifest, manifest.dump(2) + "\n");
+}
+
+Dataset open_prepared(const fs::path& folder, const std::string& sha) {
+    const fs::path file = folder / kManifest;
+    try {
+        const Json manifest = Json::parse(read_file(file));
+        if (manifest.at("sha256") != sha)
+            throw Error(ErrorKind::io, fmt::format("{} is of another corpus", file.string()),
+                        "delete the folder: it is made again");
+        Dataset dataset{manifest.at("name"),
+                        sha,
+                        manifest.at("tokenizer").at("name") == "bytes" ? engine::Tokenizer::bytes()
+                                                                       : engine::load_tokenizer(folder / "tokenizer"),
+                        {},
+                        {},
+                        folder};
+        const auto stored = std::make_shared<const engine::IndexedDataset>(folder / "tokens");
+        const auto range = [&](const char* split) {
+            const auto [first, last] = manifest.at("documents").at(split).get<std::pair<std::int64_t, std::int64_t>>();
+            if (first < 0 || last <= first || last > stored->documents())
+                throw Error(ErrorKind::io, fmt::format("{}: its {} documents are not there", file.string(), split),
+                            "delete the folder: it is made again");
+            engine::TokenCorpus corpus = engine::corpus_of_range(stored, first, last);
+            corpus.bytes = manifest.at("bytes").at(split);
+            return corpus;
+        };
+        dataset.train = range("train");
+        dataset.valid = range("valid");
+        return dataset;
+    } catch (const Json::exception& error) {
+        throw Error(ErrorKind::io, fmt::format("{}: {}", file.string(), error.what()),
+                    "delete the folder: it is made again");
+    }
+}
+
+fs::path find_prefix(const std::string& prefix, const std::string& base_folder) {
+    return find_data_file(prefix + ".idx", base_folder).replace_extension();
+}
+
+DatasetIdentity indexed_identity(const DataConfig& data, const std::string& base_folder) {
+    const engine::Tokenizer tokenizer = named_tokenizer(data.tokenizer, base_folder);
+    Json identity = {{"format", kFormat}, {"split", data.split}, {"tokenizer", tokenizer.sha256()}};
+    for (const auto* prefixes : {&data.train_files, &data.valid_files})
+        for (const std::string& prefix : *prefixes) {
+            const fs::path path = find_prefix(prefix, base_folder);
+            identity["files"].push_back({sha256_file(engine::idx_file(path)), sha256_file(engine::bin_file(path))});
+        }
+    return {sha256(canonical_json(identity)), tokenizer.vocab()};
+}
+
+// A Megatron dataset as somebody else made it is used in place.
+Dataset open_indexed(const DataConfig& data, const std::string& base_folder, const fs::path& folder,
+                     const std::string& sha) {
+    Dataset dataset{data.train_files.front(), sha, named_tokenizer(data.tokenizer, base_folder), {}, {}, folder};
+    const auto open = [&](const std::string& prefix) {
+        return std::make_shared<const engine::IndexedDataset>(find_prefix(prefix, base_folder));
+    };
+    const auto train = open(data.train_files.front());
+    if (data.valid_files.empty()) {
+        if (train->documents() < 2)
+            throw Error(ErrorKind::config, fmt::format("{} has one document, and a split needs two", dataset.name),
+                        "give a validation dataset of its own: data.valid_files");
+        const Ranges ranges = divide(train->documents(), data.split);
+        dataset.train = engine::corpus_of_range(train, ranges.train_first, ranges.train_last);
+        dataset.valid = engine::corpus_of_range(train, ranges.valid_first, ranges.valid_last);
+    } else {
+        const auto valid = open(data.valid_files.front());
+        dataset.train = engine::corpus_of_range(train, 0, train->documents());
+        dataset.valid = engine::corpus_of_range(valid, 0, valid->documents());
+    }
+    for (engine::TokenCorpus* corpus : {&dataset.train, &dataset.valid})
+        corpus->bytes = engine::text_bytes(corpus->tokens, dataset.tokenizer);
+    make_folder(folder);
+    return dataset;
 }
 
 }  // namespace
 
-Dataset load_dataset(const DataConfig& config, const std::string& base_folder) {
-    const EmbeddedCorpus documents = documents_of(config, base_folder);
-    Dataset dataset{dataset_name(config), hash_documents(documents), {}, {}};
-    for (const std::string& text : documents.train) dataset.train.add_document(text);
-    for (const std::string& text : documents.valid) dataset.valid.add_document(text);
-    return dataset;
+engine::Tokenizer named_tokenizer(const std::string& name, const std::string& base_folder) {
+    if (name == "bytes") return engine::Tokenizer::bytes();
+    const std::string folder = name == "gpt2" ? "tokenizers/gpt2" : name;
+    return engine::load_tokenizer(find_data_file(folder + "/vocab.json", base_folder).parent_path());
 }
 
-std::string dataset_sha256(const DataConfig& config, const std::string& base_folder) {
-    return hash_documents(documents_of(config, base_folder));
+DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder) {
+    if (data.corpus == "indexed") return indexed_identity(data, base_folder);
+    const CorpusSource source = corpus_source(data, base_folder);
+    DatasetIdentity result;
+    const Json identity = {{"format", kFormat},
+                           {"texts", source_sha256(source, data)},
+                           {"tokenizer", tokenizer_identity(data, base_folder, result.vocab)},
+                           {"split", data.split},
+                           {"max_bytes", data.max_bytes}};
+    result.sha256 = sha256(canonical_json(identity));
+    return result;
+}
+
+Dataset load_dataset(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
+                     const PrepareProgress& progress) {
+    const std::string sha = dataset_identity(data, base_folder).sha256;
+    if (!data.sha256.empty() && data.sha256 != sha)
+        throw Error(ErrorKind::config,
+                    fmt::format("the corpus has changed since this trial was planned: hash {} where {} was planned",
+                                sha.substr(0, 12), data.sha256.substr(0, 12)),
+                    "run the sweep again: it plans with the corpus as it is now");
+    const fs::path folder = data_folder / sha.substr(0, 16);
+    if (data.corpus == "indexed") return open_indexed(data, base_folder, folder, sha);
+    if (!fs::exists(folder / kManifest)) {
+        make_folder(data_folder);
+        const FileLock lock(folder.string() + ".lock");
+        if (!fs::exists(folder / kManifest)) {
+            const fs::path temporary = folder.string() + ".part";
+            fs::remove_all(temporary);
+            make_folder(temporary);
+            prepare(corpus_source(data, base_folder), data, base_folder, sha, temporary, progress);
+            fs::remove_all(folder);  // without a manifest it is none
+            fs::rename(temporary, folder);
+        }
+    }
+    return open_prepared(folder, sha);
 }
 
 }  // namespace deft::experiments

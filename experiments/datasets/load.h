@@ -1,23 +1,48 @@
 #pragma once
-// The corpus that a configuration names, tokenised and ready to train on.
+// The corpus that a configuration names, tokenised and ready to train on. It is tokenised once, into a folder of its own
+// under the data folder:
+//
+//   DATA_FOLDER/<first 16 digits of its sha256>/
+//     manifest.json      what it is made of, its documents by split
+//     tokens.bin, .idx   all documents, as Megatron stores them
+//     tokenizer/         vocab.json and merges.txt, where the tokenizer is no byte tokenizer
+//     difficulty/        what `deft analyze` found, see difficulty.h
 
+#include <filesystem>
+#include <functional>
 #include <string>
 
 #include "engine/data/token_corpus.h"
+#include "engine/data/tokenizer.h"
 #include "experiments/config.h"
 
 namespace deft::experiments {
 
 struct Dataset {
-    std::string name;  // "embedded seed 1", or the files
+    std::string name;  // for people
     std::string sha256;
+    engine::Tokenizer tokenizer;
     engine::TokenCorpus train, valid;
+    std::filesystem::path folder;  // of this corpus, for what is derived from it
 };
 
-// Errors: io or config, naming the file and how to supply it.
-Dataset load_dataset(const DataConfig& config, const std::string& base_folder);
+// bytes | gpt2 | a folder with vocab.json and merges.txt. Errors: config or io.
+engine::Tokenizer named_tokenizer(const std::string& name, const std::string& base_folder);
 
-// The hash alone, without tokenising.
-std::string dataset_sha256(const DataConfig& config, const std::string& base_folder);
+// What a preparation says while it works: a sentence, and the fraction done.
+using PrepareProgress = std::function<void(const std::string& what, double fraction)>;
+
+// The identity of a corpus: a hash of its texts, their split and its tokenizer; and the tokenizer's vocabulary.
+struct DatasetIdentity {
+    std::string sha256;
+    std::int64_t vocab = 0;
+};
+DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder);
+
+// Tokenises what is not tokenised yet; several processes may ask at once. Errors: io or config, naming the file and how
+// to supply it; config, where the texts are not those of data.sha256 any more, and for a corpus without training or
+// validation text.
+Dataset load_dataset(const DataConfig& data, const std::string& base_folder, const std::filesystem::path& data_folder,
+                     const PrepareProgress& progress = {});
 
 }  // namespace deft::experiments

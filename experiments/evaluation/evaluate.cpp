@@ -52,7 +52,7 @@ journal::Evaluation record(std::int64_t step, const char* task, const char* metr
 std::vector<journal::Evaluation> four_way(const TrialConfig& config, engine::Transformer& model, engine::Exec& exec,
                                           std::int64_t batch, std::int64_t step) {
     const auto questions =
-        embedded_questions(static_cast<std::uint64_t>(config.data.embedded_seed), config.eval.questions);
+        embedded_questions(static_cast<std::uint64_t>(config.data.embedded_seed), config.eval.documents);
     std::vector<Request> requests;
     for (const FourWayQuestion& question : questions)
         for (const std::string& choice : question.choices)
@@ -77,7 +77,7 @@ std::vector<journal::Evaluation> last_words(const TrialConfig& config, engine::T
                                             std::int64_t batch, std::int64_t step) {
     std::vector<Request> requests;
     for (const LastWordQuestion& question :
-         embedded_last_words(static_cast<std::uint64_t>(config.data.embedded_seed), config.eval.questions))
+         embedded_last_words(static_cast<std::uint64_t>(config.data.embedded_seed), config.eval.documents))
         requests.push_back({engine::encode_bytes(question.context), engine::encode_bytes(question.word)});
     std::vector<double> right;
     for (const Score& s : score(model, exec, requests, batch)) right.push_back(s.greedy ? 1 : 0);
@@ -88,7 +88,7 @@ std::vector<journal::Evaluation> last_words(const TrialConfig& config, engine::T
 
 std::vector<journal::Evaluation> evaluate(const TrialConfig& config, const Dataset& dataset, engine::Transformer& model,
                                           engine::Exec& exec, std::int64_t batch, std::int64_t step) {
-    const CorpusLoss validation = corpus_loss(model, exec, dataset.valid, config.eval.validation_tokens, batch);
+    const CorpusLoss validation = corpus_loss(model, exec, dataset.valid, dataset.tokenizer, config.eval.validation_tokens, batch);
     std::vector<journal::Evaluation> all{
         record(step, "validation", "loss", "nats/token", "lower", {validation.loss}, kUnknown),
         record(step, "validation", "bits_per_byte", "bits/byte", "lower", {validation.bits_per_byte}, kUnknown)};

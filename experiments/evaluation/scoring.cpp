@@ -6,7 +6,6 @@
 #include <numbers>
 
 #include "base/error.h"
-#include "engine/data/byte_tokenizer.h"
 
 namespace deft::experiments {
 
@@ -73,7 +72,7 @@ std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::sp
 }
 
 CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const engine::TokenCorpus& corpus,
-                       std::int64_t max_tokens, std::int64_t batch) {
+                       const engine::Tokenizer& tokenizer, std::int64_t max_tokens, std::int64_t batch) {
     const std::int64_t T = model.config().max_seqlen;
     const std::int64_t samples = std::min(corpus.samples(T), std::max<std::int64_t>(1, max_tokens / T));
     if (samples < 1)
@@ -91,7 +90,7 @@ CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const eng
         const auto* loss = model.loss.as<float>();  // (B, T)
         for (std::int64_t i = 0; i < B * T; ++i) {
             nats += static_cast<double>(loss[i]);
-            text_bytes += target[i] != engine::kEndOfDocument;
+            text_bytes += tokenizer.token_bytes(target[i]);
         }
     }
     CorpusLoss result;

@@ -35,6 +35,6 @@ struct CorpusLoss {
 
 // Over the first samples of the corpus, at most max_tokens tokens (at least one sample), in windows of max_seqlen.
 CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const engine::TokenCorpus& corpus,
-                       std::int64_t max_tokens, std::int64_t batch);
+                       const engine::Tokenizer& tokenizer, std::int64_t max_tokens, std::int64_t batch);
 
 }  // namespace deft::experiments

@@ -18,13 +18,14 @@ struct Arguments {
     SpecArguments spec;
     std::int64_t step = 1;
     int threads = 1;
+    std::string root = "deft-runs";
     std::string out = "debug_state.safetensors";
 };
 
 int run(const Arguments& arguments) {
     for (const sweeps::Point& point : sweeps::expand(arguments.spec.load())) {
         if (!arguments.spec.selects(point)) continue;
-        experiments::write_debug_state(point.config, arguments.step, arguments.threads, arguments.out);
+        experiments::write_debug_state(point.config, std::filesystem::path(arguments.root) / "data", arguments.step, arguments.threads, arguments.out);
         print(fmt::format("step {} of {}: {}", arguments.step, point.name(), arguments.out));
         return kExitOk;
     }
@@ -40,6 +41,7 @@ void add_debug_state(CLI::App& app, Context& context) {
     arguments->spec.add_to(*command);
     command->add_option("--step", arguments->step, "Which step, from 1")->capture_default_str()->check(CLI::PositiveNumber);
     command->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
+    command->add_option("--root", arguments->root, "Where tokenised corpora are kept")->capture_default_str();
     command->add_option("--out", arguments->out, "The file")->capture_default_str();
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }

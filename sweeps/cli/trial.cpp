@@ -11,6 +11,7 @@
 
 #include "sweeps/cli/commands.h"
 #include "sweeps/run_folder.h"
+#include "sweeps/signals.h"
 
 namespace deft::cli {
 
@@ -28,7 +29,9 @@ void add_trial(CLI::App& app, Context& context) {
                 ErrorKind::usage,
                 fmt::format("process {}, which this trial was started for, is not its parent", trial.driver_pid),
                 "start the sweep, and leave its trials to it: deft run SWEEP", *folder);
-        context.exit_code = experiments::run_trial(trial.config, *folder, trial.threads);
+        const sweeps::SignalWatch signals;
+        context.exit_code = experiments::run_trial(trial.config, trial.places, trial.threads,
+                                                   [&signals] { return signals.terminated(); });
     });
 }
 

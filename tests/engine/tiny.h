@@ -7,13 +7,14 @@
 
 namespace deft::engine {
 
-inline TokenCorpus tiny_corpus(std::int64_t tokens, std::int64_t vocab, std::uint64_t seed = 7) {
-    TokenCorpus corpus;
-    for (std::int64_t i = 0; i < tokens; ++i)
-        corpus.tokens.push_back(static_cast<std::uint16_t>(
+inline TokenCorpus tiny_corpus(std::int64_t size, std::int64_t vocab, std::uint64_t seed = 7) {
+    std::vector<std::int32_t> tokens;
+    for (std::int64_t i = 0; i < size; ++i)
+        tokens.push_back(static_cast<std::int32_t>(
             kernels::philox_u32(seed, kernels::RandomPurpose::tests, 0, 0, static_cast<std::uint64_t>(i), 0) %
             static_cast<std::uint32_t>(vocab)));
-    corpus.bytes = tokens;
+    TokenCorpus corpus = corpus_of_tokens(std::move(tokens));
+    corpus.bytes = size;
     return corpus;
 }
 

@@ -1,0 +1,72 @@
+#pragma once
+// Megatron's indexed dataset: PREFIX.bin holds tokens end to end, PREFIX.idx says where sequences and documents lie.
+//
+//   PREFIX.idx, little-endian: "MMIDIDX\0\0" | u64 version = 1 | u8 dtype | u64 S sequences | u64 D = documents + 1 |
+//   i32[S] lengths in tokens | i64[S] byte offsets into PREFIX.bin | i64[D] first sequence of each document, then S
+//
+// dtype 4 is i32 and 8 is u16. Other integer types are refused, and 6 and 7, which stand for different types in
+// different versions of the format.
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "engine/data/token_corpus.h"
+
+namespace deft::engine {
+
+std::filesystem::path bin_file(const std::filesystem::path& prefix);
+std::filesystem::path idx_file(const std::filesystem::path& prefix);
+
+// Memory-mapped, checked when opened: every length, offset and document border.
+class IndexedDataset {
+ public:
+    // Errors: io, naming the file and what is wrong with it: foreign, truncated, files of two datasets.
+    explicit IndexedDataset(const std::filesystem::path& prefix);
+
+    std::int64_t documents() const { return static_cast<std::int64_t>(document_start_.size()) - 1; }
+    std::int64_t sequences() const { return sequences_; }
+    TokenSpan tokens() const { return tokens_; }
+    // Of document d; d == documents(): the number of all tokens.
+    std::int64_t document_start(std::int64_t d) const { return document_start_[static_cast<std::size_t>(d)]; }
+
+ private:
+    MappedFile bin_;
+    std::int64_t sequences_ = 0;
+    TokenSpan tokens_;
+    std::vector<std::int64_t> document_start_;  // (documents + 1), in tokens
+};
+
+// Documents [first, last) of a dataset; `bytes` stays 0, see text_bytes().
+TokenCorpus corpus_of_range(std::shared_ptr<const IndexedDataset> dataset, std::int64_t first, std::int64_t last);
+
+// Writes both files; each is whole once finish() has returned, and the index is absent before.
+class IndexedDatasetWriter {
+ public:
+    // Two bytes a token for vocabularies below 65,500, as Megatron has it, else four. Errors of all calls: io.
+    IndexedDatasetWriter(const std::filesystem::path& prefix, std::int32_t vocab);
+    ~IndexedDatasetWriter();
+    IndexedDatasetWriter(const IndexedDatasetWriter&) = delete;
+    IndexedDatasetWriter& operator=(const IndexedDatasetWriter&) = delete;
+
+    // One sequence, a document of its own; its last token should be the end-of-document token.
+    void add_document(std::span<const std::int32_t> tokens);
+    void finish();
+
+    std::int64_t documents() const { return static_cast<std::int64_t>(lengths_.size()); }
+    std::int64_t tokens() const { return tokens_; }
+
+ private:
+    std::filesystem::path prefix_;
+    int width_;
+    std::FILE* bin_ = nullptr;
+    std::vector<std::int32_t> lengths_;  // (S)
+    std::vector<std::uint16_t> narrow_;
+    std::int64_t tokens_ = 0;
+};
+
+}  // namespace deft::engine

@@ -1,0 +1,80 @@
+#include "engine/io/npy.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace deft::engine {
+
+namespace {
+
+constexpr std::string_view kMagic("\x93NUMPY", 6);
+constexpr std::size_t kAlignment = 64;  // of the data, as the format asks
+
+[[noreturn]] void malformed(const std::filesystem::path& file, const std::string& why) {
+    throw Error(ErrorKind::io, fmt::format("{}: {}", file.string(), why),
+                "write a one-dimensional, little-endian array of 64-bit integers, as numpy.save does");
+}
+
+// What follows 'key': in the header's dictionary, up to the comma or bracket that ends it.
+std::string_view entry(std::string_view header, std::string_view key) {
+    std::size_t at = header.find(key);
+    if (at == std::string_view::npos) return {};
+    at = header.find(':', at);
+    if (at == std::string_view::npos) return {};
+    header.remove_prefix(at + 1);
+    while (!header.empty() && header.front() == ' ') header.remove_prefix(1);
+    return header;
+}
+
+}  // namespace
+
+Npy read_npy(const std::filesystem::path& file) {
+    auto mapped = std::make_shared<const MappedFile>(file);
+    const std::string_view bytes(reinterpret_cast<const char*>(mapped->bytes().data()), mapped->bytes().size());
+    if (bytes.size() < 10 || bytes.substr(0, 6) != kMagic) malformed(file, "no .npy file");
+    const int version = bytes[6];
+    if (version != 1 && version != 2) malformed(file, fmt::format("format version {} is not read", version));
+    const std::size_t prefix = version == 1 ? 10 : 12;
+    std::uint32_t length = 0;
+    if (bytes.size() < prefix) malformed(file, "truncated in its header");
+    std::memcpy(&length, bytes.data() + 8, prefix - 8);
+    if (length > bytes.size() - prefix) malformed(file, "truncated in its header");
+    const std::string_view header = bytes.substr(prefix, length), data = bytes.substr(prefix + length);
+    if (!entry(header, "'descr'").starts_with("'<i8'")) malformed(file, "its elements are not 64-bit integers");
+    if (!entry(header, "'fortran_order'").starts_with("False")) malformed(file, "it is in Fortran order");
+    std::string_view shape = entry(header, "'shape'");
+    std::uint64_t count = 0;
+    if (shape.empty() || shape.front() != '(') malformed(file, "its header has no shape");
+    shape.remove_prefix(1);
+    const auto [end, error] = std::from_chars(shape.data(), shape.data() + shape.size(), count);
+    const auto rest = static_cast<std::size_t>(end - shape.data());
+    if (error != std::errc() || shape.substr(rest, 2) != ",)") malformed(file, "it is not one-dimensional");
+    if (count > data.size() / sizeof(std::int64_t) || count * sizeof(std::int64_t) != data.size())
+        malformed(file, fmt::format("{} bytes of data where its header tells of {} elements", data.size(), count));
+    if (reinterpret_cast<std::uintptr_t>(data.data()) % alignof(std::int64_t) != 0)
+        malformed(file, "its data is not aligned");
+    return {{reinterpret_cast<const std::int64_t*>(data.data()), static_cast<std::size_t>(count)}, mapped};
+}
+
+void write_npy(const std::filesystem::path& file, std::span<const std::int64_t> values) {
+    std::string header = fmt::format("{{'descr': '<i8', 'fortran_order': False, 'shape': ({},), }}", values.size());
+    constexpr std::size_t kPrefix = 10;
+    header.resize((kPrefix + header.size() + 1 + kAlignment - 1) / kAlignment * kAlignment - kPrefix, ' ');
+    header.back() = '\n';
+    const auto length = static_cast<std::uint16_t>(header.size());
+    std::string bytes(kMagic);
+    bytes += std::string_view("\x01\x00", 2);
+    bytes.append(reinterpret_cast<const char*>(&length), sizeof length);
+    bytes += header;
+    bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+    write_file_atomically(file, bytes);
+}
+
+}  // namespace deft::engine

@@ -1,0 +1,206 @@
+#include "engine/train/checkpoint.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/sha256.h"
+#include "engine/io/safetensors.h"
+
+namespace deft::engine {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSchema = "deft-checkpoint/1";
+constexpr const char* kManifest = "checkpoint.json";
+constexpr const char* kFiles[] = {"config.json", "model.safetensors", "optimizer.safetensors"};
+constexpr const char* kUniqueTokens = "unique_tokens";
+
+std::string hugging_face_name(const Parameter& parameter) {
+    return "transformer." + parameter.name;
+}
+
+// Hugging Face's GPT-2 has its linear weights as (in, out).
+bool is_transposed(const Parameter& parameter) {
+    return parameter.kind == ParameterKind::matrix || parameter.kind == ParameterKind::residual;
+}
+
+// (rows, columns) to (columns, rows)
+void transpose(const float* from, float* to, std::int64_t rows, std::int64_t columns) {
+    constexpr std::int64_t kTile = 32;
+    for (std::int64_t r0 = 0; r0 < rows; r0 += kTile)
+        for (std::int64_t c0 = 0; c0 < columns; c0 += kTile)
+            for (std::int64_t r = r0; r < std::min(rows, r0 + kTile); ++r)
+                for (std::int64_t c = c0; c < std::min(columns, c0 + kTile); ++c)
+                    to[c * rows + r] = from[r * columns + c];
+}
+
+Json hugging_face_config(const TransformerConfig& c) {
+    return {{"architectures", {"GPT2LMHeadModel"}},
+            {"model_type", "gpt2"},
+            {"n_embd", c.width},
+            {"n_layer", c.layers},
+            {"n_head", c.heads},
+            {"n_positions", c.max_seqlen},
+            {"vocab_size", c.vocab},
+            {"layer_norm_epsilon", kernels::kLayerNormEps},
+            {"activation_function", "gelu_new"},
+            {"bos_token_id", c.vocab - 1},
+            {"eos_token_id", c.vocab - 1}};
+}
+
+void write_weights(const Transformer& model, const fs::path& file) {
+    std::vector<std::vector<float>> turned;
+    std::vector<NamedTensor> tensors;
+    for (const Parameter& p : model.parameters().all()) {
+        Tensor tensor = p.value;
+        if (is_transposed(p)) {
+            const std::int64_t rows = tensor.dim(0), columns = tensor.dim(1);
+            turned.emplace_back(static_cast<std::size_t>(tensor.numel()));
+            transpose(tensor.as<float>(), turned.back().data(), rows, columns);
+            tensor = make_tensor(turned.back().data(), DType::f32, {columns, rows});
+        }
+        tensors.push_back({hugging_face_name(p), tensor});
+    }
+    write_safetensors(file, tensors, {{"format", "pt"}});
+}
+
+void write_optimizer(Trainer& trainer, const fs::path& file) {
+    const ParameterTable& table = trainer.model().parameters();
+    std::vector<NamedTensor> tensors;
+    for (const Parameter& p : table.all()) {
+        tensors.push_back({p.name + ".m", table.first_moment(p)});
+        tensors.push_back({p.name + ".v", table.second_moment(p)});
+    }
+    std::vector<std::int32_t> unique = trainer.unique_tokens_by_sample();
+    tensors.push_back({kUniqueTokens, make_tensor(unique.data(), DType::i32, {static_cast<std::int64_t>(unique.size())})});
+    write_safetensors(file, tensors, {});
+}
+
+void sync_folder(const fs::path& folder) {
+    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;  // some file systems cannot
+    ::fsync(descriptor);
+    ::close(descriptor);
+}
+
+[[noreturn]] void damaged(const fs::path& folder, const std::string& why) {
+    throw Error(ErrorKind::io, fmt::format("checkpoint {} is damaged: {}", folder.string(), why));
+}
+
+// The tensor of that name and shape. Errors: config.
+const Tensor& expect(const SafetensorsFile& file, const std::string& name, DType dtype,
+                     std::initializer_list<std::int64_t> shape, const fs::path& folder) {
+    const auto found = file.tensors.find(name);
+    const Tensor wanted = make_tensor(nullptr, dtype, shape);
+    if (found == file.tensors.end() || found->second.dtype != dtype ||
+        found->second.shape_text() != wanted.shape_text())
+        throw Error(ErrorKind::config,
+                    fmt::format("checkpoint {} is of another model: its {} is {}, and {} is wanted", folder.string(), name,
+                                found == file.tensors.end() ? "missing" : found->second.shape_text(),
+                                wanted.shape_text()),
+                    "name a checkpoint of this configuration");
+    return found->second;
+}
+
+std::vector<Tensor> expect_weights(const Transformer& model, const SafetensorsFile& file, const fs::path& folder) {
+    std::vector<Tensor> found;
+    for (const Parameter& p : model.parameters().all()) {
+        const Tensor& v = p.value;
+        const std::string name = hugging_face_name(p);
+        if (v.rank == 1)
+            found.push_back(expect(file, name, v.dtype, {v.dim(0)}, folder));
+        else if (is_transposed(p))
+            found.push_back(expect(file, name, v.dtype, {v.dim(1), v.dim(0)}, folder));
+        else
+            found.push_back(expect(file, name, v.dtype, {v.dim(0), v.dim(1)}, folder));
+    }
+    return found;
+}
+
+void copy_weights(Transformer& model, const std::vector<Tensor>& weights) {
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+        const Parameter& p = model.parameters()[i];
+        const Tensor& from = weights[i];
+        if (is_transposed(p))
+            transpose(from.as<float>(), p.value.as<float>(), from.dim(0), from.dim(1));
+        else
+            std::memcpy(p.value.data, from.data, static_cast<std::size_t>(from.bytes()));
+    }
+}
+
+Json counts_json(const Counts& c) {
+    return {{"steps", c.steps}, {"input_tokens", c.input_tokens}, {"layer_tokens", c.layer_tokens}, {"flops", c.flops}};
+}
+
+Counts counts_of(const Json& json) {
+    return {json.at("steps"), json.at("input_tokens"), json.at("layer_tokens"), json.at("flops")};
+}
+
+}  // namespace
+
+std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about) {
+    const fs::path temporary = folder.string() + ".part";
+    fs::remove_all(temporary);
+    make_folder(temporary);
+    write_file_atomically(temporary / kFiles[0], hugging_face_config(trainer.config().model).dump(2) + "\n");
+    write_weights(trainer.model(), temporary / kFiles[1]);
+    write_optimizer(trainer, temporary / kFiles[2]);
+    Json manifest = {{"schema", kSchema}, {"counts", counts_json(trainer.counts())}, {"about", about}};
+    for (const char* name : kFiles) manifest["sha256"][name] = sha256_file(temporary / name);
+    write_file_atomically(temporary / kManifest, manifest.dump(2) + "\n");
+    fs::remove_all(folder);
+    fs::rename(temporary, folder);
+    sync_folder(folder.parent_path());
+    return manifest["sha256"][kFiles[1]];
+}
+
+Json verify_checkpoint(const fs::path& folder) {
+    const Json manifest = Json::parse(read_file(folder / kManifest), nullptr, false);
+    try {
+        if (manifest.at("schema") != kSchema) damaged(folder, "its checkpoint.json is of another schema");
+        for (const char* name : kFiles)
+            if (sha256_file(folder / name) != manifest.at("sha256").at(name))
+                damaged(folder, fmt::format("{} is not what was written", name));
+        counts_of(manifest.at("counts"));
+        manifest.at("about");
+    } catch (const Json::exception& error) {
+        damaged(folder, error.what());
+    }
+    return manifest;
+}
+
+Json load_checkpoint(Trainer& trainer, const fs::path& folder) {
+    const Json manifest = verify_checkpoint(folder);
+    const SafetensorsFile weights = read_safetensors(folder / kFiles[1]), moments = read_safetensors(folder / kFiles[2]);
+    const ParameterTable& table = trainer.model().parameters();
+    const std::vector<Tensor> values = expect_weights(trainer.model(), weights, folder);
+    std::vector<std::pair<Tensor, Tensor>> copies;  // to, from
+    for (const Parameter& p : table.all())
+        for (const auto& [own, suffix] : {std::pair{table.first_moment(p), ".m"}, {table.second_moment(p), ".v"}})
+            copies.emplace_back(own, own.rank == 1
+                                         ? expect(moments, p.name + suffix, own.dtype, {own.dim(0)}, folder)
+                                         : expect(moments, p.name + suffix, own.dtype, {own.dim(0), own.dim(1)}, folder));
+    const auto samples = static_cast<std::int64_t>(trainer.unique_tokens_by_sample().size());
+    const Tensor& unique = expect(moments, kUniqueTokens, DType::i32, {samples}, folder);
+
+    copy_weights(trainer.model(), values);
+    for (const auto& [to, from] : copies) std::memcpy(to.data, from.data, static_cast<std::size_t>(from.bytes()));
+    trainer.restore(counts_of(manifest.at("counts")),
+                    {unique.as<std::int32_t>(), static_cast<std::size_t>(unique.numel())});
+    return manifest.at("about");
+}
+
+void load_weights(Transformer& model, const fs::path& folder) {
+    verify_checkpoint(folder);
+    const SafetensorsFile weights = read_safetensors(folder / kFiles[1]);
+    copy_weights(model, expect_weights(model, weights, folder));
+}
+
+}  // namespace deft::engine

@@ -1,0 +1,31 @@
+#pragma once
+// A training run set down in a folder, so that it goes on to the same bits.
+//
+//   config.json              the model's extents, as Hugging Face's GPT2LMHeadModel reads them
+//   model.safetensors        weights under Hugging Face's names and layout: linear weights are (in, out)
+//   optimizer.safetensors    NAME.m and NAME.v, Adam's moments as the engine holds them; unique_tokens (samples) i32
+//   checkpoint.json          the counts, what the caller adds, and the sha256 of the files above; written last
+
+#include <filesystem>
+#include <string>
+
+#include "base/json.h"
+#include "engine/train/trainer.h"
+
+namespace deft::engine {
+
+// Made beside `folder` under a temporary name, synced, and renamed: the folder is whole or absent. An older one of that
+// name is replaced. Returns the sha256 of model.safetensors. Errors: io.
+std::string save_checkpoint(Trainer& trainer, const std::filesystem::path& folder, const Json& about);
+
+// checkpoint.json, after the files have been compared with its hashes. Errors: io, saying which file is damaged.
+Json verify_checkpoint(const std::filesystem::path& folder);
+
+// Weights, moments and counts. Nothing is changed unless all of it can be. Returns what save_checkpoint() was told
+// `about`. Errors: io, for a damaged checkpoint; config, for one of another model.
+Json load_checkpoint(Trainer& trainer, const std::filesystem::path& folder);
+
+// The weights alone. Errors: as above.
+void load_weights(Transformer& model, const std::filesystem::path& folder);
+
+}  // namespace deft::engine

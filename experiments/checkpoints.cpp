@@ -1,0 +1,86 @@
+#include "experiments/checkpoints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace deft::experiments {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "step_";
+
+// Newest first; temporary folders and strangers are not among them.
+std::vector<fs::path> newest_first(const fs::path& folder) {
+    std::vector<std::pair<std::int64_t, fs::path>> found;
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+        const std::string name = entry.path().filename().string();
+        if (!name.starts_with(kPrefix)) continue;
+        std::int64_t step = 0;
+        const char* end = name.data() + name.size();
+        const auto [stop, failure] = std::from_chars(name.data() + kPrefix.size(), end, step);
+        if (failure == std::errc() && stop == end) found.emplace_back(step, entry.path());
+    }
+    std::sort(found.rbegin(), found.rend());
+    std::vector<fs::path> folders;
+    for (auto& [step, path] : found) folders.push_back(std::move(path));
+    return folders;
+}
+
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
+                                      const fs::path& folder, double train_seconds) {
+    SavedCheckpoint saved;
+    saved.folder = folder / fmt::format("{}{:08}", kPrefix, trainer.counts().steps);
+    const Json about = {{"config_hash", config_hash(config)},
+                        {"config", to_json(config)},
+                        {"train_seconds", train_seconds},
+                        {"tokenizer", dataset.tokenizer.name()}};
+    make_folder(folder);
+    saved.model_sha256 = engine::save_checkpoint(trainer, saved.folder, about);
+    saved.model_bytes = static_cast<std::int64_t>(fs::file_size(saved.folder / "model.safetensors"));
+    if (dataset.tokenizer.name() != "bytes") engine::write_tokenizer(dataset.tokenizer, saved.folder);
+    keep_newest_checkpoints(folder, config.checkpoint.keep);
+    return saved;
+}
+
+Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const fs::path& folder) {
+    Resumed resumed;
+    for (const fs::path& checkpoint : newest_first(folder)) {
+        try {
+            const Json manifest = engine::verify_checkpoint(checkpoint);
+            const Json& about = manifest.at("about");
+            if (about.at("config_hash") != config_hash(config))
+                throw Error(ErrorKind::config, fmt::format("checkpoint {} is of another trial", checkpoint.string()));
+            engine::load_checkpoint(trainer, checkpoint);
+            resumed.step = trainer.counts().steps;
+            resumed.train_seconds = about.at("train_seconds").get<double>();
+            return resumed;
+        } catch (const Json::exception& error) {
+            resumed.note += fmt::format("{}passed over {}: {}", resumed.note.empty() ? "" : "; ", checkpoint.string(),
+                                        error.what());
+        } catch (const Error& error) {
+            resumed.note += fmt::format("{}passed over: {}", resumed.note.empty() ? "" : "; ", first_line(error.what()));
+        }
+    }
+    return resumed;
+}
+
+void keep_newest_checkpoints(const fs::path& folder, std::int64_t keep) {
+    const std::vector<fs::path> checkpoints = newest_first(folder);
+    for (std::size_t i = static_cast<std::size_t>(keep); i < checkpoints.size(); ++i) fs::remove_all(checkpoints[i]);
+}
+
+}  // namespace deft::experiments

@@ -1,0 +1,119 @@
+#include "experiments/datasets/catalogue.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/config.h"
+#include "experiments/datasets/find_file.h"
+
+namespace deft::experiments {
+
+namespace {
+
+[[noreturn]] void refuse(const TableReader& table, const char* key, const std::string& why) {
+    throw Error(ErrorKind::config, table.place(key), table.name(key) + " " + why);
+}
+
+void require_one_of(const TableReader& table, const char* key, const std::string& value,
+                    const std::vector<std::string>& allowed) {
+    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
+        refuse(table, key, fmt::format("is \"{}\", which is none of: {}", value, fmt::join(allowed, ", ")));
+}
+
+bool is_sha256(const std::string& text) {
+    return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+// Inside a folder, wherever that is: a path that leads out of it is an attack or a mistake.
+bool stays_inside(const std::string& path) {
+    const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
+    return !path.empty() && normal.is_relative() && *normal.begin() != "..";
+}
+
+const ConfigNode& required_array(TableReader& table, const char* key) {
+    const ConfigNode* node = table.optional_node(key);
+    if (node == nullptr || node->kind != ConfigNode::Kind::array || node->items.empty())
+        refuse(table, key, "is missing: give at least one");
+    return *node;
+}
+
+CatalogueFile parse_file(TableReader table) {
+    CatalogueFile file;
+    file.path = table.required<std::string>("path");
+    file.sha256 = table.required<std::string>("sha256");
+    table.optional("url", file.url);
+    table.optional("bytes", file.bytes);
+    table.optional("split", file.split);
+    table.finish();
+    if (!stays_inside(file.path)) refuse(table, "path", "must lead to a file inside a mirror folder");
+    if (!file.url.empty() && !file.url.starts_with("https://")) refuse(table, "url", "must begin with https://");
+    if (file.sha256 != "unknown" && !is_sha256(file.sha256))
+        refuse(table, "sha256", "must be 64 lower-case hex digits or \"unknown\"");
+    require_one_of(table, "split", file.split, {"", "train", "valid", "test"});
+    return file;
+}
+
+CatalogueForm parse_form(TableReader table) {
+    CatalogueForm form;
+    form.name = table.required<std::string>("name");
+    form.reader = table.required<std::string>("reader");
+    for (const ConfigNode& node : required_array(table, "files").items)
+        form.files.push_back(parse_file(TableReader(node, table.name("files"))));
+    table.finish();
+    require_one_of(table, "reader", form.reader, {"text", "jsonl", "lines", "files"});
+    return form;
+}
+
+CatalogueEntry parse_entry(const std::string& name, const ConfigNode& node) {
+    TableReader table(node, name);
+    CatalogueEntry entry;
+    entry.name = name;
+    entry.place = node.place;
+    entry.kind = table.required<std::string>("kind");
+    entry.title = table.required<std::string>("title");
+    entry.licence = table.required<std::string>("licence");
+    entry.source = table.required<std::string>("source");
+    table.optional("supply", entry.supply);
+    for (const ConfigNode& form : required_array(table, "forms").items)
+        entry.forms.push_back(parse_form(TableReader(form, table.name("forms"))));
+    table.finish();
+    require_one_of(table, "kind", entry.kind, {"corpus", "task", "tokenizer"});
+    return entry;
+}
+
+}  // namespace
+
+std::vector<CatalogueEntry> parse_catalogue(const std::filesystem::path& file) {
+    const ConfigNode root = parse_toml_file(file);
+    std::vector<CatalogueEntry> entries;
+    for (const auto& [name, node] : root.children) entries.push_back(parse_entry(name, node));
+    return entries;
+}
+
+std::vector<CatalogueEntry> load_catalogue() {
+    return parse_catalogue(std::filesystem::path(DEFT_SOURCE_DIR) / "experiments" / "datasets.toml");
+}
+
+CatalogueEntry catalogue_entry(const std::string& name) {
+    std::vector<std::string> names;
+    for (CatalogueEntry& entry : load_catalogue()) {
+        if (entry.name == name) return entry;
+        names.push_back(entry.name);
+    }
+    const std::string near = did_you_mean(name, names);
+    throw Error(ErrorKind::config, fmt::format("no data set is called \"{}\"", name),
+                near.empty() ? "deft data list shows what there is" : fmt::format("did you mean \"{}\"?", near));
+}
+
+const CatalogueForm& form_at_hand(const CatalogueEntry& entry) {
+    for (const CatalogueForm& form : entry.forms)
+        if (std::all_of(form.files.begin(), form.files.end(), [](const CatalogueFile& file) {
+                return look_for_data_file(file.path, ".").has_value();
+            }))
+            return form;
+    return entry.forms.front();
+}
+
+}  // namespace deft::experiments

@@ -1,0 +1,194 @@
+#include "experiments/datasets/corpus_source.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/json.h"
+#include "base/sha256.h"
+#include "base/text_stream.h"
+#include "experiments/datasets/catalogue.h"
+#include "experiments/datasets/embedded_corpus.h"
+#include "experiments/datasets/find_file.h"
+
+namespace deft::experiments {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_json_lines(const std::string& name) {
+    fs::path path(name);
+    if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
+    return path.extension() == ".jsonl";
+}
+
+Split split_of(const std::string& name) {
+    if (name == "train") return Split::train;
+    if (name == "valid") return Split::valid;
+    return name == "test" ? Split::test : Split::divided;
+}
+
+CorpusSource text_source(const DataConfig& data, const fs::path& base_folder) {
+    CorpusSource source;
+    source.name = fmt::format("{}", fmt::join(data.train_files, " + "));
+    const bool divided = data.valid_files.empty();
+    for (const std::string& name : data.train_files)
+        source.files.push_back({name, find_data_file(name, base_folder), is_json_lines(name),
+                                divided ? Split::divided : Split::train, {}});
+    for (const std::string& name : data.valid_files)
+        source.files.push_back({name, find_data_file(name, base_folder), is_json_lines(name), Split::valid, {}});
+    return source;
+}
+
+CorpusSource catalogue_source(const DataConfig& data, const fs::path& base_folder) {
+    const CatalogueEntry entry = catalogue_entry(data.corpus);
+    const CatalogueForm& form = form_at_hand(entry);
+    CorpusSource source;
+    source.name = fmt::format("{} ({})", entry.name, entry.title);
+    source.supply = entry.supply.empty() ? fmt::format("deft data get {}", entry.name) : entry.supply;
+    for (const CatalogueFile& file : form.files) {
+        const auto path = look_for_data_file(file.path, base_folder);
+        const std::string known = file.sha256 == "unknown" ? "" : file.sha256;
+        if (!path && known.empty())
+            throw Error(ErrorKind::config, fmt::format("{} of data set {} is missing", file.path, entry.name),
+                        source.supply);
+        source.files.push_back({file.path, path.value_or(fs::path()), form.reader == "jsonl", split_of(file.split), known});
+    }
+    return source;
+}
+
+// The whole file as one text, or its lines; hashed on the way.
+class FileReader {
+ public:
+    explicit FileReader(const SourceFile& file) : file_(file), stream_(file.path) {}
+
+    double fraction() const {
+        return static_cast<double>(stream_.stored_bytes_read()) / static_cast<double>(std::max<std::int64_t>(1, stream_.stored_bytes()));
+    }
+
+    bool next(std::string& text) {
+        if (file_.lines) return next_line(text);
+        if (number_++ > 0) return false;
+        text.clear();
+        std::vector<char> buffer(1 << 18);
+        while (const std::size_t count = stream_.read(buffer.data(), buffer.size())) text.append(buffer.data(), count);
+        hash_.add(text);
+        return true;
+    }
+
+    // Call it at the file's end.
+    void verify() {
+        if (file_.sha256.empty()) return;
+        const std::string found = hash_.hex();
+        if (found != file_.sha256)
+            throw Error(ErrorKind::io,
+                        fmt::format("{} has hash {}..., and {}... is expected of {}", file_.path.string(),
+                                    found.substr(0, 12), file_.sha256.substr(0, 12), file_.name),
+                        "get the file again, or name it under [data] train_files as a text of your own");
+    }
+
+ private:
+    bool next_line(std::string& text) {
+        do {
+            if (!stream_.read_line(line_)) return false;
+            ++number_;
+            hash_.add(line_);
+            if (stream_.line_feed_seen()) hash_.add("\n");
+        } while (line_.empty());
+        const Json record = Json::parse(line_, nullptr, false);
+        if (!record.is_object() || !record.contains("text") || !record["text"].is_string())
+            throw Error(ErrorKind::io, Place{file_.path.string(), number_, 0},
+                        "no JSON object with a \"text\"", "mend or remove the line");
+        text = record["text"].get<std::string>();
+        return true;
+    }
+
+    const SourceFile& file_;
+    TextStream stream_;
+    Sha256 hash_;
+    std::string line_;
+    int number_ = 0;
+};
+
+// False where `take` wanted no more; the file is read to its end all the same, for its hash.
+bool each_of_file(const SourceFile& file, const std::function<bool(std::string_view)>& take,
+                  const std::function<void(double)>& progress) {
+    FileReader reader(file);
+    std::string text;
+    bool any = false, wanted = true;
+    while (reader.next(text)) {
+        any = any || !text.empty();
+        wanted = wanted && take(text);
+        if (progress) progress(reader.fraction());
+    }
+    if (!any)
+        throw Error(ErrorKind::config, fmt::format("corpus file {} is empty", file.path.string()),
+                    "supply the file's text, or take it out of [data]");
+    reader.verify();
+    return wanted;
+}
+
+std::string text_sha256(const fs::path& path) {
+    TextStream stream(path);
+    Sha256 hash;
+    std::vector<char> buffer(1 << 18);
+    while (const std::size_t count = stream.read(buffer.data(), buffer.size())) hash.add({buffer.data(), count});
+    return hash.hex();
+}
+
+EmbeddedCorpus embedded(const DataConfig& data) {
+    return make_embedded_corpus(static_cast<std::uint64_t>(data.embedded_seed), data.embedded_bytes,
+                                data.shuffled_facts);
+}
+
+}  // namespace
+
+CorpusSource corpus_source(const DataConfig& data, const fs::path& base_folder) {
+    if (data.corpus == "embedded") {
+        CorpusSource source;
+        source.name = fmt::format("embedded corpus (seed {}{})", data.embedded_seed,
+                                  data.shuffled_facts ? ", shuffled facts" : "");
+        source.embedded = true;
+        return source;
+    }
+    return data.corpus == "text" ? text_source(data, base_folder) : catalogue_source(data, base_folder);
+}
+
+std::string source_sha256(const CorpusSource& source, const DataConfig& data) {
+    std::string digests;
+    if (source.embedded) {
+        const EmbeddedCorpus documents = embedded(data);
+        for (const std::string& text : documents.train) digests += "train " + sha256(text) + "\n";
+        for (const std::string& text : documents.valid) digests += "valid " + sha256(text) + "\n";
+    }
+    for (const SourceFile& file : source.files)
+        digests += fmt::format("{} {}\n", static_cast<int>(file.split),
+                               file.sha256.empty() ? text_sha256(file.path) : file.sha256);
+    return sha256(digests);
+}
+
+void for_each_document(const CorpusSource& source, const DataConfig& data,
+                       const std::function<bool(Split, std::string_view)>& take,
+                       const std::function<void(double)>& progress) {
+    if (source.embedded) {
+        const EmbeddedCorpus documents = embedded(data);
+        for (const std::string& text : documents.train)
+            if (!take(Split::train, text)) return;
+        for (const std::string& text : documents.valid)
+            if (!take(Split::valid, text)) return;
+    }
+    for (std::size_t f = 0; f < source.files.size(); ++f) {
+        const SourceFile& file = source.files[f];
+        if (file.path.empty())
+            throw Error(ErrorKind::config, fmt::format("corpus file {} is missing", file.name), source.supply);
+        const auto within = [&](double fraction) {
+            progress((static_cast<double>(f) + fraction) / static_cast<double>(source.files.size()));
+        };
+        const bool wanted = each_of_file(
+            file, [&](std::string_view text) { return take(file.split, text); },
+            progress ? std::function<void(double)>(within) : nullptr);
+        if (!wanted) return;
+    }
+}
+
+}  // namespace deft::experiments

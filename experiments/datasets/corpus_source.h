@@ -1,0 +1,45 @@
+#pragma once
+// The documents of a corpus as text, wherever they come from.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiments/config.h"
+
+namespace deft::experiments {
+
+enum class Split { divided, train, valid, test };  // divided: by the shares of [data] split
+
+struct SourceFile {
+    std::string name;            // as the configuration or the catalogue has it
+    std::filesystem::path path;  // empty: not here
+    bool lines = false;          // one document a line of JSON, key "text"; else one document a file
+    Split split = Split::divided;
+    std::string sha256;          // of the text; empty: unknown
+};
+
+struct CorpusSource {
+    std::string name;  // for people
+    std::vector<SourceFile> files;
+    bool embedded = false;
+    std::string supply;  // how to get missing files
+};
+
+// Does not open the files. Errors: config, for a file that is missing, unless its hash is known.
+CorpusSource corpus_source(const DataConfig& data, const std::filesystem::path& base_folder);
+
+// A hash of all texts in their order. Known hashes are taken on trust: for_each_document() verifies them.
+std::string source_sha256(const CorpusSource& source, const DataConfig& data);
+
+// Calls `take` for every document until it returns false. `progress` gets the fraction read, now and then.
+// Errors: config, for a missing file; io, for text whose hash is not the known one (found at the file's end), for a line
+// that is no JSON object with a text, for an empty file.
+void for_each_document(const CorpusSource& source, const DataConfig& data,
+                       const std::function<bool(Split, std::string_view)>& take,
+                       const std::function<void(double)>& progress = {});
+
+}  // namespace deft::experiments
