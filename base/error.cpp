@@ -32,6 +32,7 @@ int exit_code(ErrorKind kind) {
     switch (kind) {
         case ErrorKind::usage:
         case ErrorKind::config:
+        case ErrorKind::data:
             return kExitUsage;
         case ErrorKind::missing:
             return kExitNothing;

@@ -17,6 +17,8 @@ namespace {
 // Raised by hand whenever the trainer's numerics change, so that old results are not taken for new ones.
 constexpr int kResultEpoch = 2;
 
+constexpr std::int64_t kGpt2Vocab = 50257;
+
 constexpr const char* kCurriculumMetrics[] = {"seqtru", "voc"};
 
 void refuse(const TableReader& table, const char* key, const std::string& why, const std::string& fix = {}) {
@@ -111,6 +113,7 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
     train.budget_tokens = table.required<std::int64_t>("budget_tokens");
     table.optional("budget_fraction", train.budget_fraction);
     table.optional("learning_rate", train.learning_rate);
+    table.optional("learning_rate_by_budget", train.learning_rate_by_budget);
     table.optional("min_learning_rate", train.min_learning_rate);
     table.optional("decay", train.decay);
     table.optional("warmup_tokens", train.warmup_tokens);
@@ -133,6 +136,7 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
     if (!(train.beta2 >= 0 && train.beta2 < 1)) refuse(table, "beta2", "must be in [0, 1)");
     if (!(train.eps > 0)) refuse(table, "eps", "must be above 0");
     if (!(train.budget_fraction > 0)) refuse(table, "budget_fraction", "must be above 0");
+    require_one_of(table, "learning_rate_by_budget", train.learning_rate_by_budget, {"same", "inverse"});
     require_one_of(table, "decay", train.decay, {"cosine", "linear", "constant"});
     if (train.micro_batch_size == 0) train.micro_batch_size = train.batch_size;
     train.micro_batch_size = std::min(train.micro_batch_size, train.batch_size);
@@ -290,6 +294,17 @@ void resolve_data(TrialConfig& config) {
     config.data.vocab = identity.vocab;
 }
 
+void resolve_data_if_present(TrialConfig& config) {
+    try {
+        resolve_data(config);
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::data) throw;
+        config.data.sha256 = kDataMissing;
+        if (config.data.tokenizer == "gpt2") config.data.vocab = kGpt2Vocab;
+        if (config.data.vocab == 0) throw;
+    }
+}
+
 Json to_json(const TrialConfig& c) {
     Json json;
     json["result_epoch"] = kResultEpoch;
@@ -312,6 +327,7 @@ Json to_json(const TrialConfig& c) {
                      {"budget_tokens", t.budget_tokens},
                      {"budget_fraction", t.budget_fraction},
                      {"learning_rate", t.learning_rate},
+                     {"learning_rate_by_budget", t.learning_rate_by_budget},
                      {"min_learning_rate", t.min_learning_rate},
                      {"decay", t.decay},
                      {"warmup_tokens", t.warmup_tokens},

@@ -45,6 +45,7 @@ struct TrainConfig {
     std::int64_t budget_tokens = 0;     // layer-averaged; the baseline's at 100%
     double budget_fraction = 1.0;
     double learning_rate = 1e-3;
+    std::string learning_rate_by_budget = "same";  // same | inverse: divided by budget_fraction, as the papers do
     double min_learning_rate = 0;
     std::string decay = "cosine";    // cosine | linear | constant, by layer-averaged tokens
     std::int64_t warmup_tokens = 0;  // layer-averaged
@@ -120,6 +121,11 @@ std::int64_t budget_layer_tokens(const TrainConfig& train);
 // Finds the corpus, its tokenizer and the tasks' records, and fills data.sha256, data.vocab and eval.task_sha256. Reads
 // all of their files once. Errors: io or config, naming the file and how to supply it.
 void resolve_data(TrialConfig& config);
+
+// For planning without the data: where it is missing, data.sha256 becomes kDataMissing and what can be known without it is
+// filled in. Errors: as above for all else.
+inline constexpr const char* kDataMissing = "missing";
+void resolve_data_if_present(TrialConfig& config);
 
 // All fields that decide the result, defaults expanded. The inverse takes what this wrote.
 Json to_json(const TrialConfig& config);

@@ -49,7 +49,8 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
         trainer.techniques.random_ltd =
             engine::Pacing{l->min, l->max, l->step, duration_steps(l->duration, l->steps, baseline_steps), 1};
 
-    trainer.learning_rate = {config.train.learning_rate, config.train.min_learning_rate, config.train.warmup_tokens,
+    const double by_budget = config.train.learning_rate_by_budget == "inverse" ? config.train.budget_fraction : 1;
+    trainer.learning_rate = {config.train.learning_rate / by_budget, config.train.min_learning_rate, config.train.warmup_tokens,
                              config.train.decay_tokens > 0 ? config.train.decay_tokens : trainer.budget_layer_tokens,
                              decay_of(config.train.decay)};
     trainer.optimizer.beta1 = config.train.beta1;

@@ -42,6 +42,7 @@ const char* fail_class_of(ErrorKind kind) {
             return "io";
         case ErrorKind::usage:
         case ErrorKind::config:
+        case ErrorKind::data:
             return "config";
         case ErrorKind::missing:
         case ErrorKind::database:

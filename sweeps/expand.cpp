@@ -83,12 +83,16 @@ void refuse_idle_overrides(const Spec& spec) {
 }
 
 // As resolve_data(), reading the files of equal configurations once.
-void resolve(experiments::TrialConfig& config, std::map<std::string, experiments::TrialConfig>& resolved) {
+void resolve(experiments::TrialConfig& config, std::map<std::string, experiments::TrialConfig>& resolved,
+             Data data) {
     const Json json = experiments::to_json(config);
     const std::string key = canonical_json({json.at("data"), json.at("eval"), json.at("local")});
     const auto found = resolved.find(key);
     if (found == resolved.end()) {
-        experiments::resolve_data(config);
+        if (data == Data::required)
+            experiments::resolve_data(config);
+        else
+            experiments::resolve_data_if_present(config);
         resolved.emplace(key, config);
         return;
     }
@@ -102,7 +106,7 @@ std::string Point::name() const {
     return results_db::trial_name(case_name, axes, seed);
 }
 
-std::vector<Point> expand(const Spec& spec) {
+std::vector<Point> expand(const Spec& spec, Data data) {
     refuse_idle_overrides(spec);
     const std::filesystem::path base_folder = std::filesystem::absolute(spec.file).parent_path();
     std::vector<Point> points;
@@ -128,7 +132,7 @@ std::vector<Point> expand(const Spec& spec) {
                 point.seed = seed;
                 point.label = entry.label;
                 point.config = experiments::parse_trial_config(trial, seed, base_folder);
-                resolve(point.config, resolved);
+                resolve(point.config, resolved, data);
                 point.config_hash = experiments::config_hash(point.config);
                 point.variant_hash = experiments::variant_hash(point.config);
                 const auto [same, added] = by_hash.emplace(point.config_hash, points.size());

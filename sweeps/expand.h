@@ -27,8 +27,11 @@ struct Point {
     std::string name() const;
 };
 
-// Cases slowest, then axes (the first slowest), seeds fastest. Errors: config; io, where a corpus is missing.
-std::vector<Point> expand(const Spec& spec);
+// Whether data that is not here is an error, or may be supplied after planning.
+enum class Data { required, may_be_missing };
+
+// Cases slowest, then axes (the first slowest), seeds fastest. Errors: config; missing, where a corpus is.
+std::vector<Point> expand(const Spec& spec, Data data = Data::required);
 
 // The order in which to run them: all of one seed before the next, shuffled within a seed by a key of the spec alone,
 // so that no case always runs at the quiet hour. Positions in `points`.

@@ -50,7 +50,7 @@ CorpusSource catalogue_source(const DataConfig& data, const fs::path& base_folde
         const auto path = look_for_data_file(file.path, base_folder);
         const std::string known = file.sha256 == "unknown" ? "" : file.sha256;
         if (!path && known.empty())
-            throw Error(ErrorKind::config, fmt::format("{} of data set {} is missing", file.path, entry.name),
+            throw Error(ErrorKind::data, fmt::format("{} of data set {} is missing", file.path, entry.name),
                         source.supply);
         source.files.push_back({file.path, path.value_or(fs::path()), form.reader == "jsonl", split_of(file.split), known});
     }
@@ -180,7 +180,7 @@ void for_each_document(const CorpusSource& source, const DataConfig& data,
     for (std::size_t f = 0; f < source.files.size(); ++f) {
         const SourceFile& file = source.files[f];
         if (file.path.empty())
-            throw Error(ErrorKind::config, fmt::format("corpus file {} is missing", file.name), source.supply);
+            throw Error(ErrorKind::data, fmt::format("corpus file {} is missing", file.name), source.supply);
         const auto within = [&](double fraction) {
             progress((static_cast<double>(f) + fraction) / static_cast<double>(source.files.size()));
         };

@@ -29,14 +29,14 @@ struct CorpusSource {
     std::string supply;  // how to get missing files
 };
 
-// Does not open the files. Errors: config, for a file that is missing, unless its hash is known.
+// Does not open the files. Errors: data, for a file that is not here, unless its hash is known.
 CorpusSource corpus_source(const DataConfig& data, const std::filesystem::path& base_folder);
 
 // A hash of all texts in their order. Known hashes are taken on trust: for_each_document() verifies them.
 std::string source_sha256(const CorpusSource& source, const DataConfig& data);
 
 // Calls `take` for every document until it returns false. `progress` gets the fraction read, now and then.
-// Errors: config, for a missing file; io, for text whose hash is not the known one (found at the file's end), for a line
+// Errors: data, for a file that is not here; io, for text whose hash is not the known one (found at the file's end), for a line
 // that is no JSON object with a text, for an empty file.
 void for_each_document(const CorpusSource& source, const DataConfig& data,
                        const std::function<bool(Split, std::string_view)>& take,

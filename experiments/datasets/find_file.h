@@ -12,7 +12,7 @@ namespace deft::experiments {
 std::optional<std::filesystem::path> look_for_data_file(const std::string& name,
                                                         const std::filesystem::path& base_folder);
 
-// Errors: config, naming the places that were looked at.
+// Errors: data, naming the places that were looked at.
 std::filesystem::path find_data_file(const std::string& name, const std::filesystem::path& base_folder);
 
 }  // namespace deft::experiments

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "engine/data/bpe/bpe_files.h"
 #include "engine/data/bpe/bpe_trainer.h"
 #include "engine/data/indexed_dataset.h"
 #include "experiments/datasets/corpus_source.h"
@@ -49,7 +50,7 @@ Ranges divide(std::int64_t documents, const std::vector<std::int64_t>& shares) {
 std::string tokenizer_identity(const DataConfig& data, const std::string& base_folder, std::int64_t& vocab) {
     if (data.tokenizer == "bpe") {
         vocab = data.vocab;
-        return fmt::format("bpe {} {} {}", engine::kBpeTrainerVersion, data.vocab, kTokenizerTrainingBytes);
+        return fmt::format("bpe {} {}", data.vocab, kTokenizerTrainingBytes);
     }
     const engine::Tokenizer tokenizer = named_tokenizer(data.tokenizer, base_folder);
     vocab = tokenizer.vocab();
@@ -166,6 +167,11 @@ void prepare(const CorpusSource& source, const DataConfig& data, const std::stri
     write_file_atomically(folder / kManifest, manifest.dump(2) + "\n");
 }
 
+engine::Tokenizer stored_tokenizer(const fs::path& folder, const std::string& name) {
+    if (name == "bytes") return engine::Tokenizer::bytes();
+    return engine::Tokenizer(std::make_shared<const engine::Bpe>(engine::read_bpe(folder / "tokenizer")), name);
+}
+
 Dataset open_prepared(const fs::path& folder, const std::string& sha) {
     const fs::path file = folder / kManifest;
     try {
@@ -175,8 +181,7 @@ Dataset open_prepared(const fs::path& folder, const std::string& sha) {
                         "delete the folder: it is made again");
         Dataset dataset{manifest.at("name"),
                         sha,
-                        manifest.at("tokenizer").at("name") == "bytes" ? engine::Tokenizer::bytes()
-                                                                       : engine::load_tokenizer(folder / "tokenizer"),
+                        stored_tokenizer(folder, manifest.at("tokenizer").at("name")),
                         {},
                         {},
                         folder};

@@ -70,7 +70,7 @@ reporting::Table plan_table(const sweeps::Spec& spec, const std::vector<sweeps::
 
 int run(const Arguments& arguments) {
     const sweeps::Spec spec = arguments.spec.load();
-    std::vector<sweeps::Point> points = sweeps::expand(spec);
+    std::vector<sweeps::Point> points = sweeps::expand(spec, sweeps::Data::may_be_missing);
     std::erase_if(points, [&](const sweeps::Point& point) { return !arguments.spec.selects(point); });
     if (points.empty()) throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
     if (arguments.print_config) {
