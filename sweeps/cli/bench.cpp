@@ -1,4 +1,4 @@
-// deft bench: how fast this machine trains, as a fraction of the FMA peak measured in the same run; how fast it tokenizes.
+// deft bench: how fast this machine trains, as a fraction of the FMA peak measured in the same run, and tokenizes.
 
 #include <fmt/format.h>
 
@@ -122,7 +122,8 @@ int run_tokenizer(const TokenizerArguments& arguments) {
     const auto megabytes = [](double bytes) { return fmt::format("{:.1f}", bytes / 1e6); };
     reporting::Table table;
     table.caption = fmt::format("Encoding on one thread, {} rounds", arguments.rounds);
-    table.columns = {{"tokenizer", reporting::Align::left}, {"vocabulary"}, {"text, MB"}, {"median MB/s"}, {"best MB/s"}};
+    table.columns = {
+        {"tokenizer", reporting::Align::left}, {"vocabulary"}, {"text, MB"}, {"median MB/s"}, {"best MB/s"}};
     table.rows = {{tokenizer.name(), std::to_string(tokenizer.vocab()), megabytes(static_cast<double>(text.size())),
                    megabytes(median(rates)), megabytes(*std::max_element(rates.begin(), rates.end()))}};
     print(reporting::render_terminal(table, output_width()));

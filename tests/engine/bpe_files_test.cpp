@@ -25,7 +25,8 @@ std::string vocab(const std::vector<std::string>& entries, int without = -1) {
     int id = 0;
     for (const unsigned char byte : bytes_in_alphabet_order()) {
         if (id != without)
-            text += deft::Json(spell(std::string(1, static_cast<char>(byte)))).dump() + ": " + std::to_string(id) + ",\n";
+            text +=
+                deft::Json(spell(std::string(1, static_cast<char>(byte)))).dump() + ": " + std::to_string(id) + ",\n";
         ++id;
     }
     for (std::size_t i = 0; i < entries.size(); ++i) text += entries[i] + (i + 1 < entries.size() ? ",\n" : "\n");
@@ -121,7 +122,7 @@ TEST_CASE("a tokenizer file that ends early or is missing is an I/O error") {
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{4}, whole.size() / 2, whole.size() - 3})
         CHECK_THAT(refusal(ErrorKind::io, whole.substr(0, bytes), kMerges), ContainsSubstring("ends early"));
     CHECK_THAT(refusal(ErrorKind::io, R"({"\u01)", kMerges), ContainsSubstring("ends early"));
-    CHECK_THAT(refusal(ErrorKind::config, whole + "x", kMerges), ContainsSubstring("vocab.json:261: no valid JSON"));
+    CHECK_THAT(refusal(ErrorKind::config, whole + "x", kMerges), ContainsSubstring("vocab.json:262: no valid JSON"));
     const TemporaryFolder folder;
     CHECK_THROWS_AS(load_tokenizer(folder.path()), deft::Error);
     CHECK_THROWS_AS(write_tokenizer(Tokenizer::bytes(), folder.path()), deft::Error);

@@ -22,8 +22,9 @@ constexpr const char* kMissing = "no Python with the package tokenizers (name on
 
 deft::ProcessOutput compare(const std::string& command, const fs::path& first, const fs::path& second) {
     const char* python = std::getenv("DEFT_PYTHON");
-    return deft::run_process({python == nullptr ? "python3" : python, DEFT_SOURCE_DIR "/tests/engine/huggingface_tokenizers.py",
-                              command, first.string(), second.string()});
+    return deft::run_process({python == nullptr ? "python3" : python,
+                              DEFT_SOURCE_DIR "/tests/engine/huggingface_tokenizers.py", command, first.string(),
+                              second.string()});
 }
 
 std::string utf8(std::uint32_t c) {
@@ -54,7 +55,8 @@ std::uint32_t random_character(std::mt19937_64& random) {
 }
 
 std::string random_text(std::mt19937_64& random) {
-    static const std::vector<std::string> words = {"the", "The", " and", "ing", "'s", "'ll", "'", "  ", "\n\n", "12", "tokenizer"};
+    static const std::vector<std::string> words = {"the", "The", " and", "ing", "'s",       "'ll",
+                                                   "'",   "  ",  "\n\n", "12",  "tokenizer"};
     std::string text;
     const std::size_t count = random() % 40;
     for (std::size_t i = 0; i < count; ++i)
@@ -116,7 +118,8 @@ TEST_CASE("the comparison with Hugging Face refuses a wrong token") {
     const Tokenizer trained(std::make_shared<const Bpe>(train_bpe(documents, 262)), "trained");
     const TemporaryFolder folder;
     write_tokenizer(trained, folder / "trained");
-    write_text(folder / "cases.jsonl", R"({"text": "the", "ids": [1]})" "\n");
+    write_text(folder / "cases.jsonl", R"({"text": "the", "ids": [1]})"
+                                       "\n");
     const deft::ProcessOutput output = compare("encode", folder / "trained", folder / "cases.jsonl");
     if (output.exit_code == 77) DEFT_SKIP(kMissing);
     CHECK(output.exit_code == 1);

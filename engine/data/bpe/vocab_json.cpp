@@ -87,8 +87,10 @@ class VocabHandler {
  private:
     [[noreturn]] bool unfit(const char* found) {
         const Place place{file_, inside_ && !entries_.empty() ? entries_.back().line : 1};
-        const std::string where = inside_ && !entries_.empty() ? fmt::format(" at \"{}\"", entries_.back().spelling) : "";
-        throw Error(ErrorKind::config, place, fmt::format("{}{}: a vocabulary gives each token a whole number", found, where),
+        const std::string where =
+            inside_ && !entries_.empty() ? fmt::format(" at \"{}\"", entries_.back().spelling) : "";
+        throw Error(ErrorKind::config, place,
+                    fmt::format("{}{}: a vocabulary gives each token a whole number", found, where),
                     R"(it must read {"token": id, ...})");
     }
 
