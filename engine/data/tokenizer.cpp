@@ -18,7 +18,8 @@ std::string canonical_text(const BpeVocabulary& vocabulary) {
     std::string text = fmt::format("byte-level BPE, GPT-2 split, Unicode 14\n{} tokens, {} ends a document\n",
                                    vocabulary.tokens.size(), vocabulary.end_of_document);
     for (const std::string& token : vocabulary.tokens) text += spell(token) + '\n';
-    for (const Merge& merge : vocabulary.merges) text += fmt::format("{} {} {}\n", merge.left, merge.right, merge.result);
+    for (const Merge& merge : vocabulary.merges)
+        text += fmt::format("{} {} {}\n", merge.left, merge.right, merge.result);
     return text;
 }
 
@@ -68,8 +69,8 @@ std::string Tokenizer::decode(std::span<const std::int32_t> tokens) const {
 
 std::int32_t Tokenizer::token_bytes(std::int32_t id) const {
     if (id < 0 || id >= vocab())
-        throw Error(ErrorKind::config, fmt::format("token {} is not of the tokenizer {}, whose ids are 0 to {}", id, name(),
-                                                   vocab() - 1),
+        throw Error(ErrorKind::config,
+                    fmt::format("token {} is not of the tokenizer {}, whose ids are 0 to {}", id, name(), vocab() - 1),
                     "use the tokenizer that the tokens were made with");
     if (bpe() == nullptr) return id == kEndOfDocument ? 0 : 1;
     return static_cast<std::int32_t>(bpe()->vocabulary().tokens[id].size());
@@ -114,7 +115,8 @@ Tokenizer load_tokenizer(const std::filesystem::path& folder) {
 
 void write_tokenizer(const Tokenizer& tokenizer, const std::filesystem::path& folder) {
     if (tokenizer.bpe() == nullptr)
-        throw Error(ErrorKind::config, "the byte tokenizer has no files", "name it \"bytes\" wherever a tokenizer is named");
+        throw Error(ErrorKind::config, "the byte tokenizer has no files",
+                    "name it \"bytes\" wherever a tokenizer is named");
     write_bpe(tokenizer.bpe()->vocabulary(), folder);
 }
 

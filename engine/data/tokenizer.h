@@ -34,7 +34,8 @@ class Tokenizer {
     // Bytes of text that the token stands for; 0 for end_of_document(). Errors: config, as decode.
     std::int32_t token_bytes(std::int32_t id) const;
 
-    // Of what decides the encoding: the tokens by id, the merges by rank, the split rules. Not of the name or the files.
+    // Of what decides the encoding: the tokens by id, the merges by rank, the split rules. Not of the name or the
+    // files.
     const std::string& sha256() const;
     const std::string& name() const;
 

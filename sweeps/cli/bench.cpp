@@ -1,4 +1,4 @@
-// deft bench: how fast this machine trains, as a fraction of the FMA peak measured in the same run.
+// deft bench: how fast this machine trains, as a fraction of the FMA peak measured in the same run, and tokenizes.
 
 #include <fmt/format.h>
 
@@ -7,9 +7,11 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "base/process.h"
 #include "engine/bench/step.h"
+#include "engine/bench/tokenizer.h"
 #include "kernels/bench/peak_fma.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
@@ -29,6 +31,12 @@ struct TorchTime {
     double seconds = 0;
     std::string version;
     double gemm_flops = 0;  // its rate on 1024 x 3072 x 768, which tells a healthy BLAS from a misconfigured one
+};
+
+struct TokenizerArguments {
+    std::string text;       // a file
+    std::string tokenizer;  // a folder, or none for bytes
+    int rounds = 9;
 };
 
 // Errors: io, when that Python has no PyTorch or the script fails.
@@ -103,10 +111,29 @@ int run_step(const Arguments& arguments) {
     return kExitOk;
 }
 
+int run_tokenizer(const TokenizerArguments& arguments) {
+    using engine::Tokenizer;
+    const std::string text = read_text_file(arguments.text);
+    if (text.empty()) throw Error(ErrorKind::usage, arguments.text + " is empty", "name a file with some text");
+    const Tokenizer tokenizer =
+        arguments.tokenizer.empty() ? Tokenizer::bytes() : engine::load_tokenizer(arguments.tokenizer);
+    std::vector<double> rates;
+    for (int round = 0; round < arguments.rounds; ++round) rates.push_back(engine::tokenizer_rate(tokenizer, text));
+    const auto megabytes = [](double bytes) { return fmt::format("{:.1f}", bytes / 1e6); };
+    reporting::Table table;
+    table.caption = fmt::format("Encoding on one thread, {} rounds", arguments.rounds);
+    table.columns = {
+        {"tokenizer", reporting::Align::left}, {"vocabulary"}, {"text, MB"}, {"median MB/s"}, {"best MB/s"}};
+    table.rows = {{tokenizer.name(), std::to_string(tokenizer.vocab()), megabytes(static_cast<double>(text.size())),
+                   megabytes(median(rates)), megabytes(*std::max_element(rates.begin(), rates.end()))}};
+    print(reporting::render_terminal(table, output_width()));
+    return kExitOk;
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, Context& context) {
-    CLI::App* command = app.add_subcommand("bench", "Measure how fast this machine trains");
+    CLI::App* command = app.add_subcommand("bench", "Measure how fast this machine trains and tokenizes");
     command->require_subcommand(1);
     auto arguments = std::make_shared<Arguments>();
     CLI::App* step = command->add_subcommand("step", "Whole training steps of three models, beside the FMA peak");
@@ -114,6 +141,13 @@ void add_bench(CLI::App& app, Context& context) {
     step->add_option("--rounds", arguments->rounds, "Rounds of each model")->capture_default_str()->check(CLI::Range(1, 100));
     step->add_option("--pytorch", arguments->python, "A Python with torch, to stand beside in the same run");
     step->callback([arguments, &context] { context.exit_code = run_step(*arguments); });
+
+    auto encoding = std::make_shared<TokenizerArguments>();
+    CLI::App* tokenizer = command->add_subcommand("tokenizer", "Encoding text, one thread");
+    tokenizer->add_option("--text", encoding->text, "A text file, plain, .gz or .zst")->required();
+    tokenizer->add_option("--tokenizer", encoding->tokenizer, "A folder with vocab.json and merges.txt; bytes without");
+    tokenizer->add_option("--rounds", encoding->rounds, "Rounds")->capture_default_str()->check(CLI::Range(1, 100));
+    tokenizer->callback([encoding, &context] { context.exit_code = run_tokenizer(*encoding); });
 }
 
 }  // namespace deft::cli

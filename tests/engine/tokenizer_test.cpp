@@ -29,7 +29,8 @@ fs::path gpt2_folder() {
 
 std::string unhex(const std::string& hex) {
     std::string bytes;
-    for (std::size_t i = 0; i < hex.size(); i += 2) bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+    for (std::size_t i = 0; i < hex.size(); i += 2)
+        bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
     return bytes;
 }
 
@@ -41,9 +42,28 @@ std::vector<std::string> pieces(std::string_view text) {
 
 // Bytes, common words and odd characters in any order: valid UTF-8 and not.
 std::string random_text(std::mt19937_64& random) {
-    static const std::vector<std::string> parts = {
-        " ",  "  ", "\n", "\t", "'s", "'ll", "'",  "the", " and", "Hello", "12", " 345", "...", " ((", "\xC3\xA9",
-        "e\xCC\x81", "\xE6\x97\xA5\xE6\x9C\xAC", "\xC2\xA0", "\xE3\x80\x80", "\xF0\x9F\x91\x8B", "\xED\xA0\x80", "\xE2\x82"};
+    static const std::vector<std::string> parts = {" ",
+                                                   "  ",
+                                                   "\n",
+                                                   "\t",
+                                                   "'s",
+                                                   "'ll",
+                                                   "'",
+                                                   "the",
+                                                   " and",
+                                                   "Hello",
+                                                   "12",
+                                                   " 345",
+                                                   "...",
+                                                   " ((",
+                                                   "\xC3\xA9",
+                                                   "e\xCC\x81",
+                                                   "\xE6\x97\xA5\xE6\x9C\xAC",
+                                                   "\xC2\xA0",
+                                                   "\xE3\x80\x80",
+                                                   "\xF0\x9F\x91\x8B",
+                                                   "\xED\xA0\x80",
+                                                   "\xE2\x82"};
     std::string text;
     const std::size_t count = random() % 60;
     for (std::size_t i = 0; i < count; ++i) {
@@ -72,8 +92,7 @@ TEST_CASE("GPT-2's tokens are the golden ones") {
     for (std::string line; std::getline(lines, line); ++checked) {
         INFO(line);
         const deft::Json record = deft::Json::parse(line);
-        const std::string text =
-            record.contains("hex") ? unhex(record["hex"]) : record["text"].get<std::string>();
+        const std::string text = record.contains("hex") ? unhex(record["hex"]) : record["text"].get<std::string>();
         const auto expected = record["ids"].get<std::vector<std::int32_t>>();
         CHECK(tokenizer.encode(text) == expected);
         CHECK(tokenizer.decode(expected) == text);
@@ -100,11 +119,12 @@ TEST_CASE("text splits as GPT-2 splits it") {
     CHECK(pieces("x2y") == Pieces{"x", "2", "y"});
     CHECK(pieces(" '") == Pieces{" '"});
     CHECK(pieces("'") == Pieces{"'"});
-    CHECK(pieces("a\xC2\xA0 b") == Pieces{"a", "\xC2\xA0", " b"});          // U+00A0 is whitespace, but no U+0020
-    CHECK(pieces("e\xCC\x81t") == Pieces{"e", "\xCC\x81", "t"});            // a combining mark is no letter
-    CHECK(pieces("a\xE2\x82 b") == Pieces{"a", "\xE2\x82", " b"});          // cut short
-    CHECK(pieces("\xFF\xFE!x") == Pieces{"\xFF\xFE!", "x"});                // no UTF-8
-    CHECK(pieces("a\xE0\x80\xA0" "b") == Pieces{"a", "\xE0\x80\xA0", "b"});  // overlong
+    CHECK(pieces("a\xC2\xA0 b") == Pieces{"a", "\xC2\xA0", " b"});  // U+00A0 is whitespace, but no U+0020
+    CHECK(pieces("e\xCC\x81t") == Pieces{"e", "\xCC\x81", "t"});    // a combining mark is no letter
+    CHECK(pieces("a\xE2\x82 b") == Pieces{"a", "\xE2\x82", " b"});  // cut short
+    CHECK(pieces("\xFF\xFE!x") == Pieces{"\xFF\xFE!", "x"});        // no UTF-8
+    CHECK(pieces("a\xE0\x80\xA0"
+                 "b") == Pieces{"a", "\xE0\x80\xA0", "b"});  // overlong
 }
 
 TEST_CASE("characters have Unicode's classes") {
@@ -118,7 +138,8 @@ TEST_CASE("characters have Unicode's classes") {
     CHECK(character_class(0x3042) == CharacterClass::letter);
     CHECK(character_class(0x1F44B) == CharacterClass::other);
     CHECK(character_class(0x10FFFF) == CharacterClass::other);
-    for (const int space : {0x09, 0x0A, 0x0D, 0x20, 0x85, 0xA0, 0x1680, 0x2000, 0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000})
+    for (const int space :
+         {0x09, 0x0A, 0x0D, 0x20, 0x85, 0xA0, 0x1680, 0x2000, 0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000})
         CHECK(character_class(space) == CharacterClass::space);
     for (const int none : {0x08, 0x0E, 0x1C, 0x1F, 0x180E, 0x200B, 0xFEFF})
         CHECK(character_class(none) == CharacterClass::other);

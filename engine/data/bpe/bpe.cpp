@@ -5,6 +5,8 @@
 #include <limits>
 #include <queue>
 
+#include "base/error.h"
+
 namespace deft::engine {
 
 Bpe::Bpe(BpeVocabulary vocabulary) : vocabulary_(std::move(vocabulary)), ranks_(vocabulary_.merges.size()) {
@@ -52,26 +54,29 @@ void Bpe::encode_long(std::string_view piece, std::vector<std::int32_t>& out) co
     struct Node {
         std::int32_t token;
         std::int32_t pair_rank;  // of this token and the next, -1 for none
-        std::size_t previous, next;
+        std::uint32_t previous, next;
     };
-    using Entry = std::pair<std::int32_t, std::size_t>;  // rank, position of the left token
-    const std::size_t end = piece.size();
+    if (piece.size() > std::numeric_limits<std::uint32_t>::max())
+        throw Error(ErrorKind::config, "text with no place to split it in 4 GiB", "is this file text?");
+    const auto end = static_cast<std::uint32_t>(piece.size());
     std::vector<Node> nodes(end);
-    for (std::size_t i = 0; i < end; ++i)
+    for (std::uint32_t i = 0; i < end; ++i)
         nodes[i] = {byte_ids_[static_cast<unsigned char>(piece[i])], -1, i - 1, i + 1};  // [0].previous is never used
 
-    std::vector<Entry> entries;
-    const auto update = [&](std::size_t i) {
+    std::vector<std::uint64_t> entries;  // rank in the high half, position of the left token in the low
+    const auto entry = [&](std::uint32_t i) { return static_cast<std::uint64_t>(nodes[i].pair_rank) << 32 | i; };
+    const auto update = [&](std::uint32_t i) {
         Node& node = nodes[i];
         node.pair_rank = node.next < end ? rank(node.token, nodes[node.next].token) : -1;
         return node.pair_rank >= 0;
     };
-    for (std::size_t i = 0; i < end; ++i)
-        if (update(i)) entries.emplace_back(nodes[i].pair_rank, i);
-    std::priority_queue queue(std::greater<Entry>(), std::move(entries));
+    for (std::uint32_t i = 0; i < end; ++i)
+        if (update(i)) entries.push_back(entry(i));
+    std::priority_queue queue(std::greater<std::uint64_t>(), std::move(entries));
 
     while (!queue.empty()) {
-        const auto [lowest, i] = queue.top();
+        const auto lowest = static_cast<std::int32_t>(queue.top() >> 32);
+        const auto i = static_cast<std::uint32_t>(queue.top());
         queue.pop();
         Node& left = nodes[i];
         if (left.pair_rank != lowest) continue;
@@ -80,10 +85,10 @@ void Bpe::encode_long(std::string_view piece, std::vector<std::int32_t>& out) co
         left.next = right.next;
         right.pair_rank = -1;
         if (left.next < end) nodes[left.next].previous = i;
-        if (update(i)) queue.emplace(left.pair_rank, i);
-        if (i > 0 && update(left.previous)) queue.emplace(nodes[left.previous].pair_rank, left.previous);
+        if (update(i)) queue.push(entry(i));
+        if (i > 0 && update(left.previous)) queue.push(entry(left.previous));
     }
-    for (std::size_t i = 0; i < end; i = nodes[i].next) out.push_back(nodes[i].token);
+    for (std::uint32_t i = 0; i < end; i = nodes[i].next) out.push_back(nodes[i].token);
 }
 
 }  // namespace deft::engine

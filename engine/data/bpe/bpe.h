@@ -24,13 +24,14 @@ struct BpeVocabulary {
 
 class Bpe {
  public:
-    // The vocabulary has a token for each of the 256 bytes, no pair merges twice, and every part of a merge is a byte or
-    // the result of an earlier merge: read_bpe and train_bpe see to it.
+    // The vocabulary has a token for each of the 256 bytes, no pair merges twice, and every part of a merge is a byte
+    // or the result of an earlier merge: read_bpe and train_bpe see to it.
     explicit Bpe(BpeVocabulary vocabulary);
 
     const BpeVocabulary& vocabulary() const { return vocabulary_; }
 
-    // Appends the piece's tokens: the pair of lowest rank merges first, the leftmost of equals. Any length, any bytes.
+    // Appends the piece's tokens: the pair of lowest rank merges first, the leftmost of equals. Any bytes.
+    // Errors: config, for a piece above 4 GiB.
     void encode_piece(std::string_view piece, std::vector<std::int32_t>& out) const;
 
  private:
@@ -41,7 +42,7 @@ class Bpe {
     void encode_long(std::string_view piece, std::vector<std::int32_t>& out) const;
 
     BpeVocabulary vocabulary_;
-    PairMap ranks_;                           // of a pair: its index in merges
+    PairMap ranks_;  // of a pair: its index in merges
     std::array<std::int32_t, 256> byte_ids_{};
 };
 

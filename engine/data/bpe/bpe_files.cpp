@@ -109,7 +109,8 @@ class Reader {
         const std::string result = vocabulary_.tokens[merge.left] + vocabulary_.tokens[merge.right];
         const auto found = id_of_.find(result);
         if (found == id_of_.end())
-            refuse(place, fmt::format("this merge makes \"{}{}\", which vocab.json does not have", left, right), kTakeBoth);
+            refuse(place, fmt::format("this merge makes \"{}{}\", which vocab.json does not have", left, right),
+                   kTakeBoth);
         merge.result = found->second;
         if (merge.result == vocabulary_.end_of_document)
             refuse(place, fmt::format("this merge makes {}, which no text may make", kEndOfText));
@@ -123,8 +124,7 @@ class Reader {
     std::int32_t part(std::string_view spelling, const Place& place) const {
         const std::optional<std::string> bytes = unspell(spelling);
         const auto found = bytes ? id_of_.find(*bytes) : id_of_.end();
-        if (found == id_of_.end())
-            refuse(place, fmt::format("\"{}\" is not in vocab.json", spelling), kTakeBoth);
+        if (found == id_of_.end()) refuse(place, fmt::format("\"{}\" is not in vocab.json", spelling), kTakeBoth);
         if (!made_[found->second])
             refuse(place, fmt::format("\"{}\" is no single byte and no earlier line makes it", spelling),
                    "merges stand by rank, a token's own merge before those that use it");
@@ -170,7 +170,8 @@ std::string merges_text(const BpeVocabulary& vocabulary) {
 }
 
 std::string tokenizer_json(const BpeVocabulary& vocabulary) {
-    const Json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
+    const Json byte_level = {
+        {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
     Json model = {{"type", "BPE"},
                   {"dropout", nullptr},
                   {"unk_token", nullptr},
@@ -182,16 +183,17 @@ std::string tokenizer_json(const BpeVocabulary& vocabulary) {
                   {"merges", Json::array()}};
     for (const Merge& merge : vocabulary.merges)
         model["merges"].push_back(spell(vocabulary.tokens[merge.left]) + ' ' + spell(vocabulary.tokens[merge.right]));
-    const Json end_of_text = {{"id", vocabulary.end_of_document}, {"content", kEndOfText}, {"single_word", false},
-                              {"lstrip", false}, {"rstrip", false}, {"normalized", false}, {"special", true}};
-    return Json{{"version", "1.0"},
-                {"truncation", nullptr},
-                {"padding", nullptr},
-                {"added_tokens", Json::array({end_of_text})},
-                {"normalizer", nullptr},
-                {"pre_tokenizer", byte_level},
-                {"post_processor", nullptr},
-                {"decoder", byte_level},
+    const Json end_of_text = {{"id", vocabulary.end_of_document},
+                              {"content", kEndOfText},
+                              {"single_word", false},
+                              {"lstrip", false},
+                              {"rstrip", false},
+                              {"normalized", false},
+                              {"special", true}};
+    return Json{{"version", "1.0"},          {"truncation", nullptr},
+                {"padding", nullptr},        {"added_tokens", Json::array({end_of_text})},
+                {"normalizer", nullptr},     {"pre_tokenizer", byte_level},
+                {"post_processor", nullptr}, {"decoder", byte_level},
                 {"model", std::move(model)}}
         .dump();
 }

@@ -10,9 +10,10 @@ namespace deft::engine {
 // Written in vocab.json; it ends a document and no text makes it.
 inline constexpr const char* kEndOfText = "<|endoftext|>";
 
-// folder/vocab.json: {"token": id, ...}, ids 0 to n-1 without holes. folder/merges.txt: "#version..." and then "left right"
-// a line, lowest rank first. Tokens that no merge makes must be bytes or look like <this>: they are never encoded.
-// Errors: io, where a file cannot be read or is truncated; config, with the line, where the two make no vocabulary.
+// folder/vocab.json: {"token": id, ...}, ids 0 to n-1 without holes. folder/merges.txt: "#version..." and then "left
+// right" a line, lowest rank first. Tokens that no merge makes must be bytes or look like <this>: they are never
+// encoded. Errors: io, where a file cannot be read or is truncated; config, with the line, where the two make no
+// vocabulary.
 BpeVocabulary read_bpe(const std::filesystem::path& folder);
 
 // Writes vocab.json and merges.txt, and the same as tokenizer.json of Hugging Face's `tokenizers`. Makes the folder.

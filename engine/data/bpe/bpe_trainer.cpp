@@ -157,7 +157,8 @@ BpeVocabulary train_bpe_vocabulary(std::span<const std::string_view> documents, 
         throw Error(ErrorKind::config, fmt::format("a vocabulary of {} entries", vocab),
                     fmt::format("the 256 bytes and the end of a document need {}", kBytes + 1));
     BpeVocabulary vocabulary;
-    for (const unsigned char byte : bytes_in_alphabet_order()) vocabulary.tokens.emplace_back(1, static_cast<char>(byte));
+    for (const unsigned char byte : bytes_in_alphabet_order())
+        vocabulary.tokens.emplace_back(1, static_cast<char>(byte));
 
     PairCounts counts(count_words(documents));
     for (std::int32_t id = kBytes; id < vocab - 1; ++id) {

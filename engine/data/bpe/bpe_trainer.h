@@ -1,6 +1,6 @@
 #pragma once
-// Learns a byte-level BPE vocabulary: the most frequent pair merges, again and again (Sennrich et al. 2016, algorithm 1),
-// over GPT-2's pieces.
+// Learns a byte-level BPE vocabulary: the most frequent pair merges, again and again (Sennrich et al. 2016, algorithm
+// 1), over GPT-2's pieces.
 
 #include <cstdint>
 #include <span>

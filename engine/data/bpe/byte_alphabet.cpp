@@ -13,7 +13,7 @@ constexpr bool is_itself(int byte) {
 constexpr int kSymbols = 0x100 + 68;
 
 struct Alphabet {
-    std::array<std::uint16_t, 256> symbol{};   // code point of a byte
+    std::array<std::uint16_t, 256> symbol{};    // code point of a byte
     std::array<std::int16_t, kSymbols> byte{};  // byte of a code point, -1 for none
 };
 

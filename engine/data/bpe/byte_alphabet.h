@@ -1,6 +1,7 @@
 #pragma once
 // How vocab.json and merges.txt write bytes: each as one printable character. 21-7E, A1-AC and AE-FF (hex) are the
-// code point itself; the other 68 bytes, in increasing order, are U+0100, U+0101, ... (space is U+0120, newline U+010A).
+// code point itself; the other 68 bytes, in increasing order, are U+0100, U+0101, ... (space is U+0120, newline
+// U+010A).
 
 #include <array>
 #include <optional>

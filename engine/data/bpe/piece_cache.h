@@ -1,6 +1,6 @@
 #pragma once
-// Remembers the tokens of short pieces. A place holds the latest piece that hashed there, so memory is fixed (2 MiB) and
-// any text may come; a few thousand pieces make up most of a text.
+// Remembers the tokens of short pieces. A place holds the latest piece that hashed there, so memory is fixed (2 MiB)
+// and any text may come; a few thousand pieces make up most of a text.
 
 #include <array>
 #include <cstddef>

@@ -78,7 +78,8 @@ class VocabHandler {
     [[noreturn]] bool parse_error(std::size_t, const std::string&, const Json::exception& error) {
         const Place place{file_, 1 + static_cast<int>(std::count(text_.data(), at_, '\n'))};
         const std::string_view what = error.what();
-        const bool truncated = what.find("end of input") != what.npos || what.find("missing closing quote") != what.npos;
+        const bool open_string = at_ == text_.data() + text_.size() && what.find("invalid string") != what.npos;
+        const bool truncated = open_string || what.find("unexpected end of input") != what.npos;
         if (truncated) throw Error(ErrorKind::io, place, "the file ends early", "copy or download the file again");
         throw Error(ErrorKind::config, place, "no valid JSON", R"(it must read {"token": id, ...}, in UTF-8)");
     }
@@ -86,8 +87,10 @@ class VocabHandler {
  private:
     [[noreturn]] bool unfit(const char* found) {
         const Place place{file_, inside_ && !entries_.empty() ? entries_.back().line : 1};
-        const std::string where = inside_ && !entries_.empty() ? fmt::format(" at \"{}\"", entries_.back().spelling) : "";
-        throw Error(ErrorKind::config, place, fmt::format("{}{}: a vocabulary gives each token a whole number", found, where),
+        const std::string where =
+            inside_ && !entries_.empty() ? fmt::format(" at \"{}\"", entries_.back().spelling) : "";
+        throw Error(ErrorKind::config, place,
+                    fmt::format("{}{}: a vocabulary gives each token a whole number", found, where),
                     R"(it must read {"token": id, ...})");
     }
 

@@ -1,0 +1,13 @@
+#pragma once
+// How fast text becomes tokens, on one thread.
+
+#include <string_view>
+
+#include "engine/data/tokenizer.h"
+
+namespace deft::engine {
+
+// Bytes of text a second through a new Encoder: the text is encoded whole, once.
+double tokenizer_rate(const Tokenizer& tokenizer, std::string_view text);
+
+}  // namespace deft::engine
