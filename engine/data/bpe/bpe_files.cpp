@@ -1,0 +1,212 @@
+#include "engine/data/bpe/bpe_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "engine/data/bpe/byte_alphabet.h"
+#include "engine/data/bpe/vocab_json.h"
+
+namespace deft::engine {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const Place& place, const std::string& what, const std::string& fix = {}) {
+    throw Error(ErrorKind::config, place, what, fix);
+}
+
+constexpr const char* kTakeBoth = "take vocab.json and merges.txt from one source, whole";
+
+// Builds the vocabulary in the files' order and refuses at the first line that does not fit.
+class Reader {
+ public:
+    explicit Reader(const fs::path& folder) : vocab_file_(folder / "vocab.json"), merges_file_(folder / "merges.txt") {}
+
+    BpeVocabulary read() {
+        read_tokens();
+        check_bytes();
+        read_merges();
+        check_all_made();
+        return std::move(vocabulary_);
+    }
+
+ private:
+    void read_tokens() {
+        entries_ = read_vocab_json(vocab_file_);
+        const auto count = static_cast<std::int64_t>(entries_.size());
+        std::vector<const VocabEntry*> owner(entries_.size());
+        vocabulary_.tokens.resize(entries_.size());
+        vocabulary_.end_of_document = -1;
+        for (const VocabEntry& entry : entries_) {
+            const Place place{vocab_file_, entry.line};
+            if (entry.id >= count)
+                refuse(place, fmt::format("token \"{}\" has id {}, but {} tokens must have ids 0 to {} without holes",
+                                          entry.spelling, entry.id, count, count - 1));
+            const VocabEntry*& known = owner[entry.id];
+            if (known != nullptr)
+                refuse(place, fmt::format("tokens \"{}\" and \"{}\" both have id {}", known->spelling, entry.spelling,
+                                          entry.id));
+            known = &entry;
+            add_token(entry, place);
+        }
+        if (vocabulary_.end_of_document < 0)
+            refuse({vocab_file_}, fmt::format("no token {}, which ends a document", kEndOfText),
+                   fmt::format("add \"{}\": {} as its last entry", kEndOfText, count));
+    }
+
+    void add_token(const VocabEntry& entry, const Place& place) {
+        const auto id = static_cast<std::int32_t>(entry.id);
+        const std::optional<std::string> bytes = unspell(entry.spelling);
+        if (!bytes || bytes->empty())
+            refuse(place, fmt::format("token \"{}\" is not written in GPT-2's byte alphabet", entry.spelling),
+                   "in it a space is \xC4\xA0 (U+0120) and a newline \xC4\x8A (U+010A)");
+        if (!id_of_.emplace(*bytes, id).second) refuse(place, fmt::format("token \"{}\" comes twice", entry.spelling));
+        if (entry.spelling == kEndOfText)
+            vocabulary_.end_of_document = id;
+        else
+            vocabulary_.tokens[id] = *bytes;
+    }
+
+    void check_bytes() {
+        made_.resize(vocabulary_.tokens.size());
+        for (const unsigned char byte : bytes_in_alphabet_order()) {
+            const std::string bytes(1, static_cast<char>(byte));
+            const auto found = id_of_.find(bytes);
+            if (found == id_of_.end())
+                refuse({vocab_file_}, fmt::format("no token for the byte 0x{:02x}, written \"{}\"", byte, spell(bytes)),
+                       "a byte-level vocabulary has all 256, or some text could not be encoded");
+            made_[found->second] = true;
+        }
+    }
+
+    void read_merges() {
+        const std::string text = read_file(merges_file_);
+        std::string_view rest = text;
+        for (int line = 1; !rest.empty(); ++line) {
+            std::string_view content = rest.substr(0, rest.find('\n'));
+            rest.remove_prefix(std::min(content.size() + 1, rest.size()));
+            if (content.ends_with('\r')) content.remove_suffix(1);
+            const bool comment = line == 1 && content.starts_with("#version");
+            const bool last = content.empty() && rest.empty();
+            if (!comment && !last) add_merge(content, {merges_file_, line});
+        }
+    }
+
+    void add_merge(std::string_view content, const Place& place) {
+        const std::size_t space = content.find(' ');
+        if (space == std::string_view::npos || content.find(' ', space + 1) != std::string_view::npos)
+            refuse(place, "a merge is two tokens with one space between");
+        const std::string_view left = content.substr(0, space), right = content.substr(space + 1);
+        Merge merge{};
+        merge.left = part(left, place);
+        merge.right = part(right, place);
+        const std::string result = vocabulary_.tokens[merge.left] + vocabulary_.tokens[merge.right];
+        const auto found = id_of_.find(result);
+        if (found == id_of_.end())
+            refuse(place, fmt::format("this merge makes \"{}{}\", which vocab.json does not have", left, right), kTakeBoth);
+        merge.result = found->second;
+        if (merge.result == vocabulary_.end_of_document)
+            refuse(place, fmt::format("this merge makes {}, which no text may make", kEndOfText));
+        const auto rank = static_cast<std::int32_t>(vocabulary_.merges.size());
+        if (pairs_.insert(token_pair(merge.left, merge.right), rank) != rank) refuse(place, "this merge comes twice");
+        made_[merge.result] = true;
+        vocabulary_.merges.push_back(merge);
+    }
+
+    // The id of a merge's part, which must be there by now.
+    std::int32_t part(std::string_view spelling, const Place& place) const {
+        const std::optional<std::string> bytes = unspell(spelling);
+        const auto found = bytes ? id_of_.find(*bytes) : id_of_.end();
+        if (found == id_of_.end())
+            refuse(place, fmt::format("\"{}\" is not in vocab.json", spelling), kTakeBoth);
+        if (!made_[found->second])
+            refuse(place, fmt::format("\"{}\" is no single byte and no earlier line makes it", spelling),
+                   "merges stand by rank, a token's own merge before those that use it");
+        return found->second;
+    }
+
+    // A merges file that lost its end would otherwise encode text wrongly, and nobody would notice.
+    void check_all_made() const {
+        for (const VocabEntry& entry : entries_) {
+            const bool special = entry.spelling.starts_with('<') && entry.spelling.ends_with('>');
+            if (!made_[entry.id] && !special)
+                refuse({vocab_file_, entry.line},
+                       fmt::format("token \"{}\" is no single byte and no line of {} makes it", entry.spelling,
+                                   merges_file_.string()),
+                       kTakeBoth);
+        }
+    }
+
+    fs::path vocab_file_, merges_file_;
+    std::vector<VocabEntry> entries_;
+    std::unordered_map<std::string, std::int32_t> id_of_;  // by bytes
+    std::vector<bool> made_;                               // by id: a byte, or the result of a merge read so far
+    PairMap pairs_;
+    BpeVocabulary vocabulary_;
+};
+
+// By id: {"token": 0, ...}. Json itself would sort by token.
+std::string vocab_json(const BpeVocabulary& vocabulary) {
+    std::string text;
+    for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
+        const bool end = static_cast<std::int32_t>(id) == vocabulary.end_of_document;
+        const std::string spelling = end ? kEndOfText : spell(vocabulary.tokens[id]);
+        text += fmt::format("{}{}: {}", id == 0 ? "{" : ", ", Json(spelling).dump(), id);
+    }
+    return text + "}";
+}
+
+std::string merges_text(const BpeVocabulary& vocabulary) {
+    std::string text = "#version: 0.2\n";
+    for (const Merge& merge : vocabulary.merges)
+        text += spell(vocabulary.tokens[merge.left]) + ' ' + spell(vocabulary.tokens[merge.right]) + '\n';
+    return text;
+}
+
+std::string tokenizer_json(const BpeVocabulary& vocabulary) {
+    const Json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
+    Json model = {{"type", "BPE"},
+                  {"dropout", nullptr},
+                  {"unk_token", nullptr},
+                  {"continuing_subword_prefix", nullptr},
+                  {"end_of_word_suffix", nullptr},
+                  {"fuse_unk", false},
+                  {"byte_fallback", false},
+                  {"vocab", Json::parse(vocab_json(vocabulary))},
+                  {"merges", Json::array()}};
+    for (const Merge& merge : vocabulary.merges)
+        model["merges"].push_back(spell(vocabulary.tokens[merge.left]) + ' ' + spell(vocabulary.tokens[merge.right]));
+    const Json end_of_text = {{"id", vocabulary.end_of_document}, {"content", kEndOfText}, {"single_word", false},
+                              {"lstrip", false}, {"rstrip", false}, {"normalized", false}, {"special", true}};
+    return Json{{"version", "1.0"},
+                {"truncation", nullptr},
+                {"padding", nullptr},
+                {"added_tokens", Json::array({end_of_text})},
+                {"normalizer", nullptr},
+                {"pre_tokenizer", byte_level},
+                {"post_processor", nullptr},
+                {"decoder", byte_level},
+                {"model", std::move(model)}}
+        .dump();
+}
+
+}  // namespace
+
+BpeVocabulary read_bpe(const fs::path& folder) {
+    return Reader(folder).read();
+}
+
+void write_bpe(const BpeVocabulary& vocabulary, const fs::path& folder) {
+    make_folder(folder);
+    write_file_atomically(folder / "vocab.json", vocab_json(vocabulary));
+    write_file_atomically(folder / "merges.txt", merges_text(vocabulary));
+    write_file_atomically(folder / "tokenizer.json", tokenizer_json(vocabulary));
+}
+
+}  // namespace deft::engine

@@ -1,0 +1,61 @@
+#pragma once
+// A flat hash map from pairs of token ids to an index: looked up for every merge.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace deft::engine {
+
+// Two token ids, left in the high half: pairs order by left, then right.
+constexpr std::uint64_t token_pair(std::int32_t left, std::int32_t right) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32 | static_cast<std::uint32_t>(right);
+}
+
+class PairMap {
+ public:
+    // `expected` entries fit without growing.
+    explicit PairMap(std::size_t expected = 0) : slots_(std::bit_ceil(2 * expected + 16)) {}
+
+    // -1 where there is none.
+    std::int32_t find(std::uint64_t pair) const {
+        const Slot& slot = slots_[place(pair)];
+        return slot.value;
+    }
+
+    // The index already there, or `value`, now put there. value >= 0.
+    std::int32_t insert(std::uint64_t pair, std::int32_t value) {
+        Slot& slot = slots_[place(pair)];
+        if (slot.value >= 0) return slot.value;
+        slot = {pair, value};
+        if (2 * ++count_ > slots_.size()) grow();
+        return value;
+    }
+
+ private:
+    struct Slot {
+        std::uint64_t pair = 0;
+        std::int32_t value = -1;
+    };
+
+    // Of the pair, or of the empty slot where it belongs.
+    std::size_t place(std::uint64_t pair) const {
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t i = (pair * 0x9E3779B97F4A7C15u) >> (64 - std::countr_zero(slots_.size()));
+        while (slots_[i].value >= 0 && slots_[i].pair != pair) i = (i + 1) & mask;
+        return i;
+    }
+
+    void grow() {
+        std::vector<Slot> old(2 * slots_.size());
+        old.swap(slots_);
+        for (const Slot& slot : old)
+            if (slot.value >= 0) slots_[place(slot.pair)] = slot;
+    }
+
+    std::vector<Slot> slots_;  // a power of two, at most half full
+    std::size_t count_ = 0;
+};
+
+}  // namespace deft::engine
