@@ -1,6 +1,7 @@
 // Requests, order and dummy scores against lm-evaluation-harness 0.2.0's own hashes and metrics.
 
-#include <cmath>
+#include <algorithm>
+#include <map>
 
 #include "base/sha256.h"
 #include "experiments/datasets/find_file.h"
@@ -112,14 +113,23 @@ TEST_CASE("tasks of other shapes are written without code: yes and no, tab-separ
 
 namespace {
 
+struct RecordsByFile {
+    std::map<std::string, Records> read;
+
+    const Records& of(const RecordSource& source) {
+        if (read.count(source.file) == 0) read[source.file] = records_of(source);
+        return read[source.file];
+    }
+};
+
 // One golden request: the text of a document with stated shots, a choice of it, its gold and its tokens.
-void check_request(const Json& line, const engine::Tokenizer& tokenizer) {
+void check_request(const Json& line, const engine::Tokenizer& tokenizer, RecordsByFile& files) {
     INFO(line.dump());
     const Task task = load_task(line.at("task").get<std::string>(), ".");
-    const Records records = records_of(task.records);
+    const Records& records = files.of(task.records);
     std::string context;
     const auto shots = line.at("shots").get<std::vector<std::size_t>>();
-    const Records pool = shots.empty() || !task.shot_pool ? records : records_of(*task.shot_pool);
+    const Records& pool = shots.empty() || !task.shot_pool ? records : files.of(*task.shot_pool);
     for (const std::size_t shot : shots) context += worked_example(task, pool, pool.items[shot]) + "\n\n";
     const auto choice = line.at("choice").get<std::size_t>();
     const Prompt prompt = make_prompt(task, records, records.items.at(line.at("record").get<std::size_t>()));
@@ -163,10 +173,11 @@ TEST_CASE("stated requests have the harness's text, gold and GPT-2 tokens") {
     if (lines.empty() || !golden::has_data("tokenizers/gpt2/vocab.json"))
         DEFT_SKIP("no golden vectors or tokenizer: set DEFT_DATA_MIRROR");
     const auto tokenizer = engine::load_tokenizer(golden::mirror() / "tokenizers/gpt2");
+    RecordsByFile files;
     int checked = 0;
     for (const Json& line : lines) {
         if (!is_ours(line)) continue;
-        check_request(line, tokenizer);
+        check_request(line, tokenizer, files);
         ++checked;
     }
     CHECK(checked >= 30);
