@@ -200,6 +200,9 @@ TEST_CASE("mistakes in records are told with the task's place and the record's l
                ContainsSubstring("mine.toml:13") && ContainsSubstring("names choice 2 of 2"));
     CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": -1}"), ContainsSubstring("is no index"));
     CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": \"one\"}"), ContainsSubstring("is no index"));
+    const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+    CHECK_THAT(error("{\"q\": " + deep + "}"), ContainsSubstring("is array"));
+    CHECK_THAT(error("{\"q\": " + deep.substr(0, 1'000'000)), ContainsSubstring("no JSON"));
     CHECK_THAT(error("[1]"), ContainsSubstring("mine.jsonl:2") && ContainsSubstring("not a JSON object"));
     CHECK_THAT(error("{\"q\": \n"), ContainsSubstring("mine.jsonl:2:"));
     CHECK_THAT(error("{\"q\": \"\xc3\"}"), ContainsSubstring("mine.jsonl:2:"));
