@@ -103,7 +103,8 @@ TEST_CASE("bits per byte count text bytes only") {
     corpus.add_document("abc");
     corpus.add_document("defg");  // a b c EOD d e f g EOD: 8 targets from 2 samples, 1 + 1 of them marks
     deft::engine::Trainer trainer(config, corpus, 1);
-    const CorpusLoss loss = corpus_loss(trainer.model(), trainer.exec(), corpus, deft::engine::Tokenizer::bytes(), 1000, 2);
+    const auto tokenizer = deft::engine::Tokenizer::bytes();
+    const CorpusLoss loss = corpus_loss(trainer.model(), trainer.exec(), corpus, tokenizer, 1000, 2);
     CHECK(loss.tokens == 8);
     CHECK(loss.bits_per_byte == Approx(loss.loss * 8 / 0.6931471805599453 / 6));
 }
