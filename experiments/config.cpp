@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "experiments/datasets/catalogue.h"
 #include "experiments/datasets/load.h"
+#include "experiments/evaluation/task.h"
 
 namespace deft::experiments {
 
@@ -292,6 +293,9 @@ void resolve_data(TrialConfig& config) {
     const DatasetIdentity identity = dataset_identity(config.data, config.base_folder);
     config.data.sha256 = identity.sha256;
     config.data.vocab = identity.vocab;
+    config.eval.task_sha256.clear();
+    for (const std::string& name : config.eval.tasks)
+        config.eval.task_sha256.push_back(task_sha256(load_task(name, config.base_folder)));
 }
 
 void resolve_data_if_present(TrialConfig& config) {

@@ -3,20 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "base/error.h"
 
 namespace deft::experiments {
 
-namespace {
-
-// Inputs and targets of one request, cut to the model's length; targets outside the continuation are ignored.
-struct Row {
-    std::vector<std::int32_t> input, target;
-};
-
-Row make_row(const Request& request, std::int64_t max_seqlen) {
+ScoredRow scored_row(const Request& request, std::int64_t max_seqlen) {
     std::vector<std::int32_t> tokens = request.context;
     tokens.insert(tokens.end(), request.continuation.begin(), request.continuation.end());
     const auto limit = static_cast<std::size_t>(max_seqlen) + 1;
@@ -26,7 +21,7 @@ Row make_row(const Request& request, std::int64_t max_seqlen) {
                                 request.continuation.size(), max_seqlen),
                     "raise model.seqlen or leave the task out of eval.tasks");
     if (tokens.size() > limit) tokens.erase(tokens.begin(), tokens.end() - static_cast<std::ptrdiff_t>(limit));
-    Row row;
+    ScoredRow row;
     row.input.assign(tokens.begin(), tokens.end() - 1);
     row.target.assign(row.input.size(), kernels::kIgnoreTarget);
     std::copy(request.continuation.begin(), request.continuation.end(),
@@ -34,40 +29,50 @@ Row make_row(const Request& request, std::int64_t max_seqlen) {
     return row;
 }
 
+namespace {
+
+// Runs the rows of one batch and stores their scores.
+void score_batch(engine::Transformer& model, engine::Exec& exec, const std::vector<ScoredRow>& rows,
+                 std::span<const std::size_t> batch, std::vector<Score>& scores) {
+    const std::size_t B = batch.size();
+    std::size_t T = 0;
+    for (const std::size_t row : batch) T = std::max(T, rows[row].input.size());
+    auto* token = model.token.as<std::int32_t>();    // (B, T), padded on the right, which a causal model never sees
+    auto* target = model.target.as<std::int32_t>();  // (B, T)
+    const auto fill = [T](const std::vector<std::int32_t>& values, std::int32_t* out, std::int32_t padding) {
+        std::fill_n(std::copy(values.begin(), values.end(), out), T - values.size(), padding);
+    };
+    for (std::size_t b = 0; b < B; ++b) {
+        fill(rows[batch[b]].input, token + b * T, 0);
+        fill(rows[batch[b]].target, target + b * T, kernels::kIgnoreTarget);
+    }
+    model.evaluate(exec, static_cast<std::int64_t>(B), static_cast<std::int64_t>(T));
+    const auto* loss = model.loss.as<float>();             // (B, T)
+    const auto* greedy = model.greedy.as<std::int32_t>();  // (B, T)
+    for (std::size_t b = 0; b < B; ++b)
+        for (std::size_t i = b * T; i < (b + 1) * T; ++i) {
+            if (target[i] == kernels::kIgnoreTarget) continue;
+            Score& result = scores[batch[b]];
+            result.log_likelihood -= static_cast<double>(loss[i]);
+            result.greedy = result.greedy && greedy[i] == 1;
+        }
+}
+
 }  // namespace
 
 std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::span<const Request> requests,
                          std::int64_t batch) {
-    std::vector<Score> scores;
-    for (std::size_t first = 0; first < requests.size(); first += static_cast<std::size_t>(batch)) {
-        const std::size_t B = std::min(static_cast<std::size_t>(batch), requests.size() - first);
-        std::vector<Row> rows;
-        std::size_t T = 0;
-        for (std::size_t b = 0; b < B; ++b) {
-            rows.push_back(make_row(requests[first + b], model.config().max_seqlen));
-            T = std::max(T, rows.back().input.size());
-        }
-        auto* token = model.token.as<std::int32_t>();    // (B, T), padded on the right, which a causal model never sees
-        auto* target = model.target.as<std::int32_t>();  // (B, T)
-        for (std::size_t b = 0; b < B; ++b) {
-            std::fill_n(std::copy(rows[b].input.begin(), rows[b].input.end(), token + b * T), T - rows[b].input.size(),
-                        0);
-            std::fill_n(std::copy(rows[b].target.begin(), rows[b].target.end(), target + b * T),
-                        T - rows[b].target.size(), kernels::kIgnoreTarget);
-        }
-        model.evaluate(exec, static_cast<std::int64_t>(B), static_cast<std::int64_t>(T));
-        const auto* loss = model.loss.as<float>();             // (B, T)
-        const auto* greedy = model.greedy.as<std::int32_t>();  // (B, T)
-        for (std::size_t b = 0; b < B; ++b) {
-            Score result;
-            for (std::size_t t = 0; t < T; ++t) {
-                if (target[b * T + t] == kernels::kIgnoreTarget) continue;
-                result.log_likelihood -= static_cast<double>(loss[b * T + t]);
-                result.greedy = result.greedy && greedy[b * T + t] == 1;
-            }
-            scores.push_back(result);
-        }
-    }
+    std::vector<ScoredRow> rows;
+    for (const Request& request : requests) rows.push_back(scored_row(request, model.config().max_seqlen));
+    // By length, so that a batch is padded little.
+    std::vector<std::size_t> order(rows.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return rows[a].input.size() > rows[b].input.size(); });
+    std::vector<Score> scores(rows.size());
+    const auto B = static_cast<std::size_t>(batch);
+    for (std::size_t first = 0; first < order.size(); first += B)
+        score_batch(model, exec, rows, std::span(order).subspan(first, std::min(B, order.size() - first)), scores);
     return scores;
 }
 
@@ -80,6 +85,7 @@ CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const eng
                     "supply more validation text or lower model.seqlen");
     double nats = 0;
     std::int64_t text_bytes = 0;
+    std::vector<std::int64_t> seen(static_cast<std::size_t>(model.config().vocab), 0);  // (V), among the targets
     for (std::int64_t first = 0; first < samples; first += batch) {
         const std::int64_t B = std::min(batch, samples - first);
         auto* token = model.token.as<std::int32_t>();    // (B, T)
@@ -91,10 +97,15 @@ CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const eng
         for (std::int64_t i = 0; i < B * T; ++i) {
             nats += static_cast<double>(loss[i]);
             text_bytes += tokenizer.token_bytes(target[i]);
+            ++seen[static_cast<std::size_t>(target[i])];
         }
     }
     CorpusLoss result;
     result.tokens = samples * T;
+    for (const std::int64_t count : seen) {
+        const double p = static_cast<double>(count) / static_cast<double>(result.tokens);
+        if (count > 0) result.unigram_entropy -= p * std::log(p);
+    }
     result.loss = nats / static_cast<double>(result.tokens);
     result.bits_per_byte = nats / std::numbers::ln2 / static_cast<double>(text_bytes);
     return result;

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "engine/data/token_corpus.h"
+#include "engine/data/tokenizer.h"
 #include "engine/models/transformer.h"
+#include "experiments/evaluation/metrics.h"
 
 namespace deft::experiments {
 
@@ -17,19 +19,24 @@ struct Request {
     std::vector<std::int32_t> continuation;
 };
 
-struct Score {
-    double log_likelihood = 0;  // nats, summed over the continuation
-    bool greedy = true;         // every token of it has the largest logit at its place
+// One request as the model sees it, cut to its length; targets outside the continuation are kernels::kIgnoreTarget.
+struct ScoredRow {
+    std::vector<std::int32_t> input, target;  // of equal length, at most max_seqlen
 };
 
+// Errors: as score().
+ScoredRow scored_row(const Request& request, std::int64_t max_seqlen);
+
 // The last max_seqlen + 1 tokens of context and continuation are kept, as in lm-evaluation-harness: the context is cut
-// from the left, the continuation never. Errors: config, for a continuation longer than max_seqlen.
+// from the left, the continuation never. Requests of like length share a batch; scores come in the requests' order.
+// Errors: config, for a continuation longer than max_seqlen and for an empty context.
 std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::span<const Request> requests,
                          std::int64_t batch);
 
 struct CorpusLoss {
     double loss = 0;           // mean nats a token
-    double bits_per_byte = 0;  // total nats / ln 2 / bytes of text among the targets
+    double bits_per_byte = 0;  // total nats / ln 2 / bytes of text that the targets stand for
+    double unigram_entropy = 0;  // of the targets' own frequencies, nats: no predictor without context does better
     std::int64_t tokens = 0;
 };
 

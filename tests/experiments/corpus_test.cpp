@@ -76,8 +76,9 @@ TEST_CASE(
     const auto config = opinionated(16);
     const auto corpus = deft::engine::tiny_corpus(500, 256);
     deft::engine::Trainer trainer(config, corpus, 1);
-    const auto request = [](const std::string& context, const std::string& continuation) {
-        return Request{deft::engine::encode_bytes(context), deft::engine::encode_bytes(continuation)};
+    const auto bytes = deft::engine::Tokenizer::bytes();
+    const auto request = [&](const std::string& context, const std::string& continuation) {
+        return Request{bytes.encode(context), bytes.encode(continuation)};
     };
     const std::vector<Request> requests = {request("ab", "c"), request("hello wor", "ld"), request("x", " yes"),
                                            request("0123456789abcdefghij", "kl"), request("56789abcdefghij", "kl")};
@@ -99,11 +100,11 @@ TEST_CASE(
 
 TEST_CASE("bits per byte count text bytes only") {
     const auto config = opinionated(4);
-    deft::engine::TokenCorpus corpus;
-    corpus.add_document("abc");
-    corpus.add_document("defg");  // a b c EOD d e f g EOD: 8 targets from 2 samples, 1 + 1 of them marks
+    const auto tokenizer = deft::engine::Tokenizer::bytes();
+    // a b c EOD d e f g EOD: 8 targets from 2 samples, 1 + 1 of them marks
+    const auto corpus = deft::engine::corpus_of_documents(std::vector<std::string>{"abc", "defg"}, tokenizer);
     deft::engine::Trainer trainer(config, corpus, 1);
-    const CorpusLoss loss = corpus_loss(trainer.model(), trainer.exec(), corpus, 1000, 2);
+    const CorpusLoss loss = corpus_loss(trainer.model(), trainer.exec(), corpus, tokenizer, 1000, 2);
     CHECK(loss.tokens == 8);
     CHECK(loss.bits_per_byte == Approx(loss.loss * 8 / 0.6931471805599453 / 6));
 }

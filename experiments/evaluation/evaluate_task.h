@@ -1,0 +1,46 @@
+#pragma once
+// One task under a trained model.
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "base/journal.h"
+#include "engine/data/tokenizer.h"
+#include "engine/models/transformer.h"
+#include "experiments/evaluation/scoring.h"
+#include "experiments/evaluation/task.h"
+
+namespace deft::experiments {
+
+struct TaskRun {
+    const engine::Tokenizer& tokenizer;
+    engine::Transformer& model;
+    engine::Exec& exec;
+    std::int64_t batch;          // the model's largest micro-batch
+    std::int64_t documents;      // the first n of the task's order; 0: all
+    std::int64_t embedded_seed;  // of the corpus whose facts the embedded tasks ask for
+    std::filesystem::path base_folder;
+    std::int64_t step;
+};
+
+// The task's metrics as journal records. A continuation longer than the model is scored window by window, which the
+// task's version then says. Errors: config, for records that are missing or do not fit the task.
+std::vector<journal::Evaluation> evaluate_task(const Task& task, const TaskRun& run);
+
+// Every task by name or file, as load_task finds them; all are read before the first is scored.
+std::vector<journal::Evaluation> evaluate_tasks(const std::vector<std::string>& names, const TaskRun& run);
+
+// Context and continuation encoded apart, as lm-evaluation-harness 0.2.0 does; an empty context is the end-of-document
+// mark.
+Request encode_request(const engine::Tokenizer& tokenizer, const TextRequest& request);
+
+// The texts that a perplexity task scores, one or one a record, with what is counted of the first `limit` records
+// (0: all).
+struct ScoredTexts {
+    std::vector<std::string> texts;
+    TextTotals totals;  // log_likelihood and tokens are not filled
+};
+ScoredTexts scored_texts(const Task& task, const Records& records, std::int64_t limit);
+
+}  // namespace deft::experiments

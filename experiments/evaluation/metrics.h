@@ -1,0 +1,73 @@
+#pragma once
+// Scores of a task from log-likelihoods; nothing here knows a model. Names:
+//
+//   multiple_choice   acc; acc_norm: log-likelihoods divided by the choices' code points; acc_bytes: by their bytes;
+//                     gold_bits_per_byte
+//   last_word         acc: every token of the target is the model's first choice; perplexity: exp(-mean ll), a mean
+//                     over documents, not tokens; gold_bits_per_byte
+//   perplexity        word_perplexity, byte_perplexity, token_perplexity: exp(-sum ll / count); bits_per_byte
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "experiments/evaluation/requests.h"
+
+namespace deft::experiments {
+
+struct Score {
+    double log_likelihood = 0;  // nats, summed over the continuation
+    bool greedy = true;         // every token of it has the largest logit at its place
+};
+
+struct Metric {
+    std::string name, unit;
+    std::string better;  // lower | higher
+    double value = 0;
+    std::int64_t n = 0;         // documents
+    double standard_error = 0;  // NaN: unknown
+    double chance = 0;          // NaN: none
+};
+
+// What a task of that kind may ask for.
+std::vector<const char*> metric_names(TaskKind kind);
+
+// Index of the largest value: the first of equal ones; NaN counts as the largest (numpy's argmax).
+std::size_t argmax(std::span<const double> values);
+
+// The predicted choice. lengths divide the log-likelihoods (-1 / 0 = -infinity, 0 / 0 = NaN); empty: they are not.
+std::size_t predict(Prediction rule, std::span<const double> log_likelihoods, std::span<const std::int64_t> lengths);
+
+double mean(std::span<const double> values);
+// sqrt(sum (x - m)^2 / (n - 1)) / sqrt(n); NaN for n < 2.
+double standard_error(std::span<const double> values);
+
+// -ll / ln 2 / UTF-8 bytes of the choice, its delimiter not counted.
+double bits_per_byte(double log_likelihood, std::int64_t bytes);
+
+// exp(-sum ll / count).
+double perplexity(double log_likelihood, std::int64_t count);
+
+// The task's metrics; scores: one for each request of each document, in order.
+std::vector<Metric> document_metrics(const Task& task, std::span<const Document> documents,
+                                     std::span<const Score> scores);
+
+// Sums over the scored texts of a perplexity task.
+struct TextTotals {
+    double log_likelihood = 0;
+    std::int64_t texts = 0, words = 0, bytes = 0;
+    std::optional<std::int64_t> tokens;  // of the reference tokenizer, where its files are there
+};
+
+// token_perplexity is left out where its tokens are unknown.
+std::vector<Metric> text_metrics(const Task& task, const TextTotals& totals);
+
+// The unweighted mean of the tasks' headline metrics x 100; missing ones are left out of sum and count. NaN for none.
+double suite_average(std::span<const std::optional<double>> scores);
+
+// x with that many significant digits, rounded as Python rounds: the exact binary value, half to even.
+double round_significant(double x, int digits);
+
+}  // namespace deft::experiments

@@ -1,0 +1,98 @@
+#include "experiments/evaluation/prompt.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace deft::experiments {
+
+namespace {
+
+[[noreturn]] void refuse_gold(const TaskPrompt& prompt, const Records& records, const Record& record,
+                              const std::string& what, const std::string& fix = {}) {
+    throw Error(ErrorKind::config, prompt.gold_place,
+                fmt::format("field '{}' of the record at {}:{} {}", prompt.gold, records.file, record.line, what), fix);
+}
+
+// An integer, or text that is one.
+std::size_t index_of(const Json& value, const TaskPrompt& prompt, const Records& records, const Record& record) {
+    std::int64_t index = -1;
+    if (value.is_number_integer()) index = value.get<std::int64_t>();
+    if (value.is_string()) {
+        const std::string& text = value.get_ref<const std::string&>();
+        const auto parsed = std::from_chars(text.data(), text.data() + text.size(), index);
+        if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) index = -1;
+    }
+    if (index < 0) refuse_gold(prompt, records, record, "is no index", "name the values in prompt.gold_values");
+    return static_cast<std::size_t>(index);
+}
+
+std::size_t gold_index(const TaskPrompt& prompt, const Records& records, const Record& record, std::size_t choices) {
+    const Json& value = field_at(records, record, prompt.gold, prompt.gold_place);
+    std::size_t gold = 0;
+    if (prompt.gold_values.empty()) {
+        gold = index_of(value, prompt, records, record);
+    } else {
+        const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+        const auto found = std::find(prompt.gold_values.begin(), prompt.gold_values.end(), text);
+        if (found == prompt.gold_values.end())
+            refuse_gold(prompt, records, record, fmt::format("is '{}'", text),
+                        fmt::format("prompt.gold_values has {}", fmt::join(prompt.gold_values, ", ")));
+        gold = static_cast<std::size_t>(found - prompt.gold_values.begin());
+    }
+    if (gold >= choices)
+        refuse_gold(prompt, records, record, fmt::format("names choice {} of {}", gold, choices),
+                    "indices count from 0");
+    return gold;
+}
+
+std::vector<std::string> choices_of(const TaskPrompt& prompt, const Records& records, const Record& record) {
+    std::vector<std::string> choices;
+    for (const TextTemplate& choice : prompt.choices) choices.push_back(render(choice, records, record));
+    if (prompt.choice_list.empty()) return choices;
+    const Json& list = field_at(records, record, prompt.choice_list, prompt.choice->place);
+    if (!list.is_array() || list.empty())
+        throw Error(ErrorKind::config, prompt.choice->place,
+                    fmt::format("field '{}' of the record at {}:{} is no list of choices", prompt.choice_list,
+                                records.file, record.line));
+    for (const Json& item : list) choices.push_back(render(*prompt.choice, records, record, &item));
+    return choices;
+}
+
+}  // namespace
+
+Prompt make_prompt(const Task& task, const Records& records, const Record& record) {
+    Prompt prompt;
+    for (const TextTemplate& text : task.prompt.text) prompt.texts.push_back(render(text, records, record));
+    if (task.kind == TaskKind::multiple_choice) {
+        prompt.choices = choices_of(task.prompt, records, record);
+        prompt.gold = gold_index(task.prompt, records, record, prompt.choices.size());
+    } else {
+        prompt.choices.push_back(render(*task.prompt.target, records, record));
+    }
+    return prompt;
+}
+
+std::string worked_example(const Task& task, const Records& records, const Record& record) {
+    const Prompt prompt = make_prompt(task, records, record);
+    return prompt.text_of(prompt.gold) + task.prompt.delimiter + prompt.choices[prompt.gold];
+}
+
+std::vector<std::size_t> draw_shots(PythonRandom& random, const Task& task, const Records& pool, const Record* self) {
+    if (task.shots == 0) return {};
+    const auto shots = static_cast<std::size_t>(task.shots);
+    const std::size_t draws = self == nullptr ? shots : shots + 1;
+    if (pool.items.size() < draws)
+        throw Error(ErrorKind::config, Place{task.file.string(), 0, 0},
+                    fmt::format("{} shots need {} records, {} has {}", shots, draws, pool.file, pool.items.size()),
+                    "lower shots or name a larger shot_pool");
+    std::vector<std::size_t> drawn = random.sample(pool.items.size(), draws);
+    if (self != nullptr)
+        std::erase_if(drawn, [&](std::size_t index) { return pool.items[index].fields == self->fields; });
+    if (drawn.size() > shots) drawn.resize(shots);
+    return drawn;
+}
+
+}  // namespace deft::experiments

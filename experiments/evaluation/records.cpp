@@ -1,0 +1,155 @@
+#include "experiments/evaluation/records.h"
+
+#include <fmt/format.h>
+
+#include "base/files.h"
+#include "experiments/datasets/embedded_corpus.h"
+#include "experiments/datasets/find_file.h"
+#include "experiments/evaluation/text.h"
+
+namespace deft::experiments {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Calls use(line without its end, number from 1) for each line; the end of the last one may be missing.
+template <class Use>
+void for_each_line(const std::string& text, Use&& use) {
+    int number = 0;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        std::string_view line(text.data() + begin, end - begin);
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        use(line, ++number);
+        begin = end + 1;
+    }
+}
+
+void require_utf8(std::string_view line, const std::string& file, int number) {
+    if (!is_valid_utf8(line)) throw Error(ErrorKind::config, Place{file, number, 0}, "the record is not valid UTF-8");
+}
+
+Json parse_json(std::string_view text, const Place& place, bool columns_count) {
+    try {
+        return Json::parse(text);
+    } catch (const Json::parse_error& error) {
+        Place at = place;
+        if (columns_count) at.column = static_cast<int>(error.byte);
+        const std::string what = error.what();  // "[json...] parse error at line 1, column 5: reason"
+        const std::size_t reason = what.find(": ");
+        throw Error(ErrorKind::config, at,
+                    "the record is no JSON: " + (reason == std::string::npos ? what : what.substr(reason + 2)));
+    }
+}
+
+Record object_record(Json fields, int number, const std::string& file) {
+    if (!fields.is_object())
+        throw Error(ErrorKind::config, Place{file, number, 0},
+                    fmt::format("the record is {}, not a JSON object", fields.type_name()));
+    return {std::move(fields), number};
+}
+
+Records parse_jsonl(const std::string& text, const std::string& file) {
+    Records records{file, {}};
+    for_each_line(text, [&](std::string_view line, int number) {
+        if (strip(line).empty()) return;
+        records.items.push_back(object_record(parse_json(line, {file, number, 0}, true), number, file));
+    });
+    return records;
+}
+
+Records parse_json_array(const std::string& text, const std::string& file) {
+    Json array = parse_json(text, {file, 0, 0}, false);
+    if (!array.is_array())
+        throw Error(ErrorKind::config, Place{file, 0, 0},
+                    fmt::format("the file is {}, not an array of records", array.type_name()));
+    Records records{file, {}};
+    for (Json& fields : array)
+        records.items.push_back(object_record(std::move(fields), static_cast<int>(records.items.size()) + 1, file));
+    return records;
+}
+
+// Columns are parted by tabs alone; quotes are ordinary characters.
+Records parse_tsv(const RecordSource& source, const std::string& text, const std::string& file) {
+    Records records{file, {}};
+    for_each_line(text, [&](std::string_view line, int number) {
+        if ((source.header && number == 1) || line.empty()) return;
+        require_utf8(line, file, number);
+        Record record{Json::object(), number};
+        std::size_t column = 0;
+        for (std::size_t begin = 0; begin <= line.size(); ++column) {
+            const std::size_t end = std::min(line.find('\t', begin), line.size());
+            if (column < source.columns.size())
+                record.fields[source.columns[column]] = std::string(line.substr(begin, end - begin));
+            begin = end + 1;
+        }
+        if (column != source.columns.size())
+            throw Error(
+                ErrorKind::config, Place{file, number, 0},
+                fmt::format("the record has {} columns where the task names {}", column, source.columns.size()));
+        records.items.push_back(std::move(record));
+    });
+    return records;
+}
+
+Records parse_lines(const std::string& text, const std::string& file) {
+    Records records{file, {}};
+    for_each_line(text, [&](std::string_view line, int number) {
+        require_utf8(line, file, number);
+        records.items.push_back({Json{{"line", std::string(line)}}, number});
+    });
+    return records;
+}
+
+std::string without_leading_space(const std::string& text) {
+    return text.starts_with(' ') ? text.substr(1) : text;
+}
+
+Records generate(const RecordSource& source, const RecordContext& context) {
+    const auto seed = static_cast<std::uint64_t>(context.embedded_seed);
+    const std::int64_t count = context.limit > 0 ? context.limit : source.count;
+    Records records{fmt::format("{} (seed {})", source.generator, context.embedded_seed), {}};
+    const auto add = [&](Json fields) {
+        records.items.push_back({std::move(fields), static_cast<int>(records.items.size()) + 1});
+    };
+    if (source.generator == "embedded_questions")
+        for (const FourWayQuestion& question : embedded_questions(seed, count)) {
+            Json choices = Json::array();
+            for (const std::string& choice : question.choices) choices.push_back(without_leading_space(choice));
+            add({{"context", question.context}, {"choices", std::move(choices)}, {"gold", question.gold}});
+        }
+    else
+        for (const LastWordQuestion& question : embedded_last_words(seed, count))
+            add({{"context", question.context}, {"word", without_leading_space(question.word)}});
+    return records;
+}
+
+}  // namespace
+
+fs::path find_records_file(const RecordSource& source, const fs::path& task_folder, const fs::path& base_folder) {
+    if (const auto found = look_for_data_file(source.file, base_folder)) return *found;
+    if (const auto found = look_for_data_file(source.file, task_folder)) return *found;
+    return find_data_file(source.file, base_folder);
+}
+
+Records parse_records(const RecordSource& source, const std::string& text, const std::string& file) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (text.starts_with(kByteOrderMark)) return parse_records(source, text.substr(kByteOrderMark.size()), file);
+    if (source.format == "json") return parse_json_array(text, file);
+    if (source.format == "tsv") return parse_tsv(source, text, file);
+    if (source.format == "lines") return parse_lines(text, file);
+    return parse_jsonl(text, file);
+}
+
+Records load_records(const RecordSource& source, const RecordContext& context) {
+    if (!source.generator.empty()) return generate(source, context);
+    const fs::path path = find_records_file(source, context.task_folder, context.base_folder);
+    Records records = parse_records(source, read_text_file(path), path.string());
+    if (records.items.empty())
+        throw Error(ErrorKind::config, Place{path.string(), 0, 0}, "the file holds no record",
+                    "supply the records, or take the task out of eval.tasks");
+    return records;
+}
+
+}  // namespace deft::experiments

@@ -1,0 +1,52 @@
+#pragma once
+// The records that a task's documents and shots are made of.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/json.h"
+
+namespace deft::experiments {
+
+struct RecordSource {
+    std::string file;                  // as find_data_file takes it; empty: generated
+    std::string format = "jsonl";      // jsonl | json (one array) | tsv | lines
+    std::vector<std::string> columns;  // tsv: a name for each column
+    bool header = false;               // tsv: the first line names the columns and is no record
+    std::string generator;             // embedded_questions | embedded_last_words
+    std::int64_t count = 0;            // generator: how many, where the run sets no limit
+    Place place;
+};
+
+struct Record {
+    Json fields;   // an object; of lines: {"line": the line}
+    int line = 0;  // in the file, from 1; of a json array and of a generator: the record's number
+};
+
+struct Records {
+    std::string file;  // for messages
+    std::vector<Record> items;
+};
+
+// Where to look for files, beside the data mirror, and what a generator needs to know of the run.
+struct RecordContext {
+    std::filesystem::path task_folder;  // of the task's file
+    std::filesystem::path base_folder;
+    std::int64_t embedded_seed = 1;
+    std::int64_t limit = 0;  // generators make so many; 0: the source's count
+};
+
+// Errors: config, for a missing file and for a record that is no object, no UTF-8 or not of the format, with its place.
+Records load_records(const RecordSource& source, const RecordContext& context);
+
+// The file of a source that has one. Errors: config, naming the places that were looked at.
+std::filesystem::path find_records_file(const RecordSource& source, const std::filesystem::path& task_folder,
+                                        const std::filesystem::path& base_folder);
+
+// Text in one of the formats above.
+Records parse_records(const RecordSource& source, const std::string& text, const std::string& file);
+
+}  // namespace deft::experiments

@@ -1,0 +1,60 @@
+#include "experiments/evaluation/task.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/config.h"
+#include "base/files.h"
+#include "base/sha256.h"
+
+namespace deft::experiments {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string records_sha256(const RecordSource& source, const Task& task) {
+    return sha256(read_text_file(find_records_file(source, task.file.parent_path(), task.base_folder)));
+}
+
+const fs::path kProjectTasks = fs::path(DEFT_SOURCE_DIR) / "experiments" / "tasks";
+
+fs::path find_task_file(const std::string& name, const fs::path& base_folder) {
+    for (const fs::path& path : {base_folder / name, base_folder / (name + ".toml"), kProjectTasks / (name + ".toml")})
+        if (!name.empty() && fs::is_regular_file(path)) return path;
+    const std::vector<std::string> known = project_tasks();
+    const std::string meant = did_you_mean(name, known);
+    throw Error(
+        ErrorKind::config,
+        fmt::format("unknown task '{}': neither a file in {} nor one of the project's", name, base_folder.string()),
+        meant.empty() ? fmt::format("known tasks: {}", fmt::join(known, ", "))
+                      : fmt::format("did you mean {}?", meant));
+}
+
+}  // namespace
+
+Task load_task(const std::string& name_or_file, const fs::path& base_folder) {
+    const fs::path file = find_task_file(name_or_file, base_folder);
+    return parse_task(read_file(file), file, base_folder);
+}
+
+std::vector<std::string> project_tasks() {
+    std::vector<std::string> names;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(kProjectTasks, none))
+        if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+std::string task_sha256(const Task& task) {
+    Json content{{"definition", task.definition}};
+    if (task.records.generator.empty()) content["records"] = records_sha256(task.records, task);
+    if (task.shots > 0 && task.shot_pool && task.shot_pool->generator.empty())
+        content["shot_pool"] = records_sha256(*task.shot_pool, task);
+    return sha256(canonical_json(content));
+}
+
+}  // namespace deft::experiments

@@ -1,0 +1,204 @@
+// Task files, read strictly.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/config.h"
+#include "experiments/evaluation/metrics.h"
+#include "experiments/evaluation/task.h"
+
+namespace deft::experiments {
+
+namespace {
+
+// The value of a key that takes one of a few words.
+template <class T>
+T one_of(TableReader& table, const char* key, const std::string& word,
+         const std::vector<std::pair<std::string, T>>& of) {
+    std::vector<std::string> words;
+    for (const auto& [name, value] : of) {
+        if (name == word) return value;
+        words.push_back(name);
+    }
+    const std::string meant = did_you_mean(word, words);
+    throw Error(ErrorKind::config, table.place(key), fmt::format("{} is '{}'", table.name(key), word),
+                meant.empty() ? fmt::format("write one of {}", fmt::join(words, ", "))
+                              : fmt::format("did you mean {}?", meant));
+}
+
+template <class T>
+T optional_one_of(TableReader& table, const char* key, const std::vector<std::pair<std::string, T>>& of) {
+    std::string word = of.front().first;
+    table.optional(key, word);
+    return one_of(table, key, word, of);
+}
+
+[[noreturn]] void refuse(TableReader& table, const char* key, const std::string& what) {
+    throw Error(ErrorKind::config, table.place(key), fmt::format("{} {}", table.name(key), what));
+}
+
+std::string required_text(TableReader& table, const char* key) {
+    std::string text = table.required<std::string>(key);
+    if (text.empty()) refuse(table, key, "is empty");
+    return text;
+}
+
+std::optional<TextTemplate> optional_template(TableReader& table, const char* key) {
+    const ConfigNode* node = table.optional_node(key);
+    if (node == nullptr) return std::nullopt;
+    std::string text;
+    table.optional(key, text);
+    return parse_template(text, node->place);
+}
+
+std::vector<TextTemplate> optional_templates(TableReader& table, const char* key) {
+    const ConfigNode* node = table.optional_node(key);
+    if (node == nullptr) return {};
+    std::vector<std::string> texts;
+    table.optional(key, texts);
+    std::vector<TextTemplate> templates;
+    for (std::size_t i = 0; i < texts.size(); ++i) templates.push_back(parse_template(texts[i], node->items[i].place));
+    return templates;
+}
+
+RecordSource read_source(TableReader& table, const Place& place) {
+    RecordSource source;
+    source.place = place;
+    table.optional("generator", source.generator);
+    if (!source.generator.empty()) {
+        one_of<int>(table, "generator", source.generator, {{"embedded_questions", 0}, {"embedded_last_words", 0}});
+        source.count = table.required<std::int64_t>("count");
+        if (source.count < 1 || source.count > 1'000'000) refuse(table, "count", "must be from 1 to 1,000,000");
+        return source;
+    }
+    source.file = required_text(table, "file");
+    source.format = required_text(table, "format");
+    one_of<int>(table, "format", source.format, {{"jsonl", 0}, {"json", 0}, {"tsv", 0}, {"lines", 0}});
+    if (source.format == "tsv") {
+        source.columns = table.required<std::vector<std::string>>("columns");
+        if (source.columns.empty()) refuse(table, "columns", "is empty");
+        table.optional("header", source.header);
+    }
+    return source;
+}
+
+void read_choices(TableReader& table, TaskPrompt& prompt) {
+    prompt.choices = optional_templates(table, "choices");
+    table.optional("choice_list", prompt.choice_list);
+    if (prompt.choices.empty() == prompt.choice_list.empty())
+        throw Error(ErrorKind::config, prompt.place,
+                    "a multiple_choice task needs prompt.choices or prompt.choice_list", "write the one or the other");
+    if (!prompt.choice_list.empty()) {
+        prompt.choice = optional_template(table, "choice");
+        if (!prompt.choice) prompt.choice = parse_template("{choice}", table.place("choice_list"));
+    }
+    if (prompt.text.size() > 1 && prompt.text.size() != prompt.choices.size())
+        refuse(table, "text", fmt::format("gives {} texts for {} choices", prompt.text.size(), prompt.choices.size()));
+    prompt.gold = required_text(table, "gold");
+    prompt.gold_place = table.place("gold");
+    table.optional("gold_values", prompt.gold_values);
+    prompt.prediction = optional_one_of<Prediction>(table, "prediction",
+                                                    {{"argmax", Prediction::argmax},
+                                                     {"first_if_greater", Prediction::first_if_greater},
+                                                     {"second_if_greater", Prediction::second_if_greater}});
+    if (prompt.prediction != Prediction::argmax && prompt.choices.size() != 2)
+        refuse(table, "prediction", "compares exactly two choices");
+}
+
+TaskPrompt read_prompt(const ConfigNode& node, TaskKind kind) {
+    TableReader table(node, "prompt");
+    TaskPrompt prompt;
+    prompt.place = node.place;
+    const ConfigNode* text = node.find("text");
+    if (text != nullptr && text->kind == ConfigNode::Kind::array && kind == TaskKind::multiple_choice) {
+        prompt.text = optional_templates(table, "text");
+        if (prompt.text.empty()) refuse(table, "text", "is empty");
+    } else {
+        prompt.text.push_back(parse_template(required_text(table, "text"), table.place("text")));
+    }
+    if (kind != TaskKind::perplexity) table.optional("delimiter", prompt.delimiter);
+    if (kind == TaskKind::multiple_choice) read_choices(table, prompt);
+    if (kind == TaskKind::last_word)
+        prompt.target = parse_template(required_text(table, "target"), table.place("target"));
+    if (kind == TaskKind::perplexity) prompt.counted = optional_template(table, "counted");
+    table.finish();
+    return prompt;
+}
+
+TaskPerplexity read_perplexity(const ConfigNode& node) {
+    TableReader table(node, "perplexity");
+    TaskPerplexity perplexity;
+    perplexity.one_document = optional_one_of<bool>(table, "document", {{"record", false}, {"all_records", true}});
+    perplexity.words_and_records =
+        optional_one_of<bool>(table, "words", {{"pieces", false}, {"words_and_records", true}});
+    table.optional("tokenizer", perplexity.tokenizer);
+    table.finish();
+    return perplexity;
+}
+
+void read_metrics(TableReader& root, Task& task) {
+    task.metrics = root.required<std::vector<std::string>>("metrics");
+    if (task.metrics.empty()) refuse(root, "metrics", "is empty");
+    std::vector<std::pair<std::string, int>> known, asked;
+    for (const char* name : metric_names(task.kind)) known.emplace_back(name, 0);
+    for (const std::string& name : task.metrics) {
+        one_of(root, "metrics", name, known);
+        asked.emplace_back(name, 0);
+    }
+    task.headline = task.metrics.front();
+    root.optional("headline", task.headline);
+    one_of(root, "headline", task.headline, asked);
+}
+
+}  // namespace
+
+Task parse_task(const std::string& text, const std::filesystem::path& file, const std::filesystem::path& base_folder) {
+    const ConfigNode node = parse_toml(text, file.string());
+    TableReader root(node, "");
+    Task task;
+    task.definition = to_json(node);
+    task.file = file;
+    task.base_folder = base_folder;
+    task.name = required_text(root, "name");
+    task.version = required_text(root, "version");
+    task.kind = one_of<TaskKind>(root, "kind", required_text(root, "kind"),
+                                 {{"multiple_choice", TaskKind::multiple_choice},
+                                  {"last_word", TaskKind::last_word},
+                                  {"perplexity", TaskKind::perplexity}});
+    task.split = required_text(root, "split");
+    read_metrics(root, task);
+
+    const auto table = [&](const char* key) -> const ConfigNode& {
+        if (const ConfigNode* found = root.optional_node(key)) return *found;
+        throw Error(ErrorKind::config, Place{file.string(), 1, 1}, fmt::format("table [{}] is missing", key));
+    };
+    const ConfigNode& records = table("records");
+    TableReader source(records, "records");
+    task.records = read_source(source, records.place);
+    task.shuffled = task.kind != TaskKind::perplexity &&
+                    optional_one_of<bool>(source, "order", {{"shuffled", true}, {"file", false}});
+    source.finish();
+    task.prompt = read_prompt(table("prompt"), task.kind);
+
+    if (task.kind == TaskKind::perplexity) {
+        if (const ConfigNode* perplexity = root.optional_node("perplexity"))
+            task.perplexity = read_perplexity(*perplexity);
+        if (task.perplexity.tokenizer.empty() &&
+            std::find(task.metrics.begin(), task.metrics.end(), "token_perplexity") != task.metrics.end())
+            refuse(root, "metrics", "asks for token_perplexity without perplexity.tokenizer");
+    } else {
+        root.optional("shots", task.shots);
+        if (task.shots < 0) refuse(root, "shots", "must not be negative");
+        if (const ConfigNode* pool = root.optional_node("shot_pool")) {
+            TableReader pool_table(*pool, "shot_pool");
+            task.shot_pool = read_source(pool_table, pool->place);
+            pool_table.finish();
+        }
+    }
+    root.finish();
+    return task;
+}
+
+}  // namespace deft::experiments

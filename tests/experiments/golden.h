@@ -1,0 +1,56 @@
+#pragma once
+// Golden vectors and data files of the mirror; tests that need them are skipped without DEFT_DATA_MIRROR.
+
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/json.h"
+
+namespace deft::golden {
+
+inline std::filesystem::path mirror() {
+    const char* folder = std::getenv("DEFT_DATA_MIRROR");
+    return folder == nullptr ? "" : folder;
+}
+
+inline bool has_data(const std::string& name) {
+    return !mirror().empty() && std::filesystem::exists(mirror() / name);
+}
+
+inline std::filesystem::path file(const std::string& name) {
+    return mirror() / ".." / "reference" / "golden" / name;
+}
+
+inline std::optional<Json> read(const std::string& name) {
+    if (mirror().empty() || !std::filesystem::exists(file(name))) return std::nullopt;
+    return Json::parse(read_file(file(name)));
+}
+
+inline std::vector<Json> read_lines(const std::string& name) {
+    std::vector<Json> lines;
+    if (mirror().empty() || !std::filesystem::exists(file(name))) return lines;
+    std::istringstream in(read_file(file(name)));
+    for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+    return lines;
+}
+
+// NaN and infinities are written as strings.
+inline double number(const Json& value) {
+    if (!value.is_string()) return value.get<double>();
+    if (value == "NaN") return std::numeric_limits<double>::quiet_NaN();
+    return value == "Infinity" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
+}
+
+inline std::vector<double> numbers(const Json& array) {
+    std::vector<double> values;
+    for (const Json& item : array) values.push_back(number(item));
+    return values;
+}
+
+}  // namespace deft::golden

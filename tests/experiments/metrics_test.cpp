@@ -1,0 +1,224 @@
+// Metrics from log-likelihoods, windows and cuts: golden cases and hand-computed ones.
+
+#include "experiments/evaluation/metrics.h"
+
+#include <cmath>
+
+#include "experiments/evaluation/rolling.h"
+#include "experiments/evaluation/text.h"
+#include "tests/catch.h"
+#include "tests/experiments/golden.h"
+
+using namespace deft;
+using namespace deft::experiments;
+
+namespace {
+
+// A test of one group of metrics.json.
+template <class Check>
+void for_group(const std::string& group, Check&& check) {
+    const auto metrics = golden::read("metrics.json");
+    if (!metrics) DEFT_SKIP("no golden vectors: set DEFT_DATA_MIRROR");
+    for (const Json& c : metrics->at(group)) {
+        INFO(group << ": " << c.dump());
+        check(c);
+    }
+}
+
+Approx exactly(double value) {
+    return Approx(value).epsilon(1e-12);
+}
+
+// One document whose choices were scored so.
+Document document_of(const std::vector<std::string>& choices, std::size_t gold) {
+    Document document;
+    document.choices = choices;
+    document.requests.resize(choices.size());
+    document.gold = gold;
+    return document;
+}
+
+double metric(const std::vector<Metric>& metrics, const std::string& name) {
+    for (const Metric& m : metrics)
+        if (m.name == name) return m.value;
+    FAIL("no metric " << name);
+    return 0;
+}
+
+}  // namespace
+
+TEST_CASE("accuracy: ties, NaN, empty choices and lengths in code points or bytes") {
+    for_group("multiple_choice", [](const Json& c) {
+        const auto lls = golden::numbers(c.at("lls"));
+        const auto choices = c.at("choices").get<std::vector<std::string>>();
+        Task task;
+        task.metrics = {"acc", "acc_norm", "acc_bytes"};
+        std::vector<Score> scores;
+        for (const double ll : lls) scores.push_back({ll, false});
+        const std::vector<Document> documents{document_of(choices, c.at("gold").get<std::size_t>())};
+        const auto metrics = document_metrics(task, documents, scores);
+        for (const char* name : {"acc", "acc_norm", "acc_bytes"})
+            CHECK(metric(metrics, name) == c.at(name).get<double>());
+        CHECK(metrics[0].chance == Approx(1.0 / static_cast<double>(choices.size())));
+        for (std::size_t i = 0; i < choices.size(); ++i)
+            CHECK(count_code_points(choices[i]) == c.at("char_lengths")[i].get<std::int64_t>());
+        CHECK(predict(Prediction::argmax, lls, {}) == c.at("pred").get<std::size_t>());
+        CHECK(predict(Prediction::argmax, lls, c.at("char_lengths").get<std::vector<std::int64_t>>()) ==
+              c.at("pred_norm").get<std::size_t>());
+        CHECK(predict(Prediction::argmax, lls, c.at("byte_lengths").get<std::vector<std::int64_t>>()) ==
+              c.at("pred_bytes").get<std::size_t>());
+    });
+}
+
+TEST_CASE("two-way tasks compare the two choices directly") {
+    for_group("two_way", [](const Json& c) {
+        std::size_t predicted = 0, wanted = 0;
+        if (c.contains("ll_yes")) {  // yes, no
+            predicted = predict(Prediction::first_if_greater,
+                                std::vector<double>{golden::number(c.at("ll_yes")), golden::number(c.at("ll_no"))}, {});
+            wanted = c.at("pred").get<bool>() ? 0 : 1;
+        } else {
+            predicted =
+                predict(Prediction::second_if_greater,
+                        std::vector<double>{golden::number(c.at("ll_true")), golden::number(c.at("ll_false"))}, {});
+            wanted = c.at("pred").get<std::size_t>();
+        }
+        CHECK(predicted == wanted);
+    });
+}
+
+TEST_CASE("mean and standard error") {
+    for_group("mean_stderr", [](const Json& c) {
+        const auto items = golden::numbers(c.at("items"));
+        CHECK(mean(items) == exactly(c.at("mean").get<double>()));
+        if (items.size() == 1)
+            CHECK(std::isnan(standard_error(items)));
+        else
+            CHECK(standard_error(items) == exactly(c.at("stderr").get<double>()));
+    });
+}
+
+TEST_CASE("perplexity of targets is a mean over documents") {
+    for_group("perplexity", [](const Json& c) {
+        Task task;
+        task.kind = TaskKind::last_word;
+        task.metrics = {"perplexity"};
+        std::vector<Score> scores;
+        std::vector<Document> documents;
+        for (const double ll : golden::numbers(c.at("lls"))) {
+            scores.push_back({ll, false});
+            documents.push_back(document_of({"word"}, 0));
+        }
+        CHECK(metric(document_metrics(task, documents, scores), "perplexity") ==
+              exactly(c.at("perplexity").get<double>()));
+    });
+}
+
+TEST_CASE("words, bytes and code points are counted as Python counts them") {
+    for_group("count", [](const Json& c) {
+        const auto text = c.at("text").get<std::string>();
+        CHECK(count_whitespace_pieces(text) == c.at("words").get<std::int64_t>());
+        CHECK(static_cast<std::int64_t>(text.size()) == c.at("bytes").get<std::int64_t>());
+        CHECK(count_code_points(text) == c.at("characters").get<std::int64_t>());
+    });
+}
+
+TEST_CASE("perplexities of texts divide sums, not the texts' own values") {
+    for_group("rolling_perplexity", [](const Json& c) {
+        TextTotals totals;
+        for (const Json& doc : c.at("docs")) {
+            const auto text = doc.at("text").get<std::string>();
+            ++totals.texts;
+            totals.log_likelihood += golden::number(doc.at("ll"));
+            totals.words += count_whitespace_pieces(text);
+            totals.bytes += static_cast<std::int64_t>(text.size());
+        }
+        CHECK(totals.words == c.at("words").get<std::int64_t>());
+        CHECK(totals.bytes == c.at("bytes").get<std::int64_t>());
+        Task task;
+        task.kind = TaskKind::perplexity;
+        task.metrics = {"word_perplexity", "byte_perplexity", "bits_per_byte", "token_perplexity"};
+        const auto metrics = text_metrics(task, totals);
+        CHECK(metrics.size() == 3);  // no token count, no token perplexity
+        CHECK(metric(metrics, "word_perplexity") == exactly(c.at("word_perplexity").get<double>()));
+        for (const char* name : {"byte_perplexity", "bits_per_byte"})
+            if (c.at(name).is_number()) CHECK(metric(metrics, name) == exactly(c.at(name).get<double>()));
+    });
+}
+
+TEST_CASE("gold bits per byte leave the delimiter out") {
+    for_group("bits_per_byte_of_gold", [](const Json& c) {
+        Task task;
+        task.metrics = {"gold_bits_per_byte"};
+        const std::vector<Document> documents{
+            document_of({"other", c.at("continuation").get<std::string>().substr(1)}, 1)};
+        const std::vector<Score> scores{{-1, false}, {golden::number(c.at("ll")), false}};
+        CHECK(metric(document_metrics(task, documents, scores), "gold_bits_per_byte") ==
+              exactly(c.at("bits_per_byte").get<double>()));
+    });
+}
+
+TEST_CASE("rolling windows predict every token once") {
+    for_group("rolling_windows", [](const Json& c) {
+        std::vector<std::int32_t> tokens;
+        for (std::int32_t t = 0; t < c.at("n_tokens").get<std::int32_t>(); ++t) tokens.push_back(t);
+        const auto windows =
+            rolling_windows(tokens, c.at("prefix").get<std::int32_t>(), c.at("max_length").get<std::int64_t>());
+        REQUIRE(windows.size() == c.at("windows").size());
+        for (std::size_t w = 0; w < windows.size(); ++w) {
+            CHECK(windows[w].context == c.at("windows")[w].at("context").get<std::vector<std::int32_t>>());
+            CHECK(windows[w].continuation == c.at("windows")[w].at("continuation").get<std::vector<std::int32_t>>());
+        }
+    });
+}
+
+TEST_CASE("the context is cut from the left, the continuation never") {
+    for_group("left_truncation", [](const Json& c) {
+        const auto context = c.at("n_context").get<std::int32_t>(), continuation = c.at("n_continuation").get<int>();
+        Request request;  // c0, c1, ... are 0, 1, ...; t0, t1, ... are 1000, 1001, ...
+        for (std::int32_t i = 0; i < context; ++i) request.context.push_back(i);
+        for (std::int32_t i = 0; i < continuation; ++i) request.continuation.push_back(1000 + i);
+        std::vector<std::int32_t> input;
+        for (const Json& name : c.at("input")) {
+            const auto text = name.get<std::string>();
+            input.push_back(std::stoi(text.substr(1)) + (text[0] == 't' ? 1000 : 0));
+        }
+        const ScoredRow row = scored_row(request, c.at("max_length").get<std::int64_t>());
+        CHECK(row.input == input);
+        const auto first = c.at("first_scored_logit_row").get<std::size_t>();
+        REQUIRE(row.target.size() == first + c.at("n_scored").get<std::size_t>());
+        for (std::size_t i = 0; i < row.target.size(); ++i)
+            CHECK(row.target[i] == (i < first ? kernels::kIgnoreTarget : 1000 + static_cast<std::int32_t>(i - first)));
+    });
+}
+
+TEST_CASE("a continuation longer than the model goes into windows after the context's last token") {
+    const Request request{{7, 8}, {0, 1, 2, 3, 4}};
+    CHECK(fitting_requests(request, 5).size() == 1);
+    const auto parts = fitting_requests(request, 4);
+    REQUIRE(parts.size() == 2);
+    CHECK(parts[0].context == std::vector<std::int32_t>{8});
+    CHECK(parts[0].continuation == std::vector<std::int32_t>{0, 1, 2, 3});
+    CHECK(parts[1].context == std::vector<std::int32_t>{0, 1, 2, 3});
+    CHECK(parts[1].continuation == std::vector<std::int32_t>{4});
+}
+
+TEST_CASE("the suite average leaves missing tasks out") {
+    for_group("macro_average", [](const Json& c) {
+        std::vector<std::optional<double>> scores;
+        for (const Json& value : c.at("values"))
+            scores.push_back(value.is_null() ? std::nullopt : std::optional<double>(value.get<double>() / 100));
+        const double average = suite_average(scores);
+        CHECK(average == exactly(c.at("average").get<double>()));
+        CHECK(round_significant(average, 3) == c.at("printed").get<double>());
+    });
+    CHECK(std::isnan(suite_average({})));
+}
+
+TEST_CASE("rounding to significant digits goes by the exact binary value") {
+    for_group("round_sig", [](const Json& c) {
+        CHECK(round_significant(c.at("x").get<double>(), 3) == c.at("printed").get<double>());
+    });
+    CHECK(round_significant(12345, 3) == 12300);
+    CHECK(round_significant(2.5, 1) == 2);  // a tie of the exact value goes to the even digit
+}

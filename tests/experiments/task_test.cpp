@@ -1,0 +1,238 @@
+// Task files: what they may say, and what each mistake is told.
+
+#include "experiments/evaluation/task.h"
+
+#include <functional>
+
+#include "base/files.h"
+#include "experiments/evaluation/prompt.h"
+#include "experiments/evaluation/requests.h"
+#include "tests/catch.h"
+#include "tests/experiments/golden.h"
+#include "tests/temporary_folder.h"
+
+using namespace deft;
+using namespace deft::experiments;
+
+namespace {
+
+const std::string kHead =
+    "name = \"mine\"\n"
+    "version = \"1\"\n"
+    "kind = \"multiple_choice\"\n"
+    "split = \"test\"\n"
+    "metrics = [\"acc\", \"acc_norm\"]\n";
+const std::string kRecords =
+    "[records]\n"
+    "file = \"mine.jsonl\"\n"
+    "format = \"jsonl\"\n"
+    "order = \"file\"\n";
+const std::string kPrompt =
+    "[prompt]\n"
+    "text = \"Q: {q}\"\n"
+    "choices = [\"{a}\", \"{b.c}\"]\n"
+    "gold = \"right\"\n";
+const std::string kWhole = kHead + kRecords + kPrompt;
+
+Task parse(const std::string& text) {
+    return parse_task(text, "mine.toml", ".");
+}
+
+std::string error_of(const std::function<void()>& run) {
+    try {
+        run();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+std::string parse_error(const std::string& text) {
+    return error_of([&] { parse(text); });
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+// The requests of a task over records given as text.
+std::vector<Document> documents_of(const std::string& task_text, const std::string& records_text) {
+    const Task task = parse(task_text);
+    return make_documents(task, parse_records(task.records, records_text, "mine.jsonl"), nullptr, 0);
+}
+
+std::string records_error(const std::string& task_text, const std::string& records_text) {
+    return error_of([&] { documents_of(task_text, records_text); });
+}
+
+}  // namespace
+
+TEST_CASE("a task file becomes requests") {
+    const auto documents = documents_of(kWhole,
+                                        "{\"q\": \"one?\", \"a\": \"x\", \"b\": {\"c\": 2}, \"right\": 1}\n"
+                                        "\n"
+                                        "{\"q\": \"two?\", \"a\": true, \"b\": {\"c\": \"z\"}, \"right\": \"0\"}");
+    REQUIRE(documents.size() == 2);
+    CHECK(documents[0].requests[0].context == "Q: one?");
+    CHECK(documents[0].requests[0].continuation == " x");
+    CHECK(documents[0].requests[1].continuation == " 2");
+    CHECK(documents[0].gold == 1);
+    CHECK(documents[1].choices == std::vector<std::string>{"true", "z"});
+    CHECK(documents[1].gold == 0);
+}
+
+TEST_CASE("templates: braces, filters, choice lists, a text for each choice, gold values, other delimiters") {
+    const std::string task = kHead + kRecords +
+                             "[prompt]\n"
+                             "text = [\"{{{q|strip}}}\", \"{q}\"]\n"
+                             "choices = [\"{q|strip|strip}!\", \"b\"]\n"
+                             "delimiter = \"\"\n"
+                             "gold = \"g\"\n"
+                             "gold_values = [\"no\", \"true\"]\n";
+    const auto documents = documents_of(task, "{\"q\": \" a\\u00a0\", \"g\": true}");
+    CHECK(documents[0].requests[0].context == "{a}");
+    CHECK(documents[0].requests[1].context == " a\u00a0");
+    CHECK(documents[0].requests[0].continuation == "a!");
+    CHECK(documents[0].gold == 1);
+
+    const std::string list = kHead + kRecords +
+                             "[prompt]\n"
+                             "text = \"t\"\n"
+                             "choice_list = \"l\"\n"
+                             "choice = \"{choice} of {n}\"\n"
+                             "gold = \"g\"\n";
+    CHECK(documents_of(list, "{\"l\": [\"a\", 7], \"n\": 3, \"g\": 0}")[0].choices ==
+          std::vector<std::string>{"a of 3", "7 of 3"});
+}
+
+TEST_CASE("hellaswag's filters") {
+    const auto apply = [](const char* name, std::string_view text) { return find_filter(name)->apply(text); };
+    CHECK(apply("hellaswag_clean", "a [b] c [d] [e") == "a c [e");
+    CHECK(apply("hellaswag_clean", "a    b") == "a  b");
+    CHECK(apply("hellaswag_restore", "Sport: One. the LADY") == "Sport: One. The lady");
+    CHECK(apply("hellaswag_restore", "Sport: One. the LADY.") == "Sport: One. the LADY.");
+    CHECK(apply("hellaswag_restore", "no stop") == "no stop");
+    CHECK(apply("hellaswag_restore", "") == "");
+}
+
+TEST_CASE("tab-separated records, arrays and lines") {
+    const std::string head =
+        "name = \"m\"\nversion = \"1\"\nkind = \"last_word\"\nsplit = \"t\"\nmetrics = [\"acc\"]\n";
+    const std::string tsv = head +
+                            "[records]\nfile = \"f\"\nformat = \"tsv\"\norder = \"file\"\n"
+                            "columns = [\"a\", \"b\"]\nheader = true\n"
+                            "[prompt]\ntext = \"{a}\"\ntarget = \"{b}\"\n";
+    const auto documents = documents_of(tsv,
+                                        "\xEF\xBB\xBF"
+                                        "a\tb\r\n\"x\ty\r\nz\t\n");
+    REQUIRE(documents.size() == 2);
+    CHECK(documents[0].requests[0].context == "\"x");
+    CHECK(documents[0].requests[0].continuation == " y");
+    CHECK(documents[1].choices[0] == "");
+    CHECK_THAT(records_error(tsv, "a\tb\nx\ty\tz\n"),
+               ContainsSubstring("mine.jsonl:2") && ContainsSubstring("3 columns"));
+    CHECK_THAT(records_error(tsv, "a\tb\nx\t\xff\n"), ContainsSubstring("mine.jsonl:2") && ContainsSubstring("UTF-8"));
+
+    const std::string json =
+        replaced(replaced(tsv, "\"tsv\"", "\"json\""), "columns = [\"a\", \"b\"]\nheader = true\n", "");
+    CHECK(documents_of(json, "[{\"a\": \"x\", \"b\": \"y\"}]")[0].requests[0].continuation == " y");
+    CHECK_THAT(records_error(json, "{}"), ContainsSubstring("not an array"));
+    CHECK_THAT(records_error(json, "[1]"), ContainsSubstring("not a JSON object"));
+    CHECK_THAT(records_error(json, "[{"), ContainsSubstring("no JSON"));
+
+    const std::string lines =
+        replaced(replaced(json, "\"json\"", "\"lines\""), "{a}\"\ntarget = \"{b}", "{line}\"\ntarget = \"end");
+    CHECK(documents_of(lines, "a b\n\nc").size() == 3);
+}
+
+TEST_CASE("mistakes in a task file are told with their place") {
+    CHECK_THAT(parse_error(replaced(kWhole, "kind =", "knd =")),
+               ContainsSubstring("mine.toml:3") && ContainsSubstring("kind"));
+    CHECK_THAT(parse_error(replaced(kWhole, "\"multiple_choice\"", "\"multi_choice\"")),
+               ContainsSubstring("mine.toml:3") && ContainsSubstring("did you mean multiple_choice?"));
+    CHECK_THAT(parse_error(replaced(kWhole, "version = \"1\"\n", "")), ContainsSubstring("version is missing"));
+    CHECK_THAT(parse_error(replaced(kWhole, "\"acc_norm\"", "\"acc_nrm\"")),
+               ContainsSubstring("did you mean acc_norm?"));
+    CHECK_THAT(parse_error("headline = \"acc_bytes\"\n" + kWhole), ContainsSubstring("headline is 'acc_bytes'"));
+    CHECK_THAT(parse_error("colour = 1\n" + kWhole),
+               ContainsSubstring("mine.toml:1") && ContainsSubstring("unknown key colour"));
+    CHECK_THAT(parse_error("shots = -1\n" + kWhole), ContainsSubstring("shots"));
+    CHECK_THAT(parse_error(kHead + kPrompt), ContainsSubstring("[records] is missing"));
+    CHECK_THAT(parse_error(kHead + kRecords), ContainsSubstring("[prompt] is missing"));
+    CHECK_THAT(parse_error(replaced(kWhole, "\"jsonl\"", "\"xml\"")),
+               ContainsSubstring("mine.toml:8") && ContainsSubstring("records.format is 'xml'"));
+    CHECK_THAT(parse_error(replaced(kWhole, "\"jsonl\"", "\"tsv\"")), ContainsSubstring("records.columns is missing"));
+    CHECK_THAT(parse_error(replaced(kWhole, "\"file\"\n", "\"random\"\n")),
+               ContainsSubstring("records.order is 'random'"));
+    CHECK_THAT(parse_error(replaced(kWhole, "file = \"mine.jsonl\"", "generator = \"embedded_question\"\ncount = 1")),
+               ContainsSubstring("did you mean embedded_questions?"));
+    CHECK_THAT(parse_error(replaced(kWhole, "gold = \"right\"\n", "")), ContainsSubstring("prompt.gold is missing"));
+    CHECK_THAT(parse_error(replaced(kWhole, "choices = ", "choice_lst = ")),
+               ContainsSubstring("prompt.choices or prompt.choice_list"));
+    CHECK_THAT(parse_error(kWhole + "target = \"x\"\n"), ContainsSubstring("unknown key prompt.target"));
+    CHECK_THAT(parse_error(kWhole + "prediction = \"best\"\n"), ContainsSubstring("prompt.prediction"));
+    CHECK_THAT(parse_error(replaced(kWhole, "\"Q: {q}\"", "[\"a\", \"b\", \"c\"]")),
+               ContainsSubstring("3 texts for 2 choices"));
+    CHECK_THAT(parse_error(kWhole + "[perplexity]\n"), ContainsSubstring("unknown key perplexity"));
+    for (const char* text : {"Q {q", "Q }", "Q {}", "Q {q|}", "Q {a{b}}"}) {
+        INFO(text);
+        CHECK_THAT(parse_error(replaced(kWhole, "Q: {q}", text)), ContainsSubstring("mine.toml:11:"));
+    }
+    CHECK_THAT(parse_error(replaced(kWhole, "{q}", "{q|stripp}")), ContainsSubstring("did you mean strip?"));
+    CHECK_THAT(
+        parse_error(
+            "name = \"p\"\nversion = \"1\"\nkind = \"perplexity\"\nsplit = \"t\"\nmetrics = [\"token_perplexity\"]\n"
+            "[records]\nfile = \"f\"\nformat = \"lines\"\n[prompt]\ntext = \"{line}\"\n"),
+        ContainsSubstring("without perplexity.tokenizer"));
+}
+
+TEST_CASE("mistakes in records are told with the task's place and the record's line") {
+    const std::string good = "{\"q\": \"one?\", \"a\": \"x\", \"b\": {\"c\": 2}, \"right\": 1}\n";
+    const auto error = [&](const std::string& second) { return records_error(kWhole, good + second); };
+    CHECK_THAT(error("{\"Q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": 0}"), ContainsSubstring("mine.toml:11") &&
+                                                                                   ContainsSubstring("mine.jsonl:2") &&
+                                                                                   ContainsSubstring("no field 'q'"));
+    CHECK_THAT(error("{\"q\": [], \"a\": 1, \"b\": {\"c\": 1}, \"right\": 0}"), ContainsSubstring("is array"));
+    CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": 5, \"right\": 0}"), ContainsSubstring("no field 'b.c'"));
+    CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": 2}"),
+               ContainsSubstring("mine.toml:13") && ContainsSubstring("names choice 2 of 2"));
+    CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": -1}"), ContainsSubstring("is no index"));
+    CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": \"one\"}"), ContainsSubstring("is no index"));
+    const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+    CHECK_THAT(error("{\"q\": " + deep + "}"), ContainsSubstring("is array"));
+    CHECK_THAT(error("{\"q\": " + deep.substr(0, 1'000'000)), ContainsSubstring("no JSON"));
+    CHECK_THAT(error("[1]"), ContainsSubstring("mine.jsonl:2") && ContainsSubstring("not a JSON object"));
+    CHECK_THAT(error("{\"q\": \n"), ContainsSubstring("mine.jsonl:2:"));
+    CHECK_THAT(error("{\"q\": \"\xc3\"}"), ContainsSubstring("mine.jsonl:2:"));
+    CHECK_THAT(records_error(kWhole + "gold_values = [\"0\", \"2\"]\n", good), ContainsSubstring("is '1'"));
+    CHECK_THAT(records_error("shots = 1\n" + kWhole, good), ContainsSubstring("1 shots need 2 records"));
+}
+
+TEST_CASE("tasks are found beside the sweep file first, then among the project's; names are guessed") {
+    const test::TemporaryFolder folder;
+    CHECK(load_task("piqa", folder.path()).version == "0.2.0");
+    write_file_atomically(folder.path() / "piqa.toml", kWhole);
+    CHECK(load_task("piqa", folder.path()).name == "mine");
+    CHECK(load_task("piqa.toml", folder.path()).name == "mine");
+    CHECK_THAT(error_of([&] { load_task("helaswag", folder.path()); }), ContainsSubstring("did you mean hellaswag?"));
+    CHECK_THAT(error_of([&] { load_task("", folder.path()); }), ContainsSubstring("known tasks: "));
+    for (const std::string& name : project_tasks()) CHECK(load_task(name, folder / "none").name == name);
+    CHECK(project_tasks().size() >= 7);
+}
+
+TEST_CASE("a task's hash follows its definition and its records, packed or not") {
+    const test::TemporaryFolder folder;
+    const auto hash = [&](const std::string& text) {
+        write_file_atomically(folder.path() / "mine.toml", text);
+        return task_sha256(load_task("mine", folder.path()));
+    };
+    CHECK_THAT(error_of([&] { hash(kWhole); }), ContainsSubstring("mine.jsonl is missing"));
+    write_file_atomically(folder.path() / "mine.jsonl", "{}\n");
+    const std::string first = hash(kWhole);
+    CHECK(hash("# a comment\n" + kWhole) == first);
+    CHECK(hash(replaced(kWhole, "Q: ", "Q:")) != first);
+    write_file_atomically(folder.path() / "mine.jsonl", "{}\n\n");
+    CHECK(hash(kWhole) != first);
+}
