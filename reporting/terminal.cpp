@@ -46,7 +46,7 @@ Grid grid_of(const Table& table) {
     for (const auto& row : table.rows) {
         auto& cells = grid.rows.emplace_back();
         for (std::size_t column = 0; column < table.columns.size(); ++column) {
-            cells.push_back(column < row.size() ? printable(row[column]) : std::string());
+            cells.push_back(column < row.size() ? printable(marked_text(row[column])) : std::string());
             grid.widths[column] = std::max(grid.widths[column], display_width(cells.back()));
         }
     }

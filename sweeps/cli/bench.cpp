@@ -77,7 +77,7 @@ int run_step(const Arguments& arguments) {
         }
         const auto& m = bench.model;
         const double seconds = median(ours);
-        std::vector<std::string> row = {fmt::format("{}, {}, {}, {}, {}, {}", m.layers, m.width, m.heads, m.vocab,
+        std::vector<reporting::Cell> row = {fmt::format("{}, {}, {}, {}, {}, {}", m.layers, m.width, m.heads, m.vocab,
                                                     m.max_seqlen, bench.batch_size),
                                         fmt::format("{:.1f}", seconds * 1e3), fmt::format("{:.1f}", flops / seconds / 1e9),
                                         fmt::format("{:.2f}", flops / seconds / peak.avx2_flops)};
