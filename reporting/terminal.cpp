@@ -63,7 +63,12 @@ int width_of(const Block& block, const Grid& grid) {
 std::vector<Block> filled(const Table& table, const Grid& grid, const Block& keys, int width) {
     std::vector<Block> out = {keys};
     for (std::size_t column = keys.size(); column < table.columns.size(); ++column) {
-        const bool fits = width_of(out.back(), grid) + kGap + grid.widths[column] <= width;
+        int needed = grid.widths[column];
+        // A paper's column stands beside the measured one left of it, never below.
+        for (std::size_t next = column + 1; next < table.columns.size() && table.columns[next].published; ++next)
+            needed += kGap + grid.widths[next];
+        const bool beside = table.columns[column].published && column > keys.size();
+        const bool fits = beside || width_of(out.back(), grid) + kGap + needed <= width;
         if (out.back().size() > keys.size() && (!fits || table.columns[column].begins_block)) out.push_back(keys);
         out.back().push_back(column);
     }
