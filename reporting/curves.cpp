@@ -120,7 +120,7 @@ std::vector<Figure> curve_figures(const std::vector<Variant>& variants, const Cu
         figure.id = std::string("loss-") + abscissa.id;
         figure.title = fmt::format("Training loss by {}", abscissa.name);
         figure.x_title = abscissa.name;
-        figure.y_title = "training loss, nats a token";
+        figure.y_title = "Training loss (nats a token)";
         Styles styles;
         for (const Variant& variant : variants) {
             const std::vector<const TrialCurve*> own = curves_of(variant, curves);

@@ -46,8 +46,10 @@ std::string summary_html(const ReportData& data, std::size_t rows) {
                            trials.size() - finished == 1 ? "One trial is" : "Some trials are",
                            html_escaped(data.about.command.empty() ? "run the sweep's file again" : data.about.command));
     if (data.about.published && is_small_scale(data.sweep, data.about.scale))
-        out += "<p class=\"caution\">Columns marked (published) were measured on models thousands of times larger or "
-               "more. Compare ratios and differences to the baseline, never absolute values.</p>\n";
+        out += fmt::format(
+            "<p class=\"caution\">Columns marked (published) were measured by others at another scale ({}). "
+               "Compare ratios and differences to the baseline, never absolute values.</p>\n",
+            html_escaped(data.about.published->scale));
     return out;
 }
 

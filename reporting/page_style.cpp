@@ -25,6 +25,8 @@ a{color:var(--link)}
 .scroll{overflow-x:auto;margin:12px 0;max-width:100%}
 table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;color:var(--muted);padding:0 0 6px;font-size:.85rem}
+caption span{position:sticky;left:0;display:inline-block;max-width:min(100%,calc(100vw - 28px))}
+tbody th:first-child,thead th:first-child{position:sticky;left:0;background:var(--bg)}
 th,td{padding:5px 11px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
 thead th{vertical-align:bottom;line-height:1.3;font-weight:600;border-bottom:2px solid var(--muted)}
 thead small{font-weight:400;color:var(--muted);font-size:.82em}
@@ -43,8 +45,8 @@ svg text{font-size:13px;fill:var(--fg)}
 svg .muted{fill:var(--muted)}
 .grid{stroke:var(--line);fill:none}
 .frame{stroke:var(--muted);fill:none}
-.line{fill:none;stroke-width:1.8;stroke-linejoin:round;stroke:currentColor}
-.band{fill:currentColor;opacity:.13;stroke:none}
+.line{fill:none;stroke-width:1.3;stroke-linejoin:round;stroke:currentColor}
+.band{fill:currentColor;opacity:.11;stroke:none}
 .leader{stroke:currentColor;fill:none;opacity:.55}
 svg circle,svg rect,svg g path:not([class]){fill:currentColor}
 .cross{stroke:currentColor;stroke-width:2;fill:none}

@@ -107,18 +107,24 @@ std::string line_svg(const Series& series, const Frame& frame) {
                        *dash == 0 ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
 }
 
+// What the label at the right stands for: the validation loss where there is one, for a last batch's loss is noise.
+const CurvePoint& end_of(const Series& series) {
+    return series.marks.empty() ? series.points.back() : series.marks.back();
+}
+
 // A few along the line, staggered so that those of neighbours do not meet, and one at its end.
 std::string markers_svg(const Series& series, const Frame& frame) {
-    constexpr std::size_t kAlong = 4;
+    constexpr std::size_t kAlong = 3;
     std::string out;
     const std::size_t n = series.points.size();
     for (std::size_t i = 0; i < kAlong && n > 4 * kAlong; ++i) {
         const std::size_t at = n * (2 * i + 1) / (2 * kAlong) + (series.style * 2 + series.dash) * n / 64;
-        if (at + 1 < n) out += marker_svg(series.style, frame.px(series.points[at].x), frame.py(series.points[at].y), 3.5);
+        if (at + 1 < n) out += marker_svg(series.style, frame.px(series.points[at].x), frame.py(series.points[at].y), 3);
     }
-    if (n > 0) out += marker_svg(series.style, frame.px(series.points.back().x), frame.py(series.points.back().y), 4);
+    if (n > 0 && series.marks.empty())
+        out += marker_svg(series.style, frame.px(series.points.back().x), frame.py(series.points.back().y), 4);
     for (const CurvePoint& mark : series.marks)
-        out += fmt::format("<g class=\"mark\">{}</g>", marker_svg(series.style, frame.px(mark.x), frame.py(mark.y), 6));
+        out += fmt::format("<g class=\"mark\">{}</g>", marker_svg(series.style, frame.px(mark.x), frame.py(mark.y), 5));
     return out;
 }
 
@@ -131,9 +137,9 @@ struct Label {
 std::vector<Label> labels_of(const Figure& figure, const Frame& frame) {
     std::vector<Label> labels;
     for (const Series& series : figure.series)
-        if (!series.points.empty()) labels.push_back({&series, frame.py(series.points.back().y)});
+        if (!series.points.empty()) labels.push_back({&series, frame.py(end_of(series).y)});
     std::stable_sort(labels.begin(), labels.end(), [](const Label& a, const Label& b) { return a.y < b.y; });
-    const double lowest = kBottom + 10;
+    const double lowest = kBottom - 8;
     for (std::size_t i = 0; i < labels.size(); ++i)
         labels[i].y = std::max(labels[i].y, i == 0 ? kTop + 8 : labels[i - 1].y + kLabelHeight);
     for (std::size_t i = labels.size(); i-- > 0;) {
@@ -145,11 +151,11 @@ std::vector<Label> labels_of(const Figure& figure, const Frame& frame) {
 
 std::string label_svg(const Label& label, const Frame& frame) {
     const Series& series = *label.series;
-    const CurvePoint& end = series.points.back();
+    const CurvePoint& end = end_of(series);
     const double x = kRight + 14, x_end = frame.px(end.x);
     std::string out;
     // A leader from afar would cross the other lines; there the sample beside the name has to do.
-    if (kRight - x_end < 60)
+    if (kRight - x_end < 40)
         out += fmt::format("<path class=\"leader\" d=\"M{} {}L{} {}\"/>", number(x_end + 6), number(frame.py(end.y)),
                            number(x - 2), number(label.y));
     const char* dash = kDashes[series.dash % kDashes.size()];
@@ -167,9 +173,11 @@ std::string description(const Figure& figure) {
     const Series* best = nullptr;
     double first = 0, most_x = 0;
     std::size_t not_finite = 0, seeds = 0;
+    bool validation = false;
     for (const Series& series : figure.series) {
         not_finite += series.not_finite;
         seeds = std::max(seeds, series.seeds);
+        validation = validation || !series.marks.empty();
         if (series.points.empty()) continue;
         first = std::max(first, series.points.front().y);
         most_x = std::max(most_x, series.points.back().x);
@@ -177,10 +185,11 @@ std::string description(const Figure& figure) {
     }
     if (best == nullptr) return "No finite points were recorded.";
     std::string text = fmt::format(
-        "{} against {}: from {} at most, at the start, to {} at {}, the lowest end, which is that of {}. {} line{}{}.",
-        figure.y_title, figure.x_title, score(first), score(best->points.back().y), si(best->points.back().x),
-        best->name, figure.series.size(), figure.series.size() == 1 ? "" : "s",
+        "{} goes from at most {} at the start to {} at {} {}: the lowest last point, of {}. {} line{}{}.", figure.y_title,
+        score(first), score(best->points.back().y), si(best->points.back().x), figure.x_title, best->name,
+        figure.series.size(), figure.series.size() == 1 ? "" : "s",
         seeds > 1 ? fmt::format(", each the mean over up to {} seeds with their range as a band", seeds) : "");
+    if (validation) text += " The numbers beside the names are validation losses.";
     if (not_finite > 0) text += fmt::format(" {} points that are NaN or infinite cannot be drawn.", not_finite);
     if (!figure.not_drawn.empty()) text += fmt::format(" {} further rows are not drawn.", figure.not_drawn.size());
     return text;

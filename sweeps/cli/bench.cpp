@@ -1,8 +1,10 @@
-// deft bench: how fast this machine trains, as a fraction of the FMA peak measured in the same run.
+// deft bench: how fast this machine trains, as a fraction of the FMA peak measured in the same run; how fast it reports.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -11,9 +13,11 @@
 #include "base/process.h"
 #include "engine/bench/step.h"
 #include "kernels/bench/peak_fma.h"
+#include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/report_bench.h"
 
 namespace deft::cli {
 
@@ -103,10 +107,42 @@ int run_step(const Arguments& arguments) {
     return kExitOk;
 }
 
+// A folder that goes with its owner.
+struct ScratchFolder {
+    std::filesystem::path path;
+
+    ScratchFolder() {
+        std::string name = (std::filesystem::temp_directory_path() / "deft_bench_XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr) throw Error(ErrorKind::io, "cannot make a temporary folder");
+        path = name;
+    }
+    ~ScratchFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path, ignored);
+    }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+};
+
+int run_report(const sweeps::ReportBench& bench) {
+    using reporting::seconds;
+    const ScratchFolder folder;
+    const sweeps::ReportTime time = sweeps::time_report(bench, folder.path);
+    reporting::Table table;
+    table.caption = fmt::format("HTML report of {} invented runs of {} points each, {} seeds a row", bench.runs,
+                                bench.points, bench.seeds);
+    table.columns = {{"read"}, {"render"}, {"together"}, {"page"}, {"filling the database"}};
+    table.rows = {{seconds(time.read_seconds), seconds(time.render_seconds),
+                   seconds(time.read_seconds + time.render_seconds),
+                   reporting::si(static_cast<double>(time.page_bytes), "B"), seconds(time.write_seconds)}};
+    print(reporting::render_terminal(table, output_width()));
+    return kExitOk;
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, Context& context) {
-    CLI::App* command = app.add_subcommand("bench", "Measure how fast this machine trains");
+    CLI::App* command = app.add_subcommand("bench", "Measure how fast this machine trains, and reports");
     command->require_subcommand(1);
     auto arguments = std::make_shared<Arguments>();
     CLI::App* step = command->add_subcommand("step", "Whole training steps of three models, beside the FMA peak");
@@ -114,6 +150,12 @@ void add_bench(CLI::App& app, Context& context) {
     step->add_option("--rounds", arguments->rounds, "Rounds of each model")->capture_default_str()->check(CLI::Range(1, 100));
     step->add_option("--pytorch", arguments->python, "A Python with torch, to stand beside in the same run");
     step->callback([arguments, &context] { context.exit_code = run_step(*arguments); });
+    auto report_bench = std::make_shared<sweeps::ReportBench>();
+    CLI::App* report = command->add_subcommand("report", "The HTML report of a database of many runs");
+    report->add_option("--runs", report_bench->runs, "Runs")->capture_default_str()->check(CLI::Range(1, 100000));
+    report->add_option("--points", report_bench->points, "Points of each")->capture_default_str()->check(CLI::Range(1, 100000));
+    report->add_option("--seeds", report_bench->seeds, "Seeds of each row")->capture_default_str()->check(CLI::Range(1, 1000));
+    report->callback([report_bench, &context] { context.exit_code = run_report(*report_bench); });
 }
 
 }  // namespace deft::cli
