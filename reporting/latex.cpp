@@ -1,14 +1,20 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
+#include "reporting/blocks.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
 
 namespace deft::reporting {
 
 namespace {
+
+// Characters of the footnote size that stand side by side in a column of the article class, and those that a column's
+// margins take.
+constexpr int kWidth = 80, kGap = 2;
 
 std::string escaped_ascii(char c) {
     switch (c) {
@@ -18,7 +24,7 @@ std::string escaped_ascii(char c) {
         case '<': return "\\textless{}";
         case '>': return "\\textgreater{}";
         case '|': return "\\textbar{}";
-        case '"': return "\\textquotedbl{}";
+        case '"': return "\\textquotedblright{}";
         case '&':
         case '%':
         case '$':
@@ -74,6 +80,24 @@ std::string stacked(const Column& column) {
     return out + "}";
 }
 
+// The longest line of each column, in characters.
+std::vector<int> widths_of(const Table& table) {
+    std::vector<int> widths;
+    for (std::size_t column = 0; column < table.columns.size(); ++column) {
+        const std::string& title = table.columns[column].title;
+        int width = 0;
+        for (std::size_t at = 0; at <= title.size();) {
+            const std::size_t end = std::min(title.find('\n', at), title.size());
+            width = std::max(width, display_width(std::string_view(title).substr(at, end - at)));
+            at = end + 1;
+        }
+        for (const std::vector<Cell>& row : table.rows)
+            if (column < row.size()) width = std::max(width, display_width(marked_text(row[column])));
+        widths.push_back(width);
+    }
+    return widths;
+}
+
 std::string row_text(const std::vector<std::string>& cells) {
     return fmt::format("{} \\\\\n", fmt::join(cells, " & "));
 }
@@ -98,11 +122,11 @@ std::string block_text(const Table& table, const std::vector<std::size_t>& block
 }  // namespace
 
 std::string render_latex(const Table& table) {
-    std::string out = "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n\\small\n\\setlength{\\tabcolsep}{3pt}\n";
+    std::string out = "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n\\footnotesize\n\\setlength{\\tabcolsep}{3pt}\n";
     if (!table.caption.empty()) out += fmt::format("\\caption{{{}}}\n", escaped(table.caption));
     if (!table.columns.empty())
-        for (const auto& block : page_blocks(table)) out += block_text(table, block) + "\\par\\medskip\n";
-    if (!table.notes.empty()) out += "\\raggedright\\footnotesize\n";
+        for (const Block& block : fitting_blocks(table, widths_of(table), kGap, kWidth)) out += block_text(table, block) + "\\par\\medskip\n";
+    if (!table.notes.empty()) out += "\\raggedright\n";
     for (const std::string& note : table.notes) out += escaped(note) + "\\par\n";
     return out + "\\end{table}\n";
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "reporting/blocks.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "reporting/blocks.h"
 #include "reporting/html_text.h"
 #include "reporting/page_style.h"
 #include "reporting/provenance.h"

@@ -58,7 +58,4 @@ std::string render_json(const Table&);
 // A <table> in a box of its own that scrolls where the page is too narrow. The caller brings the style sheet.
 std::string render_html(const Table&);
 
-// Columns as groups that fit a page: each begins with the keys, then goes on until the next that begins a block.
-std::vector<std::vector<std::size_t>> page_blocks(const Table&);
-
 }  // namespace deft::reporting

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reporting/blocks.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
 
@@ -10,7 +11,6 @@ namespace {
 
 constexpr int kGap = 2;
 
-using Block = std::vector<std::size_t>;  // columns
 using Lines = std::vector<std::string>;
 
 // The table as it will be printed.
@@ -59,38 +59,6 @@ int width_of(const Block& block, const Grid& grid) {
     return total;
 }
 
-// Columns as far as they fit, the keys before each block.
-std::vector<Block> filled(const Table& table, const Grid& grid, const Block& keys, int width) {
-    std::vector<Block> out = {keys};
-    for (std::size_t column = keys.size(); column < table.columns.size(); ++column) {
-        int needed = grid.widths[column];
-        // A paper's column stands beside the measured one left of it, never below.
-        for (std::size_t next = column + 1; next < table.columns.size() && table.columns[next].published; ++next)
-            needed += kGap + grid.widths[next];
-        const bool beside = table.columns[column].published && column > keys.size();
-        const bool fits = beside || width_of(out.back(), grid) + kGap + needed <= width;
-        if (out.back().size() > keys.size() && (!fits || table.columns[column].begins_block)) out.push_back(keys);
-        out.back().push_back(column);
-    }
-    return out;
-}
-
-std::vector<Block> blocks(const Table& table, const Grid& grid, int width) {
-    Block all, keys;
-    for (std::size_t column = 0; column < table.columns.size(); ++column) {
-        all.push_back(column);
-        if (column < table.key_columns) keys.push_back(column);
-    }
-    if (width <= 0 || width_of(all, grid) <= width) return {all};
-    std::vector<Block> out = filled(table, grid, keys, width);
-    // As narrow as as many blocks can be, so that no column is left over alone.
-    for (std::vector<Block> next = out; width > 0 && next.size() == out.size();) {
-        out = std::move(next);
-        next = filled(table, grid, keys, --width);
-    }
-    return out;
-}
-
 std::string aligned(const std::string& text, int width, Align align) {
     const std::string padding(static_cast<std::size_t>(std::max(0, width - display_width(text))), ' ');
     return align == Align::right ? padding + text : text + padding;
@@ -131,7 +99,7 @@ std::string render_terminal(const Table& table, int width) {
         if (!line.empty()) out += line + "\n";
     if (!table.columns.empty()) {
         const Grid grid = grid_of(table);
-        for (const Block& block : blocks(table, grid, width)) {
+        for (const Block& block : fitting_blocks(table, grid.widths, kGap, width)) {
             if (!out.empty()) out += "\n";
             out += block_text(table, grid, block);
         }

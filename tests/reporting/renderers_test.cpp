@@ -77,7 +77,7 @@ TEST_CASE("LaTeX escapes what it would obey") {
     CHECK(latex_cell("a_b & 50% of $5 #1 {x}") == "a\\_b \\& 50\\% of \\$5 \\#1 \\{x\\}");
     CHECK(latex_cell("\\input{/etc/passwd}") == "\\textbackslash{}input\\{/etc/passwd\\}");
     CHECK(latex_cell("~^<>|\"") ==
-          "\\textasciitilde{}\\textasciicircum{}\\textless{}\\textgreater{}\\textbar{}\\textquotedbl{}");
+          "\\textasciitilde{}\\textasciicircum{}\\textless{}\\textgreater{}\\textbar{}\\textquotedblright{}");
     CHECK(latex_cell("[x]*") == "{[}x{]}{*}");
     CHECK(latex_cell("3.4 ± 0.1 ↓ †") == "3.4 $\\pm$ 0.1 $\\downarrow$ $\\dagger$");
     CHECK(latex_cell("--") == "{-}{-}");

@@ -92,7 +92,7 @@ TEST_CASE("A sweep leaves a page, and reports again in every format") {
     for (const char* format : {"term", "md", "csv", "tex", "json", "html"}) {
         INFO(format);
         const std::string file = (sweep.folder.path / "report.out").string();
-        const Ran report = sweep.program({"report", "--root", root, "--format", format, "--out", file});
+        const Ran report = sweep.deft("report", {"--root", root, "--format", format, "--out", file});
         CHECK(report.exit_code == kExitOk);
         const std::string text = read_file(file);
         CHECK_THAT(text, ContainsSubstring("both"));
