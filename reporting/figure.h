@@ -14,8 +14,8 @@ struct CurvePoint {
 
 struct Series {
     std::string name;
-    std::size_t style = 0;           // colour and marker
-    std::size_t dash = 0;            // 0: solid
+    std::size_t style = 0;  // colour and marker
+    std::size_t dash = 0;   // 0: solid
     std::size_t seeds = 0;
     std::vector<CurvePoint> points;  // by x
     std::vector<CurvePoint> marks;   // drawn as larger markers: validation

@@ -41,9 +41,10 @@ std::string cell_html(const Column& column, const Cell& cell, bool names_row) {
 }  // namespace
 
 std::string render_html(const Table& table) {
-    std::string out = fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">\n<table>\n"
-                                  "<caption><span>{0}</span></caption>\n<thead><tr>",
-                                  html_escaped(table.caption));
+    std::string out = fmt::format(
+        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">\n<table>\n"
+        "<caption><span>{0}</span></caption>\n<thead><tr>",
+        html_escaped(table.caption));
     for (const Column& column : table.columns)
         out += fmt::format("<th scope=\"col\"{}>{}</th>", classes(column, nullptr), title_html(column.title));
     out += "</tr></thead>\n<tbody>\n";

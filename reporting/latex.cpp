@@ -18,38 +18,57 @@ constexpr int kWidth = 80, kGap = 2;
 
 std::string escaped_ascii(char c) {
     switch (c) {
-        case '\\': return "\\textbackslash{}";
-        case '~': return "\\textasciitilde{}";
-        case '^': return "\\textasciicircum{}";
-        case '<': return "\\textless{}";
-        case '>': return "\\textgreater{}";
-        case '|': return "\\textbar{}";
-        case '"': return "\\textquotedblright{}";
+        case '\\':
+            return "\\textbackslash{}";
+        case '~':
+            return "\\textasciitilde{}";
+        case '^':
+            return "\\textasciicircum{}";
+        case '<':
+            return "\\textless{}";
+        case '>':
+            return "\\textgreater{}";
+        case '|':
+            return "\\textbar{}";
+        case '"':
+            return "\\textquotedblright{}";
         case '&':
         case '%':
         case '$':
         case '#':
         case '_':
         case '{':
-        case '}': return std::string("\\") + c;
+        case '}':
+            return std::string("\\") + c;
         case '[':
-        case ']': return std::string("{") + c + "}";  // after \\ a bracket would be an argument
-        case '-': return "{-}";                        // -- would be a dash of another length
-        case '*': return "{*}";
-        default: return std::string(1, c);
+        case ']':
+            return std::string("{") + c + "}";  // after \\ a bracket would be an argument
+        case '-':
+            return "{-}";  // -- would be a dash of another length
+        case '*':
+            return "{*}";
+        default:
+            return std::string(1, c);
     }
 }
 
 // What the tables themselves print; Latin letters are left to LaTeX, which reads UTF-8. Others depend on the font.
 std::string escaped_unicode(std::uint32_t code, std::string_view bytes) {
     switch (code) {
-        case 0xB1: return "$\\pm$";
-        case 0xD7: return "$\\times$";
-        case 0x2020: return "$\\dagger$";
-        case 0x2191: return "$\\uparrow$";
-        case 0x2193: return "$\\downarrow$";
-        case 0x2212: return "$-$";
-        default: break;
+        case 0xB1:
+            return "$\\pm$";
+        case 0xD7:
+            return "$\\times$";
+        case 0x2020:
+            return "$\\dagger$";
+        case 0x2191:
+            return "$\\uparrow$";
+        case 0x2193:
+            return "$\\downarrow$";
+        case 0x2212:
+            return "$-$";
+        default:
+            break;
     }
     const bool latin_letter = code >= 0xC0 && code <= 0x17F && code != 0xF7;
     return latin_letter ? std::string(bytes) : fmt::format("{{[}}U+{:04X}{{]}}", code);
@@ -121,14 +140,22 @@ std::string block_text(const Table& table, const std::vector<std::size_t>& block
 
 }  // namespace
 
+// A float each: one of all blocks would be taller than a page.
 std::string render_latex(const Table& table) {
-    std::string out = "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n\\footnotesize\n\\setlength{\\tabcolsep}{3pt}\n";
-    if (!table.caption.empty()) out += fmt::format("\\caption{{{}}}\n", escaped(table.caption));
-    if (!table.columns.empty())
-        for (const Block& block : fitting_blocks(table, widths_of(table), kGap, kWidth)) out += block_text(table, block) + "\\par\\medskip\n";
-    if (!table.notes.empty()) out += "\\raggedright\n";
+    std::string out = "% needs \\usepackage{booktabs}\n";
+    if (table.columns.empty()) return out;
+    bool first = true;
+    for (const Block& block : fitting_blocks(table, widths_of(table), kGap, kWidth)) {
+        out += "\\begin{table}\n\\centering\n\\footnotesize\n\\setlength{\\tabcolsep}{3pt}\n";
+        if (!table.caption.empty())
+            out += fmt::format("\\caption{{{}{}}}\n", escaped(table.caption), first ? "" : " (continued)");
+        out += block_text(table, block) + "\\end{table}\n";
+        first = false;
+    }
+    if (table.notes.empty()) return out;
+    out += "{\\footnotesize\\raggedright\n";
     for (const std::string& note : table.notes) out += escaped(note) + "\\par\n";
-    return out + "\\end{table}\n";
+    return out + "}\n";
 }
 
 }  // namespace deft::reporting

@@ -26,12 +26,13 @@ std::string title_of(const ReportData& data) {
 }
 
 std::string head_html(const ReportData& data) {
-    return fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                       "style-src 'unsafe-inline'; img-src data:\">\n"
-                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                       "<title>{}</title>\n<style>{}</style>\n</head>\n",
-                       html_escaped(title_of(data)), kPageStyle);
+    return fmt::format(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+        "style-src 'unsafe-inline'; img-src data:\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<title>{}</title>\n<style>{}</style>\n</head>\n",
+        html_escaped(title_of(data)), kPageStyle);
 }
 
 std::string summary_html(const ReportData& data, std::size_t rows) {
@@ -43,13 +44,14 @@ std::string summary_html(const ReportData& data, std::size_t rows) {
     out += fmt::format("<p class=\"facts\">Sweep {}: {} of {} finished, in {}.</p>\n", html_escaped(data.sweep.name),
                        finished, counted(trials.size(), "trial"), counted(rows, "row"));
     if (finished < trials.size())
-        out += fmt::format("<p class=\"caution\">{} missing. To fill them: <code>{}</code></p>\n",
-                           trials.size() - finished == 1 ? "One trial is" : "Some trials are",
-                           html_escaped(data.about.command.empty() ? "run the sweep's file again" : data.about.command));
+        out +=
+            fmt::format("<p class=\"caution\">{} missing. To fill them: <code>{}</code></p>\n",
+                        trials.size() - finished == 1 ? "One trial is" : "Some trials are",
+                        html_escaped(data.about.command.empty() ? "run the sweep's file again" : data.about.command));
     if (data.about.published && is_small_scale(data.sweep, data.about.scale))
         out += fmt::format(
             "<p class=\"caution\">Columns marked (published) were measured by others at another scale ({}). "
-               "Compare ratios and differences to the baseline, never absolute values.</p>\n",
+            "Compare ratios and differences to the baseline, never absolute values.</p>\n",
             html_escaped(data.about.published->scale));
     return out;
 }
@@ -88,8 +90,9 @@ std::string comparison_html(const Table& table, const std::vector<std::vector<st
 std::string curves_html(const std::vector<Figure>& figures) {
     if (figures.empty()) return {};
     std::string out = "<h2 id=\"curves\">Training curves</h2>\n";
-    out += "<p>Raw points, not smoothed. Colour and marker name the case, the dash its budget; a band spans the least "
-           "and the greatest seed; large open markers are validation losses.</p>\n";
+    out +=
+        "<p>Raw points, not smoothed. Colour and marker name the case, the dash its budget; a band spans the least "
+        "and the greatest seed; large open markers are validation losses.</p>\n";
     for (const Figure& figure : figures) {
         out += "<h3>" + html_escaped(figure.title) + "</h3>\n<figure>\n";
         out += fmt::format("<div class=\"scroll chart\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n",
@@ -110,7 +113,8 @@ std::string render_page(const ReportData& data) {
     out += comparison_html(table, blocks, data.about.published.has_value());
     out += curves_html(curve_figures(variants, data.curves));
     out += "<h2 id=\"cost\">Cost</h2>\n";
-    out += render_html(part_of(table, blocks.front(), "What each row consumed, and how much of the baseline's that is"));
+    out +=
+        render_html(part_of(table, blocks.front(), "What each row consumed, and how much of the baseline's that is"));
     out += "<h2 id=\"provenance\">Provenance</h2>\n<p>Every measured cell above links to the trials behind it.</p>\n";
     out += provenance_html(variants, data.checkpoints, data.about.points);
     out += "<h2 id=\"raw\">Raw values</h2>\n<details><summary>Every trial, as stored</summary>\n" +

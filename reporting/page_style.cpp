@@ -27,7 +27,7 @@ table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-num
 caption{text-align:left;color:var(--muted);padding:0 0 6px;font-size:.85rem}
 caption span{position:sticky;left:0;display:inline-block;max-width:min(100%,calc(100vw - 28px))}
 tbody th:first-child,thead th:first-child{position:sticky;left:0;background:var(--bg)}
-th,td{padding:5px 11px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
+th,td{padding:5px 8px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
 thead th{vertical-align:bottom;line-height:1.3;font-weight:600;border-bottom:2px solid var(--muted)}
 thead small{font-weight:400;color:var(--muted);font-size:.82em}
 tbody th{font-weight:600}
@@ -57,6 +57,8 @@ figcaption{color:var(--muted);font-size:.88rem;max-width:100ch}
 details{border:1px solid var(--line);border-radius:4px;margin:8px 0;padding:0 12px}
 summary{cursor:pointer;padding:7px 0;font-weight:600}
 .trace:target{outline:2px solid var(--link);outline-offset:4px}
+.trace td{white-space:normal;overflow-wrap:anywhere;min-width:8ch;max-width:25ch;vertical-align:top}
+.trace tbody th{vertical-align:top}
 pre{background:var(--soft);padding:10px 12px;overflow-x:auto;font-size:.85rem;margin:8px 0 12px}
 @media (max-width:560px){main{padding:18px 12px 40px}h1{font-size:1.3rem}th,td{padding:5px 8px}}
 @media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--muted:#444;--line:#bbb;--soft:#f4f4f4;--link:#000;

@@ -50,11 +50,11 @@ Table provenance_table(const Variant& variant, const std::vector<Checkpoint>& ch
                               "checkpoint sha256", "run folder"})
         table.columns.push_back({title, Align::left});
     for (const TrialRow* trial : variant.trials)
-        table.rows.push_back({Cell(fmt::format("{}", trial->seed)), trial->state, fmt::format("{}", trial->attempts),
-                              trial->config_hash, commit(*trial), host(*trial),
-                              trial->dataset_sha256.empty() ? Cell("unknown")
-                                                            : Cell(trial->dataset_name + ": " + trial->dataset_sha256),
-                              checkpoint(*trial, checkpoints), trial->workdir.empty() ? "-" : trial->workdir});
+        table.rows.push_back(
+            {Cell(fmt::format("{}", trial->seed)), trial->state, fmt::format("{}", trial->attempts), trial->config_hash,
+             commit(*trial), host(*trial),
+             trial->dataset_sha256.empty() ? Cell("unknown") : Cell(trial->dataset_name + ": " + trial->dataset_sha256),
+             checkpoint(*trial, checkpoints), trial->workdir.empty() ? "-" : trial->workdir});
     return table;
 }
 

@@ -137,7 +137,8 @@ void add_average(const PublishedContext& context, const PublishedColumn& column,
         [=](const Variant& variant) { return published_difference(number_of(context, variant, column), base); });
 }
 
-// ---- notes -----------------------------------------------------------------------------------------------------------
+// ---- notes
+// -----------------------------------------------------------------------------------------------------------
 
 std::string not_measured_here(const PublishedContext& context) {
     std::vector<std::string> titles;
@@ -150,10 +151,9 @@ std::string not_measured_here(const PublishedContext& context) {
 std::string rows_elsewhere(const PublishedContext& context) {
     std::vector<std::string> names;
     for (const PublishedRow& row : context.table.rows) {
-        const bool here =
-            std::any_of(context.variants.begin(), context.variants.end(), [&](const Variant& variant) {
-                return context.table.find(variant.case_key, variant.axes.budget_fraction) == &row;
-            });
+        const bool here = std::any_of(context.variants.begin(), context.variants.end(), [&](const Variant& variant) {
+            return context.table.find(variant.case_key, variant.axes.budget_fraction) == &row;
+        });
         if (!here) names.push_back(fmt::format("{} at {:g}%", row.case_name, row.budget_fraction * 100));
     }
     return fmt::format("{}", fmt::join(names, ", "));
@@ -192,9 +192,10 @@ std::vector<std::string> published_notes(const PublishedContext& context) {
         fmt::format("Published: {}. {} ({}). Every number marked (published) is theirs, at {}.", table.label,
                     table.paper, table.source, table.scale)};
     if (is_small_scale(context.sweep, context.scale))
-        notes.push_back("Published and measured values do not compare in absolute terms: model, data and tasks here "
-                        "are of proxy scale. What can be compared is the effect relative to the baseline at 100%: "
-                        "ratios and differences.");
+        notes.push_back(
+            "Published and measured values do not compare in absolute terms: model, data and tasks here "
+            "are of proxy scale. What can be compared is the effect relative to the baseline at 100%: "
+            "ratios and differences.");
     for (const Measures measures : {Measures::zero_shot_average, Measures::ten_shot_average}) {
         const PublishedColumn* column = column_of(table, measures);
         const std::set<std::string> tasks = tasks_of(context.sweep, shots_of(measures));

@@ -92,8 +92,7 @@ Table raw_values_table(const SweepResults& sweep) {
         row.resize(8, Cell("-"));
         std::map<std::string, Cell> scores;
         for (const ScoreRow& score : trial.scores) scores[title_of(score)] = exact(score.value);
-        for (const std::string& title : titles)
-            row.push_back(scores.contains(title) ? scores.at(title) : Cell("-"));
+        for (const std::string& title : titles) row.push_back(scores.contains(title) ? scores.at(title) : Cell("-"));
         table.rows.push_back(std::move(row));
     }
     return table;

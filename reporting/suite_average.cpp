@@ -16,8 +16,9 @@ using results_db::ScoreRow;
 // Of the 19 tasks of the published averages, those whose metric there is not acc.
 const char* published_metric(const std::string& task) {
     static const std::map<std::string, const char*> metrics = {
-        {"hellaswag", "acc_norm"}, {"piqa", "acc_norm"},       {"arc_challenge", "acc_norm"}, {"arc_easy", "acc_norm"},
-        {"openbookqa", "acc_norm"}, {"multirc", "acc_all"}, {"record", "f1"}};
+        {"hellaswag", "acc_norm"}, {"piqa", "acc_norm"},       {"arc_challenge", "acc_norm"},
+        {"arc_easy", "acc_norm"},  {"openbookqa", "acc_norm"}, {"multirc", "acc_all"},
+        {"record", "f1"}};
     const auto found = metrics.find(task);
     return found == metrics.end() ? nullptr : found->second;
 }

@@ -53,14 +53,14 @@ std::string axes_svg(const Figure& figure, const Frame& frame) {
     for (const Tick& tick : ticks(frame.x, 6)) {
         const std::string x = number(frame.px(tick.value));
         grid += fmt::format("M{} {}V{}", x, number(kBottom), number(kBottom + 5));
-        labels += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>", x, number(kBottom + 20),
-                              tick.text);
+        labels +=
+            fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>", x, number(kBottom + 20), tick.text);
     }
     labels += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}{}</text>", number((kLeft + kRight) / 2),
                           number(kHeight - 8), html_escaped(figure.x_title), frame.x.log ? " (log scale)" : "");
-    labels += fmt::format("<text transform=\"translate(14 {}) rotate(-90)\" text-anchor=\"middle\">{}{}</text>",
-                          number((kTop + kBottom) / 2), html_escaped(figure.y_title),
-                          frame.y.log ? " (log scale)" : "");
+    labels +=
+        fmt::format("<text transform=\"translate(14 {}) rotate(-90)\" text-anchor=\"middle\">{}{}</text>",
+                    number((kTop + kBottom) / 2), html_escaped(figure.y_title), frame.y.log ? " (log scale)" : "");
     return fmt::format("<path class=\"grid\" d=\"{}\"/>\n<path class=\"frame\" d=\"M{} {}V{}H{}\"/>\n<g>{}</g>\n", grid,
                        number(kLeft), number(kTop), number(kBottom), number(kRight), labels);
 }
@@ -68,13 +68,14 @@ std::string axes_svg(const Figure& figure, const Frame& frame) {
 // Centred on the origin.
 std::string marker_svg(std::size_t style, double x, double y, double r) {
     switch (style % 6) {
-        case 0: return fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>", number(x), number(y), number(r));
+        case 0:
+            return fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>", number(x), number(y), number(r));
         case 1:
             return fmt::format("<rect x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{2}\"/>", number(x - r), number(y - r),
                                number(2 * r));
         case 2:
-            return fmt::format("<path d=\"M{} {}l{} {}h-{}z\"/>", number(x), number(y - r * 1.1),
-                               number(r * 1.15), number(r * 2.1), number(r * 2.3));
+            return fmt::format("<path d=\"M{} {}l{} {}h-{}z\"/>", number(x), number(y - r * 1.1), number(r * 1.15),
+                               number(r * 2.1), number(r * 2.3));
         case 3:
             return fmt::format("<path d=\"M{0} {1}l{2} {2}l-{2} {2}l-{2} -{2}z\"/>", number(x), number(y - r * 1.3),
                                number(r * 1.3));
@@ -91,7 +92,8 @@ std::string band_svg(const Series& series, const Frame& frame) {
     if (series.seeds < 2 || series.points.empty()) return {};
     std::string path;
     for (const CurvePoint& point : series.points)
-        path += fmt::format("{}{} {}", path.empty() ? 'M' : 'L', number(frame.px(point.x)), number(frame.py(point.high)));
+        path +=
+            fmt::format("{}{} {}", path.empty() ? 'M' : 'L', number(frame.px(point.x)), number(frame.py(point.high)));
     for (auto point = series.points.rbegin(); point != series.points.rend(); ++point)
         path += fmt::format("L{} {}", number(frame.px(point->x)), number(frame.py(point->low)));
     return fmt::format("<path class=\"band\" d=\"{}Z\"/>", path);
@@ -119,7 +121,8 @@ std::string markers_svg(const Series& series, const Frame& frame) {
     const std::size_t n = series.points.size();
     for (std::size_t i = 0; i < kAlong && n > 4 * kAlong; ++i) {
         const std::size_t at = n * (2 * i + 1) / (2 * kAlong) + (series.style * 2 + series.dash) * n / 64;
-        if (at + 1 < n) out += marker_svg(series.style, frame.px(series.points[at].x), frame.py(series.points[at].y), 3);
+        if (at + 1 < n)
+            out += marker_svg(series.style, frame.px(series.points[at].x), frame.py(series.points[at].y), 3);
     }
     if (n > 0 && series.marks.empty())
         out += marker_svg(series.style, frame.px(series.points.back().x), frame.py(series.points.back().y), 4);
@@ -185,9 +188,9 @@ std::string description(const Figure& figure) {
     }
     if (best == nullptr) return "No finite points were recorded.";
     std::string text = fmt::format(
-        "{} goes from at most {} at the start to {} at {} {}: the lowest last point, of {}. {} line{}{}.", figure.y_title,
-        score(first), score(best->points.back().y), si(best->points.back().x), figure.x_title, best->name,
-        figure.series.size(), figure.series.size() == 1 ? "" : "s",
+        "{} goes from at most {} at the start to {} at {} {}: the lowest last point, of {}. {} line{}{}.",
+        figure.y_title, score(first), score(best->points.back().y), si(best->points.back().x), figure.x_title,
+        best->name, figure.series.size(), figure.series.size() == 1 ? "" : "s",
         seeds > 1 ? fmt::format(", each the mean over up to {} seeds with their range as a band", seeds) : "");
     if (validation) text += " The numbers beside the names are validation losses.";
     if (not_finite > 0) text += fmt::format(" {} points that are NaN or infinite cannot be drawn.", not_finite);

@@ -51,7 +51,7 @@ std::string render_terminal(const Table&, int width);
 std::string render_markdown(const Table&);
 // RFC 4180 with raw numbers instead of printed ones; no cell of it is a formula to a spreadsheet.
 std::string render_csv(const Table&);
-// A table environment for the booktabs package.
+// A table environment for the booktabs package; several where a page is too narrow for all columns. Notes follow.
 std::string render_latex(const Table&);
 // {"schema": "deft-report/1", "caption", "columns", "rows", "notes"}; NaN and infinity as strings.
 std::string render_json(const Table&);

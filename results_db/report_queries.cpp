@@ -24,11 +24,10 @@ std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, const 
                                      .c_str());
     points.bind(sweep);
     while (points.step()) curves[points.text(0)].points.push_back(point_of(points, 1));
-    Statement losses(connection, (kShown +
-                                  "SELECT hash, v.step, v.value, v.kind FROM shown"
-                                  " CROSS JOIN evaluation v ON v.attempt_id = shown.attempt_id"
-                                  " JOIN metric m ON m.id = v.metric_id WHERE v.task = 'validation'"
-                                  " AND m.name = 'loss' AND m.unit = 'nats/token' ORDER BY hash, v.step")
+    Statement losses(connection, (kShown + "SELECT hash, v.step, v.value, v.kind FROM shown"
+                                           " CROSS JOIN evaluation v ON v.attempt_id = shown.attempt_id"
+                                           " JOIN metric m ON m.id = v.metric_id WHERE v.task = 'validation'"
+                                           " AND m.name = 'loss' AND m.unit = 'nats/token' ORDER BY hash, v.step")
                                      .c_str());
     losses.bind(sweep);
     while (losses.step())
@@ -38,11 +37,10 @@ std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, const 
 }
 
 std::vector<Checkpoint> checkpoints_of_sweep(Connection& connection, const std::string& sweep) {
-    Statement query(connection, (kShown +
-                                 "SELECT hash, f.path, f.sha256, r.step, f.bytes FROM shown"
-                                 " JOIN attempt_artifact r ON r.attempt_id = shown.attempt_id"
-                                 " JOIN artifact f ON f.id = r.artifact_id WHERE f.kind = 'checkpoint'"
-                                 " ORDER BY hash, r.step, f.path")
+    Statement query(connection, (kShown + "SELECT hash, f.path, f.sha256, r.step, f.bytes FROM shown"
+                                          " JOIN attempt_artifact r ON r.attempt_id = shown.attempt_id"
+                                          " JOIN artifact f ON f.id = r.artifact_id WHERE f.kind = 'checkpoint'"
+                                          " ORDER BY hash, r.step, f.path")
                                     .c_str());
     query.bind(sweep);
     std::vector<Checkpoint> checkpoints;

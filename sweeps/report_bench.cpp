@@ -40,8 +40,7 @@ journal::TrainPoint invented_point(int run, int step) {
 // One journal, as a trial would have left it.
 std::string invented_journal(int run, int points) {
     std::string text;
-    for (int step = 1; step <= points; ++step)
-        text += journal::to_json(invented_point(run, step)).dump() + "\n";
+    for (int step = 1; step <= points; ++step) text += journal::to_json(invented_point(run, step)).dump() + "\n";
     journal::Evaluation score;
     score.step = points;
     score.split = "test";
@@ -75,8 +74,8 @@ void fill(const ReportBench& bench, const std::filesystem::path& folder, const s
         const std::int64_t experiment =
             writer.add_experiment({sha256(config), fmt::format("v{}", row), run % bench.seeds, config, ""});
         writer.add_member(sweep, experiment,
-                          {run, fmt::format("case{}", row / 2), row % 2 == 0 ? R"({"train.budget_fraction":1.0})"
-                                                                             : R"({"train.budget_fraction":0.5})"});
+                          {run, fmt::format("case{}", row / 2),
+                           row % 2 == 0 ? R"({"train.budget_fraction":1.0})" : R"({"train.budget_fraction":0.5})"});
         results_db::NewAttempt attempt;
         attempt.uid = fmt::format("run{}", run);
         attempt.workdir = "runs/" + attempt.uid;

@@ -57,8 +57,8 @@ TEST_CASE("the validation loss must lie a tenth below the unigram entropy") {
 TEST_CASE("a row that is not measured is flagged and explained, not hidden") {
     TrialRow short_one = a_finished_trial("cl", "{}", 2, 3);
     short_one.last_point->seqlen = 56;
-    const auto sweep = a_sweep_of(
-        {a_finished_trial("base", "{}", 1, 3), a_finished_trial("cl", "{}", 1, 3), short_one});
+    const auto sweep =
+        a_sweep_of({a_finished_trial("base", "{}", 1, 3), a_finished_trial("cl", "{}", 1, 3), short_one});
     const Table table = comparison_table(sweep, {"base", "smoke", "", ""});
     REQUIRE(table.rows.size() == 2);
     CHECK(table.rows[0][0].flag.empty());

@@ -32,7 +32,8 @@ std::string markup_fault(const std::string& html) {
         }
         if (end >= html.size()) return "an open tag at the end";
         const std::string tag = html.substr(at + 1, end - at - 1);
-        const std::string name = tag.substr(tag[0] == '/' ? 1 : 0, tag.find_first_of(" /\n", 1) - (tag[0] == '/' ? 1 : 0));
+        const std::string name =
+            tag.substr(tag[0] == '/' ? 1 : 0, tag.find_first_of(" /\n", 1) - (tag[0] == '/' ? 1 : 0));
         if (tag[0] == '/') {
             if (open.empty() || open.back() != tag.substr(1)) return "</" + tag.substr(1) + "> closes nothing";
             open.pop_back();
@@ -168,7 +169,8 @@ TEST_CASE("a report page is whole, closed in itself and the same each time") {
     CHECK(markup_fault(html) == "");
     CHECK(html == render_page(data));
     CHECK_THAT(html, ContainsSubstring("default-src 'none'; style-src 'unsafe-inline'; img-src data:"));
-    for (const char* word : {"<script", "http://", "https://", "javascript:", "url(", "@import", "<link", "<img", "onclick"})
+    for (const char* word :
+         {"<script", "http://", "https://", "javascript:", "url(", "@import", "<link", "<img", "onclick"})
         CHECK(html.find(word) == std::string::npos);
     std::size_t last = 0;  // the sections in their order
     for (const char* part : {"<h1>A title</h1>", "smoke: proxy scale", "id=\"comparison\"", "id=\"curves\"",
@@ -183,8 +185,8 @@ TEST_CASE("a report page is whole, closed in itself and the same each time") {
     CHECK(count_of(html, "<svg") == 3);
     CHECK(count_of(html, "<table>") == count_of(html, "<caption>"));
     CHECK_THAT(html, ContainsSubstring("prefers-color-scheme:dark") && ContainsSubstring("@media print"));
-    CHECK_THAT(html, ContainsSubstring("c0ffee (step 50, runs/x/final.safetensors)") &&
-                         ContainsSubstring("none recorded"));
+    CHECK_THAT(html,
+               ContainsSubstring("c0ffee (step 50, runs/x/final.safetensors)") && ContainsSubstring("none recorded"));
     CHECK_THAT(html, ContainsSubstring("./deft run q.toml --only base --set train.budget_fraction=1.0 --seeds 1,2 "
                                        "--root deft-repeat"));
     CHECK_THAT(html, ContainsSubstring("--only cl --set train.budget_fraction=0.5 --seeds 1, --root"));

@@ -78,7 +78,8 @@ TEST_CASE("the combined GPT-3 table is whole") {
 
 TEST_CASE("published tables are read strictly") {
     const std::string head = "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'x'\n";
-    const std::string column = "[[column]]\nkey = 'h'\ntitle = 't'\nunit = 'h'\nbetter = 'lower'\nmeasures = 'train_time'\n";
+    const std::string column =
+        "[[column]]\nkey = 'h'\ntitle = 't'\nunit = 'h'\nbetter = 'lower'\nmeasures = 'train_time'\n";
     const std::string row = "[[row]]\ncase = 'a'\nbudget_fraction = 1.0\nvalues = { h = '5' }\n";
     CHECK(refusal(head + column + row).empty());
     CHECK_THAT(refusal(head + column + row + row), ContainsSubstring("a row of that case and budget is there already"));
@@ -96,10 +97,14 @@ TEST_CASE("published tables are read strictly") {
 }
 
 TEST_CASE("a suite average by hand") {
-    const std::vector<ScoreRow> scores = {a_score("boolq", "acc", 0.6), a_score("hellaswag", "acc", 0.9),
-                                          a_score("hellaswag", "acc_norm", 0.3), a_score("wikitext", "word_perplexity", 50),
-                                          a_score("mine", "acc_norm", 0.1), a_score("boolq", "acc", 0.8, 10),
-                                          a_score("boolq", "gold_bits_per_byte", 2), a_score("record", "f1", 0.2)};
+    const std::vector<ScoreRow> scores = {a_score("boolq", "acc", 0.6),
+                                          a_score("hellaswag", "acc", 0.9),
+                                          a_score("hellaswag", "acc_norm", 0.3),
+                                          a_score("wikitext", "word_perplexity", 50),
+                                          a_score("mine", "acc_norm", 0.1),
+                                          a_score("boolq", "acc", 0.8, 10),
+                                          a_score("boolq", "gold_bits_per_byte", 2),
+                                          a_score("record", "f1", 0.2)};
     const auto zero = suite_average(scores, 0);
     REQUIRE(zero);
     CHECK(zero->tasks == std::vector<std::string>{"boolq", "hellaswag", "mine", "record"});
@@ -143,7 +148,8 @@ TEST_CASE("published and measured columns side by side") {
     CHECK(cell(table, 0, "train time\n(published)\n64 V100") == "260h 1.00x");
     CHECK(cell(table, 1, "train time\n(published)\n64 V100") == "129h 0.50x");
     for (std::size_t i = 0; i + 1 < table.columns.size(); ++i)
-        if (table.columns[i].title == "train\ntime") CHECK(table.columns[i + 1].title == "train time\n(published)\n64 V100");
+        if (table.columns[i].title == "train\ntime")
+            CHECK(table.columns[i + 1].title == "train time\n(published)\n64 V100");
     std::string notes;
     for (const std::string& note : table.notes) notes += note + "\n";
     CHECK_THAT(notes, ContainsSubstring("Published and measured values do not compare in absolute terms"));

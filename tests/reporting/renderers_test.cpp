@@ -69,7 +69,8 @@ TEST_CASE("no CSV cell is a formula, and quotes are doubled") {
     CHECK(csv_cell("=HYPERLINK(\"x\",1)") == "\"'=HYPERLINK(\"\"x\"\",1)\"");
     CHECK(csv_cell("-") == "");
     // A number is a number, also where it is below zero.
-    const Table numbers{"", {{"c"}, {"d"}}, {{Cell("-2.0", -2), Cell("NaN", std::numeric_limits<double>::quiet_NaN())}}, {}};
+    const Table numbers{
+        "", {{"c"}, {"d"}}, {{Cell("-2.0", -2), Cell("NaN", std::numeric_limits<double>::quiet_NaN())}}, {}};
     CHECK(render_csv(numbers) == "c,d\r\n-2,nan\r\n");
 }
 
@@ -86,7 +87,7 @@ TEST_CASE("LaTeX escapes what it would obey") {
     CHECK_THAT(tex, ContainsSubstring("\\begin{tabular}{lrrr}\n\\toprule\ncase & "
                                       "\\shortstack[r]{loss $\\downarrow$\\\\(nats)} & average & acc \\\\\n\\midrule"));
     CHECK_THAT(tex, ContainsSubstring("cl & {-} & {-} & 0.5 $\\dagger$ \\\\\n\\bottomrule\n\\end{tabular}"));
-    CHECK(tex.ends_with("\\end{table}\n"));
+    CHECK(tex.ends_with("\\end{table}\n{\\footnotesize\\raggedright\na note\\par\n}\n"));
 }
 
 TEST_CASE("JSON holds raw numbers, published digits, traces and flags") {
@@ -129,10 +130,7 @@ TEST_CASE("flagged cells are marked in text as well") {
 }
 
 TEST_CASE("a published column stays in the block of the measured one") {
-    const Table table{"",
-                      {{"k"}, {"aaaaaa"}, {"bbbbbb"}, {"cccccc", Align::right, false, true}, {"dddd"}},
-                      {},
-                      {}};
+    const Table table{"", {{"k"}, {"aaaaaa"}, {"bbbbbb"}, {"cccccc", Align::right, false, true}, {"dddd"}}, {}, {}};
     const std::string text = render_terminal(table, 20);
     CHECK_THAT(text, ContainsSubstring("k  bbbbbb  cccccc"));
 }
