@@ -2,8 +2,10 @@
 // The comparison table of a sweep: one row a case and budget, means over seeds, each resource also relative to the
 // baseline.
 
+#include <optional>
 #include <string>
 
+#include "reporting/published.h"
 #include "reporting/table.h"
 #include "results_db/store.h"
 
@@ -15,6 +17,8 @@ struct SweepAbout {
     std::string scale;     // empty: the file as written
     std::string title;
     std::string command;  // that trains what is missing
+    std::string points = {};  // the sweep's file and options as `deft run` takes them, without --only and --root
+    std::optional<PublishedTable> published = {};  // to stand beside what was measured
 };
 
 Table comparison_table(const results_db::SweepResults& sweep, const SweepAbout& about);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "reporting/blocks.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
 
@@ -28,19 +29,6 @@ std::string escaped(const std::string& text, const char* newline) {
     return with_breaks;
 }
 
-// Tables stand one below the other, each with the columns that tell rows apart: GitHub's page is not wide either.
-std::vector<std::vector<std::size_t>> blocks(const Table& table) {
-    std::vector<std::size_t> keys;
-    for (std::size_t column = 0; column < std::min(table.key_columns, table.columns.size()); ++column)
-        keys.push_back(column);
-    std::vector<std::vector<std::size_t>> out = {keys};
-    for (std::size_t column = keys.size(); column < table.columns.size(); ++column) {
-        if (table.columns[column].begins_block && out.back().size() > keys.size()) out.push_back(keys);
-        out.back().push_back(column);
-    }
-    return out;
-}
-
 struct Grid {
     std::vector<Align> aligns;
     std::vector<std::vector<std::string>> rows;  // the first one: titles
@@ -55,7 +43,7 @@ Grid grid_of(const Table& table, const std::vector<std::size_t>& block) {
         grid.rows[0].push_back(escaped(table.columns[column].title, " "));
         for (std::size_t row = 0; row < table.rows.size(); ++row) {
             const auto& cells = table.rows[row];
-            grid.rows[row + 1].push_back(column < cells.size() ? escaped(cells[column], "<br>") : "");
+            grid.rows[row + 1].push_back(column < cells.size() ? escaped(marked_text(cells[column]), "<br>") : "");
         }
         int width = 2;
         for (const auto& row : grid.rows) width = std::max(width, display_width(row.back()));
@@ -94,7 +82,7 @@ std::string render_markdown(const Table& table) {
     std::string out;
     if (!table.caption.empty()) out += fmt::format("**{}**\n", escaped(table.caption, " "));
     if (!table.columns.empty())
-        for (const auto& block : blocks(table)) out += (out.empty() ? "" : "\n") + block_text(grid_of(table, block));
+        for (const auto& block : page_blocks(table)) out += (out.empty() ? "" : "\n") + block_text(grid_of(table, block));
     if (!table.notes.empty() && !out.empty()) out += "\n";
     for (const std::string& note : table.notes) out += fmt::format("- {}\n", escaped(note, " "));
     return out;

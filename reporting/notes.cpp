@@ -9,7 +9,9 @@
 #include <set>
 #include <utility>
 
+#include "reporting/measured.h"
 #include "reporting/numbers.h"
+#include "reporting/scale.h"
 #include "results_db/trial_name.h"
 
 namespace deft::reporting {
@@ -20,7 +22,6 @@ using results_db::TrialRow;
 
 constexpr std::size_t kVerdictSeeds = 3;
 constexpr std::size_t kListedMissing = 6;
-constexpr std::int64_t kPaperParameters = 100'000'000;
 constexpr const char* kNoPrice = "no price: set [price] in the sweep file";
 
 std::string joined(const std::set<std::string>& texts) {
@@ -71,18 +72,16 @@ std::string values_note(const std::vector<Variant>& variants, const std::string&
 }
 
 std::string scale_note(const results_db::SweepResults& sweep, const std::string& scale) {
-    std::int64_t parameters = 0, tokens = 0;
-    for (const TrialRow& trial : sweep.trials) {
-        parameters = std::max(parameters, trial.parameters);
+    const std::int64_t parameters = largest_parameters(sweep);
+    std::int64_t tokens = 0;
+    for (const TrialRow& trial : sweep.trials)
         if (trial.last_point) tokens = std::max(tokens, trial.last_point->input_tokens);
-    }
     std::string text = "Scale: " + (scale.empty() ? "as written" : scale);
     if (parameters > 0) text += fmt::format(", up to {} parameters", si(static_cast<double>(parameters)));
     if (tokens > 0)
         text += fmt::format("{} {} input tokens", parameters > 0 ? " and" : ", up to", si(static_cast<double>(tokens)));
     text += ".";
-    const bool small = parameters > 0 ? parameters < kPaperParameters : scale != "paper";
-    if (small) text += " Results at so small a scale say nothing by themselves about the models of the papers.";
+    if (is_small_scale(sweep, scale)) text += " Results at so small a scale say nothing by themselves about the models of the papers.";
     return text;
 }
 
@@ -154,6 +153,7 @@ std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep,
     if (variants.empty()) return {"The sweep has no trials."};
     std::vector<std::string> notes = {seeds_note(variants), values_note(variants, base_case),
                                       scale_note(sweep, about.scale)};
+    for (std::string& text : measured_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : missing_notes(sweep, about.command)) notes.push_back(std::move(text));
     if (const std::size_t most = most_at_once(sweep); most > 1)
         notes.push_back(fmt::format("Train time: {} trials side by side on one host.", most));

@@ -2,7 +2,9 @@
 // A table is one value with many renderers.
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace deft::reporting {
@@ -13,19 +15,47 @@ struct Column {
     std::string title;  // may hold line breaks
     Align align = Align::right;
     bool begins_block = false;  // where one line does not hold all columns
+    bool published = false;     // holds what a paper printed, not what was measured here
 };
+
+// What stands in one place of a table; most cells are text alone.
+struct Cell {
+    std::string text;              // as people read it
+    std::optional<double> value;   // the number that the text rounds
+    std::optional<double> spread;  // standard deviation over seeds
+    std::string published;         // the paper's own digits, where the value is a paper's
+    std::string trace;             // the trials behind the value, as `deft show` takes them
+    std::string flag;              // why the value must not be taken at face value; empty: nothing against it
+
+    Cell() = default;
+    Cell(std::string words) : text(std::move(words)) {}
+    Cell(const char* words) : text(words) {}
+    Cell(std::string words, double number) : text(std::move(words)), value(number) {}
+    bool operator==(const Cell&) const = default;
+};
+
+// The text with the mark of a flagged value behind it.
+std::string marked_text(const Cell& cell);
 
 struct Table {
     std::string caption;
     std::vector<Column> columns;
-    std::vector<std::vector<std::string>> rows;  // as many cells as columns
-    std::vector<std::string> notes;              // printed below
-    std::size_t key_columns = 1;                 // the first ones, which tell rows apart: they lead every block
+    std::vector<std::vector<Cell>> rows;  // as many cells as columns
+    std::vector<std::string> notes;       // printed below
+    std::size_t key_columns = 1;          // the first ones, which tell rows apart: they lead every block
 };
 
 // Fits the width by dropping nothing: columns that do not fit continue in further blocks. width 0: as wide as needed.
 std::string render_terminal(const Table&, int width);
 // A GitHub table, padded so that its source can be read as well.
 std::string render_markdown(const Table&);
+// RFC 4180 with raw numbers instead of printed ones; no cell of it is a formula to a spreadsheet.
+std::string render_csv(const Table&);
+// A table environment for the booktabs package; several where a page is too narrow for all columns. Notes follow.
+std::string render_latex(const Table&);
+// {"schema": "deft-report/1", "caption", "columns", "rows", "notes"}; NaN and infinity as strings.
+std::string render_json(const Table&);
+// A <table> in a box of its own that scrolls where the page is too narrow. The caller brings the style sheet.
+std::string render_html(const Table&);
 
 }  // namespace deft::reporting

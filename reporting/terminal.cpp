@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reporting/blocks.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
 
@@ -10,7 +11,6 @@ namespace {
 
 constexpr int kGap = 2;
 
-using Block = std::vector<std::size_t>;  // columns
 using Lines = std::vector<std::string>;
 
 // The table as it will be printed.
@@ -46,7 +46,7 @@ Grid grid_of(const Table& table) {
     for (const auto& row : table.rows) {
         auto& cells = grid.rows.emplace_back();
         for (std::size_t column = 0; column < table.columns.size(); ++column) {
-            cells.push_back(column < row.size() ? printable(row[column]) : std::string());
+            cells.push_back(column < row.size() ? printable(marked_text(row[column])) : std::string());
             grid.widths[column] = std::max(grid.widths[column], display_width(cells.back()));
         }
     }
@@ -57,33 +57,6 @@ int width_of(const Block& block, const Grid& grid) {
     int total = -kGap;
     for (const std::size_t column : block) total += grid.widths[column] + kGap;
     return total;
-}
-
-// Columns as far as they fit, the keys before each block.
-std::vector<Block> filled(const Table& table, const Grid& grid, const Block& keys, int width) {
-    std::vector<Block> out = {keys};
-    for (std::size_t column = keys.size(); column < table.columns.size(); ++column) {
-        const bool fits = width_of(out.back(), grid) + kGap + grid.widths[column] <= width;
-        if (out.back().size() > keys.size() && (!fits || table.columns[column].begins_block)) out.push_back(keys);
-        out.back().push_back(column);
-    }
-    return out;
-}
-
-std::vector<Block> blocks(const Table& table, const Grid& grid, int width) {
-    Block all, keys;
-    for (std::size_t column = 0; column < table.columns.size(); ++column) {
-        all.push_back(column);
-        if (column < table.key_columns) keys.push_back(column);
-    }
-    if (width <= 0 || width_of(all, grid) <= width) return {all};
-    std::vector<Block> out = filled(table, grid, keys, width);
-    // As narrow as as many blocks can be, so that no column is left over alone.
-    for (std::vector<Block> next = out; width > 0 && next.size() == out.size();) {
-        out = std::move(next);
-        next = filled(table, grid, keys, --width);
-    }
-    return out;
 }
 
 std::string aligned(const std::string& text, int width, Align align) {
@@ -126,7 +99,7 @@ std::string render_terminal(const Table& table, int width) {
         if (!line.empty()) out += line + "\n";
     if (!table.columns.empty()) {
         const Grid grid = grid_of(table);
-        for (const Block& block : blocks(table, grid, width)) {
+        for (const Block& block : fitting_blocks(table, grid.widths, kGap, width)) {
             if (!out.empty()) out += "\n";
             out += block_text(table, grid, block);
         }

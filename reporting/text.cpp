@@ -1,20 +1,31 @@
 #include "reporting/text.h"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace deft::reporting {
 
 namespace {
 
-struct Character {
-    std::uint32_t code = 0;
-    std::size_t bytes = 1;
-    bool valid = false;
-};
+bool is_control(std::uint32_t code) {
+    // C0, DEL, C1, line separators and the marks that reorder text.
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029 ||
+           (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
 
-// One UTF-8 character from `at`, by the table of well-formed sequences: no overlong forms, no surrogates.
-Character decode(std::string_view text, std::size_t at) {
+int width_of(std::uint32_t code) {
+    const auto in = [code](std::uint32_t first, std::uint32_t last) { return code >= first && code <= last; };
+    if (in(0x300, 0x36F) || in(0x200B, 0x200F) || in(0xFE00, 0xFE0F) || in(0x20D0, 0x20FF)) return 0;
+    if (in(0x1100, 0x115F) || in(0x2E80, 0xA4CF) || in(0xAC00, 0xD7A3) || in(0xF900, 0xFAFF) || in(0xFE30, 0xFE6F) ||
+        in(0xFF00, 0xFF60) || in(0xFFE0, 0xFFE6) || in(0x1F300, 0x1F64F) || in(0x1F900, 0x1F9FF) ||
+        in(0x20000, 0x3FFFD))
+        return 2;
+    return 1;
+}
+
+}  // namespace
+
+// By the table of well-formed sequences: no overlong forms, no surrogates.
+Character decode_character(std::string_view text, std::size_t at) {
     const auto byte = [&](std::size_t i) -> std::uint32_t {
         return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
     };
@@ -39,29 +50,11 @@ Character decode(std::string_view text, std::size_t at) {
     return {code, length, true};
 }
 
-bool is_control(std::uint32_t code) {
-    // C0, DEL, C1, line separators and the marks that reorder text.
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029 ||
-           (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-}
-
-int width_of(std::uint32_t code) {
-    const auto in = [code](std::uint32_t first, std::uint32_t last) { return code >= first && code <= last; };
-    if (in(0x300, 0x36F) || in(0x200B, 0x200F) || in(0xFE00, 0xFE0F) || in(0x20D0, 0x20FF)) return 0;
-    if (in(0x1100, 0x115F) || in(0x2E80, 0xA4CF) || in(0xAC00, 0xD7A3) || in(0xF900, 0xFAFF) || in(0xFE30, 0xFE6F) ||
-        in(0xFF00, 0xFF60) || in(0xFFE0, 0xFFE6) || in(0x1F300, 0x1F64F) || in(0x1F900, 0x1F9FF) ||
-        in(0x20000, 0x3FFFD))
-        return 2;
-    return 1;
-}
-
-}  // namespace
-
 std::string printable(std::string_view text) {
     std::string out;
     out.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) {
-        const Character character = decode(text, at);
+        const Character character = decode_character(text, at);
         if (!character.valid)
             out += "\uFFFD";
         else if (is_control(character.code))
@@ -76,7 +69,7 @@ std::string printable(std::string_view text) {
 int display_width(std::string_view text) {
     int width = 0;
     for (std::size_t at = 0; at < text.size();) {
-        const Character character = decode(text, at);
+        const Character character = decode_character(text, at);
         width += character.valid ? width_of(character.code) : 1;
         at += character.bytes;
     }

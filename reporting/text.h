@@ -1,11 +1,22 @@
 #pragma once
 // Text from anywhere made fit for a terminal, and its width there.
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace deft::reporting {
+
+struct Character {
+    std::uint32_t code = 0;
+    std::size_t bytes = 1;
+    bool valid = false;
+};
+
+// The UTF-8 character that begins at `at`; of what is none, one byte.
+Character decode_character(std::string_view text, std::size_t at);
 
 // Control characters (a terminal would obey them) become spaces, bytes that are no UTF-8 the replacement character.
 std::string printable(std::string_view text);

@@ -8,8 +8,18 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "results_db/trial_name.h"
 
 namespace deft::reporting {
+
+namespace {
+
+std::string name_of(const results_db::TrialRow& trial) {
+    const std::string name = results_db::trial_name(trial);
+    return name.substr(0, name.rfind('/'));
+}
+
+}  // namespace
 
 std::vector<Variant> variants_of(const results_db::SweepResults& sweep) {
     std::vector<const results_db::TrialRow*> trials;
@@ -23,7 +33,7 @@ std::vector<Variant> variants_of(const results_db::SweepResults& sweep) {
         const Json axes = Json::parse(trial->axes_json, nullptr, false);
         const std::string text = axes.is_discarded() ? trial->axes_json : axes.dump();
         const auto [found, fresh] = index.try_emplace({trial->case_key, text}, variants.size());
-        if (fresh) variants.push_back({trial->case_key, parse_axes(trial->axes_json), {}, {}});
+        if (fresh) variants.push_back({trial->case_key, name_of(*trial), parse_axes(trial->axes_json), {}, {}});
         Variant& variant = variants[found->second];
         variant.trials.push_back(trial);
         if (trial->state == "ok") variant.ok.push_back(trial);

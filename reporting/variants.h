@@ -11,6 +11,7 @@ namespace deft::reporting {
 
 struct Variant {
     std::string case_key;
+    std::string name;  // "cl[budget_fraction=0.5]": a trial's name without its seed
     Axes axes;
     std::vector<const results_db::TrialRow*> trials;  // all seeds, in the sweep's order
     std::vector<const results_db::TrialRow*> ok;      // those that finished

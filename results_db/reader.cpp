@@ -7,12 +7,16 @@
 #include "base/error.h"
 #include "results_db/nonfinite.h"
 #include "results_db/open.h"
+#include "results_db/point_row.h"
+#include "results_db/report_queries.h"
 #include "results_db/store.h"
 #include "results_db/trial_name.h"
 
 namespace deft::results_db {
 
 namespace {
+
+const std::string kPointQuery = std::string("SELECT ") + kPointColumns + " FROM v_curve WHERE experiment_id = ?1 ";
 
 // The attempt that stands for an experiment: the newest that ended ok, or the newest of all.
 constexpr const char* kTrialColumns =
@@ -30,28 +34,6 @@ constexpr const char* kTrialColumns =
     " LEFT JOIN code c ON c.id = a.code_id LEFT JOIN host h ON h.id = a.host_id"
     " LEFT JOIN dataset d ON d.id = a.dataset_id"
     " WHERE e.id = ?1";
-
-constexpr const char* kPointColumns =
-    "SELECT step, tokens, unique_tokens, layer_tokens, flops, wall_ms, loss, lr, grad_norm, tok_per_s, seqlen,"
-    " kept_tokens, nonfinite FROM v_curve WHERE experiment_id = ?1 ";
-
-journal::TrainPoint point_of(const Statement& row) {
-    const std::int64_t kinds = row.integer(12);
-    journal::TrainPoint point;
-    point.step = row.integer(0);
-    point.input_tokens = row.integer(1);
-    point.unique_tokens = row.integer(2);
-    point.layer_tokens = row.integer(3);
-    point.flops = restore(row.real(4), kinds);
-    point.wall_ms = row.integer(5);
-    point.loss = restore(row.real(6), kinds >> 2);
-    point.lr = restore(row.real(7), kinds >> 4);
-    point.grad_norm = restore(row.real(8), kinds >> 6);
-    point.tokens_per_second = restore(row.real(9), kinds >> 8);
-    point.seqlen = row.integer(10);
-    point.kept_tokens = row.integer(11);
-    return point;
-}
 
 double real_or_nan(const Statement& row, int column) {
     return row.maybe_real(column).value_or(std::numeric_limits<double>::quiet_NaN());
@@ -129,7 +111,7 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
     trial.peak_rss_bytes = row.integer(43);
     trial.eval_seconds = row.real(44);
     if (const auto attempt = row.maybe_integer(45)) {
-        Statement last(connection, (std::string(kPointColumns) + "ORDER BY step DESC LIMIT 1").c_str());
+        Statement last(connection, (kPointQuery + "ORDER BY step DESC LIMIT 1").c_str());
         if (last.bind(place.experiment_id).step()) trial.last_point = point_of(last);
         trial.scores = scores_of(connection, *attempt);
     }
@@ -251,10 +233,19 @@ std::vector<journal::TrainPoint> Reader::curve(const std::string& config_hash) c
     std::vector<journal::TrainPoint> points;
     Statement experiment(connection, "SELECT id FROM experiment WHERE config_hash = ?1");
     if (!experiment.bind(config_hash).step()) return points;
-    Statement query(connection, (std::string(kPointColumns) + "ORDER BY step").c_str());
+    Statement query(connection, (kPointQuery + "ORDER BY step").c_str());
     query.bind(experiment.integer(0));
     while (query.step()) points.push_back(point_of(query));
     return points;
+}
+
+std::map<std::string, TrialCurve> Reader::curves(const std::string& sweep) const {
+    const Transaction snapshot(*impl_->connection, Transaction::Kind::read);
+    return curves_of_sweep(*impl_->connection, sweep);
+}
+
+std::vector<Checkpoint> Reader::checkpoints(const std::string& sweep) const {
+    return checkpoints_of_sweep(*impl_->connection, sweep);
 }
 
 }  // namespace deft::results_db

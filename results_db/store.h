@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -210,6 +212,18 @@ struct SweepResults {
     std::vector<TrialRow> trials;  // by ordinal
 };
 
+// The curves of the attempt that a TrialRow shows.
+struct TrialCurve {
+    std::vector<journal::TrainPoint> points;                         // by step
+    std::vector<std::pair<std::int64_t, double>> validation_losses;  // step and nats a token, by step
+};
+
+// A checkpoint that the attempt shown left.
+struct Checkpoint {
+    std::string config_hash, path, sha256;
+    std::int64_t step = -1, bytes = 0;
+};
+
 // Read-only; several may be open while the writer works.
 // Errors: missing (no such file, no such sweep), database (foreign, corrupt, too new).
 class Reader {
@@ -228,6 +242,9 @@ class Reader {
     TrialRow trial(const std::string& selector) const;
     // The training curve of an experiment, through all attempts that went on from one another's checkpoints.
     std::vector<journal::TrainPoint> curve(const std::string& config_hash) const;
+    // Of every trial of the newest spec of that name, by config hash, in one query each. Trials without any are absent.
+    std::map<std::string, TrialCurve> curves(const std::string& sweep) const;
+    std::vector<Checkpoint> checkpoints(const std::string& sweep) const;  // by config hash and step
 
  private:
     struct Impl;

@@ -124,7 +124,7 @@ class Driver {
         for (const Override& change : spec_.overrides)
             overrides.push_back({{"path", change.path}, {"value", to_json(change.value)}});
         sweep.overrides_json = canonical_json(overrides);
-        write_sweep_note(options_.root, spec_, options_.fill_with);
+        write_sweep_note(options_.root, spec_, sweep_note(spec_, options_.fill_with, options_.points));
         const std::int64_t sweep_id = writer_.add_sweep(sweep);
         for (const Point& point : points_) {
             experiments_.push_back(

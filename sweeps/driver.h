@@ -23,6 +23,7 @@ struct DriverOptions {
     int grace_ms = 3000;        // between asking a trial to stop and making it
     std::string continue_with;  // the command that goes on, for messages
     std::string fill_with;      // the same for all cases, for reports
+    std::string points;         // of that command the sweep's file and options, for reports
     ProgressMode progress = ProgressMode::automatic;
     std::FILE* narration = stderr;
 };

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/sha256.h"
 #include "sweeps/inherit.h"
+#include "sweeps/published_tables.h"
 #include "sweeps/slots.h"
 
 namespace deft::sweeps {
@@ -182,6 +183,16 @@ void read_price(const ConfigNode& node, Spec& spec) {
     spec.price = price;
 }
 
+void read_report(const ConfigNode& node, Spec& spec) {
+    TableReader reader(node, "report");
+    spec.paper = reader.required<std::string>("paper");
+    reader.finish();
+    const std::vector<std::string> known = published_tables();
+    if (std::find(known.begin(), known.end(), spec.paper) == known.end())
+        refuse(reader.place("paper"), fmt::format("there is no published table {}", spec.paper),
+               suggestion(spec.paper, known));
+}
+
 // Everything but the file's own bookkeeping; `root` is inherited and scaled.
 Spec read_spec(const ConfigNode& root) {
     Spec spec;
@@ -193,6 +204,7 @@ Spec read_spec(const ConfigNode& root) {
     reader.optional("baseline", spec.baseline);
     const ConfigNode* resources = reader.optional_node("resources");
     const ConfigNode* price = reader.optional_node("price");
+    const ConfigNode* report = reader.optional_node("report");
     const ConfigNode* defaults = reader.optional_node("defaults");
     const ConfigNode* axes = reader.optional_node("axes");
     const ConfigNode* cases = reader.optional_node("case");
@@ -204,6 +216,7 @@ Spec read_spec(const ConfigNode& root) {
 
     if (resources != nullptr) read_resources(*resources, spec);
     if (price != nullptr) read_price(*price, spec);
+    if (report != nullptr) read_report(*report, spec);
     spec.defaults.place = root.place;
     if (defaults != nullptr) {
         TableReader tables(*defaults, "defaults");
@@ -266,7 +279,7 @@ std::vector<std::string> sweep_files_beside(const std::filesystem::path& file) {
 
 Json identity(const ConfigNode& root, const Spec& spec, const SpecOptions& options) {
     Json tree = to_json(root);
-    for (const char* key : {"title", "price", "resources"}) tree.erase(key);
+    for (const char* key : {"title", "price", "resources", "report"}) tree.erase(key);
     return {{"sweep", tree}, {"scale", spec.scale}, {"overrides", options.overrides}, {"seeds", spec.seeds}};
 }
 

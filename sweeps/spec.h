@@ -51,6 +51,7 @@ struct Spec {
     int threads = 1;  // per trial
     std::string slots = "auto";
     std::optional<results_db::Price> price;
+    std::string paper;  // the published table to stand beside the results; empty: none
     ConfigNode defaults;
     std::vector<Case> cases;
     std::vector<Axis> axes;

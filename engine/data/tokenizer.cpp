@@ -7,11 +7,13 @@
 #include "engine/data/bpe/bpe_files.h"
 #include "engine/data/bpe/byte_alphabet.h"
 #include "engine/data/bpe/splitter.h"
-#include "engine/data/byte_tokenizer.h"
 
 namespace deft::engine {
 
 namespace {
+
+constexpr std::int32_t kByteVocab = 257;
+constexpr std::int32_t kByteEndOfDocument = 256;
 
 // Everything that decides the encoding, as text: one tokenizer, one spelling, whatever its files look like.
 std::string canonical_text(const BpeVocabulary& vocabulary) {
@@ -43,7 +45,7 @@ std::int32_t Tokenizer::vocab() const {
 }
 
 std::int32_t Tokenizer::end_of_document() const {
-    return bpe() == nullptr ? kEndOfDocument : bpe()->vocabulary().end_of_document;
+    return bpe() == nullptr ? kByteEndOfDocument : bpe()->vocabulary().end_of_document;
 }
 
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
@@ -72,7 +74,7 @@ std::int32_t Tokenizer::token_bytes(std::int32_t id) const {
         throw Error(ErrorKind::config,
                     fmt::format("token {} is not of the tokenizer {}, whose ids are 0 to {}", id, name(), vocab() - 1),
                     "use the tokenizer that the tokens were made with");
-    if (bpe() == nullptr) return id == kEndOfDocument ? 0 : 1;
+    if (bpe() == nullptr) return id == kByteEndOfDocument ? 0 : 1;
     return static_cast<std::int32_t>(bpe()->vocabulary().tokens[id].size());
 }
 

@@ -1,8 +1,10 @@
-// deft bench: how fast this machine trains, as a fraction of the FMA peak measured in the same run, and tokenizes.
+// deft bench: how fast this machine trains, as a fraction of the FMA peak measured in the same run, tokenizes and reports.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -13,9 +15,11 @@
 #include "engine/bench/step.h"
 #include "engine/bench/tokenizer.h"
 #include "kernels/bench/peak_fma.h"
+#include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/report_bench.h"
 
 namespace deft::cli {
 
@@ -85,7 +89,7 @@ int run_step(const Arguments& arguments) {
         }
         const auto& m = bench.model;
         const double seconds = median(ours);
-        std::vector<std::string> row = {fmt::format("{}, {}, {}, {}, {}, {}", m.layers, m.width, m.heads, m.vocab,
+        std::vector<reporting::Cell> row = {fmt::format("{}, {}, {}, {}, {}, {}", m.layers, m.width, m.heads, m.vocab,
                                                     m.max_seqlen, bench.batch_size),
                                         fmt::format("{:.1f}", seconds * 1e3), fmt::format("{:.1f}", flops / seconds / 1e9),
                                         fmt::format("{:.2f}", flops / seconds / peak.avx2_flops)};
@@ -130,10 +134,42 @@ int run_tokenizer(const TokenizerArguments& arguments) {
     return kExitOk;
 }
 
+// A folder that goes with its owner.
+struct ScratchFolder {
+    std::filesystem::path path;
+
+    ScratchFolder() {
+        std::string name = (std::filesystem::temp_directory_path() / "deft_bench_XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr) throw Error(ErrorKind::io, "cannot make a temporary folder");
+        path = name;
+    }
+    ~ScratchFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path, ignored);
+    }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+};
+
+int run_report(const sweeps::ReportBench& bench) {
+    using reporting::seconds;
+    const ScratchFolder folder;
+    const sweeps::ReportTime time = sweeps::time_report(bench, folder.path);
+    reporting::Table table;
+    table.caption = fmt::format("HTML report of {} invented runs of {} points each, {} seeds a row", bench.runs,
+                                bench.points, bench.seeds);
+    table.columns = {{"read"}, {"render"}, {"together"}, {"page"}, {"filling the database"}};
+    table.rows = {{seconds(time.read_seconds), seconds(time.render_seconds),
+                   seconds(time.read_seconds + time.render_seconds),
+                   reporting::si(static_cast<double>(time.page_bytes), "B"), seconds(time.write_seconds)}};
+    print(reporting::render_terminal(table, output_width()));
+    return kExitOk;
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, Context& context) {
-    CLI::App* command = app.add_subcommand("bench", "Measure how fast this machine trains and tokenizes");
+    CLI::App* command = app.add_subcommand("bench", "Measure how fast this machine trains, tokenizes and reports");
     command->require_subcommand(1);
     auto arguments = std::make_shared<Arguments>();
     CLI::App* step = command->add_subcommand("step", "Whole training steps of three models, beside the FMA peak");
@@ -148,6 +184,12 @@ void add_bench(CLI::App& app, Context& context) {
     tokenizer->add_option("--tokenizer", encoding->tokenizer, "A folder with vocab.json and merges.txt; bytes without");
     tokenizer->add_option("--rounds", encoding->rounds, "Rounds")->capture_default_str()->check(CLI::Range(1, 100));
     tokenizer->callback([encoding, &context] { context.exit_code = run_tokenizer(*encoding); });
+    auto report_bench = std::make_shared<sweeps::ReportBench>();
+    CLI::App* report = command->add_subcommand("report", "The HTML report of a database of many runs");
+    report->add_option("--runs", report_bench->runs, "Runs")->capture_default_str()->check(CLI::Range(1, 100000));
+    report->add_option("--points", report_bench->points, "Points of each")->capture_default_str()->check(CLI::Range(1, 100000));
+    report->add_option("--seeds", report_bench->seeds, "Seeds of each row")->capture_default_str()->check(CLI::Range(1, 1000));
+    report->callback([report_bench, &context] { context.exit_code = run_report(*report_bench); });
 }
 
 }  // namespace deft::cli

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/files.h"
+#include "reporting/repeat.h"
 #include "sweeps/progress.h"
 
 namespace deft::cli {
@@ -26,11 +27,7 @@ int output_width() {
 }
 
 std::string quoted(const std::string& word) {
-    static constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
-    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-    std::string text = "'";
-    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
+    return reporting::shell_word(word);
 }
 
 }  // namespace deft::cli

@@ -2,12 +2,12 @@
 
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <memory>
 
-#include "reporting/comparison.h"
-#include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/cli/report_files.h"
 #include "sweeps/cli/spec_options.h"
 #include "sweeps/driver.h"
 #include "sweeps/slots.h"
@@ -39,6 +39,32 @@ std::string fill_with(Arguments arguments) {
     return continue_with(arguments);
 }
 
+// The case and the seeds of a row are named by whoever repeats it.
+std::string points_of(const Arguments& arguments) {
+    SpecArguments spec = arguments.spec;
+    spec.only.clear();
+    spec.seeds.clear();
+    return spec.text();
+}
+
+// What was trained is stored: a page that cannot be written is worth a warning.
+void write_page(const std::string& root, const reporting::ReportData& data) {
+    try {
+        std::fprintf(stderr, "report: %s\n", write_report_page(root, data).c_str());
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "deft: warning: no report was written: %s\n", error.what());
+    }
+}
+
+// Prints the table and writes the page.
+void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options) {
+    const results_db::Reader reader(sweeps::database_file(options.root));
+    const sweeps::SweepNote note = sweeps::sweep_note(spec, options.fill_with, options.points);
+    const reporting::ReportData data = report_data(reader, reader.sweep(spec.name), note, true);
+    print(render_report(data, "term", output_width()));
+    write_page(options.root, data);
+}
+
 int run(const Arguments& arguments) {
     // Results are stored whether or not somebody still reads along.
     std::signal(SIGPIPE, SIG_IGN);
@@ -53,16 +79,12 @@ int run(const Arguments& arguments) {
     options.dry_run = arguments.dry_run;
     options.continue_with = continue_with(arguments);
     options.fill_with = fill_with(arguments);
+    options.points = points_of(arguments);
     const std::vector<sweeps::Point> points = sweeps::expand(spec);
     const sweeps::RunSummary summary = sweeps::run_sweep(spec, points, options);
     if (arguments.dry_run) return summary.exit_code;
 
-    if (summary.ok + summary.already_done > 0) {
-        const results_db::SweepResults results =
-            results_db::Reader(sweeps::database_file(options.root)).sweep(spec.name);
-        const reporting::SweepAbout about = {spec.baseline, spec.scale, spec.title, options.fill_with};
-        print(reporting::render_terminal(reporting::comparison_table(results, about), output_width()));
-    }
+    if (summary.ok + summary.already_done > 0) show_results(spec, options);
     std::fprintf(stderr, "results: %s\n", sweeps::database_file(options.root).c_str());
     return summary.exit_code;
 }

@@ -3,7 +3,6 @@
 #include <map>
 #include <set>
 
-#include "engine/data/byte_tokenizer.h"
 #include "experiments/datasets/embedded_corpus.h"
 #include "experiments/evaluation/scoring.h"
 #include "tests/catch.h"
@@ -64,7 +63,7 @@ namespace {
 // A model whose weights are drawn wide enough to have opinions.
 deft::engine::TrainerConfig opinionated(std::int64_t seqlen) {
     auto config = deft::engine::tiny_config(2, seqlen, 3);
-    config.model.vocab = deft::engine::kByteVocab;
+    config.model.vocab = deft::engine::Tokenizer::bytes().vocab();
     config.model.init_std = 0.3;
     return config;
 }

@@ -99,7 +99,7 @@ TEST_CASE("a comparison by hand") {
     CHECK(table.caption == "Sweep quick: A title");
     CHECK(table.key_columns == 2);
     REQUIRE(table.rows.size() == 4);
-    const auto cell = [&](std::size_t row, const char* title) { return table.rows[row][column(table, title)]; };
+    const auto cell = [&](std::size_t row, const char* title) { return table.rows[row][column(table, title)].text; };
     CHECK(cell(0, "case") == "baseline");
     CHECK(cell(0, "budget") == "50%");
     CHECK(cell(1, "budget") == "100%");
@@ -171,6 +171,7 @@ TEST_CASE("a comparison as it is printed") {
           "  much as case base.\n"
           "Scale: as written, up to 1.00k input tokens. Results at so small a scale say\n"
           "  nothing by themselves about the models of the papers.\n"
+          "Measured: full length unknown for some trials; unigram entropy unknown.\n"
           "Cost: $0.05 an hour of cpu4, price of 2024-05-01, a list.\n"
           "Code: commit 0123456789ab.\n"
           "Host: Example CPU (4 cores).\n"
@@ -224,12 +225,12 @@ TEST_CASE("trials that shared a host are said to have") {
 TEST_CASE("the baseline is the case asked for, or the first") {
     const SweepResults sweep = a_sweep();
     const Table by_ltd = comparison_table(sweep, {"ltd", "", "", ""});
-    CHECK(by_ltd.rows[1][column(by_ltd, "input\ntokens")] == "600k 2.00x");
+    CHECK(by_ltd.rows[1][column(by_ltd, "input\ntokens")].text == "600k 2.00x");
     const Table by_first = comparison_table(sweep, {});
-    CHECK(by_first.rows[0][column(by_first, "input\ntokens")] == "300k 0.50x");
+    CHECK(by_first.rows[0][column(by_first, "input\ntokens")].text == "300k 0.50x");
     // A baseline that is not measured gives values without ratios.
     const Table by_cl = comparison_table(sweep, {"cl", "", "", ""});
-    CHECK(by_cl.rows[0][column(by_cl, "input\ntokens")] == "300k");
+    CHECK(by_cl.rows[0][column(by_cl, "input\ntokens")].text == "300k");
     CHECK_THAT(all_notes(by_cl), ContainsSubstring("no finished seed yet"));
     try {
         comparison_table(sweep, {"clr", "", "", ""});
@@ -253,9 +254,9 @@ TEST_CASE("other axes have a column, and the baseline agrees on them") {
     CHECK_THAT(all_notes(table), ContainsSubstring("case base and the same axes.") &&
                                      ContainsSubstring("Scale: paper, up to 4.00k input tokens.\n"));
     REQUIRE(table.rows.size() == 3);
-    CHECK(table.rows[2][column(table, "axes")] == "model.layers=4");
-    CHECK(table.rows[2][column(table, "input\ntokens")] == "2.00k 0.50x");
-    CHECK(table.rows[2][column(table, "seeds")] == "2");
+    CHECK(table.rows[2][column(table, "axes")].text == "model.layers=4");
+    CHECK(table.rows[2][column(table, "input\ntokens")].text == "2.00k 0.50x");
+    CHECK(table.rows[2][column(table, "seeds")].text == "2");
 }
 
 TEST_CASE("mixed provenance is said out loud") {
@@ -272,7 +273,7 @@ TEST_CASE("mixed provenance is said out loud") {
     CHECK_THAT(notes, ContainsSubstring("Warning: rows mix 2 hosts"));
     CHECK_THAT(notes, ContainsSubstring("Warning: rows mix 2 datasets"));
     CHECK_THAT(notes, ContainsSubstring("no price: set [price] in the sweep file"));
-    CHECK(table.rows[2][column(table, "cost")] == "-");
+    CHECK(table.rows[2][column(table, "cost")].text == "-");
 }
 
 TEST_CASE("three seeds everywhere lift the note about verdicts") {
@@ -288,7 +289,7 @@ TEST_CASE("a score that some seeds lack shows how many have it") {
     SweepResults sweep = a_sweep();
     sweep.trials[0].scores.pop_back();
     const Table table = comparison_table(sweep, {});
-    CHECK(table.rows[0][column(table, "validation\nloss ↓\n(nats/token)")] == "3.700 [1 of 2]");
+    CHECK(table.rows[0][column(table, "validation\nloss ↓\n(nats/token)")].text == "3.700 [1 of 2]");
 }
 
 TEST_CASE("scores that differ in split or shots have columns of their own") {
@@ -300,7 +301,7 @@ TEST_CASE("scores that differ in split or shots have columns of their own") {
     scores[1].split = "valid";
     scores[2].shots = 10;
     const Table table = comparison_table(sweep, {});
-    CHECK(table.rows[0][column(table, "questions\nacc ↑\n(test, chance 0.25)")] == "0.500");
+    CHECK(table.rows[0][column(table, "questions\nacc ↑\n(test, chance 0.25)")].text == "0.500");
     column(table, "questions\nacc ↑\n(valid, chance 0.25)");
     column(table, "questions\nacc ↑\n(10-shot, chance 0.25)");
 }
@@ -317,9 +318,9 @@ TEST_CASE("a sweep without trials") {
 TEST_CASE("the status of a sweep") {
     const Table table = status_table(a_sweep());
     REQUIRE(table.rows.size() == 8);
-    CHECK(table.rows[0] == std::vector<std::string>{"hash0012", "baseline[budget_fraction=0.5]/1", "ok", "1", "300",
+    CHECK(table.rows[0] == std::vector<Cell>{"hash0012", "baseline[budget_fraction=0.5]/1", "ok", "1", "300",
                                                     "3.600", "300k", ""});
-    CHECK(table.rows[5] == std::vector<std::string>{"hash5012", "ltd[budget_fraction=0.5]/2", "failed", "2", "-", "-",
+    CHECK(table.rows[5] == std::vector<Cell>{"hash5012", "ltd[budget_fraction=0.5]/2", "failed", "2", "-", "-",
                                                     "-", "nan: loss is NaN"});
     CHECK(table.notes.at(0) == "8 trials, 1 failed, 5 ok, 2 pending");
 }

@@ -79,6 +79,33 @@ max_grad_norm = 0
     CHECK(sweep.attempts() == attempts);
 }
 
+TEST_CASE("A sweep leaves a page, and reports again in every format") {
+    const TinySweep sweep(with_both() + "\n[report]\npaper = \"data_efficiency_gpt_combined\"\n");
+    const Ran ran = sweep.run();
+    REQUIRE(ran.exit_code == kExitOk);
+    std::filesystem::path page;
+    for (const auto& entry : std::filesystem::directory_iterator(sweep.root / "reports")) page = entry.path();
+    CHECK_THAT(ran.err, ContainsSubstring("report: " + page.string()));
+    const std::string html = read_file(page);
+    CHECK_THAT(html, ContainsSubstring("(published)") && ContainsSubstring("<svg"));
+    const std::string root = sweep.root.string();
+    for (const char* format : {"term", "md", "csv", "tex", "json", "html"}) {
+        INFO(format);
+        const std::string file = (sweep.folder.path / "report.out").string();
+        const Ran report = sweep.deft("report", {"--root", root, "--format", format, "--out", file});
+        CHECK(report.exit_code == kExitOk);
+        const std::string text = read_file(file);
+        CHECK_THAT(text, ContainsSubstring("both"));
+        if (std::string(format) == "html") CHECK(text == html);
+    }
+    // A page that cannot be written is no failure of the run.
+    std::filesystem::remove_all(sweep.root / "reports");
+    write_file_atomically(sweep.root / "reports", "in the way");
+    const Ran again = sweep.run();
+    CHECK(again.exit_code == kExitOk);
+    CHECK_THAT(again.err, ContainsSubstring("warning: no report was written"));
+}
+
 TEST_CASE("What is planned is what is consumed") {
     const TinySweep sweep(with_both());
     const Ran plan = sweep.deft("plan");

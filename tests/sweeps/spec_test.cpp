@@ -183,3 +183,17 @@ TEST_CASE("Resources and prices") {
     CHECK(slot_count("auto", 1'000'000) == 1);
     CHECK(slot_count("auto", 1) == usable_cores());
 }
+
+TEST_CASE("A sweep names the published table to stand beside its results") {
+    const Spec with = load(kSmall + "[report]\npaper = \"data_efficiency_gpt_combined\"\n");
+    CHECK(with.paper == "data_efficiency_gpt_combined");
+    CHECK(load(kSmall).paper.empty());
+    // It changes no trial.
+    CHECK(with.sha256 == load(kSmall).sha256);
+    CHECK_THAT(wrong(kSmall + "[report]\npaper = \"data_efficiency_gpt_combine\"\n"),
+               ContainsSubstring("s.toml:6") && ContainsSubstring("no published table") &&
+                   ContainsSubstring("did you mean data_efficiency_gpt_combined?"));
+    CHECK_THAT(wrong(kSmall + "[report]\n"), ContainsSubstring("report.paper"));
+    CHECK_THAT(wrong(kSmall + "[report]\npaper = \"data_efficiency_gpt_combined\"\nother = 1\n"),
+               ContainsSubstring("other"));
+}

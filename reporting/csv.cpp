@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reporting/table.h"
+#include "reporting/text.h"
+
+namespace deft::reporting {
+
+namespace {
+
+// A spreadsheet takes such text for a formula, also behind spaces; an apostrophe makes it text.
+std::string harmless(const std::string& raw) {
+    const std::size_t first = raw.find_first_not_of(" \t\r\n");
+    const bool blank_first = !raw.empty() && (raw.front() == '\t' || raw.front() == '\r');
+    const bool formula = first != std::string::npos && std::string_view("=+-@").find(raw[first]) != std::string::npos;
+    return (blank_first || formula ? "'" : "") + printable(raw);
+}
+
+std::string quoted(const std::string& text) {
+    if (text.find_first_of(",\"") == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return out + "\"";
+}
+
+std::string field(const Cell& cell) {
+    if (cell.value) return fmt::format("{}", *cell.value);
+    return cell.text == "-" ? "" : quoted(harmless(cell.text));  // a dash says: nothing there
+}
+
+template <class Has>
+bool any_cell(const Table& table, std::size_t column, const Has& has) {
+    return std::any_of(table.rows.begin(), table.rows.end(),
+                       [&](const std::vector<Cell>& row) { return column < row.size() && has(row[column]); });
+}
+
+// A number's spread has a column of its own right of it.
+std::vector<bool> columns_with_spread(const Table& table) {
+    std::vector<bool> with_spread;
+    for (std::size_t column = 0; column < table.columns.size(); ++column)
+        with_spread.push_back(any_cell(table, column, [](const Cell& cell) { return cell.spread.has_value(); }));
+    return with_spread;
+}
+
+bool any_flag(const Table& table) {
+    for (std::size_t column = 0; column < table.columns.size(); ++column)
+        if (any_cell(table, column, [](const Cell& cell) { return !cell.flag.empty(); })) return true;
+    return false;
+}
+
+std::string flag_of(const std::vector<Cell>& row) {
+    for (const Cell& cell : row)
+        if (!cell.flag.empty()) return cell.flag;
+    return {};
+}
+
+std::string line_of(const std::vector<std::string>& fields) {
+    return fmt::format("{}\r\n", fmt::join(fields, ","));
+}
+
+}  // namespace
+
+std::string render_csv(const Table& table) {
+    const std::vector<bool> with_spread = columns_with_spread(table);
+    const bool flags = any_flag(table);
+    std::vector<std::string> fields;
+    for (std::size_t column = 0; column < table.columns.size(); ++column) {
+        const std::string title = harmless(table.columns[column].title);
+        fields.push_back(quoted(title));
+        if (with_spread[column]) fields.push_back(quoted(title + " standard deviation"));
+    }
+    if (flags) fields.push_back("flag");
+    std::string out = line_of(fields);
+    for (const std::vector<Cell>& row : table.rows) {
+        fields.clear();
+        for (std::size_t column = 0; column < table.columns.size(); ++column) {
+            const Cell cell = column < row.size() ? row[column] : Cell();
+            fields.push_back(field(cell));
+            if (with_spread[column]) fields.push_back(cell.spread ? fmt::format("{}", *cell.spread) : "");
+        }
+        if (flags) fields.push_back(quoted(harmless(flag_of(row))));
+        out += line_of(fields);
+    }
+    return out;
+}
+
+}  // namespace deft::reporting

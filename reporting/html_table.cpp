@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "reporting/html_text.h"
+#include "reporting/table.h"
+
+namespace deft::reporting {
+
+namespace {
+
+// The first line of a title names the column, the others say more of it.
+std::string title_html(const std::string& title) {
+    const std::size_t first = title.find('\n');
+    std::string out = html_escaped(title.substr(0, first));
+    for (std::size_t at = first; at != std::string::npos;) {
+        const std::size_t end = title.find('\n', at + 1);
+        out += "<br><small>" + html_escaped(title.substr(at + 1, end == std::string::npos ? end : end - at - 1)) +
+               "</small>";
+        at = end;
+    }
+    return out;
+}
+
+std::string classes(const Column& column, const Cell* cell) {
+    std::string names = column.align == Align::left ? "l" : "";
+    if (column.published) names += names.empty() ? "pub" : " pub";
+    if (cell != nullptr && !cell->flag.empty()) names += names.empty() ? "flag" : " flag";
+    return names.empty() ? "" : fmt::format(" class=\"{}\"", names);
+}
+
+std::string cell_html(const Column& column, const Cell& cell, bool names_row) {
+    std::string text = html_escaped(marked_text(cell));
+    if (!cell.trace.empty() && cell.text != "-")
+        text = fmt::format("<a href=\"#trace-{}\">{}</a>", html_id(cell.trace), text);
+    const std::string hint = cell.flag.empty() ? "" : fmt::format(" title=\"{}\"", html_escaped(cell.flag));
+    if (names_row) return fmt::format("<th scope=\"row\"{}{}>{}</th>", classes(column, &cell), hint, text);
+    return fmt::format("<td{}{}>{}</td>", classes(column, &cell), hint, text);
+}
+
+}  // namespace
+
+std::string render_html(const Table& table) {
+    std::string out = fmt::format(
+        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">\n<table>\n"
+        "<caption><span>{0}</span></caption>\n<thead><tr>",
+        html_escaped(table.caption));
+    for (const Column& column : table.columns)
+        out += fmt::format("<th scope=\"col\"{}>{}</th>", classes(column, nullptr), title_html(column.title));
+    out += "</tr></thead>\n<tbody>\n";
+    for (const std::vector<Cell>& row : table.rows) {
+        out += "<tr>";
+        for (std::size_t column = 0; column < table.columns.size(); ++column)
+            out += cell_html(table.columns[column], column < row.size() ? row[column] : Cell(),
+                             column < table.key_columns);
+        out += "</tr>\n";
+    }
+    out += "</tbody>\n</table>\n</div>\n";
+    if (table.notes.empty()) return out;
+    out += "<ul class=\"notes\">\n";
+    for (const std::string& note : table.notes) out += "<li>" + html_escaped(note) + "</li>\n";
+    return out + "</ul>\n";
+}
+
+}  // namespace deft::reporting

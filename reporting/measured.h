@@ -1,0 +1,29 @@
+#pragma once
+// When a trial counts as a measurement of its case: its length and kept-token schedules reached their ends, and its
+// validation loss lies at least a tenth below the unigram entropy, so that it learned more than token frequencies.
+
+#include <string>
+#include <vector>
+
+#include "reporting/variants.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+bool is_unigram_entropy(const results_db::ScoreRow& row);
+
+struct MeasuredRule {
+    std::string failure;         // empty: the trial counts, as far as is known
+    bool length_known = false;   // the configuration names the full length, and there is a last step
+    bool entropy_known = false;  // older results lack it
+};
+
+MeasuredRule measured_rule(const results_db::TrialRow& trial);
+
+// Why the row does not count, with the seeds of each reason; empty where it does or has no finished seed.
+std::string not_measured(const Variant& variant);
+
+// What the rule found, as notes below the table.
+std::vector<std::string> measured_notes(const std::vector<Variant>& variants);
+
+}  // namespace deft::reporting

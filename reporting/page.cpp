@@ -1,0 +1,134 @@
+#include "reporting/page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reporting/blocks.h"
+#include "reporting/html_text.h"
+#include "reporting/page_style.h"
+#include "reporting/provenance.h"
+#include "reporting/raw_values.h"
+#include "reporting/scale.h"
+#include "reporting/table_json.h"
+#include "reporting/variants.h"
+
+namespace deft::reporting {
+
+namespace {
+
+std::string counted(std::size_t count, const char* noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string title_of(const ReportData& data) {
+    return data.about.title.empty() ? "Sweep " + data.sweep.name : data.about.title;
+}
+
+std::string head_html(const ReportData& data) {
+    return fmt::format(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+        "style-src 'unsafe-inline'; img-src data:\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<title>{}</title>\n<style>{}</style>\n</head>\n",
+        html_escaped(title_of(data)), kPageStyle);
+}
+
+std::string summary_html(const ReportData& data, std::size_t rows) {
+    const auto& trials = data.sweep.trials;
+    const auto finished = static_cast<std::size_t>(
+        std::count_if(trials.begin(), trials.end(), [](const auto& trial) { return trial.state == "ok"; }));
+    std::string out = fmt::format("<h1>{}</h1>\n<p><span class=\"scale\">{}</span></p>\n", html_escaped(title_of(data)),
+                                  html_escaped(scale_label(data.sweep, data.about.scale)));
+    out += fmt::format("<p class=\"facts\">Sweep {}: {} of {} finished, in {}.</p>\n", html_escaped(data.sweep.name),
+                       finished, counted(trials.size(), "trial"), counted(rows, "row"));
+    if (finished < trials.size())
+        out +=
+            fmt::format("<p class=\"caution\">{} missing. To fill them: <code>{}</code></p>\n",
+                        trials.size() - finished == 1 ? "One trial is" : "Some trials are",
+                        html_escaped(data.about.command.empty() ? "run the sweep's file again" : data.about.command));
+    if (data.about.published && is_small_scale(data.sweep, data.about.scale))
+        out += fmt::format(
+            "<p class=\"caution\">Columns marked (published) were measured by others at another scale ({}). "
+            "Compare ratios and differences to the baseline, never absolute values.</p>\n",
+            html_escaped(data.about.published->scale));
+    return out;
+}
+
+// Those columns as a table of their own, under another caption and without notes.
+Table part_of(const Table& table, const std::vector<std::size_t>& columns, const std::string& caption) {
+    Table part;
+    part.caption = caption;
+    part.key_columns = table.key_columns;
+    for (const std::size_t column : columns) part.columns.push_back(table.columns[column]);
+    for (const std::vector<Cell>& row : table.rows) {
+        std::vector<Cell>& cells = part.rows.emplace_back();
+        for (const std::size_t column : columns) cells.push_back(row[column]);
+    }
+    return part;
+}
+
+std::string notes_html(const std::vector<std::string>& notes) {
+    std::string out = "<ul class=\"notes\">\n";
+    for (const std::string& note : notes) out += "<li>" + html_escaped(note) + "</li>\n";
+    return out + "</ul>\n";
+}
+
+// All blocks of the comparison but its first, which is about resources and has a section of its own.
+std::string comparison_html(const Table& table, const std::vector<std::vector<std::size_t>>& blocks, bool published) {
+    std::string out = "<h2 id=\"comparison\">Comparison</h2>\n";
+    for (std::size_t i = 1; i < blocks.size(); ++i)
+        out += render_html(part_of(table, blocks[i],
+                                   published && i == 1 ? "Suite averages: measured, published, and both as differences "
+                                                         "to the baseline at 100%"
+                                                       : "Scores of each task, means over seeds"));
+    if (blocks.size() == 1) out += "<p>No scores have been recorded yet.</p>\n";
+    return out + notes_html(table.notes);
+}
+
+std::string curves_html(const std::vector<Figure>& figures) {
+    if (figures.empty()) return {};
+    std::string out = "<h2 id=\"curves\">Training curves</h2>\n";
+    out +=
+        "<p>Raw points, not smoothed. Colour and marker name the case, the dash its budget; a band spans the least "
+        "and the greatest seed; large open markers are validation losses.</p>\n";
+    for (const Figure& figure : figures) {
+        out += "<h3>" + html_escaped(figure.title) + "</h3>\n<figure>\n";
+        out += fmt::format("<div class=\"scroll chart\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n",
+                           html_escaped(figure.title), render_svg(figure));
+        out += "<figcaption>" + html_escaped(description(figure)) + "</figcaption>\n</figure>\n";
+        out += "<details><summary>Points as a table</summary>\n" + render_html(figure_table(figure)) + "</details>\n";
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string render_page(const ReportData& data) {
+    const Table table = comparison_table(data.sweep, data.about);
+    const std::vector<Variant> variants = variants_of(data.sweep);
+    const auto blocks = page_blocks(table);
+    std::string out = head_html(data) + "<body>\n<main>\n" + summary_html(data, variants.size());
+    out += comparison_html(table, blocks, data.about.published.has_value());
+    out += curves_html(curve_figures(variants, data.curves));
+    out += "<h2 id=\"cost\">Cost</h2>\n";
+    out +=
+        render_html(part_of(table, blocks.front(), "What each row consumed, and how much of the baseline's that is"));
+    out += "<h2 id=\"provenance\">Provenance</h2>\n<p>Every measured cell above links to the trials behind it.</p>\n";
+    out += provenance_html(variants, data.checkpoints, data.about.points);
+    out += "<h2 id=\"raw\">Raw values</h2>\n<details><summary>Every trial, as stored</summary>\n" +
+           render_html(raw_values_table(data.sweep)) + "</details>\n";
+    return out + "</main>\n</body>\n</html>\n";
+}
+
+std::string render_report_json(const ReportData& data) {
+    OrderedJson json = table_json(comparison_table(data.sweep, data.about));
+    json["sweep"] = data.sweep.name;
+    json["scale"] = scale_label(data.sweep, data.about.scale);
+    if (data.about.published) json["published_source"] = data.about.published->source;
+    json["trials"] = raw_values_json(data.sweep);
+    return json_text(json);
+}
+
+}  // namespace deft::reporting

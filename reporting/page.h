@@ -1,0 +1,26 @@
+#pragma once
+// A sweep's report as one HTML file that needs nothing else: no script, no network.
+
+#include <string>
+#include <vector>
+
+#include "reporting/comparison.h"
+#include "reporting/curves.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+struct ReportData {
+    results_db::SweepResults sweep;
+    SweepAbout about;
+    Curves curves;                                    // may be empty
+    std::vector<results_db::Checkpoint> checkpoints;  // by config hash and step
+};
+
+// The same data give the same bytes.
+std::string render_page(const ReportData& data);
+
+// The comparison, and every trial's stored values, in one JSON object.
+std::string render_report_json(const ReportData& data);
+
+}  // namespace deft::reporting

@@ -1,0 +1,70 @@
+#include "reporting/page_style.h"
+
+namespace deft::reporting {
+
+// Line colours: Okabe and Ito, without yellow, lightened where a dark ground asks for it.
+const char* const kPageStyle = R"css(
+:root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--muted:#57606a;--line:#d4d9df;--soft:#f4f6f8;--link:#0b57a4;
+--pub:#eef4fb;--warn:#8a4600;--c0:#1b1f24;--c1:#0072b2;--c2:#d55e00;--c3:#009e73;--c4:#b0528a;--c5:#b57b00;--c6:#2f89bd}
+@media (prefers-color-scheme:dark){:root{--bg:#14171b;--fg:#e6e9ed;--muted:#a3acb7;--line:#39414a;--soft:#1d2227;
+--link:#7ab8f5;--pub:#1a2a3a;--warn:#f0b26b;--c0:#e6e9ed;--c1:#56b4e9;--c2:#ff8a45;--c3:#2fc69a;--c4:#e39cc4;
+--c5:#e69f00;--c6:#8fd0f5}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,
+"DejaVu Sans",sans-serif}
+main{max-width:1180px;margin:0 auto;padding:28px 20px 60px}
+h1{font-size:1.6rem;line-height:1.25;margin:0 0 6px}
+h2{font-size:1.15rem;margin:40px 0 10px;padding-top:14px;border-top:1px solid var(--line)}
+h3{font-size:1rem;margin:26px 0 6px}
+p{margin:8px 0;max-width:78ch}
+.facts{color:var(--muted)}
+.scale{display:inline-block;border:1px solid var(--warn);color:var(--warn);border-radius:4px;padding:1px 9px;
+font-weight:600}
+.caution{border-left:4px solid var(--warn);background:var(--soft);padding:8px 12px}
+a{color:var(--link)}
+.scroll{overflow-x:auto;margin:12px 0;max-width:100%}
+table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}
+caption{text-align:left;color:var(--muted);padding:0 0 6px;font-size:.85rem}
+caption span{position:sticky;left:0;display:inline-block;max-width:min(100%,calc(100vw - 28px))}
+tbody th:first-child,thead th:first-child{position:sticky;left:0;background:var(--bg)}
+th,td{padding:5px 8px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
+thead th{vertical-align:bottom;line-height:1.3;font-weight:600;border-bottom:2px solid var(--muted)}
+thead small{font-weight:400;color:var(--muted);font-size:.82em}
+tbody th{font-weight:600}
+.l{text-align:left}
+.pub{background:var(--pub);font-style:italic}
+.flag{color:var(--warn)}
+td a,th a{color:inherit;text-decoration:underline;text-decoration-style:dotted;text-decoration-color:var(--muted);
+text-underline-offset:3px}
+td a:hover,th a:hover,a:focus-visible,summary:focus-visible,.scroll:focus-visible{outline:2px solid var(--link)}
+.notes{color:var(--muted);font-size:.88rem;padding-left:20px;max-width:100ch}
+.notes li,pre,td{overflow-wrap:anywhere}
+figure{margin:12px 0 4px}
+.chart svg{display:block;width:100%;min-width:720px;height:auto}
+svg text{font-size:13px;fill:var(--fg)}
+svg .muted{fill:var(--muted)}
+.grid{stroke:var(--line);fill:none}
+.frame{stroke:var(--muted);fill:none}
+.line{fill:none;stroke-width:1.3;stroke-linejoin:round;stroke:currentColor}
+.band{fill:currentColor;opacity:.11;stroke:none}
+.leader{stroke:currentColor;fill:none;opacity:.55}
+svg circle,svg rect,svg g path:not([class]){fill:currentColor}
+.cross{stroke:currentColor;stroke-width:2;fill:none}
+.mark circle,.mark rect,.mark path:not([class]){fill:var(--bg);stroke:currentColor;stroke-width:2}
+.s0{color:var(--c0)}.s1{color:var(--c1)}.s2{color:var(--c2)}.s3{color:var(--c3)}.s4{color:var(--c4)}
+.s5{color:var(--c5)}.s6{color:var(--c6)}
+figcaption{color:var(--muted);font-size:.88rem;max-width:100ch}
+details{border:1px solid var(--line);border-radius:4px;margin:8px 0;padding:0 12px}
+summary{cursor:pointer;padding:7px 0;font-weight:600}
+.trace:target{outline:2px solid var(--link);outline-offset:4px}
+.trace td{white-space:normal;overflow-wrap:anywhere;min-width:8ch;max-width:25ch;vertical-align:top}
+.trace tbody th{vertical-align:top}
+pre{background:var(--soft);padding:10px 12px;overflow-x:auto;font-size:.85rem;margin:8px 0 12px}
+@media (max-width:560px){main{padding:18px 12px 40px}h1{font-size:1.3rem}th,td{padding:5px 8px}}
+@media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--muted:#444;--line:#bbb;--soft:#f4f4f4;--link:#000;
+--pub:#f0f0f0;--warn:#6b3600;--c0:#000;--c1:#0072b2;--c2:#d55e00;--c3:#009e73;--c4:#b0528a;--c5:#b57b00;--c6:#2f89bd}
+@page{margin:14mm}main{max-width:none;padding:0}.scroll{overflow:visible}table{font-size:7.5pt}th,td{padding:2px 4px;
+white-space:normal}figure,tr,details{break-inside:avoid}h2,h3{break-after:avoid}.chart svg{min-width:0}}
+)css";
+
+}  // namespace deft::reporting

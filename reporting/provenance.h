@@ -1,0 +1,20 @@
+#pragma once
+// Where each cell of a comparison comes from: the trials of its row and the commands that repeat them.
+
+#include <string>
+#include <vector>
+
+#include "reporting/table.h"
+#include "reporting/variants.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+// One row a trial of that row: seed, hashes, commit, host, dataset, checkpoint, attempts.
+Table provenance_table(const Variant& variant, const std::vector<results_db::Checkpoint>& checkpoints);
+
+// One <details> a row of the comparison, which its cells link to.
+std::string provenance_html(const std::vector<Variant>& variants,
+                            const std::vector<results_db::Checkpoint>& checkpoints, const std::string& points);
+
+}  // namespace deft::reporting

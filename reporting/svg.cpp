@@ -1,0 +1,219 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "reporting/axis.h"
+#include "reporting/figure.h"
+#include "reporting/html_text.h"
+#include "reporting/numbers.h"
+
+namespace deft::reporting {
+
+namespace {
+
+constexpr double kWidth = 980, kHeight = 430;
+constexpr double kLeft = 62, kRight = 730, kTop = 14, kBottom = 376;  // of the plot; labels stand right of it
+constexpr double kLabelHeight = 19;
+constexpr double kLogX = 1e4, kLogY = 4;
+constexpr std::array<const char*, 4> kDashes = {"", "7 4", "2 3", "10 3 2 3"};
+
+struct Frame {
+    Axis x, y;
+
+    double px(double value) const { return kLeft + place_on(x, value) * (kRight - kLeft); }
+    double py(double value) const { return kBottom - place_on(y, value) * (kBottom - kTop); }
+};
+
+Frame frame_of(const Figure& figure) {
+    std::vector<double> xs, ys;
+    for (const Series& series : figure.series)
+        for (const auto* points : {&series.points, &series.marks})
+            for (const CurvePoint& point : *points) {
+                xs.push_back(point.x);
+                ys.insert(ys.end(), {point.y, point.low, point.high});
+            }
+    return {axis_for(xs, kLogX), axis_for(ys, kLogY)};
+}
+
+std::string number(double value) {
+    const std::string text = fmt::format("{:.1f}", value);
+    return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
+std::string axes_svg(const Figure& figure, const Frame& frame) {
+    std::string grid, labels;
+    for (const Tick& tick : ticks(frame.y, 4)) {
+        const std::string y = number(frame.py(tick.value));
+        grid += fmt::format("M{} {}H{}", number(kLeft), y, number(kRight));
+        labels += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\" text-anchor=\"end\">{}</text>", number(kLeft - 8), y,
+                              tick.text);
+    }
+    for (const Tick& tick : ticks(frame.x, 6)) {
+        const std::string x = number(frame.px(tick.value));
+        grid += fmt::format("M{} {}V{}", x, number(kBottom), number(kBottom + 5));
+        labels +=
+            fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>", x, number(kBottom + 20), tick.text);
+    }
+    labels += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}{}</text>", number((kLeft + kRight) / 2),
+                          number(kHeight - 8), html_escaped(figure.x_title), frame.x.log ? " (log scale)" : "");
+    labels +=
+        fmt::format("<text transform=\"translate(14 {}) rotate(-90)\" text-anchor=\"middle\">{}{}</text>",
+                    number((kTop + kBottom) / 2), html_escaped(figure.y_title), frame.y.log ? " (log scale)" : "");
+    return fmt::format("<path class=\"grid\" d=\"{}\"/>\n<path class=\"frame\" d=\"M{} {}V{}H{}\"/>\n<g>{}</g>\n", grid,
+                       number(kLeft), number(kTop), number(kBottom), number(kRight), labels);
+}
+
+// Centred on the origin.
+std::string marker_svg(std::size_t style, double x, double y, double r) {
+    switch (style % 6) {
+        case 0:
+            return fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>", number(x), number(y), number(r));
+        case 1:
+            return fmt::format("<rect x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{2}\"/>", number(x - r), number(y - r),
+                               number(2 * r));
+        case 2:
+            return fmt::format("<path d=\"M{} {}l{} {}h-{}z\"/>", number(x), number(y - r * 1.1), number(r * 1.15),
+                               number(r * 2.1), number(r * 2.3));
+        case 3:
+            return fmt::format("<path d=\"M{0} {1}l{2} {2}l-{2} {2}l-{2} -{2}z\"/>", number(x), number(y - r * 1.3),
+                               number(r * 1.3));
+        case 4:
+            return fmt::format("<path d=\"M{} {}l{} -{}h-{}z\"/>", number(x), number(y + r * 1.1), number(r * 1.15),
+                               number(r * 2.1), number(r * 2.3));
+        default:
+            return fmt::format("<path class=\"cross\" d=\"M{0} {1}l{2} {2}m0 -{2}l-{2} {2}\"/>", number(x - r),
+                               number(y - r), number(2 * r));
+    }
+}
+
+std::string band_svg(const Series& series, const Frame& frame) {
+    if (series.seeds < 2 || series.points.empty()) return {};
+    std::string path;
+    for (const CurvePoint& point : series.points)
+        path +=
+            fmt::format("{}{} {}", path.empty() ? 'M' : 'L', number(frame.px(point.x)), number(frame.py(point.high)));
+    for (auto point = series.points.rbegin(); point != series.points.rend(); ++point)
+        path += fmt::format("L{} {}", number(frame.px(point->x)), number(frame.py(point->low)));
+    return fmt::format("<path class=\"band\" d=\"{}Z\"/>", path);
+}
+
+std::string line_svg(const Series& series, const Frame& frame) {
+    std::string path;
+    for (const CurvePoint& point : series.points)
+        path += fmt::format("{}{} {}", path.empty() ? 'M' : 'L', number(frame.px(point.x)), number(frame.py(point.y)));
+    if (path.empty()) return {};
+    const char* dash = kDashes[series.dash % kDashes.size()];
+    return fmt::format("<path class=\"line\" d=\"{}\"{}/>", path,
+                       *dash == 0 ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
+}
+
+// What the label at the right stands for: the validation loss where there is one, for a last batch's loss is noise.
+const CurvePoint& end_of(const Series& series) {
+    return series.marks.empty() ? series.points.back() : series.marks.back();
+}
+
+// A few along the line, staggered so that those of neighbours do not meet, and one at its end.
+std::string markers_svg(const Series& series, const Frame& frame) {
+    constexpr std::size_t kAlong = 3;
+    std::string out;
+    const std::size_t n = series.points.size();
+    for (std::size_t i = 0; i < kAlong && n > 4 * kAlong; ++i) {
+        const std::size_t at = n * (2 * i + 1) / (2 * kAlong) + (series.style * 2 + series.dash) * n / 64;
+        if (at + 1 < n)
+            out += marker_svg(series.style, frame.px(series.points[at].x), frame.py(series.points[at].y), 3);
+    }
+    if (n > 0 && series.marks.empty())
+        out += marker_svg(series.style, frame.px(series.points.back().x), frame.py(series.points.back().y), 4);
+    for (const CurvePoint& mark : series.marks)
+        out += fmt::format("<g class=\"mark\">{}</g>", marker_svg(series.style, frame.px(mark.x), frame.py(mark.y), 5));
+    return out;
+}
+
+struct Label {
+    const Series* series = nullptr;
+    double y = 0;  // where the line ends, then where the label stands
+};
+
+// As near to their lines' ends as their height allows, in the order of the ends.
+std::vector<Label> labels_of(const Figure& figure, const Frame& frame) {
+    std::vector<Label> labels;
+    for (const Series& series : figure.series)
+        if (!series.points.empty()) labels.push_back({&series, frame.py(end_of(series).y)});
+    std::stable_sort(labels.begin(), labels.end(), [](const Label& a, const Label& b) { return a.y < b.y; });
+    const double lowest = kBottom - 8;
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        labels[i].y = std::max(labels[i].y, i == 0 ? kTop + 8 : labels[i - 1].y + kLabelHeight);
+    for (std::size_t i = labels.size(); i-- > 0;) {
+        const double most = lowest - kLabelHeight * static_cast<double>(labels.size() - 1 - i);
+        labels[i].y = std::min({labels[i].y, most, i + 1 < labels.size() ? labels[i + 1].y - kLabelHeight : most});
+    }
+    return labels;
+}
+
+std::string label_svg(const Label& label, const Frame& frame) {
+    const Series& series = *label.series;
+    const CurvePoint& end = end_of(series);
+    const double x = kRight + 14, x_end = frame.px(end.x);
+    std::string out;
+    // A leader from afar would cross the other lines; there the sample beside the name has to do.
+    if (kRight - x_end < 40)
+        out += fmt::format("<path class=\"leader\" d=\"M{} {}L{} {}\"/>", number(x_end + 6), number(frame.py(end.y)),
+                           number(x - 2), number(label.y));
+    const char* dash = kDashes[series.dash % kDashes.size()];
+    out += fmt::format("<path class=\"line\" d=\"M{} {}h30\"{}/>", number(x), number(label.y),
+                       *dash == 0 ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
+    out += marker_svg(series.style, x + 15, label.y, 3.5);
+    out += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\">{} <tspan class=\"muted\">{}</tspan></text>", number(x + 37),
+                       number(label.y), html_escaped(series.name), score(end.y));
+    return out;
+}
+
+}  // namespace
+
+std::string description(const Figure& figure) {
+    const Series* best = nullptr;
+    double first = 0, most_x = 0;
+    std::size_t not_finite = 0, seeds = 0;
+    bool validation = false;
+    for (const Series& series : figure.series) {
+        not_finite += series.not_finite;
+        seeds = std::max(seeds, series.seeds);
+        validation = validation || !series.marks.empty();
+        if (series.points.empty()) continue;
+        first = std::max(first, series.points.front().y);
+        most_x = std::max(most_x, series.points.back().x);
+        if (best == nullptr || series.points.back().y < best->points.back().y) best = &series;
+    }
+    if (best == nullptr) return "No finite points were recorded.";
+    std::string text = fmt::format(
+        "{} goes from at most {} at the start to {} at {} {}: the lowest last point, of {}. {} line{}{}.",
+        figure.y_title, score(first), score(best->points.back().y), si(best->points.back().x), figure.x_title,
+        best->name, figure.series.size(), figure.series.size() == 1 ? "" : "s",
+        seeds > 1 ? fmt::format(", each the mean over up to {} seeds with their range as a band", seeds) : "");
+    if (validation) text += " The numbers beside the names are validation losses.";
+    if (not_finite > 0) text += fmt::format(" {} points that are NaN or infinite cannot be drawn.", not_finite);
+    if (!figure.not_drawn.empty()) text += fmt::format(" {} further rows are not drawn.", figure.not_drawn.size());
+    return text;
+}
+
+std::string render_svg(const Figure& figure) {
+    const Frame frame = frame_of(figure);
+    std::string out = fmt::format(
+        "<svg viewBox=\"0 0 {0} {1}\" role=\"img\" aria-labelledby=\"{2}-title {2}-desc\">\n"
+        "<title id=\"{2}-title\">{3}</title>\n<desc id=\"{2}-desc\">{4}</desc>\n",
+        number(kWidth), number(kHeight), html_escaped(figure.id), html_escaped(figure.title),
+        html_escaped(description(figure)));
+    out += axes_svg(figure, frame);
+    for (const Series& series : figure.series)
+        out += fmt::format("<g class=\"s{}\">{}</g>\n", series.style % 7, band_svg(series, frame));
+    for (const Series& series : figure.series)
+        out += fmt::format("<g class=\"s{}\">{}{}</g>\n", series.style % 7, line_svg(series, frame),
+                           markers_svg(series, frame));
+    for (const Label& label : labels_of(figure, frame))
+        out += fmt::format("<g class=\"s{}\">{}</g>\n", label.series->style % 7, label_svg(label, frame));
+    return out + "</svg>\n";
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,18 @@
+#pragma once
+// A table as JSON, whose keys keep the order in which they are written here.
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "reporting/table.h"
+
+namespace deft::reporting {
+
+using OrderedJson = nlohmann::ordered_json;
+
+// NaN and infinity as strings, for JSON has no number for them.
+OrderedJson json_number(double value);
+OrderedJson table_json(const Table& table);
+std::string json_text(const OrderedJson& json);
+
+}  // namespace deft::reporting

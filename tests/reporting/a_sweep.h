@@ -1,0 +1,66 @@
+#pragma once
+// Rows for report tests, as the database would give them.
+
+#include <limits>
+#include <string>
+
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+inline constexpr const char* kFullBudget = R"({"train.budget_fraction":1.0})";
+inline constexpr const char* kHalfBudget = R"({"train.budget_fraction":0.5})";
+
+inline results_db::ScoreRow a_score(const char* task, const char* metric, double value, std::int64_t shots = 0) {
+    results_db::ScoreRow row;
+    row.task = task;
+    row.metric = metric;
+    row.better = "higher";
+    row.split = "test";
+    row.value = value;
+    row.n = 100;
+    row.chance = std::numeric_limits<double>::quiet_NaN();
+    row.standard_error = std::numeric_limits<double>::quiet_NaN();
+    row.shots = shots;
+    return row;
+}
+
+inline results_db::ScoreRow a_validation(const char* metric, double value) {
+    results_db::ScoreRow row = a_score("validation", metric, value);
+    row.unit = "nats/token";
+    row.better = "lower";
+    return row;
+}
+
+// Finished, at full length, with a validation loss.
+inline results_db::TrialRow a_finished_trial(const char* case_key, const char* axes, std::int64_t seed, double loss,
+                                             std::int64_t wall_ms = 1000) {
+    results_db::TrialRow trial;
+    trial.case_key = case_key;
+    trial.axes_json = axes;
+    trial.seed = seed;
+    trial.config_hash = std::string(case_key) + axes + std::to_string(seed);
+    trial.config_json = R"({"model":{"seqlen":64}})";
+    trial.state = "ok";
+    trial.attempts = 1;
+    trial.parameters = 1000;
+    journal::TrainPoint last;
+    last.step = 10;
+    last.input_tokens = last.unique_tokens = last.layer_tokens = 1000;
+    last.flops = 1e9;
+    last.wall_ms = wall_ms;
+    last.seqlen = last.kept_tokens = 64;
+    trial.last_point = last;
+    trial.scores = {a_validation("loss", loss)};
+    return trial;
+}
+
+inline results_db::SweepResults a_sweep_of(std::vector<results_db::TrialRow> trials) {
+    results_db::SweepResults sweep;
+    sweep.name = "quick";
+    sweep.trials = std::move(trials);
+    for (std::size_t i = 0; i < sweep.trials.size(); ++i) sweep.trials[i].ordinal = static_cast<std::int64_t>(i);
+    return sweep;
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,77 @@
+// When a row counts as measured.
+
+#include "reporting/measured.h"
+
+#include <cmath>
+
+#include "reporting/comparison.h"
+#include "tests/catch.h"
+#include "tests/reporting/a_sweep.h"
+
+using namespace deft::reporting;
+using deft::results_db::TrialRow;
+
+namespace {
+
+TrialRow with_entropy(double loss, double entropy) {
+    TrialRow trial = a_finished_trial("cl", "{}", 1, loss);
+    trial.scores.push_back(a_validation("unigram_entropy", entropy));
+    return trial;
+}
+
+std::string all_notes(const Table& table) {
+    std::string text;
+    for (const std::string& note : table.notes) text += note + "\n";
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("schedules must reach their ends") {
+    TrialRow trial = a_finished_trial("cl", "{}", 1, 3);
+    CHECK(measured_rule(trial).failure.empty());
+    CHECK(measured_rule(trial).length_known);
+    CHECK(!measured_rule(trial).entropy_known);
+    trial.last_point->kept_tokens = 40;
+    CHECK(measured_rule(trial).failure == "the kept-token schedule ended at 40 of 64");
+    trial.last_point->seqlen = 56;
+    CHECK(measured_rule(trial).failure == "the length schedule ended at 56 of 64");
+    for (const char* config : {"", "[]", "{}", R"({"model":3})", R"({"model":{"seqlen":"x"}})"}) {
+        trial.config_json = config;
+        CHECK(!measured_rule(trial).length_known);
+        CHECK(measured_rule(trial).failure.empty());
+    }
+}
+
+TEST_CASE("the validation loss must lie a tenth below the unigram entropy") {
+    CHECK(measured_rule(with_entropy(2.69, 3)).failure.empty());
+    CHECK(measured_rule(with_entropy(2.71, 3)).failure ==
+          "the validation loss 2.710 is not 10% below the unigram entropy 3.000");
+    CHECK(measured_rule(with_entropy(NAN, 3)).failure ==
+          "the validation loss NaN is not 10% below the unigram entropy 3.000");
+    TrialRow trial = with_entropy(2, 3);
+    trial.scores.erase(trial.scores.begin());
+    CHECK(measured_rule(trial).failure == "there is no validation loss");
+}
+
+TEST_CASE("a row that is not measured is flagged and explained, not hidden") {
+    TrialRow short_one = a_finished_trial("cl", "{}", 2, 3);
+    short_one.last_point->seqlen = 56;
+    const auto sweep =
+        a_sweep_of({a_finished_trial("base", "{}", 1, 3), a_finished_trial("cl", "{}", 1, 3), short_one});
+    const Table table = comparison_table(sweep, {"base", "smoke", "", ""});
+    REQUIRE(table.rows.size() == 2);
+    CHECK(table.rows[0][0].flag.empty());
+    CHECK(table.rows[1][0].flag == "the length schedule ended at 56 of 64 (seed 2)");
+    CHECK(table.rows[1].back().flag == table.rows[1][0].flag);
+    CHECK(table.rows[1].back().text == "3.000 ± 0.000");
+    CHECK_THAT(all_notes(table),
+               ContainsSubstring("† Not measured: cl: the length schedule ended at 56 of 64 (seed 2).\n"
+                                 "Other rows: schedules reached their ends; unigram entropy unknown.\n"));
+}
+
+TEST_CASE("the unigram entropy has no column of its own") {
+    const Table table = comparison_table(a_sweep_of({with_entropy(2, 3)}), {});
+    for (const Column& column : table.columns) CHECK(column.title.find("unigram") == std::string::npos);
+    CHECK_THAT(all_notes(table), ContainsSubstring("at least 10% below the unigram entropy.\n"));
+}

@@ -1,0 +1,57 @@
+// What a report reads of a whole sweep at once.
+
+#include <cmath>
+
+#include "tests/catch.h"
+#include "tests/results_db/fixture.h"
+
+using namespace deft;
+using namespace deft::test;
+
+TEST_CASE("curves and checkpoints of a sweep are those of the attempts that its rows show") {
+    const TemporaryFolder folder;
+    OneAttempt db(folder / "results.db");
+    const auto journal = folder / "journal.jsonl";
+    journal::Artifact checkpoint;
+    checkpoint.kind = "checkpoint";
+    checkpoint.path = "final.safetensors";
+    checkpoint.sha256 = std::string(64, 'c');
+    checkpoint.bytes = 5;
+    checkpoint.role = "final";
+    checkpoint.step = 2;
+    write_text(journal, line(a_point(1, 4)) + line(a_point(2, NAN)) + line(a_score(2, 3.25)) + line(checkpoint));
+    db.writer.ingest(db.attempt, journal);
+    db.writer.end_attempt(db.attempt, ended_ok());
+    // A later attempt that failed does not stand for the experiment.
+    const auto later = db.writer.begin_attempt(db.experiment, db.code, db.host, an_attempt("a2", 2));
+    const auto other = folder / "other.jsonl";
+    write_text(other, line(a_point(1, 9)));
+    db.writer.ingest(later, other);
+    results_db::Outcome failed;
+    failed.state = "failed";
+    failed.fail_class = "nan";
+    db.writer.end_attempt(later, failed);
+    // Another sweep's experiment is not this one's.
+    const auto foreign = db.writer.add_experiment(an_experiment("beef02"));
+    db.writer.add_member(db.writer.add_sweep({"other", "s2", "", "[]"}), foreign, {0, "x", "{}"});
+    db.writer.ingest(db.writer.begin_attempt(foreign, db.code, db.host, an_attempt("b1")), other);
+
+    const results_db::Reader reader(folder / "results.db");
+    const auto curves = reader.curves("quick");
+    REQUIRE(curves.size() == 1);
+    const results_db::TrialCurve& curve = curves.at("cafe01");
+    REQUIRE(curve.points.size() == 2);
+    CHECK(curve.points[0].loss == 4);
+    CHECK(std::isnan(curve.points[1].loss));
+    CHECK(curve.points[1].layer_tokens == 160);
+    CHECK(curve.points[1].kept_tokens == 64);
+    CHECK(curve.validation_losses == std::vector<std::pair<std::int64_t, double>>{{2, 3.25}});
+    const auto checkpoints = reader.checkpoints("quick");
+    REQUIRE(checkpoints.size() == 1);
+    CHECK(checkpoints[0].config_hash == "cafe01");
+    CHECK(checkpoints[0].sha256 == std::string(64, 'c'));
+    CHECK(checkpoints[0].step == 2);
+    CHECK(reader.curves("other").size() == 1);
+    CHECK(reader.curves("none").empty());
+    CHECK(reader.checkpoints("none").empty());
+}
