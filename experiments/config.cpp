@@ -238,13 +238,18 @@ std::optional<RandomLtdConfig> parse_random_ltd(TableReader table, const ModelCo
     return ltd;
 }
 
-void parse_eval(TableReader table, EvalConfig& eval) {
+void parse_eval(TableReader table, const std::string& base_folder, EvalConfig& eval) {
     table.optional("validation_tokens", eval.validation_tokens);
     table.optional("tasks", eval.tasks);
     table.optional("documents", eval.documents);
     table.finish();
     require_at_least(table, "validation_tokens", static_cast<double>(eval.validation_tokens), 1);
     require_at_least(table, "documents", static_cast<double>(eval.documents), 0);
+    for (const std::string& task : eval.tasks) try {
+            load_task(task, base_folder);
+        } catch (const Error& error) {
+            refuse(table, "tasks", fmt::format("names {}: {}", task, error.what()));
+        }
 }
 
 void parse_checkpoint(TableReader table, CheckpointConfig& checkpoint) {
@@ -275,7 +280,7 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
         config.curriculum = parse_curriculum(TableReader(*node, "curriculum"), config.model);
     if (const ConfigNode* node = reader.optional_node("random_ltd"))
         config.random_ltd = parse_random_ltd(TableReader(*node, "random_ltd"), config.model);
-    parse_eval(child(reader, "eval", empty), config.eval);
+    parse_eval(child(reader, "eval", empty), config.base_folder, config.eval);
     parse_checkpoint(child(reader, "checkpoint", empty), config.checkpoint);
     reader.optional("log_every", config.log_every);
     require_at_least(reader, "log_every", static_cast<double>(config.log_every), 1);

@@ -40,7 +40,7 @@ std::string io_error(const std::function<void()>& body) {
 }  // namespace
 
 TEST_CASE("every journal record survives its line") {
-    const Started started{1700000000123, 42, "corpus", "abcd", 1000, 250, 100, 60000, "cafe"};
+    const Started started{1700000000123, 42, "corpus", "abcd", 1000, 250, 100, 60000, "cafe", 40, "a note"};
     CHECK(to_json(round_trip(started)) == to_json(started));
     CHECK(to_json(started)["type"] == "started");
 

@@ -53,7 +53,7 @@ TEST_CASE("what makes no sense is refused with its place") {
     CHECK_THAT(error_of(std::string(kPlain) + "[random_ltd]\nmin = 16\n"), ContainsSubstring("exactly one"));
     CHECK_THAT(error_of("[model]\nlayers = 2\n" + std::string(kPlain) + "[random_ltd]\nmin = 16\nduration = 0.5\n"),
                ContainsSubstring("layers"));
-    CHECK_THAT(error_of(std::string(kPlain) + "[curriculum]\nmin = 100\nduration = 0.5\n"),
+    CHECK_THAT(error_of(std::string(kPlain) + "[curriculum.seqtru]\nmin = 100\nduration = 0.5\n"),
                ContainsSubstring("above max"));
     CHECK_THAT(error_of(std::string(kPlain) + "[eval]\ntasks = [\"embeded_questions\"]\n"),
                ContainsSubstring("embedded_questions"));
@@ -66,7 +66,8 @@ TEST_CASE("a technique that is switched off is absent") {
 
 TEST_CASE("a configuration survives JSON, hash and all") {
     const TrialConfig config = resolved(std::string(kPlain) +
-                                        "[curriculum]\nmin = 16\npacing = \"root\"\nduration = 0.384\n[random_ltd]\n"
+                                        "[curriculum.seqtru]\nmin = 16\npacing = \"root\"\nduration = 0.384\n"
+                                        "[curriculum.voc]\nmin = 2\nsteps = 20\n[random_ltd]\n"
                                         "min = 8\nsteps = 40\n[eval]\ntasks = [\"embedded_questions\"]\n");
     const TrialConfig again = from_json(Json::parse(to_json(config).dump()));
     CHECK(to_json(again) == to_json(config));
@@ -94,7 +95,7 @@ TEST_CASE("hashes see what decides the result and nothing else") {
 
 TEST_CASE("durations are fractions of the baseline's steps at the budget") {
     // ceil(100000 / (8 * 64)) = 196 steps; 0.384 of them is 75.26.
-    const auto trainer = trainer_config(parse(std::string(kPlain) + "[curriculum]\nmin = 16\nduration = 0.384\n"));
+    const auto trainer = trainer_config(parse(std::string(kPlain) + "[curriculum.seqtru]\nmin = 16\nduration = 0.384\n"));
     CHECK(trainer.techniques.seqtru->duration == 75);
     const auto half = trainer_config(
         parse("[train]\nbudget_tokens = 100_000\nbudget_fraction = 0.5\n[random_ltd]\nmin = 16\nduration = 0.7\n"));

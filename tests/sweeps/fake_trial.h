@@ -34,6 +34,8 @@ case "$case_name" in
            else cat "$here/started.jsonl" > "$journal"; touch "$here/up"; sleep 60; fi ;;
     late*) cat "$here/ok.jsonl" > "$journal"; touch "$here/up"; sleep 60 ;;
     wait*) touch "$here/up"; while [ ! -e "$here/go" ]; do sleep 0.05; done; cat "$here/ok.jsonl" > "$journal" ;;
+    stopped*) cat "$here/stopped.jsonl" > "$journal"
+              if [ -e "$here/tried" ]; then cat "$here/ok.jsonl" > "$journal"; else touch "$here/tried"; exit 75; fi ;;
     stubborn*) trap '' TERM; touch "$here/up"; while :; do sleep 0.1; done ;;
 esac
 )sh";
@@ -61,6 +63,7 @@ class FakeSweep {
             point.ordinal = static_cast<std::int64_t>(points.size());
             point.case_name = point.label = name;
             point.seed = point.config.seed = 1;
+            point.config.data.embedded_bytes = 2000;
             point.config_hash = sha256("config of " + name);
             point.variant_hash = sha256("variant of " + name);
             point.projection.flops = 1e9;
@@ -139,9 +142,12 @@ class FakeSweep {
         failed.state = "failed";
         failed.fail_class = "nan";
         failed.error = "the loss is NaN at step 2";
+        Ended stopped = ended;
+        stopped.state = "stopped";
         const auto line = [](const auto& record) { return to_json(record).dump() + "\n"; };
         folder.write("started.jsonl", line(started));
         folder.write("ok.jsonl", line(started) + line(point) + line(ended));
+        folder.write("stopped.jsonl", line(started) + line(point) + line(stopped));
         folder.write("nan.jsonl", line(started) + line(failed));
     }
 };

@@ -1,0 +1,110 @@
+// A run that goes on from a checkpoint is the run that was never stopped.
+
+#include "engine/train/checkpoint.h"
+
+#include <fstream>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "engine/io/safetensors.h"
+#include "tests/catch.h"
+#include "tests/engine/tiny.h"
+#include "tests/temporary_folder.h"
+
+using namespace deft;
+using namespace deft::test;
+using namespace deft::engine;
+namespace fs = std::filesystem;
+
+namespace {
+
+TrainerConfig with_techniques() {
+    TrainerConfig config = tiny_config();
+    config.techniques.seqtru = Pacing{5, 13, 1, 8, 1};
+    config.techniques.random_ltd = Pacing{4, 13, 1, 12, 1};
+    return config;
+}
+
+void damage(const fs::path& file) {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(static_cast<std::streamoff>(fs::file_size(file) / 2));
+    stream.put('\x7f');
+}
+
+}  // namespace
+
+TEST_CASE("a resumed run has the same bits as one that was never stopped") {
+    const TrainerConfig config = with_techniques();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    const TemporaryFolder folder;
+    Trainer whole(config, corpus, 2), first(config, corpus, 1);
+    for (int step = 0; step < 7; ++step) {
+        whole.step();
+        first.step();
+    }
+    save_checkpoint(first, folder / "c", {{"note", "seven"}});
+    Trainer second(config, corpus, 1);
+    second.step();  // what is restored must not depend on what was there
+    CHECK(load_checkpoint(second, folder / "c").at("note") == "seven");
+    CHECK(second.counts().steps == 7);
+    for (int step = 0; step < 9; ++step) {
+        const StepResult a = whole.step(), b = second.step();
+        REQUIRE(a.loss == b.loss);
+        REQUIRE(a.grad_norm == b.grad_norm);
+    }
+    CHECK(all_parameters<float>(whole) == all_parameters<float>(second));
+    CHECK(whole.unique_tokens() == second.unique_tokens());
+    CHECK(whole.counts().layer_tokens == second.counts().layer_tokens);
+    CHECK(whole.counts().flops == second.counts().flops);
+}
+
+TEST_CASE("weights are stored as Hugging Face's GPT-2 has them") {
+    const TrainerConfig config = tiny_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    const TemporaryFolder folder;
+    Trainer trainer(config, corpus, 1);
+    save_checkpoint(trainer, folder / "c", Json::object());
+    const SafetensorsFile file = read_safetensors(folder / "c" / "model.safetensors");
+    const Tensor& stored = file.tensors.at("transformer.h.1.mlp.c_fc.weight");
+    const Tensor& own = trainer.model().parameters().find("h.1.mlp.c_fc.weight").value;
+    CHECK(stored.shape_text() == "(24, 96) f32");
+    CHECK(own.shape_text() == "(96, 24) f32");
+    CHECK(stored.as<float>()[5 * 96 + 17] == own.as<float>()[17 * 24 + 5]);
+    CHECK(file.tensors.at("transformer.wte.weight").shape_text() == "(31, 24) f32");
+    const Json about = Json::parse(read_file(folder / "c" / "config.json"));
+    CHECK(about.at("n_layer") == 4);
+    CHECK(about.at("n_head") == 3);
+    CHECK(about.at("vocab_size") == 31);
+}
+
+TEST_CASE("a damaged checkpoint is refused and changes nothing") {
+    const TrainerConfig config = tiny_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    const TemporaryFolder folder;
+    Trainer saved(config, corpus, 1), other(config, corpus, 1);
+    saved.step();
+    const std::vector<float> before = all_parameters<float>(other);
+    for (const char* name : {"config.json", "model.safetensors", "optimizer.safetensors", "checkpoint.json"}) {
+        INFO(name);
+        save_checkpoint(saved, folder / "c", Json::object());
+        damage(folder / "c" / name);
+        CHECK_THROWS_AS(load_checkpoint(other, folder / "c"), Error);
+        save_checkpoint(saved, folder / "c", Json::object());
+        fs::resize_file(folder / "c" / name, fs::file_size(folder / "c" / name) - 3);
+        CHECK_THROWS_AS(load_checkpoint(other, folder / "c"), Error);
+        fs::remove(folder / "c" / name);
+        CHECK_THROWS_AS(load_checkpoint(other, folder / "c"), Error);
+    }
+    CHECK(all_parameters<float>(other) == before);
+    CHECK(other.counts().steps == 0);
+}
+
+TEST_CASE("a checkpoint of another model is refused") {
+    const TokenCorpus corpus = tiny_corpus(900, 31);
+    const TemporaryFolder folder;
+    Trainer four(tiny_config(4), corpus, 1), three(tiny_config(3), corpus, 1), five(tiny_config(5), corpus, 1);
+    save_checkpoint(four, folder / "c", Json::object());
+    CHECK_THROWS_WITH(load_checkpoint(five, folder / "c"), ContainsSubstring("of another model"));
+    CHECK_THROWS_WITH(load_weights(five.model(), folder / "c"), ContainsSubstring("h.4."));
+    CHECK(five.counts().steps == 0);
+}

@@ -1,0 +1,135 @@
+// Curricula over samples: the metric, the order, the phases, and the draws.
+
+#include "engine/data_efficiency/sampling/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+
+#include "base/error.h"
+#include "engine/data_efficiency/sampling/vocabulary_rarity.h"
+#include "tests/catch.h"
+
+using namespace deft::engine;
+
+namespace {
+
+DifficultyIndex random_index(std::int64_t samples, std::uint32_t seed) {
+    std::mt19937 random(seed);
+    std::vector<std::int64_t> values;
+    for (std::int64_t i = 0; i < samples; ++i) values.push_back(static_cast<std::int64_t>(random() % 50));
+    return index_of_values(values);
+}
+
+SampleCurriculum by_percentile(DifficultyIndex index, std::int64_t duration, double degree = 2) {
+    return {{1, 100, 1, duration, degree}, true, std::move(index)};
+}
+
+}  // namespace
+
+TEST_CASE("voc is the truncated sum of -ln p over a sample and its last target") {
+    // Tokens 0 0 1 0 0 0 1 2 0, seqlen 4: samples 0..4 and 4..8 share token 4. Among their ten tokens: 0 seven times, 1
+    // twice, 2 once; 3 never, which counts as once. p = 7/11, 2/11, 1/11.
+    const TokenCorpus corpus = corpus_of_tokens({0, 0, 1, 0, 0, 0, 1, 2, 0});
+    const std::vector<std::int64_t> rarity = vocabulary_rarity(corpus, 4, 4);
+    REQUIRE(rarity.size() == 2);
+    CHECK(rarity[0] == static_cast<std::int64_t>(4 * std::log(11.0 / 7) + std::log(11.0 / 2)));  // 1.81 + 1.70 = 3
+    CHECK(rarity[0] == 3);
+    CHECK(rarity[1] == 5);  // 3 x 0.452 + 1.705 + 2.398 = 5.46
+}
+
+TEST_CASE("samples are ordered by value, and by id where values tie") {
+    const DifficultyIndex index = index_of_values({5, 1, 5, 0, 1});
+    CHECK(std::vector<std::int64_t>(index.order.begin(), index.order.end()) ==
+          std::vector<std::int64_t>{3, 1, 4, 0, 2});
+}
+
+TEST_CASE("a percentile admits an exact count of samples, a value all up to it") {
+    const DifficultyIndex index = random_index(1234, 5);
+    const SampleCurriculum curriculum = by_percentile(index, 100, 1);
+    const auto phases = admission_phases(curriculum, 500);
+    // Step s has percentile floor((s + 1) / 100 * 99 + 1), by hand: 1 at s = 0, 2 at s = 1 (2.98), 51 at s = 50 (51.49).
+    CHECK(phases.front().admitted == 12);  // floor(1234 / 100)
+    CHECK(phases[1].admitted == 24);
+    CHECK(phases.back().admitted == 1234);
+    CHECK(phases.back().first_step == 99);
+    for (std::size_t p = 1; p < phases.size(); ++p) CHECK(phases[p].admitted > phases[p - 1].admitted);
+
+    const SampleCurriculum by_value{{10, 40, 1, 60, 1}, false, index};
+    for (const AdmissionPhase& phase : admission_phases(by_value, 500)) {
+        const std::int64_t most = paced_value(by_value.pacing, phase.first_step + 1);
+        CHECK(phase.admitted == std::count_if(index.value.begin(), index.value.end(), [&](auto v) { return v <= most; }));
+    }
+    CHECK_THROWS_WITH(admission_phases({{-5, 40, 1, 60, 1}, false, index}, 500), ContainsSubstring("easiest sample"));
+}
+
+TEST_CASE("a draw is always of the admitted samples, and every cluster gets its share") {
+    const std::uint32_t seed = std::random_device{}();
+    INFO("seed " << seed);
+    const std::int64_t samples = 700 + seed % 311, steps = 400, batch = 7;
+    const SampleCurriculum curriculum = by_percentile(random_index(samples, seed), 150);
+    const auto phases = admission_phases(curriculum, steps);
+    const Sampler sampler(seed, batch, curriculum, steps);
+    std::vector<std::int64_t> rank(static_cast<std::size_t>(samples));
+    for (std::int64_t r = 0; r < samples; ++r) rank[static_cast<std::size_t>(curriculum.index.order[static_cast<std::size_t>(r)])] = r;
+
+    std::vector<double> owed(phases.size(), 0);
+    std::vector<std::int64_t> drawn(phases.size(), 0);
+    std::size_t p = 0;
+    for (std::int64_t draw = 0; draw < steps * batch; ++draw) {
+        if (p + 1 < phases.size() && draw / batch >= phases[p + 1].first_step) ++p;
+        const std::int64_t r = rank[static_cast<std::size_t>(sampler.sample_at(draw))];
+        REQUIRE(r < phases[p].admitted);
+        std::size_t cluster = 0;
+        while (r >= phases[cluster].admitted) ++cluster;
+        ++drawn[cluster];
+        for (std::size_t c = 0; c <= p; ++c)
+            owed[c] += static_cast<double>(phases[c].admitted - (c == 0 ? 0 : phases[c - 1].admitted)) /
+                       static_cast<double>(phases[p].admitted);
+    }
+    for (std::size_t c = 0; c < phases.size(); ++c) CHECK(std::abs(static_cast<double>(drawn[c]) - owed[c]) < 2);
+}
+
+TEST_CASE("within a cluster no sample comes again before all have come") {
+    const SampleCurriculum curriculum = by_percentile(random_index(300, 1), 40);
+    const std::int64_t steps = 300, batch = 5;
+    const Sampler sampler(9, batch, curriculum, steps);
+    std::map<std::int64_t, std::int64_t> times;
+    for (std::int64_t draw = 0; draw < steps * batch; ++draw) ++times[sampler.sample_at(draw)];
+    std::int64_t before = 0;
+    for (const AdmissionPhase& phase : admission_phases(curriculum, steps)) {
+        std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
+        for (std::int64_t r = before; r < phase.admitted; ++r) {
+            const std::int64_t count = times[curriculum.index.order[static_cast<std::size_t>(r)]];
+            least = std::min(least, count);
+            most = std::max(most, count);
+        }
+        CHECK(most - least <= 1);
+        before = phase.admitted;
+    }
+}
+
+TEST_CASE("draws are a pure function: any order, any batch split, and another seed draws otherwise") {
+    const SampleCurriculum curriculum = by_percentile(random_index(300, 1), 40);
+    const Sampler a(9, 6, curriculum, 100), b(9, 6, curriculum, 100), c(10, 6, curriculum, 100);
+    std::int64_t different = 0;
+    for (std::int64_t draw = 599; draw >= 0; --draw) {
+        CHECK(a.sample_at(draw) == b.sample_at(draw));
+        different += a.sample_at(draw) != c.sample_at(draw);
+    }
+    CHECK(different > 300);
+}
+
+TEST_CASE("without a curriculum every epoch is a new permutation of all samples") {
+    const Sampler sampler(3, 101);
+    std::vector<std::int64_t> first, second;
+    for (std::int64_t draw = 0; draw < 101; ++draw) {
+        first.push_back(sampler.sample_at(draw));
+        second.push_back(sampler.sample_at(101 + draw));
+    }
+    CHECK(std::set<std::int64_t>(first.begin(), first.end()).size() == 101);
+    CHECK(std::set<std::int64_t>(second.begin(), second.end()).size() == 101);
+    CHECK(first != second);
+}
