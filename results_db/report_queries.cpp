@@ -24,7 +24,7 @@ std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, const 
     std::map<std::string, TrialCurve> curves;
     Statement points(connection, (kMembers + "SELECT e.config_hash, " + kPointColumns +
                                   " FROM members CROSS JOIN experiment e ON e.id = members.experiment_id"
-                                  " CROSS JOIN v_curve p ON p.experiment_id = e.id ORDER BY e.id, p.step")
+                                  " JOIN v_curve p ON p.experiment_id = e.id ORDER BY e.id, p.step")
                                      .c_str());
     points.bind(sweep);
     while (points.step()) curves[points.text(0)].points.push_back(point_of(points, 1));

@@ -57,6 +57,11 @@ CorpusSource catalogue_source(const DataConfig& data, const fs::path& base_folde
     return source;
 }
 
+[[noreturn]] void fail_empty(const fs::path& path) {
+    throw Error(ErrorKind::config, fmt::format("corpus file {} is empty", path.string()),
+                "supply the file's text, or take it out of [data]");
+}
+
 // The whole file as one text, or its lines; hashed on the way.
 class FileReader {
  public:
@@ -121,9 +126,7 @@ bool each_of_file(const SourceFile& file, const std::function<bool(std::string_v
         wanted = wanted && take(text);
         if (progress) progress(reader.fraction());
     }
-    if (!any)
-        throw Error(ErrorKind::config, fmt::format("corpus file {} is empty", file.path.string()),
-                    "supply the file's text, or take it out of [data]");
+    if (!any) fail_empty(file.path);
     reader.verify();
     return wanted;
 }
@@ -132,7 +135,12 @@ std::string text_sha256(const fs::path& path) {
     TextStream stream(path);
     Sha256 hash;
     std::vector<char> buffer(1 << 18);
-    while (const std::size_t count = stream.read(buffer.data(), buffer.size())) hash.add({buffer.data(), count});
+    bool any = false;
+    while (const std::size_t count = stream.read(buffer.data(), buffer.size())) {
+        hash.add({buffer.data(), count});
+        any = true;
+    }
+    if (!any) fail_empty(path);
     return hash.hex();
 }
 

@@ -115,7 +115,7 @@ TEST_CASE("a missing and an empty corpus are named") {
     TrialConfig config = parse("[data]\ncorpus = \"text\"\ntrain_files = [\"no.txt\"]\nvalid_files = [\"no.txt\"]\n" +
                                std::string(kPlain));
     CHECK_THROWS_WITH(resolve_data(config), ContainsSubstring("no.txt") && ContainsSubstring("DEFT_DATA_MIRROR"));
-    config.data.train_files = {"/tmp/deft-empty-corpus.txt"};
+    config.data.train_files = config.data.valid_files = {"/tmp/deft-empty-corpus.txt"};
     write_file_atomically(config.data.train_files[0], "");
     CHECK_THROWS_WITH(resolve_data(config), ContainsSubstring("is empty"));
     std::filesystem::remove(config.data.train_files[0]);

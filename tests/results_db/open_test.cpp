@@ -51,7 +51,7 @@ TEST_CASE("a new database has the schema and the settings") {
     { const Writer writer(file); }
     Connection connection(file, Connection::Mode::write);
     CHECK(connection.integer("PRAGMA application_id") == 0x64656674);
-    CHECK(connection.integer("PRAGMA user_version") == 1);
+    CHECK(connection.integer("PRAGMA user_version") == 2);
     CHECK(connection.integer("PRAGMA page_size") == 8192);
     CHECK(connection.text("PRAGMA journal_mode") == "wal");
     CHECK(connection.integer("PRAGMA foreign_keys") == 1);
@@ -285,18 +285,18 @@ TEST_CASE("an older database is copied and migrated") {
     const auto file = folder / "results.db";
     { const OneAttempt one(file); }
     std::vector<Migration> steps(migrations().begin(), migrations().end());
-    steps.push_back({2, "notes", "CREATE TABLE note (text TEXT NOT NULL) STRICT"});
-    check_fails([&] { open_for_reading(file, steps); }, ErrorKind::database, "older schema version 1");
+    steps.push_back({3, "notes", "CREATE TABLE note (text TEXT NOT NULL) STRICT"});
+    check_fails([&] { open_for_reading(file, steps); }, ErrorKind::database, "older schema version 2");
     {
         const auto connection = open_for_writing(file, steps);
-        CHECK(connection->integer("PRAGMA user_version") == 2);
+        CHECK(connection->integer("PRAGMA user_version") == 3);
         CHECK(connection->integer("SELECT count(*) FROM note") == 0);
         CHECK(connection->integer("SELECT count(*) FROM experiment") == 1);
-        CHECK(connection->integer("SELECT count(*) FROM migration") == 2);
+        CHECK(connection->integer("SELECT count(*) FROM migration") == 3);
         CHECK(connection->integer("PRAGMA foreign_keys") == 1);
     }
-    CHECK(Reader(folder / "results.db.backup-v1").sweep("quick").trials.size() == 1);
-    CHECK_FALSE(std::filesystem::exists(folder / "results.db.backup-v1.part"));
+    CHECK(Reader(folder / "results.db.backup-v2").sweep("quick").trials.size() == 1);
+    CHECK_FALSE(std::filesystem::exists(folder / "results.db.backup-v2.part"));
     // To the program of the older version it is now a newer file.
     check_fails([&] { const Writer writer(file); }, ErrorKind::database, "made by a newer deft");
 }
@@ -307,13 +307,25 @@ TEST_CASE("a migration that fails leaves the older database") {
     { const OneAttempt one(file); }
     std::vector<Migration> steps(migrations().begin(), migrations().end());
     SECTION("in its SQL") {
-        steps.push_back({2, "broken", "CREATE TABLE note (x); CREATE TABLE note (x)"});
+        steps.push_back({3, "broken", "CREATE TABLE note (x); CREATE TABLE note (x)"});
     }
     SECTION("in its references") {
-        steps.push_back({2, "broken", "DELETE FROM code"});
+        steps.push_back({3, "broken", "DELETE FROM code"});
     }
     CHECK_THROWS_AS(open_for_writing(file, steps), Error);
     const Connection connection(file, Connection::Mode::write);
     CHECK(Reader(file).sweep("quick").trials.at(0).code.git_branch == "main");
     const Writer writer(file);
+}
+
+TEST_CASE("a database of the first schema is migrated, and its curves are the same") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    { const auto connection = open_for_writing(file, migrations().first(1)); }
+    {
+        const OneAttempt one(file);  // migrates
+        CHECK(Connection(file, Connection::Mode::write).integer("PRAGMA user_version") ==
+              static_cast<std::int64_t>(migrations().size()));
+    }
+    CHECK(std::filesystem::exists(folder / "results.db.backup-v1"));
 }

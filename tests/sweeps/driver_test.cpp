@@ -159,7 +159,7 @@ TEST_CASE("SIGTERM stops the sweep and its trials") {
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
     ::kill(driver, SIGTERM);
-    CHECK(wait_for_exit(driver) == 143);
+    CHECK(wait_for_exit(driver) == kExitWorkLeft);
     CHECK(sweep.row(0).state == "cancelled");
     sweep.touch("fast");
     CHECK(sweep.run().exit_code == kExitOk);

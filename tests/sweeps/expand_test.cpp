@@ -17,7 +17,7 @@ const std::string kHead =
     "[defaults.train]\nbatch_size = 4\nbudget_tokens = 8192\n";
 const std::string kCases =
     "[[case]]\nname = \"baseline\"\nlabel = \"plain\"\n"
-    "[[case]]\nname = \"cl\"\n[case.curriculum]\nmin = 8\nduration = 0.5\n";
+    "[[case]]\nname = \"cl\"\n[case.curriculum.seqtru]\nmin = 8\nduration = 0.5\n";
 
 struct Loaded {
     test::Folder folder;

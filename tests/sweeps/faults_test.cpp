@@ -146,7 +146,7 @@ TEST_CASE("A terminal that vanishes stops the sweep and its trials") {
     });
     CHECK(sweep.freeze_trial() > 0);
     ::close(terminal);
-    CHECK(driver.wait() == 128 + SIGTERM);
+    CHECK(driver.wait() == kExitWorkLeft);
     CHECK(wait_until([&] { return sweep.processes().empty(); }));
     CHECK(sweep.count("cancelled") == "1");
     CHECK(sweep.run().exit_code == kExitOk);
