@@ -258,7 +258,7 @@ void from_json(const Json& line, Lease& record) {
 void from_json(const Json& line, Ended& record) {
     const Fields fields(line, "ended");
     fields.read("time_ms", record.time_ms);
-    fields.read_one_of("state", {"ok", "failed"}, record.state);
+    fields.read_one_of("state", {"ok", "failed", "stopped"}, record.state);
     fields.read("fail_class", record.fail_class);
     fields.read("error", record.error);
     fields.read("train_seconds", record.train_seconds);
