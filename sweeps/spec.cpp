@@ -287,7 +287,7 @@ Json identity(const ConfigNode& root, const Spec& spec, const SpecOptions& optio
 
 const std::vector<std::string>& trial_keys() {
     static const std::vector<std::string> keys = {"model",      "data", "train",    "curriculum",
-                                                  "random_ltd", "eval", "log_every"};
+                                                  "random_ltd", "eval", "checkpoint", "log_every"};
     return keys;
 }
 

@@ -62,6 +62,7 @@ class Process {
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
 
+    pid_t pid() const { return pid_; }
     void signal(int number) const { ::kill(pid_, number); }
 
     // The exit status; minus the signal that ended it; -1000 where it did not end in time.
@@ -189,8 +190,8 @@ class TinySweep {
                 lines.push_back(fmt::format("{} {} {:016x}", statement.text(0), statement.text(1),
                                             std::bit_cast<std::uint64_t>(statement.real(2))));
         };
-        add("SELECT e.config_hash, p.step, p.loss FROM train_point p JOIN attempt a ON a.id = p.attempt_id"
-            " JOIN experiment e ON e.id = a.experiment_id WHERE a.state = 'ok' ORDER BY 1, p.step");
+        add("SELECT e.config_hash, p.step, p.loss FROM v_curve p JOIN experiment e ON e.id = p.experiment_id"
+            " WHERE e.id IN (SELECT experiment_id FROM attempt WHERE state = 'ok') ORDER BY 1, p.step");
         add("SELECT e.config_hash, v.task || m.name, v.value FROM evaluation v JOIN attempt a ON a.id = v.attempt_id"
             " JOIN metric m ON m.id = v.metric_id JOIN experiment e ON e.id = a.experiment_id"
             " WHERE a.state = 'ok' ORDER BY 1, 2");
