@@ -26,7 +26,8 @@ double accuracy(const ConfigNode& node, std::int64_t seed) {
     experiments::resolve_data(config);
     char name[] = "/tmp/deft-training-XXXXXX";
     const fs::path folder = mkdtemp(name);
-    REQUIRE(experiments::run_trial(config, folder, 1) == 0);
+    const experiments::TrialPlaces places{folder, folder / "data", folder / "checkpoints"};
+    REQUIRE(experiments::run_trial(config, places, 1, [] { return false; }) == 0);
     double value = -1;
     std::ifstream in(folder / "journal.jsonl");
     for (std::string line; std::getline(in, line);) {

@@ -17,7 +17,7 @@ const std::string kHead =
     "[defaults.train]\nbatch_size = 4\nbudget_tokens = 8192\n";
 const std::string kCases =
     "[[case]]\nname = \"baseline\"\nlabel = \"plain\"\n"
-    "[[case]]\nname = \"cl\"\n[case.curriculum]\nmin = 8\nduration = 0.5\n";
+    "[[case]]\nname = \"cl\"\n[case.curriculum.seqtru]\nmin = 8\nduration = 0.5\n";
 
 struct Loaded {
     test::Folder folder;
@@ -88,13 +88,13 @@ TEST_CASE("An axis that a trial does not know is refused where its value stands"
 
 TEST_CASE("Overrides lie over defaults and cases") {
     SpecOptions options;
-    options.overrides = {"train.learning_rate=0.25", "curriculum.min=16"};
+    options.overrides = {"train.learning_rate=0.25", "curriculum.seqtru.min=16"};
     const Loaded loaded(kHead + kCases + "[case.train]\nlearning_rate = 0.5\n", options);
     for (const Point& point : loaded.points) {
         CHECK(point.config.train.learning_rate == 0.25);
         // A technique's setting does not switch the technique on.
         CHECK(point.config.curriculum.has_value() == (point.case_name == "cl"));
-        if (point.config.curriculum) CHECK(point.config.curriculum->min == 16);
+        if (point.config.curriculum) CHECK(point.config.curriculum->find("seqtru")->min == 16);
     }
     options.overrides = {"random_ltd.min=8"};
     CHECK_THAT(wrong(kHead + kCases, options), ContainsSubstring("no case of x has [random_ltd]"));
@@ -103,11 +103,11 @@ TEST_CASE("Overrides lie over defaults and cases") {
 }
 
 TEST_CASE("A technique's axis multiplies only the cases that have it") {
-    const Loaded loaded(kHead + kCases + "[axes.grid]\n\"curriculum.duration\" = [0.25, 0.5]\n");
+    const Loaded loaded(kHead + kCases + "[axes.grid]\n\"curriculum.seqtru.duration\" = [0.25, 0.5]\n");
     CHECK(loaded.points.size() == 6);
     CHECK(loaded.points[0].axes.empty());
     CHECK(loaded.points[0].name() == "baseline/1");
-    CHECK(loaded.points[2].config.curriculum->duration == 0.25);
+    CHECK(loaded.points[2].config.curriculum->find("seqtru")->duration == 0.25);
 }
 
 TEST_CASE("Trials run in blocks of a seed, shuffled by the sweep alone") {

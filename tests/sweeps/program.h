@@ -106,14 +106,14 @@ batch_size = 4
 budget_tokens = 4096
 [defaults.eval]
 tasks = ["embedded_questions"]
-questions = 20
+documents = 20
 validation_tokens = 500
 )toml";
 
 inline constexpr const char* kBothTechniques = R"toml(
 [[case]]
 name = "both"
-[case.curriculum]
+[case.curriculum.seqtru]
 min = 8
 difficulty_step = 4
 duration = 0.5
