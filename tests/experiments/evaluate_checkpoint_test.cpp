@@ -148,14 +148,14 @@ TEST_CASE("Weights stand under Hugging Face's names, linear ones as (in, out)") 
     const TinyTrial trial;
     const engine::SafetensorsFile file = engine::read_safetensors(trial.checkpoint / "model.safetensors");
     const auto shape = [&](const char* name) { return file.tensors.at(name).shape_text(); };
-    CHECK(shape("transformer.wte.weight") == "(257, 16)");
-    CHECK(shape("transformer.wpe.weight") == "(24, 16)");
-    CHECK(shape("transformer.h.0.attn.c_attn.weight") == "(16, 48)");
-    CHECK(shape("transformer.h.0.attn.c_attn.bias") == "(48)");
-    CHECK(shape("transformer.h.1.attn.c_proj.weight") == "(16, 16)");
-    CHECK(shape("transformer.h.1.mlp.c_fc.weight") == "(16, 64)");
-    CHECK(shape("transformer.h.1.mlp.c_proj.weight") == "(64, 16)");
-    CHECK(shape("transformer.ln_f.weight") == "(16)");
+    CHECK(shape("transformer.wte.weight") == "(257, 16) f32");
+    CHECK(shape("transformer.wpe.weight") == "(24, 16) f32");
+    CHECK(shape("transformer.h.0.attn.c_attn.weight") == "(16, 48) f32");
+    CHECK(shape("transformer.h.0.attn.c_attn.bias") == "(48) f32");
+    CHECK(shape("transformer.h.1.attn.c_proj.weight") == "(16, 16) f32");
+    CHECK(shape("transformer.h.1.mlp.c_fc.weight") == "(16, 64) f32");
+    CHECK(shape("transformer.h.1.mlp.c_proj.weight") == "(64, 16) f32");
+    CHECK(shape("transformer.ln_f.weight") == "(16) f32");
     CHECK(file.tensors.size() == 2 + 2 * 12 + 2);
 }
 
