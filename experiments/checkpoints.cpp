@@ -47,7 +47,8 @@ SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& 
     const Json about = {{"config_hash", config_hash(config)},
                         {"config", to_json(config)},
                         {"train_seconds", train_seconds},
-                        {"tokenizer", dataset.tokenizer.name()}};
+                        {"tokenizer", dataset.tokenizer.name()},
+                        {"tokenizer_sha256", dataset.tokenizer.sha256()}};
     make_folder(folder);
     saved.model_sha256 = engine::save_checkpoint(trainer, saved.folder, about);
     saved.model_bytes = static_cast<std::int64_t>(fs::file_size(saved.folder / "model.safetensors"));
@@ -76,6 +77,12 @@ Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const 
         }
     }
     return resumed;
+}
+
+std::optional<fs::path> newest_checkpoint(const fs::path& folder) {
+    const std::vector<fs::path> checkpoints = newest_first(folder);
+    if (checkpoints.empty()) return {};
+    return checkpoints.front();
 }
 
 void keep_newest_checkpoints(const fs::path& folder, std::int64_t keep) {

@@ -34,6 +34,9 @@ struct Resumed {
 // before it, which the note tells.
 Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const std::filesystem::path& folder);
 
+// The checkpoint of most steps, whole or not; nothing where there is none.
+std::optional<std::filesystem::path> newest_checkpoint(const std::filesystem::path& folder);
+
 // All but the newest go; call it when a trial has ended well.
 void keep_newest_checkpoints(const std::filesystem::path& folder, std::int64_t keep);
 

@@ -239,7 +239,7 @@ class Driver {
         attempt.lease_until_ms = wall_clock_ms() + kLeaseMs;
         make_folder(child.folder);
         const experiments::TrialPlaces places = {child.folder, data_folder(),
-                                                 options_.root / "checkpoints" / point.config_hash.substr(0, 16)};
+                                                 checkpoint_folder(options_.root, point.config_hash)};
         write_trial_file(point, spec_.name, attempt, places, options_.threads);
         child.attempt = writer_.begin_attempt(experiments_[index], code_, host_, attempt);
         ++tries_[index];
@@ -496,6 +496,10 @@ RunSummary describe_only(const Spec& spec, const std::vector<Point>& points, con
 
 fs::path database_file(const fs::path& root) {
     return root / "results.db";
+}
+
+fs::path checkpoint_folder(const fs::path& root, const std::string& config_hash) {
+    return root / "checkpoints" / config_hash.substr(0, 16);
 }
 
 RunSummary run_sweep(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {

@@ -37,6 +37,8 @@ struct RunSummary {
 };
 
 std::filesystem::path database_file(const std::filesystem::path& root);
+// Where the checkpoints of a trial's configuration are, shared by its attempts.
+std::filesystem::path checkpoint_folder(const std::filesystem::path& root, const std::string& config_hash);
 
 // Errors: database (another driver, foreign file), io (root not writable, full disk: children are ended first, and what
 // they wrote is taken in by the next run).

@@ -145,12 +145,52 @@ void read_seeds(std::vector<std::int64_t> seeds, const Place& place, Spec& spec)
     spec.seeds = std::move(seeds);
 }
 
+// The peak of that dtype; the device's first where `dtype` is empty.
+std::string peak_dtype(const experiments::Device& device, const std::string& dtype, const Place& place) {
+    if (dtype.empty()) return device.peaks.empty() ? "" : device.peaks.front().dtype;
+    std::vector<std::string> known;
+    for (const experiments::DevicePeak& peak : device.peaks) known.push_back(peak.dtype);
+    if (device.find_peak(dtype) == nullptr)
+        refuse(place, fmt::format("{} states no peak for {}", device.name, dtype),
+               known.empty() ? "leave resources.dtype out" : suggestion(dtype, known));
+    return dtype;
+}
+
+// device, devices, dtype, utilisation: what a plan counts hours for.
+std::optional<experiments::DeviceUse> read_device(TableReader& reader) {
+    experiments::DeviceUse use;
+    std::string name, dtype;
+    reader.optional("device", name);
+    reader.optional("devices", use.devices);
+    reader.optional("dtype", dtype);
+    reader.optional("utilisation", use.utilisation);
+    reader.finish();
+    if (reader.optional_node("device") == nullptr) {
+        for (const char* key : {"devices", "dtype", "utilisation"})
+            if (reader.optional_node(key) != nullptr)
+                refuse(reader.place(key), fmt::format("resources.{} means nothing without resources.device", key),
+                       "name a device of experiments/hardware.toml");
+        return {};
+    }
+    use.device = experiments::device_named(name, reader.place("device"));
+    use.dtype = peak_dtype(use.device, dtype, reader.place("dtype"));
+    if (use.devices < 1 || use.devices > 1'000'000)
+        refuse(reader.place("devices"), "resources.devices must be 1 to 1000000");
+    const bool stated = reader.optional_node("utilisation") != nullptr;
+    if (stated && !(use.utilisation > 0 && use.utilisation <= 1))
+        refuse(reader.place("utilisation"), "resources.utilisation must be above 0 and at most 1, a share of the peak");
+    if (!stated && !use.device.peaks.empty())
+        refuse(reader.place("device"), "resources.utilisation is missing: no training reaches a device's peak",
+               "state the share that yours will reach, as in utilisation = 0.34");
+    return use;
+}
+
 void read_resources(const ConfigNode& node, Spec& spec) {
     TableReader reader(node, "resources");
     std::int64_t threads = spec.threads;
     reader.optional("threads", threads);
     reader.optional("slots", spec.slots);
-    reader.finish();
+    spec.device = read_device(reader);
     if (threads < 1 || threads > 1024) refuse(reader.place("threads"), "resources.threads must be 1 to 1024");
     spec.threads = static_cast<int>(threads);
     slot_count(spec.slots, spec.threads, reader.place("slots"));

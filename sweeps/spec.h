@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/config.h"
+#include "experiments/cost.h"
 #include "results_db/store.h"
 
 namespace deft::sweeps {
@@ -50,6 +51,7 @@ struct Spec {
     std::vector<std::int64_t> seeds;
     int threads = 1;  // per trial
     std::string slots = "auto";
+    std::optional<experiments::DeviceUse> device;  // what plans count hours for; nothing of it decides a trial
     std::optional<results_db::Price> price;
     std::string paper;  // the published table to stand beside the results; empty: none
     ConfigNode defaults;

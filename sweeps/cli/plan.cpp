@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -12,6 +14,7 @@
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/spec_options.h"
+#include "sweeps/plan.h"
 #include "sweeps/text.h"
 
 namespace deft::cli {
@@ -21,6 +24,7 @@ namespace {
 struct Arguments {
     SpecArguments spec;
     bool memory = false;
+    bool json = false;
     bool print_config = false;
 };
 
@@ -35,37 +39,77 @@ void drop_column(reporting::Table& table, std::size_t column) {
     if (column < table.key_columns) --table.key_columns;
 }
 
-// One row a variant: seeds differ in nothing that is planned.
-reporting::Table plan_table(const sweeps::Spec& spec, const std::vector<sweeps::Point>& points) {
+std::string hours_text(const std::optional<double>& hours) {
+    return hours ? fmt::format("{:.1f}", *hours) : "-";
+}
+
+std::string error_text(const std::optional<double>& percent) {
+    if (!percent) return "-";
+    return std::abs(*percent) < 0.05 ? "0.0%" : fmt::format("{:+.1f}%", *percent);
+}
+
+// The columns that a device adds, behind those that every plan has.
+void add_device_columns(reporting::Table& table, const sweeps::Plan& plan) {
+    const bool any_published = std::any_of(plan.rows.begin(), plan.rows.end(),
+                                           [](const sweeps::PlanRow& row) { return row.published.has_value(); });
+    table.columns.push_back({"hours\na seed"});
+    if (any_published) {
+        table.columns.push_back({"hours\n(published)"});
+        table.columns.back().published = true;
+        table.columns.push_back({"error"});
+    }
+    table.columns.push_back({"cost\na seed"});
+    for (std::size_t i = 0; i < plan.rows.size(); ++i) {
+        const sweeps::PlanRow& row = plan.rows[i];
+        table.rows[i].push_back(hours_text(row.hours));
+        if (any_published) {
+            table.rows[i].push_back(row.published ? row.published->text : "-");
+            table.rows[i].push_back(error_text(row.error_percent()));
+        }
+        table.rows[i].push_back(row.dollars ? reporting::dollars(*row.dollars) : "-");
+    }
+}
+
+reporting::Table plan_table(const sweeps::Plan& plan) {
     using reporting::Align;
     using reporting::si;
     reporting::Table table;
-    table.caption = fmt::format("Sweep {}, scale: {}", spec.name, spec.scale.empty() ? "as written" : spec.scale);
-    table.columns = {
-        {"case", Align::left},   {"budget"},        {"axes", Align::left}, {"seeds"},         {"steps"},
-        {"parameters"},          {"input\ntokens"}, {"layer-avg\ntokens"}, {"FLOPs\na seed"}, {"memory\na seed"},
-        {"variant", Align::left}};
+    table.caption = fmt::format("Sweep {}, scale: {}", plan.sweep, plan.scale);
+    table.columns = {{"case", Align::left}, {"budget"},        {"axes", Align::left}, {"seeds"},
+                     {"steps"},             {"parameters"},    {"input\ntokens"},     {"layer-avg\ntokens"},
+                     {"FLOPs\na seed"},     {plan.device ? "memory\na device" : "memory\na seed"}};
     table.key_columns = 3;
-    double flops = 0;
     bool any_axis = false;
-    for (std::size_t i = 0; i < points.size();) {
-        std::size_t end = i;
-        while (end < points.size() && points[end].variant_hash == points[i].variant_hash)
-            flops += points[end++].projection.flops;
-        const experiments::Projection& projection = points[i].projection;
-        const reporting::Axes axes = reporting::parse_axes(points[i].axes.dump());
+    for (const sweeps::PlanRow& row : plan.rows) {
+        const experiments::Projection& projection = row.point.projection;
+        const reporting::Axes axes = reporting::parse_axes(row.point.axes.dump());
         any_axis = any_axis || !axes.others.empty();
         table.rows.push_back(
-            {points[i].case_name, axes.has_budget ? axes.budget_text() : "-", or_dash(axes.others_text()),
-             std::to_string(end - i), std::to_string(projection.steps), si(static_cast<double>(projection.parameters)),
-             si(static_cast<double>(projection.input_tokens)), si(static_cast<double>(projection.layer_tokens)),
-             si(projection.flops), sweeps::bytes_text(static_cast<double>(projection.memory_bytes)),
-             points[i].variant_hash.substr(0, 8)});
-        i = end;
+            {row.point.case_name, axes.has_budget ? axes.budget_text() : "-", or_dash(axes.others_text()),
+             std::to_string(row.seeds.size()), std::to_string(projection.steps),
+             si(static_cast<double>(projection.parameters)), si(static_cast<double>(projection.input_tokens)),
+             si(static_cast<double>(projection.layer_tokens)), si(projection.flops),
+             sweeps::bytes_text(static_cast<double>(projection.memory_bytes))});
     }
+    if (plan.device) add_device_columns(table, plan);
+    table.columns.push_back({"variant", Align::left});
+    for (std::size_t i = 0; i < plan.rows.size(); ++i)
+        table.rows[i].push_back(plan.rows[i].point.variant_hash.substr(0, 8));
     if (!any_axis) drop_column(table, 2);
-    table.notes.push_back(fmt::format("{} trials, {} in all.", points.size(), si(flops, "FLOP")));
+    table.notes = plan.notes;
     return table;
+}
+
+void print_configurations(const std::vector<sweeps::Point>& points) {
+    Json all = Json::array();
+    for (const sweeps::Point& point : points)
+        all.push_back({{"case", point.case_name},
+                       {"axes", point.axes},
+                       {"seed", point.seed},
+                       {"config_hash", point.config_hash},
+                       {"variant_hash", point.variant_hash},
+                       {"config", experiments::to_json(point.config)}});
+    print(all.dump(2));
 }
 
 int run(const Arguments& arguments) {
@@ -74,18 +118,15 @@ int run(const Arguments& arguments) {
     std::erase_if(points, [&](const sweeps::Point& point) { return !arguments.spec.selects(point); });
     if (points.empty()) throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
     if (arguments.print_config) {
-        Json all = Json::array();
-        for (const sweeps::Point& point : points)
-            all.push_back({{"case", point.case_name},
-                           {"axes", point.axes},
-                           {"seed", point.seed},
-                           {"config_hash", point.config_hash},
-                           {"variant_hash", point.variant_hash},
-                           {"config", experiments::to_json(point.config)}});
-        print(all.dump(2));
+        print_configurations(points);
         return kExitOk;
     }
-    print(reporting::render_terminal(plan_table(spec, points), output_width()));
+    const sweeps::Plan plan = sweeps::make_plan(spec, points);
+    if (arguments.json) {
+        print(sweeps::to_json(plan).dump(2));
+        return kExitOk;
+    }
+    print(reporting::render_terminal(plan_table(plan), output_width()));
     if (arguments.memory) {
         print(fmt::format("\nMemory of {}:", points.front().name()));
         print(experiments::memory_table(points.front().config));
@@ -100,6 +141,7 @@ void add_plan(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("plan", "Show what a sweep would train and consume");
     arguments->spec.add_to(*command);
     command->add_flag("--memory", arguments->memory, "List the buffers of the first point");
+    command->add_flag("--json", arguments->json, "Print the plan as JSON (schema deft-plan/1)");
     command->add_flag("--print-config", arguments->print_config, "Print each point's whole configuration as JSON");
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }

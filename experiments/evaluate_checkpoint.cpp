@@ -1,0 +1,136 @@
+#include "experiments/evaluate_checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "engine/io/safetensors.h"
+#include "engine/train/checkpoint.h"
+#include "experiments/engine_config.h"
+#include "experiments/evaluation/evaluate_task.h"
+
+namespace deft::experiments {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Elements of the largest activation, above which a plan's sizes would no longer fit 64 bits or any machine.
+constexpr double kMostElements = 1e12;
+
+[[noreturn]] void not_one_model(const fs::path& folder, const std::string& why) {
+    throw Error(ErrorKind::config, fmt::format("checkpoint {}: {}", folder.string(), why),
+                "its files are not of one model: take the folder as a trial left it");
+}
+
+TrialConfig config_of(const Json& manifest, const fs::path& folder) {
+    try {
+        return from_json(manifest.at("about").at("config"));
+    } catch (const Json::exception& error) {
+        throw Error(ErrorKind::io, fmt::format("checkpoint {} is damaged: its checkpoint.json holds no trial's "
+                                               "configuration: {}",
+                                               folder.string(), error.what()));
+    }
+}
+
+// The extents that the configuration claims are those of the weights, before memory is asked for by them.
+void require_extents(const engine::TransformerConfig& model, std::int64_t micro_batch, const fs::path& folder) {
+    const engine::SafetensorsFile weights = engine::read_safetensors(folder / "model.safetensors");
+    const auto require = [&](const std::string& name, std::int64_t rows, std::int64_t columns) {
+        const auto found = weights.tensors.find(name);
+        if (found == weights.tensors.end()) not_one_model(folder, fmt::format("model.safetensors has no {}", name));
+        const engine::Tensor& tensor = found->second;
+        if (tensor.rank != 2 || tensor.dim(0) != rows || tensor.dim(1) != columns)
+            not_one_model(folder, fmt::format("{} is {}, and the configuration wants ({}, {})", name,
+                                              tensor.shape_text(), rows, columns));
+    };
+    require("transformer.wte.weight", model.vocab, model.width);
+    require("transformer.wpe.weight", model.max_seqlen, model.width);
+    const auto layers = std::count_if(weights.tensors.begin(), weights.tensors.end(), [](const auto& entry) {
+        return entry.first.ends_with(".attn.c_attn.weight");
+    });
+    if (layers != model.layers)
+        not_one_model(folder, fmt::format("model.safetensors has {} layers, the configuration {}", layers,
+                                          model.layers));
+    const double elements = static_cast<double>(micro_batch) * static_cast<double>(model.max_seqlen) *
+                            static_cast<double>(std::max(model.hidden(), model.vocab));
+    if (elements > kMostElements)
+        throw Error(ErrorKind::memory, fmt::format("checkpoint {}: micro-batches of {} samples fit no machine",
+                                                   folder.string(), micro_batch));
+}
+
+engine::Tokenizer tokenizer_of(const Json& about, const fs::path& folder) {
+    std::string name, sha256;
+    try {
+        name = about.at("tokenizer").get<std::string>();
+        sha256 = about.value("tokenizer_sha256", "");
+    } catch (const Json::exception& error) {
+        throw Error(ErrorKind::io, fmt::format("checkpoint {} is damaged: {}", folder.string(), error.what()));
+    }
+    engine::Tokenizer tokenizer =
+        name == "bytes" ? engine::Tokenizer::bytes() : engine::load_tokenizer(folder);
+    if (!sha256.empty() && tokenizer.sha256() != sha256)
+        not_one_model(folder, "its vocab.json and merges.txt are not the tokenizer that it was trained with");
+    return tokenizer;
+}
+
+// A task that has changed since training gives other scores than the trial's.
+void note_changed_tasks(const TrialConfig& config, const std::vector<std::string>& tasks,
+                        std::vector<std::string>& notes) {
+    for (const std::string& name : tasks) {
+        const auto found = std::find(config.eval.tasks.begin(), config.eval.tasks.end(), name);
+        const auto i = static_cast<std::size_t>(found - config.eval.tasks.begin());
+        if (i >= config.eval.task_sha256.size()) continue;
+        if (task_sha256(load_task(name, config.base_folder)) != config.eval.task_sha256[i])
+            notes.push_back(fmt::format("Task {} or its records have changed since the trial.", name));
+    }
+}
+
+}  // namespace
+
+TrainedModel load_trained_model(const fs::path& folder, int threads) {
+    const Json manifest = engine::verify_checkpoint(folder);
+    TrainedModel trained;
+    trained.config = config_of(manifest, folder);
+    trained.config_hash = config_hash(trained.config);
+    trained.model_sha256 = manifest.at("sha256").at("model.safetensors").get<std::string>();
+    trained.step = manifest.at("counts").at("steps").get<std::int64_t>();
+    trained.tokenizer = tokenizer_of(manifest.at("about"), folder);
+
+    const engine::TransformerConfig extents = trainer_config(trained.config).model;
+    const std::int64_t micro_batch = trained.config.train.micro_batch_size;
+    if (trained.tokenizer.vocab() != extents.vocab)
+        not_one_model(folder, fmt::format("its tokenizer has {} tokens, its model {}", trained.tokenizer.vocab(),
+                                          extents.vocab));
+    require_extents(extents, micro_batch, folder);
+    trained.arena = std::make_unique<engine::Arena>();
+    trained.model = engine::plan_and_commit(*trained.arena, [&](engine::Arena& arena) {
+        return std::make_unique<engine::Transformer>(arena, extents, engine::DType::f32, micro_batch, threads);
+    });
+    trained.exec = engine::make_cpu_exec(threads, *trained.arena);
+    engine::load_weights(*trained.model, folder);
+    return trained;
+}
+
+CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std::string> tasks,
+                                         std::optional<std::int64_t> documents) {
+    const TrialConfig& config = trained.config;
+    if (tasks.empty()) tasks = config.eval.tasks;
+    if (tasks.empty())
+        throw Error(ErrorKind::usage, "the trial of this checkpoint had no tasks", "name some, as in --tasks lambada,ptb");
+    CheckpointEvaluation evaluation;
+    const TaskRun run{trained.tokenizer,
+                      *trained.model,
+                      trained.exec,
+                      config.train.micro_batch_size,
+                      documents.value_or(config.eval.documents),
+                      config.data.embedded_seed,
+                      config.base_folder,
+                      trained.step};
+    evaluation.scores = evaluate_tasks(tasks, run);
+    note_changed_tasks(config, tasks, evaluation.notes);
+    return evaluation;
+}
+
+}  // namespace deft::experiments

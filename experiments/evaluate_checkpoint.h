@@ -1,0 +1,46 @@
+#pragma once
+// Evaluation of a checkpoint by itself: all that is needed lies in its folder.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/journal.h"
+#include "engine/core/arena.h"
+#include "engine/data/tokenizer.h"
+#include "engine/models/transformer.h"
+#include "experiments/config.h"
+
+namespace deft::experiments {
+
+// A trained model with what it was trained by. The arena holds the model's memory.
+struct TrainedModel {
+    TrialConfig config;
+    std::string config_hash;
+    std::string model_sha256;
+    std::int64_t step = 0;
+    engine::Tokenizer tokenizer = engine::Tokenizer::bytes();
+    std::unique_ptr<engine::Arena> arena;
+    std::unique_ptr<engine::Transformer> model;
+    engine::Exec exec;
+};
+
+// `folder` is a step_00001234 as save_trial_checkpoint() leaves it. Errors: io, for what is missing or damaged; config,
+// where its configuration, weights and tokenizer are not of one model; memory.
+TrainedModel load_trained_model(const std::filesystem::path& folder, int threads);
+
+struct CheckpointEvaluation {
+    std::vector<journal::Evaluation> scores;
+    std::vector<std::string> notes;  // what differs from the trial's own evaluation
+};
+
+// Scores the tasks as the trial does at its end; none named: the trial's own. `documents`: of each task, 0 for all;
+// nothing: as many as the trial. Contexts longer than the model lose their front, continuations are scored in windows.
+// Errors: usage, without any task; those of load_task and evaluate_task.
+CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std::string> tasks,
+                                         std::optional<std::int64_t> documents);
+
+}  // namespace deft::experiments

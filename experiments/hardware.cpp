@@ -1,0 +1,124 @@
+#include "experiments/hardware.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "base/config.h"
+
+namespace deft::experiments {
+
+namespace {
+
+using Kind = ConfigNode::Kind;
+
+[[noreturn]] void refuse(const TableReader& table, const char* key, const std::string& why,
+                         const std::string& fix = {}) {
+    throw Error(ErrorKind::config, table.place(key), table.name(key) + " " + why, fix);
+}
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+    const std::string near = did_you_mean(word, known);
+    return near.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : fmt::format("did you mean {}?", near);
+}
+
+std::string required_text(TableReader& table, const char* key) {
+    std::string text = table.required<std::string>(key);
+    if (text.empty()) refuse(table, key, "is empty");
+    return text;
+}
+
+bool is_date(const std::string& text) {
+    int year = 0, month = 0, day = 0, used = 0;
+    if (text.size() != 10 || std::sscanf(text.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &used) != 3) return false;
+    if (used != 10 || month < 1 || day < 1) return false;
+    return std::chrono::year_month_day{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                       std::chrono::day(static_cast<unsigned>(day))}
+        .ok();
+}
+
+DevicePeak read_peak(TableReader table) {
+    static const std::vector<std::string> dtypes = {"fp16", "bf16", "tf32", "fp32", "fp64"};
+    DevicePeak peak;
+    peak.dtype = table.required<std::string>("dtype");
+    peak.flops = table.required<double>("flops");
+    table.finish();
+    if (std::find(dtypes.begin(), dtypes.end(), peak.dtype) == dtypes.end())
+        refuse(table, "dtype", fmt::format("is \"{}\", which is no number format", peak.dtype),
+               suggestion(peak.dtype, dtypes));
+    if (!(peak.flops > 0 && peak.flops < 1e18)) refuse(table, "flops", "must be above 0 and below 1e18 FLOP/s");
+    return peak;
+}
+
+DevicePrice read_price(TableReader table) {
+    DevicePrice price;
+    price.usd_per_hour = table.required<double>("usd_per_hour");
+    price.date = table.required<std::string>("date");
+    price.source = required_text(table, "source");
+    table.finish();
+    if (!(price.usd_per_hour >= 0 && price.usd_per_hour < 1e6)) refuse(table, "usd_per_hour", "must be 0 or more");
+    if (!is_date(price.date)) refuse(table, "date", "is no date", "write it as \"2025-01-31\"");
+    return price;
+}
+
+void read_peaks(const ConfigNode& node, const std::string& name, Device& device) {
+    if (node.kind != Kind::array || node.items.empty())
+        throw Error(ErrorKind::config, node.place, name + " must be an array of tables",
+                    fmt::format("write [[{}]]", name));
+    for (const ConfigNode& item : node.items) {
+        DevicePeak peak = read_peak(TableReader(item, name));
+        if (device.find_peak(peak.dtype) != nullptr)
+            throw Error(ErrorKind::config, item.place, fmt::format("{} of {} is there twice", name, peak.dtype));
+        device.peaks.push_back(std::move(peak));
+    }
+}
+
+Device read_device(const std::string& name, const ConfigNode& node) {
+    TableReader table(node, name);
+    Device device;
+    device.name = name;
+    device.vendor = required_text(table, "vendor");
+    device.title = required_text(table, "title");
+    device.source = required_text(table, "source");
+    table.optional("memory_bytes", device.memory_bytes);
+    if (const ConfigNode* peaks = table.optional_node("peak")) read_peaks(*peaks, table.name("peak"), device);
+    if (const ConfigNode* price = table.optional_node("price"))
+        device.price = read_price(TableReader(*price, table.name("price")));
+    table.finish();
+    if (device.memory_bytes < 0) refuse(table, "memory_bytes", "must not be negative");
+    return device;
+}
+
+}  // namespace
+
+const DevicePeak* Device::find_peak(const std::string& dtype) const {
+    for (const DevicePeak& peak : peaks)
+        if (peak.dtype == dtype) return &peak;
+    return nullptr;
+}
+
+std::vector<Device> parse_devices(const std::filesystem::path& file) {
+    const ConfigNode root = parse_toml_file(file);
+    std::vector<Device> devices;
+    for (const auto& [name, node] : root.children) devices.push_back(read_device(name, node));
+    return devices;
+}
+
+std::vector<Device> load_devices() {
+    return parse_devices(std::filesystem::path(DEFT_SOURCE_DIR) / "experiments" / "hardware.toml");
+}
+
+Device device_named(const std::string& name, const Place& place) {
+    std::vector<std::string> names;
+    for (Device& device : load_devices()) {
+        if (device.name == name) return device;
+        names.push_back(device.name);
+    }
+    throw Error(ErrorKind::config, place, fmt::format("no device is called \"{}\" in experiments/hardware.toml", name),
+                suggestion(name, names));
+}
+
+}  // namespace deft::experiments

@@ -1,0 +1,44 @@
+#pragma once
+// The devices that are known by name, with the peaks their vendors state: experiments/hardware.toml.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace deft::experiments {
+
+struct DevicePeak {
+    std::string dtype;  // fp16 | bf16 | tf32 | fp32 | fp64
+    double flops = 0;   // FLOP/s, dense
+};
+
+// What somebody published, an hour of one device.
+struct DevicePrice {
+    double usd_per_hour = 0;
+    std::string date;  // "2025-01-31"
+    std::string source;
+};
+
+struct Device {
+    std::string name;
+    std::string vendor, title, source;
+    std::int64_t memory_bytes = 0;   // 0: not stated
+    std::vector<DevicePeak> peaks;   // the first is what plans take; empty: must be measured
+    std::optional<DevicePrice> price;
+
+    // Null where the device states none of that dtype.
+    const DevicePeak* find_peak(const std::string& dtype) const;
+};
+
+// In the file's order. Errors: io; config (strict, with the place).
+std::vector<Device> load_devices();
+std::vector<Device> parse_devices(const std::filesystem::path& file);
+
+// The device of that name. `place`: where the name stood. Errors: config, with the nearest name.
+Device device_named(const std::string& name, const Place& place);
+
+}  // namespace deft::experiments

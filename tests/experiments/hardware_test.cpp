@@ -1,0 +1,57 @@
+// The devices that plans know, and how strictly their file is read.
+
+#include "experiments/hardware.h"
+
+#include "experiments/cost.h"
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+
+using namespace deft;
+using namespace deft::experiments;
+
+namespace {
+
+std::string wrong(const std::string& text) {
+    const test::TemporaryFolder folder;
+    test::write_text(folder / "h.toml", text);
+    try {
+        parse_devices(folder / "h.toml");
+    } catch (const Error& error) {
+        CHECK(error.kind() == ErrorKind::config);
+        return error.what();
+    }
+    return "";
+}
+
+const std::string kDevice = "[X]\nvendor = \"V\"\ntitle = \"T\"\nsource = \"S\"\n";
+
+}  // namespace
+
+TEST_CASE("Devices have the peaks and the memory of their data sheets") {
+    const Device v100 = device_named("V100", {});
+    CHECK(v100.peaks.front().dtype == "fp16");
+    CHECK(v100.peaks.front().flops == 125e12);
+    CHECK(v100.memory_bytes == 32'000'000'000);
+    CHECK(device_named("A100-80GB", {}).find_peak("bf16")->flops == 312e12);
+    CHECK(device_named("H100-SXM", {}).find_peak("bf16")->flops == 989e12);
+    CHECK(device_named("H200", {}).memory_bytes == 141'000'000'000);
+    CHECK(device_named("cpu core", {}).peaks.empty());
+    for (const Device& device : load_devices()) CHECK(!device.source.empty());
+    CHECK(training_hours({v100, "fp16", 2, 0.5}, 125e12 * 3600) == 1.0);
+    CHECK(!training_hours({device_named("cpu core", {}), "", 2, 0.5}, 1e12));
+}
+
+TEST_CASE("A file of devices is read strictly, with places") {
+    CHECK(wrong(kDevice).empty());
+    CHECK_THAT(wrong(kDevice + "memory = 1\n"), ContainsSubstring("h.toml:5:") && ContainsSubstring("memory_bytes"));
+    CHECK_THAT(wrong("[X]\nvendor = \"V\"\n"), ContainsSubstring("X.title is missing"));
+    CHECK_THAT(wrong("X = 3\n"), ContainsSubstring("h.toml:1:"));
+    CHECK_THAT(wrong(kDevice + "[[X.peak]]\ndtype = \"fp61\"\nflops = 1e12\n"), ContainsSubstring("did you mean fp16?"));
+    CHECK_THAT(wrong(kDevice + "[[X.peak]]\ndtype = \"fp16\"\nflops = -1.0\n"), ContainsSubstring("h.toml:7:"));
+    CHECK_THAT(wrong(kDevice + "peak = []\n"), ContainsSubstring("[[X.peak]]"));
+    const std::string peak = "[[X.peak]]\ndtype = \"fp16\"\nflops = 1e12\n";
+    CHECK_THAT(wrong(kDevice + peak + peak), ContainsSubstring("there twice"));
+    CHECK_THAT(wrong(kDevice + "price = { usd_per_hour = 1.0, date = \"2025-13-01\", source = \"s\" }\n"),
+               ContainsSubstring("is no date"));
+    CHECK_THAT(wrong(kDevice + "price = { usd_per_hour = 1.0, source = \"s\" }\n"), ContainsSubstring("date is missing"));
+}
