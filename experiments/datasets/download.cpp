@@ -96,7 +96,7 @@ void set_options(CURL* handle, const std::string& url, Transfer& transfer, char*
                     "supply the file from elsewhere: it is not the same any more");
     throw Error(ErrorKind::io, fmt::format("cannot download {}: {}", url, why),
                 "check the network and try again, or copy the file from a mirror with --from FOLDER",
-                fmt::format("the {} bytes that are here", transfer.here));
+                transfer.here > 0 ? fmt::format("the {} bytes in {}", transfer.here, file.string()) : "");
 }
 
 // False where the server cannot go on from the file's end.
@@ -144,8 +144,13 @@ void download(const std::string& url, const fs::path& file, const DownloadOption
     std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
     std::error_code ignored;
     const bool any = options.resume && fs::file_size(file, ignored) > 0 && !ignored;
-    if (any && transfer_once(url, file, options, true)) return;
-    transfer_once(url, file, options, false);
+    try {
+        if (any && transfer_once(url, file, options, true)) return;
+        transfer_once(url, file, options, false);
+    } catch (const Error&) {
+        if (fs::is_empty(file, ignored) && !ignored) fs::remove(file, ignored);
+        throw;
+    }
 }
 
 }  // namespace deft::experiments
