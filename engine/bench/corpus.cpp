@@ -64,7 +64,8 @@ CorpusRates corpus_rates(const std::filesystem::path& prefix, int rounds) {
     const TokenSpan tokens = dataset.tokens();
     rates.tokens = tokens.size;
     rates.bytes = tokens.size * tokens.width;
-    if (rates.bytes < 8) throw Error(ErrorKind::usage, prefix.string() + " has no tokens to read", "name another prefix");
+    if (rates.bytes < 8)
+        throw Error(ErrorKind::usage, prefix.string() + " has no tokens to read", "name another prefix");
     start = Clock::now();
     keep(sum_of_tokens(tokens));
     rates.first_seconds = seconds_since(start);

@@ -76,17 +76,18 @@ std::vector<reporting::Cell> row_of(const Analysis& analysis, const std::filesys
     const experiments::Dataset dataset =
         experiments::load_dataset(analysis.data, analysis.base_folder, data_folder, progress);
     if (dataset.train.samples(analysis.seqlen) < 1)
-        throw Error(ErrorKind::config,
-                    fmt::format("the training text of {} has {} tokens, fewer than one sample of {} and its last target",
-                                dataset.name, dataset.train.tokens.size, analysis.seqlen),
-                    "take a shorter length, or more text");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("the training text of {} has {} tokens, fewer than one sample of {} and its last target",
+                        dataset.name, dataset.train.tokens.size, analysis.seqlen),
+            "take a shorter length, or more text");
     bool made = false;
     const Clock::time_point start = Clock::now();
-    const engine::DifficultyIndex index = experiments::load_difficulty(
-        dataset, analysis.metric, analysis.seqlen, [&](const std::string& what, double fraction) {
-            made = true;
-            progress(what, fraction);
-        });
+    const engine::DifficultyIndex index = experiments::load_difficulty(dataset, analysis.metric, analysis.seqlen,
+                                                                       [&](const std::string& what, double fraction) {
+                                                                           made = true;
+                                                                           progress(what, fraction);
+                                                                       });
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     const std::int64_t samples = index.samples();
     std::int64_t distinct = 1;
@@ -121,7 +122,8 @@ int run(const Arguments& arguments) {
     table.key_columns = 3;
     for (const Analysis& analysis : analyses)
         table.rows.push_back(row_of(analysis, std::filesystem::path(arguments.root) / "data"));
-    table.notes.push_back("n %: no sample of the easiest n % is more difficult. \"found\": analysed before, read again.");
+    table.notes.push_back(
+        "n %: no sample of the easiest n % is more difficult. \"found\": analysed before, read again.");
     print(reporting::render_terminal(table, output_width()));
     return kExitOk;
 }
@@ -137,8 +139,9 @@ void add_analyze(CLI::App& app, Context& context) {
     arguments->corpus.add_to(*command);
     command->add_option("--metric", arguments->metric, "Of the corpus: voc")->capture_default_str();
     command->add_option("--seqlen", arguments->seqlen, "Tokens a sample, of the corpus")->check(CLI::PositiveNumber);
-    command->add_option("--tokenizer", arguments->tokenizer,
-                        "Of the corpus: bytes, gpt2, bpe, or a folder with vocab.json and merges.txt")
+    command
+        ->add_option("--tokenizer", arguments->tokenizer,
+                     "Of the corpus: bytes, gpt2, bpe, or a folder with vocab.json and merges.txt")
         ->capture_default_str();
     command->add_option("--vocab", arguments->vocab, "Entries of bpe")->check(CLI::Range(257, 1'000'000));
     command->add_option("--root", arguments->root, "Where tokenised corpora and what was found are kept")

@@ -84,15 +84,16 @@ int run_list() {
     using reporting::Align;
     reporting::Table table;
     table.caption = "Data sets known by name";
-    table.columns = {{"name", Align::left}, {"kind", Align::left}, {"licence", Align::left}, {"where", Align::left},
-                     {"size"}};
+    table.columns = {
+        {"name", Align::left}, {"kind", Align::left}, {"licence", Align::left}, {"where", Align::left}, {"size"}};
     for (const CatalogueEntry& entry : experiments::load_catalogue()) {
         const CatalogueForm& form = experiments::form_at_hand(entry);
         table.rows.push_back(
             {entry.name, entry.kind, shortened(entry.licence, kLicenceWidth), whereabouts(form), bytes_of(form)});
     }
-    table.notes.push_back("Sizes are of the unpacked files; \"-\" where the catalogue does not know them. "
-                          "deft data info NAME shows a whole entry.");
+    table.notes.push_back(
+        "Sizes are of the unpacked files; \"-\" where the catalogue does not know them. "
+        "deft data info NAME shows a whole entry.");
     table.notes.push_back(fmt::format("Looked at: DEFT_DATA_MIRROR={}, {}, and this folder.",
                                       experiments::mirror_folder().string(), experiments::download_folder().string()));
     print(reporting::render_terminal(table, output_width()));
@@ -108,7 +109,7 @@ std::string file_state(const CatalogueFile& file, bool verify, bool& wrong) {
     const std::string expected = experiments::expected_sha256(file, experiments::download_folder());
     const std::string found = experiments::text_digest(*path).sha256;
     wrong = wrong || (!expected.empty() && found != expected);
-    return state + (expected.empty()       ? fmt::format(", hash {} (nothing to compare with)", found)
+    return state + (expected.empty()    ? fmt::format(", hash {} (nothing to compare with)", found)
                     : found == expected ? ", hash verified"
                                         : fmt::format(", HASH WRONG: {}", found));
 }
@@ -176,10 +177,12 @@ void add_data(CLI::App& app, Context& context) {
     auto wanted = std::make_shared<GetArguments>();
     CLI::App* get = command->add_subcommand(
         "get",
-        "Copy a data set from a mirror folder (--from, or DEFT_DATA_MIRROR), or download it over https, and verify it.\n"
+        "Copy a data set from a mirror folder (--from, or DEFT_DATA_MIRROR), or download it over https, and verify "
+        "it.\n"
         "Downloads were tried against a local server only, never against the addresses of the catalogue.");
     get->add_option("name", wanted->name, "As deft data list prints it")->required();
-    get->add_option("--from", wanted->from, "Copy from this folder, and download nothing")->check(CLI::ExistingDirectory);
+    get->add_option("--from", wanted->from, "Copy from this folder, and download nothing")
+        ->check(CLI::ExistingDirectory);
     get->add_option("--to", wanted->to, "Where to (default: DEFT_DATA, else ~/.local/share/deft/data)");
     get->callback([wanted, &context] { context.exit_code = run_get(*wanted); });
 

@@ -55,26 +55,24 @@ int run_tokenize(const TokenizeArguments& arguments) {
     ProgressLine line;
     const auto progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
     const experiments::CorpusSource source = experiments::corpus_source(data, ".");
-    const engine::Tokenizer tokenizer =
-        data.tokenizer == "bpe" ? experiments::train_tokenizer(source, data, kTrainingBytes, progress)
-                                : experiments::named_tokenizer(data.tokenizer, ".");
+    const engine::Tokenizer tokenizer = data.tokenizer == "bpe"
+                                            ? experiments::train_tokenizer(source, data, kTrainingBytes, progress)
+                                            : experiments::named_tokenizer(data.tokenizer, ".");
     const fs::path prefix = arguments.out;
     if (prefix.has_parent_path()) make_folder(prefix.parent_path());
-    // A failure must not leave the index of an older dataset beside new tokens.
-    std::error_code ignored;
-    fs::remove(engine::idx_file(prefix), ignored);
     const Clock::time_point start = Clock::now();
     const experiments::Tokenized done = experiments::write_tokens(source, data, tokenizer, prefix, progress);
     const double seconds = seconds_since(start);
     if (data.tokenizer == "bpe") engine::write_tokenizer(tokenizer, arguments.out + "_tokenizer");
     line.clear();
-    print(fmt::format("{}: {} documents, {} tokens of {} entries, {:.3f} bytes a token\n"
-                      "  {} of text in {}, {}/s\n  {}\n  {}",
-                      source.name, done.documents, done.tokens, tokenizer.vocab(),
-                      static_cast<double>(done.bytes) / static_cast<double>(std::max<std::int64_t>(1, done.tokens)),
-                      bytes_text(done.bytes), reporting::seconds(seconds),
-                      reporting::si(static_cast<double>(done.bytes) / seconds, "B"), engine::bin_file(prefix).string(),
-                      engine::idx_file(prefix).string()));
+    print(
+        fmt::format("{}: {} documents, {} tokens of {} entries, {:.3f} bytes a token\n"
+                    "  {} of text in {}, {}/s\n  {}\n  {}",
+                    source.name, done.documents, done.tokens, tokenizer.vocab(),
+                    static_cast<double>(done.bytes) / static_cast<double>(std::max<std::int64_t>(1, done.tokens)),
+                    bytes_text(done.bytes), reporting::seconds(seconds),
+                    reporting::si(static_cast<double>(done.bytes) / seconds, "B"), engine::bin_file(prefix).string(),
+                    engine::idx_file(prefix).string()));
     if (data.tokenizer == "bpe") print(fmt::format("  {}_tokenizer", arguments.out));
     return kExitOk;
 }
@@ -100,8 +98,9 @@ int run_train(const TrainArguments& arguments) {
 
 void CorpusArguments::add_to(CLI::App& command) {
     command.add_option("--corpus", corpus, "A corpus of deft data list, or embedded");
-    command.add_option("--text", text, "Text files, a document each; .jsonl files: a document a line, key text; "
-                                       "each also .gz or .zst");
+    command.add_option("--text", text,
+                       "Text files, a document each; .jsonl files: a document a line, key text; "
+                       "each also .gz or .zst");
 }
 
 experiments::DataConfig CorpusArguments::data() const {
@@ -121,16 +120,19 @@ void set_tokenizer(experiments::DataConfig& data, const std::string& tokenizer, 
     if (tokenizer == "bpe" && vocab == 0)
         throw Error(ErrorKind::usage, "--tokenizer bpe is trained, and needs its size", "add --vocab 8192");
     if (tokenizer != "bpe" && vocab != 0)
-        throw Error(ErrorKind::usage, fmt::format("--vocab is the size of a trained tokenizer, and {} has its own",
-                                                  tokenizer),
+        throw Error(ErrorKind::usage,
+                    fmt::format("--vocab is the size of a trained tokenizer, and {} has its own", tokenizer),
                     "leave --vocab out, or give --tokenizer bpe");
 }
 
 void add_data_tokenize(CLI::App& data, Context& context) {
     auto arguments = std::make_shared<TokenizeArguments>();
-    CLI::App* command = data.add_subcommand("tokenize", "Write a text corpus as a Megatron dataset, PREFIX.bin and .idx");
+    CLI::App* command =
+        data.add_subcommand("tokenize", "Write a text corpus as a Megatron dataset, PREFIX.bin and .idx");
     arguments->corpus.add_to(*command);
-    command->add_option("--tokenizer", arguments->tokenizer, "bytes, gpt2, bpe, or a folder with vocab.json and merges.txt")
+    command
+        ->add_option("--tokenizer", arguments->tokenizer,
+                     "bytes, gpt2, bpe, or a folder with vocab.json and merges.txt")
         ->capture_default_str();
     command->add_option("--vocab", arguments->vocab, "Entries of bpe, which is trained on the text's first 16 MB")
         ->check(CLI::Range(257, 1'000'000));
