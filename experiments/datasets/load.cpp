@@ -129,6 +129,17 @@ engine::Tokenizer stored_tokenizer(const fs::path& folder, const std::string& na
     return engine::Tokenizer(std::make_shared<const engine::Bpe>(engine::read_bpe(folder / "tokenizer")), name);
 }
 
+// Nobody but this program wrote these files: where they are damaged, making them again is the way.
+std::shared_ptr<const engine::IndexedDataset> open_tokens(const fs::path& folder) {
+    try {
+        return std::make_shared<const engine::IndexedDataset>(folder / "tokens");
+    } catch (const Error& error) {
+        const std::string said = error.what();
+        throw Error(ErrorKind::io, said.substr(0, said.find('\n')),
+                    fmt::format("delete the folder {}: it is made again", folder.string()));
+    }
+}
+
 Dataset open_prepared(const fs::path& folder, const std::string& sha) {
     const fs::path file = folder / kManifest;
     try {
@@ -142,7 +153,7 @@ Dataset open_prepared(const fs::path& folder, const std::string& sha) {
                         {},
                         {},
                         folder};
-        const auto stored = std::make_shared<const engine::IndexedDataset>(folder / "tokens");
+        const auto stored = open_tokens(folder);
         const auto range = [&](const char* split) {
             const auto [first, last] = manifest.at("documents").at(split).get<std::pair<std::int64_t, std::int64_t>>();
             if (first < 0 || last <= first || last > stored->documents())

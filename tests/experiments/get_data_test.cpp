@@ -99,10 +99,10 @@ class HttpsServer {
             ::_exit(127);
         }
         ::close(ends[1]);
-        char digits[16] = "";
-        const ssize_t count = ::read(ends[0], digits, sizeof digits - 1);
+        std::string digits;
+        for (char digit = 0; ::read(ends[0], &digit, 1) == 1 && digit != '\n';) digits.push_back(digit);
         ::close(ends[0]);
-        if (count > 0) port_ = std::atoi(digits);
+        port_ = std::atoi(digits.c_str());
     }
     ~HttpsServer() {
         if (pid_ <= 0) return;
