@@ -127,7 +127,10 @@ TokenCorpus corpus_of_range(std::shared_ptr<const IndexedDataset> dataset, std::
 }
 
 IndexedDatasetWriter::IndexedDatasetWriter(const fs::path& prefix, std::int32_t vocab)
-    : prefix_(prefix), width_(vocab < kWideVocab ? 2 : 4), bin_(std::fopen(bin_file(prefix).c_str(), "wbe")) {
+    : prefix_(prefix), width_(vocab < kWideVocab ? 2 : 4) {
+    std::error_code absent;
+    fs::remove(idx_file(prefix), absent);  // it would tell of tokens that are overwritten now
+    bin_ = std::fopen(bin_file(prefix).c_str(), "wbe");
     if (bin_ == nullptr)
         throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", bin_file(prefix).string(),
                                                std::generic_category().message(errno)));

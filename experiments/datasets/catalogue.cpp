@@ -49,6 +49,7 @@ CatalogueFile parse_file(TableReader table) {
     table.finish();
     if (!stays_inside(file.path)) refuse(table, "path", "must lead to a file inside a mirror folder");
     if (!file.url.empty() && !file.url.starts_with("https://")) refuse(table, "url", "must begin with https://");
+    if (file.bytes < 0) refuse(table, "bytes", "must not be negative");
     if (file.sha256 != "unknown" && !is_sha256(file.sha256))
         refuse(table, "sha256", "must be 64 lower-case hex digits or \"unknown\"");
     require_one_of(table, "split", file.split, {"", "train", "valid", "test"});
@@ -59,10 +60,11 @@ CatalogueForm parse_form(TableReader table) {
     CatalogueForm form;
     form.name = table.required<std::string>("name");
     form.reader = table.required<std::string>("reader");
+    table.optional("note", form.note);
     for (const ConfigNode& node : required_array(table, "files").items)
         form.files.push_back(parse_file(TableReader(node, table.name("files"))));
     table.finish();
-    require_one_of(table, "reader", form.reader, {"text", "jsonl", "lines", "files"});
+    require_one_of(table, "reader", form.reader, {"text", "jsonl", "lines", "paragraphs", "wikitext", "files"});
     return form;
 }
 

@@ -20,8 +20,9 @@ struct CatalogueFile {
 
 // The same data set as different places have it; a mirror's form is a second one.
 struct CatalogueForm {
-    std::string name;    // "official", "mirror"
-    std::string reader;  // text: a document a file | jsonl: a document a line, key "text" | lines | files: no corpus
+    std::string name;    // "official", "converted"
+    std::string reader;  // as document_reader() takes it, or "files": no corpus
+    std::string note;    // what was changed against the source; empty: nothing
     std::vector<CatalogueFile> files;
 };
 

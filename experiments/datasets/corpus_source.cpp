@@ -9,6 +9,7 @@
 #include "experiments/datasets/catalogue.h"
 #include "experiments/datasets/embedded_corpus.h"
 #include "experiments/datasets/find_file.h"
+#include "experiments/datasets/text_digest.h"
 
 namespace deft::experiments {
 
@@ -16,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_json_lines(const std::string& name) {
-    fs::path path(name);
+DocumentReader reader_by_name(const std::string& file_name) {
+    fs::path path(file_name);
     if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
-    return path.extension() == ".jsonl";
+    return path.extension() == ".jsonl" ? DocumentReader::jsonl : DocumentReader::text;
 }
 
 Split split_of(const std::string& name) {
@@ -33,15 +34,18 @@ CorpusSource text_source(const DataConfig& data, const fs::path& base_folder) {
     source.name = fmt::format("{}", fmt::join(data.train_files, " + "));
     const bool divided = data.valid_files.empty();
     for (const std::string& name : data.train_files)
-        source.files.push_back({name, find_data_file(name, base_folder), is_json_lines(name),
+        source.files.push_back({name, find_data_file(name, base_folder), reader_by_name(name),
                                 divided ? Split::divided : Split::train, {}});
     for (const std::string& name : data.valid_files)
-        source.files.push_back({name, find_data_file(name, base_folder), is_json_lines(name), Split::valid, {}});
+        source.files.push_back({name, find_data_file(name, base_folder), reader_by_name(name), Split::valid, {}});
     return source;
 }
 
 CorpusSource catalogue_source(const DataConfig& data, const fs::path& base_folder) {
     const CatalogueEntry entry = catalogue_entry(data.corpus);
+    if (entry.kind != "corpus")
+        throw Error(ErrorKind::config, fmt::format("data set {} is a {}, not a corpus", entry.name, entry.kind),
+                    "deft data list shows the corpora");
     const CatalogueForm& form = form_at_hand(entry);
     CorpusSource source;
     source.name = fmt::format("{} ({})", entry.name, entry.title);
@@ -52,7 +56,8 @@ CorpusSource catalogue_source(const DataConfig& data, const fs::path& base_folde
         if (!path && known.empty())
             throw Error(ErrorKind::data, fmt::format("{} of data set {} is missing", file.path, entry.name),
                         source.supply);
-        source.files.push_back({file.path, path.value_or(fs::path()), form.reader == "jsonl", split_of(file.split), known});
+        source.files.push_back({file.path, path.value_or(fs::path()), document_reader(form.reader),
+                                split_of(file.split), known});
     }
     return source;
 }
@@ -62,23 +67,31 @@ CorpusSource catalogue_source(const DataConfig& data, const fs::path& base_folde
                 "supply the file's text, or take it out of [data]");
 }
 
-// The whole file as one text, or its lines; hashed on the way.
+// The documents of a file, one after the other; hashed on the way.
 class FileReader {
  public:
     explicit FileReader(const SourceFile& file) : file_(file), stream_(file.path) {}
 
     double fraction() const {
-        return static_cast<double>(stream_.stored_bytes_read()) / static_cast<double>(std::max<std::int64_t>(1, stream_.stored_bytes()));
+        return static_cast<double>(stream_.stored_bytes_read()) /
+               static_cast<double>(std::max<std::int64_t>(1, stream_.stored_bytes()));
     }
 
-    bool next(std::string& text) {
-        if (file_.lines) return next_line(text);
-        if (number_++ > 0) return false;
-        text.clear();
-        std::vector<char> buffer(1 << 18);
-        while (const std::size_t count = stream_.read(buffer.data(), buffer.size())) text.append(buffer.data(), count);
-        hash_.add(text);
-        return true;
+    bool next(std::string& document) {
+        document.clear();
+        switch (file_.reader) {
+            case DocumentReader::text:
+                return next_text(document);
+            case DocumentReader::jsonl:
+                return next_record(document);
+            case DocumentReader::lines:
+                return next_line(document);
+            case DocumentReader::paragraphs:
+                return next_paragraph(document);
+            case DocumentReader::wikitext:
+                return next_article(document);
+        }
+        return false;
     }
 
     // Call it at the file's end.
@@ -93,25 +106,75 @@ class FileReader {
     }
 
  private:
-    bool next_line(std::string& text) {
+    // Into line_, without its line feed.
+    bool read_line() {
+        if (!stream_.read_line(line_)) return false;
+        ++number_;
+        hash_.add(line_);
+        if (stream_.line_feed_seen()) hash_.add("\n");
+        return true;
+    }
+
+    bool line_is_blank() const { return line_.find_first_not_of(" \t\r") == std::string::npos; }
+
+    void append_line(std::string& document) const { document.append(line_).append("\n"); }
+
+    bool next_text(std::string& document) {
+        if (number_++ > 0) return false;
+        std::vector<char> buffer(1 << 18);
+        while (const std::size_t count = stream_.read(buffer.data(), buffer.size()))
+            document.append(buffer.data(), count);
+        hash_.add(document);
+        return true;
+    }
+
+    bool next_line(std::string& document) {
         do {
-            if (!stream_.read_line(line_)) return false;
-            ++number_;
-            hash_.add(line_);
-            if (stream_.line_feed_seen()) hash_.add("\n");
+            if (!read_line()) return false;
+        } while (line_is_blank());
+        document = line_;
+        return true;
+    }
+
+    bool next_record(std::string& document) {
+        do {
+            if (!read_line()) return false;
         } while (line_.empty());
         const Json record = Json::parse(line_, nullptr, false);
         if (!record.is_object() || !record.contains("text") || !record["text"].is_string())
-            throw Error(ErrorKind::io, Place{file_.path.string(), number_, 0},
-                        "no JSON object with a \"text\"", "mend or remove the line");
-        text = record["text"].get<std::string>();
+            throw Error(ErrorKind::io, Place{file_.path.string(), number_, 0}, "no JSON object with a \"text\"",
+                        "mend or remove the line");
+        document = record["text"].get<std::string>();
         return true;
+    }
+
+    bool next_paragraph(std::string& document) {
+        while (read_line()) {
+            if (!line_is_blank())
+                append_line(document);
+            else if (!document.empty())
+                return true;
+        }
+        return !document.empty();
+    }
+
+    bool next_article(std::string& document) {
+        if (at_heading_) append_line(document);
+        at_heading_ = false;
+        while (read_line()) {
+            at_heading_ = line_.starts_with(" = ") && !line_.starts_with(" = = ");
+            if (at_heading_ && document.find_first_not_of(" \n") != std::string::npos) return true;
+            append_line(document);
+        }
+        at_heading_ = false;
+        return !document.empty();
     }
 
     const SourceFile& file_;
     TextStream stream_;
     Sha256 hash_;
     std::string line_;
+    bool at_heading_ = false;  // line_ begins the next article
     int number_ = 0;
 };
 
@@ -132,16 +195,9 @@ bool each_of_file(const SourceFile& file, const std::function<bool(std::string_v
 }
 
 std::string text_sha256(const fs::path& path) {
-    TextStream stream(path);
-    Sha256 hash;
-    std::vector<char> buffer(1 << 18);
-    bool any = false;
-    while (const std::size_t count = stream.read(buffer.data(), buffer.size())) {
-        hash.add({buffer.data(), count});
-        any = true;
-    }
-    if (!any) fail_empty(path);
-    return hash.hex();
+    const TextDigest digest = text_digest(path);
+    if (digest.bytes == 0) fail_empty(path);
+    return digest.sha256;
 }
 
 EmbeddedCorpus embedded(const DataConfig& data) {
@@ -150,6 +206,16 @@ EmbeddedCorpus embedded(const DataConfig& data) {
 }
 
 }  // namespace
+
+DocumentReader document_reader(const std::string& name) {
+    if (name == "text") return DocumentReader::text;
+    if (name == "jsonl") return DocumentReader::jsonl;
+    if (name == "lines") return DocumentReader::lines;
+    if (name == "paragraphs") return DocumentReader::paragraphs;
+    if (name == "wikitext") return DocumentReader::wikitext;
+    throw Error(ErrorKind::config, fmt::format("no reader of documents is called \"{}\"", name),
+                "name one of text, jsonl, lines, paragraphs, wikitext");
+}
 
 CorpusSource corpus_source(const DataConfig& data, const fs::path& base_folder) {
     if (data.corpus == "embedded") {
@@ -169,9 +235,13 @@ std::string source_sha256(const CorpusSource& source, const DataConfig& data) {
         for (const std::string& text : documents.train) digests += "train " + sha256(text) + "\n";
         for (const std::string& text : documents.valid) digests += "valid " + sha256(text) + "\n";
     }
-    for (const SourceFile& file : source.files)
-        digests += fmt::format("{} {}\n", static_cast<int>(file.split),
+    for (const SourceFile& file : source.files) {
+        digests += fmt::format("{} {}", static_cast<int>(file.split),
                                file.sha256.empty() ? text_sha256(file.path) : file.sha256);
+        // text and jsonl follow from what a file is; the others read one text in several ways.
+        if (file.reader > DocumentReader::jsonl) digests += fmt::format(" reader {}", static_cast<int>(file.reader));
+        digests += "\n";
+    }
     return sha256(digests);
 }
 

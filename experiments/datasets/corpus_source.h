@@ -14,10 +14,21 @@ namespace deft::experiments {
 
 enum class Split { divided, train, valid, test };  // divided: by the shares of [data] split
 
+// What a document of a file is.
+enum class DocumentReader {
+    text,        // the whole file
+    jsonl,       // the "text" of a line's JSON object
+    lines,       // a line
+    paragraphs,  // lines up to an empty one
+    wikitext,    // an article: lines from a heading " = Title = " to the next
+};
+// Errors: config, for another name.
+DocumentReader document_reader(const std::string& name);
+
 struct SourceFile {
     std::string name;            // as the configuration or the catalogue has it
     std::filesystem::path path;  // empty: not here
-    bool lines = false;          // one document a line of JSON, key "text"; else one document a file
+    DocumentReader reader = DocumentReader::text;
     Split split = Split::divided;
     std::string sha256;          // of the text; empty: unknown
 };

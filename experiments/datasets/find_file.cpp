@@ -14,27 +14,52 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> candidates(const std::string& name, const fs::path& base_folder) {
-    std::vector<fs::path> paths;
-    if (const char* mirror = std::getenv("DEFT_DATA_MIRROR"); mirror != nullptr && *mirror != '\0')
-        paths.push_back(fs::path(mirror) / name);
-    paths.push_back(base_folder / name);
-    return paths;
+// Unset and empty are the same.
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+std::vector<fs::path> folders(const fs::path& base_folder) {
+    std::vector<fs::path> all;
+    for (const fs::path& folder : {mirror_folder(), download_folder()})
+        if (!folder.empty()) all.push_back(folder);
+    all.push_back(base_folder);
+    return all;
 }
 
 }  // namespace
 
+fs::path download_folder() {
+    if (const std::string chosen = variable("DEFT_DATA"); !chosen.empty()) return chosen;
+    if (const std::string data = variable("XDG_DATA_HOME"); !data.empty()) return fs::path(data) / "deft" / "data";
+    const std::string home = variable("HOME");
+    return home.empty() ? fs::path() : fs::path(home) / ".local" / "share" / "deft" / "data";
+}
+
+fs::path mirror_folder() {
+    return variable("DEFT_DATA_MIRROR");
+}
+
+std::optional<fs::path> look_in_folder(const fs::path& folder, const std::string& name) {
+    for (const char* packed : {"", ".gz", ".zst"}) {
+        const fs::path path = (folder / name).string() + packed;
+        std::error_code ignored;
+        if (fs::is_regular_file(path, ignored)) return path;
+    }
+    return std::nullopt;
+}
+
 std::optional<fs::path> look_for_data_file(const std::string& name, const fs::path& base_folder) {
-    for (const fs::path& path : candidates(name, base_folder))
-        for (const char* packed : {"", ".gz", ".zst"})
-            if (fs::is_regular_file(path.string() + packed)) return path.string() + packed;
+    for (const fs::path& folder : folders(base_folder))
+        if (const auto found = look_in_folder(folder, name)) return found;
     return std::nullopt;
 }
 
 fs::path find_data_file(const std::string& name, const fs::path& base_folder) {
     if (const auto found = look_for_data_file(name, base_folder)) return *found;
     std::vector<std::string> places;
-    for (const fs::path& path : candidates(name, base_folder)) places.push_back(path.string());
+    for (const fs::path& folder : folders(base_folder)) places.push_back((folder / name).string());
     throw Error(ErrorKind::data,
                 fmt::format("data file {} is missing; looked at {}", name, fmt::join(places, ", ")),
                 "set DEFT_DATA_MIRROR to the folder that holds it, or put it beside the sweep file");

@@ -7,7 +7,16 @@
 
 namespace deft::experiments {
 
-// Looked for in the folder that DEFT_DATA_MIRROR names, then in base_folder, each also as .gz and .zst; an absolute
+// Where `deft data get` puts files: DEFT_DATA, else XDG_DATA_HOME/deft/data, else ~/.local/share/deft/data; empty where
+// none of those variables and no HOME is set.
+std::filesystem::path download_folder();
+// The folder that DEFT_DATA_MIRROR names, or empty.
+std::filesystem::path mirror_folder();
+
+// FOLDER/NAME, or the same as .gz or .zst.
+std::optional<std::filesystem::path> look_in_folder(const std::filesystem::path& folder, const std::string& name);
+
+// Looked for in mirror_folder(), then in download_folder(), then in base_folder, each also as .gz and .zst; an absolute
 // path stands for itself.
 std::optional<std::filesystem::path> look_for_data_file(const std::string& name,
                                                         const std::filesystem::path& base_folder);

@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "engine/data/bpe/bpe_files.h"
-#include "engine/data/bpe/bpe_trainer.h"
 #include "engine/data/indexed_dataset.h"
 #include "experiments/datasets/corpus_source.h"
 #include "experiments/datasets/file_lock.h"
@@ -57,28 +56,9 @@ std::string tokenizer_identity(const DataConfig& data, const std::string& base_f
     return tokenizer.sha256();
 }
 
-// Calls `take` with every document that the configuration wants.
-void for_each_wanted(const CorpusSource& source, const DataConfig& data, const PrepareProgress& progress,
-                     const std::string& what, const std::function<bool(Split, std::string_view)>& take) {
-    std::int64_t bytes = 0;
-    for_each_document(
-        source, data,
-        [&](Split split, std::string_view text) {
-            if (text.empty()) return true;  // nothing to learn, and its mark alone would be noise
-            if (data.max_bytes > 0 && bytes >= data.max_bytes) return false;
-            bytes += static_cast<std::int64_t>(text.size());
-            return take(split, text);
-        },
-        [&](double fraction) {
-            if (!progress) return;
-            if (data.max_bytes > 0)
-                fraction = std::max(fraction, static_cast<double>(bytes) / static_cast<double>(data.max_bytes));
-            progress(what, std::min(1.0, fraction));
-        });
-}
-
-// A first look, where the tokenizer has to be trained: how many documents there are, and the training text.
-engine::Tokenizer train_tokenizer(const CorpusSource& source, const DataConfig& data, const PrepareProgress& progress) {
+// Learns from training text alone: where documents are divided by shares, they have to be counted first.
+engine::Tokenizer train_on_training_text(const CorpusSource& source, const DataConfig& data,
+                                         const PrepareProgress& progress) {
     std::int64_t documents = 0;
     bool divided = false;
     for_each_wanted(source, data, progress, "counting documents", [&](Split split, std::string_view) {
@@ -87,23 +67,9 @@ engine::Tokenizer train_tokenizer(const CorpusSource& source, const DataConfig& 
         return true;
     });
     const std::int64_t last = divided && documents > 1 ? divide(documents, data.split).train_last : documents;
-    std::vector<std::string> texts;
-    std::size_t bytes = 0;
-    std::int64_t number = 0;
-    for_each_wanted(source, data, progress, "reading text for the tokenizer", [&](Split split, std::string_view text) {
-        const bool wanted = split == Split::train || (split == Split::divided && number < last);
-        ++number;
-        if (wanted && bytes < kTokenizerTrainingBytes) {
-            texts.emplace_back(text.substr(0, kTokenizerTrainingBytes - bytes));
-            bytes += texts.back().size();
-        }
-        return bytes < kTokenizerTrainingBytes;
+    return train_tokenizer(source, data, kTokenizerTrainingBytes, progress, [&](Split split, std::int64_t number) {
+        return split == Split::train || (split == Split::divided && number < last);
     });
-    if (progress) progress(fmt::format("training a tokenizer of {} entries", data.vocab), 0);
-    const std::vector<std::string_view> views(texts.begin(), texts.end());
-    return engine::Tokenizer(
-        std::make_shared<const engine::Bpe>(engine::train_bpe(views, static_cast<std::int32_t>(data.vocab))),
-        fmt::format("bpe-{}", data.vocab));
 }
 
 Json ranges_json(const Ranges& r) {
@@ -113,27 +79,18 @@ Json ranges_json(const Ranges& r) {
 // Writes everything into `folder`, which only this process knows.
 void prepare(const CorpusSource& source, const DataConfig& data, const std::string& base_folder,
              const std::string& sha, const fs::path& folder, const PrepareProgress& progress) {
-    const engine::Tokenizer tokenizer = data.tokenizer == "bpe" ? train_tokenizer(source, data, progress)
+    const engine::Tokenizer tokenizer = data.tokenizer == "bpe" ? train_on_training_text(source, data, progress)
                                                                 : named_tokenizer(data.tokenizer, base_folder);
     if (data.tokenizer != "bytes") engine::write_tokenizer(tokenizer, folder / "tokenizer");
 
-    engine::IndexedDatasetWriter writer(folder / "tokens", tokenizer.vocab());
-    engine::Encoder encoder(tokenizer);
-    std::vector<std::int32_t> tokens;
     std::vector<Split> splits;
     std::vector<std::int64_t> bytes;
-    for_each_wanted(source, data, progress, "tokenising", [&](Split split, std::string_view text) {
-        tokens.clear();
-        encoder.encode(text, tokens);
-        tokens.push_back(tokenizer.end_of_document());
-        writer.add_document(tokens);
-        splits.push_back(split);
-        bytes.push_back(static_cast<std::int64_t>(text.size()));
-        return true;
-    });
-    writer.finish();
-
-    const std::int64_t documents = writer.documents();
+    const Tokenized written = write_tokens(source, data, tokenizer, folder / "tokens", progress,
+                                           [&](Split split, std::int64_t text_bytes) {
+                                               splits.push_back(split);
+                                               bytes.push_back(text_bytes);
+                                           });
+    const std::int64_t documents = written.documents;
     Ranges ranges;
     if (std::find(splits.begin(), splits.end(), Split::divided) != splits.end()) {
         if (documents < 2)
@@ -163,13 +120,24 @@ void prepare(const CorpusSource& source, const DataConfig& data, const std::stri
                            {"documents", ranges_json(ranges)},
                            {"bytes", {{"train", sum(ranges.train_first, ranges.train_last)},
                                       {"valid", sum(ranges.valid_first, ranges.valid_last)}}},
-                           {"tokens", writer.tokens()}};
+                           {"tokens", written.tokens}};
     write_file_atomically(folder / kManifest, manifest.dump(2) + "\n");
 }
 
 engine::Tokenizer stored_tokenizer(const fs::path& folder, const std::string& name) {
     if (name == "bytes") return engine::Tokenizer::bytes();
     return engine::Tokenizer(std::make_shared<const engine::Bpe>(engine::read_bpe(folder / "tokenizer")), name);
+}
+
+// Nobody but this program wrote these files: where they are damaged, making them again is the way.
+std::shared_ptr<const engine::IndexedDataset> open_tokens(const fs::path& folder) {
+    try {
+        return std::make_shared<const engine::IndexedDataset>(folder / "tokens");
+    } catch (const Error& error) {
+        const std::string said = error.what();
+        throw Error(ErrorKind::io, said.substr(0, said.find('\n')),
+                    fmt::format("delete the folder {}: it is made again", folder.string()));
+    }
 }
 
 Dataset open_prepared(const fs::path& folder, const std::string& sha) {
@@ -185,7 +153,7 @@ Dataset open_prepared(const fs::path& folder, const std::string& sha) {
                         {},
                         {},
                         folder};
-        const auto stored = std::make_shared<const engine::IndexedDataset>(folder / "tokens");
+        const auto stored = open_tokens(folder);
         const auto range = [&](const char* split) {
             const auto [first, last] = manifest.at("documents").at(split).get<std::pair<std::int64_t, std::int64_t>>();
             if (first < 0 || last <= first || last > stored->documents())

@@ -9,12 +9,12 @@
 //     difficulty/        what `deft analyze` found, see difficulty.h
 
 #include <filesystem>
-#include <functional>
 #include <string>
 
 #include "engine/data/token_corpus.h"
 #include "engine/data/tokenizer.h"
 #include "experiments/config.h"
+#include "experiments/datasets/tokenize.h"
 
 namespace deft::experiments {
 
@@ -28,9 +28,6 @@ struct Dataset {
 
 // bytes | gpt2 | a folder with vocab.json and merges.txt. Errors: config or io.
 engine::Tokenizer named_tokenizer(const std::string& name, const std::string& base_folder);
-
-// What a preparation says while it works: a sentence, and the fraction done.
-using PrepareProgress = std::function<void(const std::string& what, double fraction)>;
 
 // The identity of a corpus: a hash of its texts, their split and its tokenizer; and the tokenizer's vocabulary.
 struct DatasetIdentity {

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/process.h"
+#include "engine/bench/corpus.h"
 #include "engine/bench/step.h"
 #include "engine/bench/tokenizer.h"
 #include "kernels/bench/peak_fma.h"
@@ -134,6 +135,30 @@ int run_tokenizer(const TokenizerArguments& arguments) {
     return kExitOk;
 }
 
+struct CorpusArguments {
+    std::string prefix;
+    int rounds = 9;
+};
+
+int run_corpus(const CorpusArguments& arguments) {
+    using reporting::si;
+    const engine::CorpusRates rates = engine::corpus_rates(arguments.prefix, arguments.rounds);
+    const double bytes = static_cast<double>(rates.bytes);
+    reporting::Table table;
+    table.caption = fmt::format("Summing all tokens of a mapped dataset on one thread, best of {} interleaved rounds",
+                                arguments.rounds);
+    table.columns = {{"tokens"}, {"bytes"}, {"opened in"}, {"first pass"}, {"hot"}, {"tokens/s"}, {"memory"}, {"of memory"}};
+    table.rows = {{si(static_cast<double>(rates.tokens)), si(bytes, "B"), reporting::seconds(rates.open_seconds),
+                   si(bytes / rates.first_seconds, "B/s"), si(bytes / rates.hot_seconds, "B/s"),
+                   si(static_cast<double>(rates.tokens) / rates.hot_seconds),
+                   si(bytes / rates.memory_seconds, "B/s"),
+                   fmt::format("{:.2f}", rates.memory_seconds / rates.hot_seconds)}};
+    table.notes.push_back("memory: the same number of bytes summed as 64-bit words of a buffer, in the same rounds. "
+                          "opened: every length, offset and border checked. first pass: pages are mapped as they are read.");
+    print(reporting::render_terminal(table, output_width()));
+    return kExitOk;
+}
+
 // A folder that goes with its owner.
 struct ScratchFolder {
     std::filesystem::path path;
@@ -169,7 +194,7 @@ int run_report(const sweeps::ReportBench& bench) {
 }  // namespace
 
 void add_bench(CLI::App& app, Context& context) {
-    CLI::App* command = app.add_subcommand("bench", "Measure how fast this machine trains, tokenizes and reports");
+    CLI::App* command = app.add_subcommand("bench", "Measure how fast this machine trains, tokenizes, reads and reports");
     command->require_subcommand(1);
     auto arguments = std::make_shared<Arguments>();
     CLI::App* step = command->add_subcommand("step", "Whole training steps of three models, beside the FMA peak");
@@ -184,6 +209,11 @@ void add_bench(CLI::App& app, Context& context) {
     tokenizer->add_option("--tokenizer", encoding->tokenizer, "A folder with vocab.json and merges.txt; bytes without");
     tokenizer->add_option("--rounds", encoding->rounds, "Rounds")->capture_default_str()->check(CLI::Range(1, 100));
     tokenizer->callback([encoding, &context] { context.exit_code = run_tokenizer(*encoding); });
+    auto reading = std::make_shared<CorpusArguments>();
+    CLI::App* corpus = command->add_subcommand("corpus", "Reading a tokenised corpus, beside reading memory");
+    corpus->add_option("--prefix", reading->prefix, "Of PREFIX.bin and PREFIX.idx, see deft data tokenize")->required();
+    corpus->add_option("--rounds", reading->rounds, "Rounds")->capture_default_str()->check(CLI::Range(1, 100));
+    corpus->callback([reading, &context] { context.exit_code = run_corpus(*reading); });
     auto report_bench = std::make_shared<sweeps::ReportBench>();
     CLI::App* report = command->add_subcommand("report", "The HTML report of a database of many runs");
     report->add_option("--runs", report_bench->runs, "Runs")->capture_default_str()->check(CLI::Range(1, 100000));

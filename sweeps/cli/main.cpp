@@ -45,6 +45,8 @@ int run(int argc, char** argv) {
     deft::cli::add_logs(app, context);
     deft::cli::add_report(app, context);
     deft::cli::add_eval(app, context);
+    deft::cli::add_data(app, context);
+    deft::cli::add_analyze(app, context);
     deft::cli::add_bench(app, context);
     deft::cli::add_debug_state(app, context);
     deft::cli::add_trial(app, context);

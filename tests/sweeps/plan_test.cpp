@@ -72,8 +72,7 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
         CHECK(*row.hours == Approx(expected[i].hours).epsilon(by_hand ? 1e-12 : 0.01));
         REQUIRE(row.error_percent());
         CHECK(std::abs(*row.error_percent()) < 1);
-        REQUIRE(row.dollars);
-        CHECK(*row.dollars == Approx(64 * *row.hours * plan.price->usd_per_hour).epsilon(1e-12));
+        CHECK(!row.dollars);  // nobody published a price an hour
     }
     CHECK(plan.rows[0].published->text == "260");
     CHECK(static_cast<double>(plan.rows[4].point.projection.input_tokens) == Approx(390.9e9).margin(0.05e9));

@@ -1,0 +1,39 @@
+#pragma once
+// Brings the files of a data set into a folder, from a mirror folder or by download, each verified before it gets its
+// name.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "experiments/datasets/catalogue.h"
+
+namespace deft::experiments {
+
+struct GetOptions {
+    std::filesystem::path from;  // take files from this folder alone; empty: the mirror, else download
+    std::filesystem::path to;    // empty: download_folder()
+    std::string ca_file;         // as DownloadOptions has it
+    // Bytes here, and of all (0: not known); false stops.
+    std::function<bool(const CatalogueFile& file, std::int64_t here, std::int64_t all)> progress;
+};
+
+struct GotFile {
+    enum class How { was_here, copied, downloaded };
+    std::filesystem::path path;
+    How how = How::was_here;
+    std::string sha256;     // of the text
+    bool recorded = false;  // its hash was unknown and is recorded now
+};
+
+// All files of the first form that can be had whole. A file that is here already is verified. Partial downloads stay as
+// NAME.part and are gone on with where a known hash will tell whether the parts belong together.
+// Errors: data, with how to supply it, for what cannot be had; io, for a file whose hash is not the expected one.
+std::vector<GotFile> get_data(const CatalogueEntry& entry, const GetOptions& options);
+
+// The hash that a file must have in `folder`: the catalogue's, or the one recorded there; empty where neither knows.
+std::string expected_sha256(const CatalogueFile& file, const std::filesystem::path& folder);
+
+}  // namespace deft::experiments

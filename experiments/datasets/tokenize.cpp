@@ -1,0 +1,76 @@
+#include "experiments/datasets/tokenize.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "engine/data/bpe/bpe_trainer.h"
+#include "engine/data/indexed_dataset.h"
+
+namespace deft::experiments {
+
+void for_each_wanted(const CorpusSource& source, const DataConfig& data, const PrepareProgress& progress,
+                     const std::string& what, const std::function<bool(Split, std::string_view)>& take) {
+    std::int64_t bytes = 0;
+    for_each_document(
+        source, data,
+        [&](Split split, std::string_view text) {
+            if (text.empty()) return true;  // nothing to learn, and its mark alone would be noise
+            if (data.max_bytes > 0 && bytes >= data.max_bytes) return false;
+            bytes += static_cast<std::int64_t>(text.size());
+            return take(split, text);
+        },
+        [&](double fraction) {
+            if (!progress) return;
+            if (data.max_bytes > 0)
+                fraction = std::max(fraction, static_cast<double>(bytes) / static_cast<double>(data.max_bytes));
+            progress(what, std::min(1.0, fraction));
+        });
+}
+
+Tokenized write_tokens(const CorpusSource& source, const DataConfig& data, const engine::Tokenizer& tokenizer,
+                       const std::filesystem::path& prefix, const PrepareProgress& progress,
+                       const std::function<void(Split, std::int64_t)>& each) {
+    engine::IndexedDatasetWriter writer(prefix, tokenizer.vocab());
+    engine::Encoder encoder(tokenizer);
+    std::vector<std::int32_t> tokens;
+    Tokenized done;
+    for_each_wanted(source, data, progress, "tokenising", [&](Split split, std::string_view text) {
+        tokens.clear();
+        encoder.encode(text, tokens);
+        tokens.push_back(tokenizer.end_of_document());
+        writer.add_document(tokens);
+        done.bytes += static_cast<std::int64_t>(text.size());
+        if (each) each(split, static_cast<std::int64_t>(text.size()));
+        return true;
+    });
+    writer.finish();
+    done.documents = writer.documents();
+    done.tokens = writer.tokens();
+    return done;
+}
+
+engine::Tokenizer train_tokenizer(const CorpusSource& source, const DataConfig& data, std::size_t bytes,
+                                  const PrepareProgress& progress,
+                                  const std::function<bool(Split, std::int64_t)>& wanted) {
+    std::vector<std::string> texts;
+    std::size_t taken = 0;
+    std::int64_t number = 0;
+    for_each_wanted(source, data, progress, "reading text for the tokenizer", [&](Split split, std::string_view text) {
+        if (!wanted || wanted(split, number)) {
+            texts.emplace_back(text.substr(0, bytes - taken));
+            taken += texts.back().size();
+        }
+        ++number;
+        return taken < bytes;
+    });
+    if (progress) progress(fmt::format("training a tokenizer of {} entries", data.vocab), 0);
+    const std::vector<std::string_view> views(texts.begin(), texts.end());
+    return engine::Tokenizer(
+        std::make_shared<const engine::Bpe>(engine::train_bpe(views, static_cast<std::int32_t>(data.vocab))),
+        fmt::format("bpe-{}", data.vocab));
+}
+
+}  // namespace deft::experiments

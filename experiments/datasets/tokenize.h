@@ -1,0 +1,43 @@
+#pragma once
+// The documents of a corpus as tokens, and tokenizers trained on them.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "engine/data/tokenizer.h"
+#include "experiments/config.h"
+#include "experiments/datasets/corpus_source.h"
+
+namespace deft::experiments {
+
+// What a preparation says while it works: a sentence, and the fraction done.
+using PrepareProgress = std::function<void(const std::string& what, double fraction)>;
+
+// Calls `take` with every document that is not empty, until it returns false or data.max_bytes are reached. Errors: as
+// for_each_document().
+void for_each_wanted(const CorpusSource& source, const DataConfig& data, const PrepareProgress& progress,
+                     const std::string& what, const std::function<bool(Split, std::string_view)>& take);
+
+struct Tokenized {
+    std::int64_t documents = 0;
+    std::int64_t tokens = 0;
+    std::int64_t bytes = 0;  // of text
+};
+
+// Writes PREFIX.bin and .idx; every document is closed by the end-of-document token. Holds one document in memory at a
+// time, and eight bytes for each that is written. `each` hears of every document: its split and its bytes of text.
+Tokenized write_tokens(const CorpusSource& source, const DataConfig& data, const engine::Tokenizer& tokenizer,
+                       const std::filesystem::path& prefix, const PrepareProgress& progress,
+                       const std::function<void(Split, std::int64_t)>& each = {});
+
+// Learns a byte-pair encoding of data.vocab entries from the first `bytes` bytes of the documents that `wanted` takes,
+// by split and number. Errors: config, for too little text too.
+engine::Tokenizer train_tokenizer(const CorpusSource& source, const DataConfig& data, std::size_t bytes,
+                                  const PrepareProgress& progress,
+                                  const std::function<bool(Split, std::int64_t)>& wanted = {});
+
+}  // namespace deft::experiments

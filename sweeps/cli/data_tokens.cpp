@@ -1,0 +1,159 @@
+#include "sweeps/cli/data_tokens.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "engine/data/indexed_dataset.h"
+#include "experiments/datasets/load.h"
+#include "experiments/datasets/tokenize.h"
+#include "reporting/numbers.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/cli/progress_line.h"
+
+namespace deft::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// Enough for the vocabularies that are trained here; all of it is held in memory.
+constexpr std::int64_t kTrainingBytes = 16'000'000;
+
+struct TokenizeArguments {
+    CorpusArguments corpus;
+    std::string tokenizer = "bytes";
+    std::int64_t vocab = 0;
+    std::int64_t max_bytes = 0;
+    std::string out;
+};
+
+struct TrainArguments {
+    CorpusArguments corpus;
+    std::int64_t vocab = 0;
+    std::int64_t max_bytes = kTrainingBytes;
+    std::string out;
+};
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string bytes_text(std::int64_t bytes) {
+    return reporting::si(static_cast<double>(bytes), "B");
+}
+
+int run_tokenize(const TokenizeArguments& arguments) {
+    experiments::DataConfig data = arguments.corpus.data();
+    set_tokenizer(data, arguments.tokenizer, arguments.vocab);
+    data.max_bytes = arguments.max_bytes;
+    ProgressLine line;
+    const auto progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
+    const experiments::CorpusSource source = experiments::corpus_source(data, ".");
+    const engine::Tokenizer tokenizer = data.tokenizer == "bpe"
+                                            ? experiments::train_tokenizer(source, data, kTrainingBytes, progress)
+                                            : experiments::named_tokenizer(data.tokenizer, ".");
+    const fs::path prefix = arguments.out;
+    if (prefix.has_parent_path()) make_folder(prefix.parent_path());
+    const Clock::time_point start = Clock::now();
+    const experiments::Tokenized done = experiments::write_tokens(source, data, tokenizer, prefix, progress);
+    const double seconds = seconds_since(start);
+    if (data.tokenizer == "bpe") engine::write_tokenizer(tokenizer, arguments.out + "_tokenizer");
+    line.clear();
+    print(
+        fmt::format("{}: {} documents, {} tokens of {} entries, {:.3f} bytes a token\n"
+                    "  {} of text in {}, {}/s\n  {}\n  {}",
+                    source.name, done.documents, done.tokens, tokenizer.vocab(),
+                    static_cast<double>(done.bytes) / static_cast<double>(std::max<std::int64_t>(1, done.tokens)),
+                    bytes_text(done.bytes), reporting::seconds(seconds),
+                    reporting::si(static_cast<double>(done.bytes) / seconds, "B"), engine::bin_file(prefix).string(),
+                    engine::idx_file(prefix).string()));
+    if (data.tokenizer == "bpe") print(fmt::format("  {}_tokenizer", arguments.out));
+    return kExitOk;
+}
+
+int run_train(const TrainArguments& arguments) {
+    experiments::DataConfig data = arguments.corpus.data();
+    set_tokenizer(data, "bpe", arguments.vocab);
+    ProgressLine line;
+    const auto progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
+    const experiments::CorpusSource source = experiments::corpus_source(data, ".");
+    const Clock::time_point start = Clock::now();
+    const engine::Tokenizer tokenizer =
+        experiments::train_tokenizer(source, data, static_cast<std::size_t>(arguments.max_bytes), progress);
+    const double seconds = seconds_since(start);
+    engine::write_tokenizer(tokenizer, arguments.out);
+    line.clear();
+    print(fmt::format("{}: {} entries, trained on up to {} of {} in {}", arguments.out, tokenizer.vocab(),
+                      bytes_text(arguments.max_bytes), source.name, reporting::seconds(seconds)));
+    return kExitOk;
+}
+
+}  // namespace
+
+void CorpusArguments::add_to(CLI::App& command) {
+    command.add_option("--corpus", corpus, "A corpus of deft data list, or embedded");
+    command.add_option("--text", text,
+                       "Text files, a document each; .jsonl files: a document a line, key text; "
+                       "each also .gz or .zst");
+}
+
+experiments::DataConfig CorpusArguments::data() const {
+    if (corpus.empty() == text.empty())
+        throw Error(ErrorKind::usage, "name one of --corpus and --text", "as in --corpus books, or --text a.txt b.txt");
+    experiments::DataConfig data;
+    data.corpus = text.empty() ? corpus : "text";
+    if (data.corpus == "indexed" || (data.corpus == "text" && text.empty()))
+        throw Error(ErrorKind::usage, fmt::format("--corpus {} names no text", corpus), "name text files with --text");
+    data.train_files = text;
+    return data;
+}
+
+void set_tokenizer(experiments::DataConfig& data, const std::string& tokenizer, std::int64_t vocab) {
+    data.tokenizer = tokenizer;
+    data.vocab = vocab;
+    if (tokenizer == "bpe" && vocab == 0)
+        throw Error(ErrorKind::usage, "--tokenizer bpe is trained, and needs its size", "add --vocab 8192");
+    if (tokenizer != "bpe" && vocab != 0)
+        throw Error(ErrorKind::usage,
+                    fmt::format("--vocab is the size of a trained tokenizer, and {} has its own", tokenizer),
+                    "leave --vocab out, or give --tokenizer bpe");
+}
+
+void add_data_tokenize(CLI::App& data, Context& context) {
+    auto arguments = std::make_shared<TokenizeArguments>();
+    CLI::App* command =
+        data.add_subcommand("tokenize", "Write a text corpus as a Megatron dataset, PREFIX.bin and .idx");
+    arguments->corpus.add_to(*command);
+    command
+        ->add_option("--tokenizer", arguments->tokenizer,
+                     "bytes, gpt2, bpe, or a folder with vocab.json and merges.txt")
+        ->capture_default_str();
+    command->add_option("--vocab", arguments->vocab, "Entries of bpe, which is trained on the text's first 16 MB")
+        ->check(CLI::Range(257, 1'000'000));
+    command->add_option("--max-bytes", arguments->max_bytes, "Take documents until they hold as much text")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--out", arguments->out, "The prefix")->required();
+    command->callback([arguments, &context] { context.exit_code = run_tokenize(*arguments); });
+}
+
+void add_data_train_tokenizer(CLI::App& data, Context& context) {
+    auto arguments = std::make_shared<TrainArguments>();
+    CLI::App* command = data.add_subcommand("train-tokenizer", "Learn a byte-pair encoding from text");
+    arguments->corpus.add_to(*command);
+    command->add_option("--vocab", arguments->vocab, "Entries, the 256 bytes and the end of a document among them")
+        ->required()
+        ->check(CLI::Range(257, 1'000'000));
+    command->add_option("--max-bytes", arguments->max_bytes, "Of text, from its start; held in memory")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    command->add_option("--out", arguments->out, "The folder: vocab.json, merges.txt and tokenizer.json")->required();
+    command->callback([arguments, &context] { context.exit_code = run_train(*arguments); });
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,284 @@
+// Text on disk to a prepared data set: documents, splits, damaged files, processes that race.
+
+#include "experiments/datasets/load.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <random>
+
+#include "base/json.h"
+#include "base/sha256.h"
+#include "experiments/datasets/corpus_source.h"
+#include "experiments/datasets/difficulty.h"
+#include "experiments/datasets/tokenize.h"
+#include "tests/catch.h"
+#include "tests/experiments/with_variable.h"
+#include "tests/temporary_folder.h"
+
+using namespace deft;
+using namespace deft::experiments;
+using test::read_text;
+using test::TemporaryFolder;
+using test::write_text;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+DataConfig text_data(std::vector<std::string> train, std::vector<std::string> valid = {}) {
+    DataConfig data;
+    data.corpus = "text";
+    data.train_files = std::move(train);
+    data.valid_files = std::move(valid);
+    return data;
+}
+
+std::string refusal(const std::function<void()>& action) {
+    try {
+        action();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+// One JSON line a document.
+std::string json_lines(const std::vector<std::string>& texts) {
+    std::string lines;
+    for (const std::string& text : texts) lines += Json{{"text", text}}.dump() + "\n";
+    return lines;
+}
+
+std::vector<std::string> numbered_texts(int count) {
+    std::vector<std::string> texts;
+    for (int i = 0; i < count; ++i) texts.push_back("text number " + std::to_string(i));
+    return texts;
+}
+
+// The documents that a reader finds in a text.
+std::vector<std::string> documents(DocumentReader reader, const std::string& text, const std::string& sha256 = "") {
+    const TemporaryFolder folder;
+    write_text(folder / "a", text);
+    CorpusSource source;
+    source.files.push_back({"a", folder / "a", reader, Split::divided, sha256});
+    std::vector<std::string> found;
+    for_each_document(source, {}, [&](Split, std::string_view document) {
+        found.emplace_back(document);
+        return true;
+    });
+    return found;
+}
+
+std::string decoded(const engine::TokenCorpus& corpus, const engine::Tokenizer& tokenizer) {
+    std::vector<std::int32_t> tokens;
+    for (std::int64_t i = 0; i < corpus.tokens.size; ++i) tokens.push_back(corpus.tokens[i]);
+    return tokenizer.decode(tokens);
+}
+
+}  // namespace
+
+TEST_CASE("corpus files: what a document is") {
+    using Texts = std::vector<std::string>;
+    CHECK(documents(DocumentReader::text, "a\n\nb\n") == Texts{"a\n\nb\n"});
+    CHECK(documents(DocumentReader::lines, "a\n\n \nb c\nd") == Texts{"a", "b c", "d"});
+    CHECK(documents(DocumentReader::paragraphs, "\n\na\nb\n\n \t\nc\n\nd") == Texts{"a\nb\n", "c\n", "d\n"});
+    CHECK(documents(DocumentReader::jsonl, "{\"text\":\"a\\nb\"}\n\n{\"id\":1,\"text\":\"\"}\n{\"text\":\"c\"}") ==
+          Texts{"a\nb", "", "c"});
+    CHECK(documents(DocumentReader::wikitext,
+                    " \n = One = \n \n words . \n = = Part = = \n more \n \n = Two = \n \n x \n") ==
+          Texts{" \n = One = \n \n words . \n = = Part = = \n more \n \n", " = Two = \n \n x \n"});
+    CHECK_THROWS_WITH(document_reader("csv"), ContainsSubstring("csv"));
+}
+
+TEST_CASE("corpus files: every reader hashes the whole text") {
+    const std::string text = " = One = \n\n{\"text\": \"a\"}\n\n \nb";
+    for (const DocumentReader reader :
+         {DocumentReader::text, DocumentReader::lines, DocumentReader::paragraphs, DocumentReader::wikitext}) {
+        INFO(static_cast<int>(reader));
+        CHECK_FALSE(documents(reader, text, sha256(text)).empty());
+        CHECK_THAT(refusal([&] { documents(reader, text, sha256(text + "\n")); }),
+                   ContainsSubstring("is expected of a"));
+    }
+}
+
+TEST_CASE("corpus files: a line of JSON without text is named by file and line") {
+    for (const char* line :
+         {"{\"txt\":\"b\"}", "[\"text\"]", "{\"text\":5}", "{\"text\":\"b", "\"text\"", "{\"text\":null}"})
+        CHECK_THAT(
+            refusal([&] { documents(DocumentReader::jsonl, std::string("{\"text\":\"a\"}\n\n") + line + "\n"); }),
+            ContainsSubstring("/a:3: no JSON object"));
+    CHECK_THAT(refusal([&] { documents(DocumentReader::jsonl, "{\"text\":\"\xff\"}\n"); }), ContainsSubstring("/a:1:"));
+}
+
+TEST_CASE("corpus files: empty files are refused, empty documents are left out") {
+    const TemporaryFolder folder;
+    write_text(folder / "empty.txt", "");
+    write_text(folder / "a.txt", "some text");
+    CHECK_THAT(refusal([&] { load_dataset(text_data({"a.txt"}, {"empty.txt"}), folder.path(), folder / "data"); }),
+               ContainsSubstring("empty.txt is empty"));
+    write_text(folder / "a.jsonl", json_lines({"one", "", "two", "", "three"}));
+    const Dataset dataset = load_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
+    CHECK(dataset.train.documents + dataset.valid.documents == 3);
+    CHECK(decoded(dataset.train, dataset.tokenizer) + decoded(dataset.valid, dataset.tokenizer) == "onetwothree");
+}
+
+TEST_CASE("corpus files: invalid UTF-8 is tokenised losslessly") {
+    const unsigned seed = std::random_device{}();
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    std::string text = "caf\xc3\xa9 \xc3\x28 \xff\xfe\x80 \xed\xa0\x80 \xf4\x90\x80\x80 tail \xe2\x82";
+    for (int i = 0; i < 3000; ++i) text.push_back(static_cast<char>(random()));
+    const TemporaryFolder folder;
+    write_text(folder / "a.txt", text);
+    write_text(folder / "v.txt", "valid");
+    DataConfig data = text_data({"a.txt"}, {"v.txt"});
+    for (const char* tokenizer : {"bytes", "bpe"}) {
+        INFO(tokenizer);
+        data.tokenizer = tokenizer;
+        data.vocab = std::string(tokenizer) == "bpe" ? 300 : 0;
+        const Dataset dataset = load_dataset(data, folder.path(), folder / "data");
+        CHECK(decoded(dataset.train, dataset.tokenizer) == text);
+        CHECK(dataset.train.bytes == static_cast<std::int64_t>(text.size()));
+    }
+}
+
+TEST_CASE("data sets: 949, 50, 1 over few documents leaves at least one for each") {
+    const TemporaryFolder folder;
+    struct Expected {
+        int documents;
+        std::int64_t train, valid;
+    };
+    // border(949) = round(n * 0.949), border(999) = round(n * 0.999), then at least one each.
+    for (const Expected& e : {Expected{2, 1, 1},
+                              {3, 2, 1},
+                              {5, 4, 1},
+                              {10, 9, 1},
+                              {20, 19, 1},
+                              {40, 38, 2},
+                              {500, 475, 25},
+                              {501, 475, 25},
+                              {1000, 949, 50}}) {
+        INFO(e.documents << " documents");
+        write_text(folder / "a.jsonl", json_lines(numbered_texts(e.documents)));
+        const Dataset dataset = load_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
+        CHECK(dataset.train.documents == e.train);
+        CHECK(dataset.valid.documents == e.valid);
+        const std::string valid = decoded(dataset.valid, dataset.tokenizer);
+        CHECK(valid.rfind("text number " + std::to_string(e.train), 0) == 0);
+    }
+    write_text(folder / "a.jsonl", json_lines({"alone"}));
+    CHECK_THAT(refusal([&] { load_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data"); }),
+               ContainsSubstring("a split needs two"));
+}
+
+TEST_CASE("data sets: a corpus shorter than a sample has none") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.jsonl", json_lines({"abc", "def"}));
+    const Dataset dataset = load_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
+    CHECK(dataset.train.tokens.size == 4);  // with the mark
+    CHECK(dataset.train.samples(3) == 1);
+    CHECK(dataset.train.samples(4) == 0);
+    CHECK(load_difficulty(dataset, "voc", 4).samples() == 0);
+    CHECK(load_difficulty(dataset, "voc", 3).samples() == 1);
+}
+
+TEST_CASE("data sets: a text that has changed since it was planned is refused") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.jsonl", json_lines({"one", "two"}));
+    DataConfig data = text_data({"a.jsonl"});
+    data.sha256 = dataset_identity(data, folder.path()).sha256;
+    load_dataset(data, folder.path(), folder / "data");
+    write_text(folder / "a.jsonl", json_lines({"one", "three"}));
+    CHECK_THAT(refusal([&] { load_dataset(data, folder.path(), folder / "data"); }), ContainsSubstring("has changed"));
+}
+
+TEST_CASE("data sets: a mirror's file of another hash is refused, and leaves no data set") {
+    const TemporaryFolder folder;
+    fs::create_directories(folder / "corpora/imdb");
+    write_text(folder / "corpora/imdb/imdb_train_10k.jsonl", json_lines({"not the film reviews", "at all"}));
+    const test::WithVariable mirror("DEFT_DATA_MIRROR", folder.path().string());
+    DataConfig data;
+    data.corpus = "imdb";
+    CHECK_THAT(refusal([&] { load_dataset(data, ".", folder / "data"); }),
+               ContainsSubstring("is expected of corpora/imdb") && ContainsSubstring("get the file again"));
+    const std::string sha = dataset_identity(data, ".").sha256;
+    CHECK_FALSE(fs::exists(folder / "data" / sha.substr(0, 16)));
+    data.corpus = "gpt2";
+    CHECK_THAT(refusal([&] { load_dataset(data, ".", folder / "data"); }), ContainsSubstring("not a corpus"));
+}
+
+TEST_CASE("data sets: two processes prepare one folder") {
+    const TemporaryFolder folder;
+    std::vector<std::string> texts = numbered_texts(3000);
+    write_text(folder / "a.jsonl", json_lines(texts));
+    DataConfig data = text_data({"a.jsonl"});
+    data.tokenizer = "bpe";
+    data.vocab = 270;
+    std::vector<pid_t> children;
+    for (int i = 0; i < 4; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            int status = 1;
+            try {
+                status = load_dataset(data, folder.path(), folder / "data").train.documents == 2847 ? 0 : 2;
+            } catch (...) {
+            }
+            _exit(status);
+        }
+        children.push_back(child);
+    }
+    for (const pid_t child : children) {
+        int status = -1;
+        waitpid(child, &status, 0);
+        CHECK(status == 0);
+    }
+    int prepared = 0;
+    for (const auto& entry : fs::directory_iterator(folder / "data")) {
+        INFO(entry.path().string());
+        CHECK(entry.path().extension() != ".part");
+        prepared += fs::is_directory(entry.path());
+    }
+    CHECK(prepared == 1);
+}
+
+TEST_CASE("data sets: a prepared folder that was cut is an error that says how to mend it") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.jsonl", json_lines(numbered_texts(50)));
+    const DataConfig data = text_data({"a.jsonl"});
+    const fs::path prepared = load_dataset(data, folder.path(), folder / "data").folder;
+    const auto load = [&] { load_dataset(data, folder.path(), folder / "data"); };
+    for (const char* name : {"tokens.bin", "tokens.idx", "manifest.json"}) {
+        const std::string whole = read_text(prepared / name);
+        for (const std::size_t size : {whole.size() - 2, whole.size() / 2, std::size_t{0}}) {
+            INFO(name << " cut to " << size);
+            write_text(prepared / name, whole.substr(0, size));
+            CHECK_THAT(refusal(load), ContainsSubstring(name));
+            CHECK_THAT(refusal(load), ContainsSubstring("delete the folder"));
+        }
+        write_text(prepared / name, whole);
+    }
+    CHECK(refusal(load) == "accepted");
+    Json manifest = Json::parse(read_text(prepared / "manifest.json"));
+    manifest["documents"]["valid"] = {3, 1'000'000};
+    write_text(prepared / "manifest.json", manifest.dump());
+    CHECK_THAT(refusal(load), ContainsSubstring("delete the folder"));
+}
+
+TEST_CASE("tokenising: what is written is what was read") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.jsonl", json_lines({"one", "", "three"}));
+    const DataConfig data = text_data({"a.jsonl"});
+    const CorpusSource source = corpus_source(data, folder.path());
+    const engine::Tokenizer tokenizer = engine::Tokenizer::bytes();
+    const Tokenized done = write_tokens(source, data, tokenizer, folder / "out", {});
+    CHECK(done.documents == 2);
+    CHECK(done.bytes == 8);
+    CHECK(done.tokens == 10);
+    DataConfig indexed;
+    indexed.corpus = "indexed";
+    indexed.train_files = {"out"};
+    const Dataset dataset = load_dataset(indexed, folder.path(), folder / "data");
+    CHECK(decoded(dataset.train, tokenizer) == "one");
+    CHECK(decoded(dataset.valid, tokenizer) == "three");
+}

@@ -1,0 +1,99 @@
+// deft data and deft analyze through the program.
+
+#include "tests/sweeps/program.h"
+
+using namespace deft;
+using test::Ran;
+using test::TinySweep;
+
+namespace {
+
+const std::string kVoc = R"toml(
+[[case]]
+name = "plain"
+[[case]]
+name = "rare"
+[case.curriculum.voc]
+duration = 0.5
+[[case]]
+name = "short"
+[case.curriculum.seqtru]
+duration = 0.5
+)toml";
+
+Ran run_deft(const TinySweep& sweep, const std::string& name, std::vector<std::string> more) {
+    return sweep.deft(name, more, [&] {
+        ::setenv("DEFT_DATA", (sweep.folder.path / "data").c_str(), 1);
+        ::unsetenv("DEFT_DATA_MIRROR");
+    });
+}
+
+}  // namespace
+
+TEST_CASE("deft data list names every set, and get says what it cannot") {
+    const TinySweep sweep("");
+    const Ran list = run_deft(sweep, "data", {"list"});
+    CHECK(list.exit_code == kExitOk);
+    CHECK_THAT(list.out, ContainsSubstring("tinyshakespeare") && ContainsSubstring("missing"));
+    const Ran info = run_deft(sweep, "data", {"info", "ptb", "--verify"});
+    CHECK(info.exit_code == kExitOk);
+    CHECK_THAT(info.out, ContainsSubstring("LDC99T42") && ContainsSubstring("missing"));
+    const Ran ptb = run_deft(sweep, "data", {"get", "ptb"});
+    CHECK(ptb.exit_code == kExitUsage);
+    CHECK_THAT(ptb.err, ContainsSubstring("obtain a licence from the LDC"));
+    CHECK(run_deft(sweep, "data", {"get", "nothing-of-the-kind"}).exit_code == kExitUsage);
+}
+
+TEST_CASE("deft data tokenizes text and trains tokenizers") {
+    const TinySweep sweep("");
+    const std::string text = sweep.folder.write("a.txt", "a rose is a rose is a rose\n").string();
+    const std::string out = (sweep.folder.path / "o" / "a").string(), folder = (sweep.folder.path / "tok").string();
+    const Ran bytes = run_deft(sweep, "data", {"tokenize", "--text", text, "--out", out});
+    CHECK(bytes.exit_code == kExitOk);
+    CHECK_THAT(bytes.out, ContainsSubstring("1 documents, 28 tokens"));
+    CHECK(read_file(out + ".bin").size() == 56);
+    const Ran trained = run_deft(sweep, "data", {"train-tokenizer", "--text", text, "--vocab", "260", "--out", folder});
+    CHECK(trained.exit_code == kExitOk);
+    const Ran pairs = run_deft(sweep, "data", {"tokenize", "--text", text, "--tokenizer", folder, "--out", out});
+    CHECK(pairs.exit_code == kExitOk);
+    CHECK(read_file(out + ".bin").size() < 56);
+
+    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+             {"tokenize", "--out", out},
+             {"tokenize", "--text", text, "--corpus", "books", "--out", out},
+             {"tokenize", "--text", text, "--tokenizer", "bpe", "--out", out},
+             {"tokenize", "--text", text, "--vocab", "300", "--out", out},
+             {"tokenize", "--text", text + ".none", "--out", out},
+             {"train-tokenizer", "--text", text, "--vocab", "100000", "--out", folder},
+             {"tokenize", "--corpus", "text", "--out", out}})
+        CHECK(run_deft(sweep, "data", wrong).exit_code == kExitUsage);
+    CHECK(read_file(out + ".bin").size() < 56);
+}
+
+TEST_CASE("deft analyze prints the difficulty of a sweep's samples, and finds it again") {
+    const TinySweep sweep(kVoc);
+    const std::vector<std::string> command = {sweep.file.string(), "--root", sweep.root.string()};
+    const Ran first = run_deft(sweep, "analyze", command);
+    CHECK(first.exit_code == kExitOk);
+    CHECK_THAT(first.out, ContainsSubstring("voc") && !ContainsSubstring("  found"));
+    const Ran second = run_deft(sweep, "analyze", command);
+    CHECK_THAT(second.out, ContainsSubstring("  found"));
+    CHECK(run_deft(sweep, "analyze", {sweep.file.string(), "--only", "short"}).exit_code == kExitNothing);
+    CHECK(run_deft(sweep, "analyze", {}).exit_code == kExitUsage);
+}
+
+TEST_CASE("deft analyze takes a text without a sweep") {
+    const TinySweep sweep("");
+    // Samples of two tokens and their last target; the tokens a, b and c have different frequencies.
+    const std::string text = sweep.folder.write("a.jsonl", "{\"text\": \"aaaaaabbc\"}\n{\"text\": \"zz\"}\n").string();
+    const std::string root = (sweep.folder.path / "r").string();
+    const Ran ran = run_deft(sweep, "analyze", {"--text", text, "--seqlen", "2", "--root", root});
+    CHECK(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out, ContainsSubstring("voc"));
+    CHECK(run_deft(sweep, "analyze", {"--text", text, "--root", root}).exit_code == kExitUsage);
+    CHECK(run_deft(sweep, "analyze", {"--text", text, "--seqlen", "2", "--metric", "seqtru", "--root", root}).exit_code ==
+          kExitUsage);
+    const Ran too_long = run_deft(sweep, "analyze", {"--text", text, "--seqlen", "50", "--root", root});
+    CHECK(too_long.exit_code == kExitUsage);
+    CHECK_THAT(too_long.err, ContainsSubstring("fewer than one sample"));
+}
