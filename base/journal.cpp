@@ -184,6 +184,7 @@ Json to_json(const Ended& record) {
             {"fail_class", record.fail_class},
             {"error", record.error},
             {"train_seconds", real(record.train_seconds)},
+            {"flops", real(record.flops)},
             {"eval_seconds", real(record.eval_seconds)},
             {"threads", record.threads},
             {"peak_rss_bytes", record.peak_rss_bytes},
@@ -262,6 +263,7 @@ void from_json(const Json& line, Ended& record) {
     fields.read("fail_class", record.fail_class);
     fields.read("error", record.error);
     fields.read("train_seconds", record.train_seconds);
+    if (line.contains("flops")) fields.read("flops", record.flops);
     fields.read("eval_seconds", record.eval_seconds);
     fields.read("threads", record.threads);
     fields.read("peak_rss_bytes", record.peak_rss_bytes);

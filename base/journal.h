@@ -81,6 +81,7 @@ struct Ended {
     std::string error;
     double train_seconds = 0;  // of training since the first step, before a checkpoint too; work lost to kills is not in it
     double eval_seconds = 0;
+    double flops = 0;          // of all training, as train_seconds
     std::int64_t threads = 0;
     std::int64_t peak_rss_bytes = 0;
     double cpu_seconds = 0;

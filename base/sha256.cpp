@@ -46,6 +46,7 @@ std::string sha256_file(const std::filesystem::path& file) {
     std::array<char, 1 << 16> buffer{};
     while (in.read(buffer.data(), buffer.size()) || in.gcount() > 0)
         digest.add({buffer.data(), static_cast<std::size_t>(in.gcount())});
+    if (in.bad()) throw Error(ErrorKind::io, "cannot read " + file.string());
     return digest.hex();
 }
 

@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step_";
+constexpr const char* kModelFile = "model.safetensors";
 
 // Newest first; temporary folders and strangers are not among them.
 std::vector<fs::path> newest_first(const fs::path& folder) {
@@ -34,6 +35,10 @@ std::vector<fs::path> newest_first(const fs::path& folder) {
     return folders;
 }
 
+std::int64_t model_bytes(const fs::path& checkpoint) {
+    return static_cast<std::int64_t>(fs::file_size(checkpoint / kModelFile));
+}
+
 std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
@@ -50,9 +55,9 @@ SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& 
                         {"tokenizer", dataset.tokenizer.name()},
                         {"tokenizer_sha256", dataset.tokenizer.sha256()}};
     make_folder(folder);
-    saved.model_sha256 = engine::save_checkpoint(trainer, saved.folder, about);
-    saved.model_bytes = static_cast<std::int64_t>(fs::file_size(saved.folder / "model.safetensors"));
-    if (dataset.tokenizer.name() != "bytes") engine::write_tokenizer(dataset.tokenizer, saved.folder);
+    saved.model_sha256 = engine::save_checkpoint(trainer, saved.folder, about, dataset.tokenizer.end_of_document());
+    saved.model_bytes = model_bytes(saved.folder);
+    if (dataset.tokenizer.bpe() != nullptr) engine::write_tokenizer(dataset.tokenizer, saved.folder);
     keep_newest_checkpoints(folder, config.checkpoint.keep);
     return saved;
 }
@@ -68,6 +73,7 @@ Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const 
             engine::load_checkpoint(trainer, checkpoint);
             resumed.step = trainer.counts().steps;
             resumed.train_seconds = about.at("train_seconds").get<double>();
+            resumed.checkpoint = {checkpoint, manifest.at("sha256").at(kModelFile), model_bytes(checkpoint)};
             return resumed;
         } catch (const Json::exception& error) {
             resumed.note += fmt::format("{}passed over {}: {}", resumed.note.empty() ? "" : "; ", checkpoint.string(),

@@ -28,6 +28,7 @@ struct Resumed {
     std::int64_t step = 0;     // 0: from the start
     double train_seconds = 0;  // of training until there
     std::string note;          // what was passed over, and why; empty: nothing
+    SavedCheckpoint checkpoint;
 };
 
 // Restores the newest checkpoint that is whole and of this configuration; a damaged one is passed over for the one

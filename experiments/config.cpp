@@ -88,9 +88,12 @@ void parse_data(TableReader table, DataConfig& data) {
     const bool has_files = data.corpus == "text" || data.corpus == "indexed";
     if (has_files && data.train_files.empty())
         refuse(table, "train_files", fmt::format("is empty: corpus = \"{}\" needs files to train on", data.corpus));
-    if (!has_files && !data.train_files.empty())
-        refuse(table, "train_files", fmt::format("means nothing to corpus = \"{}\"", data.corpus),
-               "set data.corpus = \"text\" or drop the files");
+    for (const auto& [key, files] : {std::pair{"train_files", &data.train_files}, {"valid_files", &data.valid_files}})
+        if (!has_files && !files->empty())
+            refuse(table, key, fmt::format("means nothing to corpus = \"{}\"", data.corpus),
+                   "set data.corpus = \"text\" or drop the files");
+    if (data.corpus == "indexed" && data.max_bytes != 0)
+        refuse(table, "max_bytes", "means nothing to corpus = \"indexed\", which is used as it is", "drop the key");
     if (data.corpus == "indexed" && (data.train_files.size() != 1 || data.valid_files.size() > 1))
         refuse(table, "train_files", "must be the prefix of one Megatron dataset, without .bin or .idx");
     require_at_least(table, "max_bytes", static_cast<double>(data.max_bytes), 0);
@@ -310,6 +313,7 @@ void resolve_data_if_present(TrialConfig& config) {
         if (error.kind() != ErrorKind::data) throw;
         config.data.sha256 = kDataMissing;
         if (config.data.tokenizer == "gpt2") config.data.vocab = kGpt2Vocab;
+        if (config.data.tokenizer == "bytes") config.data.vocab = engine::Tokenizer::bytes().vocab();
         if (config.data.vocab == 0) throw;
     }
 }

@@ -151,15 +151,18 @@ bool run_to_end(const TrialConfig& config, const TrialPlaces& places, int thread
     engine::TrainerConfig settings = trainer_config(config);
     add_curriculum(settings, config, dataset);
     engine::Trainer trainer(settings, dataset.train, threads);
-    const Resumed resumed = resume_trial(config, trainer, places.checkpoint_folder);
+    const Resumed resumed = places.resume ? resume_trial(config, trainer, places.checkpoint_folder) : Resumed{};
     if (!resumed.note.empty()) fmt::print(stderr, "{}\n", resumed.note);
     if (resumed.step > 0) fmt::print(stderr, "going on from step {}\n", resumed.step);
 
     const Run run{config, places, dataset, trainer, journal, stop, resumed};
     write_started(run);
-    if (!train(run, ended)) return false;
+    const bool whole = train(run, ended);
+    ended.flops = trainer.counts().flops;
+    if (!whole) return false;
     // Before the evaluation: one that is killed in it goes on from here.
-    const SavedCheckpoint saved = save(run, ended.train_seconds);
+    const bool saved_before = resumed.step == trainer.counts().steps;
+    const SavedCheckpoint saved = saved_before ? resumed.checkpoint : save(run, ended.train_seconds);
 
     journal.write(journal::Lease{now_ms(), now_ms() + kLeaseMs});
     const Clock::time_point start = Clock::now();
@@ -203,6 +206,14 @@ int run_trial(const TrialConfig& config, const TrialPlaces& places, int threads,
         ended.state = "failed";
         ended.fail_class = "oom_host";
         ended.error = "out of memory";
+    } catch (const fs::filesystem_error& error) {
+        ended.state = "failed";
+        ended.fail_class = "io";
+        ended.error = error.what();
+    } catch (const std::exception& error) {
+        ended.state = "failed";
+        ended.fail_class = "other";
+        ended.error = error.what();
     }
     fill_usage(ended);
     journal.write(ended);

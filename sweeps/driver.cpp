@@ -60,6 +60,7 @@ struct Running {
     pid_t pid = -1;
     std::int64_t started_ms = 0;  // steady clock
     std::int64_t total_steps = 0;
+    bool told_start = false;
     std::optional<journal::TrainPoint> last_point;
 };
 
@@ -221,6 +222,8 @@ class Driver {
         child.point = index;
         child.slot = free_slot();
         child.number = writer_.next_attempt_number(experiments_[index]);
+        // Checkpoints of a database that is gone have no curve to go on from.
+        const bool attempted = child.number > 1;
         // A folder may be left of a database that is gone; what stands in it is not ours to overwrite.
         std::string name;
         do {
@@ -239,7 +242,7 @@ class Driver {
         attempt.lease_until_ms = wall_clock_ms() + kLeaseMs;
         make_folder(child.folder);
         const experiments::TrialPlaces places = {child.folder, data_folder(),
-                                                 checkpoint_folder(options_.root, point.config_hash)};
+                                                 checkpoint_folder(options_.root, point.config_hash), attempted};
         write_trial_file(point, spec_.name, attempt, places, options_.threads);
         child.attempt = writer_.begin_attempt(experiments_[index], code_, host_, attempt);
         ++tries_[index];
@@ -322,6 +325,7 @@ class Driver {
         if (fresh->started) {
             child.total_steps = fresh->started->total_steps;
             tell_resume(child, *fresh->started);
+            child.told_start = true;
         }
         if (fresh->last_point) child.last_point = fresh->last_point;
     }
@@ -341,6 +345,7 @@ class Driver {
     void finish(Running child, const ChildEnd& end) {
         const JournalSummary journal = ingest_rest(writer_, child.attempt, child.folder / "journal.jsonl");
         const results_db::Outcome outcome = classify(end, journal);
+        if (journal.started && !child.told_start) tell_resume(child, *journal.started);
         record_end(writer_, child.attempt, child.folder, outcome, journal, cost_);
 
         const double seconds = static_cast<double>(steady_ms() - child.started_ms) / 1000;

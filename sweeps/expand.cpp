@@ -78,7 +78,8 @@ void refuse_idle_overrides(const Spec& spec) {
         });
         if (!used)
             throw Error(ErrorKind::config, change.value.place,
-                        fmt::format("no case of {} has [{}]", spec.name, first_key(change.path)));
+                        fmt::format("no case of {} has [{}]", spec.name,
+                                    change.path.substr(0, change.path.rfind('.'))));
     }
 }
 

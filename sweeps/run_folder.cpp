@@ -49,7 +49,8 @@ void write_trial_file(const Point& point, const std::string& sweep,
                         {"driver_pid", ::getpid()},
                         {"threads", threads},
                         {"data_folder", places.data_folder.string()},
-                        {"checkpoint_folder", places.checkpoint_folder.string()}};
+                        {"checkpoint_folder", places.checkpoint_folder.string()},
+                        {"resume", places.resume}};
     write_file_atomically(places.run_folder / "trial.json", trial.dump(2) + "\n");
 }
 
@@ -67,6 +68,7 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
         result.places.run_folder = run_folder;
         result.places.data_folder = trial.at("data_folder").get<std::string>();
         result.places.checkpoint_folder = trial.at("checkpoint_folder").get<std::string>();
+        result.places.resume = trial.at("resume").get<bool>();
         result.threads = trial.at("threads").get<int>();
         result.driver_pid = trial.at("driver_pid").get<pid_t>();
         return result;
@@ -91,7 +93,8 @@ void write_outcome_file(const std::filesystem::path& run_folder, const results_d
 
 JournalSummary read_journal(const std::filesystem::path& journal) {
     JournalSummary summary;
-    const std::string train_type = type_of<journal::TrainPoint>(), ended_type = type_of<journal::Ended>();
+    const std::string train_type = type_of<journal::TrainPoint>(), ended_type = type_of<journal::Ended>(),
+                      started_type = type_of<journal::Started>();
     std::ifstream in(journal, std::ios::binary);
     std::size_t number = 0;
     for (std::string line; std::getline(in, line);) {
@@ -105,6 +108,10 @@ JournalSummary read_journal(const std::filesystem::path& journal) {
                 journal::TrainPoint point;
                 journal::from_json(record, point);
                 summary.last_point = point;
+            } else if (type == started_type) {
+                journal::Started started;
+                journal::from_json(record, started);
+                summary.started = started;
             } else if (type == ended_type) {
                 journal::Ended ended;
                 journal::from_json(record, ended);

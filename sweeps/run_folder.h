@@ -34,6 +34,7 @@ void write_outcome_file(const std::filesystem::path& run_folder, const results_d
 
 // What a journal says when read from its start. Damaged: a line that is whole and yet no record.
 struct JournalSummary {
+    std::optional<journal::Started> started;
     std::optional<journal::TrainPoint> last_point;
     std::optional<journal::Ended> ended;
     std::optional<std::string> damage;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace deft::engine {
@@ -14,6 +16,16 @@ void copy_inputs_and_targets(const T* start, std::int64_t length, std::int32_t* 
         token[t] = start[t];
         target[t] = start[t + 1];
     }
+}
+
+template <class T>
+std::pair<std::int32_t, std::int32_t> range_of(const T* tokens, std::int64_t count) {
+    T least = tokens[0], most = tokens[0];
+    for (std::int64_t i = 1; i < count; ++i) {
+        least = std::min(least, tokens[i]);
+        most = std::max(most, tokens[i]);
+    }
+    return {least, most};
 }
 
 }  // namespace
@@ -39,6 +51,12 @@ TokenCorpus corpus_of_documents(std::span<const std::string> documents, const To
     corpus.bytes = bytes;
     corpus.documents = static_cast<std::int64_t>(documents.size());
     return corpus;
+}
+
+std::pair<std::int32_t, std::int32_t> token_range(TokenSpan tokens) {
+    if (tokens.size == 0) return {0, -1};
+    if (tokens.width == 2) return range_of(static_cast<const std::uint16_t*>(tokens.data), tokens.size);
+    return range_of(static_cast<const std::int32_t*>(tokens.data), tokens.size);
 }
 
 std::int64_t text_bytes(TokenSpan tokens, const Tokenizer& tokenizer) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/data/tokenizer.h"
@@ -39,6 +40,9 @@ struct TokenCorpus {
 TokenCorpus corpus_of_tokens(std::vector<std::int32_t> tokens);
 // Documents in memory, each closed by the tokenizer's end-of-document token.
 TokenCorpus corpus_of_documents(std::span<const std::string> documents, const Tokenizer& tokenizer);
+
+// The least and the largest token; {0, -1} of none.
+std::pair<std::int32_t, std::int32_t> token_range(TokenSpan tokens);
 
 // Bytes of text that the tokens stand for. Errors: config, for a token that the tokenizer lacks.
 std::int64_t text_bytes(TokenSpan tokens, const Tokenizer& tokenizer);

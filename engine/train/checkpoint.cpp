@@ -41,7 +41,7 @@ void transpose(const float* from, float* to, std::int64_t rows, std::int64_t col
                     to[c * rows + r] = from[r * columns + c];
 }
 
-Json hugging_face_config(const TransformerConfig& c) {
+Json hugging_face_config(const TransformerConfig& c, std::int32_t end_of_document) {
     return {{"architectures", {"GPT2LMHeadModel"}},
             {"model_type", "gpt2"},
             {"n_embd", c.width},
@@ -51,8 +51,8 @@ Json hugging_face_config(const TransformerConfig& c) {
             {"vocab_size", c.vocab},
             {"layer_norm_epsilon", kernels::kLayerNormEps},
             {"activation_function", "gelu_new"},
-            {"bos_token_id", c.vocab - 1},
-            {"eos_token_id", c.vocab - 1}};
+            {"bos_token_id", end_of_document},
+            {"eos_token_id", end_of_document}};
 }
 
 void write_weights(const Transformer& model, const fs::path& file) {
@@ -145,11 +145,12 @@ Counts counts_of(const Json& json) {
 
 }  // namespace
 
-std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about) {
-    const fs::path temporary = folder.string() + ".part";
+std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about,
+                            std::int32_t end_of_document) {
+    const fs::path temporary = folder.parent_path() / "unfinished";  // one name: a kill leaves at most one
     fs::remove_all(temporary);
     make_folder(temporary);
-    write_file_atomically(temporary / kFiles[0], hugging_face_config(trainer.config().model).dump(2) + "\n");
+    write_file_atomically(temporary / kFiles[0], hugging_face_config(trainer.config().model, end_of_document).dump(2) + "\n");
     write_weights(trainer.model(), temporary / kFiles[1]);
     write_optimizer(trainer, temporary / kFiles[2]);
     Json manifest = {{"schema", kSchema}, {"counts", counts_json(trainer.counts())}, {"about", about}};

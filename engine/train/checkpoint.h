@@ -14,9 +14,10 @@
 
 namespace deft::engine {
 
-// Made beside `folder` under a temporary name, synced, and renamed: the folder is whole or absent. An older one of that
-// name is replaced. Returns the sha256 of model.safetensors. Errors: io.
-std::string save_checkpoint(Trainer& trainer, const std::filesystem::path& folder, const Json& about);
+// Made beside `folder` as "unfinished", synced, and renamed: the folder is whole or absent. An older one of that
+// name is replaced. Returns the sha256 of model.safetensors. end_of_document: the token, for config.json. Errors: io.
+std::string save_checkpoint(Trainer& trainer, const std::filesystem::path& folder, const Json& about,
+                            std::int32_t end_of_document);
 
 // checkpoint.json, after the files have been compared with its hashes. Errors: io, saying which file is damaged.
 Json verify_checkpoint(const std::filesystem::path& folder);

@@ -109,10 +109,10 @@ CatalogueEntry catalogue_entry(const std::string& name) {
                 near.empty() ? "deft data list shows what there is" : fmt::format("did you mean \"{}\"?", near));
 }
 
-const CatalogueForm& form_at_hand(const CatalogueEntry& entry) {
+const CatalogueForm& form_at_hand(const CatalogueEntry& entry, const std::filesystem::path& base_folder) {
     for (const CatalogueForm& form : entry.forms)
-        if (std::all_of(form.files.begin(), form.files.end(), [](const CatalogueFile& file) {
-                return look_for_data_file(file.path, ".").has_value();
+        if (std::all_of(form.files.begin(), form.files.end(), [&](const CatalogueFile& file) {
+                return look_for_data_file(file.path, base_folder).has_value();
             }))
             return form;
     return entry.forms.front();

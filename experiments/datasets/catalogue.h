@@ -45,6 +45,6 @@ std::vector<CatalogueEntry> parse_catalogue(const std::filesystem::path& file);
 CatalogueEntry catalogue_entry(const std::string& name);
 
 // The first form whose files are all here; the first form where none is.
-const CatalogueForm& form_at_hand(const CatalogueEntry& entry);
+const CatalogueForm& form_at_hand(const CatalogueEntry& entry, const std::filesystem::path& base_folder);
 
 }  // namespace deft::experiments

@@ -46,7 +46,7 @@ CorpusSource catalogue_source(const DataConfig& data, const fs::path& base_folde
     if (entry.kind != "corpus")
         throw Error(ErrorKind::config, fmt::format("data set {} is a {}, not a corpus", entry.name, entry.kind),
                     "deft data list shows the corpora");
-    const CatalogueForm& form = form_at_hand(entry);
+    const CatalogueForm& form = form_at_hand(entry, base_folder);
     CorpusSource source;
     source.name = fmt::format("{} ({})", entry.name, entry.title);
     source.supply = entry.supply.empty() ? fmt::format("deft data get {}", entry.name) : entry.supply;
@@ -228,16 +228,16 @@ CorpusSource corpus_source(const DataConfig& data, const fs::path& base_folder) 
     return data.corpus == "text" ? text_source(data, base_folder) : catalogue_source(data, base_folder);
 }
 
-std::string source_sha256(const CorpusSource& source, const DataConfig& data) {
+std::string source_sha256(CorpusSource& source, const DataConfig& data) {
     std::string digests;
     if (source.embedded) {
         const EmbeddedCorpus documents = embedded(data);
         for (const std::string& text : documents.train) digests += "train " + sha256(text) + "\n";
         for (const std::string& text : documents.valid) digests += "valid " + sha256(text) + "\n";
     }
-    for (const SourceFile& file : source.files) {
-        digests += fmt::format("{} {}", static_cast<int>(file.split),
-                               file.sha256.empty() ? text_sha256(file.path) : file.sha256);
+    for (SourceFile& file : source.files) {
+        if (file.sha256.empty()) file.sha256 = text_sha256(file.path);
+        digests += fmt::format("{} {}", static_cast<int>(file.split), file.sha256);
         // text and jsonl follow from what a file is; the others read one text in several ways.
         if (file.reader > DocumentReader::jsonl) digests += fmt::format(" reader {}", static_cast<int>(file.reader));
         digests += "\n";

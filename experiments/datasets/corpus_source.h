@@ -43,8 +43,8 @@ struct CorpusSource {
 // Does not open the files. Errors: data, for a file that is not here, unless its hash is known.
 CorpusSource corpus_source(const DataConfig& data, const std::filesystem::path& base_folder);
 
-// A hash of all texts in their order. Known hashes are taken on trust: for_each_document() verifies them.
-std::string source_sha256(const CorpusSource& source, const DataConfig& data);
+// A hash of all texts in their order; fills the files' hashes that are unknown. Known hashes are taken on trust: for_each_document() verifies them.
+std::string source_sha256(CorpusSource& source, const DataConfig& data);
 
 // Calls `take` for every document until it returns false. `progress` gets the fraction read, now and then.
 // Errors: data, for a file that is not here; io, for text whose hash is not the known one (found at the file's end), for a line

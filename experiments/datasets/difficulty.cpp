@@ -24,7 +24,8 @@ Json fingerprint(const Dataset& dataset, const std::string& metric, std::int64_t
 }
 
 bool belongs(const fs::path& file, const Json& wanted) {
-    if (!fs::exists(file)) return false;
+    for (const char* suffix : {".json", ".value.npy", ".order.npy"})
+        if (!fs::exists(fs::path(file).replace_extension() += suffix)) return false;
     return Json::parse(read_file(file), nullptr, false) == wanted;
 }
 

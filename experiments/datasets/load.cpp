@@ -81,7 +81,7 @@ void prepare(const CorpusSource& source, const DataConfig& data, const std::stri
              const std::string& sha, const fs::path& folder, const PrepareProgress& progress) {
     const engine::Tokenizer tokenizer = data.tokenizer == "bpe" ? train_on_training_text(source, data, progress)
                                                                 : named_tokenizer(data.tokenizer, base_folder);
-    if (data.tokenizer != "bytes") engine::write_tokenizer(tokenizer, folder / "tokenizer");
+    if (tokenizer.bpe() != nullptr) engine::write_tokenizer(tokenizer, folder / "tokenizer");
 
     std::vector<Split> splits;
     std::vector<std::int64_t> bytes;
@@ -124,9 +124,27 @@ void prepare(const CorpusSource& source, const DataConfig& data, const std::stri
     write_file_atomically(folder / kManifest, manifest.dump(2) + "\n");
 }
 
-engine::Tokenizer stored_tokenizer(const fs::path& folder, const std::string& name) {
-    if (name == "bytes") return engine::Tokenizer::bytes();
-    return engine::Tokenizer(std::make_shared<const engine::Bpe>(engine::read_bpe(folder / "tokenizer")), name);
+[[noreturn]] void fail_damaged(const fs::path& folder, const std::string& what) {
+    throw Error(ErrorKind::io, what, fmt::format("delete the folder {}: it is made again", folder.string()));
+}
+
+engine::Tokenizer stored_tokenizer(const fs::path& folder, const Json& about) {
+    const engine::Tokenizer tokenizer =
+        fs::exists(folder / "tokenizer")
+            ? engine::Tokenizer(std::make_shared<const engine::Bpe>(engine::read_bpe(folder / "tokenizer")),
+                                about.at("name").get<std::string>())
+            : engine::Tokenizer::bytes();
+    if (tokenizer.sha256() != about.at("sha256"))
+        fail_damaged(folder, fmt::format("the tokenizer in {} is not the one that made its tokens", folder.string()));
+    return tokenizer;
+}
+
+// A token beyond the vocabulary would be read as an index.
+void require_vocab(const engine::TokenCorpus& corpus, std::int32_t vocab, const fs::path& folder) {
+    const auto [least, most] = engine::token_range(corpus.tokens);
+    if (least < 0 || most >= vocab)
+        fail_damaged(folder, fmt::format("{}: token {} is not among the {} of its tokenizer",
+                                         engine::bin_file(folder / "tokens").string(), least < 0 ? least : most, vocab));
 }
 
 // Nobody but this program wrote these files: where they are damaged, making them again is the way.
@@ -135,8 +153,7 @@ std::shared_ptr<const engine::IndexedDataset> open_tokens(const fs::path& folder
         return std::make_shared<const engine::IndexedDataset>(folder / "tokens");
     } catch (const Error& error) {
         const std::string said = error.what();
-        throw Error(ErrorKind::io, said.substr(0, said.find('\n')),
-                    fmt::format("delete the folder {}: it is made again", folder.string()));
+        fail_damaged(folder, said.substr(0, said.find('\n')));
     }
 }
 
@@ -145,11 +162,10 @@ Dataset open_prepared(const fs::path& folder, const std::string& sha) {
     try {
         const Json manifest = Json::parse(read_file(file));
         if (manifest.at("sha256") != sha)
-            throw Error(ErrorKind::io, fmt::format("{} is of another corpus", file.string()),
-                        "delete the folder: it is made again");
+            fail_damaged(folder, fmt::format("{} is of another corpus", file.string()));
         Dataset dataset{manifest.at("name"),
                         sha,
-                        stored_tokenizer(folder, manifest.at("tokenizer").at("name")),
+                        stored_tokenizer(folder, manifest.at("tokenizer")),
                         {},
                         {},
                         folder};
@@ -157,9 +173,9 @@ Dataset open_prepared(const fs::path& folder, const std::string& sha) {
         const auto range = [&](const char* split) {
             const auto [first, last] = manifest.at("documents").at(split).get<std::pair<std::int64_t, std::int64_t>>();
             if (first < 0 || last <= first || last > stored->documents())
-                throw Error(ErrorKind::io, fmt::format("{}: its {} documents are not there", file.string(), split),
-                            "delete the folder: it is made again");
+                fail_damaged(folder, fmt::format("{}: its {} documents are not there", file.string(), split));
             engine::TokenCorpus corpus = engine::corpus_of_range(stored, first, last);
+            require_vocab(corpus, dataset.tokenizer.vocab(), folder);
             corpus.bytes = manifest.at("bytes").at(split);
             return corpus;
         };
@@ -167,13 +183,16 @@ Dataset open_prepared(const fs::path& folder, const std::string& sha) {
         dataset.valid = range("valid");
         return dataset;
     } catch (const Json::exception& error) {
-        throw Error(ErrorKind::io, fmt::format("{}: {}", file.string(), error.what()),
-                    "delete the folder: it is made again");
+        fail_damaged(folder, fmt::format("{}: {}", file.string(), error.what()));
     }
 }
 
 fs::path find_prefix(const std::string& prefix, const std::string& base_folder) {
-    return find_data_file(prefix + ".idx", base_folder).replace_extension();
+    const fs::path index = find_data_file(prefix + ".idx", base_folder);
+    if (index.extension() != ".idx")
+        throw Error(ErrorKind::config, fmt::format("{} is packed, and an indexed dataset is read in place", index.string()),
+                    "unpack it, with its .bin");
+    return fs::path(index).replace_extension();
 }
 
 DatasetIdentity indexed_identity(const DataConfig& data, const std::string& base_folder) {
@@ -221,9 +240,10 @@ engine::Tokenizer named_tokenizer(const std::string& name, const std::string& ba
     return engine::load_tokenizer(find_data_file(folder + "/vocab.json", base_folder).parent_path());
 }
 
-DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder) {
-    if (data.corpus == "indexed") return indexed_identity(data, base_folder);
-    const CorpusSource source = corpus_source(data, base_folder);
+namespace {
+
+// Fills the hashes of the source's files, so that what is tokenised later is verified to be what was hashed.
+DatasetIdentity identity_of(CorpusSource& source, const DataConfig& data, const std::string& base_folder) {
     DatasetIdentity result;
     const Json identity = {{"format", kFormat},
                            {"texts", source_sha256(source, data)},
@@ -234,16 +254,28 @@ DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base
     return result;
 }
 
+}  // namespace
+
+DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder) {
+    if (data.corpus == "indexed") return indexed_identity(data, base_folder);
+    CorpusSource source = corpus_source(data, base_folder);
+    return identity_of(source, data, base_folder);
+}
+
 Dataset load_dataset(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
                      const PrepareProgress& progress) {
-    const std::string sha = dataset_identity(data, base_folder).sha256;
+    CorpusSource source;
+    const bool indexed = data.corpus == "indexed";
+    if (!indexed) source = corpus_source(data, base_folder);
+    const std::string sha =
+        (indexed ? indexed_identity(data, base_folder) : identity_of(source, data, base_folder)).sha256;
     if (!data.sha256.empty() && data.sha256 != sha)
         throw Error(ErrorKind::config,
                     fmt::format("the corpus has changed since this trial was planned: hash {} where {} was planned",
                                 sha.substr(0, 12), data.sha256.substr(0, 12)),
                     "run the sweep again: it plans with the corpus as it is now");
     const fs::path folder = data_folder / sha.substr(0, 16);
-    if (data.corpus == "indexed") return open_indexed(data, base_folder, folder, sha);
+    if (indexed) return open_indexed(data, base_folder, folder, sha);
     if (!fs::exists(folder / kManifest)) {
         make_folder(data_folder);
         const FileLock lock(folder.string() + ".lock");
@@ -251,7 +283,7 @@ Dataset load_dataset(const DataConfig& data, const std::string& base_folder, con
             const fs::path temporary = folder.string() + ".part";
             fs::remove_all(temporary);
             make_folder(temporary);
-            prepare(corpus_source(data, base_folder), data, base_folder, sha, temporary, progress);
+            prepare(source, data, base_folder, sha, temporary, progress);
             fs::remove_all(folder);  // without a manifest it is none
             fs::rename(temporary, folder);
         }

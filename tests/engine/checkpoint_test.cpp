@@ -42,7 +42,7 @@ TEST_CASE("a resumed run has the same bits as one that was never stopped") {
         whole.step();
         first.step();
     }
-    save_checkpoint(first, folder / "c", {{"note", "seven"}});
+    save_checkpoint(first, folder / "c", {{"note", "seven"}}, 30);
     Trainer second(config, corpus, 1);
     second.step();  // what is restored must not depend on what was there
     CHECK(load_checkpoint(second, folder / "c").at("note") == "seven");
@@ -63,7 +63,7 @@ TEST_CASE("weights are stored as Hugging Face's GPT-2 has them") {
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
     Trainer trainer(config, corpus, 1);
-    save_checkpoint(trainer, folder / "c", Json::object());
+    save_checkpoint(trainer, folder / "c", Json::object(), 30);
     const SafetensorsFile file = read_safetensors(folder / "c" / "model.safetensors");
     const Tensor& stored = file.tensors.at("transformer.h.1.mlp.c_fc.weight");
     const Tensor& own = trainer.model().parameters().find("h.1.mlp.c_fc.weight").value;
@@ -86,10 +86,10 @@ TEST_CASE("a damaged checkpoint is refused and changes nothing") {
     const std::vector<float> before = all_parameters<float>(other);
     for (const char* name : {"config.json", "model.safetensors", "optimizer.safetensors", "checkpoint.json"}) {
         INFO(name);
-        save_checkpoint(saved, folder / "c", Json::object());
+        save_checkpoint(saved, folder / "c", Json::object(), 30);
         damage(folder / "c" / name);
         CHECK_THROWS_AS(load_checkpoint(other, folder / "c"), Error);
-        save_checkpoint(saved, folder / "c", Json::object());
+        save_checkpoint(saved, folder / "c", Json::object(), 30);
         fs::resize_file(folder / "c" / name, fs::file_size(folder / "c" / name) - 3);
         CHECK_THROWS_AS(load_checkpoint(other, folder / "c"), Error);
         fs::remove(folder / "c" / name);
@@ -103,7 +103,7 @@ TEST_CASE("a checkpoint of another model is refused") {
     const TokenCorpus corpus = tiny_corpus(900, 31);
     const TemporaryFolder folder;
     Trainer four(tiny_config(4), corpus, 1), three(tiny_config(3), corpus, 1), five(tiny_config(5), corpus, 1);
-    save_checkpoint(four, folder / "c", Json::object());
+    save_checkpoint(four, folder / "c", Json::object(), 30);
     CHECK_THROWS_WITH(load_checkpoint(five, folder / "c"), ContainsSubstring("of another model"));
     CHECK_THROWS_WITH(load_weights(five.model(), folder / "c"), ContainsSubstring("h.4."));
     CHECK(five.counts().steps == 0);

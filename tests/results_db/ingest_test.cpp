@@ -31,7 +31,7 @@ TEST_CASE("a journal's records become rows") {
     const auto file = folder / "results.db", journal = folder / "journal.jsonl";
     OneAttempt one(file);
     journal::Started started{4000, 9, "corpus", "d5", 1000, 250, 10, 60000, "cafe01", 0, ""};
-    journal::Ended ended{9000, "ok", "", "", 1.5, 0.5, 2, 1 << 20, 2.25};
+    journal::Ended ended{9000, "ok", "", "", 1.5, 0.5, 3e9, 2, 1 << 20, 2.25};
     write_text(journal, line(started) + line(a_point(1)) + line(journal::Lease{4500, 8000}) + line(a_point(2, 3.25)) +
                             line(a_score(1, 3.6)) + line(a_score(2, 3.3)) +
                             line(journal::Artifact{"checkpoint", "ckpt/2", "ff", 12, "last", 2}) + line(ended));
@@ -182,7 +182,7 @@ TEST_CASE("a trial that resumed from a checkpoint replaces what came after it") 
     std::string text = line(journal::Started{1, 1, "c", "d", 1, 1, 10, 1, "cafe01", 0, ""});
     for (int step = 1; step <= 5; ++step) text += line(a_point(step, 9));
     text += line(a_score(2, 9)) + line(a_score(5, 9));
-    text += line(journal::Ended{2, "failed", "io", "disk full", 1, 0, 1, 1, 1});
+    text += line(journal::Ended{2, "failed", "io", "disk full", 1, 0, 0, 1, 1, 1});
     text += line(journal::Started{3, 2, "c", "d", 1, 1, 10, 1, "cafe01", 0, ""});
     text += line(a_point(3, 8)) + line(a_point(4, 8));
     write_text(journal, text);

@@ -89,7 +89,7 @@ TEST_CASE("A damaged newest checkpoint gives way to the one before, and the run 
         checkpoints.clear();
         std::error_code ignored;
         for (const auto& entry : std::filesystem::recursive_directory_iterator(sweep.root / "checkpoints", ignored))
-            if (entry.path().filename() == "checkpoint.json" && entry.path().string().find(".part") == std::string::npos)
+            if (entry.path().filename() == "checkpoint.json" && entry.path().string().find("unfinished") == std::string::npos)
                 checkpoints.push_back(entry.path().parent_path());
         return checkpoints.size() >= 2;
     });
@@ -100,7 +100,7 @@ TEST_CASE("A damaged newest checkpoint gives way to the one before, and the run 
     checkpoints.clear();
     for (const auto& folder : std::filesystem::directory_iterator(sweep.root / "checkpoints"))
         for (const auto& entry : std::filesystem::directory_iterator(folder))
-            if (entry.path().extension() != ".part") checkpoints.push_back(entry.path());
+            if (entry.path().filename() != "unfinished") checkpoints.push_back(entry.path());
     std::sort(checkpoints.begin(), checkpoints.end());
     REQUIRE(!checkpoints.empty());
     std::filesystem::resize_file(checkpoints.back() / "model.safetensors", 1000);
@@ -122,4 +122,31 @@ TEST_CASE("A trial that is asked to stop saves a checkpoint, exits with 75 and g
     CHECK(sweep.value("SELECT state || exit_code FROM attempt WHERE number = 1") == "preempted75");
     CHECK(sweep.value("SELECT state FROM attempt WHERE number = 2 AND resume_step > 0 AND resumed_from = 1") == "ok");
     CHECK(sweep.says("it will go on"));
+}
+
+TEST_CASE("After its database is lost, a sweep is trained again from its start") {
+    const TinySweep sweep(kCases);
+    REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
+    const std::vector<std::string> before = sweep.measured();
+    std::filesystem::remove(sweep.root / "results.db");
+    REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
+    CHECK(sweep.measured() == before);
+    CHECK(sweep.value("SELECT resume_step FROM attempt") == "0");
+}
+
+TEST_CASE("A trial that is killed in its evaluation keeps its curve, time and FLOPs") {
+    const TinySweep sweep(kCases);
+    REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
+    const std::string flops = sweep.value("SELECT model_flops FROM cost");
+    const std::vector<std::string> before = sweep.measured();
+    {
+        // As a kill between the last checkpoint and the first score leaves it.
+        results_db::Connection connection(sweep.root / "results.db", results_db::Connection::Mode::write);
+        connection.execute("DROP TRIGGER attempt_terminal; DELETE FROM evaluation; DELETE FROM cost;"
+                           "UPDATE attempt SET state = 'failed', fail_class = 'crash'");
+    }
+    REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
+    CHECK(sweep.measured() == before);
+    CHECK(sweep.value("SELECT model_flops FROM cost") == flops);
+    CHECK(sweep.value("SELECT count(*) FROM train_point WHERE attempt_id = 2") == "0");
 }
