@@ -64,6 +64,15 @@ CatalogueForm parse_form(TableReader table) {
     for (const ConfigNode& node : required_array(table, "files").items)
         form.files.push_back(parse_file(TableReader(node, table.name("files"))));
     table.finish();
+    // A split is stored as one run of documents, and divided documents would take in the others.
+    std::vector<std::string> splits;
+    for (const CatalogueFile& file : form.files)
+        if (splits.empty() || splits.back() != file.split) splits.push_back(file.split);
+    std::vector<std::string> once = splits;
+    std::sort(once.begin(), once.end());
+    const bool mixed = once.size() > 1 && once.front().empty();
+    if (mixed || std::adjacent_find(once.begin(), once.end()) != once.end())
+        refuse(table, "files", "must name the split of all files or of none, those of a split one after another");
     require_one_of(table, "reader", form.reader, {"text", "jsonl", "lines", "paragraphs", "wikitext", "files"});
     return form;
 }
