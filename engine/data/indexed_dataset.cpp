@@ -148,7 +148,8 @@ void IndexedDatasetWriter::add_document(std::span<const std::int32_t> tokens) {
         narrow_.assign(tokens.begin(), tokens.end());
         data = narrow_.data();
     }
-    if (std::fwrite(data, static_cast<std::size_t>(width_), tokens.size(), bin_) != tokens.size())
+    // An empty document has no data to point at.
+    if (!tokens.empty() && std::fwrite(data, static_cast<std::size_t>(width_), tokens.size(), bin_) != tokens.size())
         throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", bin_file(prefix_).string(),
                                                std::generic_category().message(errno)),
                     "free some space, or choose another folder");
