@@ -41,6 +41,7 @@ int exit_code(ErrorKind kind) {
         case ErrorKind::io:
         case ErrorKind::nonfinite:
         case ErrorKind::memory:
+        case ErrorKind::device:
             return kExitFailed;
     }
     return kExitFailed;

@@ -22,6 +22,7 @@ enum class ErrorKind {
     io,         // a file, folder or process that could not be read, written or started
     nonfinite,  // training produced NaN or infinity
     memory,     // an allocation that failed
+    device,     // a GPU, or its driver, that failed in the middle of its work
     data,       // a corpus or another data file that is not here
     missing,    // nothing measured, no such row
     database,   // locked, foreign, corrupt or too new

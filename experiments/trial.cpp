@@ -40,6 +40,8 @@ const char* fail_class_of(ErrorKind kind) {
             return "oom_host";
         case ErrorKind::io:
             return "io";
+        case ErrorKind::device:
+            return "crash";
         case ErrorKind::usage:
         case ErrorKind::config:
         case ErrorKind::data:

@@ -7,11 +7,7 @@
 #include <cstdint>
 #include <numbers>
 
-#ifdef __CUDACC__
-#define DEFT_HOST_DEVICE __host__ __device__
-#else
-#define DEFT_HOST_DEVICE
-#endif
+#include "kernels/device.h"
 
 namespace deft::kernels {
 

@@ -1,0 +1,55 @@
+#pragma once
+// Devices and their memory. In the emulator there is one device, and its memory is the host's.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/exec.h"
+
+namespace deft::kernels::cuda {
+
+struct DeviceInfo {
+    std::string name;   // "NVIDIA H200"
+    std::string uuid;   // "GPU-8f1c..." as nvidia-smi prints it
+    int compute_major = 0, compute_minor = 0;
+    std::int64_t memory_bytes = 0, free_bytes = 0;
+    int multiprocessors = 0;
+};
+
+// Why no device can be used, in words for a user ("the driver supports CUDA 12.2, this build needs 13.0: update the
+// driver"), empty when one can.
+std::string unusable_reason();
+// Visible devices (CUDA_VISIBLE_DEVICES is heeded); empty when unusable.
+std::vector<DeviceInfo> devices();
+
+// One device's stream, library handle and library workspace. Errors: missing, when no device can be used.
+class Context {
+ public:
+    explicit Context(int device = 0);
+    ~Context();
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+    Exec exec() const { return exec_; }
+
+ private:
+    Exec exec_;
+};
+
+// Device memory, 256-byte aligned, zero at first. Errors: memory, with the bytes asked and free.
+void* allocate(std::size_t bytes);
+void release(void* memory);
+// Page-locked host memory, zero at first: copies from it do not wait for the device.
+void* allocate_pinned(std::size_t bytes);
+void release_pinned(void* memory);
+
+// In stream order. `from` must stay as it is until the stream has passed here, unless it is pageable.
+void copy_to_device(Exec&, void* to, const void* from, std::size_t bytes);
+void copy_on_device(Exec&, void* to, const void* from, std::size_t bytes);
+// Returns when the copy is there. Errors: device, for a launch or memory fault since the last wait.
+void copy_to_host(Exec&, void* to, const void* from, std::size_t bytes);
+// Waits for the stream. Errors: as above.
+void synchronise(Exec&);
+
+}  // namespace deft::kernels::cuda

@@ -1,0 +1,29 @@
+#pragma once
+// The one header that tells the compilers of kernel source apart: nvcc; a host compiler that emulates the device (the
+// .cu sources of tests, compiled with DEFT_CUDA_EMULATOR); a host compiler for code that both sides share.
+//
+// Kernel source uses what both sides know: __global__, __device__, threadIdx and its like, __syncthreads, __syncwarp,
+// the __shfl functions, __ballot_sync, integer atomicAdd, and
+//   DEFT_SHARED(Item, name, count)   an array in the block's shared memory; count is a constant
+//   DEFT_DYNAMIC_SHARED(Item, name)  the block's dynamic shared memory, as many bytes as the launch asked
+// Warps are not in lockstep; a shuffle orders no memory: __syncwarp does.
+
+#if defined(__CUDACC__)
+
+#include <cuda_runtime.h>
+#define DEFT_HOST_DEVICE __host__ __device__
+#define DEFT_SHARED(Item, name, count) __shared__ Item name[count]
+#define DEFT_DYNAMIC_SHARED(Item, name)                                    \
+    extern __shared__ __align__(16) unsigned char deft_dynamic_shared_[]; \
+    Item* const name = reinterpret_cast<Item*>(deft_dynamic_shared_)
+
+#elif defined(DEFT_CUDA_EMULATOR)
+
+#include "kernels/cuda/emulator/device_words.h"
+#define DEFT_HOST_DEVICE
+
+#else
+
+#define DEFT_HOST_DEVICE
+
+#endif
