@@ -79,7 +79,8 @@ Json to_json(const TrialConfig& c) {
                      {"beta1", t.beta1},
                      {"beta2", t.beta2},
                      {"eps", t.eps},
-                     {"max_grad_norm", t.max_grad_norm}};
+                     {"max_grad_norm", t.max_grad_norm},
+                     {"dtype", t.dtype}};
     if (c.curriculum)
         for (const CurriculumMetric& m : c.curriculum->metrics)
             json["curriculum"][m.metric] = {{"difficulty", m.difficulty},   {"pacing", m.pacing},

@@ -55,6 +55,7 @@ struct TrainConfig {
     double beta2 = 0.95;
     double eps = 1e-8;
     double max_grad_norm = 1.0;  // 0: no clip
+    std::string dtype = "f32";   // f32 | bf16: of activations; weights, gradients and moments stay f32. bf16: GPU only
 };
 
 // One difficulty metric and how it grows: [curriculum.METRIC].

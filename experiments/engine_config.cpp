@@ -31,6 +31,10 @@ std::int64_t baseline_steps_of(const TrialConfig& config) {
 
 }  // namespace
 
+engine::Backend backend_of(const TrialConfig& config, engine::Device device, int threads) {
+    return {device, config.train.dtype == "bf16" ? engine::DType::bf16 : engine::DType::f32, threads};
+}
+
 engine::TrainerConfig trainer_config(const TrialConfig& config) {
     engine::TrainerConfig trainer;
     trainer.model = {config.model.layers, config.model.width, config.model.heads,

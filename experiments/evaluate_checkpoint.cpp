@@ -89,7 +89,7 @@ void note_changed_tasks(const TrialConfig& config, const std::vector<std::string
 
 }  // namespace
 
-TrainedModel load_trained_model(const fs::path& folder, int threads) {
+TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& backend) {
     const Json manifest = engine::verify_checkpoint(folder);
     TrainedModel trained;
     trained.config = config_of(manifest, folder);
@@ -104,12 +104,13 @@ TrainedModel load_trained_model(const fs::path& folder, int threads) {
         not_one_model(folder, fmt::format("its tokenizer has {} tokens, its model {}", trained.tokenizer.vocab(),
                                           extents.vocab));
     require_extents(extents, micro_batch, folder);
-    trained.arena = std::make_unique<engine::Arena>();
+    engine::require_backend(backend, extents.width / extents.heads);
+    trained.arena = std::make_unique<engine::Arena>(backend.device);
     trained.model = engine::plan_and_commit(*trained.arena, [&](engine::Arena& arena) {
-        return std::make_unique<engine::Transformer>(arena, extents, engine::DType::f32, micro_batch, threads);
+        return std::make_unique<engine::Transformer>(arena, extents, backend, micro_batch);
     });
-    trained.exec = engine::make_cpu_exec(threads, *trained.arena);
-    engine::load_weights(*trained.model, folder);
+    trained.exec = engine::make_exec(backend, *trained.arena);
+    engine::load_weights(trained.exec, *trained.model, folder);
     return trained;
 }
 

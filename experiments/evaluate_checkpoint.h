@@ -30,7 +30,7 @@ struct TrainedModel {
 
 // `folder` is a step_00001234 as save_trial_checkpoint() leaves it. Errors: io, for what is missing or damaged; config,
 // where its configuration, weights and tokenizer are not of one model; memory.
-TrainedModel load_trained_model(const std::filesystem::path& folder, int threads);
+TrainedModel load_trained_model(const std::filesystem::path& folder, const engine::Backend& backend);
 
 struct CheckpointEvaluation {
     std::vector<journal::Evaluation> scores;

@@ -121,6 +121,7 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
     table.optional("beta2", train.beta2);
     table.optional("eps", train.eps);
     table.optional("max_grad_norm", train.max_grad_norm);
+    table.optional("dtype", train.dtype);
     table.finish();
     require_at_least(table, "batch_size", static_cast<double>(train.batch_size), 1);
     require_at_least(table, "micro_batch_size", static_cast<double>(train.micro_batch_size), 0);
@@ -136,6 +137,7 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
     if (!(train.budget_fraction > 0)) refuse(table, "budget_fraction", "must be above 0");
     require_one_of(table, "learning_rate_by_budget", train.learning_rate_by_budget, {"same", "inverse"});
     require_one_of(table, "decay", train.decay, {"cosine", "linear", "constant"});
+    require_one_of(table, "dtype", train.dtype, {"f32", "bf16"});
     if (train.micro_batch_size == 0) train.micro_batch_size = train.batch_size;
     train.micro_batch_size = std::min(train.micro_batch_size, train.batch_size);
     const std::int64_t step_tokens = train.batch_size * model.seqlen;

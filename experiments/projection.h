@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "engine/core/backend.h"
 #include "experiments/config.h"
 
 namespace deft::experiments {
@@ -16,9 +17,10 @@ struct Projection {
     std::int64_t memory_bytes = 0;  // planned buffers
 };
 
-Projection project(const TrialConfig& config);
+// Memory is that of the trial's own device.
+Projection project(const TrialConfig& config, engine::Device device = engine::Device::cpu);
 
 // The plan of every buffer, as text: name, shape, bytes, by region; what `deft plan --memory` prints.
-std::string memory_table(const TrialConfig& config);
+std::string memory_table(const TrialConfig& config, engine::Device device = engine::Device::cpu);
 
 }  // namespace deft::experiments

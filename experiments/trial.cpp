@@ -32,12 +32,12 @@ std::int64_t now_ms() {
 
 constexpr std::int64_t kLeaseMs = 60'000;
 
-const char* fail_class_of(ErrorKind kind) {
+const char* fail_class_of(ErrorKind kind, engine::Device device) {
     switch (kind) {
         case ErrorKind::nonfinite:
             return "nan";
         case ErrorKind::memory:
-            return "oom_host";
+            return device == engine::Device::cuda ? "oom_gpu" : "oom_host";
         case ErrorKind::io:
             return "io";
         case ErrorKind::device:
@@ -142,7 +142,7 @@ void write_started(const Run& run) {
 }
 
 // False: stopped before its end.
-bool run_to_end(const TrialConfig& config, const TrialPlaces& places, int threads, journal::Writer& journal,
+bool run_to_end(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot, journal::Writer& journal,
                 const std::function<bool()>& stop, journal::Ended& ended) {
     const Dataset dataset = load_dataset(config.data, config.base_folder, places.data_folder);
     if (dataset.train.samples(config.model.seqlen) < 1)
@@ -152,7 +152,7 @@ bool run_to_end(const TrialConfig& config, const TrialPlaces& places, int thread
                     "supply more text or lower model.seqlen");
     engine::TrainerConfig settings = trainer_config(config);
     add_curriculum(settings, config, dataset);
-    engine::Trainer trainer(settings, dataset.train, threads);
+    engine::Trainer trainer(settings, dataset.train, backend_of(config, slot.device, slot.threads));
     const Resumed resumed = places.resume ? resume_trial(config, trainer, places.checkpoint_folder) : Resumed{};
     if (!resumed.note.empty()) fmt::print(stderr, "{}\n", resumed.note);
     if (resumed.step > 0) fmt::print(stderr, "going on from step {}\n", resumed.step);
@@ -193,16 +193,17 @@ void fill_usage(journal::Ended& ended) {
 
 }  // namespace
 
-int run_trial(const TrialConfig& config, const TrialPlaces& places, int threads, const std::function<bool()>& stop) {
+int run_trial(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot,
+              const std::function<bool()>& stop) {
     journal::Writer journal(places.run_folder / "journal.jsonl");
     journal::Ended ended;
-    ended.threads = threads;
+    ended.threads = slot.threads;
     ended.state = "ok";
     try {
-        if (!run_to_end(config, places, threads, journal, stop, ended)) ended.state = "stopped";
+        if (!run_to_end(config, places, slot, journal, stop, ended)) ended.state = "stopped";
     } catch (const Error& error) {
         ended.state = "failed";
-        ended.fail_class = fail_class_of(error.kind());
+        ended.fail_class = fail_class_of(error.kind(), slot.device);
         ended.error = error.what();
     } catch (const std::bad_alloc&) {
         ended.state = "failed";

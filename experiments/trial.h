@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "engine/core/backend.h"
 #include "experiments/config.h"
 
 namespace deft::experiments {
@@ -15,9 +16,16 @@ struct TrialPlaces {
     bool resume = true;                       // false: nobody knows what led to the checkpoints that are there
 };
 
+// What the driver gives a trial to compute with; of several GPUs the environment shows it one.
+struct TrialSlot {
+    engine::Device device = engine::Device::cpu;
+    int threads = 1;
+};
+
 // Trains and evaluates, appending to run_folder/journal.jsonl; goes on from the newest checkpoint where there is one.
 // `stop` is asked after every step: true saves a checkpoint and ends. Returns an exit code: 0 ok, 1 failed (the Ended
 // record says why), 75 stopped with a checkpoint.
-int run_trial(const TrialConfig& config, const TrialPlaces& places, int threads, const std::function<bool()>& stop);
+int run_trial(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot,
+              const std::function<bool()>& stop);
 
 }  // namespace deft::experiments

@@ -60,7 +60,7 @@ double gemm_rate(int threads) {
                                    a.add(Region::activations, "x", DType::f32, {rows, in}),
                                    a.add(Region::activations, "w", DType::f32, {out, in})};
     });
-    Exec exec = make_cpu_exec(threads, arena);
+    Exec exec = make_exec({Device::cpu, DType::f32, threads}, arena);
     for (const Tensor& tensor : tensors)
         for (std::int64_t i = 0; i < tensor.numel(); ++i) tensor.as<float>()[i] = static_cast<float>(i % 17) - 8;
     double best = 0;

@@ -1,22 +1,20 @@
 #include "engine/core/arena.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <stdexcept>
-
-#include "base/error.h"
 
 namespace deft::engine {
 
 namespace {
 
-constexpr std::int64_t kAlignment = 64;
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
+// Buffers of one region hold the same elements at the same places in every dtype.
+constexpr std::int64_t kAlignedElements = 16;
+constexpr std::int64_t kRegionAlignment = 256;  // bytes
 
-std::int64_t round_up(std::int64_t bytes) {
-    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
 }
 
 std::string human_bytes(std::int64_t bytes) {
@@ -27,12 +25,9 @@ std::string human_bytes(std::int64_t bytes) {
 }  // namespace
 
 const char* region_name(Region region) {
-    constexpr const char* names[kRegions] = {"parameters", "gradients", "optimizer", "activations", "workspace"};
+    constexpr const char* names[kRegions] = {"parameters",  "rounded", "gradients", "optimizer",
+                                             "activations", "workspace"};
     return names[static_cast<int>(region)];
-}
-
-Arena::~Arena() {
-    if (block_ != nullptr) munmap(block_, mapped_bytes_);
 }
 
 Tensor Arena::add(Region region, const std::string& name, DType dtype, std::initializer_list<std::int64_t> shape) {
@@ -40,12 +35,12 @@ Tensor Arena::add(Region region, const std::string& name, DType dtype, std::init
     if (!committed()) {
         std::int64_t& used = region_bytes_[static_cast<int>(region)];
         buffers_.push_back({region, name, tensor, used});
-        used += round_up(tensor.bytes());
+        used += round_up(tensor.numel(), kAlignedElements) * size_of(dtype);
         return tensor;
     }
     if (next_ >= buffers_.size() || buffers_[next_].name != name || buffers_[next_].shape.bytes() != tensor.bytes())
         throw std::logic_error("the second pass of a memory plan differs from the first at " + name);
-    tensor.data = static_cast<char*>(block_) + region_start(region) + buffers_[next_].offset;
+    tensor.data = static_cast<char*>(block_.get()) + region_start(region) + buffers_[next_].offset;
     ++next_;
     return tensor;
 }
@@ -53,30 +48,21 @@ Tensor Arena::add(Region region, const std::string& name, DType dtype, std::init
 void Arena::reserve_workspace(std::size_t bytes) {
     if (committed()) return;
     std::int64_t& reserved = region_bytes_[static_cast<int>(Region::workspace)];
-    reserved = std::max(reserved, round_up(static_cast<std::int64_t>(bytes)));
+    reserved = std::max(reserved, round_up(static_cast<std::int64_t>(bytes), 64));
 }
 
 Tensor Arena::workspace() const {
     if (!committed()) return {};
-    return make_tensor(static_cast<char*>(block_) + region_start(Region::workspace), DType::i32,
+    return make_tensor(static_cast<char*>(block_.get()) + region_start(Region::workspace), DType::i32,
                        {region_bytes(Region::workspace) / 4});
 }
 
 void Arena::commit() {
-    mapped_bytes_ = (static_cast<std::size_t>(total_bytes()) / kHugePage + 1) * kHugePage;
-    void* block = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block == MAP_FAILED)
-        throw Error(
-            ErrorKind::memory, fmt::format("cannot allocate {} for training", human_bytes(total_bytes())),
-            "lower train.micro_batch_size, model.seqlen or model.width (`deft plan --memory` shows each buffer)");
-    madvise(block, mapped_bytes_, MADV_HUGEPAGE);
-    block_ = block;
+    block_ = allocate(device_, static_cast<std::size_t>(total_bytes()));
 }
 
 std::int64_t Arena::total_bytes() const {
-    std::int64_t bytes = 0;
-    for (const std::int64_t part : region_bytes_) bytes += part;
-    return bytes;
+    return region_start(static_cast<Region>(kRegions));
 }
 
 std::int64_t Arena::region_bytes(Region region) const {
@@ -85,13 +71,13 @@ std::int64_t Arena::region_bytes(Region region) const {
 
 std::int64_t Arena::region_start(Region region) const {
     std::int64_t start = 0;
-    for (int i = 0; i < static_cast<int>(region); ++i) start += region_bytes_[i];
+    for (int i = 0; i < static_cast<int>(region); ++i) start += round_up(region_bytes_[i], kRegionAlignment);
     return start;
 }
 
 Tensor Arena::flat(Region region, DType dtype) const {
     if (!committed()) return make_tensor(nullptr, dtype, {region_bytes(region) / size_of(dtype)});
-    return make_tensor(static_cast<char*>(block_) + region_start(region), dtype,
+    return make_tensor(static_cast<char*>(block_.get()) + region_start(region), dtype,
                        {region_bytes(region) / size_of(dtype)});
 }
 

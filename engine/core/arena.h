@@ -7,23 +7,24 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/memory.h"
 #include "engine/core/tensor.h"
 
 namespace deft::engine {
 
-enum class Region { parameters, gradients, optimizer, activations, workspace };
-inline constexpr int kRegions = 5;
+// rounded: the weights in the dtype of the activations, where that is shorter than their own.
+enum class Region { parameters, rounded, gradients, optimizer, activations, workspace };
+inline constexpr int kRegions = 6;
 const char* region_name(Region region);
 
 class Arena {
  public:
-    Arena() = default;
-    ~Arena();
+    explicit Arena(Device device = Device::cpu) : device_(device) {}
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
-    // A named buffer; contiguous with its region's other buffers, each starting at a multiple of 64 bytes, zero at
-    // first.
+    // A named buffer; contiguous with its region's other buffers, each starting at a multiple of 16 elements, zero
+    // at first.
     Tensor add(Region region, const std::string& name, DType dtype, std::initializer_list<std::int64_t> shape);
 
     // The workspace is one buffer as large as the greediest kernel asks.
@@ -33,6 +34,7 @@ class Arena {
     // Ends the first pass. Errors: memory, naming the bytes and what to lower.
     void commit();
 
+    Device device() const { return device_; }
     bool committed() const { return block_ != nullptr; }
     std::int64_t total_bytes() const;
     std::int64_t region_bytes(Region region) const;
@@ -51,11 +53,11 @@ class Arena {
     };
     std::int64_t region_start(Region region) const;
 
+    Device device_;
     std::vector<Buffer> buffers_;
     std::int64_t region_bytes_[kRegions] = {};
     std::size_t next_ = 0;  // second pass: the buffer expected next
-    void* block_ = nullptr;
-    std::size_t mapped_bytes_ = 0;
+    Memory block_{nullptr, nullptr};
 };
 
 // Runs `plan(arena)` twice around commit() and returns what the second run returned.

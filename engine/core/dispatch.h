@@ -21,7 +21,12 @@ void dispatch(Exec& exec, DType dtype, F&& f) {
         if (dtype == DType::f32) return f(exec.cpu, TypeTag<float>{});
         if (dtype == DType::f64) return f(exec.reference, TypeTag<double>{});
     }
-    throw std::logic_error(std::string("no kernel for dtype ") + dtype_name(dtype));
+    if constexpr (kernels::cuda::kBuilt)
+        if (exec.device == Device::cuda) {
+            if (dtype == DType::f32) return f(exec.cuda, TypeTag<float>{});
+            if (dtype == DType::bf16) return f(exec.cuda, TypeTag<kernels::bf16>{});
+        }
+    throw std::logic_error(std::string("no kernel for ") + device_name(exec.device) + " " + dtype_name(dtype));
 }
 
 }  // namespace deft::engine

@@ -1,12 +1,23 @@
 #include "engine/core/exec.h"
 
+#include "kernels/cuda/memory.h"
+
 namespace deft::engine {
 
-Exec make_cpu_exec(int threads, const Arena& arena) {
+Exec make_exec(const Backend& backend, const Arena& arena) {
     Exec exec;
-    exec.cpu.threads = threads;
-    if (const Tensor workspace = arena.workspace(); workspace && workspace.numel() > 0)
-        exec.cpu.workspace = {static_cast<std::byte*>(workspace.data), static_cast<std::size_t>(workspace.bytes())};
+    exec.device = backend.device;
+    if constexpr (kernels::cuda::kBuilt)
+        if (backend.device == Device::cuda) {
+            const auto context = std::make_shared<const kernels::cuda::Context>();
+            exec.cuda = context->exec();
+            exec.cuda_context = context;
+        }
+    exec.cpu.threads = backend.threads;
+    if (const Tensor workspace = arena.workspace(); workspace && workspace.numel() > 0) {
+        const std::span bytes(static_cast<std::byte*>(workspace.data), static_cast<std::size_t>(workspace.bytes()));
+        exec.cpu.workspace = exec.cuda.workspace = bytes;
+    }
     return exec;
 }
 

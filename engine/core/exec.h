@@ -1,21 +1,25 @@
 #pragma once
 // Where and how ops run: one value handed to every op.
 
+#include <memory>
+
 #include "engine/core/arena.h"
+#include "engine/core/backend.h"
 #include "kernels/cpu/exec.h"
+#include "kernels/cuda/exec.h"
 #include "kernels/reference/exec.h"
 
 namespace deft::engine {
 
-enum class Device { cpu };
-
 struct Exec {
     Device device = Device::cpu;
     kernels::cpu::Exec cpu;              // f32
+    kernels::cuda::Exec cuda;            // f32, bf16
     kernels::reference::Exec reference;  // f64: the specification, run as a backend by tests
+    std::shared_ptr<const void> cuda_context;  // what `cuda` points into
 };
 
-// An Exec on this many threads with the arena's workspace.
-Exec make_cpu_exec(int threads, const Arena& arena);
+// An Exec with the arena's workspace. Errors: missing, for a device that is not there.
+Exec make_exec(const Backend& backend, const Arena& arena);
 
 }  // namespace deft::engine

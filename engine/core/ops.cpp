@@ -4,9 +4,12 @@
 
 #include "engine/core/dispatch.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/cuda/cuda.h"
 #include "kernels/reference/reference.h"
 
 namespace deft::engine {
+
+using kernels::Sum;
 
 namespace {
 
@@ -29,7 +32,7 @@ void embedding_backward(Exec& exec, Tensor dwte, Tensor dwpe, Tensor dout, Tenso
     const std::int64_t B = dout.dim(0), T = dout.dim(1), C = dout.dim(2);
     check_shape(token, {B, T}, "embedding token");
     dispatch(exec, dout.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        embedding_backward(backend, dwte.as<T_>(), dwpe.as<T_>(), dout.as<T_>(), token.as<std::int32_t>(), B, T, C,
+        embedding_backward(backend, dwte.as<Sum<T_>>(), dwpe.as<Sum<T_>>(), dout.as<T_>(), token.as<std::int32_t>(), B, T, C,
                            dwpe.dim(0), accumulate);
     });
 }
@@ -43,7 +46,7 @@ void layernorm_forward(Exec& exec, Tensor y, Tensor gathered, Tensor mean, Tenso
         check_shape(gathered, {B, K, C}, "layernorm gathered");
     }
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        layernorm_forward(backend, y.as<T_>(), gathered.as<T_>(), mean.as<T_>(), rstd.as<T_>(), stream.as<T_>(),
+        layernorm_forward(backend, y.as<T_>(), gathered.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(), stream.as<T_>(),
                           index_pointer(index), weight.as<T_>(), bias.as<T_>(), B, T, K, C);
     });
 }
@@ -54,7 +57,7 @@ void residual_layernorm_forward(Exec& exec, Tensor y, Tensor sum, Tensor mean, T
     check_shape(sum, {y.dim(0), y.dim(1), C}, "residual_layernorm sum");
     check_shape(delta, {y.dim(0), y.dim(1), C}, "residual_layernorm delta");
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        residual_layernorm_forward(backend, y.as<T_>(), sum.as<T_>(), mean.as<T_>(), rstd.as<T_>(), a.as<T_>(),
+        residual_layernorm_forward(backend, y.as<T_>(), sum.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(), a.as<T_>(),
                                    delta.as<T_>(), weight.as<T_>(), bias.as<T_>(), rows, C);
     });
 }
@@ -72,8 +75,8 @@ void layernorm_backward(Exec& exec, Tensor dx, Tensor index, Tensor dweight, Ten
     const std::int64_t B = dx.dim(0), T = dx.dim(1), K = dy.dim(1), C = dx.dim(2);
     check_shape(x, {B, K, C}, "layernorm x");
     dispatch(exec, dx.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        layernorm_backward(backend, dx.as<T_>(), index_pointer(index), dweight.as<T_>(), dbias.as<T_>(), dy.as<T_>(),
-                           dresidual.as<T_>(), x.as<T_>(), mean.as<T_>(), rstd.as<T_>(), weight.as<T_>(), B, T, K, C,
+        layernorm_backward(backend, dx.as<T_>(), index_pointer(index), dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(), dy.as<T_>(),
+                           dresidual.as<T_>(), x.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(), weight.as<T_>(), B, T, K, C,
                            accumulate);
     });
 }
@@ -108,7 +111,7 @@ void linear_backward_weight(Exec& exec, Tensor dweight, Tensor dbias, Tensor dy,
     const std::int64_t rows = dy.rows(), in = x.columns(), out = dy.columns();
     check_shape(dweight, {out, in}, "linear dweight");
     dispatch(exec, dy.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        linear_backward_weight(backend, dweight.as<T_>(), dbias.as<T_>(), dy.as<T_>(), x.as<T_>(), rows, in, out,
+        linear_backward_weight(backend, dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(), dy.as<T_>(), x.as<T_>(), rows, in, out,
                                accumulate);
     });
 }
@@ -118,7 +121,7 @@ void attention_forward(Exec& exec, Tensor out, Tensor lse, Tensor qkv, bool caus
     check_shape(qkv, {B, T, 3 * C}, "attention qkv");
     check_shape(lse, {B, H, T}, "attention lse");
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        attention_forward(backend, out.as<T_>(), lse.as<T_>(), qkv.as<T_>(), B, T, H, C / H, causal);
+        attention_forward(backend, out.as<T_>(), lse.as<Sum<T_>>(), qkv.as<T_>(), B, T, H, C / H, causal);
     });
 }
 
@@ -126,7 +129,7 @@ void attention_backward(Exec& exec, Tensor dqkv, Tensor dout, Tensor out, Tensor
     const std::int64_t B = out.dim(0), T = out.dim(1), C = out.dim(2), H = lse.dim(1);
     check_shape(dqkv, {B, T, 3 * C}, "attention dqkv");
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        attention_backward(backend, dqkv.as<T_>(), dout.as<T_>(), out.as<T_>(), qkv.as<T_>(), lse.as<T_>(), B, T, H,
+        attention_backward(backend, dqkv.as<T_>(), dout.as<T_>(), out.as<T_>(), qkv.as<T_>(), lse.as<Sum<T_>>(), B, T, H,
                            C / H, causal);
     });
 }
@@ -136,7 +139,7 @@ void head_loss_train(Exec& exec, Tensor loss, Tensor dx, Tensor dweight, Tensor 
     const std::int64_t rows = x.rows(), C = x.columns(), V = weight.dim(0);
     check_shape(dweight, {V, C}, "head dweight");
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        head_loss_train(backend, loss.as<T_>(), dx.as<T_>(), dweight.as<T_>(), x.as<T_>(), weight.as<T_>(),
+        head_loss_train(backend, loss.as<Sum<T_>>(), dx.as<T_>(), dweight.as<Sum<T_>>(), x.as<T_>(), weight.as<T_>(),
                         target.as<std::int32_t>(), rows, C, V, scale, accumulate);
     });
 }
@@ -144,7 +147,7 @@ void head_loss_train(Exec& exec, Tensor loss, Tensor dx, Tensor dweight, Tensor 
 void head_loss(Exec& exec, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor target) {
     const std::int64_t rows = x.rows(), C = x.columns(), V = weight.dim(0);
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        head_loss(backend, loss.as<T_>(), greedy.as<std::int32_t>(), x.as<T_>(), weight.as<T_>(),
+        head_loss(backend, loss.as<Sum<T_>>(), greedy.as<std::int32_t>(), x.as<T_>(), weight.as<T_>(),
                   target.as<std::int32_t>(), rows, C, V);
     });
 }
@@ -162,24 +165,34 @@ void select_kept_tokens(Exec& exec, Tensor index, std::uint64_t seed, std::int64
 
 void global_norm(Exec& exec, Tensor norm, Tensor x) {
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        global_norm(backend, norm.as<double>(), x.as<T_>(), x.numel());
+        global_norm(backend, norm.as<double>(), x.as<Sum<T_>>(), x.numel());
     });
 }
 
-void adamw_update(Exec& exec, Tensor param, Tensor m, Tensor v, Tensor grad, Tensor norm, const AdamW& settings) {
+void adamw_update(Exec& exec, Tensor param, Tensor rounded, Tensor m, Tensor v, Tensor grad, Tensor norm, Tensor loss,
+                  const AdamW& settings) {
     dispatch(exec, param.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        adamw_update(backend, param.as<T_>(), m.as<T_>(), v.as<T_>(), grad.as<T_>(), norm.as<double>(), param.numel(),
-                     settings);
+        adamw_update(backend, param.as<Sum<T_>>(), rounded.as<kernels::bf16>(), m.as<Sum<T_>>(), v.as<Sum<T_>>(), grad.as<Sum<T_>>(),
+                     norm.as<double>(), loss.as<double>(), param.numel(), settings);
     });
 }
 
-void sum(Exec& exec, Tensor total, Tensor x) {
+void sum(Exec& exec, Tensor total, Tensor x, Accumulate accumulate) {
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        sum(backend, total.as<double>(), x.as<T_>(), x.numel());
+        sum(backend, total.as<double>(), x.as<Sum<T_>>(), x.numel(), accumulate);
     });
 }
 
-std::size_t workspace_bytes(const WorkspaceNeed& need) {
+void round_to(Exec& exec, Tensor to, Tensor from) {
+    if constexpr (kernels::cuda::kBuilt)
+        if (exec.device == Device::cuda && to.dtype == DType::bf16)
+            return round_to(exec.cuda, to.as<kernels::bf16>(), from.as<float>(), to.numel());
+    throw std::logic_error("no backend rounds to " + std::string(dtype_name(to.dtype)));
+}
+
+namespace {
+
+std::size_t cpu_workspace_bytes(const WorkspaceNeed& need) {
     using namespace kernels::cpu;
     const std::int64_t rows = need.B * need.T, d = need.C / need.H;
     return std::max({layernorm_backward_workspace(rows, need.C),
@@ -187,9 +200,16 @@ std::size_t workspace_bytes(const WorkspaceNeed& need) {
                      linear_backward_weight_workspace(rows, need.C, need.C),
                      linear_backward_weight_workspace(rows, need.C, need.hidden),
                      linear_backward_weight_workspace(rows, need.hidden, need.C),
-                     attention_forward_workspace(need.threads, need.T, d),
-                     attention_backward_workspace(need.threads, need.T, d), head_loss_workspace(rows, need.C, need.V),
-                     select_kept_tokens_workspace(need.threads, need.T), global_norm_workspace(need.parameters)});
+                     attention_forward_workspace(need.backend.threads, need.T, d),
+                     attention_backward_workspace(need.backend.threads, need.T, d),
+                     head_loss_workspace(rows, need.C, need.V),
+                     select_kept_tokens_workspace(need.backend.threads, need.T), global_norm_workspace(need.parameters)});
+}
+
+}  // namespace
+
+std::size_t workspace_bytes(const WorkspaceNeed& need) {
+    return need.backend.device == Device::cuda && kernels::cuda::kBuilt ? cuda_workspace_bytes(need) : cpu_workspace_bytes(need);
 }
 
 }  // namespace deft::engine

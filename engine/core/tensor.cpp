@@ -8,6 +8,8 @@ namespace deft::engine {
 
 std::int64_t size_of(DType dtype) {
     switch (dtype) {
+        case DType::bf16:
+            return 2;
         case DType::f32:
         case DType::i32:
             return 4;
@@ -24,12 +26,18 @@ const char* dtype_name(DType dtype) {
             return "f32";
         case DType::f64:
             return "f64";
+        case DType::bf16:
+            return "bf16";
         case DType::i32:
             return "i32";
         case DType::i64:
             return "i64";
     }
     return "?";
+}
+
+DType sum_dtype(DType dtype) {
+    return dtype == DType::bf16 ? DType::f32 : dtype;
 }
 
 Tensor make_tensor(void* data, DType dtype, std::initializer_list<std::int64_t> shape) {

@@ -6,17 +6,23 @@
 #include <initializer_list>
 #include <string>
 
+#include "kernels/bf16.h"
+
 namespace deft::engine {
 
-enum class DType { f32, f64, i32, i64 };
+enum class DType { f32, f64, bf16, i32, i64 };
 
 std::int64_t size_of(DType dtype);
 const char* dtype_name(DType dtype);
+// What sums over activations of that type are kept in: row statistics, losses, gradients of weights, master weights.
+DType sum_dtype(DType dtype);
 
 template <class T>
 inline constexpr DType dtype_of = DType::f32;
 template <>
 inline constexpr DType dtype_of<double> = DType::f64;
+template <>
+inline constexpr DType dtype_of<kernels::bf16> = DType::bf16;
 template <>
 inline constexpr DType dtype_of<std::int32_t> = DType::i32;
 template <>

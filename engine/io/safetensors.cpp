@@ -21,6 +21,8 @@ const char* type_name(DType dtype) {
             return "F32";
         case DType::f64:
             return "F64";
+        case DType::bf16:
+            return "BF16";
         case DType::i32:
             return "I32";
         case DType::i64:

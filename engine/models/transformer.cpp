@@ -1,14 +1,21 @@
 #include "engine/models/transformer.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <string>
+
+#include "base/error.h"
+#include "engine/core/copies.h"
 
 namespace deft::engine {
 
-Transformer::Transformer(Arena& arena, const TransformerConfig& config, DType dtype, std::int64_t max_batch,
-                         int threads)
+Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend,
+                         std::int64_t max_batch)
     : config_(config),
       shape_{max_batch, config.max_seqlen, config.width, config.heads, config.hidden(), true},
-      parameters_(arena, dtype) {
+      parameters_(arena, backend.dtype) {
+    const DType dtype = backend.dtype;
     const std::int64_t B = max_batch, T = config.max_seqlen, C = config.width, F = config.hidden(), V = config.vocab;
     const auto layer_name = [](std::int64_t layer) { return "h." + std::to_string(layer) + "."; };
 
@@ -36,16 +43,14 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, DType dt
     }
     lnf_ = parameters_.add("ln_f.weight", norm, {C});
     lnf_b_ = parameters_.add("ln_f.bias", bias, {C});
-    const std::int64_t padded = arena.flat(Region::parameters, dtype).numel();
-    arena.add(Region::optimizer, "adam.m", dtype, {padded});
-    arena.add(Region::optimizer, "adam.v", dtype, {padded});
+    const std::int64_t padded = parameters_.plan_optimizer();
 
     const auto add = [&](const std::string& name, DType type, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name, type, shape);
     };
     token = add("token", DType::i32, {B, T});
     target = add("target", DType::i32, {B, T});
-    loss = add("loss", dtype, {B, T});
+    loss = add("loss", sum_dtype(dtype), {B, T});
     greedy = add("greedy", DType::i32, {B, T});
     for (std::int64_t layer = 0; layer <= config.layers; ++layer)
         stream_.push_back(add("stream." + std::to_string(layer), dtype, {B, T, C}));
@@ -53,12 +58,12 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, DType dt
         saved_.push_back(plan_block_saved(arena, layer_name(layer), dtype, shape_));
     scratch_ = plan_block_scratch(arena, dtype, shape_);
     final_ = add("final", dtype, {B, T, C});
-    final_mean_ = add("final_mean", dtype, {B, T});
-    final_rstd_ = add("final_rstd", dtype, {B, T});
+    final_mean_ = add("final_mean", sum_dtype(dtype), {B, T});
+    final_rstd_ = add("final_rstd", sum_dtype(dtype), {B, T});
     d_stream_ = add("d_stream", dtype, {B, T, C});
     d_final_ = add("d_final", dtype, {B, T, C});
     input_slot_.resize(blocks_.size());
-    arena.reserve_workspace(workspace_bytes({threads, B, T, C, config.heads, F, V, padded}));
+    arena.reserve_workspace(workspace_bytes({backend, B, T, C, config.heads, F, V, padded}));
 }
 
 BlockTensors Transformer::block_tensors(std::int64_t layer, Tensor Parameter::*field) const {
@@ -79,10 +84,24 @@ Tensor layer_index(const KeptTokens& kept, std::int64_t layer) {
 
 }  // namespace
 
+void Transformer::load(Exec& exec, std::int64_t B, std::int64_t T, const std::int32_t* tokens,
+                       const std::int32_t* targets) {
+    const auto require_below = [this, B, T](const std::int32_t* ids, std::int32_t lowest, const char* what) {
+        const auto bad = std::find_if(ids, ids + B * T, [&](std::int32_t id) { return id < lowest || id >= config_.vocab; });
+        if (bad != ids + B * T)
+            throw Error(ErrorKind::config, fmt::format("{} {} lies outside the vocabulary of {}", what, *bad, config_.vocab),
+                        "tokenise the text with the tokenizer of this model");
+    };
+    require_below(tokens, 0, "token");
+    require_below(targets, kernels::kIgnoreTarget, "target");
+    write_tensor(exec, token.view({B, T}), tokens);
+    write_tensor(exec, target.view({B, T}), targets);
+}
+
 void Transformer::forward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept) {
     const std::int64_t C = config_.width;
-    embedding_forward(exec, stream_[0].view({B, T, C}), token.view({B, T}), tensor(wte_, &Parameter::value),
-                      tensor(wpe_, &Parameter::value));
+    embedding_forward(exec, stream_[0].view({B, T, C}), token.view({B, T}), tensor(wte_, &Parameter::compute),
+                      tensor(wpe_, &Parameter::compute));
     std::size_t current = 0;
     for (std::int64_t layer = 0; layer < config_.layers; ++layer) {
         const auto i = static_cast<std::size_t>(layer);
@@ -90,7 +109,7 @@ void Transformer::forward(Exec& exec, std::int64_t B, std::int64_t T, const Kept
         const std::int64_t K = index ? index.dim(1) : T;
         const Tensor in = stream_[current].view({B, T, C});
         const Tensor next = stream_[i + 1];
-        block_forward(exec, block_tensors(layer, &Parameter::value), view(saved_[i], shape_, B, K),
+        block_forward(exec, block_tensors(layer, &Parameter::compute), view(saved_[i], shape_, B, K),
                       view(scratch_, shape_, B, K), in, next.view({B, T, C}), index ? next.view({B, K, C}) : Tensor{},
                       index, shape_.causal);
         input_slot_[i] = index ? i + 1 : current;
@@ -98,8 +117,8 @@ void Transformer::forward(Exec& exec, std::int64_t B, std::int64_t T, const Kept
     }
     last_slot_ = current;
     layernorm_forward(exec, final_.view({B, T, C}), {}, final_mean_.view({B, T}), final_rstd_.view({B, T}),
-                      stream_[current].view({B, T, C}), {}, tensor(lnf_, &Parameter::value),
-                      tensor(lnf_b_, &Parameter::value));
+                      stream_[current].view({B, T, C}), {}, tensor(lnf_, &Parameter::compute),
+                      tensor(lnf_b_, &Parameter::compute));
 }
 
 void Transformer::backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, Accumulate accumulate) {
@@ -107,12 +126,12 @@ void Transformer::backward(Exec& exec, std::int64_t B, std::int64_t T, const Kep
     const Tensor d_stream = d_stream_.view({B, T, C});
     layernorm_backward(exec, d_stream, {}, tensor(lnf_, &Parameter::grad), tensor(lnf_b_, &Parameter::grad),
                        d_final_.view({B, T, C}), {}, stream_[last_slot_].view({B, T, C}), final_mean_.view({B, T}),
-                       final_rstd_.view({B, T}), tensor(lnf_, &Parameter::value), accumulate);
+                       final_rstd_.view({B, T}), tensor(lnf_, &Parameter::compute), accumulate);
     for (std::int64_t layer = config_.layers - 1; layer >= 0; --layer) {
         const auto i = static_cast<std::size_t>(layer);
         const Tensor index = layer_index(kept, layer);
         const std::int64_t K = index ? index.dim(1) : T;
-        block_backward(exec, block_tensors(layer, &Parameter::value), block_tensors(layer, &Parameter::grad),
+        block_backward(exec, block_tensors(layer, &Parameter::compute), block_tensors(layer, &Parameter::grad),
                        view(saved_[i], shape_, B, K), view(scratch_, shape_, B, K), d_stream,
                        stream_[input_slot_[i]].view({B, K, C}), index, shape_.causal, accumulate);
     }
@@ -124,7 +143,7 @@ void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, c
                                    Accumulate accumulate) {
     forward(exec, B, T, kept);
     head_loss_train(exec, loss.view({B, T}), d_final_.view({B, T, config_.width}), tensor(wte_, &Parameter::grad),
-                    final_.view({B, T, config_.width}), tensor(wte_, &Parameter::value), target.view({B, T}), scale,
+                    final_.view({B, T, config_.width}), tensor(wte_, &Parameter::compute), target.view({B, T}), scale,
                     accumulate);
     backward(exec, B, T, kept, accumulate);
 }
@@ -132,11 +151,11 @@ void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, c
 void Transformer::evaluate(Exec& exec, std::int64_t B, std::int64_t T) {
     forward(exec, B, T, {});
     head_loss(exec, loss.view({B, T}), greedy.view({B, T}), final_.view({B, T, config_.width}),
-              tensor(wte_, &Parameter::value), target.view({B, T}));
+              tensor(wte_, &Parameter::compute), target.view({B, T}));
 }
 
 void Transformer::logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T) {
-    linear_forward(exec, out, {}, final_.view({B, T, config_.width}), tensor(wte_, &Parameter::value), {},
+    linear_forward(exec, out, {}, final_.view({B, T, config_.width}), tensor(wte_, &Parameter::compute), {},
                    Activation::none);
 }
 

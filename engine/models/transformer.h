@@ -32,16 +32,21 @@ struct KeptTokens {
 class Transformer {
  public:
     // Plans every buffer for micro-batches of at most `max_batch` samples of max_seqlen tokens. Call inside a plan.
-    Transformer(Arena& arena, const TransformerConfig& config, DType dtype, std::int64_t max_batch, int threads);
+    Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend,
+                std::int64_t max_batch);
 
     const TransformerConfig& config() const { return config_; }
     ParameterTable& parameters() { return parameters_; }
     const ParameterTable& parameters() const { return parameters_; }
 
-    // Inputs of a micro-batch, to be filled by the caller: (max_batch, max_seqlen) i32; use token.view({B, T}).
+    // Inputs of a micro-batch, (max_batch, max_seqlen) i32, which load() fills; use token.view({B, T}).
     Tensor token, target;
     // Loss of each position after a call below, (max_batch, max_seqlen), nats; greedy hits i32.
     Tensor loss, greedy;
+
+    // Hands over the inputs (B, T) of the next micro-batch; they must stay as they are until a result is read.
+    // Errors: config, for a token outside the vocabulary; a target may be kernels::kIgnoreTarget.
+    void load(Exec& exec, std::int64_t B, std::int64_t T, const std::int32_t* tokens, const std::int32_t* targets);
 
     // Loss and gradients of a micro-batch: adds scale * d(sum of losses) to, or writes, every parameter's gradient.
     void forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, double scale,

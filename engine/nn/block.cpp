@@ -6,17 +6,20 @@ BlockSaved plan_block_saved(Arena& arena, const std::string& name, DType dtype, 
     const auto add = [&](const char* field, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name + field, dtype, shape);
     };
+    const auto add_sum = [&](const char* field, std::initializer_list<std::int64_t> shape) {
+        return arena.add(Region::activations, name + field, sum_dtype(dtype), shape);
+    };
     BlockSaved saved;
     saved.ln1 = add("ln1", {s.B, s.T, s.C});
-    saved.ln1_mean = add("ln1_mean", {s.B, s.T});
-    saved.ln1_rstd = add("ln1_rstd", {s.B, s.T});
+    saved.ln1_mean = add_sum("ln1_mean", {s.B, s.T});
+    saved.ln1_rstd = add_sum("ln1_rstd", {s.B, s.T});
     saved.qkv = add("qkv", {s.B, s.T, 3 * s.C});
     saved.att = add("att", {s.B, s.T, s.C});
-    saved.lse = add("lse", {s.B, s.H, s.T});
+    saved.lse = add_sum("lse", {s.B, s.H, s.T});
     saved.mid = add("mid", {s.B, s.T, s.C});
     saved.ln2 = add("ln2", {s.B, s.T, s.C});
-    saved.ln2_mean = add("ln2_mean", {s.B, s.T});
-    saved.ln2_rstd = add("ln2_rstd", {s.B, s.T});
+    saved.ln2_mean = add_sum("ln2_mean", {s.B, s.T});
+    saved.ln2_rstd = add_sum("ln2_rstd", {s.B, s.T});
     saved.pre = add("pre", {s.B, s.T, s.F});
     saved.act = add("act", {s.B, s.T, s.F});
     return saved;

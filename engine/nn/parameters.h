@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/core/arena.h"
+#include "engine/core/exec.h"
 
 namespace deft::engine {
 
@@ -24,16 +25,21 @@ struct Parameter {
     std::string name;
     ParameterKind kind;
     Tensor value, grad;  // same shape
+    Tensor compute;      // what the model reads: `value`, or its rounding where activations are bf16
 };
 
 // Adds parameters in the order of the model; the decayed kinds must come before the others, so that each group is one
 // contiguous range of the flat buffers.
 class ParameterTable {
  public:
+    // dtype: of activations. Values, gradients and moments are sum_dtype(dtype).
     ParameterTable(Arena& arena, DType dtype) : arena_(&arena), dtype_(dtype) {}
 
     // Returns the index in all().
     std::size_t add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
+
+    // Plans Adam's moments once all parameters are there; returns the elements of each, padding included.
+    std::int64_t plan_optimizer();
 
     std::vector<Parameter>& all() { return parameters_; }
     const std::vector<Parameter>& all() const { return parameters_; }
@@ -45,15 +51,19 @@ class ParameterTable {
     // The flat ranges of the two groups.
     struct Group {
         Tensor value, grad, m, v;
+        Tensor rounded;  // empty where the model reads `value`
         bool decayed;
     };
     std::vector<Group> groups() const;
     // Adam's moments of one parameter, in its shape.
     Tensor first_moment(const Parameter& parameter) const { return moment(parameter, 0); }
     Tensor second_moment(const Parameter& parameter) const { return moment(parameter, 1); }
-    Tensor flat_gradients() const { return arena_->flat(Region::gradients, dtype_); }
+    Tensor flat_gradients() const { return arena_->flat(Region::gradients, sum_dtype(dtype_)); }
+    // Rounds every value anew; for after values were written from outside.
+    void refresh_rounded(Exec& exec) const;
 
  private:
+    bool rounds() const { return dtype_ != sum_dtype(dtype_); }
     Tensor moment(const Parameter& parameter, int which) const;
 
     Arena* arena_;
@@ -62,6 +72,6 @@ class ParameterTable {
 };
 
 // Values by kind from Philox keyed by (seed, parameter index, element): the same on every backend and any order.
-void initialise(ParameterTable& table, std::uint64_t seed, double std, std::int64_t layers);
+void initialise(Exec& exec, ParameterTable& table, std::uint64_t seed, double std, std::int64_t layers);
 
 }  // namespace deft::engine

@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <deque>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/sha256.h"
+#include "engine/core/copies.h"
 #include "engine/io/safetensors.h"
 
 namespace deft::engine {
@@ -55,32 +56,46 @@ Json hugging_face_config(const TransformerConfig& c, std::int32_t end_of_documen
             {"eos_token_id", end_of_document}};
 }
 
-void write_weights(const Transformer& model, const fs::path& file) {
-    std::vector<std::vector<float>> turned;
-    std::vector<NamedTensor> tensors;
-    for (const Parameter& p : model.parameters().all()) {
-        Tensor tensor = p.value;
-        if (is_transposed(p)) {
-            const std::int64_t rows = tensor.dim(0), columns = tensor.dim(1);
-            turned.emplace_back(static_cast<std::size_t>(tensor.numel()));
-            transpose(tensor.as<float>(), turned.back().data(), rows, columns);
-            tensor = make_tensor(turned.back().data(), DType::f32, {columns, rows});
+// Copies on the host of a model's tensors, to be written.
+class HostTensors {
+ public:
+    // As it is, or with rows and columns exchanged.
+    void add(Exec& exec, const std::string& name, const Tensor& tensor, bool transposed = false) {
+        copies_.push_back(host_copy<float>(exec, tensor));
+        Tensor own = tensor;
+        if (transposed) {
+            std::vector<float> turned(copies_.back().size());
+            transpose(copies_.back().data(), turned.data(), tensor.dim(0), tensor.dim(1));
+            copies_.back() = std::move(turned);
+            std::swap(own.shape[0], own.shape[1]);
         }
-        tensors.push_back({hugging_face_name(p), tensor});
+        own.data = copies_.back().data();
+        tensors_.push_back({name, own});
     }
-    write_safetensors(file, tensors, {{"format", "pt"}});
+    std::vector<NamedTensor>& tensors() { return tensors_; }
+
+ private:
+    std::deque<std::vector<float>> copies_;
+    std::vector<NamedTensor> tensors_;
+};
+
+void write_weights(Exec& exec, const Transformer& model, const fs::path& file) {
+    HostTensors host;
+    for (const Parameter& p : model.parameters().all())
+        host.add(exec, hugging_face_name(p), p.value, is_transposed(p));
+    write_safetensors(file, host.tensors(), {{"format", "pt"}});
 }
 
 void write_optimizer(Trainer& trainer, const fs::path& file) {
     const ParameterTable& table = trainer.model().parameters();
-    std::vector<NamedTensor> tensors;
+    HostTensors host;
     for (const Parameter& p : table.all()) {
-        tensors.push_back({p.name + ".m", table.first_moment(p)});
-        tensors.push_back({p.name + ".v", table.second_moment(p)});
+        host.add(trainer.exec(), p.name + ".m", table.first_moment(p));
+        host.add(trainer.exec(), p.name + ".v", table.second_moment(p));
     }
     std::vector<std::int32_t> unique = trainer.unique_tokens_by_sample();
-    tensors.push_back({kUniqueTokens, make_tensor(unique.data(), DType::i32, {static_cast<std::int64_t>(unique.size())})});
-    write_safetensors(file, tensors, {});
+    host.tensors().push_back({kUniqueTokens, make_tensor(unique.data(), DType::i32, {static_cast<std::int64_t>(unique.size())})});
+    write_safetensors(file, host.tensors(), {});
 }
 
 void sync_folder(const fs::path& folder) {
@@ -124,15 +139,19 @@ std::vector<Tensor> expect_weights(const Transformer& model, const SafetensorsFi
     return found;
 }
 
-void copy_weights(Transformer& model, const std::vector<Tensor>& weights) {
+void copy_weights(Exec& exec, Transformer& model, const std::vector<Tensor>& weights) {
     for (std::size_t i = 0; i < weights.size(); ++i) {
         const Parameter& p = model.parameters()[i];
         const Tensor& from = weights[i];
-        if (is_transposed(p))
-            transpose(from.as<float>(), p.value.as<float>(), from.dim(0), from.dim(1));
-        else
-            std::memcpy(p.value.data, from.data, static_cast<std::size_t>(from.bytes()));
+        if (is_transposed(p)) {
+            std::vector<float> turned(static_cast<std::size_t>(from.numel()));
+            transpose(from.as<float>(), turned.data(), from.dim(0), from.dim(1));
+            write_tensor(exec, p.value, turned.data());
+        } else {
+            write_tensor(exec, p.value, from.data);
+        }
     }
+    model.parameters().refresh_rounded(exec);
 }
 
 Json counts_json(const Counts& c) {
@@ -151,7 +170,7 @@ std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json
     fs::remove_all(temporary);
     make_folder(temporary);
     write_file_atomically(temporary / kFiles[0], hugging_face_config(trainer.config().model, end_of_document).dump(2) + "\n");
-    write_weights(trainer.model(), temporary / kFiles[1]);
+    write_weights(trainer.exec(), trainer.model(), temporary / kFiles[1]);
     write_optimizer(trainer, temporary / kFiles[2]);
     Json manifest = {{"schema", kSchema}, {"counts", counts_json(trainer.counts())}, {"about", about}};
     for (const char* name : kFiles) manifest["sha256"][name] = sha256_file(temporary / name);
@@ -191,17 +210,17 @@ Json load_checkpoint(Trainer& trainer, const fs::path& folder) {
     const auto samples = static_cast<std::int64_t>(trainer.unique_tokens_by_sample().size());
     const Tensor& unique = expect(moments, kUniqueTokens, DType::i32, {samples}, folder);
 
-    copy_weights(trainer.model(), values);
-    for (const auto& [to, from] : copies) std::memcpy(to.data, from.data, static_cast<std::size_t>(from.bytes()));
+    copy_weights(trainer.exec(), trainer.model(), values);
+    for (const auto& [to, from] : copies) write_tensor(trainer.exec(), to, from.data);
     trainer.restore(counts_of(manifest.at("counts")),
                     {unique.as<std::int32_t>(), static_cast<std::size_t>(unique.numel())});
     return manifest.at("about");
 }
 
-void load_weights(Transformer& model, const fs::path& folder) {
+void load_weights(Exec& exec, Transformer& model, const fs::path& folder) {
     verify_checkpoint(folder);
     const SafetensorsFile weights = read_safetensors(folder / kFiles[1]);
-    copy_weights(model, expect_weights(model, weights, folder));
+    copy_weights(exec, model, expect_weights(model, weights, folder));
 }
 
 }  // namespace deft::engine

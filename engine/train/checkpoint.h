@@ -27,6 +27,6 @@ Json verify_checkpoint(const std::filesystem::path& folder);
 Json load_checkpoint(Trainer& trainer, const std::filesystem::path& folder);
 
 // The weights alone. Errors: as above.
-void load_weights(Transformer& model, const std::filesystem::path& folder);
+void load_weights(Exec& exec, Transformer& model, const std::filesystem::path& folder);
 
 }  // namespace deft::engine

@@ -71,7 +71,7 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
     double norm = result.grad_norm;
     snapshot.copy("grad_norm", make_tensor(&norm, DType::f64, {1}));
     const auto metadata = describe(trainer, result);
-    trainer.update(result);
+    trainer.update();
     for (const Parameter& p : table.all()) snapshot.copy("updated." + p.name, p.value);
     write_safetensors(file, snapshot.tensors(), metadata);
 }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
+#include "engine/core/copies.h"
 
 namespace deft::engine {
 
@@ -13,19 +15,18 @@ namespace {
 
 struct Buffers {
     std::unique_ptr<Transformer> model;
-    Tensor sample_id, layer_id, index, grad_norm, loss_sum;
+    Tensor sample_id, layer_id, index, result;
 };
 
-Buffers plan_buffers(Arena& arena, const TrainerConfig& config, DType dtype, int threads) {
+Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend) {
     const std::int64_t B = config.micro_batch_size, dropped = config.techniques.dropped_layers();
     Buffers buffers;
-    buffers.model = std::make_unique<Transformer>(arena, config.model, dtype, B, threads);
+    buffers.model = std::make_unique<Transformer>(arena, config.model, backend, B);
     const auto add = [&](const char* name, DType type, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name, type, shape);
     };
     buffers.sample_id = add("sample_id", DType::i64, {B});
-    buffers.grad_norm = add("grad_norm", DType::f64, {1});
-    buffers.loss_sum = add("loss_sum", DType::f64, {1});
+    buffers.result = add("result", DType::f64, {2});
     if (dropped > 0) {
         buffers.layer_id = add("layer_id", DType::i32, {dropped});
         buffers.index = add("kept_index", DType::i32, {dropped, B, config.model.max_seqlen});
@@ -45,37 +46,56 @@ Sampler make_sampler(const TrainerConfig& config, const TokenCorpus& corpus) {
     return {config.seed, config.batch_size, *config.curriculum, end.steps};
 }
 
+template <class Item>
+Memory staging(const Backend& backend, std::int64_t count) {
+    return allocate_staging(backend.device, static_cast<std::size_t>(count) * sizeof(Item));
+}
+
+// Parts of Trainer::result_, each (1) f64.
+Tensor grad_norm(const Tensor& result) {
+    return result.view({1});
+}
+Tensor loss_sum(const Tensor& result) {
+    return make_tensor(result.as<double>() + 1, DType::f64, {1});
+}
+
 }  // namespace
 
-Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, int threads, DType dtype)
+Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const Backend& backend)
     : config_(config),
       corpus_(corpus),
       sampler_(make_sampler(config, corpus)),
+      arena_(backend.device),
+      staged_token_(staging<std::int32_t>(backend, config.batch_size * config.model.max_seqlen)),
+      staged_target_(staging<std::int32_t>(backend, config.batch_size * config.model.max_seqlen)),
+      staged_sample_id_(staging<std::int64_t>(backend, config.batch_size)),
       unique_tokens_(sampler_.samples()) {
-    Buffers buffers =
-        plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, dtype, threads); });
+    require_backend(backend, config.model.width / config.model.heads);
+    Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend); });
     model_ = std::move(buffers.model);
     sample_id_ = buffers.sample_id;
     layer_id_ = buffers.layer_id;
     index_ = buffers.index;
-    grad_norm_ = buffers.grad_norm;
-    loss_sum_ = buffers.loss_sum;
+    result_ = buffers.result;
     groups_ = model_->parameters().groups();
-    exec_ = make_cpu_exec(threads, arena_);
-    initialise(model_->parameters(), config_.seed, config_.model.init_std, config_.model.layers);
-    for (std::int64_t l = 0; l < config_.techniques.dropped_layers(); ++l)
-        layer_id_.as<std::int32_t>()[l] = static_cast<std::int32_t>(Techniques::first_dropped_layer() + l);
+    exec_ = make_exec(backend, arena_);
+    initialise(exec_, model_->parameters(), config_.seed, config_.model.init_std, config_.model.layers);
+    std::vector<std::int32_t> dropped(static_cast<std::size_t>(config_.techniques.dropped_layers()));
+    std::iota(dropped.begin(), dropped.end(), static_cast<std::int32_t>(Techniques::first_dropped_layer()));
+    write_tensor(exec_, layer_id_, dropped.data());
 }
 
 void Trainer::load_micro_batch(std::int64_t first, std::int64_t B, std::int64_t T) {
-    auto* token = model_->token.as<std::int32_t>();    // (B, T)
-    auto* target = model_->target.as<std::int32_t>();  // (B, T)
+    auto* token = static_cast<std::int32_t*>(staged_token_.get()) + first * T;    // (B, T)
+    auto* target = static_cast<std::int32_t*>(staged_target_.get()) + first * T;  // (B, T)
+    auto* sample_id = static_cast<std::int64_t*>(staged_sample_id_.get()) + first;  // (B)
     for (std::int64_t b = 0; b < B; ++b) {
-        const std::int64_t id = sampler_.sample_at(counts_.steps * config_.batch_size + first + b);
-        sample_id_.as<std::int64_t>()[b] = id;
-        copy_sample(corpus_, id, config_.model.max_seqlen, T, token + b * T, target + b * T);
-        unique_tokens_.see(id, T);
+        sample_id[b] = sampler_.sample_at(counts_.steps * config_.batch_size + first + b);
+        copy_sample(corpus_, sample_id[b], config_.model.max_seqlen, T, token + b * T, target + b * T);
+        unique_tokens_.see(sample_id[b], T);
     }
+    model_->load(exec_, B, T, token, target);
+    write_tensor(exec_, sample_id_.view({B}), sample_id);
 }
 
 void Trainer::select_tokens(std::int64_t B, const StepPlan& plan) {
@@ -85,47 +105,64 @@ void Trainer::select_tokens(std::int64_t B, const StepPlan& plan) {
     select_kept_tokens(exec_, kept_.index, config_.seed, counts_.steps, layer_id_, sample_id_.view({B}), plan.seqlen);
 }
 
-StepResult Trainer::accumulate_gradients() {
-    StepResult result;
-    result.plan = plan_step(config_.techniques, counts_.steps);
-    result.lr = learning_rate_at(config_.learning_rate, counts_.layer_tokens);
-    const std::int64_t T = result.plan.seqlen;
+void Trainer::start_gradients() {
+    const StepPlan plan = next_plan();
+    const std::int64_t T = plan.seqlen;
     const double targets = static_cast<double>(config_.batch_size * T);
-    double loss_sum = 0;
     for (std::int64_t first = 0; first < config_.batch_size; first += config_.micro_batch_size) {
         const std::int64_t B = std::min(config_.micro_batch_size, config_.batch_size - first);
         load_micro_batch(first, B, T);
-        select_tokens(B, result.plan);
-        model_->forward_backward(exec_, B, T, kept_, 1 / targets, first == 0 ? Accumulate::no : Accumulate::yes);
-        sum(exec_, loss_sum_, model_->loss.view({B, T}));
-        loss_sum += loss_sum_.as<double>()[0];
+        select_tokens(B, plan);
+        const Accumulate accumulate = first == 0 ? Accumulate::no : Accumulate::yes;
+        model_->forward_backward(exec_, B, T, kept_, 1 / targets, accumulate);
+        sum(exec_, loss_sum(result_), model_->loss.view({B, T}), accumulate);
     }
-    global_norm(exec_, grad_norm_, model_->parameters().flat_gradients());
-    result.loss = loss_sum / targets;
-    result.grad_norm = grad_norm_.as<double>()[0];
-    return result;
+    global_norm(exec_, grad_norm(result_), model_->parameters().flat_gradients());
 }
 
-void Trainer::update(const StepResult& result) {
+void Trainer::start_update() {
     AdamW settings = config_.optimizer;
-    settings.lr = result.lr;
+    settings.lr = learning_rate_at(config_.learning_rate, counts_.layer_tokens);
     settings.step = counts_.steps + 1;
     for (const ParameterTable::Group& group : groups_) {
         settings.weight_decay = group.decayed ? config_.optimizer.weight_decay : 0;
-        adamw_update(exec_, group.value, group.m, group.v, group.grad, grad_norm_, settings);
+        adamw_update(exec_, group.value, group.rounded, group.m, group.v, group.grad, grad_norm(result_),
+                     loss_sum(result_), settings);
     }
-    advance(counts_, config_.model, config_.techniques, result.plan, config_.batch_size);
+}
+
+StepResult Trainer::read_result() {
+    double values[2];
+    read_tensor(exec_, values, result_);
+    StepResult result;
+    result.plan = next_plan();
+    result.lr = learning_rate_at(config_.learning_rate, counts_.layer_tokens);
+    result.grad_norm = values[0];
+    result.loss = values[1] / static_cast<double>(config_.batch_size * result.plan.seqlen);
+    return result;
+}
+
+StepResult Trainer::accumulate_gradients() {
+    start_gradients();
+    return read_result();
+}
+
+void Trainer::update() {
+    start_update();
+    advance(counts_, config_.model, config_.techniques, next_plan(), config_.batch_size);
 }
 
 StepResult Trainer::step() {
-    const StepResult result = accumulate_gradients();
+    start_gradients();
+    start_update();  // writes nothing when loss or gradient norm is not finite
+    const StepResult result = read_result();
     if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm))
         throw Error(ErrorKind::nonfinite,
                     fmt::format("training diverged at step {}: loss {}, gradient norm {}", counts_.steps + 1,
                                 result.loss, result.grad_norm),
                     "lower train.learning_rate, lengthen train.warmup_tokens or set train.max_grad_norm",
                     "the weights of the step before");
-    update(result);
+    advance(counts_, config_.model, config_.techniques, result.plan, config_.batch_size);
     return result;
 }
 
@@ -136,9 +173,9 @@ void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique
         unique_tokens_.see(static_cast<std::int64_t>(i), unique_tokens_by_sample[i]);
 }
 
-MemoryPlan plan_memory(const TrainerConfig& config, int threads) {
-    Arena arena;
-    plan_buffers(arena, config, DType::f32, threads);
+MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend) {
+    Arena arena(backend.device);
+    plan_buffers(arena, config, backend);
     return {arena.total_bytes(), arena.table()};
 }
 

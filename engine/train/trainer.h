@@ -38,8 +38,12 @@ struct StepResult {
 
 class Trainer {
  public:
-    // `corpus` must outlive the trainer. Errors: memory; config, for a curriculum of another corpus.
-    Trainer(const TrainerConfig& config, const TokenCorpus& corpus, int threads, DType dtype = DType::f32);
+    // `corpus` must outlive the trainer. Errors: memory; config, for a curriculum of another corpus or a model that the
+    // backend cannot run; missing, for a device that is not there.
+    Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const Backend& backend);
+    // On the CPU.
+    Trainer(const TrainerConfig& config, const TokenCorpus& corpus, int threads, DType dtype = DType::f32)
+        : Trainer(config, corpus, Backend{Device::cpu, dtype, threads}) {}
 
     bool done() const { return counts_.layer_tokens >= config_.budget_layer_tokens; }
 
@@ -49,7 +53,7 @@ class Trainer {
 
     // The two halves of step(), for inspection between them.
     StepResult accumulate_gradients();
-    void update(const StepResult& result);
+    void update();
 
     const Counts& counts() const { return counts_; }
     std::int64_t unique_tokens() const { return unique_tokens_.count(); }
@@ -65,7 +69,13 @@ class Trainer {
     const KeptTokens& kept() const { return kept_; }
 
  private:
-    // Fills token, target and sample ids for samples [first, first + B) of the step.
+    StepPlan next_plan() const { return plan_step(config_.techniques, counts_.steps); }
+    // Start work, and wait for none of it.
+    void start_gradients();
+    void start_update();
+    // Waits for what was started.
+    StepResult read_result();
+    // Hands over tokens, targets and sample ids of samples [first, first + B) of the step.
     void load_micro_batch(std::int64_t first, std::int64_t B, std::int64_t T);
     void select_tokens(std::int64_t B, const StepPlan& plan);
 
@@ -75,11 +85,12 @@ class Trainer {
     Arena arena_;
     std::unique_ptr<Transformer> model_;
     Exec exec_;
+    // What the host hands to the device in a step: tokens and targets (batch, seqlen) i32, sample ids (batch) i64.
+    Memory staged_token_, staged_target_, staged_sample_id_;
     Tensor sample_id_;  // (micro_batch) i64
     Tensor layer_id_;   // (layers dropped) i32
     Tensor index_;      // (layers dropped, micro_batch, seqlen) i32
-    Tensor grad_norm_;  // (1) f64
-    Tensor loss_sum_;   // (1) f64
+    Tensor result_;     // (2) f64: gradient norm, sum of losses
     KeptTokens kept_;
     std::vector<ParameterTable::Group> groups_;
     Counts counts_;
@@ -91,6 +102,6 @@ struct MemoryPlan {
     std::int64_t bytes = 0;
     std::string table;
 };
-MemoryPlan plan_memory(const TrainerConfig& config, int threads);
+MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend);
 
 }  // namespace deft::engine

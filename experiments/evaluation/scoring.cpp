@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "engine/core/copies.h"
 
 namespace deft::experiments {
 
@@ -37,18 +38,17 @@ void score_batch(engine::Transformer& model, engine::Exec& exec, const std::vect
     const std::size_t B = batch.size();
     std::size_t T = 0;
     for (const std::size_t row : batch) T = std::max(T, rows[row].input.size());
-    auto* token = model.token.as<std::int32_t>();    // (B, T), padded on the right, which a causal model never sees
-    auto* target = model.target.as<std::int32_t>();  // (B, T)
-    const auto fill = [T](const std::vector<std::int32_t>& values, std::int32_t* out, std::int32_t padding) {
-        std::fill_n(std::copy(values.begin(), values.end(), out), T - values.size(), padding);
-    };
+    std::vector<std::int32_t> token(B * T, 0);  // (B, T), padded on the right, which a causal model never sees
+    std::vector<std::int32_t> target(B * T, kernels::kIgnoreTarget);  // (B, T)
     for (std::size_t b = 0; b < B; ++b) {
-        fill(rows[batch[b]].input, token + b * T, 0);
-        fill(rows[batch[b]].target, target + b * T, kernels::kIgnoreTarget);
+        std::copy(rows[batch[b]].input.begin(), rows[batch[b]].input.end(), &token[b * T]);
+        std::copy(rows[batch[b]].target.begin(), rows[batch[b]].target.end(), &target[b * T]);
     }
-    model.evaluate(exec, static_cast<std::int64_t>(B), static_cast<std::int64_t>(T));
-    const auto* loss = model.loss.as<float>();             // (B, T)
-    const auto* greedy = model.greedy.as<std::int32_t>();  // (B, T)
+    const auto rows_in = static_cast<std::int64_t>(B), length = static_cast<std::int64_t>(T);
+    model.load(exec, rows_in, length, token.data(), target.data());
+    model.evaluate(exec, rows_in, length);
+    const auto loss = engine::host_copy<float>(exec, model.loss.view({rows_in, length}));             // (B, T)
+    const auto greedy = engine::host_copy<std::int32_t>(exec, model.greedy.view({rows_in, length}));  // (B, T)
     for (std::size_t b = 0; b < B; ++b)
         for (std::size_t i = b * T; i < (b + 1) * T; ++i) {
             if (target[i] == kernels::kIgnoreTarget) continue;
@@ -88,13 +88,13 @@ CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const eng
     std::vector<std::int64_t> seen(static_cast<std::size_t>(model.config().vocab), 0);  // (V), among the targets
     for (std::int64_t first = 0; first < samples; first += batch) {
         const std::int64_t B = std::min(batch, samples - first);
-        auto* token = model.token.as<std::int32_t>();    // (B, T)
-        auto* target = model.target.as<std::int32_t>();  // (B, T)
+        std::vector<std::int32_t> token(static_cast<std::size_t>(B * T)), target(token.size());  // (B, T)
         for (std::int64_t b = 0; b < B; ++b)
-            engine::copy_sample(corpus, first + b, T, T, token + b * T, target + b * T);
+            engine::copy_sample(corpus, first + b, T, T, token.data() + b * T, target.data() + b * T);
+        model.load(exec, B, T, token.data(), target.data());
         model.evaluate(exec, B, T);
-        const auto* loss = model.loss.as<float>();  // (B, T)
-        for (std::int64_t i = 0; i < B * T; ++i) {
+        const auto loss = engine::host_copy<float>(exec, model.loss.view({B, T}));  // (B, T)
+        for (std::size_t i = 0; i < target.size(); ++i) {
             nats += static_cast<double>(loss[i]);
             text_bytes += tokenizer.token_bytes(target[i]);
             ++seen[static_cast<std::size_t>(target[i])];

@@ -114,8 +114,9 @@ Json to_json(const experiments::TrainedModel& trained, const experiments::Checkp
 int run(const Arguments& arguments) {
     const fs::path folder = find_checkpoint(arguments);
     const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    experiments::TrainedModel trained =
-        experiments::load_trained_model(folder, arguments.threads > 0 ? arguments.threads : cores);
+    const engine::Backend backend{engine::Device::cpu, engine::DType::f32,
+                                  arguments.threads > 0 ? arguments.threads : cores};
+    experiments::TrainedModel trained = experiments::load_trained_model(folder, backend);
     const experiments::CheckpointEvaluation evaluation =
         experiments::evaluate_checkpoint(trained, task_names(arguments.tasks), arguments.documents);
     if (arguments.json)

@@ -54,7 +54,7 @@ struct TinyTrial {
 };
 
 void check_equal_scores(const TinyTrial& trial, int threads) {
-    TrainedModel trained = load_trained_model(trial.checkpoint, threads);
+    TrainedModel trained = load_trained_model(trial.checkpoint, {deft::engine::Device::cpu, deft::engine::DType::f32, threads});
     CHECK(trained.step == 32);
     const CheckpointEvaluation evaluation = evaluate_checkpoint(trained, {}, {});
     CHECK(evaluation.notes.empty());
@@ -74,7 +74,7 @@ void check_equal_scores(const TinyTrial& trial, int threads) {
 
 std::string refusal(ErrorKind kind, const fs::path& checkpoint) {
     try {
-        load_trained_model(checkpoint, 1);
+        load_trained_model(checkpoint, {});
     } catch (const Error& error) {
         INFO(error.what());
         CHECK(error.kind() == kind);
@@ -101,7 +101,7 @@ TEST_CASE("A checkpoint has exactly its trial's scores, on any number of threads
 
 TEST_CASE("Other tasks and numbers of documents are scored; unknown ones are refused") {
     const TinyTrial trial;
-    TrainedModel trained = load_trained_model(trial.checkpoint, 1);
+    TrainedModel trained = load_trained_model(trial.checkpoint, {});
     const CheckpointEvaluation one = evaluate_checkpoint(trained, {"embedded_questions"}, 5);
     REQUIRE(!one.scores.empty());
     for (const journal::Evaluation& score : one.scores) {
@@ -161,7 +161,7 @@ TEST_CASE("Weights stand under Hugging Face's names, linear ones as (in, out)") 
 
 TEST_CASE("Hugging Face loads a checkpoint and has its losses") {
     const TinyTrial trial;
-    TrainedModel trained = load_trained_model(trial.checkpoint, 1);
+    TrainedModel trained = load_trained_model(trial.checkpoint, {});
     constexpr std::int64_t kT = 24;
     std::mt19937 random(std::random_device{}());
     auto* token = trained.model->token.as<std::int32_t>();    // (1, T)

@@ -1,0 +1,21 @@
+#pragma once
+// Where a model computes, and in which type.
+
+#include "engine/core/tensor.h"
+
+namespace deft::engine {
+
+enum class Device { cpu, cuda };
+const char* device_name(Device device);  // "cpu", "cuda"
+
+struct Backend {
+    Device device = Device::cpu;
+    DType dtype = DType::f32;  // of activations; cpu: f32 (and f64, the specification); cuda: f32, bf16
+    int threads = 1;           // of the CPU
+};
+
+// Errors: config, for a dtype or a head size that the backend lacks; missing, for a device that this build or machine
+// lacks.
+void require_backend(const Backend& backend, std::int64_t head_size);
+
+}  // namespace deft::engine
