@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 #include <cerrno>
 #include <csignal>
 #include <system_error>
@@ -39,6 +41,22 @@ class Descriptor {
     int number_;
 };
 
+// This process's environment with those entries in place of its own of the same names; null at the end.
+std::vector<char*> environment_with(const std::vector<std::string>& changed) {
+    const auto is_changed = [&](const char* entry) {
+        const std::string_view name = std::string_view(entry).substr(0, std::string_view(entry).find('='));
+        return std::any_of(changed.begin(), changed.end(), [&](const std::string& other) {
+            return std::string_view(other).substr(0, other.find('=')) == name;
+        });
+    };
+    std::vector<char*> result;
+    for (char** entry = environ; *entry != nullptr; ++entry)
+        if (!is_changed(*entry)) result.push_back(*entry);
+    for (const std::string& entry : changed) result.push_back(const_cast<char*>(entry.c_str()));
+    result.push_back(nullptr);
+    return result;
+}
+
 class SpawnPlan {
  public:
     SpawnPlan() {
@@ -69,14 +87,15 @@ class SpawnPlan {
         flags_ |= POSIX_SPAWN_SETPGROUP;
     }
 
-    pid_t spawn(const std::vector<std::string>& argv) {
+    pid_t spawn(const std::vector<std::string>& argv, const std::vector<std::string>& changed = {}) {
         if (argv.empty()) throw Error(ErrorKind::io, "no program to start");
         std::vector<char*> arguments;
         for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
         arguments.push_back(nullptr);
+        std::vector<char*> environment = environment_with(changed);
         posix_spawnattr_setflags(&attributes_, flags_);
         pid_t pid = -1;
-        const int error = posix_spawnp(&pid, arguments[0], &actions_, &attributes_, arguments.data(), environ);
+        const int error = posix_spawnp(&pid, arguments[0], &actions_, &attributes_, arguments.data(), environment.data());
         if (error != 0)
             throw Error(ErrorKind::io, fmt::format("cannot start {}: {}", argv[0], reason(error)),
                         error == ENOENT ? "install it, or put its folder on PATH" : "");
@@ -117,14 +136,15 @@ ProcessOutput run_process(const std::vector<std::string>& argv) {
     return output;
 }
 
-pid_t start_process(const std::vector<std::string>& argv, const std::filesystem::path& log) {
+pid_t start_process(const std::vector<std::string>& argv, const std::filesystem::path& log,
+                    const std::vector<std::string>& environment) {
     const Descriptor file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     if (file.number() < 0) throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", log.string(), reason(errno)));
     SpawnPlan plan;
     plan.duplicate(file.number(), STDOUT_FILENO);
     plan.duplicate(file.number(), STDERR_FILENO);
     plan.own_group();
-    return plan.spawn(argv);
+    return plan.spawn(argv, environment);
 }
 
 }  // namespace deft

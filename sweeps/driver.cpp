@@ -80,9 +80,11 @@ class Driver {
             usd_per_hour_ = price->usd_per_hour;
             cost_.sku = price->sku;
         } else {
-            cost_.sku = "cpu";
+            cost_.sku = engine::device_name(options.slots.front().device);
         }
-        cost_.devices = options.threads;
+        const bool on_gpu = options.slots.front().device == engine::Device::cuda;
+        cost_.devices = on_gpu ? 1 : options.threads;
+        cost_.trials_per_device = options.slots.front().per_gpu;
     }
 
     // A child must never outlive the driver that would have to record its end.
@@ -96,6 +98,7 @@ class Driver {
         fill_queue();
         announce();
         if (queue_.empty()) return summary_;
+        require_that_all_fit();
         try {
             prepare_data();
             loop();
@@ -152,8 +155,9 @@ class Driver {
         overview.selected = queue_.size() + static_cast<std::size_t>(summary_.already_done);
         overview.done = static_cast<std::size_t>(summary_.already_done);
         for (const std::size_t i : queue_) overview.flops_left += points_[i].projection.flops;
-        overview.slots = options_.slots;
-        overview.threads = options_.threads;
+        overview.slots = options_.slots.size();
+        overview.slots_text = describe_slots(options_.slots, options_.threads);
+        overview.devices = devices_a_trial();
         overview.flops_per_second = measured_rate(results_db::Reader(database_file(options_.root)).sweep(spec_.name));
         for (const std::string& line : describe(spec_, points_, overview)) progress_.event(line);
         if (queue_.empty()) progress_.event("everything was finished already");
@@ -187,8 +191,8 @@ class Driver {
         started_ms_ = steady_ms();
         while (true) {
             heed_signals();
-            while (!draining_ && !queue_.empty() && running_.size() < static_cast<std::size_t>(options_.slots))
-                start_next();
+            while (!draining_ && start_next()) {
+            }
             if (running_.empty()) return;
             if (!reap()) {
                 ingest_all();
@@ -214,13 +218,28 @@ class Driver {
         }
     }
 
-    void start_next() {
-        const std::size_t index = queue_.front();
-        queue_.pop_front();
+    // The first trial of the queue that fits a free slot. False: none does.
+    bool start_next() {
+        for (std::size_t slot = 0; slot < options_.slots.size(); ++slot) {
+            if (is_busy(slot)) continue;
+            const auto fitting = std::find_if(queue_.begin(), queue_.end(), [&](std::size_t index) {
+                return fits(points_[index], options_.slots[slot]);
+            });
+            if (fitting == queue_.end()) continue;
+            const std::size_t index = *fitting;
+            queue_.erase(fitting);
+            start(index, static_cast<int>(slot));
+            return true;
+        }
+        return false;
+    }
+
+    void start(std::size_t index, int slot_number) {
         const Point& point = points_[index];
+        const Slot& slot = options_.slots[static_cast<std::size_t>(slot_number)];
         Running child;
         child.point = index;
-        child.slot = free_slot();
+        child.slot = slot_number;
         child.number = writer_.next_attempt_number(experiments_[index]);
         // Checkpoints of a database that is gone have no curve to go on from.
         const bool attempted = child.number > 1;
@@ -236,18 +255,18 @@ class Driver {
         attempt.uid = fmt::format("{}-{}", id_, ++attempts_begun_);
         attempt.number = child.number;
         attempt.worker = fmt::format("{}/{}", id_, child.slot);
-        attempt.slots_json = canonical_json({{"slot", child.slot}, {"threads", options_.threads}});
+        attempt.slots_json = canonical_json(slot_json(slot, child.slot));
         attempt.argv_json = canonical_json(argv);
         attempt.workdir = "runs/" + name;
         attempt.lease_until_ms = wall_clock_ms() + kLeaseMs;
         make_folder(child.folder);
         const experiments::TrialPlaces places = {child.folder, data_folder(),
                                                  checkpoint_folder(options_.root, point.config_hash), attempted};
-        write_trial_file(point, spec_.name, attempt, places, options_.threads);
+        write_trial_file(point, spec_.name, attempt, places, {slot.device, options_.threads});
         child.attempt = writer_.begin_attempt(experiments_[index], code_, host_, attempt);
         ++tries_[index];
         try {
-            child.pid = start_process(argv, child.folder / "log.txt");
+            child.pid = start_process(argv, child.folder / "log.txt", environment_of(slot));
         } catch (const Error& error) {
             // No trial would start then: this is the sweep's end, not the trial's.
             writer_.end_attempt(child.attempt, {"failed", "io", {}, {}, error.what(), 0, 0});
@@ -261,11 +280,29 @@ class Driver {
 
     fs::path data_folder() const { return options_.root / "data"; }
 
-    int free_slot() const {
-        int slot = 0;
-        while (std::any_of(running_.begin(), running_.end(), [&](const Running& child) { return child.slot == slot; }))
-            ++slot;
-        return slot;
+    bool is_busy(std::size_t slot) const {
+        return std::any_of(running_.begin(), running_.end(),
+                           [&](const Running& child) { return child.slot == static_cast<int>(slot); });
+    }
+
+    double devices_a_trial() const { return static_cast<double>(cost_.devices) / cost_.trials_per_device; }
+
+    Json slot_json(const Slot& slot, int number) const {
+        Json json = {{"slot", number}, {"device", engine::device_name(slot.device)}, {"threads", options_.threads}};
+        if (slot.device == engine::Device::cuda)
+            json.update({{"gpu", slot.gpu_uuid}, {"gpu_name", slot.gpu_name}, {"per_gpu", slot.per_gpu}});
+        return json;
+    }
+
+    // Of several GPUs a trial sees its own alone.
+    static std::vector<std::string> environment_of(const Slot& slot) {
+        if (slot.device == engine::Device::cpu) return {};
+        return {"CUDA_VISIBLE_DEVICES=" + slot.gpu_uuid};
+    }
+
+    // Errors: config or memory, naming the first trial that no slot can run.
+    void require_that_all_fit() const {
+        for (const std::size_t index : queue_) require_fit(points_[index], options_.slots);
     }
 
     std::string name_of(const Running& child) const { return printable(points_[child.point].name()); }
@@ -349,7 +386,7 @@ class Driver {
         record_end(writer_, child.attempt, child.folder, outcome, journal, cost_);
 
         const double seconds = static_cast<double>(steady_ms() - child.started_ms) / 1000;
-        device_seconds_ += seconds * options_.threads;
+        device_seconds_ += seconds * devices_a_trial();
         if (journal.last_point) flops_done_ += journal.last_point->flops;
         const std::string name = name_of(child);
         if (outcome.state == "ok") {
@@ -400,7 +437,7 @@ class Driver {
         view.left = static_cast<int>(queue_.size());
         view.draining = draining_;
         view.elapsed_seconds = static_cast<double>(steady_ms() - started_ms_) / 1000;
-        view.slots.resize(static_cast<std::size_t>(options_.slots));
+        view.slots.resize(options_.slots.size());
         double flops_done = flops_done_, flops_left = 0, device_seconds = device_seconds_;
         if (!draining_)
             for (const std::size_t i : queue_) flops_left += points_[i].projection.flops;
@@ -409,7 +446,7 @@ class Driver {
             slot.busy = true;
             slot.label = points_[child.point].name();
             slot.total_steps = child.total_steps;
-            device_seconds += static_cast<double>(steady_ms() - child.started_ms) / 1000 * options_.threads;
+            device_seconds += static_cast<double>(steady_ms() - child.started_ms) / 1000 * devices_a_trial();
             double flops_to_go = points_[child.point].projection.flops;
             if (child.last_point) {
                 slot.step = child.last_point->step;
@@ -471,8 +508,10 @@ class Driver {
 RunSummary describe_only(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
     Progress progress(options.progress, options.narration);
     Overview overview;
-    overview.slots = options.slots;
-    overview.threads = options.threads;
+    overview.slots = options.slots.size();
+    overview.slots_text = describe_slots(options.slots, options.threads);
+    overview.devices = options.slots.front().device == engine::Device::cuda ? 1.0 / options.slots.front().per_gpu
+                                                                            : options.threads;
     std::optional<results_db::Reader> reader;
     if (fs::exists(database_file(options.root))) reader.emplace(database_file(options.root));
     for (const Point& point : points) {

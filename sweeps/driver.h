@@ -8,6 +8,7 @@
 
 #include "sweeps/expand.h"
 #include "sweeps/progress.h"
+#include "sweeps/slots.h"
 #include "sweeps/spec.h"
 
 namespace deft::sweeps {
@@ -15,7 +16,7 @@ namespace deft::sweeps {
 struct DriverOptions {
     std::filesystem::path root = "deft-runs";
     std::filesystem::path trial_program = "/proc/self/exe";  // started as: program trial RUN_FOLDER
-    int slots = 1;
+    std::vector<Slot> slots = {{}};
     int threads = 1;                // of each trial
     std::vector<std::string> only;  // cases; all where empty
     bool fail_fast = false;

@@ -39,13 +39,12 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
 
     if (overview.done < overview.selected) {
         std::string estimate =
-            fmt::format("  to train: {} in {} slot{} of {} thread{}", reporting::si(overview.flops_left, "FLOP"), overview.slots,
-                        overview.slots == 1 ? "" : "s", overview.threads, overview.threads == 1 ? "" : "s");
+            fmt::format("  to train: {} in {}", reporting::si(overview.flops_left, "FLOP"), overview.slots_text);
         if (overview.flops_per_second > 0) {
             const double trial_seconds = overview.flops_left / overview.flops_per_second;
-            estimate += fmt::format(", about {}", duration_text(trial_seconds / overview.slots));
+            estimate += fmt::format(", about {}", duration_text(trial_seconds / static_cast<double>(overview.slots)));
             if (const auto price = price_for(spec))
-                estimate += " and " + reporting::dollars(trial_seconds * overview.threads / 3600 * price->usd_per_hour);
+                estimate += " and " + reporting::dollars(trial_seconds * overview.devices / 3600 * price->usd_per_hour);
             estimate += " at the speed measured here";
         } else {
             estimate += "; the time is known once the first trial runs";

@@ -14,8 +14,9 @@ struct Overview {
     std::size_t selected = 0;  // trials of this run, done or not
     std::size_t done = 0;
     double flops_left = 0;
-    int slots = 1;
-    int threads = 1;
+    std::size_t slots = 1;
+    std::string slots_text;  // "2 slots of 1 thread"
+    double devices = 1;      // that a trial pays for
     double flops_per_second = 0;  // of one trial, from those already measured; 0: none yet
 };
 

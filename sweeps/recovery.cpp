@@ -31,7 +31,7 @@ void record_end(results_db::Writer& writer, std::int64_t attempt, const std::fil
     writer.end_attempt(attempt, outcome);
     if (journal.ended)
         writer.set_cost(attempt, cost.sku, cost.devices,
-                        journal.ended->train_seconds * static_cast<double>(cost.devices),
+                        journal.ended->train_seconds * static_cast<double>(cost.devices) / cost.trials_per_device,
                         journal.ended->flops > 0 ? journal.ended->flops
                                                     : (journal.last_point ? journal.last_point->flops : 0));
     if (std::filesystem::is_directory(run_folder)) write_outcome_file(run_folder, outcome);

@@ -14,6 +14,7 @@ namespace deft::sweeps {
 struct CostBasis {
     std::string sku;
     std::int64_t devices = 1;
+    int trials_per_device = 1;
 };
 
 // Ends orphans, takes in the rest of their journals, and gives every attempt that is still marked live an end. Call it

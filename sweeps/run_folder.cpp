@@ -33,7 +33,8 @@ std::string last_painted(const std::string& line) {
 }  // namespace
 
 void write_trial_file(const Point& point, const std::string& sweep,
-                      const results_db::NewAttempt& attempt, const experiments::TrialPlaces& places, int threads) {
+                      const results_db::NewAttempt& attempt, const experiments::TrialPlaces& places,
+                      const experiments::TrialSlot& slot) {
     const Json trial = {{"schema", kTrialSchema},
                         {"config", experiments::to_json(point.config)},
                         {"seed", point.seed},
@@ -47,7 +48,8 @@ void write_trial_file(const Point& point, const std::string& sweep,
                         {"attempt", attempt.number},
                         {"uid", attempt.uid},
                         {"driver_pid", ::getpid()},
-                        {"threads", threads},
+                        {"device", engine::device_name(slot.device)},
+                        {"threads", slot.threads},
                         {"data_folder", places.data_folder.string()},
                         {"checkpoint_folder", places.checkpoint_folder.string()},
                         {"resume", places.resume}};
@@ -69,7 +71,8 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
         result.places.data_folder = trial.at("data_folder").get<std::string>();
         result.places.checkpoint_folder = trial.at("checkpoint_folder").get<std::string>();
         result.places.resume = trial.at("resume").get<bool>();
-        result.threads = trial.at("threads").get<int>();
+        result.slot.device = trial.at("device") == "cuda" ? engine::Device::cuda : engine::Device::cpu;
+        result.slot.threads = trial.at("threads").get<int>();
         result.driver_pid = trial.at("driver_pid").get<pid_t>();
         return result;
     } catch (const Json::exception& error) {

@@ -16,17 +16,17 @@
 
 namespace deft::sweeps {
 
-inline constexpr const char* kTrialSchema = "deft-trial/2";
+inline constexpr const char* kTrialSchema = "deft-trial/3";
 
 struct TrialFile {
     experiments::TrialConfig config;
     experiments::TrialPlaces places;
-    int threads = 1;
+    experiments::TrialSlot slot;
     pid_t driver_pid = 0;  // of the process that wrote it
 };
 
 void write_trial_file(const Point& point, const std::string& sweep, const results_db::NewAttempt& attempt,
-                      const experiments::TrialPlaces& places, int threads);
+                      const experiments::TrialPlaces& places, const experiments::TrialSlot& slot);
 // Errors: io, config.
 TrialFile read_trial_file(const std::filesystem::path& run_folder);
 

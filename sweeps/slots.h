@@ -1,15 +1,47 @@
 #pragma once
-// How many trials run at once, and on how many threads each.
+// Where trials run: one at a time in each slot.
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
+#include "engine/core/backend.h"
+#include "sweeps/expand.h"
 
 namespace deft::sweeps {
 
-// "auto": as many as the cores allow at `threads` each, at least one. "cpu:N": N.
+// What `slots` says: "auto", "cpu:N", "gpu", "gpu:N", "gpu:N/K".
+struct SlotRequest {
+    enum class Where { automatic, cpu, gpu } where = Where::automatic;
+    int count = 0;    // cpu: trials at once; gpu: cards, 0 for every visible one
+    int per_gpu = 1;  // trials at once on a card
+    std::string text = "auto";
+};
 // Errors: config or usage, with the place where one is given.
-int slot_count(const std::string& text, int threads, const Place& place = {});
+SlotRequest parse_slots(const std::string& text, const Place& place = {});
+
+struct Slot {
+    engine::Device device = engine::Device::cpu;
+    std::string gpu_uuid, gpu_name;
+    std::int64_t memory_bytes = 0;  // of the GPU, what a trial here may plan; 0 on the CPU: not limited
+    int per_gpu = 1;
+};
+
+// "auto": a slot a GPU, without one as many as the cores allow at `threads` each, at least one.
+// Errors: missing, where fewer GPUs are visible than asked for.
+std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<engine::Gpu>& gpus,
+                             const std::string& gpu_problem);
+// On the GPUs of this machine.
+std::vector<Slot> make_slots(const SlotRequest& request, int threads);
+
+// Whether the trial's planned buffers fit the slot.
+bool fits(const Point& point, const Slot& slot);
+// Errors: config, where the slots' device lacks the trial's dtype or head size; memory, where its buffers fit none.
+void require_fit(const Point& point, const std::vector<Slot>& slots);
+
+// "2 slots of 1 thread", "1 slot on a GPU (NVIDIA H200)".
+std::string describe_slots(const std::vector<Slot>& slots, int threads);
 
 // The cores that this process may use.
 int usable_cores();

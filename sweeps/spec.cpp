@@ -193,7 +193,7 @@ void read_resources(const ConfigNode& node, Spec& spec) {
     spec.device = read_device(reader);
     if (threads < 1 || threads > 1024) refuse(reader.place("threads"), "resources.threads must be 1 to 1024");
     spec.threads = static_cast<int>(threads);
-    slot_count(spec.slots, spec.threads, reader.place("slots"));
+    parse_slots(spec.slots, reader.place("slots"));
 }
 
 std::int64_t date_to_ms(const std::string& text, const Place& place) {

@@ -12,11 +12,8 @@ namespace {
 constexpr std::int64_t kLargestCudaHead = 128;
 
 void require_cuda(const Backend& backend, std::int64_t head_size) {
-    if constexpr (!kernels::cuda::kBuilt)
-        throw Error(ErrorKind::missing, "this build has no CUDA",
-                    "build with `./deft --cuda`, which needs nvcc 12 or newer, or use cpu slots");
-    else if (const std::string reason = kernels::cuda::unusable_reason(); !reason.empty())
-        throw Error(ErrorKind::missing, "no CUDA device can be used: " + reason, "use cpu slots, or mend that");
+    if (const std::string problem = gpu_problem(); !problem.empty())
+        throw Error(ErrorKind::missing, "no GPU can be used: " + problem, "use cpu slots, or see `deft doctor`");
     if (backend.dtype != DType::f32 && backend.dtype != DType::bf16)
         throw Error(ErrorKind::config, fmt::format("the cuda backend has no {}", dtype_name(backend.dtype)),
                     "use f32 or bf16");
@@ -30,6 +27,19 @@ void require_cuda(const Backend& backend, std::int64_t head_size) {
 
 const char* device_name(Device device) {
     return device == Device::cpu ? "cpu" : "cuda";
+}
+
+std::vector<Gpu> usable_gpus() {
+    std::vector<Gpu> gpus;
+    if constexpr (kernels::cuda::kBuilt)
+        for (const kernels::cuda::DeviceInfo& device : kernels::cuda::devices())
+            gpus.push_back({device.name, device.uuid, device.memory_bytes});
+    return gpus;
+}
+
+std::string gpu_problem() {
+    if constexpr (kernels::cuda::kBuilt) return kernels::cuda::unusable_reason();
+    return "this program was built without CUDA (build it with ./deft --cuda, which needs nvcc 12 or newer)";
 }
 
 void require_backend(const Backend& backend, std::int64_t head_size) {

@@ -1,6 +1,10 @@
 #pragma once
 // Where a model computes, and in which type.
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "engine/core/tensor.h"
 
 namespace deft::engine {
@@ -13,6 +17,16 @@ struct Backend {
     DType dtype = DType::f32;  // of activations; cpu: f32 (and f64, the specification); cuda: f32, bf16
     int threads = 1;           // of the CPU
 };
+
+// A GPU that this process could use.
+struct Gpu {
+    std::string name;  // "NVIDIA H200"
+    std::string uuid;  // as CUDA_VISIBLE_DEVICES takes it
+    std::int64_t memory_bytes = 0;
+};
+std::vector<Gpu> usable_gpus();
+// Why there is none, in words for a user; empty where there is one.
+std::string gpu_problem();
 
 // Errors: config, for a dtype or a head size that the backend lacks; missing, for a device that this build or machine
 // lacks.

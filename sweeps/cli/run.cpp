@@ -73,7 +73,7 @@ int run(const Arguments& arguments) {
     const sweeps::Spec spec = arguments.spec.load();
     options.root = arguments.root;
     options.threads = arguments.threads > 0 ? arguments.threads : spec.threads;
-    options.slots = sweeps::slot_count(arguments.slots.empty() ? spec.slots : arguments.slots, options.threads);
+    options.slots = sweeps::make_slots(sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots), options.threads);
     options.only = arguments.spec.only;
     options.fail_fast = arguments.fail_fast;
     options.dry_run = arguments.dry_run;
@@ -96,7 +96,7 @@ void add_run(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("run", "Train what a sweep has left to train, and print its table");
     arguments->spec.add_to(*command);
     command->add_option("--root", arguments->root, "Where results go")->capture_default_str();
-    command->add_option("--slots", arguments->slots, "Trials at once: auto, or as in cpu:2");
+    command->add_option("--slots", arguments->slots, "Trials at once: auto, or as in cpu:2, gpu:1, gpu:1/2 (two on a card)");
     command->add_option("--threads", arguments->threads, "Threads of each trial")->check(CLI::Range(1, 1024));
     command->add_option("--progress", arguments->progress, "auto, live, plain or none")->capture_default_str();
     command->add_flag("--dry-run", arguments->dry_run, "Say what would be trained, and train nothing");

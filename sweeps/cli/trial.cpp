@@ -30,7 +30,7 @@ void add_trial(CLI::App& app, Context& context) {
                 fmt::format("process {}, which this trial was started for, is not its parent", trial.driver_pid),
                 "start the sweep, and leave its trials to it: deft run SWEEP", *folder);
         const sweeps::SignalWatch signals;
-        context.exit_code = experiments::run_trial(trial.config, trial.places, {engine::Device::cpu, trial.threads},
+        context.exit_code = experiments::run_trial(trial.config, trial.places, trial.slot,
                                                    [&signals] { return signals.terminated(); });
     });
 }

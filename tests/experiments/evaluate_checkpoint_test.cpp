@@ -34,7 +34,7 @@ struct TinyTrial {
         TrialConfig config = parse_trial_config(node, 1, folder.path());
         resolve_data(config);
         const TrialPlaces places{folder.path(), folder / "data", folder / "checkpoints"};
-        REQUIRE(run_trial(config, places, 1, [] { return false; }) == 0);
+        REQUIRE(run_trial(config, places, {}, [] { return false; }) == 0);
         checkpoint = newest_checkpoint(folder / "checkpoints").value();
     }
 

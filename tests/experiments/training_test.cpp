@@ -26,7 +26,7 @@ double accuracy(const ConfigNode& node, std::int64_t seed) {
     experiments::resolve_data(config);
     char name[] = "/tmp/deft-training-XXXXXX";
     const fs::path folder = mkdtemp(name);
-    REQUIRE(experiments::run_trial(config, {folder, folder / "data", folder / "checkpoints"}, 1, [] { return false; }) == 0);
+    REQUIRE(experiments::run_trial(config, {folder, folder / "data", folder / "checkpoints"}, {}, [] { return false; }) == 0);
     double value = -1;
     std::ifstream in(folder / "journal.jsonl");
     for (std::string line; std::getline(in, line);) {

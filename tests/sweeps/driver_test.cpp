@@ -31,7 +31,7 @@ std::size_t run_folders(const FakeSweep& sweep) {
 
 TEST_CASE("Trials that end well are stored with their cost, and not trained again") {
     FakeSweep sweep({"ok-a", "ok-b", "ok-c"});
-    sweep.options.slots = 2;
+    sweep.options.slots.resize(2);
     sweep.options.threads = 2;
     RunSummary summary = sweep.run();
     CHECK(summary.exit_code == kExitOk);

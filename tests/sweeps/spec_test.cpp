@@ -172,14 +172,14 @@ TEST_CASE("Resources and prices") {
     const std::string price = "[price]\nsku = \"m\"\nusd_per_device_hour = 0.5\nsource = \"list\"\ndate = ";
     const Spec spec = load(kSmall + "[resources]\nthreads = 2\nslots = \"cpu:3\"\n" + price + "\"1970-01-02\"\n");
     CHECK(spec.threads == 2);
-    CHECK(slot_count(spec.slots, spec.threads) == 3);
+    CHECK(make_slots(parse_slots(spec.slots), spec.threads).size() == 3);
     REQUIRE(spec.price);
     CHECK(spec.price->valid_from_ms == 86'400'000);
     CHECK(spec.price->usd_per_hour == 0.5);
     CHECK_THAT(wrong(kSmall + price + "\"2024-02-30\"\n"), ContainsSubstring("'2024-02-30' is no date"));
     CHECK_THAT(wrong(kSmall + price + "2024-02-03\n"), ContainsSubstring("dates are not used here"));
     CHECK_THAT(wrong(kSmall + "[resources]\nthreads = 0\n"), ContainsSubstring("s.toml:6:11"));
-    CHECK_THAT(wrong(kSmall + "[resources]\nslots = \"gpu:1\"\n"), ContainsSubstring("s.toml:6:9: 'gpu:1'"));
+    CHECK_THAT(wrong(kSmall + "[resources]\nslots = \"gpu:0\"\n"), ContainsSubstring("s.toml:6:9: 'gpu:0'"));
     CHECK(slot_count("auto", 1'000'000) == 1);
     CHECK(slot_count("auto", 1) == usable_cores());
 }
