@@ -206,10 +206,25 @@ std::size_t cpu_workspace_bytes(const WorkspaceNeed& need) {
                      select_kept_tokens_workspace(need.backend.threads, need.T), global_norm_workspace(need.parameters)});
 }
 
+std::size_t cuda_workspace_bytes(const WorkspaceNeed& need) {
+    if constexpr (kernels::cuda::kBuilt) {
+        using namespace kernels::cuda;
+        const std::int64_t rows = need.B * need.T, d = need.C / need.H;
+        return std::max({embedding_backward_workspace(need.B, need.T), layernorm_backward_workspace(rows, need.C),
+                         linear_backward_weight_workspace(rows, need.C, 3 * need.C),
+                         linear_backward_weight_workspace(rows, need.C, need.C),
+                         linear_backward_weight_workspace(rows, need.C, need.hidden),
+                         linear_backward_weight_workspace(rows, need.hidden, need.C),
+                         attention_backward_workspace(need.B, need.T, need.H, d),
+                         head_loss_workspace(rows, need.C, need.V), global_norm_workspace(need.parameters)});
+    }
+    return cpu_workspace_bytes(need);  // a plan in a build without CUDA: the nearest there is
+}
+
 }  // namespace
 
 std::size_t workspace_bytes(const WorkspaceNeed& need) {
-    return need.backend.device == Device::cuda && kernels::cuda::kBuilt ? cuda_workspace_bytes(need) : cpu_workspace_bytes(need);
+    return need.backend.device == Device::cuda ? cuda_workspace_bytes(need) : cpu_workspace_bytes(need);
 }
 
 }  // namespace deft::engine

@@ -1,4 +1,11 @@
 #pragma once
-namespace deft::kernels { struct bf16; }
+// All CUDA kernels.
+
+#include "kernels/cuda/attention.h"
+#include "kernels/cuda/embedding.h"
 #include "kernels/cuda/exec.h"
-namespace deft::kernels::cuda { void round_to(Exec&, bf16*, const float*, long); }
+#include "kernels/cuda/head_loss.h"
+#include "kernels/cuda/layernorm.h"
+#include "kernels/cuda/linear.h"
+#include "kernels/cuda/optimizer.h"
+#include "kernels/cuda/token_selection.h"

@@ -105,6 +105,6 @@ TEST_CASE("a checkpoint of another model is refused") {
     Trainer four(tiny_config(4), corpus, 1), three(tiny_config(3), corpus, 1), five(tiny_config(5), corpus, 1);
     save_checkpoint(four, folder / "c", Json::object(), 30);
     CHECK_THROWS_WITH(load_checkpoint(five, folder / "c"), ContainsSubstring("of another model"));
-    CHECK_THROWS_WITH(load_weights(five.model(), folder / "c"), ContainsSubstring("h.4."));
+    CHECK_THROWS_WITH(load_weights(five.exec(), five.model(), folder / "c"), ContainsSubstring("h.4."));
     CHECK(five.counts().steps == 0);
 }
