@@ -12,7 +12,8 @@ namespace deft::kernels::cuda {
 
 namespace {
 
-// The blocks of one head stand apart, so that blocks that start together have about the same work; the longest go first.
+// The blocks of one head stand apart, so that blocks that start together have about the same work; the longest go
+// first.
 struct TilePlace {
     std::int64_t head, first_row;
 };
@@ -45,7 +46,8 @@ __global__ void __launch_bounds__(kTileThreads)
         for (int i = 0; i < kItems; ++i) {
             float highest = -INFINITY;
             for (int j = 0; j < kItems; ++j) {
-                score[i][j] = s.sees(place.first_row + Tile::row(i), k0 + Tile::col(j)) ? s.scale * score[i][j] : -INFINITY;
+                score[i][j] =
+                    s.sees(place.first_row + Tile::row(i), k0 + Tile::col(j)) ? s.scale * score[i][j] : -INFINITY;
                 highest = fmaxf(highest, score[i][j]);
             }
             const float new_m = fmaxf(m[i], row_max(highest)), rescale = expf(m[i] - new_m);
@@ -107,8 +109,8 @@ struct TileGradients {
     }
 };
 
-// FlashAttention-2 algorithm 2 without atomic sums, first half: one block a tile of keys walks over the queries that see
-// it. dk = ds^T q, dv = p^T dout.
+// FlashAttention-2 algorithm 2 without atomic sums, first half: one block a tile of keys walks over the queries that
+// see it. dk = ds^T q, dv = p^T dout.
 template <class Real, class Tile>
 __global__ void __launch_bounds__(kTileThreads)
     attention_gradient_of_keys(Real* dqkv, const Real* dout, const Real* qkv, const float* lse, const float* delta,
@@ -176,8 +178,9 @@ __global__ void __launch_bounds__(kTileThreads)
 template <class F>
 void with_tile(std::int64_t d, const F& f) {
     if (d > kMostHeadSize)
-        throw Error(ErrorKind::config, "attention on CUDA takes heads of at most " + std::to_string(kMostHeadSize) +
-                                           " values, not " + std::to_string(d),
+        throw Error(ErrorKind::config,
+                    "attention on CUDA takes heads of at most " + std::to_string(kMostHeadSize) + " values, not " +
+                        std::to_string(d),
                     "use more heads, or the CPU");
     if (d <= 32) return f(HeadTile<64, 32>{});
     if (d <= 64) return f(HeadTile<64, 64>{});

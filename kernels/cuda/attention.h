@@ -1,6 +1,6 @@
 #pragma once
-// Multi-head attention, tiled with online softmax (Dao 2023, FlashAttention-2, algorithms 1 and 2): never a (T, T) matrix.
-// Real: float or bf16; lse and all arithmetic are float.
+// Multi-head attention, tiled with online softmax (Dao 2023, FlashAttention-2, algorithms 1 and 2): never a (T, T)
+// matrix. Real: float or bf16; lse and all arithmetic are float.
 
 #include "kernels/cuda/exec.h"
 #include "kernels/types.h"

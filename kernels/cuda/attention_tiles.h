@@ -1,6 +1,6 @@
 #pragma once
-// Tiles of attention in shared memory, and their products in registers. 256 threads stand as 16 x 16: thread (y, x) owns
-// rows y, y + 16, ... and columns x, x + 16, ... of every result, so that a row belongs to one half warp.
+// Tiles of attention in shared memory, and their products in registers. 256 threads stand as 16 x 16: thread (y, x)
+// owns rows y, y + 16, ... and columns x, x + 16, ... of every result, so that a row belongs to one half warp.
 
 #include <cstdint>
 
@@ -20,8 +20,8 @@ struct AttentionShape {
     __device__ bool sees(std::int64_t query, std::int64_t key) const { return key < T && (!causal || key <= query); }
 };
 
-// Where the rows of head `number` of B H begin, and how far they stand apart, in qkv (B, T, 3, H, d), in (B, T, H, d) and
-// in (B, H, T).
+// Where the rows of head `number` of B H begin, and how far they stand apart, in qkv (B, T, 3, H, d), in (B, T, H, d)
+// and in (B, H, T).
 struct Head {
     std::int64_t q, k, v, packed_stride, plain, plain_stride, row;
 
@@ -80,11 +80,13 @@ __device__ inline void store_tile(Real* rows, std::int64_t stride, std::int64_t 
 template <class Tile>
 __device__ inline void add_row_products(float (&sums)[Tile::kRowsOfThread][Tile::kRowsOfThread], const float* a,
                                         const float* b) {
-    constexpr int kItems = Tile::kRowsOfThread;
+    constexpr int kItems = Tile::kRowsOfThread, kApart = kTileEdge * Tile::kStride;
+    a += Tile::row(0) * Tile::kStride;
+    b += Tile::col(0) * Tile::kStride;
     for (int c = 0; c < Tile::kCols; ++c) {
         float of_a[kItems], of_b[kItems];
-        for (int i = 0; i < kItems; ++i) of_a[i] = a[Tile::row(i) * Tile::kStride + c];
-        for (int j = 0; j < kItems; ++j) of_b[j] = b[Tile::col(j) * Tile::kStride + c];
+        for (int i = 0; i < kItems; ++i) of_a[i] = a[i * kApart + c];
+        for (int j = 0; j < kItems; ++j) of_b[j] = b[j * kApart + c];
         for (int i = 0; i < kItems; ++i)
             for (int j = 0; j < kItems; ++j) sums[i][j] += of_a[i] * of_b[j];
     }
@@ -95,12 +97,14 @@ template <class Tile, bool kTransposed>
 __device__ inline void add_weighted(float (&sums)[Tile::kRowsOfThread][Tile::kColsOfThread], const float* weights,
                                     const float* tile) {
     constexpr int kItems = Tile::kRowsOfThread, kCols = Tile::kColsOfThread;
+    constexpr int kStep = kTransposed ? Tile::kWeightStride : 1;  // from one summed index to the next
+    constexpr int kApart = kTransposed ? kTileEdge : kTileEdge * Tile::kWeightStride;  // from one own row to the next
+    weights += Tile::row(0) * (kTransposed ? 1 : Tile::kWeightStride);
+    tile += Tile::col(0);
     for (int r = 0; r < Tile::kRows; ++r) {
         float weight[kItems], value[kCols];
-        for (int i = 0; i < kItems; ++i)
-            weight[i] = kTransposed ? weights[r * Tile::kWeightStride + Tile::row(i)]
-                                    : weights[Tile::row(i) * Tile::kWeightStride + r];
-        for (int j = 0; j < kCols; ++j) value[j] = tile[r * Tile::kStride + Tile::col(j)];
+        for (int i = 0; i < kItems; ++i) weight[i] = weights[r * kStep + i * kApart];
+        for (int j = 0; j < kCols; ++j) value[j] = tile[r * Tile::kStride + kTileEdge * j];
         for (int i = 0; i < kItems; ++i)
             for (int j = 0; j < kCols; ++j) sums[i][j] += weight[i] * value[j];
     }

@@ -103,7 +103,7 @@ __global__ void add_token_rows(float* dwte, const Real* dout, const std::int32_t
     const std::int32_t count = groups.count[position];
     float* out = dwte + token[position] * C;
     const int lane = warp_lane(), warp = static_cast<int>(threadIdx.x) / kWarpSize;
-    DEFT_SHARED(float, sums, kRowsOfBlock * kWarpSize);  // (warp, lane)
+    DEFT_SHARED(float, sums, kRowsOfBlock* kWarpSize);  // (warp, lane)
     for (std::int64_t first = 0; first < C; first += kWarpSize) {
         const std::int64_t c = first + lane;
         float sum = 0;

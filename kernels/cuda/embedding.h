@@ -12,8 +12,8 @@ template <class Real>
 void embedding_forward(Exec&, Real* out, const std::int32_t* token, const Real* wte, const Real* wpe, std::int64_t B,
                        std::int64_t T, std::int64_t C, std::int64_t V);
 
-// dwte (V, C) += rows of dout, always added: the tied head has written it. dwpe (max_T, C) = or += sums over B; rows from T
-// on are zeroed when not accumulating. Tokens must lie in [0, V). B T < 2^31.
+// dwte (V, C) += rows of dout, always added: the tied head has written it. dwpe (max_T, C) = or += sums over B; rows
+// from T on are zeroed when not accumulating. Tokens must lie in [0, V). B T < 2^31.
 template <class Real>
 void embedding_backward(Exec&, float* dwte, float* dwpe, const Real* dout, const std::int32_t* token, std::int64_t B,
                         std::int64_t T, std::int64_t C, std::int64_t max_T, Accumulate);

@@ -21,8 +21,8 @@ std::int64_t padded_vocabulary(std::int64_t V) {
     return ceil_div(V, 64) * 64;
 }
 
-// Rows whose logits exist at once: an eighth of all, but enough to pay for the passes over w and dw, and at most 256 MiB
-// of logits.
+// Rows whose logits exist at once: an eighth of all, but enough to pay for the passes over w and dw, and at most 256
+// MiB of logits.
 std::int64_t chunk_rows(std::int64_t rows, std::int64_t V) {
     constexpr std::int64_t kMostBytes = 256 << 20, kLeastRows = 256, kGrain = 128;
     const std::int64_t fit = kMostBytes / (padded_vocabulary(V) * static_cast<std::int64_t>(sizeof(float)));
@@ -52,8 +52,8 @@ struct LogSumExp {
     float sum;  // of exp(logit - highest)
 };
 
-// Over one row of V logits by one block. One pass: each thread keeps its own running maximum (Milakov & Gimelshein 2018,
-// "Online normalizer calculation for softmax", algorithm 3).
+// Over one row of V logits by one block. One pass: each thread keeps its own running maximum (Milakov & Gimelshein
+// 2018, "Online normalizer calculation for softmax", algorithm 3).
 __device__ LogSumExp row_log_sum_exp(const float* logits, std::int64_t V) {
     float highest = -FLT_MAX, sum = 0;
     for (std::int64_t v = threadIdx.x; v < V; v += blockDim.x) {

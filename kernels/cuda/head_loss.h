@@ -9,8 +9,8 @@ namespace deft::kernels::cuda {
 
 // loss (rows) = -log softmax(x W^T)[target], nats, 0 where target is kIgnoreTarget.
 // dx (rows, C) = scale * d(sum of loss)/dx; dw (V, C) = or += scale * d(sum of loss)/dw.
-// x (rows, C), w (V, C), target (rows). A target outside [0, V), which a caller should have refused, gives a loss of NaN
-// and no gradient.
+// x (rows, C), w (V, C), target (rows). A target outside [0, V), which a caller should have refused, gives a loss of
+// NaN and no gradient.
 template <class Real>
 void head_loss_train(Exec&, float* loss, Real* dx, float* dw, const Real* x, const Real* w, const std::int32_t* target,
                      std::int64_t rows, std::int64_t C, std::int64_t V, double scale, Accumulate);

@@ -17,8 +17,8 @@ struct TakenRows {
     __device__ std::int64_t in_stream(std::int64_t i) const { return index == nullptr ? i : i / K * T + index[i]; }
 };
 
-// x = stream rows, plus delta (rows, C) unless null, written to taken (rows, C) unless null; y = (x - mean) rstd weight +
-// bias, with the biased variance in two passes.
+// x = stream rows, plus delta (rows, C) unless null, written to taken (rows, C) unless null; y = (x - mean) rstd weight
+// + bias, with the biased variance in two passes.
 template <class Real, int kWidth>
 __global__ void normalise_rows(Real* y, Real* taken, float* mean_out, float* rstd_out, const Real* stream,
                                const Real* delta, TakenRows rows, const Real* weight, const Real* bias) {
@@ -105,7 +105,8 @@ __global__ void normalise_rows_backward(Real* dx, TakenRows rows, const Real* dy
             gn_total += g[i] * w[i] * ((n[i] - mean) * rstd);
         }
     }
-    const float g_mean = warp_sum(g_total) / static_cast<float>(C), gn_mean = warp_sum(gn_total) / static_cast<float>(C);
+    const float g_mean = warp_sum(g_total) / static_cast<float>(C),
+                gn_mean = warp_sum(gn_total) / static_cast<float>(C);
     Real* dx_row = dx + rows.in_stream(row) * C;
     for (std::int64_t c = first; c < C; c += stride) {
         float residual[kWidth] = {};
@@ -113,8 +114,7 @@ __global__ void normalise_rows_backward(Real* dx, TakenRows rows, const Real* dy
         load(g, dy_row + c);
         load(w, weight + c);
         if (dresidual != nullptr) load(residual, dresidual + row * C + c);
-        for (int i = 0; i < kWidth; ++i)
-            residual[i] += rstd * (g[i] * w[i] - g_mean - (n[i] - mean) * rstd * gn_mean);
+        for (int i = 0; i < kWidth; ++i) residual[i] += rstd * (g[i] * w[i] - g_mean - (n[i] - mean) * rstd * gn_mean);
         store(dx_row + c, residual);
     }
 }

@@ -1,7 +1,7 @@
 #pragma once
 // Layer normalisation (Ba et al. 2016), with the residual and row-index forms that a pre-norm block needs.
-// A stream is (B, T, C); index (B, K) names, sorted, the rows of each sample that are taken; index == nullptr: all rows,
-// K == T. Real: float or bf16; statistics and gradients of weights are float.
+// A stream is (B, T, C); index (B, K) names, sorted, the rows of each sample that are taken; index == nullptr: all
+// rows, K == T. Real: float or bf16; statistics and gradients of weights are float.
 
 #include "kernels/cuda/exec.h"
 #include "kernels/types.h"

@@ -29,7 +29,8 @@ __device__ inline float gelu_derivative(float x) {
 
 // z (rows, out) += bias (out), unless null; y (rows, out), which may be z, = act(z).
 template <class Real, int kWidth>
-__global__ void add_bias_activate(Real* y, Real* z, const Real* bias, std::int64_t rows, std::int64_t out, bool is_gelu) {
+__global__ void add_bias_activate(Real* y, Real* z, const Real* bias, std::int64_t rows, std::int64_t out,
+                                  bool is_gelu) {
     const std::int64_t row = warp_row();
     if (row >= rows) return;
     for (std::int64_t col = warp_lane() * kWidth; col < out; col += kWarpSize * kWidth) {

@@ -38,7 +38,8 @@ __global__ void sum_values(double* total, const float* x, std::int64_t n, bool a
     if (threadIdx.x == 0) total[0] = adds ? total[0] + sum : sum;
 }
 
-// Settings of a step, with the bias corrections folded in: lr m^ / (sqrt(v^) + eps) = m_scale m / (sqrt(v_scale v) + eps).
+// Settings of a step, with the bias corrections folded in: lr m^ / (sqrt(v^) + eps) = m_scale m / (sqrt(v_scale v) +
+// eps).
 struct Step {
     float beta1, one_minus_beta1, beta2, one_minus_beta2, m_scale, v_scale, eps, decay;
     double max_grad_norm;

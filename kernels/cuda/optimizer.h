@@ -1,6 +1,6 @@
 #pragma once
-// Global gradient norm and AdamW (Loshchilov & Hutter 2019, algorithm 2), over flat buffers. Master weights, moments and
-// gradients are float whatever the type of activations.
+// Global gradient norm and AdamW (Loshchilov & Hutter 2019, algorithm 2), over flat buffers. Master weights, moments
+// and gradients are float whatever the type of activations.
 
 #include "kernels/bf16.h"
 #include "kernels/cuda/exec.h"

@@ -41,7 +41,8 @@ __device__ Cut select_cut(const Keys& keys, std::int64_t T, std::int64_t K) {
         __syncthreads();
         const std::uint32_t own = count[threadIdx.x];
         const std::uint32_t before = block_prefix(own).before;
-        if (before < cut.ties && cut.ties <= before + own) *chosen = {cut.key | threadIdx.x << shift, cut.ties - before};
+        if (before < cut.ties && cut.ties <= before + own)
+            *chosen = {cut.key | threadIdx.x << shift, cut.ties - before};
         __syncthreads();
         cut = *chosen;
     }
