@@ -172,14 +172,22 @@ void global_norm(Exec& exec, Tensor norm, Tensor x) {
 void adamw_update(Exec& exec, Tensor param, Tensor rounded, Tensor m, Tensor v, Tensor grad, Tensor norm, Tensor loss,
                   const AdamW& settings) {
     dispatch(exec, param.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+<<<<<<< HEAD
         adamw_update(backend, param.as<Sum<T_>>(), rounded.as<kernels::bf16>(), m.as<Sum<T_>>(), v.as<Sum<T_>>(), grad.as<Sum<T_>>(),
+=======
+        adamw_update(backend, param.as<T_>(), rounded.as<kernels::bf16>(), m.as<T_>(), v.as<T_>(), grad.as<T_>(),
+>>>>>>> K
                      norm.as<double>(), loss.as<double>(), param.numel(), settings);
     });
 }
 
 void sum(Exec& exec, Tensor total, Tensor x, Accumulate accumulate) {
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+<<<<<<< HEAD
         sum(backend, total.as<double>(), x.as<Sum<T_>>(), x.numel(), accumulate);
+=======
+        sum(backend, total.as<double>(), x.as<T_>(), x.numel(), accumulate);
+>>>>>>> K
     });
 }
 
