@@ -172,22 +172,15 @@ void global_norm(Exec& exec, Tensor norm, Tensor x) {
 void adamw_update(Exec& exec, Tensor param, Tensor rounded, Tensor m, Tensor v, Tensor grad, Tensor norm, Tensor loss,
                   const AdamW& settings) {
     dispatch(exec, param.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-<<<<<<< HEAD
-        adamw_update(backend, param.as<Sum<T_>>(), rounded.as<kernels::bf16>(), m.as<Sum<T_>>(), v.as<Sum<T_>>(), grad.as<Sum<T_>>(),
-=======
-        adamw_update(backend, param.as<T_>(), rounded.as<kernels::bf16>(), m.as<T_>(), v.as<T_>(), grad.as<T_>(),
->>>>>>> K
-                     norm.as<double>(), loss.as<double>(), param.numel(), settings);
+        adamw_update(backend, param.as<Sum<T_>>(), rounded.as<kernels::bf16>(), m.as<Sum<T_>>(),
+                     v.as<Sum<T_>>(), grad.as<Sum<T_>>(), norm.as<double>(), loss.as<double>(),
+                     param.numel(), settings);
     });
 }
 
 void sum(Exec& exec, Tensor total, Tensor x, Accumulate accumulate) {
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-<<<<<<< HEAD
         sum(backend, total.as<double>(), x.as<Sum<T_>>(), x.numel(), accumulate);
-=======
-        sum(backend, total.as<double>(), x.as<T_>(), x.numel(), accumulate);
->>>>>>> K
     });
 }
 
@@ -217,13 +210,13 @@ std::size_t cpu_workspace_bytes(const WorkspaceNeed& need) {
 std::size_t cuda_workspace_bytes(const WorkspaceNeed& need) {
     if constexpr (kernels::cuda::kBuilt) {
         using namespace kernels::cuda;
-        const std::int64_t rows = need.B * need.T, d = need.C / need.H;
+        const std::int64_t rows = need.B * need.T;
         return std::max({embedding_backward_workspace(need.B, need.T), layernorm_backward_workspace(rows, need.C),
                          linear_backward_weight_workspace(rows, need.C, 3 * need.C),
                          linear_backward_weight_workspace(rows, need.C, need.C),
                          linear_backward_weight_workspace(rows, need.C, need.hidden),
                          linear_backward_weight_workspace(rows, need.hidden, need.C),
-                         attention_backward_workspace(need.B, need.T, need.H, d),
+                         attention_backward_workspace(need.B, need.T, need.H),
                          head_loss_workspace(rows, need.C, need.V), global_norm_workspace(need.parameters)});
     }
     return cpu_workspace_bytes(need);  // a plan in a build without CUDA: the nearest there is

@@ -59,12 +59,9 @@ void adamw_update(Exec&, Tensor param, Tensor rounded, Tensor m, Tensor v, Tenso
                   const AdamW&);
 // total (1) f64
 void sum(Exec&, Tensor total, Tensor x, Accumulate);
-<<<<<<< HEAD
 
 // to = from (f32) rounded; both flat, to bf16
 void round_to(Exec&, Tensor to, Tensor from);
-=======
->>>>>>> K
 
 // Bytes of workspace that a training step of these extents needs.
 struct WorkspaceNeed {
