@@ -20,6 +20,12 @@ std::int64_t even_cut(std::int64_t extent, std::int64_t pieces) {
 
 }  // namespace
 
+std::string gemm_library() {
+    const dnnl_version_t* version = dnnl_version();
+    return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+           std::to_string(version->patch);
+}
+
 TileGrid::TileGrid(std::int64_t rows_, std::int64_t cols_) : rows(rows_), cols(cols_) {
     std::int64_t down = std::max<std::int64_t>(1, ceil_div(rows, kTileRows));
     std::int64_t across = std::max<std::int64_t>(1, ceil_div(cols, kTileCols));

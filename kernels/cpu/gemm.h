@@ -1,10 +1,15 @@
 #pragma once
 // Matrix products on a fixed grid of tiles. gemm.cpp alone knows which library multiplies.
 
+#include <string>
+
 #include "kernels/cpu/exec.h"
 #include "kernels/cpu/parallel.h"
 
 namespace deft::kernels::cpu {
+
+// "oneDNN 2.6.3"
+std::string gemm_library();
 
 // A row-major operand; `leading` is the distance between stored rows. transposed: the product uses its transpose.
 struct Operand {

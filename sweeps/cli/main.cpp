@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
     deft::cli::add_data(app, context);
     deft::cli::add_analyze(app, context);
     deft::cli::add_bench(app, context);
+    deft::cli::add_doctor(app, context);
     deft::cli::add_debug_state(app, context);
     deft::cli::add_trial(app, context);
     refuse_unknown_command(app, argc, argv);
