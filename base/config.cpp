@@ -8,6 +8,7 @@
 #include <toml.hpp>
 
 #include "base/files.h"
+#include "base/first_line.h"
 
 namespace deft {
 
@@ -37,7 +38,7 @@ Place place_of(const toml::syntax_error& error, const std::string& file) {
 
 // The library's messages are banners of several lines; the first holds the reason.
 std::string one_line_reason(const std::string& banner) {
-    std::string line = banner.substr(0, banner.find('\n'));
+    std::string line = first_line(banner);
     if (line.starts_with("[error] ")) line.erase(0, 8);
     if (line.starts_with("toml::")) {
         const std::size_t colon = line.find(": ");

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/first_line.h"
 
 namespace deft::experiments {
 
@@ -37,10 +38,6 @@ std::vector<fs::path> newest_first(const fs::path& folder) {
 
 std::int64_t model_bytes(const fs::path& checkpoint) {
     return static_cast<std::int64_t>(fs::file_size(checkpoint / kModelFile));
-}
-
-std::string first_line(const std::string& text) {
-    return text.substr(0, text.find('\n'));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "reporting/blocks.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
@@ -78,7 +79,7 @@ std::string escaped(std::string_view raw) {
     const std::string text = printable(raw);
     std::string out;
     for (std::size_t at = 0; at < text.size();) {
-        const Character character = decode_character(text, at);
+        const Utf8Character character = decode_utf8(text, at);
         const std::string_view bytes = std::string_view(text).substr(at, character.bytes);
         out += character.code < 0x80 ? escaped_ascii(text[at]) : escaped_unicode(character.code, bytes);
         at += character.bytes;

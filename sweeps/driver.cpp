@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/first_line.h"
 #include "base/process.h"
 #include "experiments/prepare.h"
 #include "sweeps/overview.h"
@@ -382,8 +383,8 @@ class Driver {
 
     void tell_failure(const Running& child, const std::string& name, const results_db::Outcome& outcome) {
         // What follows the first line stands in the log as well.
-        std::string text = fmt::format("failed  {}  ({}): {}", name, outcome.fail_class,
-                                       printable(outcome.error.substr(0, outcome.error.find('\n'))));
+        std::string text =
+            fmt::format("failed  {}  ({}): {}", name, outcome.fail_class, printable(first_line(outcome.error)));
         const fs::path log = child.folder / "log.txt";
         const std::vector<std::string> lines = last_lines(log, kShownLogLines);
         if (!lines.empty()) text += fmt::format("\n  last lines of {}:", log.string());

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/files.h"
+#include "base/first_line.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "engine/data/bpe/bpe_files.h"
@@ -152,8 +153,7 @@ std::shared_ptr<const engine::IndexedDataset> open_tokens(const fs::path& folder
     try {
         return std::make_shared<const engine::IndexedDataset>(folder / "tokens");
     } catch (const Error& error) {
-        const std::string said = error.what();
-        fail_damaged(folder, said.substr(0, said.find('\n')));
+        fail_damaged(folder, first_line(error.what()));
     }
 }
 

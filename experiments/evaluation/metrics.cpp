@@ -7,7 +7,7 @@
 #include <limits>
 #include <numbers>
 
-#include "experiments/evaluation/text.h"
+#include "base/utf8.h"
 
 namespace deft::experiments {
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/utf8.h"
 #include "experiments/evaluation/rolling.h"
 #include "experiments/evaluation/text.h"
 #include "tests/catch.h"

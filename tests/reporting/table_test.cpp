@@ -127,7 +127,6 @@ TEST_CASE("text from outside cannot steer a terminal or break Markdown") {
     CHECK(printable("\xed\xa0\x80") == "\uFFFD\uFFFD\uFFFD");
     CHECK(printable("cut \xe2\x82") == "cut \uFFFD\uFFFD");
     CHECK(printable("\u202Eevil") == " evil");
-    CHECK(first_line("one\ntwo") == "one");
     const Table table{"", {{"a|b"}}, {{"x|y\nz\\<script>"}}, {"n\nm"}};
     CHECK(render_markdown(table) ==
           "|                   a\\|b |\n"
