@@ -52,9 +52,8 @@ SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& 
                         {"tokenizer", dataset.tokenizer.name()},
                         {"tokenizer_sha256", dataset.tokenizer.sha256()}};
     make_folder(folder);
-    saved.model_sha256 = engine::save_checkpoint(trainer, saved.folder, about, dataset.tokenizer.end_of_document());
+    saved.model_sha256 = engine::save_checkpoint(trainer, saved.folder, about, dataset.tokenizer);
     saved.model_bytes = model_bytes(saved.folder);
-    if (dataset.tokenizer.bpe() != nullptr) engine::write_tokenizer(dataset.tokenizer, saved.folder);
     keep_newest_checkpoints(folder, config.checkpoint.keep);
     return saved;
 }

@@ -10,7 +10,6 @@
 #include "base/first_line.h"
 #include "base/json.h"
 #include "base/sha256.h"
-#include "engine/data/bpe/bpe_files.h"
 #include "engine/data/indexed_dataset.h"
 #include "experiments/datasets/corpus_source.h"
 #include "experiments/datasets/file_lock.h"
@@ -131,10 +130,7 @@ void prepare(const CorpusSource& source, const DataConfig& data, const std::stri
 
 engine::Tokenizer stored_tokenizer(const fs::path& folder, const Json& about) {
     const engine::Tokenizer tokenizer =
-        fs::exists(folder / "tokenizer")
-            ? engine::Tokenizer(std::make_shared<const engine::Bpe>(engine::read_bpe(folder / "tokenizer")),
-                                about.at("name").get<std::string>())
-            : engine::Tokenizer::bytes();
+        engine::read_stored_tokenizer(folder / "tokenizer", about.at("name").get<std::string>());
     if (tokenizer.sha256() != about.at("sha256"))
         fail_damaged(folder, fmt::format("the tokenizer in {} is not the one that made its tokens", folder.string()));
     return tokenizer;
