@@ -23,8 +23,6 @@ namespace fs = std::filesystem;
 
 // Raised by hand whenever the same texts give other tokens.
 constexpr int kFormat = 1;
-// Of training text, from its start: enough for the small vocabularies that are trained here.
-constexpr std::size_t kTokenizerTrainingBytes = 16'000'000;
 constexpr const char* kManifest = "manifest.json";
 
 // Documents of the two splits, as ranges of the stored ones.
