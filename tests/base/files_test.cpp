@@ -174,3 +174,18 @@ TEST_CASE("Truncated or damaged compressed data is an io error, wherever it is c
         CHECK(io_refusal([&] { read_text_file(file); }) != "");
     }
 }
+
+TEST_CASE("a text file is found plain before packed") {
+    const TemporaryFolder folder;
+    const auto found = [&] { return find_text_file(folder / "a.txt"); };
+    CHECK_FALSE(found());
+    fs::create_directory(folder / "a.txt.zst");
+    CHECK_FALSE(found());
+    fs::remove(folder / "a.txt.zst");
+    test::write_text(folder / "a.txt.zst", "");
+    CHECK(found() == folder / "a.txt.zst");
+    test::write_text(folder / "a.txt.gz", "");
+    CHECK(found() == folder / "a.txt.gz");
+    test::write_text(folder / "a.txt", "");
+    CHECK(found() == folder / "a.txt");
+}

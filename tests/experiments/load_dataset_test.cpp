@@ -14,6 +14,7 @@
 #include "experiments/datasets/tokenize.h"
 #include "tests/catch.h"
 #include "tests/experiments/with_variable.h"
+#include "tests/packed_text.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
@@ -263,6 +264,24 @@ TEST_CASE("data sets: a prepared folder that was cut is an error that says how t
     manifest["documents"]["valid"] = {3, 1'000'000};
     write_text(prepared / "manifest.json", manifest.dump());
     CHECK_THAT(refusal(load), ContainsSubstring("delete the folder"));
+}
+
+TEST_CASE("data sets: a named tokenizer's files may be packed") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.jsonl", json_lines(numbered_texts(50)));
+    DataConfig data = text_data({"a.jsonl"});
+    data.tokenizer = "bpe";
+    data.vocab = 270;
+    const engine::Tokenizer trained = load_dataset(data, folder.path(), folder / "data").tokenizer;
+    engine::write_tokenizer(trained, folder / "plain");
+    fs::create_directory(folder / "packed");
+    for (const char* name : {"vocab.json", "merges.txt"})
+        write_text(folder / "packed" / (std::string(name) + ".gz"), test::gzip(read_text(folder / "plain" / name)));
+    data.tokenizer = "packed";
+    data.vocab = 0;
+    const Dataset dataset = load_dataset(data, folder.path(), folder / "data");
+    CHECK(dataset.tokenizer.sha256() == trained.sha256());
+    CHECK(dataset.tokenizer.name() == "packed");
 }
 
 TEST_CASE("tokenising: what is written is what was read") {
