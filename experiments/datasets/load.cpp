@@ -226,16 +226,6 @@ Dataset open_indexed(const DataConfig& data, const std::string& base_folder, con
     return dataset;
 }
 
-}  // namespace
-
-engine::Tokenizer named_tokenizer(const std::string& name, const std::string& base_folder) {
-    if (name == "bytes") return engine::Tokenizer::bytes();
-    const std::string folder = name == "gpt2" ? "tokenizers/gpt2" : name;
-    return engine::load_tokenizer(find_data_file(folder + "/vocab.json", base_folder).parent_path());
-}
-
-namespace {
-
 // Fills the hashes of the source's files, so that what is tokenised later is verified to be what was hashed.
 DatasetIdentity identity_of(CorpusSource& source, const DataConfig& data, const std::string& base_folder) {
     DatasetIdentity result;
@@ -248,7 +238,40 @@ DatasetIdentity identity_of(CorpusSource& source, const DataConfig& data, const 
     return result;
 }
 
+void require_planned(const DataConfig& data, const std::string& sha) {
+    if (!data.sha256.empty() && data.sha256 != sha)
+        throw Error(ErrorKind::config,
+                    fmt::format("the corpus has changed since this trial was planned: hash {} where {} was planned",
+                                sha.substr(0, 12), data.sha256.substr(0, 12)),
+                    "run the sweep again: it plans with the corpus as it is now");
+}
+
+fs::path prepared_folder(const fs::path& data_folder, const std::string& sha) {
+    return data_folder / sha.substr(0, 16);
+}
+
+bool is_prepared(const fs::path& folder) {
+    return fs::exists(folder / kManifest);
+}
+
+// The folder appears whole. The caller holds its lock.
+void prepare_whole(const CorpusSource& source, const DataConfig& data, const std::string& base_folder,
+                   const std::string& sha, const fs::path& folder, const PrepareProgress& progress) {
+    const fs::path temporary = folder.string() + ".part";
+    fs::remove_all(temporary);
+    make_folder(temporary);
+    prepare(source, data, base_folder, sha, temporary, progress);
+    fs::remove_all(folder);  // without a manifest it is none
+    fs::rename(temporary, folder);
+}
+
 }  // namespace
+
+engine::Tokenizer named_tokenizer(const std::string& name, const std::string& base_folder) {
+    if (name == "bytes") return engine::Tokenizer::bytes();
+    const std::string folder = name == "gpt2" ? "tokenizers/gpt2" : name;
+    return engine::load_tokenizer(find_data_file(folder + "/vocab.json", base_folder).parent_path());
+}
 
 DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder) {
     if (data.corpus == "indexed") return indexed_identity(data, base_folder);
@@ -258,29 +281,22 @@ DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base
 
 Dataset load_dataset(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
                      const PrepareProgress& progress) {
-    CorpusSource source;
-    const bool indexed = data.corpus == "indexed";
-    if (!indexed) source = corpus_source(data, base_folder);
-    const std::string sha =
-        (indexed ? indexed_identity(data, base_folder) : identity_of(source, data, base_folder)).sha256;
-    if (!data.sha256.empty() && data.sha256 != sha)
-        throw Error(ErrorKind::config,
-                    fmt::format("the corpus has changed since this trial was planned: hash {} where {} was planned",
-                                sha.substr(0, 12), data.sha256.substr(0, 12)),
-                    "run the sweep again: it plans with the corpus as it is now");
-    const fs::path folder = data_folder / sha.substr(0, 16);
-    if (indexed) return open_indexed(data, base_folder, folder, sha);
-    if (!fs::exists(folder / kManifest)) {
+    if (data.corpus == "indexed") {
+        const std::string sha = indexed_identity(data, base_folder).sha256;
+        require_planned(data, sha);
+        return open_indexed(data, base_folder, prepared_folder(data_folder, sha), sha);
+    }
+    // What a plan has hashed and prepared need not be read again.
+    const fs::path planned = prepared_folder(data_folder, data.sha256);
+    if (!data.sha256.empty() && is_prepared(planned)) return open_prepared(planned, data.sha256);
+    CorpusSource source = corpus_source(data, base_folder);
+    const std::string sha = identity_of(source, data, base_folder).sha256;
+    require_planned(data, sha);
+    const fs::path folder = prepared_folder(data_folder, sha);
+    if (!is_prepared(folder)) {
         make_folder(data_folder);
         const FileLock lock(folder.string() + ".lock");
-        if (!fs::exists(folder / kManifest)) {
-            const fs::path temporary = folder.string() + ".part";
-            fs::remove_all(temporary);
-            make_folder(temporary);
-            prepare(source, data, base_folder, sha, temporary, progress);
-            fs::remove_all(folder);  // without a manifest it is none
-            fs::rename(temporary, folder);
-        }
+        if (!is_prepared(folder)) prepare_whole(source, data, base_folder, sha, folder, progress);
     }
     return open_prepared(folder, sha);
 }

@@ -184,14 +184,22 @@ TEST_CASE("data sets: a corpus shorter than a sample has none") {
     CHECK(load_difficulty(dataset, "voc", 3).samples() == 1);
 }
 
-TEST_CASE("data sets: a text that has changed since it was planned is refused") {
+TEST_CASE("data sets: a text that has changed since it was planned is refused, unless it was prepared in time") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines({"one", "two"}));
     DataConfig data = text_data({"a.jsonl"});
     data.sha256 = dataset_identity(data, folder.path()).sha256;
     load_dataset(data, folder.path(), folder / "data");
     write_text(folder / "a.jsonl", json_lines({"one", "three"}));
-    CHECK_THAT(refusal([&] { load_dataset(data, folder.path(), folder / "data"); }), ContainsSubstring("has changed"));
+    CHECK_THAT(refusal([&] { load_dataset(data, folder.path(), folder / "new"); }), ContainsSubstring("has changed"));
+    CHECK_FALSE(fs::exists(folder / "new"));
+    // What is prepared is opened without its text.
+    fs::remove(folder / "a.jsonl");
+    const Dataset planned = load_dataset(data, folder.path(), folder / "data");
+    CHECK(planned.sha256 == data.sha256);
+    CHECK(decoded(planned.train, planned.tokenizer) + decoded(planned.valid, planned.tokenizer) == "onetwo");
+    data.sha256.clear();
+    CHECK_THAT(refusal([&] { load_dataset(data, folder.path(), folder / "data"); }), ContainsSubstring("a.jsonl"));
 }
 
 TEST_CASE("data sets: a mirror's file of another hash is refused, and leaves no data set") {
@@ -300,4 +308,7 @@ TEST_CASE("tokenising: what is written is what was read") {
     const Dataset dataset = load_dataset(indexed, folder.path(), folder / "data");
     CHECK(decoded(dataset.train, tokenizer) == "one");
     CHECK(decoded(dataset.valid, tokenizer) == "three");
+    indexed.sha256 = std::string(64, '0');
+    CHECK_THAT(refusal([&] { load_dataset(indexed, folder.path(), folder / "data"); }),
+               ContainsSubstring("has changed"));
 }
