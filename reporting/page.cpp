@@ -69,12 +69,6 @@ Table part_of(const Table& table, const Block& columns, const std::string& capti
     return part;
 }
 
-std::string notes_html(const std::vector<std::string>& notes) {
-    std::string out = "<ul class=\"notes\">\n";
-    for (const std::string& note : notes) out += "<li>" + html_escaped(note) + "</li>\n";
-    return out + "</ul>\n";
-}
-
 // All blocks of the comparison but its first, which is about resources and has a section of its own.
 std::string comparison_html(const Table& table, const std::vector<Block>& blocks) {
     std::string out = "<h2 id=\"comparison\">Comparison</h2>\n";

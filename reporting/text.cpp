@@ -52,6 +52,16 @@ int display_width(std::string_view text) {
     return width;
 }
 
+std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> lines;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        lines.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return lines;
+}
+
 std::vector<std::string> wrap(const std::string& text, int width, const std::string& indent) {
     if (width <= 0) return {text};
     std::vector<std::string> lines;

@@ -13,6 +13,9 @@ std::string printable(std::string_view text);
 // Columns a terminal gives the text: wide East Asian characters and emoji take two, combining marks none.
 int display_width(std::string_view text);
 
+// The lines of a text, without their line feeds: at least one.
+std::vector<std::string_view> lines_of(std::string_view text);
+
 // At word ends where possible; width 0: one line.
 std::vector<std::string> wrap(const std::string& text, int width, const std::string& indent);
 
