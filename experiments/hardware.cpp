@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 
+#include "base/date.h"
 #include "base/suggestion.h"
 #include "base/table_reader.h"
 
@@ -14,15 +13,6 @@ namespace deft::experiments {
 namespace {
 
 using Kind = ConfigNode::Kind;
-
-bool is_date(const std::string& text) {
-    int year = 0, month = 0, day = 0, used = 0;
-    if (text.size() != 10 || std::sscanf(text.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &used) != 3) return false;
-    if (used != 10 || month < 1 || day < 1) return false;
-    return std::chrono::year_month_day{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
-                                       std::chrono::day(static_cast<unsigned>(day))}
-        .ok();
-}
 
 DevicePeak read_peak(TableReader table) {
     static const std::vector<std::string> dtypes = {"fp16", "bf16", "tf32", "fp32", "fp64"};
@@ -44,7 +34,7 @@ DevicePrice read_price(TableReader table) {
     price.source = table.required_text("source");
     table.finish();
     if (!(price.usd_per_hour >= 0 && price.usd_per_hour < 1e6)) table.refuse("usd_per_hour", "must be 0 or more");
-    if (!is_date(price.date)) table.refuse("date", "is no date", "write it as \"2025-01-31\"");
+    if (!parse_date(price.date)) table.refuse("date", "is no date", "write it as \"2025-01-31\"");
     return price;
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <set>
 
+#include "base/date.h"
 #include "base/files.h"
 #include "base/sha256.h"
 #include "base/suggestion.h"
@@ -193,15 +194,9 @@ void read_resources(const ConfigNode& node, Spec& spec) {
 }
 
 std::int64_t date_to_ms(const std::string& text, const Place& place) {
-    int year = 0, month = 0, day = 0, used = 0;
-    const bool parsed =
-        text.size() == 10 && std::sscanf(text.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &used) == 3;
-    const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
-                                           std::chrono::day(static_cast<unsigned>(day))};
-    if (!parsed || used != 10 || month < 0 || day < 0 || !date.ok())
-        refuse(place, fmt::format("'{}' is no date", text), "write it as \"2025-01-31\"");
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::sys_days(date).time_since_epoch())
-        .count();
+    const auto date = parse_date(text);
+    if (!date) refuse(place, fmt::format("'{}' is no date", text), "write it as \"2025-01-31\"");
+    return std::chrono::duration_cast<std::chrono::milliseconds>(date->time_since_epoch()).count();
 }
 
 void read_price(const ConfigNode& node, Spec& spec) {
