@@ -26,7 +26,7 @@ int width_of(char32_t code) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, char for_control) {
     std::string out;
     out.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) {
@@ -34,7 +34,7 @@ std::string printable(std::string_view text) {
         if (!character.valid)
             out += "\uFFFD";
         else if (is_control(character.code))
-            out += ' ';
+            out += for_control;
         else
             out += text.substr(at, character.bytes);
         at += character.bytes;

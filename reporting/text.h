@@ -7,8 +7,9 @@
 
 namespace deft::reporting {
 
-// Control characters (a terminal would obey them) become spaces, bytes that are no UTF-8 the replacement character.
-std::string printable(std::string_view text);
+// Control characters (a terminal would obey them) become `for_control`, bytes that are no UTF-8 the replacement
+// character.
+std::string printable(std::string_view text, char for_control = ' ');
 
 // Columns a terminal gives the text: wide East Asian characters and emoji take two, combining marks none.
 int display_width(std::string_view text);
