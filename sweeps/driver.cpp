@@ -15,13 +15,13 @@
 #include "base/first_line.h"
 #include "base/process.h"
 #include "experiments/prepare.h"
+#include "sweeps/dry_run.h"
 #include "sweeps/overview.h"
 #include "sweeps/price.h"
-#include "sweeps/provenance.h"
+#include "sweeps/record_sweep.h"
 #include "sweeps/recovery.h"
 #include "sweeps/run_folder.h"
 #include "sweeps/signals.h"
-#include "sweeps/sweep_note.h"
 #include "sweeps/text.h"
 #include "sweeps/trial_process.h"
 
@@ -92,7 +92,7 @@ class Driver {
     }
 
     RunSummary run() {
-        record_sweep();
+        recorded_ = record_sweep(writer_, spec_, points_, options_);
         for (const std::string& line : recover(writer_, options_.root, cost_, options_.grace_ms)) progress_.event(line);
         fill_queue();
         announce();
@@ -114,34 +114,10 @@ class Driver {
     }
 
  private:
-    void record_sweep() {
-        code_ = writer_.add_code(describe_code(DEFT_SOURCE_DIR));
-        host_ = writer_.add_host(describe_host());
-        if (const auto price = price_for(spec_)) writer_.add_price(*price);
-        results_db::Sweep sweep;
-        sweep.name = spec_.name;
-        sweep.spec_sha256 = spec_.sha256;
-        sweep.spec_toml = spec_.text;
-        Json overrides = Json::array();
-        for (const Override& change : spec_.overrides)
-            overrides.push_back({{"path", change.path}, {"value", to_json(change.value)}});
-        sweep.overrides_json = canonical_json(overrides);
-        write_sweep_note(options_.root, spec_, sweep_note(spec_, options_.fill_with, options_.points));
-        const std::int64_t sweep_id = writer_.add_sweep(sweep);
-        for (const Point& point : points_) {
-            experiments_.push_back(
-                writer_.add_experiment({point.config_hash, point.variant_hash, point.seed,
-                                        canonical_json(experiments::to_json(point.config)), point.label}));
-            writer_.add_member(sweep_id, experiments_.back(),
-                               {point.ordinal, point.case_name, canonical_json(point.axes)});
-        }
-    }
-
     void fill_queue() {
         for (const std::size_t i : execution_order(points_, spec_.sha256)) {
-            const auto& only = options_.only;
-            if (!only.empty() && std::find(only.begin(), only.end(), points_[i].case_name) == only.end()) continue;
-            if (writer_.is_done(experiments_[i]))
+            if (!is_asked_for(points_[i], options_)) continue;
+            if (writer_.is_done(recorded_.experiments[i]))
                 ++summary_.already_done;
             else
                 queue_.push_back(i);
@@ -201,7 +177,7 @@ class Driver {
 
     void heed_signals() {
         if (signals_.terminated() || signals_.interrupts() > 1) {
-            progress_.warning("stopping: the running trials save a checkpoint and end");
+            if (!running_.empty()) progress_.warning("stopping: the running trials save a checkpoint and end");
             stopped_by_ = signals_.terminated() ? kExitWorkLeft : 128 + SIGINT;
             draining_ = true;
             end_children();
@@ -222,30 +198,18 @@ class Driver {
         Running child;
         child.point = index;
         child.slot = free_slot();
-        child.number = writer_.next_attempt_number(experiments_[index]);
+        child.number = writer_.next_attempt_number(recorded_.experiments[index]);
         // Checkpoints of a database that is gone have no curve to go on from.
-        const bool attempted = child.number > 1;
-        // A folder may be left of a database that is gone; what stands in it is not ours to overwrite.
-        std::string name;
-        do {
-            name = fmt::format("{}.{}", point.config_hash.substr(0, 12), child.number);
-            child.folder = options_.root / "runs" / name;
-        } while (fs::exists(child.folder) && ++child.number > 0);
+        const bool may_resume = child.number > 1;
+        choose_folder(child);
+        make_folder(child.folder);
 
         const std::vector<std::string> argv = {options_.trial_program.string(), "trial", child.folder.string()};
-        results_db::NewAttempt attempt;
-        attempt.uid = fmt::format("{}-{}", id_, ++attempts_begun_);
-        attempt.number = child.number;
-        attempt.worker = fmt::format("{}/{}", id_, child.slot);
-        attempt.slots_json = canonical_json({{"slot", child.slot}, {"threads", options_.threads}});
-        attempt.argv_json = canonical_json(argv);
-        attempt.workdir = "runs/" + name;
-        attempt.lease_until_ms = wall_clock_ms() + kLeaseMs;
-        make_folder(child.folder);
+        const results_db::NewAttempt attempt = attempt_of(child, argv);
         const experiments::TrialPlaces places = {child.folder, data_folder(),
-                                                 checkpoint_folder(options_.root, point.config_hash), attempted};
+                                                 checkpoint_folder(options_.root, point.config_hash), may_resume};
         write_trial_file(point, spec_.name, attempt, places, options_.threads);
-        child.attempt = writer_.begin_attempt(experiments_[index], code_, host_, attempt);
+        child.attempt = writer_.begin_attempt(recorded_.experiments[index], recorded_.code, recorded_.host, attempt);
         ++tries_[index];
         try {
             child.pid = start_process(argv, child.folder / "log.txt");
@@ -257,7 +221,27 @@ class Driver {
         child.started_ms = steady_ms();
         running_.push_back(child);
         writer_.set_running(child.attempt, identify(child.pid), wall_clock_ms());
-        progress_.event(fmt::format("start   {}  ({})", name_of(child), name));
+        progress_.event(fmt::format("start   {}  ({})", name_of(child), child.folder.filename().string()));
+    }
+
+    // A folder may be left of a database that is gone; what stands in it is not ours to overwrite.
+    void choose_folder(Running& child) const {
+        const std::string hash = points_[child.point].config_hash.substr(0, 12);
+        do {
+            child.folder = options_.root / "runs" / fmt::format("{}.{}", hash, child.number);
+        } while (fs::exists(child.folder) && ++child.number > 0);
+    }
+
+    results_db::NewAttempt attempt_of(const Running& child, const std::vector<std::string>& argv) {
+        results_db::NewAttempt attempt;
+        attempt.uid = fmt::format("{}-{}", id_, ++attempts_begun_);
+        attempt.number = child.number;
+        attempt.worker = fmt::format("{}/{}", id_, child.slot);
+        attempt.slots_json = canonical_json({{"slot", child.slot}, {"threads", options_.threads}});
+        attempt.argv_json = canonical_json(argv);
+        attempt.workdir = "runs/" + child.folder.filename().string();
+        attempt.lease_until_ms = wall_clock_ms() + kLeaseMs;
+        return attempt;
     }
 
     fs::path data_folder() const { return options_.root / "data"; }
@@ -450,10 +434,9 @@ class Driver {
     SignalWatch signals_;
     Progress progress_;
     results_db::Writer writer_;
-    std::vector<std::int64_t> experiments_;  // by point
-    std::vector<int> tries_;                 // by point
+    RecordedSweep recorded_;
+    std::vector<int> tries_;  // by point
     std::string id_;
-    std::int64_t code_ = 0, host_ = 0;
     std::int64_t attempts_begun_ = 0;
     CostBasis cost_;
     std::optional<double> usd_per_hour_;
@@ -468,40 +451,15 @@ class Driver {
     RunSummary summary_;
 };
 
-// What is done, as far as can be seen without writing anything.
-RunSummary describe_only(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
-    Progress progress(options.progress, options.narration);
-    Overview overview;
-    overview.slots = options.slots;
-    overview.threads = options.threads;
-    std::optional<results_db::Reader> reader;
-    if (fs::exists(database_file(options.root))) reader.emplace(database_file(options.root));
-    for (const Point& point : points) {
-        const auto& only = options.only;
-        if (!only.empty() && std::find(only.begin(), only.end(), point.case_name) == only.end()) continue;
-        ++overview.selected;
-        bool done = false;
-        try {
-            done = reader && reader->trial(point.config_hash).state == "ok";
-        } catch (const Error& error) {
-            if (error.kind() != ErrorKind::missing) throw;
-        }
-        if (done)
-            ++overview.done;
-        else
-            overview.flops_left += point.projection.flops;
-    }
-    for (const std::string& line : describe(spec, points, overview)) progress.warning(line);
-    RunSummary summary;
-    summary.already_done = static_cast<int>(overview.done);
-    summary.left = static_cast<int>(overview.selected - overview.done);
-    return summary;
-}
-
 }  // namespace
 
 fs::path database_file(const fs::path& root) {
     return root / "results.db";
+}
+
+bool is_asked_for(const Point& point, const DriverOptions& options) {
+    const std::vector<std::string>& only = options.only;
+    return only.empty() || std::find(only.begin(), only.end(), point.case_name) != only.end();
 }
 
 fs::path checkpoint_folder(const fs::path& root, const std::string& config_hash) {
@@ -510,7 +468,7 @@ fs::path checkpoint_folder(const fs::path& root, const std::string& config_hash)
 
 RunSummary run_sweep(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
     require_cases(spec, options.only);
-    if (options.dry_run) return describe_only(spec, points, options);
+    if (options.dry_run) return dry_run(spec, points, options);
     return Driver(spec, points, options).run();
 }
 
