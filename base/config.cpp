@@ -8,6 +8,7 @@
 #include <toml.hpp>
 
 #include "base/files.h"
+#include "base/first_line.h"
 
 namespace deft {
 
@@ -37,7 +38,7 @@ Place place_of(const toml::syntax_error& error, const std::string& file) {
 
 // The library's messages are banners of several lines; the first holds the reason.
 std::string one_line_reason(const std::string& banner) {
-    std::string line = banner.substr(0, banner.find('\n'));
+    std::string line = first_line(banner);
     if (line.starts_with("[error] ")) line.erase(0, 8);
     if (line.starts_with("toml::")) {
         const std::size_t colon = line.find(": ");
@@ -139,39 +140,24 @@ void set_place(ConfigNode& node, const Place& place) {
     for (auto& [key, child] : node.children) set_place(child, place);
 }
 
-std::string with_article(Kind kind) {
-    const std::string name = kind_name(kind);
-    return (name.find_first_of("aeiou") == 0 ? "an " : "a ") + name;
-}
-
-std::string show(const ConfigNode& node) {
-    if (node.kind == Kind::array || node.kind == Kind::table) return with_article(node.kind);
-    const std::string text = to_json(node).dump(-1, ' ', false, Json::error_handler_t::replace);
-    return fmt::format("{} ({})", with_article(node.kind), text.size() > 60 ? text.substr(0, 57) + "..." : text);
-}
-
-[[noreturn]] void wrong_kind(const ConfigNode& node, const std::string& name, const std::string& wanted) {
-    throw Error(ErrorKind::config, node.place, fmt::format("{} must be {}, not {}", name, wanted, show(node)));
-}
-
 }  // namespace
 
-const char* kind_name(Kind kind) {
+std::string with_article(Kind kind) {
     switch (kind) {
         case Kind::boolean:
-            return "boolean";
+            return "a boolean";
         case Kind::integer:
-            return "integer";
+            return "an integer";
         case Kind::real:
-            return "real number";
+            return "a real number";
         case Kind::text:
-            return "string";
+            return "a string";
         case Kind::array:
-            return "array";
+            return "an array";
         case Kind::table:
-            return "table";
+            return "a table";
     }
-    return "value";
+    return "a value";
 }
 
 const ConfigNode* ConfigNode::find(std::string_view key) const {
@@ -340,140 +326,6 @@ ConfigNode from_json(const Json& json, const Place& place) {
             break;
     }
     throw Error(ErrorKind::config, place, fmt::format("a configuration cannot hold {}", json.dump()));
-}
-
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
-    // Edits: insert, delete, replace, swap of neighbours. Three rows of the table are enough.
-    const auto distance = [&](std::string_view other) {
-        const std::size_t n = other.size();
-        std::vector<std::size_t> before_last(n + 1), last(n + 1), row(n + 1);
-        for (std::size_t j = 0; j <= n; ++j) row[j] = j;
-        for (std::size_t i = 1; i <= word.size(); ++i) {
-            before_last.swap(last);
-            last.swap(row);
-            row[0] = i;
-            for (std::size_t j = 1; j <= n; ++j) {
-                const std::size_t replaced = last[j - 1] + (word[i - 1] == other[j - 1] ? 0 : 1);
-                row[j] = std::min({last[j] + 1, row[j - 1] + 1, replaced});
-                if (i > 1 && j > 1 && word[i - 1] == other[j - 2] && word[i - 2] == other[j - 1])
-                    row[j] = std::min(row[j], before_last[j - 2] + 1);
-            }
-        }
-        return row[n];
-    };
-    std::string nearest;
-    std::size_t least = std::numeric_limits<std::size_t>::max();
-    for (const std::string& candidate : candidates) {
-        const std::size_t edits = distance(candidate);
-        const std::size_t allowed = std::max<std::size_t>(1, std::max(word.size(), candidate.size()) / 3);
-        if (edits <= allowed && edits < least && edits < std::max(word.size(), candidate.size())) {
-            nearest = candidate;
-            least = edits;
-        }
-    }
-    return nearest;
-}
-
-TableReader::TableReader(const ConfigNode& table, std::string path) : table_(table), path_(std::move(path)) {
-    if (table_.kind != Kind::table) wrong_kind(table_, path_.empty() ? "this" : path_, "a table");
-}
-
-const ConfigNode* TableReader::take(const char* key) {
-    known_.emplace_back(key);
-    return table_.find(key);
-}
-
-void TableReader::optional(const char* key, bool& out) {
-    if (const ConfigNode* node = take(key)) {
-        if (node->kind != Kind::boolean) wrong_kind(*node, name(key), "true or false");
-        out = node->boolean;
-    }
-}
-
-void TableReader::optional(const char* key, std::int64_t& out) {
-    if (const ConfigNode* node = take(key)) {
-        if (node->kind != Kind::integer) wrong_kind(*node, name(key), "an integer");
-        out = node->integer;
-    }
-}
-
-void TableReader::optional(const char* key, double& out) {
-    if (const ConfigNode* node = take(key)) {
-        if (node->kind == Kind::integer)
-            out = static_cast<double>(node->integer);
-        else if (node->kind == Kind::real)
-            out = node->real;
-        else
-            wrong_kind(*node, name(key), "a number");
-    }
-}
-
-void TableReader::optional(const char* key, std::string& out) {
-    if (const ConfigNode* node = take(key)) {
-        if (node->kind != Kind::text) wrong_kind(*node, name(key), "a string");
-        out = node->text;
-    }
-}
-
-void TableReader::optional(const char* key, std::vector<std::string>& out) {
-    if (const ConfigNode* node = take(key)) {
-        if (node->kind != Kind::array) wrong_kind(*node, name(key), "an array of strings");
-        std::vector<std::string> texts;
-        for (const ConfigNode& item : node->items) {
-            if (item.kind != Kind::text) wrong_kind(item, "an item of " + name(key), "a string");
-            texts.push_back(item.text);
-        }
-        out = std::move(texts);
-    }
-}
-
-void TableReader::optional(const char* key, std::vector<std::int64_t>& out) {
-    if (const ConfigNode* node = take(key)) {
-        if (node->kind != Kind::array) wrong_kind(*node, name(key), "an array of integers");
-        std::vector<std::int64_t> numbers;
-        for (const ConfigNode& item : node->items) {
-            if (item.kind != Kind::integer) wrong_kind(item, "an item of " + name(key), "an integer");
-            numbers.push_back(item.integer);
-        }
-        out = std::move(numbers);
-    }
-}
-
-const ConfigNode* TableReader::optional_node(const char* key) {
-    return take(key);
-}
-
-void TableReader::require(const char* key) {
-    if (table_.find(key) != nullptr) return;
-    known_.emplace_back(key);
-    // A key that is there but misspelt says more than the one that is missing.
-    for (const auto& [present, child] : table_.children)
-        if (did_you_mean(present, {key}) == key)
-            throw Error(ErrorKind::config, child.place, fmt::format("unknown key {}", name(present.c_str())),
-                        fmt::format("did you mean {}?", key));
-    throw Error(ErrorKind::config, table_.place, fmt::format("{} is missing", name(key)));
-}
-
-void TableReader::finish() const {
-    for (const auto& [key, child] : table_.children) {
-        if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-        const std::string meant = did_you_mean(key, known_);
-        std::vector<std::string> sorted = known_;
-        std::sort(sorted.begin(), sorted.end());
-        sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-        throw Error(ErrorKind::config, child.place, fmt::format("unknown key {}", name(key.c_str())),
-                    meant.empty() ? fmt::format("known here: {}", fmt::join(sorted, ", "))
-                                  : fmt::format("did you mean {}?", meant));
-    }
-}
-
-Place TableReader::place(const char* key) const {
-    const ConfigNode* node = table_.find(key);
-    return node != nullptr ? node->place : table_.place;
-}
-
-std::string TableReader::name(const char* key) const {
-    return path_.empty() ? key : path_ + "." + key;
 }
 
 }  // namespace deft

@@ -1,5 +1,5 @@
 #pragma once
-// Configuration trees: TOML read into plain nodes that remember where each value stood, and strict reading of tables.
+// Configuration trees: TOML read into plain nodes that remember where each value stood.
 
 #include <cstdint>
 #include <filesystem>
@@ -52,52 +52,7 @@ Json to_json(const ConfigNode& node);
 // The inverse; every node stands at `place`. Errors: config, for null and integers that do not fit.
 ConfigNode from_json(const Json& json, const Place& place);
 
-// The candidate nearest to `word` in edit distance, or empty where none is near enough to be meant.
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
-
-// Reads a table key by key and refuses what nobody asked for. Every error is of kind config and carries the place.
-class TableReader {
- public:
-    // `path` is the table's dotted name for messages, empty at the root.
-    TableReader(const ConfigNode& table, std::string path);
-
-    // Each leaves `out` as it was when the key is absent.
-    void optional(const char* key, bool& out);
-    void optional(const char* key, std::int64_t& out);
-    void optional(const char* key, double& out);  // integers are taken as reals
-    void optional(const char* key, std::string& out);
-    void optional(const char* key, std::vector<std::string>& out);
-    void optional(const char* key, std::vector<std::int64_t>& out);
-
-    // The child table, array or value of that key, or null.
-    const ConfigNode* optional_node(const char* key);
-
-    // As optional(), but the key must be there.
-    template <class T>
-    T required(const char* key) {
-        require(key);
-        T value{};
-        optional(key, value);
-        return value;
-    }
-
-    // Throws for the first key that was never asked for, with the nearest known one.
-    void finish() const;
-
-    // The place of a key, or of the table where the key is absent.
-    Place place(const char* key) const;
-    // "path.key" for messages.
-    std::string name(const char* key) const;
-
- private:
-    void require(const char* key);
-    const ConfigNode* take(const char* key);
-
-    const ConfigNode& table_;
-    std::string path_;
-    std::vector<std::string> known_;
-};
-
-const char* kind_name(ConfigNode::Kind kind);
+// The kind as a sentence says it, as in "an array".
+std::string with_article(ConfigNode::Kind kind);
 
 }  // namespace deft

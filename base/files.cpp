@@ -145,6 +145,15 @@ std::string read_text_file(const fs::path& file) {
     return text;
 }
 
+std::optional<fs::path> find_text_file(const fs::path& file) {
+    for (const char* packed : {"", ".gz", ".zst"}) {
+        const fs::path path = file.string() + packed;
+        std::error_code ignored;
+        if (fs::is_regular_file(path, ignored)) return path;
+    }
+    return std::nullopt;
+}
+
 void make_folder(const fs::path& folder) {
     std::error_code error;
     fs::create_directories(folder, error);

@@ -2,6 +2,7 @@
 // Files that are whole or absent.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,9 @@ std::string read_file(const std::filesystem::path& file);
 
 // Reads a plain, gzip (.gz) or zstd (.zst) file whole, decompressed. Errors: io, for truncated or damaged data too.
 std::string read_text_file(const std::filesystem::path& file);
+
+// `file`, or the same with .gz or .zst behind it: the first that is there, or nothing.
+std::optional<std::filesystem::path> find_text_file(const std::filesystem::path& file);
 
 // Makes the folder and its parents. Errors: io, with what to mend.
 void make_folder(const std::filesystem::path& folder);

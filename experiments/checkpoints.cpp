@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/first_line.h"
 
 namespace deft::experiments {
 
@@ -39,10 +40,6 @@ std::int64_t model_bytes(const fs::path& checkpoint) {
     return static_cast<std::int64_t>(fs::file_size(checkpoint / kModelFile));
 }
 
-std::string first_line(const std::string& text) {
-    return text.substr(0, text.find('\n'));
-}
-
 }  // namespace
 
 SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
@@ -55,9 +52,8 @@ SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& 
                         {"tokenizer", dataset.tokenizer.name()},
                         {"tokenizer_sha256", dataset.tokenizer.sha256()}};
     make_folder(folder);
-    saved.model_sha256 = engine::save_checkpoint(trainer, saved.folder, about, dataset.tokenizer.end_of_document());
+    saved.model_sha256 = engine::save_checkpoint(trainer, saved.folder, about, dataset.tokenizer);
     saved.model_bytes = model_bytes(saved.folder);
-    if (dataset.tokenizer.bpe() != nullptr) engine::write_tokenizer(dataset.tokenizer, saved.folder);
     keep_newest_checkpoints(folder, config.checkpoint.keep);
     return saved;
 }

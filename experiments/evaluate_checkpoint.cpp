@@ -68,10 +68,9 @@ engine::Tokenizer tokenizer_of(const Json& about, const fs::path& folder) {
     } catch (const Json::exception& error) {
         throw Error(ErrorKind::io, fmt::format("checkpoint {} is damaged: {}", folder.string(), error.what()));
     }
-    engine::Tokenizer tokenizer =
-        name == "bytes" ? engine::Tokenizer::bytes() : engine::load_tokenizer(folder);
+    engine::Tokenizer tokenizer = engine::read_stored_tokenizer(folder, name);
     if (!sha256.empty() && tokenizer.sha256() != sha256)
-        not_one_model(folder, "its vocab.json and merges.txt are not the tokenizer that it was trained with");
+        not_one_model(folder, "its tokenizer is not the one that it was trained with");
     return tokenizer;
 }
 

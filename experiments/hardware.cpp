@@ -1,44 +1,18 @@
 #include "experiments/hardware.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 
-#include "base/config.h"
+#include "base/date.h"
+#include "base/suggestion.h"
+#include "base/table_reader.h"
 
 namespace deft::experiments {
 
 namespace {
 
 using Kind = ConfigNode::Kind;
-
-[[noreturn]] void refuse(const TableReader& table, const char* key, const std::string& why,
-                         const std::string& fix = {}) {
-    throw Error(ErrorKind::config, table.place(key), table.name(key) + " " + why, fix);
-}
-
-std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
-    const std::string near = did_you_mean(word, known);
-    return near.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : fmt::format("did you mean {}?", near);
-}
-
-std::string required_text(TableReader& table, const char* key) {
-    std::string text = table.required<std::string>(key);
-    if (text.empty()) refuse(table, key, "is empty");
-    return text;
-}
-
-bool is_date(const std::string& text) {
-    int year = 0, month = 0, day = 0, used = 0;
-    if (text.size() != 10 || std::sscanf(text.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &used) != 3) return false;
-    if (used != 10 || month < 1 || day < 1) return false;
-    return std::chrono::year_month_day{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
-                                       std::chrono::day(static_cast<unsigned>(day))}
-        .ok();
-}
 
 DevicePeak read_peak(TableReader table) {
     static const std::vector<std::string> dtypes = {"fp16", "bf16", "tf32", "fp32", "fp64"};
@@ -47,9 +21,9 @@ DevicePeak read_peak(TableReader table) {
     peak.flops = table.required<double>("flops");
     table.finish();
     if (std::find(dtypes.begin(), dtypes.end(), peak.dtype) == dtypes.end())
-        refuse(table, "dtype", fmt::format("is \"{}\", which is no number format", peak.dtype),
-               suggestion(peak.dtype, dtypes));
-    if (!(peak.flops > 0 && peak.flops < 1e18)) refuse(table, "flops", "must be above 0 and below 1e18 FLOP/s");
+        table.refuse("dtype", fmt::format("is \"{}\", which is no number format", peak.dtype),
+                     suggestion(peak.dtype, dtypes));
+    if (!(peak.flops > 0 && peak.flops < 1e18)) table.refuse("flops", "must be above 0 and below 1e18 FLOP/s");
     return peak;
 }
 
@@ -57,10 +31,10 @@ DevicePrice read_price(TableReader table) {
     DevicePrice price;
     price.usd_per_hour = table.required<double>("usd_per_hour");
     price.date = table.required<std::string>("date");
-    price.source = required_text(table, "source");
+    price.source = table.required_text("source");
     table.finish();
-    if (!(price.usd_per_hour >= 0 && price.usd_per_hour < 1e6)) refuse(table, "usd_per_hour", "must be 0 or more");
-    if (!is_date(price.date)) refuse(table, "date", "is no date", "write it as \"2025-01-31\"");
+    if (!(price.usd_per_hour >= 0 && price.usd_per_hour < 1e6)) table.refuse("usd_per_hour", "must be 0 or more");
+    if (!parse_date(price.date)) table.refuse("date", "is no date", "write it as \"2025-01-31\"");
     return price;
 }
 
@@ -80,15 +54,15 @@ Device read_device(const std::string& name, const ConfigNode& node) {
     TableReader table(node, name);
     Device device;
     device.name = name;
-    device.vendor = required_text(table, "vendor");
-    device.title = required_text(table, "title");
-    device.source = required_text(table, "source");
+    device.vendor = table.required_text("vendor");
+    device.title = table.required_text("title");
+    device.source = table.required_text("source");
     table.optional("memory_bytes", device.memory_bytes);
     if (const ConfigNode* peaks = table.optional_node("peak")) read_peaks(*peaks, table.name("peak"), device);
     if (const ConfigNode* price = table.optional_node("price"))
         device.price = read_price(TableReader(*price, table.name("price")));
     table.finish();
-    if (device.memory_bytes < 0) refuse(table, "memory_bytes", "must not be negative");
+    if (device.memory_bytes < 0) table.refuse("memory_bytes", "must not be negative");
     return device;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/table_reader.h"
 #include "experiments/config.h"
 #include "experiments/datasets/catalogue.h"
 #include "experiments/evaluation/task.h"
@@ -16,29 +17,13 @@ namespace {
 
 constexpr const char* kCurriculumMetrics[] = {"seqtru", "voc"};
 
-void refuse(const TableReader& table, const char* key, const std::string& why, const std::string& fix = {}) {
-    throw Error(ErrorKind::config, table.place(key), table.name(key) + " " + why, fix);
-}
-
-void require_at_least(const TableReader& table, const char* key, double value, double least) {
-    if (!(value >= least)) refuse(table, key, fmt::format("is {:g} and must be at least {:g}", value, least));
-}
-
-void require_one_of(const TableReader& table, const char* key, const std::string& value,
-                    const std::vector<std::string>& allowed) {
-    if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
-    const std::string near = did_you_mean(value, allowed);
-    refuse(table, key, fmt::format("is \"{}\", which is none of: {}", value, fmt::join(allowed, ", ")),
-           near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
-}
-
 // The corpora made or read by rules of their own, then those of the catalogue.
 void require_corpus(const TableReader& table, const std::string& corpus) {
     std::vector<std::string> names = {"embedded", "text", "indexed"};
     if (std::find(names.begin(), names.end(), corpus) != names.end()) return;
     for (const CatalogueEntry& entry : load_catalogue())
         if (entry.kind == "corpus") names.push_back(entry.name);
-    require_one_of(table, "corpus", corpus, names);
+    table.require_one_of("corpus", corpus, names);
 }
 
 // The reader of a child table, or of an empty one in its stead.
@@ -55,15 +40,15 @@ void parse_model(TableReader table, ModelConfig& model) {
     table.optional("seqlen", model.seqlen);
     table.optional("init_std", model.init_std);
     table.finish();
-    require_one_of(table, "kind", model.kind, {"gpt"});
-    require_at_least(table, "layers", static_cast<double>(model.layers), 1);
-    require_at_least(table, "heads", static_cast<double>(model.heads), 1);
-    require_at_least(table, "width", static_cast<double>(model.width), 1);
-    require_at_least(table, "seqlen", static_cast<double>(model.seqlen), 2);
-    require_at_least(table, "init_std", model.init_std, 0);
+    table.require_one_of("kind", model.kind, {"gpt"});
+    table.require_at_least("layers", model.layers, 1);
+    table.require_at_least("heads", model.heads, 1);
+    table.require_at_least("width", model.width, 1);
+    table.require_at_least("seqlen", model.seqlen, 2);
+    table.require_at_least("init_std", model.init_std, 0);
     if (model.width % model.heads != 0)
-        refuse(table, "width",
-               fmt::format("is {} and must be a multiple of model.heads = {}", model.width, model.heads));
+        table.refuse("width",
+                     fmt::format("is {} and must be a multiple of model.heads = {}", model.width, model.heads));
 }
 
 void parse_data(TableReader table, DataConfig& data) {
@@ -81,27 +66,27 @@ void parse_data(TableReader table, DataConfig& data) {
     require_corpus(table, data.corpus);
     const bool has_files = data.corpus == "text" || data.corpus == "indexed";
     if (has_files && data.train_files.empty())
-        refuse(table, "train_files", fmt::format("is empty: corpus = \"{}\" needs files to train on", data.corpus));
+        table.refuse("train_files", fmt::format("is empty: corpus = \"{}\" needs files to train on", data.corpus));
     for (const auto& [key, files] : {std::pair{"train_files", &data.train_files}, {"valid_files", &data.valid_files}})
         if (!has_files && !files->empty())
-            refuse(table, key, fmt::format("means nothing to corpus = \"{}\"", data.corpus),
-                   "set data.corpus = \"text\" or drop the files");
+            table.refuse(key, fmt::format("means nothing to corpus = \"{}\"", data.corpus),
+                         "set data.corpus = \"text\" or drop the files");
     if (data.corpus == "indexed" && data.max_bytes != 0)
-        refuse(table, "max_bytes", "means nothing to corpus = \"indexed\", which is used as it is", "drop the key");
+        table.refuse("max_bytes", "means nothing to corpus = \"indexed\", which is used as it is", "drop the key");
     if (data.corpus == "indexed" && (data.train_files.size() != 1 || data.valid_files.size() > 1))
-        refuse(table, "train_files", "must be the prefix of one Megatron dataset, without .bin or .idx");
-    require_at_least(table, "max_bytes", static_cast<double>(data.max_bytes), 0);
-    require_at_least(table, "embedded_bytes", static_cast<double>(data.embedded_bytes), 1000);
+        table.refuse("train_files", "must be the prefix of one Megatron dataset, without .bin or .idx");
+    table.require_at_least("max_bytes", data.max_bytes, 0);
+    table.require_at_least("embedded_bytes", data.embedded_bytes, 1000);
     const bool shares = data.split.size() == 3 && data.split[0] > 0 && data.split[1] > 0 && data.split[2] >= 0;
-    if (!shares) refuse(table, "split", "must be three shares of the documents, as in [949, 50, 1]");
+    if (!shares) table.refuse("split", "must be three shares of the documents, as in [949, 50, 1]");
     if (data.tokenizer == "bpe") {
         if (data.corpus == "indexed")
-            refuse(table, "tokenizer", "cannot be trained: an indexed dataset has tokens already",
-                   "name the tokenizer that the dataset was made with");
-        require_at_least(table, "vocab", static_cast<double>(data.vocab), 258);
+            table.refuse("tokenizer", "cannot be trained: an indexed dataset has tokens already",
+                         "name the tokenizer that the dataset was made with");
+        table.require_at_least("vocab", data.vocab, 258);
     } else if (data.vocab != 0) {
-        refuse(table, "vocab", fmt::format("is for tokenizer = \"bpe\"; {} has its own", data.tokenizer),
-               "drop the key");
+        table.refuse("vocab", fmt::format("is for tokenizer = \"bpe\"; {} has its own", data.tokenizer),
+                     "drop the key");
     }
 }
 
@@ -123,30 +108,30 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
     table.optional("max_grad_norm", train.max_grad_norm);
     table.optional("dtype", train.dtype);
     table.finish();
-    require_at_least(table, "batch_size", static_cast<double>(train.batch_size), 1);
-    require_at_least(table, "micro_batch_size", static_cast<double>(train.micro_batch_size), 0);
-    require_at_least(table, "learning_rate", train.learning_rate, 0);
-    require_at_least(table, "min_learning_rate", train.min_learning_rate, 0);
-    require_at_least(table, "warmup_tokens", static_cast<double>(train.warmup_tokens), 0);
-    require_at_least(table, "decay_tokens", static_cast<double>(train.decay_tokens), 0);
-    require_at_least(table, "weight_decay", train.weight_decay, 0);
-    require_at_least(table, "max_grad_norm", train.max_grad_norm, 0);
-    if (!(train.beta1 >= 0 && train.beta1 < 1)) refuse(table, "beta1", "must be in [0, 1)");
-    if (!(train.beta2 >= 0 && train.beta2 < 1)) refuse(table, "beta2", "must be in [0, 1)");
-    if (!(train.eps > 0)) refuse(table, "eps", "must be above 0");
-    if (!(train.budget_fraction > 0)) refuse(table, "budget_fraction", "must be above 0");
-    require_one_of(table, "learning_rate_by_budget", train.learning_rate_by_budget, {"same", "inverse"});
-    require_one_of(table, "decay", train.decay, {"cosine", "linear", "constant"});
-    require_one_of(table, "dtype", train.dtype, {"f32", "bf16"});
+    table.require_at_least("batch_size", train.batch_size, 1);
+    table.require_at_least("micro_batch_size", train.micro_batch_size, 0);
+    table.require_at_least("learning_rate", train.learning_rate, 0);
+    table.require_at_least("min_learning_rate", train.min_learning_rate, 0);
+    table.require_at_least("warmup_tokens", train.warmup_tokens, 0);
+    table.require_at_least("decay_tokens", train.decay_tokens, 0);
+    table.require_at_least("weight_decay", train.weight_decay, 0);
+    table.require_at_least("max_grad_norm", train.max_grad_norm, 0);
+    if (!(train.beta1 >= 0 && train.beta1 < 1)) table.refuse("beta1", "must be in [0, 1)");
+    if (!(train.beta2 >= 0 && train.beta2 < 1)) table.refuse("beta2", "must be in [0, 1)");
+    if (!(train.eps > 0)) table.refuse("eps", "must be above 0");
+    if (!(train.budget_fraction > 0)) table.refuse("budget_fraction", "must be above 0");
+    table.require_one_of("learning_rate_by_budget", train.learning_rate_by_budget, {"same", "inverse"});
+    table.require_one_of("decay", train.decay, {"cosine", "linear", "constant"});
+    table.require_one_of("dtype", train.dtype, {"f32", "bf16"});
     if (train.micro_batch_size == 0) train.micro_batch_size = train.batch_size;
     train.micro_batch_size = std::min(train.micro_batch_size, train.batch_size);
     const std::int64_t step_tokens = train.batch_size * model.seqlen;
     const std::int64_t budget = budget_layer_tokens(train);
     if (budget < step_tokens)
-        refuse(table, "budget_tokens",
-               fmt::format("leaves a budget of {} tokens, less than one step ({} samples x {} tokens = {})", budget,
-                           train.batch_size, model.seqlen, step_tokens),
-               "raise train.budget_tokens or lower train.batch_size");
+        table.refuse("budget_tokens",
+                     fmt::format("leaves a budget of {} tokens, less than one step ({} samples x {} tokens = {})",
+                                 budget, train.batch_size, model.seqlen, step_tokens),
+                     "raise train.budget_tokens or lower train.batch_size");
 }
 
 // What grows from min to max over a number of steps or a fraction of the baseline's.
@@ -154,11 +139,11 @@ template <class Growing>
 void parse_duration(TableReader& table, Growing& growing) {
     table.optional("duration", growing.duration);
     table.optional("steps", growing.steps);
-    require_at_least(table, "duration", growing.duration, 0);
-    require_at_least(table, "steps", static_cast<double>(growing.steps), 0);
+    table.require_at_least("duration", growing.duration, 0);
+    table.require_at_least("steps", growing.steps, 0);
     if ((growing.duration > 0) == (growing.steps > 0))
-        refuse(table, "duration", "and steps: give exactly one of them, above 0",
-               "duration = 0.4 grows over 40% of the baseline's steps at this budget");
+        table.refuse("duration", "and steps: give exactly one of them, above 0",
+                     "duration = 0.4 grows over 40% of the baseline's steps at this budget");
 }
 
 template <class Growing>
@@ -166,11 +151,9 @@ void parse_range(TableReader& table, Growing& growing, std::int64_t most, const 
     table.optional("min", growing.min);
     table.optional("max", growing.max);
     if (growing.max == 0) growing.max = most;
-    require_at_least(table, "min", static_cast<double>(growing.min), 1);
-    if (growing.max > most)
-        refuse(table, "max", fmt::format("is {}, above {} = {}", growing.max, most_name, most));
-    if (growing.min > growing.max)
-        refuse(table, "min", fmt::format("is {}, above max = {}", growing.min, growing.max));
+    table.require_at_least("min", growing.min, 1);
+    if (growing.max > most) table.refuse("max", fmt::format("is {}, above {} = {}", growing.max, most_name, most));
+    if (growing.min > growing.max) table.refuse("min", fmt::format("is {}, above max = {}", growing.min, growing.max));
 }
 
 CurriculumMetric parse_metric(TableReader table, const std::string& name, const ModelConfig& model) {
@@ -184,24 +167,23 @@ CurriculumMetric parse_metric(TableReader table, const std::string& name, const 
     table.optional("pacing", metric.pacing);
     table.optional("root_degree", metric.root_degree);
     table.optional("difficulty_step", metric.difficulty_step);
-    require_one_of(table, "difficulty", metric.difficulty, {"percentile", "value"});
+    table.require_one_of("difficulty", metric.difficulty, {"percentile", "value"});
     if (by_length) {
         if (metric.difficulty != "value")
-            refuse(table, "difficulty", "is \"percentile\", and seqtru cuts to a length, which is a value");
+            table.refuse("difficulty", "is \"percentile\", and seqtru cuts to a length, which is a value");
         parse_range(table, metric, model.seqlen, "model.seqlen");
     } else if (metric.difficulty == "percentile") {
         parse_range(table, metric, 100, "the hundredth percentile");
     } else {
         if (table.optional_node("max") == nullptr)
-            refuse(table, "max", "is needed where difficulty = \"value\"",
-                   "deft analyze prints the values of a corpus");
+            table.refuse("max", "is needed where difficulty = \"value\"", "deft analyze prints the values of a corpus");
         parse_range(table, metric, std::numeric_limits<std::int64_t>::max() / 2, "the largest integer");
     }
     parse_duration(table, metric);
     table.finish();
-    require_one_of(table, "pacing", metric.pacing, {"linear", "root"});
-    require_at_least(table, "difficulty_step", static_cast<double>(metric.difficulty_step), 1);
-    require_at_least(table, "root_degree", metric.root_degree, 1);
+    table.require_one_of("pacing", metric.pacing, {"linear", "root"});
+    table.require_at_least("difficulty_step", metric.difficulty_step, 1);
+    table.require_at_least("root_degree", metric.root_degree, 1);
     return metric;
 }
 
@@ -215,8 +197,8 @@ std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelC
     table.finish();
     if (!enabled) return {};
     if (curriculum.metrics.empty())
-        refuse(table, "enabled", fmt::format("has no metric: add one of {}", fmt::join(kCurriculumMetrics, ", ")),
-               "a table such as [case.curriculum.seqtru], or enabled = false");
+        table.refuse("enabled", fmt::format("has no metric: add one of {}", fmt::join(kCurriculumMetrics, ", ")),
+                     "a table such as [case.curriculum.seqtru], or enabled = false");
     return curriculum;
 }
 
@@ -229,11 +211,11 @@ std::optional<RandomLtdConfig> parse_random_ltd(TableReader table, const ModelCo
     parse_range(table, ltd, model.seqlen, "model.seqlen");
     parse_duration(table, ltd);
     table.finish();
-    require_at_least(table, "step", static_cast<double>(ltd.step), 1);
+    table.require_at_least("step", ltd.step, 1);
     if (model.layers < 3)
-        refuse(table, "enabled",
-               fmt::format("needs layers between the first and the last; model.layers is {}", model.layers),
-               "give the model at least three layers or set random_ltd.enabled = false");
+        table.refuse("enabled",
+                     fmt::format("needs layers between the first and the last; model.layers is {}", model.layers),
+                     "give the model at least three layers or set random_ltd.enabled = false");
     return ltd;
 }
 
@@ -242,21 +224,23 @@ void parse_eval(TableReader table, const std::string& base_folder, EvalConfig& e
     table.optional("tasks", eval.tasks);
     table.optional("documents", eval.documents);
     table.finish();
-    require_at_least(table, "validation_tokens", static_cast<double>(eval.validation_tokens), 1);
-    require_at_least(table, "documents", static_cast<double>(eval.documents), 0);
-    for (const std::string& task : eval.tasks) try {
+    table.require_at_least("validation_tokens", eval.validation_tokens, 1);
+    table.require_at_least("documents", eval.documents, 0);
+    for (const std::string& task : eval.tasks) {
+        try {
             load_task(task, base_folder);
         } catch (const Error& error) {
-            refuse(table, "tasks", fmt::format("names {}: {}", task, error.what()));
+            table.refuse("tasks", fmt::format("names {}: {}", task, error.what()));
         }
+    }
 }
 
 void parse_checkpoint(TableReader table, CheckpointConfig& checkpoint) {
     table.optional("every_seconds", checkpoint.every_seconds);
     table.optional("keep", checkpoint.keep);
     table.finish();
-    require_at_least(table, "every_seconds", checkpoint.every_seconds, 0);
-    require_at_least(table, "keep", static_cast<double>(checkpoint.keep), 1);
+    table.require_at_least("every_seconds", checkpoint.every_seconds, 0);
+    table.require_at_least("keep", checkpoint.keep, 1);
 }
 
 }  // namespace
@@ -278,7 +262,7 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     parse_eval(child(reader, "eval", empty), config.base_folder, config.eval);
     parse_checkpoint(child(reader, "checkpoint", empty), config.checkpoint);
     reader.optional("log_every", config.log_every);
-    require_at_least(reader, "log_every", static_cast<double>(config.log_every), 1);
+    reader.require_at_least("log_every", config.log_every, 1);
     reader.finish();
     return config;
 }

@@ -4,6 +4,7 @@
 
 #include "reporting/html_text.h"
 #include "reporting/table.h"
+#include "reporting/text.h"
 
 namespace deft::reporting {
 
@@ -11,14 +12,9 @@ namespace {
 
 // The first line of a title names the column, the others say more of it.
 std::string title_html(const std::string& title) {
-    const std::size_t first = title.find('\n');
-    std::string out = html_escaped(title.substr(0, first));
-    for (std::size_t at = first; at != std::string::npos;) {
-        const std::size_t end = title.find('\n', at + 1);
-        out += "<br><small>" + html_escaped(title.substr(at + 1, end == std::string::npos ? end : end - at - 1)) +
-               "</small>";
-        at = end;
-    }
+    const std::vector<std::string_view> lines = lines_of(title);
+    std::string out = html_escaped(lines.front());
+    for (std::size_t i = 1; i < lines.size(); ++i) out += "<br><small>" + html_escaped(lines[i]) + "</small>";
     return out;
 }
 
@@ -56,10 +52,7 @@ std::string render_html(const Table& table) {
         out += "</tr>\n";
     }
     out += "</tbody>\n</table>\n</div>\n";
-    if (table.notes.empty()) return out;
-    out += "<ul class=\"notes\">\n";
-    for (const std::string& note : table.notes) out += "<li>" + html_escaped(note) + "</li>\n";
-    return out + "</ul>\n";
+    return table.notes.empty() ? out : out + notes_html(table.notes);
 }
 
 }  // namespace deft::reporting

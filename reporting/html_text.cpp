@@ -32,6 +32,12 @@ std::string html_escaped(std::string_view text) {
     return out;
 }
 
+std::string notes_html(const std::vector<std::string>& notes) {
+    std::string out = "<ul class=\"notes\">\n";
+    for (const std::string& note : notes) out += "<li>" + html_escaped(note) + "</li>\n";
+    return out + "</ul>\n";
+}
+
 std::string html_id(std::string_view text) {
     std::string out;
     for (const char c : text) {

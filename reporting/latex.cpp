@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "reporting/blocks.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
@@ -78,7 +79,7 @@ std::string escaped(std::string_view raw) {
     const std::string text = printable(raw);
     std::string out;
     for (std::size_t at = 0; at < text.size();) {
-        const Character character = decode_character(text, at);
+        const Utf8Character character = decode_utf8(text, at);
         const std::string_view bytes = std::string_view(text).substr(at, character.bytes);
         out += character.code < 0x80 ? escaped_ascii(text[at]) : escaped_unicode(character.code, bytes);
         at += character.bytes;
@@ -88,14 +89,10 @@ std::string escaped(std::string_view raw) {
 
 // Lines of a title stand one above the other.
 std::string stacked(const Column& column) {
-    const std::string& title = column.title;
-    if (title.find('\n') == std::string::npos) return escaped(title);
+    const std::vector<std::string_view> lines = lines_of(column.title);
+    if (lines.size() == 1) return escaped(lines.front());
     std::string out = column.align == Align::right ? "\\shortstack[r]{" : "\\shortstack[l]{";
-    for (std::size_t at = 0; at <= title.size();) {
-        const std::size_t end = std::min(title.find('\n', at), title.size());
-        out += (at > 0 ? "\\\\" : "") + escaped(std::string_view(title).substr(at, end - at));
-        at = end + 1;
-    }
+    for (std::size_t i = 0; i < lines.size(); ++i) out += (i > 0 ? "\\\\" : "") + escaped(lines[i]);
     return out + "}";
 }
 
@@ -103,13 +100,9 @@ std::string stacked(const Column& column) {
 std::vector<int> widths_of(const Table& table) {
     std::vector<int> widths;
     for (std::size_t column = 0; column < table.columns.size(); ++column) {
-        const std::string& title = table.columns[column].title;
         int width = 0;
-        for (std::size_t at = 0; at <= title.size();) {
-            const std::size_t end = std::min(title.find('\n', at), title.size());
-            width = std::max(width, display_width(std::string_view(title).substr(at, end - at)));
-            at = end + 1;
-        }
+        for (const std::string_view line : lines_of(table.columns[column].title))
+            width = std::max(width, display_width(line));
         for (const std::vector<Cell>& row : table.rows)
             if (column < row.size()) width = std::max(width, display_width(marked_text(row[column])));
         widths.push_back(width);

@@ -12,21 +12,19 @@ namespace deft::reporting {
 namespace {
 
 std::string escaped(const std::string& text, const char* newline) {
-    std::string with_breaks;
-    for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        for (char c : printable(std::string_view(text).substr(at, end - at))) {
+    std::string out;
+    for (const std::string_view line : lines_of(text)) {
+        if (line.data() != text.data()) out += newline;
+        for (const char c : printable(line)) {
             if (c == '<')
-                with_breaks += "&lt;";
+                out += "&lt;";
             else if (c == '|' || c == '\\')
-                (with_breaks += '\\') += c;
+                (out += '\\') += c;
             else
-                with_breaks += c;
+                out += c;
         }
-        if (end < text.size()) with_breaks += newline;
-        at = end + 1;
     }
-    return with_breaks;
+    return out;
 }
 
 struct Grid {

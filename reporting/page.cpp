@@ -57,7 +57,7 @@ std::string summary_html(const ReportData& data, std::size_t rows) {
 }
 
 // Those columns as a table of their own, under another caption and without notes.
-Table part_of(const Table& table, const std::vector<std::size_t>& columns, const std::string& caption) {
+Table part_of(const Table& table, const Block& columns, const std::string& caption) {
     Table part;
     part.caption = caption;
     part.key_columns = table.key_columns;
@@ -69,20 +69,18 @@ Table part_of(const Table& table, const std::vector<std::size_t>& columns, const
     return part;
 }
 
-std::string notes_html(const std::vector<std::string>& notes) {
-    std::string out = "<ul class=\"notes\">\n";
-    for (const std::string& note : notes) out += "<li>" + html_escaped(note) + "</li>\n";
-    return out + "</ul>\n";
-}
-
 // All blocks of the comparison but its first, which is about resources and has a section of its own.
-std::string comparison_html(const Table& table, const std::vector<std::vector<std::size_t>>& blocks, bool published) {
+std::string comparison_html(const Table& table, const std::vector<Block>& blocks) {
     std::string out = "<h2 id=\"comparison\">Comparison</h2>\n";
-    for (std::size_t i = 1; i < blocks.size(); ++i)
+    for (std::size_t i = 1; i < blocks.size(); ++i) {
+        // Of the scores, a paper has the averages alone.
+        const bool averages = std::any_of(blocks[i].begin(), blocks[i].end(),
+                                          [&](std::size_t column) { return table.columns[column].published; });
         out += render_html(part_of(table, blocks[i],
-                                   published && i == 1 ? "Suite averages: measured, published, and both as differences "
-                                                         "to the baseline at 100%"
-                                                       : "Scores of each task, means over seeds"));
+                                   averages ? "Suite averages: measured, published, and both as differences "
+                                              "to the baseline at 100%"
+                                            : "Scores of each task, means over seeds"));
+    }
     if (blocks.size() == 1) out += "<p>No scores have been recorded yet.</p>\n";
     return out + notes_html(table.notes);
 }
@@ -110,7 +108,7 @@ std::string render_page(const ReportData& data) {
     const std::vector<Variant> variants = variants_of(data.sweep);
     const auto blocks = page_blocks(table);
     std::string out = head_html(data) + "<body>\n<main>\n" + summary_html(data, variants.size());
-    out += comparison_html(table, blocks, data.about.published.has_value());
+    out += comparison_html(table, blocks);
     out += curves_html(curve_figures(variants, data.curves));
     out += "<h2 id=\"cost\">Cost</h2>\n";
     out +=

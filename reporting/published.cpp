@@ -6,7 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "base/config.h"
+#include "base/suggestion.h"
+#include "base/table_reader.h"
 
 namespace deft::reporting {
 
@@ -23,7 +24,7 @@ Measures parse_measures(const std::string& text, const Place& place) {
     const auto found = std::find(names.begin(), names.end(), text);
     if (found == names.end())
         throw Error(ErrorKind::config, place, fmt::format("nothing measured is called {}", text),
-                    fmt::format("known: {}", fmt::join(names, ", ")));
+                    suggestion(text, names));
     return static_cast<Measures>(found - names.begin());
 }
 
@@ -48,8 +49,7 @@ PublishedColumn read_column(const ConfigNode& node) {
     column.better = reader.required<std::string>("better");
     column.measures = parse_measures(reader.required<std::string>("measures"), reader.place("measures"));
     reader.finish();
-    if (column.better != "lower" && column.better != "higher")
-        throw Error(ErrorKind::config, reader.place("better"), "better must be lower or higher");
+    reader.require_one_of("better", column.better, {"lower", "higher"});
     return column;
 }
 
@@ -70,8 +70,7 @@ PublishedRow read_row(const ConfigNode& node, const std::vector<PublishedColumn>
     reader.optional("data", row.data);
     const ConfigNode* values = reader.optional_node("values");
     reader.finish();
-    if (!(row.budget_fraction > 0 && row.budget_fraction <= 1))
-        throw Error(ErrorKind::config, reader.place("budget_fraction"), "budget_fraction must lie in (0, 1]");
+    if (!(row.budget_fraction > 0 && row.budget_fraction <= 1)) reader.refuse("budget_fraction", "must lie in (0, 1]");
     if (values == nullptr || values->kind != Kind::table)
         throw Error(ErrorKind::config, node.place, "a row must have a table values");
     read_values(*values, columns, row);

@@ -60,8 +60,6 @@ std::string title_of(const PublishedColumn& column, const std::string& second, c
     return fmt::format("{}\n{}\n{}", column.title, second, third);
 }
 
-// ---- suite averages ------------------------------------------------------------------------------------------------
-
 std::set<std::string> tasks_of(const results_db::SweepResults& sweep, std::int64_t shots) {
     std::set<std::string> tasks;
     for (const TrialRow& trial : sweep.trials)
@@ -136,9 +134,6 @@ void add_average(const PublishedContext& context, const PublishedColumn& column,
     add(title_of(column, "against 100% baseline", "(published), points"), true,
         [=](const Variant& variant) { return published_difference(number_of(context, variant, column), base); });
 }
-
-// ---- notes
-// -----------------------------------------------------------------------------------------------------------
 
 std::string not_measured_here(const PublishedContext& context) {
     std::vector<std::string> titles;

@@ -77,6 +77,7 @@ Table raw_values_table(const SweepResults& sweep) {
     table.caption = "Every trial, as stored";
     table.columns = {{"trial", Align::left}, {"state", Align::left}, {"steps"}, {"input\ntokens"},
                      {"unique\ntokens"},     {"layer-avg\ntokens"},  {"FLOPs"}, {"train\nseconds"}};
+    const std::size_t counts = table.columns.size();  // and the scores behind them
     std::set<std::string> titles;
     for (const TrialRow& trial : sweep.trials)
         for (const ScoreRow& row : trial.scores) titles.insert(title_of(row));
@@ -89,7 +90,7 @@ Table raw_values_table(const SweepResults& sweep) {
             row.push_back(exact(last->flops));
             row.push_back(exact(static_cast<double>(last->wall_ms) / 1000));
         }
-        row.resize(8, Cell("-"));
+        row.resize(counts, Cell("-"));
         std::map<std::string, Cell> scores;
         for (const ScoreRow& score : trial.scores) scores[title_of(score)] = exact(score.value);
         for (const std::string& title : titles) row.push_back(scores.contains(title) ? scores.at(title) : Cell("-"));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/first_line.h"
 #include "base/json.h"
 #include "reporting/numbers.h"
 #include "reporting/text.h"
@@ -136,7 +137,8 @@ Table status_table(const results_db::SweepResults& sweep) {
             tokens = si(static_cast<double>(trial.last_point->layer_tokens));
         }
         table.rows.push_back({trial.config_hash.substr(0, 8), results_db::trial_name(trial), trial.state,
-                              fmt::format("{}", trial.attempts), step, loss, tokens, first_line(error_text(trial))});
+                              fmt::format("{}", trial.attempts), step, loss, tokens,
+                              printable(first_line(error_text(trial)))});
     }
     std::string counts = fmt::format("{} trials", sweep.trials.size());
     for (const auto& [state, count] : states) counts += fmt::format(", {} {}", count, state);

@@ -30,11 +30,6 @@ int preference(const ScoreRow& row) {
     return row.metric == "acc_norm" ? 1 : 0;
 }
 
-int decimals_of(double value, int digits) {
-    if (value == 0) return digits - 1;
-    return digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(value))));
-}
-
 }  // namespace
 
 std::optional<SuiteAverage> suite_average(const std::vector<ScoreRow>& scores, std::int64_t shots) {
@@ -55,18 +50,15 @@ std::optional<SuiteAverage> suite_average(const std::vector<ScoreRow>& scores, s
 }
 
 double round_significant(double value, int digits) {
-    if (!std::isfinite(value) || value == 0) return value;
-    const int decimals = decimals_of(value, digits);
-    if (decimals >= 0) return std::strtod(fmt::format("{:.{}f}", value, decimals).c_str(), nullptr);
-    const double unit = std::pow(10.0, -decimals);
-    return std::nearbyint(value / unit) * unit;
+    return std::strtod(fmt::format("{:.{}e}", value, digits - 1).c_str(), nullptr);
 }
 
 std::string significant(double value, int digits) {
     if (std::isnan(value)) return "NaN";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    const double rounded = round_significant(value, digits);
-    return fmt::format("{:.{}f}", rounded, std::max(0, decimals_of(rounded, digits)));
+    const std::string rounded = fmt::format("{:.{}e}", value, digits - 1);
+    const int exponent = std::atoi(rounded.c_str() + rounded.find('e') + 1);
+    return fmt::format("{:.{}f}", round_significant(value, digits), std::max(0, digits - 1 - exponent));
 }
 
 }  // namespace deft::reporting

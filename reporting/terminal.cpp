@@ -22,11 +22,7 @@ struct Grid {
 
 Lines title_lines(const std::string& title) {
     Lines lines;
-    for (std::size_t at = 0; at <= title.size();) {
-        const std::size_t end = std::min(title.find('\n', at), title.size());
-        lines.push_back(printable(std::string_view(title).substr(at, end - at)));
-        at = end + 1;
-    }
+    for (const std::string_view line : lines_of(title)) lines.push_back(printable(line));
     return lines;
 }
 

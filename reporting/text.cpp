@@ -2,18 +2,20 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace deft::reporting {
 
 namespace {
 
-bool is_control(std::uint32_t code) {
+bool is_control(char32_t code) {
     // C0, DEL, C1, line separators and the marks that reorder text.
     return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029 ||
            (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
 }
 
-int width_of(std::uint32_t code) {
-    const auto in = [code](std::uint32_t first, std::uint32_t last) { return code >= first && code <= last; };
+int width_of(char32_t code) {
+    const auto in = [code](char32_t first, char32_t last) { return code >= first && code <= last; };
     if (in(0x300, 0x36F) || in(0x200B, 0x200F) || in(0xFE00, 0xFE0F) || in(0x20D0, 0x20FF)) return 0;
     if (in(0x1100, 0x115F) || in(0x2E80, 0xA4CF) || in(0xAC00, 0xD7A3) || in(0xF900, 0xFAFF) || in(0xFE30, 0xFE6F) ||
         in(0xFF00, 0xFF60) || in(0xFFE0, 0xFFE6) || in(0x1F300, 0x1F64F) || in(0x1F900, 0x1F9FF) ||
@@ -24,41 +26,15 @@ int width_of(std::uint32_t code) {
 
 }  // namespace
 
-// By the table of well-formed sequences: no overlong forms, no surrogates.
-Character decode_character(std::string_view text, std::size_t at) {
-    const auto byte = [&](std::size_t i) -> std::uint32_t {
-        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
-    };
-    const std::uint32_t lead = byte(at);
-    if (lead < 0x80) return {lead, 1, true};
-    std::size_t length = 0;
-    std::uint32_t code = 0, least = 0;
-    if (lead >= 0xC2 && lead < 0xE0) {
-        length = 2, code = lead & 0x1F, least = 0x80;
-    } else if (lead >= 0xE0 && lead < 0xF0) {
-        length = 3, code = lead & 0x0F, least = 0x800;
-    } else if (lead >= 0xF0 && lead < 0xF5) {
-        length = 4, code = lead & 0x07, least = 0x10000;
-    } else {
-        return {};
-    }
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(at + i) & 0xC0) != 0x80) return {};
-        code = code << 6 | (byte(at + i) & 0x3F);
-    }
-    if (code < least || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return {};
-    return {code, length, true};
-}
-
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, char for_control) {
     std::string out;
     out.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) {
-        const Character character = decode_character(text, at);
+        const Utf8Character character = decode_utf8(text, at);
         if (!character.valid)
             out += "\uFFFD";
         else if (is_control(character.code))
-            out += ' ';
+            out += for_control;
         else
             out += text.substr(at, character.bytes);
         at += character.bytes;
@@ -69,11 +45,21 @@ std::string printable(std::string_view text) {
 int display_width(std::string_view text) {
     int width = 0;
     for (std::size_t at = 0; at < text.size();) {
-        const Character character = decode_character(text, at);
+        const Utf8Character character = decode_utf8(text, at);
         width += character.valid ? width_of(character.code) : 1;
         at += character.bytes;
     }
     return width;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> lines;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        lines.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return lines;
 }
 
 std::vector<std::string> wrap(const std::string& text, int width, const std::string& indent) {
@@ -94,10 +80,6 @@ std::vector<std::string> wrap(const std::string& text, int width, const std::str
     }
     lines.push_back(line);
     return lines;
-}
-
-std::string first_line(std::string_view text) {
-    return printable(text.substr(0, text.find('\n')));
 }
 
 }  // namespace deft::reporting

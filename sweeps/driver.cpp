@@ -12,15 +12,16 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/first_line.h"
 #include "base/process.h"
 #include "experiments/prepare.h"
+#include "sweeps/dry_run.h"
 #include "sweeps/overview.h"
 #include "sweeps/price.h"
-#include "sweeps/provenance.h"
+#include "sweeps/record_sweep.h"
 #include "sweeps/recovery.h"
 #include "sweeps/run_folder.h"
 #include "sweeps/signals.h"
-#include "sweeps/sweep_note.h"
 #include "sweeps/text.h"
 #include "sweeps/trial_process.h"
 
@@ -93,7 +94,7 @@ class Driver {
     }
 
     RunSummary run() {
-        record_sweep();
+        recorded_ = record_sweep(writer_, spec_, points_, options_);
         for (const std::string& line : recover(writer_, options_.root, cost_, options_.grace_ms)) progress_.event(line);
         fill_queue();
         announce();
@@ -116,34 +117,10 @@ class Driver {
     }
 
  private:
-    void record_sweep() {
-        code_ = writer_.add_code(describe_code(DEFT_SOURCE_DIR));
-        host_ = writer_.add_host(describe_host());
-        if (const auto price = price_for(spec_)) writer_.add_price(*price);
-        results_db::Sweep sweep;
-        sweep.name = spec_.name;
-        sweep.spec_sha256 = spec_.sha256;
-        sweep.spec_toml = spec_.text;
-        Json overrides = Json::array();
-        for (const Override& change : spec_.overrides)
-            overrides.push_back({{"path", change.path}, {"value", to_json(change.value)}});
-        sweep.overrides_json = canonical_json(overrides);
-        write_sweep_note(options_.root, spec_, sweep_note(spec_, options_.fill_with, options_.points));
-        const std::int64_t sweep_id = writer_.add_sweep(sweep);
-        for (const Point& point : points_) {
-            experiments_.push_back(
-                writer_.add_experiment({point.config_hash, point.variant_hash, point.seed,
-                                        canonical_json(experiments::to_json(point.config)), point.label}));
-            writer_.add_member(sweep_id, experiments_.back(),
-                               {point.ordinal, point.case_name, canonical_json(point.axes)});
-        }
-    }
-
     void fill_queue() {
         for (const std::size_t i : execution_order(points_, spec_.sha256)) {
-            const auto& only = options_.only;
-            if (!only.empty() && std::find(only.begin(), only.end(), points_[i].case_name) == only.end()) continue;
-            if (writer_.is_done(experiments_[i]))
+            if (!is_asked_for(points_[i], options_)) continue;
+            if (writer_.is_done(recorded_.experiments[i]))
                 ++summary_.already_done;
             else
                 queue_.push_back(i);
@@ -157,7 +134,7 @@ class Driver {
         for (const std::size_t i : queue_) overview.flops_left += points_[i].projection.flops;
         overview.slots = options_.slots.size();
         overview.slots_text = describe_slots(options_.slots, options_.threads);
-        overview.devices = devices_a_trial();
+        overview.devices = devices_a_trial(options_.slots.front(), options_.threads);
         overview.flops_per_second = measured_rate(results_db::Reader(database_file(options_.root)).sweep(spec_.name));
         for (const std::string& line : describe(spec_, points_, overview)) progress_.event(line);
         if (queue_.empty()) progress_.event("everything was finished already");
@@ -204,7 +181,7 @@ class Driver {
 
     void heed_signals() {
         if (signals_.terminated() || signals_.interrupts() > 1) {
-            progress_.warning("stopping: the running trials save a checkpoint and end");
+            if (!running_.empty()) progress_.warning("stopping: the running trials save a checkpoint and end");
             stopped_by_ = signals_.terminated() ? kExitWorkLeft : 128 + SIGINT;
             draining_ = true;
             end_children();
@@ -240,30 +217,18 @@ class Driver {
         Running child;
         child.point = index;
         child.slot = slot_number;
-        child.number = writer_.next_attempt_number(experiments_[index]);
+        child.number = writer_.next_attempt_number(recorded_.experiments[index]);
         // Checkpoints of a database that is gone have no curve to go on from.
-        const bool attempted = child.number > 1;
-        // A folder may be left of a database that is gone; what stands in it is not ours to overwrite.
-        std::string name;
-        do {
-            name = fmt::format("{}.{}", point.config_hash.substr(0, 12), child.number);
-            child.folder = options_.root / "runs" / name;
-        } while (fs::exists(child.folder) && ++child.number > 0);
+        const bool may_resume = child.number > 1;
+        choose_folder(child);
+        make_folder(child.folder);
 
         const std::vector<std::string> argv = {options_.trial_program.string(), "trial", child.folder.string()};
-        results_db::NewAttempt attempt;
-        attempt.uid = fmt::format("{}-{}", id_, ++attempts_begun_);
-        attempt.number = child.number;
-        attempt.worker = fmt::format("{}/{}", id_, child.slot);
-        attempt.slots_json = canonical_json(slot_json(slot, child.slot));
-        attempt.argv_json = canonical_json(argv);
-        attempt.workdir = "runs/" + name;
-        attempt.lease_until_ms = wall_clock_ms() + kLeaseMs;
-        make_folder(child.folder);
+        const results_db::NewAttempt attempt = attempt_of(child, argv);
         const experiments::TrialPlaces places = {child.folder, data_folder(),
-                                                 checkpoint_folder(options_.root, point.config_hash), attempted};
+                                                 checkpoint_folder(options_.root, point.config_hash), may_resume};
         write_trial_file(point, spec_.name, attempt, places, {slot.device, options_.threads});
-        child.attempt = writer_.begin_attempt(experiments_[index], code_, host_, attempt);
+        child.attempt = writer_.begin_attempt(recorded_.experiments[index], recorded_.code, recorded_.host, attempt);
         ++tries_[index];
         try {
             child.pid = start_process(argv, child.folder / "log.txt", environment_of(slot));
@@ -275,7 +240,27 @@ class Driver {
         child.started_ms = steady_ms();
         running_.push_back(child);
         writer_.set_running(child.attempt, identify(child.pid), wall_clock_ms());
-        progress_.event(fmt::format("start   {}  ({})", name_of(child), name));
+        progress_.event(fmt::format("start   {}  ({})", name_of(child), child.folder.filename().string()));
+    }
+
+    // A folder may be left of a database that is gone; what stands in it is not ours to overwrite.
+    void choose_folder(Running& child) const {
+        const std::string hash = points_[child.point].config_hash.substr(0, 12);
+        do {
+            child.folder = options_.root / "runs" / fmt::format("{}.{}", hash, child.number);
+        } while (fs::exists(child.folder) && ++child.number > 0);
+    }
+
+    results_db::NewAttempt attempt_of(const Running& child, const std::vector<std::string>& argv) {
+        results_db::NewAttempt attempt;
+        attempt.uid = fmt::format("{}-{}", id_, ++attempts_begun_);
+        attempt.number = child.number;
+        attempt.worker = fmt::format("{}/{}", id_, child.slot);
+        attempt.slots_json = canonical_json(slot_json(options_.slots[static_cast<std::size_t>(child.slot)], child.slot));
+        attempt.argv_json = canonical_json(argv);
+        attempt.workdir = "runs/" + child.folder.filename().string();
+        attempt.lease_until_ms = wall_clock_ms() + kLeaseMs;
+        return attempt;
     }
 
     fs::path data_folder() const { return options_.root / "data"; }
@@ -284,8 +269,6 @@ class Driver {
         return std::any_of(running_.begin(), running_.end(),
                            [&](const Running& child) { return child.slot == static_cast<int>(slot); });
     }
-
-    double devices_a_trial() const { return static_cast<double>(cost_.devices) / cost_.trials_per_device; }
 
     Json slot_json(const Slot& slot, int number) const {
         Json json = {{"slot", number}, {"device", engine::device_name(slot.device)}, {"threads", options_.threads}};
@@ -386,7 +369,7 @@ class Driver {
         record_end(writer_, child.attempt, child.folder, outcome, journal, cost_);
 
         const double seconds = static_cast<double>(steady_ms() - child.started_ms) / 1000;
-        device_seconds_ += seconds * devices_a_trial();
+        device_seconds_ += seconds * devices_a_trial(options_.slots.front(), options_.threads);
         if (journal.last_point) flops_done_ += journal.last_point->flops;
         const std::string name = name_of(child);
         if (outcome.state == "ok") {
@@ -419,8 +402,8 @@ class Driver {
 
     void tell_failure(const Running& child, const std::string& name, const results_db::Outcome& outcome) {
         // What follows the first line stands in the log as well.
-        std::string text = fmt::format("failed  {}  ({}): {}", name, outcome.fail_class,
-                                       printable(outcome.error.substr(0, outcome.error.find('\n'))));
+        std::string text =
+            fmt::format("failed  {}  ({}): {}", name, outcome.fail_class, printable(first_line(outcome.error)));
         const fs::path log = child.folder / "log.txt";
         const std::vector<std::string> lines = last_lines(log, kShownLogLines);
         if (!lines.empty()) text += fmt::format("\n  last lines of {}:", log.string());
@@ -446,7 +429,8 @@ class Driver {
             slot.busy = true;
             slot.label = points_[child.point].name();
             slot.total_steps = child.total_steps;
-            device_seconds += static_cast<double>(steady_ms() - child.started_ms) / 1000 * devices_a_trial();
+            device_seconds += static_cast<double>(steady_ms() - child.started_ms) / 1000 *
+                              devices_a_trial(options_.slots.front(), options_.threads);
             double flops_to_go = points_[child.point].projection.flops;
             if (child.last_point) {
                 slot.step = child.last_point->step;
@@ -486,10 +470,9 @@ class Driver {
     SignalWatch signals_;
     Progress progress_;
     results_db::Writer writer_;
-    std::vector<std::int64_t> experiments_;  // by point
-    std::vector<int> tries_;                 // by point
+    RecordedSweep recorded_;
+    std::vector<int> tries_;  // by point
     std::string id_;
-    std::int64_t code_ = 0, host_ = 0;
     std::int64_t attempts_begun_ = 0;
     CostBasis cost_;
     std::optional<double> usd_per_hour_;
@@ -504,42 +487,15 @@ class Driver {
     RunSummary summary_;
 };
 
-// What is done, as far as can be seen without writing anything.
-RunSummary describe_only(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
-    Progress progress(options.progress, options.narration);
-    Overview overview;
-    overview.slots = options.slots.size();
-    overview.slots_text = describe_slots(options.slots, options.threads);
-    overview.devices = options.slots.front().device == engine::Device::cuda ? 1.0 / options.slots.front().per_gpu
-                                                                            : options.threads;
-    std::optional<results_db::Reader> reader;
-    if (fs::exists(database_file(options.root))) reader.emplace(database_file(options.root));
-    for (const Point& point : points) {
-        const auto& only = options.only;
-        if (!only.empty() && std::find(only.begin(), only.end(), point.case_name) == only.end()) continue;
-        ++overview.selected;
-        bool done = false;
-        try {
-            done = reader && reader->trial(point.config_hash).state == "ok";
-        } catch (const Error& error) {
-            if (error.kind() != ErrorKind::missing) throw;
-        }
-        if (done)
-            ++overview.done;
-        else
-            overview.flops_left += point.projection.flops;
-    }
-    for (const std::string& line : describe(spec, points, overview)) progress.warning(line);
-    RunSummary summary;
-    summary.already_done = static_cast<int>(overview.done);
-    summary.left = static_cast<int>(overview.selected - overview.done);
-    return summary;
-}
-
 }  // namespace
 
 fs::path database_file(const fs::path& root) {
     return root / "results.db";
+}
+
+bool is_asked_for(const Point& point, const DriverOptions& options) {
+    const std::vector<std::string>& only = options.only;
+    return only.empty() || std::find(only.begin(), only.end(), point.case_name) != only.end();
 }
 
 fs::path checkpoint_folder(const fs::path& root, const std::string& config_hash) {
@@ -548,7 +504,7 @@ fs::path checkpoint_folder(const fs::path& root, const std::string& config_hash)
 
 RunSummary run_sweep(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
     require_cases(spec, options.only);
-    if (options.dry_run) return describe_only(spec, points, options);
+    if (options.dry_run) return dry_run(spec, points, options);
     return Driver(spec, points, options).run();
 }
 

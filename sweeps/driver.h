@@ -37,6 +37,8 @@ struct RunSummary {
     int exit_code = 0;
 };
 
+bool is_asked_for(const Point& point, const DriverOptions& options);
+
 std::filesystem::path database_file(const std::filesystem::path& root);
 // Where the checkpoints of a trial's configuration are, shared by its attempts.
 std::filesystem::path checkpoint_folder(const std::filesystem::path& root, const std::string& config_hash);

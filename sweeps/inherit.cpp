@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/suggestion.h"
+
 namespace deft::sweeps {
 
 namespace {
@@ -62,12 +64,10 @@ bool apply_scale(ConfigNode& root, const std::string& scale, bool may_be_missing
         if (may_be_missing) return false;
         std::vector<std::string> names;
         for (const auto& [name, table] : scales.children) names.push_back(name);
-        const std::string meant = did_you_mean(scale, names);
+        const std::string has =
+            names.empty() ? "it has no scales at all" : fmt::format("it has {}", fmt::join(names, ", "));
         throw Error(ErrorKind::config, root.place.file.empty() ? Place{} : Place{root.place.file, 0, 0},
-                    fmt::format("this sweep has no scale {}", scale),
-                    !meant.empty()  ? fmt::format("did you mean {}?", meant)
-                    : names.empty() ? "it has no scales at all"
-                                    : fmt::format("it has {}", fmt::join(names, ", ")));
+                    fmt::format("this sweep has no scale {}", scale), suggestion(scale, names, has));
     }
     if (overlay->kind != ConfigNode::Kind::table)
         throw Error(ErrorKind::config, overlay->place, fmt::format("scale.{} must be a table", scale));

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "base/first_line.h"
 
 namespace deft::sweeps {
 
@@ -12,8 +12,7 @@ std::optional<results_db::IngestResult> ingest_or_explain(results_db::Writer& wr
     try {
         return writer.ingest(attempt, journal);
     } catch (const results_db::JournalError& error) {
-        damage = error.what();
-        damage.resize(std::min(damage.size(), damage.find('\n')));
+        damage = first_line(error.what());
         return std::nullopt;
     }
 }

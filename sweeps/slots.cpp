@@ -133,4 +133,8 @@ std::string describe_slots(const std::vector<Slot>& slots, int threads) {
     return fmt::format("{} on {}{}", count, slots.front().gpu_name, share);
 }
 
+double devices_a_trial(const Slot& slot, int threads) {
+    return slot.device == engine::Device::cpu ? threads : 1.0 / slot.per_gpu;
+}
+
 }  // namespace deft::sweeps

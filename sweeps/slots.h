@@ -43,6 +43,9 @@ void require_fit(const Point& point, const std::vector<Slot>& slots);
 // "2 slots of 1 thread", "1 slot on a GPU (NVIDIA H200)".
 std::string describe_slots(const std::vector<Slot>& slots, int threads);
 
+// Devices that a trial pays for: its threads, or its share of a GPU.
+double devices_a_trial(const Slot& slot, int threads);
+
 // The cores that this process may use.
 int usable_cores();
 

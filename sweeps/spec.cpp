@@ -7,8 +7,11 @@
 #include <chrono>
 #include <set>
 
+#include "base/date.h"
 #include "base/files.h"
 #include "base/sha256.h"
+#include "base/suggestion.h"
+#include "base/table_reader.h"
 #include "sweeps/inherit.h"
 #include "sweeps/published_tables.h"
 #include "sweeps/slots.h"
@@ -21,11 +24,6 @@ using Kind = ConfigNode::Kind;
 
 [[noreturn]] void refuse(const Place& place, const std::string& what, const std::string& fix = {}) {
     throw Error(ErrorKind::config, place, what, fix);
-}
-
-std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
-    const std::string meant = did_you_mean(word, known);
-    return meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : fmt::format("did you mean {}?", meant);
 }
 
 void require_name(const std::string& name, const Place& place, const std::string& what) {
@@ -168,17 +166,16 @@ std::optional<experiments::DeviceUse> read_device(TableReader& reader) {
     if (reader.optional_node("device") == nullptr) {
         for (const char* key : {"devices", "dtype", "utilisation"})
             if (reader.optional_node(key) != nullptr)
-                refuse(reader.place(key), fmt::format("resources.{} means nothing without resources.device", key),
-                       "name a device of experiments/hardware.toml");
+                reader.refuse(key, "means nothing without resources.device",
+                              "name a device of experiments/hardware.toml");
         return {};
     }
     use.device = experiments::device_named(name, reader.place("device"));
     use.dtype = peak_dtype(use.device, dtype, reader.place("dtype"));
-    if (use.devices < 1 || use.devices > 1'000'000)
-        refuse(reader.place("devices"), "resources.devices must be 1 to 1000000");
+    if (use.devices < 1 || use.devices > 1'000'000) reader.refuse("devices", "must be 1 to 1000000");
     const bool stated = reader.optional_node("utilisation") != nullptr;
     if (stated && !(use.utilisation > 0 && use.utilisation <= 1))
-        refuse(reader.place("utilisation"), "resources.utilisation must be above 0 and at most 1, a share of the peak");
+        reader.refuse("utilisation", "must be above 0 and at most 1, a share of the peak");
     if (!stated && !use.device.peaks.empty())
         refuse(reader.place("device"), "resources.utilisation is missing: no training reaches a device's peak",
                "state the share that yours will reach, as in utilisation = 0.34");
@@ -191,34 +188,27 @@ void read_resources(const ConfigNode& node, Spec& spec) {
     reader.optional("threads", threads);
     reader.optional("slots", spec.slots);
     spec.device = read_device(reader);
-    if (threads < 1 || threads > 1024) refuse(reader.place("threads"), "resources.threads must be 1 to 1024");
+    if (threads < 1 || threads > 1024) reader.refuse("threads", "must be 1 to 1024");
     spec.threads = static_cast<int>(threads);
     parse_slots(spec.slots, reader.place("slots"));
 }
 
 std::int64_t date_to_ms(const std::string& text, const Place& place) {
-    int year = 0, month = 0, day = 0, used = 0;
-    const bool parsed =
-        text.size() == 10 && std::sscanf(text.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &used) == 3;
-    const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
-                                           std::chrono::day(static_cast<unsigned>(day))};
-    if (!parsed || used != 10 || month < 0 || day < 0 || !date.ok())
-        refuse(place, fmt::format("'{}' is no date", text), "write it as \"2025-01-31\"");
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::sys_days(date).time_since_epoch())
-        .count();
+    const auto date = parse_date(text);
+    if (!date) refuse(place, fmt::format("'{}' is no date", text), "write it as \"2025-01-31\"");
+    return std::chrono::duration_cast<std::chrono::milliseconds>(date->time_since_epoch()).count();
 }
 
 void read_price(const ConfigNode& node, Spec& spec) {
     TableReader reader(node, "price");
     results_db::Price price;
-    price.sku = reader.required<std::string>("sku");
+    price.sku = reader.required_text("sku");
     price.usd_per_hour = reader.required<double>("usd_per_device_hour");
     const std::string date = reader.required<std::string>("date");
     price.source = reader.required<std::string>("source");
     reader.finish();
-    if (price.sku.empty()) refuse(reader.place("sku"), "price.sku is empty");
     if (!(price.usd_per_hour >= 0 && price.usd_per_hour < 1e6))
-        refuse(reader.place("usd_per_device_hour"), "price.usd_per_device_hour must be 0 or more");
+        reader.refuse("usd_per_device_hour", "must be 0 or more");
     price.valid_from_ms = date_to_ms(date, reader.place("date"));
     spec.price = price;
 }

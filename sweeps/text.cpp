@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "reporting/text.h"
 
 namespace deft::sweeps {
 
@@ -15,12 +18,9 @@ bool continues_code_point(char c) {
 }  // namespace
 
 std::string printable(std::string_view text) {
-    std::string result;
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        result += c == '\t' ? ' ' : byte < 0x20 || byte == 0x7f ? '?' : c;
-    }
-    return result;
+    std::string untabbed(text);
+    std::replace(untabbed.begin(), untabbed.end(), '\t', ' ');
+    return reporting::printable(untabbed, '?');
 }
 
 std::size_t display_width(std::string_view text) {

@@ -7,7 +7,7 @@
 
 namespace deft::sweeps {
 
-// Control characters become '?': no text from a file or a child may steer the terminal.
+// Control characters become '?', tabs spaces: no text from a file or a child may steer the terminal.
 std::string printable(std::string_view text);
 
 // Columns on a terminal, each code point counted as one and escape sequences as none.

@@ -115,6 +115,11 @@ Tokenizer load_tokenizer(const std::filesystem::path& folder) {
     return Tokenizer(std::make_shared<const Bpe>(read_bpe(folder)), name.string());
 }
 
+Tokenizer read_stored_tokenizer(const std::filesystem::path& folder, const std::string& name) {
+    if (!std::filesystem::exists(folder / kBpeFiles[0])) return Tokenizer::bytes();
+    return Tokenizer(std::make_shared<const Bpe>(read_bpe(folder)), name);
+}
+
 void write_tokenizer(const Tokenizer& tokenizer, const std::filesystem::path& folder) {
     if (tokenizer.bpe() == nullptr)
         throw Error(ErrorKind::config, "the byte tokenizer has no files",

@@ -70,6 +70,10 @@ class Encoder {
 // folder/vocab.json and folder/merges.txt; the tokenizer's name is the folder's. Errors: as read_bpe.
 Tokenizer load_tokenizer(const std::filesystem::path& folder);
 
+// The tokenizer that is stored in that folder, under its own name: the byte tokenizer where there is no vocab.json.
+// Errors: as read_bpe.
+Tokenizer read_stored_tokenizer(const std::filesystem::path& folder, const std::string& name);
+
 // vocab.json, merges.txt and tokenizer.json, which Hugging Face's GPT2Tokenizer and `tokenizers` load.
 // Errors: io; config, for the byte tokenizer, which has no files.
 void write_tokenizer(const Tokenizer& tokenizer, const std::filesystem::path& folder);

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/sha256.h"
 #include "engine/core/copies.h"
+#include "engine/data/bpe/bpe_files.h"
 #include "engine/io/safetensors.h"
 
 namespace deft::engine {
@@ -164,16 +165,21 @@ Counts counts_of(const Json& json) {
 
 }  // namespace
 
-std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about,
-                            std::int32_t end_of_document) {
+std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about, const Tokenizer& tokenizer) {
     const fs::path temporary = folder.parent_path() / "unfinished";  // one name: a kill leaves at most one
     fs::remove_all(temporary);
     make_folder(temporary);
-    write_file_atomically(temporary / kFiles[0], hugging_face_config(trainer.config().model, end_of_document).dump(2) + "\n");
+    const Json config = hugging_face_config(trainer.config().model, tokenizer.end_of_document());
+    write_file_atomically(temporary / kFiles[0], config.dump(2) + "\n");
     write_weights(trainer.exec(), trainer.model(), temporary / kFiles[1]);
     write_optimizer(trainer, temporary / kFiles[2]);
+    std::vector<const char*> written(std::begin(kFiles), std::end(kFiles));
+    if (tokenizer.bpe() != nullptr) {
+        write_tokenizer(tokenizer, temporary);
+        written.insert(written.end(), std::begin(kBpeFiles), std::end(kBpeFiles));
+    }
     Json manifest = {{"schema", kSchema}, {"counts", counts_json(trainer.counts())}, {"about", about}};
-    for (const char* name : kFiles) manifest["sha256"][name] = sha256_file(temporary / name);
+    for (const char* name : written) manifest["sha256"][name] = sha256_file(temporary / name);
     write_file_atomically(temporary / kManifest, manifest.dump(2) + "\n");
     fs::remove_all(folder);
     fs::rename(temporary, folder);
@@ -185,8 +191,12 @@ Json verify_checkpoint(const fs::path& folder) {
     const Json manifest = Json::parse(read_file(folder / kManifest), nullptr, false);
     try {
         if (manifest.at("schema") != kSchema) damaged(folder, "its checkpoint.json is of another schema");
-        for (const char* name : kFiles)
-            if (sha256_file(folder / name) != manifest.at("sha256").at(name))
+        const Json& hashes = manifest.at("sha256");
+        std::vector<const char*> names(std::begin(kFiles), std::end(kFiles));
+        for (const char* name : kBpeFiles)
+            if (hashes.contains(name)) names.push_back(name);
+        for (const char* name : names)
+            if (sha256_file(folder / name) != hashes.at(name))
                 damaged(folder, fmt::format("{} is not what was written", name));
         counts_of(manifest.at("counts"));
         manifest.at("about");

@@ -4,20 +4,22 @@
 //   config.json              the model's extents, as Hugging Face's GPT2LMHeadModel reads them
 //   model.safetensors        weights under Hugging Face's names and layout: linear weights are (in, out)
 //   optimizer.safetensors    NAME.m and NAME.v, Adam's moments as the engine holds them; unique_tokens (samples) i32
+//   vocab.json, merges.txt, tokenizer.json    the tokenizer, as Hugging Face reads it; absent for bytes
 //   checkpoint.json          the counts, what the caller adds, and the sha256 of the files above; written last
 
 #include <filesystem>
 #include <string>
 
 #include "base/json.h"
+#include "engine/data/tokenizer.h"
 #include "engine/train/trainer.h"
 
 namespace deft::engine {
 
 // Made beside `folder` as "unfinished", synced, and renamed: the folder is whole or absent. An older one of that
-// name is replaced. Returns the sha256 of model.safetensors. end_of_document: the token, for config.json. Errors: io.
+// name is replaced. Returns the sha256 of model.safetensors. Errors: io.
 std::string save_checkpoint(Trainer& trainer, const std::filesystem::path& folder, const Json& about,
-                            std::int32_t end_of_document);
+                            const Tokenizer& tokenizer);
 
 // checkpoint.json, after the files have been compared with its hashes. Errors: io, saying which file is damaged.
 Json verify_checkpoint(const std::filesystem::path& folder);

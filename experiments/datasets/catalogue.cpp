@@ -1,26 +1,16 @@
 #include "experiments/datasets/catalogue.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "base/config.h"
+#include "base/suggestion.h"
+#include "base/table_reader.h"
 #include "experiments/datasets/find_file.h"
 
 namespace deft::experiments {
 
 namespace {
-
-[[noreturn]] void refuse(const TableReader& table, const char* key, const std::string& why) {
-    throw Error(ErrorKind::config, table.place(key), table.name(key) + " " + why);
-}
-
-void require_one_of(const TableReader& table, const char* key, const std::string& value,
-                    const std::vector<std::string>& allowed) {
-    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
-        refuse(table, key, fmt::format("is \"{}\", which is none of: {}", value, fmt::join(allowed, ", ")));
-}
 
 bool is_sha256(const std::string& text) {
     return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -35,7 +25,7 @@ bool stays_inside(const std::string& path) {
 const ConfigNode& required_array(TableReader& table, const char* key) {
     const ConfigNode* node = table.optional_node(key);
     if (node == nullptr || node->kind != ConfigNode::Kind::array || node->items.empty())
-        refuse(table, key, "is missing: give at least one");
+        table.refuse(key, "is missing: give at least one");
     return *node;
 }
 
@@ -47,12 +37,12 @@ CatalogueFile parse_file(TableReader table) {
     table.optional("bytes", file.bytes);
     table.optional("split", file.split);
     table.finish();
-    if (!stays_inside(file.path)) refuse(table, "path", "must lead to a file inside a mirror folder");
-    if (!file.url.empty() && !file.url.starts_with("https://")) refuse(table, "url", "must begin with https://");
-    if (file.bytes < 0) refuse(table, "bytes", "must not be negative");
+    if (!stays_inside(file.path)) table.refuse("path", "must lead to a file inside a mirror folder");
+    if (!file.url.empty() && !file.url.starts_with("https://")) table.refuse("url", "must begin with https://");
+    if (file.bytes < 0) table.refuse("bytes", "must not be negative");
     if (file.sha256 != "unknown" && !is_sha256(file.sha256))
-        refuse(table, "sha256", "must be 64 lower-case hex digits or \"unknown\"");
-    require_one_of(table, "split", file.split, {"", "train", "valid", "test"});
+        table.refuse("sha256", "must be 64 lower-case hex digits or \"unknown\"");
+    table.require_one_of("split", file.split, {"", "train", "valid", "test"});
     return file;
 }
 
@@ -72,8 +62,8 @@ CatalogueForm parse_form(TableReader table) {
     std::sort(once.begin(), once.end());
     const bool mixed = once.size() > 1 && once.front().empty();
     if (mixed || std::adjacent_find(once.begin(), once.end()) != once.end())
-        refuse(table, "files", "must name the split of all files or of none, those of a split one after another");
-    require_one_of(table, "reader", form.reader, {"text", "jsonl", "lines", "paragraphs", "wikitext", "files"});
+        table.refuse("files", "must name the split of all files or of none, those of a split one after another");
+    table.require_one_of("reader", form.reader, {"text", "jsonl", "lines", "paragraphs", "wikitext", "files"});
     return form;
 }
 
@@ -90,7 +80,7 @@ CatalogueEntry parse_entry(const std::string& name, const ConfigNode& node) {
     for (const ConfigNode& form : required_array(table, "forms").items)
         entry.forms.push_back(parse_form(TableReader(form, table.name("forms"))));
     table.finish();
-    require_one_of(table, "kind", entry.kind, {"corpus", "task", "tokenizer"});
+    table.require_one_of("kind", entry.kind, {"corpus", "task", "tokenizer"});
     return entry;
 }
 
@@ -113,9 +103,8 @@ CatalogueEntry catalogue_entry(const std::string& name) {
         if (entry.name == name) return entry;
         names.push_back(entry.name);
     }
-    const std::string near = did_you_mean(name, names);
     throw Error(ErrorKind::config, fmt::format("no data set is called \"{}\"", name),
-                near.empty() ? "deft data list shows what there is" : fmt::format("did you mean \"{}\"?", near));
+                suggestion(name, names, "deft data list shows what there is"));
 }
 
 const CatalogueForm& form_at_hand(const CatalogueEntry& entry, const std::filesystem::path& base_folder) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace deft::experiments {
 
@@ -42,12 +43,7 @@ fs::path mirror_folder() {
 }
 
 std::optional<fs::path> look_in_folder(const fs::path& folder, const std::string& name) {
-    for (const char* packed : {"", ".gz", ".zst"}) {
-        const fs::path path = (folder / name).string() + packed;
-        std::error_code ignored;
-        if (fs::is_regular_file(path, ignored)) return path;
-    }
-    return std::nullopt;
+    return find_text_file(folder / name);
 }
 
 std::optional<fs::path> look_for_data_file(const std::string& name, const fs::path& base_folder) {

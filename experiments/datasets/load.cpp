@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "base/files.h"
+#include "base/first_line.h"
 #include "base/json.h"
 #include "base/sha256.h"
-#include "engine/data/bpe/bpe_files.h"
 #include "engine/data/indexed_dataset.h"
 #include "experiments/datasets/corpus_source.h"
 #include "experiments/datasets/file_lock.h"
@@ -23,8 +23,6 @@ namespace fs = std::filesystem;
 
 // Raised by hand whenever the same texts give other tokens.
 constexpr int kFormat = 1;
-// Of training text, from its start: enough for the small vocabularies that are trained here.
-constexpr std::size_t kTokenizerTrainingBytes = 16'000'000;
 constexpr const char* kManifest = "manifest.json";
 
 // Documents of the two splits, as ranges of the stored ones.
@@ -130,10 +128,7 @@ void prepare(const CorpusSource& source, const DataConfig& data, const std::stri
 
 engine::Tokenizer stored_tokenizer(const fs::path& folder, const Json& about) {
     const engine::Tokenizer tokenizer =
-        fs::exists(folder / "tokenizer")
-            ? engine::Tokenizer(std::make_shared<const engine::Bpe>(engine::read_bpe(folder / "tokenizer")),
-                                about.at("name").get<std::string>())
-            : engine::Tokenizer::bytes();
+        engine::read_stored_tokenizer(folder / "tokenizer", about.at("name").get<std::string>());
     if (tokenizer.sha256() != about.at("sha256"))
         fail_damaged(folder, fmt::format("the tokenizer in {} is not the one that made its tokens", folder.string()));
     return tokenizer;
@@ -152,8 +147,7 @@ std::shared_ptr<const engine::IndexedDataset> open_tokens(const fs::path& folder
     try {
         return std::make_shared<const engine::IndexedDataset>(folder / "tokens");
     } catch (const Error& error) {
-        const std::string said = error.what();
-        fail_damaged(folder, said.substr(0, said.find('\n')));
+        fail_damaged(folder, first_line(error.what()));
     }
 }
 
@@ -232,16 +226,6 @@ Dataset open_indexed(const DataConfig& data, const std::string& base_folder, con
     return dataset;
 }
 
-}  // namespace
-
-engine::Tokenizer named_tokenizer(const std::string& name, const std::string& base_folder) {
-    if (name == "bytes") return engine::Tokenizer::bytes();
-    const std::string folder = name == "gpt2" ? "tokenizers/gpt2" : name;
-    return engine::load_tokenizer(find_data_file(folder + "/vocab.json", base_folder).parent_path());
-}
-
-namespace {
-
 // Fills the hashes of the source's files, so that what is tokenised later is verified to be what was hashed.
 DatasetIdentity identity_of(CorpusSource& source, const DataConfig& data, const std::string& base_folder) {
     DatasetIdentity result;
@@ -254,7 +238,40 @@ DatasetIdentity identity_of(CorpusSource& source, const DataConfig& data, const 
     return result;
 }
 
+void require_planned(const DataConfig& data, const std::string& sha) {
+    if (!data.sha256.empty() && data.sha256 != sha)
+        throw Error(ErrorKind::config,
+                    fmt::format("the corpus has changed since this trial was planned: hash {} where {} was planned",
+                                sha.substr(0, 12), data.sha256.substr(0, 12)),
+                    "run the sweep again: it plans with the corpus as it is now");
+}
+
+fs::path prepared_folder(const fs::path& data_folder, const std::string& sha) {
+    return data_folder / sha.substr(0, 16);
+}
+
+bool is_prepared(const fs::path& folder) {
+    return fs::exists(folder / kManifest);
+}
+
+// The folder appears whole. The caller holds its lock.
+void prepare_whole(const CorpusSource& source, const DataConfig& data, const std::string& base_folder,
+                   const std::string& sha, const fs::path& folder, const PrepareProgress& progress) {
+    const fs::path temporary = folder.string() + ".part";
+    fs::remove_all(temporary);
+    make_folder(temporary);
+    prepare(source, data, base_folder, sha, temporary, progress);
+    fs::remove_all(folder);  // without a manifest it is none
+    fs::rename(temporary, folder);
+}
+
 }  // namespace
+
+engine::Tokenizer named_tokenizer(const std::string& name, const std::string& base_folder) {
+    if (name == "bytes") return engine::Tokenizer::bytes();
+    const std::string folder = name == "gpt2" ? "tokenizers/gpt2" : name;
+    return engine::load_tokenizer(find_data_file(folder + "/vocab.json", base_folder).parent_path());
+}
 
 DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder) {
     if (data.corpus == "indexed") return indexed_identity(data, base_folder);
@@ -264,29 +281,22 @@ DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base
 
 Dataset load_dataset(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
                      const PrepareProgress& progress) {
-    CorpusSource source;
-    const bool indexed = data.corpus == "indexed";
-    if (!indexed) source = corpus_source(data, base_folder);
-    const std::string sha =
-        (indexed ? indexed_identity(data, base_folder) : identity_of(source, data, base_folder)).sha256;
-    if (!data.sha256.empty() && data.sha256 != sha)
-        throw Error(ErrorKind::config,
-                    fmt::format("the corpus has changed since this trial was planned: hash {} where {} was planned",
-                                sha.substr(0, 12), data.sha256.substr(0, 12)),
-                    "run the sweep again: it plans with the corpus as it is now");
-    const fs::path folder = data_folder / sha.substr(0, 16);
-    if (indexed) return open_indexed(data, base_folder, folder, sha);
-    if (!fs::exists(folder / kManifest)) {
+    if (data.corpus == "indexed") {
+        const std::string sha = indexed_identity(data, base_folder).sha256;
+        require_planned(data, sha);
+        return open_indexed(data, base_folder, prepared_folder(data_folder, sha), sha);
+    }
+    // What a plan has hashed and prepared need not be read again.
+    const fs::path planned = prepared_folder(data_folder, data.sha256);
+    if (!data.sha256.empty() && is_prepared(planned)) return open_prepared(planned, data.sha256);
+    CorpusSource source = corpus_source(data, base_folder);
+    const std::string sha = identity_of(source, data, base_folder).sha256;
+    require_planned(data, sha);
+    const fs::path folder = prepared_folder(data_folder, sha);
+    if (!is_prepared(folder)) {
         make_folder(data_folder);
         const FileLock lock(folder.string() + ".lock");
-        if (!fs::exists(folder / kManifest)) {
-            const fs::path temporary = folder.string() + ".part";
-            fs::remove_all(temporary);
-            make_folder(temporary);
-            prepare(source, data, base_folder, sha, temporary, progress);
-            fs::remove_all(folder);  // without a manifest it is none
-            fs::rename(temporary, folder);
-        }
+        if (!is_prepared(folder)) prepare_whole(source, data, base_folder, sha, folder, progress);
     }
     return open_prepared(folder, sha);
 }

@@ -36,9 +36,10 @@ struct DatasetIdentity {
 };
 DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder);
 
-// Tokenises what is not tokenised yet; several processes may ask at once. Errors: io or config, naming the file and how
-// to supply it; config, where the texts are not those of data.sha256 any more, and for a corpus without training or
-// validation text.
+// Tokenises what is not tokenised yet; several processes may ask at once. What data.sha256 names is opened without
+// reading the texts again where it is prepared; indexed datasets are hashed each time, for they are used in place.
+// Errors: io or config, naming the file and how to supply it; config, where the texts are to be prepared and are not
+// those of data.sha256 any more, and for a corpus without training or validation text.
 Dataset load_dataset(const DataConfig& data, const std::string& base_folder, const std::filesystem::path& data_folder,
                      const PrepareProgress& progress = {});
 

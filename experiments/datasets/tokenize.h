@@ -34,6 +34,10 @@ Tokenized write_tokens(const CorpusSource& source, const DataConfig& data, const
                        const std::filesystem::path& prefix, const PrepareProgress& progress,
                        const std::function<void(Split, std::int64_t)>& each = {});
 
+// Of text for a tokenizer to learn from, from its start: enough for the vocabularies that are trained here. All of it
+// is held in memory.
+inline constexpr std::size_t kTokenizerTrainingBytes = 16'000'000;
+
 // Learns a byte-pair encoding of data.vocab entries from the first `bytes` bytes of the documents that `wanted` takes,
 // by split and number. Errors: config, for too little text too.
 engine::Tokenizer train_tokenizer(const CorpusSource& source, const DataConfig& data, std::size_t bytes,

@@ -1,13 +1,10 @@
 #include "experiments/evaluation/metrics.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <numbers>
 
-#include "experiments/evaluation/text.h"
+#include "base/utf8.h"
 
 namespace deft::experiments {
 
@@ -162,17 +159,6 @@ std::vector<Metric> text_metrics(const Task& task, const TextTotals& totals) {
             add(name, "", perplexity(totals.log_likelihood, *totals.tokens));
     }
     return metrics;
-}
-
-double suite_average(std::span<const std::optional<double>> scores) {
-    std::vector<double> present;
-    for (const std::optional<double>& score : scores)
-        if (score) present.push_back(100 * *score);
-    return present.empty() ? kNone : mean(present);
-}
-
-double round_significant(double x, int digits) {
-    return std::strtod(fmt::format("{:.{}e}", x, digits - 1).c_str(), nullptr);
 }
 
 }  // namespace deft::experiments

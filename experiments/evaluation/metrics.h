@@ -64,10 +64,4 @@ struct TextTotals {
 // token_perplexity is left out where its tokens are unknown.
 std::vector<Metric> text_metrics(const Task& task, const TextTotals& totals);
 
-// The unweighted mean of the tasks' headline metrics x 100; missing ones are left out of sum and count. NaN for none.
-double suite_average(std::span<const std::optional<double>> scores);
-
-// x with that many significant digits, rounded as Python rounds: the exact binary value, half to even.
-double round_significant(double x, int digits);
-
 }  // namespace deft::experiments

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "base/config.h"
 #include "base/files.h"
 #include "base/sha256.h"
+#include "base/suggestion.h"
 
 namespace deft::experiments {
 
@@ -25,12 +25,10 @@ fs::path find_task_file(const std::string& name, const fs::path& base_folder) {
     for (const fs::path& path : {base_folder / name, base_folder / (name + ".toml"), kProjectTasks / (name + ".toml")})
         if (!name.empty() && fs::is_regular_file(path)) return path;
     const std::vector<std::string> known = project_tasks();
-    const std::string meant = did_you_mean(name, known);
     throw Error(
         ErrorKind::config,
         fmt::format("unknown task '{}': neither a file in {} nor one of the project's", name, base_folder.string()),
-        meant.empty() ? fmt::format("known tasks: {}", fmt::join(known, ", "))
-                      : fmt::format("did you mean {}?", meant));
+        suggestion(name, known, fmt::format("known tasks: {}", fmt::join(known, ", "))));
 }
 
 }  // namespace

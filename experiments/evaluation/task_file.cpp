@@ -1,11 +1,11 @@
 // Task files, read strictly.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "base/config.h"
+#include "base/suggestion.h"
+#include "base/table_reader.h"
 #include "experiments/evaluation/metrics.h"
 #include "experiments/evaluation/task.h"
 
@@ -15,17 +15,14 @@ namespace {
 
 // The value of a key that takes one of a few words.
 template <class T>
-T one_of(TableReader& table, const char* key, const std::string& word,
+T one_of(const TableReader& table, const char* key, const std::string& word,
          const std::vector<std::pair<std::string, T>>& of) {
     std::vector<std::string> words;
     for (const auto& [name, value] : of) {
         if (name == word) return value;
         words.push_back(name);
     }
-    const std::string meant = did_you_mean(word, words);
-    throw Error(ErrorKind::config, table.place(key), fmt::format("{} is '{}'", table.name(key), word),
-                meant.empty() ? fmt::format("write one of {}", fmt::join(words, ", "))
-                              : fmt::format("did you mean {}?", meant));
+    table.refuse(key, fmt::format("is '{}'", word), suggestion(word, words));
 }
 
 template <class T>
@@ -33,16 +30,6 @@ T optional_one_of(TableReader& table, const char* key, const std::vector<std::pa
     std::string word = of.front().first;
     table.optional(key, word);
     return one_of(table, key, word, of);
-}
-
-[[noreturn]] void refuse(TableReader& table, const char* key, const std::string& what) {
-    throw Error(ErrorKind::config, table.place(key), fmt::format("{} {}", table.name(key), what));
-}
-
-std::string required_text(TableReader& table, const char* key) {
-    std::string text = table.required<std::string>(key);
-    if (text.empty()) refuse(table, key, "is empty");
-    return text;
 }
 
 std::optional<TextTemplate> optional_template(TableReader& table, const char* key) {
@@ -70,15 +57,15 @@ RecordSource read_source(TableReader& table, const Place& place) {
     if (!source.generator.empty()) {
         one_of<int>(table, "generator", source.generator, {{"embedded_questions", 0}, {"embedded_last_words", 0}});
         source.count = table.required<std::int64_t>("count");
-        if (source.count < 1 || source.count > 1'000'000) refuse(table, "count", "must be from 1 to 1,000,000");
+        if (source.count < 1 || source.count > 1'000'000) table.refuse("count", "must be from 1 to 1,000,000");
         return source;
     }
-    source.file = required_text(table, "file");
-    source.format = required_text(table, "format");
+    source.file = table.required_text("file");
+    source.format = table.required_text("format");
     one_of<int>(table, "format", source.format, {{"jsonl", 0}, {"json", 0}, {"tsv", 0}, {"lines", 0}});
     if (source.format == "tsv") {
         source.columns = table.required<std::vector<std::string>>("columns");
-        if (source.columns.empty()) refuse(table, "columns", "is empty");
+        if (source.columns.empty()) table.refuse("columns", "is empty");
         table.optional("header", source.header);
     }
     return source;
@@ -95,8 +82,8 @@ void read_choices(TableReader& table, TaskPrompt& prompt) {
         if (!prompt.choice) prompt.choice = parse_template("{choice}", table.place("choice_list"));
     }
     if (prompt.text.size() > 1 && prompt.text.size() != prompt.choices.size())
-        refuse(table, "text", fmt::format("gives {} texts for {} choices", prompt.text.size(), prompt.choices.size()));
-    prompt.gold = required_text(table, "gold");
+        table.refuse("text", fmt::format("gives {} texts for {} choices", prompt.text.size(), prompt.choices.size()));
+    prompt.gold = table.required_text("gold");
     prompt.gold_place = table.place("gold");
     table.optional("gold_values", prompt.gold_values);
     prompt.prediction = optional_one_of<Prediction>(table, "prediction",
@@ -104,7 +91,7 @@ void read_choices(TableReader& table, TaskPrompt& prompt) {
                                                      {"first_if_greater", Prediction::first_if_greater},
                                                      {"second_if_greater", Prediction::second_if_greater}});
     if (prompt.prediction != Prediction::argmax && prompt.choices.size() != 2)
-        refuse(table, "prediction", "compares exactly two choices");
+        table.refuse("prediction", "compares exactly two choices");
 }
 
 TaskPrompt read_prompt(const ConfigNode& node, TaskKind kind) {
@@ -114,14 +101,14 @@ TaskPrompt read_prompt(const ConfigNode& node, TaskKind kind) {
     const ConfigNode* text = node.find("text");
     if (text != nullptr && text->kind == ConfigNode::Kind::array && kind == TaskKind::multiple_choice) {
         prompt.text = optional_templates(table, "text");
-        if (prompt.text.empty()) refuse(table, "text", "is empty");
+        if (prompt.text.empty()) table.refuse("text", "is empty");
     } else {
-        prompt.text.push_back(parse_template(required_text(table, "text"), table.place("text")));
+        prompt.text.push_back(parse_template(table.required_text("text"), table.place("text")));
     }
     if (kind != TaskKind::perplexity) table.optional("delimiter", prompt.delimiter);
     if (kind == TaskKind::multiple_choice) read_choices(table, prompt);
     if (kind == TaskKind::last_word)
-        prompt.target = parse_template(required_text(table, "target"), table.place("target"));
+        prompt.target = parse_template(table.required_text("target"), table.place("target"));
     if (kind == TaskKind::perplexity) prompt.counted = optional_template(table, "counted");
     table.finish();
     return prompt;
@@ -140,7 +127,7 @@ TaskPerplexity read_perplexity(const ConfigNode& node) {
 
 void read_metrics(TableReader& root, Task& task) {
     task.metrics = root.required<std::vector<std::string>>("metrics");
-    if (task.metrics.empty()) refuse(root, "metrics", "is empty");
+    if (task.metrics.empty()) root.refuse("metrics", "is empty");
     std::vector<std::pair<std::string, int>> known, asked;
     for (const char* name : metric_names(task.kind)) known.emplace_back(name, 0);
     for (const std::string& name : task.metrics) {
@@ -161,13 +148,13 @@ Task parse_task(const std::string& text, const std::filesystem::path& file, cons
     task.definition = to_json(node);
     task.file = file;
     task.base_folder = base_folder;
-    task.name = required_text(root, "name");
-    task.version = required_text(root, "version");
-    task.kind = one_of<TaskKind>(root, "kind", required_text(root, "kind"),
+    task.name = root.required_text("name");
+    task.version = root.required_text("version");
+    task.kind = one_of<TaskKind>(root, "kind", root.required_text("kind"),
                                  {{"multiple_choice", TaskKind::multiple_choice},
                                   {"last_word", TaskKind::last_word},
                                   {"perplexity", TaskKind::perplexity}});
-    task.split = required_text(root, "split");
+    task.split = root.required_text("split");
     read_metrics(root, task);
 
     const auto table = [&](const char* key) -> const ConfigNode& {
@@ -187,10 +174,10 @@ Task parse_task(const std::string& text, const std::filesystem::path& file, cons
             task.perplexity = read_perplexity(*perplexity);
         if (task.perplexity.tokenizer.empty() &&
             std::find(task.metrics.begin(), task.metrics.end(), "token_perplexity") != task.metrics.end())
-            refuse(root, "metrics", "asks for token_perplexity without perplexity.tokenizer");
+            root.refuse("metrics", "asks for token_perplexity without perplexity.tokenizer");
     } else {
         root.optional("shots", task.shots);
-        if (task.shots < 0) refuse(root, "shots", "must not be negative");
+        if (task.shots < 0) root.refuse("shots", "must not be negative");
         if (const ConfigNode* pool = root.optional_node("shot_pool")) {
             TableReader pool_table(*pool, "shot_pool");
             task.shot_pool = read_source(pool_table, pool->place);

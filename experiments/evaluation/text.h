@@ -1,19 +1,10 @@
 #pragma once
-// Text as Python counts it: code points, white space, words.
+// White space and words as Python counts them.
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace deft::experiments {
-
-// The code point at byte `at`, which moves past it. A byte that is no valid UTF-8 counts alone, as U+FFFD.
-char32_t next_code_point(std::string_view text, std::size_t& at);
-
-// Well-formed UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF.
-bool is_valid_utf8(std::string_view text);
-
-std::int64_t count_code_points(std::string_view text);
 
 // What str.isspace and \s mean by white space.
 bool is_whitespace(char32_t c);

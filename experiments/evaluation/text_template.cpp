@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/config.h"
+#include "base/suggestion.h"
 
 namespace deft::experiments {
 
@@ -21,12 +21,9 @@ void parse_field(std::string_view inside, TextTemplate::Part& part, const Place&
         bar = inside.find('|');
         const std::string name(inside.substr(0, bar));
         const Filter* filter = find_filter(name);
-        if (filter == nullptr) {
-            const std::string meant = did_you_mean(name, filter_names());
+        if (filter == nullptr)
             throw Error(ErrorKind::config, place, fmt::format("a template names the unknown filter '{}'", name),
-                        meant.empty() ? fmt::format("known filters: {}", fmt::join(filter_names(), ", "))
-                                      : fmt::format("did you mean {}?", meant));
-        }
+                        suggestion(name, filter_names()));
         part.filters.push_back(filter);
     }
 }
@@ -84,11 +81,9 @@ const Json& field_at(const Records& records, const Record& record, const std::st
             std::vector<std::string> known;
             if (at->is_object())
                 for (const auto& [name, value] : at->items()) known.push_back(name);
-            const std::string meant = did_you_mean(key, known);
             throw Error(ErrorKind::config, place,
                         fmt::format("the record at {} has no field '{}'", where(records, record), path),
-                        meant.empty() ? fmt::format("its fields: {}", fmt::join(known, ", "))
-                                      : fmt::format("did you mean {}?", meant));
+                        suggestion(key, known, fmt::format("its fields: {}", fmt::join(known, ", "))));
         }
         at = &*found;
         if (dot == std::string_view::npos) return *at;

@@ -22,9 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// Enough for the vocabularies that are trained here; all of it is held in memory.
-constexpr std::int64_t kTrainingBytes = 16'000'000;
-
 struct TokenizeArguments {
     CorpusArguments corpus;
     std::string tokenizer = "bytes";
@@ -36,7 +33,7 @@ struct TokenizeArguments {
 struct TrainArguments {
     CorpusArguments corpus;
     std::int64_t vocab = 0;
-    std::int64_t max_bytes = kTrainingBytes;
+    std::int64_t max_bytes = experiments::kTokenizerTrainingBytes;
     std::string out;
 };
 
@@ -55,9 +52,10 @@ int run_tokenize(const TokenizeArguments& arguments) {
     ProgressLine line;
     const auto progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
     const experiments::CorpusSource source = experiments::corpus_source(data, ".");
-    const engine::Tokenizer tokenizer = data.tokenizer == "bpe"
-                                            ? experiments::train_tokenizer(source, data, kTrainingBytes, progress)
-                                            : experiments::named_tokenizer(data.tokenizer, ".");
+    const engine::Tokenizer tokenizer =
+        data.tokenizer == "bpe"
+            ? experiments::train_tokenizer(source, data, experiments::kTokenizerTrainingBytes, progress)
+            : experiments::named_tokenizer(data.tokenizer, ".");
     const fs::path prefix = arguments.out;
     if (prefix.has_parent_path()) make_folder(prefix.parent_path());
     const Clock::time_point start = Clock::now();

@@ -6,8 +6,8 @@
 #include <exception>
 #include <new>
 
-#include "base/config.h"
 #include "base/error.h"
+#include "base/suggestion.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/version.h"
 
@@ -21,9 +21,8 @@ void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
         if (command->get_name() == argv[1]) return;
         if (!command->get_group().empty()) names.push_back(command->get_name());
     }
-    const std::string meant = deft::did_you_mean(argv[1], names);
     throw deft::Error(deft::ErrorKind::usage, std::string("there is no command ") + argv[1],
-                      meant.empty() ? "see deft --help" : "did you mean " + meant + "?");
+                      deft::suggestion(argv[1], names, "see deft --help"));
 }
 
 // With a standard stream closed, the next file opened would take its number, and what is printed. These can be neither

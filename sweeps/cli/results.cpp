@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "base/config.h"
+#include "base/error.h"
+#include "base/suggestion.h"
 #include "sweeps/driver.h"
 
 namespace deft::cli {
@@ -21,12 +22,9 @@ results_db::SweepResults find_sweep(const results_db::Reader& reader, const std:
     const std::vector<std::string> names = reader.sweep_names();
     if (names.empty()) throw Error(ErrorKind::missing, "no sweep has been run yet", "run one: deft run SWEEP.toml");
     if (name.empty()) return reader.sweep(names.front());
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-        const std::string meant = did_you_mean(name, names);
+    if (std::find(names.begin(), names.end(), name) == names.end())
         throw Error(ErrorKind::missing, fmt::format("no sweep {} has been run here", name),
-                    meant.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
-                                  : fmt::format("did you mean {}?", meant));
-    }
+                    suggestion(name, names, fmt::format("there are {}", fmt::join(names, ", "))));
     return reader.sweep(name);
 }
 

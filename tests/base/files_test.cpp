@@ -3,29 +3,22 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <functional>
 
 #include "base/error.h"
 #include "tests/catch.h"
+#include "tests/packed_text.h"
+#include "tests/temporary_folder.h"
 
 using namespace deft;
+using test::gzip;
+using test::TemporaryFolder;
+using test::zstd;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct TemporaryFolder {
-    fs::path path;
-    TemporaryFolder() {
-        std::string name = (fs::temp_directory_path() / "deft_files_XXXXXX").string();
-        REQUIRE(::mkdtemp(name.data()) != nullptr);
-        path = name;
-    }
-    ~TemporaryFolder() { fs::remove_all(path); }
-};
 
 std::size_t entries(const fs::path& folder) {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
@@ -39,26 +32,6 @@ std::string io_refusal(const std::function<void()>& action) {
         return error.what();
     }
     return "";
-}
-
-std::string gzip(const std::string& text) {
-    z_stream stream{};
-    REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-    std::string packed(deflateBound(&stream, text.size()) + 64, '\0');
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-    stream.avail_in = static_cast<uInt>(text.size());
-    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-    stream.avail_out = static_cast<uInt>(packed.size());
-    REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-    packed.resize(stream.total_out);
-    deflateEnd(&stream);
-    return packed;
-}
-
-std::string zstd(const std::string& text) {
-    std::string packed(ZSTD_compressBound(text.size()), '\0');
-    packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3));
-    return packed;
 }
 
 std::string long_text() {
@@ -83,11 +56,11 @@ bool holds_without_rights(const std::function<bool()>& action) {
 
 TEST_CASE("An atomic write replaces the file and leaves nothing beside it") {
     const TemporaryFolder folder;
-    const fs::path file = folder.path / "a.json";
+    const fs::path file = folder.path() / "a.json";
     write_file_atomically(file, "one");
     write_file_atomically(file, std::string("t\0wo", 4));
     CHECK(read_file(file) == std::string("t\0wo", 4));
-    CHECK(entries(folder.path) == 1);
+    CHECK(entries(folder.path()) == 1);
 }
 
 TEST_CASE("A write into no folder names the file") {
@@ -96,36 +69,36 @@ TEST_CASE("A write into no folder names the file") {
 
 TEST_CASE("A write onto a folder fails and leaves no temporary file") {
     const TemporaryFolder folder;
-    fs::create_directory(folder.path / "taken");
-    write_file_atomically(folder.path / "taken" / "x", "x");
-    CHECK(io_refusal([&] { write_file_atomically(folder.path / "taken", "x"); }) != "");
-    CHECK(entries(folder.path) == 1);
+    fs::create_directory(folder.path() / "taken");
+    write_file_atomically(folder.path() / "taken" / "x", "x");
+    CHECK(io_refusal([&] { write_file_atomically(folder.path() / "taken", "x"); }) != "");
+    CHECK(entries(folder.path()) == 1);
 }
 
 TEST_CASE("A full disk leaves the old file whole") {
     const TemporaryFolder folder;
-    if (::geteuid() != 0 || ::mount("tmpfs", folder.path.c_str(), "tmpfs", 0, "size=64k") != 0)
+    if (::geteuid() != 0 || ::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=64k") != 0)
         DEFT_SKIP("needs the right to mount a tmpfs");
     struct Unmount {
         const fs::path& path;
         ~Unmount() { ::umount2(path.c_str(), MNT_DETACH); }
-    } unmount{folder.path};
-    const fs::path file = folder.path / "a";
+    } unmount{folder.path()};
+    const fs::path file = folder.path() / "a";
     write_file_atomically(file, "old");
     const std::string message = io_refusal([&] { write_file_atomically(file, std::string(1 << 20, 'x')); });
     CHECK_THAT(message, ContainsSubstring("No space left"));
     CHECK_THAT(message, ContainsSubstring("unchanged: the old a"));
     CHECK(read_file(file) == "old");
-    CHECK(entries(folder.path) == 1);
+    CHECK(entries(folder.path()) == 1);
     write_file_atomically(file, "new");
     CHECK(read_file(file) == "new");
 }
 
 TEST_CASE("A read-only folder is refused with what to mend") {
     const TemporaryFolder folder;
-    const fs::path file = folder.path / "a";
+    const fs::path file = folder.path() / "a";
     write_file_atomically(file, "old");
-    fs::permissions(folder.path,
+    fs::permissions(folder.path(),
                     fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
     const auto refused = [&] {
         try {
@@ -142,43 +115,43 @@ TEST_CASE("A read-only folder is refused with what to mend") {
         if (!holds_without_rights([] { return ::geteuid() == 65534; })) DEFT_SKIP("cannot give up root");
         CHECK(holds_without_rights(refused));
     }
-    fs::permissions(folder.path, fs::perms::owner_all);
+    fs::permissions(folder.path(), fs::perms::owner_all);
     CHECK(read_file(file) == "old");
 }
 
 TEST_CASE("Reading what is no file is an io error") {
     const TemporaryFolder folder;
-    CHECK_THAT(io_refusal([&] { read_file(folder.path / "absent"); }), ContainsSubstring("No such file"));
-    CHECK_THAT(io_refusal([&] { read_file(folder.path); }), ContainsSubstring("directory"));
+    CHECK_THAT(io_refusal([&] { read_file(folder.path() / "absent"); }), ContainsSubstring("No such file"));
+    CHECK_THAT(io_refusal([&] { read_file(folder.path()); }), ContainsSubstring("directory"));
 }
 
 TEST_CASE("Folders are made with their parents, and not over a file") {
     const TemporaryFolder folder;
-    make_folder(folder.path / "a" / "b");
-    make_folder(folder.path / "a" / "b");
-    CHECK(fs::is_directory(folder.path / "a" / "b"));
-    write_file_atomically(folder.path / "file", "x");
-    CHECK(io_refusal([&] { make_folder(folder.path / "file"); }) != "");
-    CHECK(io_refusal([&] { make_folder(folder.path / "file" / "below"); }) != "");
+    make_folder(folder.path() / "a" / "b");
+    make_folder(folder.path() / "a" / "b");
+    CHECK(fs::is_directory(folder.path() / "a" / "b"));
+    write_file_atomically(folder.path() / "file", "x");
+    CHECK(io_refusal([&] { make_folder(folder.path() / "file"); }) != "");
+    CHECK(io_refusal([&] { make_folder(folder.path() / "file" / "below"); }) != "");
 }
 
 TEST_CASE("Compressed texts read as what they were, member after member") {
     const TemporaryFolder folder;
     const std::string text = long_text();
-    write_file_atomically(folder.path / "plain.txt", text);
-    CHECK(read_text_file(folder.path / "plain.txt") == text);
-    write_file_atomically(folder.path / "one.gz", gzip(text));
-    CHECK(read_text_file(folder.path / "one.gz") == text);
-    write_file_atomically(folder.path / "two.gz", gzip(text) + gzip("tail"));
-    CHECK(read_text_file(folder.path / "two.gz") == text + "tail");
-    write_file_atomically(folder.path / "one.zst", zstd(text));
-    CHECK(read_text_file(folder.path / "one.zst") == text);
-    write_file_atomically(folder.path / "two.zst", zstd(text) + zstd("tail"));
-    CHECK(read_text_file(folder.path / "two.zst") == text + "tail");
-    write_file_atomically(folder.path / "empty.gz", gzip(""));
-    CHECK(read_text_file(folder.path / "empty.gz") == "");
-    write_file_atomically(folder.path / "empty.zst", zstd(""));
-    CHECK(read_text_file(folder.path / "empty.zst") == "");
+    write_file_atomically(folder.path() / "plain.txt", text);
+    CHECK(read_text_file(folder.path() / "plain.txt") == text);
+    write_file_atomically(folder.path() / "one.gz", gzip(text));
+    CHECK(read_text_file(folder.path() / "one.gz") == text);
+    write_file_atomically(folder.path() / "two.gz", gzip(text) + gzip("tail"));
+    CHECK(read_text_file(folder.path() / "two.gz") == text + "tail");
+    write_file_atomically(folder.path() / "one.zst", zstd(text));
+    CHECK(read_text_file(folder.path() / "one.zst") == text);
+    write_file_atomically(folder.path() / "two.zst", zstd(text) + zstd("tail"));
+    CHECK(read_text_file(folder.path() / "two.zst") == text + "tail");
+    write_file_atomically(folder.path() / "empty.gz", gzip(""));
+    CHECK(read_text_file(folder.path() / "empty.gz") == "");
+    write_file_atomically(folder.path() / "empty.zst", zstd(""));
+    CHECK(read_text_file(folder.path() / "empty.zst") == "");
 }
 
 TEST_CASE("Truncated or damaged compressed data is an io error, wherever it is cut") {
@@ -186,7 +159,7 @@ TEST_CASE("Truncated or damaged compressed data is an io error, wherever it is c
     const std::string text = long_text();
     for (const auto& [extension, packed] :
          {std::pair<std::string, std::string>{"gz", gzip(text)}, {"zst", zstd(text)}}) {
-        const fs::path file = folder.path / ("cut." + extension);
+        const fs::path file = folder.path() / ("cut." + extension);
         for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{9}, packed.size() / 2,
                                        packed.size() - 9, packed.size() - 1}) {
             write_file_atomically(file, std::string_view(packed).substr(0, size));
@@ -200,4 +173,19 @@ TEST_CASE("Truncated or damaged compressed data is an io error, wherever it is c
         write_file_atomically(file, packed + "trailing rubbish");
         CHECK(io_refusal([&] { read_text_file(file); }) != "");
     }
+}
+
+TEST_CASE("a text file is found plain before packed") {
+    const TemporaryFolder folder;
+    const auto found = [&] { return find_text_file(folder / "a.txt"); };
+    CHECK_FALSE(found());
+    fs::create_directory(folder / "a.txt.zst");
+    CHECK_FALSE(found());
+    fs::remove(folder / "a.txt.zst");
+    test::write_text(folder / "a.txt.zst", "");
+    CHECK(found() == folder / "a.txt.zst");
+    test::write_text(folder / "a.txt.gz", "");
+    CHECK(found() == folder / "a.txt.gz");
+    test::write_text(folder / "a.txt", "");
+    CHECK(found() == folder / "a.txt");
 }

@@ -2,9 +2,6 @@
 
 #include "base/text_stream.h"
 
-#include <zlib.h>
-#include <zstd.h>
-
 #include <algorithm>
 #include <random>
 #include <string>
@@ -12,35 +9,18 @@
 
 #include "base/error.h"
 #include "tests/catch.h"
+#include "tests/packed_text.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
+using test::gzip;
 using test::TemporaryFolder;
 using test::write_text;
+using test::zstd;
 
 namespace {
 
 constexpr std::size_t kBuffer = 1 << 18;  // of the stream
-
-std::string gzip(const std::string& text) {
-    z_stream stream{};
-    REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-    std::string packed(deflateBound(&stream, text.size()) + 64, '\0');
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-    stream.avail_in = static_cast<uInt>(text.size());
-    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-    stream.avail_out = static_cast<uInt>(packed.size());
-    REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-    packed.resize(stream.total_out);
-    deflateEnd(&stream);
-    return packed;
-}
-
-std::string zstd(const std::string& text) {
-    std::string packed(ZSTD_compressBound(text.size()), '\0');
-    packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3));
-    return packed;
-}
 
 // The text as it is, packed, and packed in two parts that follow each other.
 void write_forms(const TemporaryFolder& folder, const std::string& text) {

@@ -9,13 +9,16 @@
 #include "engine/data/bpe/byte_alphabet.h"
 #include "engine/data/tokenizer.h"
 #include "tests/catch.h"
+#include "tests/packed_text.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft::engine;
 using deft::ErrorKind;
+using deft::test::gzip;
 using deft::test::read_text;
 using deft::test::TemporaryFolder;
 using deft::test::write_text;
+using deft::test::zstd;
 
 namespace {
 
@@ -126,6 +129,22 @@ TEST_CASE("a tokenizer file that ends early or is missing is an I/O error") {
     const TemporaryFolder folder;
     CHECK_THROWS_AS(load_tokenizer(folder.path()), deft::Error);
     CHECK_THROWS_AS(write_tokenizer(Tokenizer::bytes(), folder.path()), deft::Error);
+}
+
+TEST_CASE("packed tokenizer files are read as plain ones") {
+    const TemporaryFolder folder;
+    write_text(folder / "vocab.json", vocab(kEntries));
+    write_text(folder / "merges.txt", kMerges);
+    const Tokenizer plain = load_tokenizer(folder.path());
+    std::filesystem::remove(folder / "vocab.json");
+    std::filesystem::remove(folder / "merges.txt");
+    write_text(folder / "vocab.json.gz", gzip(vocab(kEntries)));
+    write_text(folder / "merges.txt.zst", zstd(kMerges));
+    CHECK(load_tokenizer(folder.path()).sha256() == plain.sha256());
+    write_text(folder / "merges.txt.zst", zstd("#version: 0.2\nab c\na b\n"));
+    CHECK_THROWS_WITH(load_tokenizer(folder.path()), ContainsSubstring("merges.txt.zst:2: \"ab\" is no single byte"));
+    write_text(folder / "merges.txt.zst", zstd(kMerges).substr(0, 9));
+    CHECK_THROWS_WITH(load_tokenizer(folder.path()), ContainsSubstring("merges.txt.zst"));
 }
 
 TEST_CASE("tokens that only a trainer's padding needs are allowed and never made") {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "engine/data/bpe/bpe_trainer.h"
 #include "engine/io/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/tiny.h"
@@ -42,7 +43,7 @@ TEST_CASE("a resumed run has the same bits as one that was never stopped") {
         whole.step();
         first.step();
     }
-    save_checkpoint(first, folder / "c", {{"note", "seven"}}, 30);
+    save_checkpoint(first, folder / "c", {{"note", "seven"}}, Tokenizer::bytes());
     Trainer second(config, corpus, 1);
     second.step();  // what is restored must not depend on what was there
     CHECK(load_checkpoint(second, folder / "c").at("note") == "seven");
@@ -63,7 +64,7 @@ TEST_CASE("weights are stored as Hugging Face's GPT-2 has them") {
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
     Trainer trainer(config, corpus, 1);
-    save_checkpoint(trainer, folder / "c", Json::object(), 30);
+    save_checkpoint(trainer, folder / "c", Json::object(), Tokenizer::bytes());
     const SafetensorsFile file = read_safetensors(folder / "c" / "model.safetensors");
     const Tensor& stored = file.tensors.at("transformer.h.1.mlp.c_fc.weight");
     const Tensor& own = trainer.model().parameters().find("h.1.mlp.c_fc.weight").value;
@@ -75,6 +76,30 @@ TEST_CASE("weights are stored as Hugging Face's GPT-2 has them") {
     CHECK(about.at("n_layer") == 4);
     CHECK(about.at("n_head") == 3);
     CHECK(about.at("vocab_size") == 31);
+    CHECK(about.at("eos_token_id") == 256);
+}
+
+TEST_CASE("a checkpoint has its tokenizer's files, under its hashes") {
+    const TrainerConfig config = tiny_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    const TemporaryFolder folder;
+    Trainer trainer(config, corpus, 1);
+    const std::vector<std::string_view> text = {"the cat sat on the mat, the cat"};
+    const Tokenizer tokenizer(std::make_shared<const Bpe>(train_bpe(text, 260)), "bytes");  // a name says nothing
+    save_checkpoint(trainer, folder / "c", Json::object(), tokenizer);
+    CHECK(read_stored_tokenizer(folder / "c", "bytes").sha256() == tokenizer.sha256());
+    verify_checkpoint(folder / "c");
+    for (const char* name : {"vocab.json", "merges.txt", "tokenizer.json"}) {
+        INFO(name);
+        save_checkpoint(trainer, folder / "c", Json::object(), tokenizer);
+        damage(folder / "c" / name);
+        CHECK_THROWS_WITH(verify_checkpoint(folder / "c"), ContainsSubstring(name));
+        fs::remove(folder / "c" / name);
+        CHECK_THROWS_WITH(verify_checkpoint(folder / "c"), ContainsSubstring(name));
+    }
+    save_checkpoint(trainer, folder / "c", Json::object(), Tokenizer::bytes());
+    CHECK(!fs::exists(folder / "c" / "vocab.json"));
+    CHECK(read_stored_tokenizer(folder / "c", "bytes").sha256() == Tokenizer::bytes().sha256());
 }
 
 TEST_CASE("a damaged checkpoint is refused and changes nothing") {
@@ -86,10 +111,10 @@ TEST_CASE("a damaged checkpoint is refused and changes nothing") {
     const std::vector<float> before = all_parameters<float>(other);
     for (const char* name : {"config.json", "model.safetensors", "optimizer.safetensors", "checkpoint.json"}) {
         INFO(name);
-        save_checkpoint(saved, folder / "c", Json::object(), 30);
+        save_checkpoint(saved, folder / "c", Json::object(), Tokenizer::bytes());
         damage(folder / "c" / name);
         CHECK_THROWS_AS(load_checkpoint(other, folder / "c"), Error);
-        save_checkpoint(saved, folder / "c", Json::object(), 30);
+        save_checkpoint(saved, folder / "c", Json::object(), Tokenizer::bytes());
         fs::resize_file(folder / "c" / name, fs::file_size(folder / "c" / name) - 3);
         CHECK_THROWS_AS(load_checkpoint(other, folder / "c"), Error);
         fs::remove(folder / "c" / name);
@@ -103,7 +128,7 @@ TEST_CASE("a checkpoint of another model is refused") {
     const TokenCorpus corpus = tiny_corpus(900, 31);
     const TemporaryFolder folder;
     Trainer four(tiny_config(4), corpus, 1), three(tiny_config(3), corpus, 1), five(tiny_config(5), corpus, 1);
-    save_checkpoint(four, folder / "c", Json::object(), 30);
+    save_checkpoint(four, folder / "c", Json::object(), Tokenizer::bytes());
     CHECK_THROWS_WITH(load_checkpoint(five, folder / "c"), ContainsSubstring("of another model"));
     CHECK_THROWS_WITH(load_weights(five.exec(), five.model(), folder / "c"), ContainsSubstring("h.4."));
     CHECK(five.counts().steps == 0);

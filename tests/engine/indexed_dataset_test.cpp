@@ -11,22 +11,17 @@
 #include "base/error.h"
 #include "engine/bench/corpus.h"
 #include "tests/catch.h"
+#include "tests/little_endian.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
 using namespace deft::engine;
+using test::little_endian;
 using test::read_text;
 using test::TemporaryFolder;
 using test::write_text;
 
 namespace {
-
-// Little-endian, as many bytes as said.
-std::string le(std::uint64_t value, int bytes) {
-    std::string text;
-    for (int i = 0; i < bytes; ++i) text.push_back(static_cast<char>(value >> (8 * i) & 255));
-    return text;
-}
 
 // The parts of an index, each of which a test may spoil.
 struct Index {
@@ -40,12 +35,12 @@ struct Index {
         const auto or_size = [](std::int64_t claimed, std::size_t size) {
             return claimed < 0 ? static_cast<std::uint64_t>(size) : static_cast<std::uint64_t>(claimed);
         };
-        std::string text = magic + le(version, 8) + le(static_cast<std::uint64_t>(dtype), 1) +
-                           le(or_size(claimed_sequences, lengths.size()), 8) +
-                           le(or_size(claimed_borders, borders.size()), 8);
-        for (const std::int64_t length : lengths) text += le(static_cast<std::uint64_t>(length), 4);
-        for (const std::int64_t offset : offsets) text += le(static_cast<std::uint64_t>(offset), 8);
-        for (const std::int64_t border : borders) text += le(static_cast<std::uint64_t>(border), 8);
+        std::string text = magic + little_endian(version, 8) + little_endian(static_cast<std::uint64_t>(dtype), 1) +
+                           little_endian(or_size(claimed_sequences, lengths.size()), 8) +
+                           little_endian(or_size(claimed_borders, borders.size()), 8);
+        for (const std::int64_t length : lengths) text += little_endian(static_cast<std::uint64_t>(length), 4);
+        for (const std::int64_t offset : offsets) text += little_endian(static_cast<std::uint64_t>(offset), 8);
+        for (const std::int64_t border : borders) text += little_endian(static_cast<std::uint64_t>(border), 8);
         return text;
     }
 };
@@ -61,7 +56,7 @@ Index small_index() {
 
 std::string small_bin(int width) {
     std::string bin;
-    for (std::uint64_t token = 1; token <= 6; ++token) bin += le(token, width);
+    for (std::uint64_t token = 1; token <= 6; ++token) bin += little_endian(token, width);
     return bin;
 }
 
@@ -112,7 +107,8 @@ TEST_CASE("indexed dataset: four-byte tokens up to 2^31 - 1") {
     index.lengths = {3};
     index.offsets = {0};
     index.borders = {0, 1};
-    write_dataset(folder, index.bytes(), le(70'000, 4) + le(0, 4) + le(2'147'483'647, 4));
+    write_dataset(folder, index.bytes(),
+                  little_endian(70'000, 4) + little_endian(0, 4) + little_endian(2'147'483'647, 4));
     const IndexedDataset dataset(folder / "d");
     CHECK(tokens_of(dataset.tokens()) == std::vector<std::int32_t>{70'000, 0, 2'147'483'647});
     CHECK(sum_of_tokens(dataset.tokens()) == 2'147'553'647);
@@ -254,7 +250,7 @@ TEST_CASE("indexed dataset: more than 2^31 tokens, in a sparse file") {
     {
         std::fstream bin(folder / "d.bin", std::ios::in | std::ios::out | std::ios::binary);
         bin.seekp(kTokens * 2 - 4);
-        bin << le(40'000, 2) << le(7, 2);
+        bin << little_endian(40'000, 2) << little_endian(7, 2);
         bin.flush();
         if (!bin) DEFT_SKIP("no sparse file of 4 GB here");
     }

@@ -5,21 +5,17 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "tests/catch.h"
+#include "tests/little_endian.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
 using namespace deft::engine;
+using test::little_endian;
 using test::read_text;
 using test::TemporaryFolder;
 using test::write_text;
 
 namespace {
-
-std::string le64(std::uint64_t value) {
-    std::string text;
-    for (int i = 0; i < 8; ++i) text.push_back(static_cast<char>(value >> (8 * i) & 255));
-    return text;
-}
 
 // As numpy.save writes it: version 1.0, a header padded with spaces and a line feed to a multiple of 64 bytes.
 std::string numpy_file(const std::string& dictionary, const std::string& data) {
@@ -31,7 +27,8 @@ std::string numpy_file(const std::string& dictionary, const std::string& data) {
 }
 
 const std::string kThree = "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }";
-const std::string kThreeValues = le64(5) + le64(static_cast<std::uint64_t>(-2)) + le64(1ULL << 40);
+const std::string kThreeValues =
+    little_endian(5, 8) + little_endian(static_cast<std::uint64_t>(-2), 8) + little_endian(1ULL << 40, 8);
 
 std::string refusal(const std::string& bytes) {
     const TemporaryFolder folder;

@@ -127,7 +127,8 @@ TEST_CASE("Damaged checkpoints and those of no one model are refused") {
     CHECK_THAT(changed(ErrorKind::config, "/about/config/model/layers", 1'000'000'000), ContainsSubstring("2 layers"));
     CHECK_THAT(changed(ErrorKind::config, "/about/config/model/seqlen", 32), ContainsSubstring("wpe"));
     CHECK_THAT(changed(ErrorKind::config, "/about/config/data/vocab", 301), ContainsSubstring("300 tokens"));
-    CHECK_THAT(changed(ErrorKind::config, "/about/tokenizer", "bytes"), ContainsSubstring("tokenizer"));
+    CHECK_THAT(changed(ErrorKind::config, "/about/tokenizer_sha256", "bytes"), ContainsSubstring("tokenizer"));
+    CHECK(changed(ErrorKind::config, "/about/tokenizer", "bytes").empty());  // a name that says nothing
     CHECK_THAT(changed(ErrorKind::io, "/about/tokenizer", 7), ContainsSubstring("damaged"));
     CHECK_THAT(changed(ErrorKind::io, "/about/config", Json::array()), ContainsSubstring("damaged"));
     CHECK_THAT(changed(ErrorKind::io, "/about", 3), ContainsSubstring("damaged"));

@@ -9,7 +9,7 @@
 #include "experiments/evaluation/rolling.h"
 #include "tests/catch.h"
 #include "tests/engine/tiny.h"
-#include "tests/experiments/golden.h"
+#include "tests/golden.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;

@@ -11,7 +11,7 @@
 #include "experiments/evaluation/python_random.h"
 #include "experiments/evaluation/requests.h"
 #include "tests/catch.h"
-#include "tests/experiments/golden.h"
+#include "tests/golden.h"
 
 using namespace deft;
 using namespace deft::experiments;

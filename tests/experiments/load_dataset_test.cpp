@@ -14,6 +14,7 @@
 #include "experiments/datasets/tokenize.h"
 #include "tests/catch.h"
 #include "tests/experiments/with_variable.h"
+#include "tests/packed_text.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
@@ -183,14 +184,22 @@ TEST_CASE("data sets: a corpus shorter than a sample has none") {
     CHECK(load_difficulty(dataset, "voc", 3).samples() == 1);
 }
 
-TEST_CASE("data sets: a text that has changed since it was planned is refused") {
+TEST_CASE("data sets: a text that has changed since it was planned is refused, unless it was prepared in time") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines({"one", "two"}));
     DataConfig data = text_data({"a.jsonl"});
     data.sha256 = dataset_identity(data, folder.path()).sha256;
     load_dataset(data, folder.path(), folder / "data");
     write_text(folder / "a.jsonl", json_lines({"one", "three"}));
-    CHECK_THAT(refusal([&] { load_dataset(data, folder.path(), folder / "data"); }), ContainsSubstring("has changed"));
+    CHECK_THAT(refusal([&] { load_dataset(data, folder.path(), folder / "new"); }), ContainsSubstring("has changed"));
+    CHECK_FALSE(fs::exists(folder / "new"));
+    // What is prepared is opened without its text.
+    fs::remove(folder / "a.jsonl");
+    const Dataset planned = load_dataset(data, folder.path(), folder / "data");
+    CHECK(planned.sha256 == data.sha256);
+    CHECK(decoded(planned.train, planned.tokenizer) + decoded(planned.valid, planned.tokenizer) == "onetwo");
+    data.sha256.clear();
+    CHECK_THAT(refusal([&] { load_dataset(data, folder.path(), folder / "data"); }), ContainsSubstring("a.jsonl"));
 }
 
 TEST_CASE("data sets: a mirror's file of another hash is refused, and leaves no data set") {
@@ -265,6 +274,24 @@ TEST_CASE("data sets: a prepared folder that was cut is an error that says how t
     CHECK_THAT(refusal(load), ContainsSubstring("delete the folder"));
 }
 
+TEST_CASE("data sets: a named tokenizer's files may be packed") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.jsonl", json_lines(numbered_texts(50)));
+    DataConfig data = text_data({"a.jsonl"});
+    data.tokenizer = "bpe";
+    data.vocab = 270;
+    const engine::Tokenizer trained = load_dataset(data, folder.path(), folder / "data").tokenizer;
+    engine::write_tokenizer(trained, folder / "plain");
+    fs::create_directory(folder / "packed");
+    for (const char* name : {"vocab.json", "merges.txt"})
+        write_text(folder / "packed" / (std::string(name) + ".gz"), test::gzip(read_text(folder / "plain" / name)));
+    data.tokenizer = "packed";
+    data.vocab = 0;
+    const Dataset dataset = load_dataset(data, folder.path(), folder / "data");
+    CHECK(dataset.tokenizer.sha256() == trained.sha256());
+    CHECK(dataset.tokenizer.name() == "packed");
+}
+
 TEST_CASE("tokenising: what is written is what was read") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines({"one", "", "three"}));
@@ -281,4 +308,7 @@ TEST_CASE("tokenising: what is written is what was read") {
     const Dataset dataset = load_dataset(indexed, folder.path(), folder / "data");
     CHECK(decoded(dataset.train, tokenizer) == "one");
     CHECK(decoded(dataset.valid, tokenizer) == "three");
+    indexed.sha256 = std::string(64, '0');
+    CHECK_THAT(refusal([&] { load_dataset(indexed, folder.path(), folder / "data"); }),
+               ContainsSubstring("has changed"));
 }

@@ -4,26 +4,16 @@
 
 #include <cmath>
 
+#include "base/utf8.h"
 #include "experiments/evaluation/rolling.h"
 #include "experiments/evaluation/text.h"
 #include "tests/catch.h"
-#include "tests/experiments/golden.h"
+#include "tests/golden.h"
 
 using namespace deft;
 using namespace deft::experiments;
 
 namespace {
-
-// A test of one group of metrics.json.
-template <class Check>
-void for_group(const std::string& group, Check&& check) {
-    const auto metrics = golden::read("metrics.json");
-    if (!metrics) DEFT_SKIP("no golden vectors: set DEFT_DATA_MIRROR");
-    for (const Json& c : metrics->at(group)) {
-        INFO(group << ": " << c.dump());
-        check(c);
-    }
-}
 
 Approx exactly(double value) {
     return Approx(value).epsilon(1e-12);
@@ -48,7 +38,7 @@ double metric(const std::vector<Metric>& metrics, const std::string& name) {
 }  // namespace
 
 TEST_CASE("accuracy: ties, NaN, empty choices and lengths in code points or bytes") {
-    for_group("multiple_choice", [](const Json& c) {
+    golden::for_group("metrics.json", "multiple_choice", [](const Json& c) {
         const auto lls = golden::numbers(c.at("lls"));
         const auto choices = c.at("choices").get<std::vector<std::string>>();
         Task task;
@@ -71,7 +61,7 @@ TEST_CASE("accuracy: ties, NaN, empty choices and lengths in code points or byte
 }
 
 TEST_CASE("two-way tasks compare the two choices directly") {
-    for_group("two_way", [](const Json& c) {
+    golden::for_group("metrics.json", "two_way", [](const Json& c) {
         std::size_t predicted = 0, wanted = 0;
         if (c.contains("ll_yes")) {  // yes, no
             predicted = predict(Prediction::first_if_greater,
@@ -88,7 +78,7 @@ TEST_CASE("two-way tasks compare the two choices directly") {
 }
 
 TEST_CASE("mean and standard error") {
-    for_group("mean_stderr", [](const Json& c) {
+    golden::for_group("metrics.json", "mean_stderr", [](const Json& c) {
         const auto items = golden::numbers(c.at("items"));
         CHECK(mean(items) == exactly(c.at("mean").get<double>()));
         if (items.size() == 1)
@@ -99,7 +89,7 @@ TEST_CASE("mean and standard error") {
 }
 
 TEST_CASE("perplexity of targets is a mean over documents") {
-    for_group("perplexity", [](const Json& c) {
+    golden::for_group("metrics.json", "perplexity", [](const Json& c) {
         Task task;
         task.kind = TaskKind::last_word;
         task.metrics = {"perplexity"};
@@ -115,7 +105,7 @@ TEST_CASE("perplexity of targets is a mean over documents") {
 }
 
 TEST_CASE("words, bytes and code points are counted as Python counts them") {
-    for_group("count", [](const Json& c) {
+    golden::for_group("metrics.json", "count", [](const Json& c) {
         const auto text = c.at("text").get<std::string>();
         CHECK(count_whitespace_pieces(text) == c.at("words").get<std::int64_t>());
         CHECK(static_cast<std::int64_t>(text.size()) == c.at("bytes").get<std::int64_t>());
@@ -124,7 +114,7 @@ TEST_CASE("words, bytes and code points are counted as Python counts them") {
 }
 
 TEST_CASE("perplexities of texts divide sums, not the texts' own values") {
-    for_group("rolling_perplexity", [](const Json& c) {
+    golden::for_group("metrics.json", "rolling_perplexity", [](const Json& c) {
         TextTotals totals;
         for (const Json& doc : c.at("docs")) {
             const auto text = doc.at("text").get<std::string>();
@@ -147,7 +137,7 @@ TEST_CASE("perplexities of texts divide sums, not the texts' own values") {
 }
 
 TEST_CASE("gold bits per byte leave the delimiter out") {
-    for_group("bits_per_byte_of_gold", [](const Json& c) {
+    golden::for_group("metrics.json", "bits_per_byte_of_gold", [](const Json& c) {
         Task task;
         task.metrics = {"gold_bits_per_byte"};
         const std::vector<Document> documents{
@@ -159,7 +149,7 @@ TEST_CASE("gold bits per byte leave the delimiter out") {
 }
 
 TEST_CASE("rolling windows predict every token once") {
-    for_group("rolling_windows", [](const Json& c) {
+    golden::for_group("metrics.json", "rolling_windows", [](const Json& c) {
         std::vector<std::int32_t> tokens;
         for (std::int32_t t = 0; t < c.at("n_tokens").get<std::int32_t>(); ++t) tokens.push_back(t);
         const auto windows =
@@ -173,7 +163,7 @@ TEST_CASE("rolling windows predict every token once") {
 }
 
 TEST_CASE("the context is cut from the left, the continuation never") {
-    for_group("left_truncation", [](const Json& c) {
+    golden::for_group("metrics.json", "left_truncation", [](const Json& c) {
         const auto context = c.at("n_context").get<std::int32_t>(), continuation = c.at("n_continuation").get<int>();
         Request request;  // c0, c1, ... are 0, 1, ...; t0, t1, ... are 1000, 1001, ...
         for (std::int32_t i = 0; i < context; ++i) request.context.push_back(i);
@@ -201,24 +191,4 @@ TEST_CASE("a continuation longer than the model goes into windows after the cont
     CHECK(parts[0].continuation == std::vector<std::int32_t>{0, 1, 2, 3});
     CHECK(parts[1].context == std::vector<std::int32_t>{0, 1, 2, 3});
     CHECK(parts[1].continuation == std::vector<std::int32_t>{4});
-}
-
-TEST_CASE("the suite average leaves missing tasks out") {
-    for_group("macro_average", [](const Json& c) {
-        std::vector<std::optional<double>> scores;
-        for (const Json& value : c.at("values"))
-            scores.push_back(value.is_null() ? std::nullopt : std::optional<double>(value.get<double>() / 100));
-        const double average = suite_average(scores);
-        CHECK(average == exactly(c.at("average").get<double>()));
-        CHECK(round_significant(average, 3) == c.at("printed").get<double>());
-    });
-    CHECK(std::isnan(suite_average({})));
-}
-
-TEST_CASE("rounding to significant digits goes by the exact binary value") {
-    for_group("round_sig", [](const Json& c) {
-        CHECK(round_significant(c.at("x").get<double>(), 3) == c.at("printed").get<double>());
-    });
-    CHECK(round_significant(12345, 3) == 12300);
-    CHECK(round_significant(2.5, 1) == 2);  // a tie of the exact value goes to the even digit
 }

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "tests/catch.h"
-#include "tests/experiments/golden.h"
+#include "tests/golden.h"
 
 using namespace deft;
 using experiments::PythonRandom;

@@ -8,7 +8,7 @@
 #include "experiments/evaluation/prompt.h"
 #include "experiments/evaluation/requests.h"
 #include "tests/catch.h"
-#include "tests/experiments/golden.h"
+#include "tests/golden.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;

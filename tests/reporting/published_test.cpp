@@ -7,14 +7,12 @@
 
 #include "base/files.h"
 #include "reporting/comparison.h"
-#include "reporting/suite_average.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::ScoreRow;
 using results_db::TrialRow;
 
 namespace {
@@ -94,37 +92,6 @@ TEST_CASE("published tables are read strictly") {
     CHECK_THAT(refusal(head + column + "[[row]]\ncase = 'a'\nbudget_fraction = 1.0\n"), ContainsSubstring("values"));
     CHECK_THAT(refusal(head + "[[column]]\nkey = 'h'\ntitle = 't'\nunit = 'h'\nbetter = 'lower'\nmeasures = 'fun'\n"),
                ContainsSubstring("train_time, zero_shot_average"));
-}
-
-TEST_CASE("a suite average by hand") {
-    const std::vector<ScoreRow> scores = {a_score("boolq", "acc", 0.6),
-                                          a_score("hellaswag", "acc", 0.9),
-                                          a_score("hellaswag", "acc_norm", 0.3),
-                                          a_score("wikitext", "word_perplexity", 50),
-                                          a_score("mine", "acc_norm", 0.1),
-                                          a_score("boolq", "acc", 0.8, 10),
-                                          a_score("boolq", "gold_bits_per_byte", 2),
-                                          a_score("record", "f1", 0.2)};
-    const auto zero = suite_average(scores, 0);
-    REQUIRE(zero);
-    CHECK(zero->tasks == std::vector<std::string>{"boolq", "hellaswag", "mine", "record"});
-    CHECK(zero->percent == Approx((60 + 30 + 10 + 20) / 4.0));
-    const auto ten = suite_average(scores, 10);
-    REQUIRE(ten);
-    CHECK(ten->percent == Approx(80));
-    CHECK(!suite_average(scores, 5));
-    CHECK(!suite_average({a_score("wikitext", "word_perplexity", 50)}, 0));
-    // Those are Python's: round(43.25, 1), round(43.35, 1), round(0.125, 2), round(9.996, 2), round(1234.5, -1).
-    CHECK(round_significant(43.25, 3) == 43.2);
-    CHECK(round_significant(43.35, 3) == 43.4);
-    CHECK(round_significant(0.12345, 3) == 0.123);
-    CHECK(round_significant(9.996, 3) == 10.0);
-    CHECK(round_significant(1234.5, 3) == 1230);
-    CHECK(significant(44, 3) == "44.0");
-    CHECK(significant(100, 3) == "100");
-    CHECK(significant(9.996, 3) == "10.0");
-    CHECK(significant(0, 3) == "0.00");
-    CHECK(significant(NAN, 3) == "NaN");
 }
 
 TEST_CASE("published and measured columns side by side") {

@@ -119,6 +119,13 @@ TEST_CASE("width counts what a terminal shows") {
     CHECK(render_terminal({"", {{"名", Align::left}, {"b"}}, {{"x", "1"}}, {}}, 0) == "名  b\n─────\nx   1\n");
 }
 
+TEST_CASE("a text has at least one line") {
+    CHECK(lines_of("") == std::vector<std::string_view>{""});
+    CHECK(lines_of("a") == std::vector<std::string_view>{"a"});
+    CHECK(lines_of("a\n\nb") == std::vector<std::string_view>{"a", "", "b"});
+    CHECK(lines_of("a\n") == std::vector<std::string_view>{"a", ""});
+}
+
 TEST_CASE("text from outside cannot steer a terminal or break Markdown") {
     CHECK(printable("a\x1b[31mb\tc\nd") == "a [31mb c d");
     CHECK(printable("\xc2\x9b"
@@ -127,7 +134,6 @@ TEST_CASE("text from outside cannot steer a terminal or break Markdown") {
     CHECK(printable("\xed\xa0\x80") == "\uFFFD\uFFFD\uFFFD");
     CHECK(printable("cut \xe2\x82") == "cut \uFFFD\uFFFD");
     CHECK(printable("\u202Eevil") == " evil");
-    CHECK(first_line("one\ntwo") == "one");
     const Table table{"", {{"a|b"}}, {{"x|y\nz\\<script>"}}, {"n\nm"}};
     CHECK(render_markdown(table) ==
           "|                   a\\|b |\n"

@@ -102,5 +102,6 @@ TEST_CASE("Numbers for people") {
     CHECK(display_width("\x1b[1mäb\x1b[0m") == 2);
     CHECK(cut_to_width("äöü", 2) == "äö");
     CHECK(printable("a\x1b[1m\tb\n") == "a?[1m b?");
+    CHECK(printable("\u009b1m \u202Eb \xff\x9b") == "?1m ?b \uFFFD\uFFFD");
     CHECK(test::refusal(ErrorKind::usage, [] { parse_progress_mode("loud"); }) != "");
 }

@@ -21,12 +21,18 @@ namespace fs = std::filesystem;
     throw Error(ErrorKind::config, place, what, fix);
 }
 
+// Where neither is there, the plain one, for the message of who reads it.
+fs::path plain_or_packed(const fs::path& file) {
+    return find_text_file(file).value_or(file);
+}
+
 constexpr const char* kTakeBoth = "take vocab.json and merges.txt from one source, whole";
 
 // Builds the vocabulary in the files' order and refuses at the first line that does not fit.
 class Reader {
  public:
-    explicit Reader(const fs::path& folder) : vocab_file_(folder / "vocab.json"), merges_file_(folder / "merges.txt") {}
+    explicit Reader(const fs::path& folder)
+        : vocab_file_(plain_or_packed(folder / kBpeFiles[0])), merges_file_(plain_or_packed(folder / kBpeFiles[1])) {}
 
     BpeVocabulary read() {
         read_tokens();
@@ -86,7 +92,7 @@ class Reader {
     }
 
     void read_merges() {
-        const std::string text = read_file(merges_file_);
+        const std::string text = read_text_file(merges_file_);
         std::string_view rest = text;
         for (int line = 1; !rest.empty(); ++line) {
             std::string_view content = rest.substr(0, rest.find('\n'));

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "base/utf8.h"
+
 namespace deft::engine {
 
 namespace {
@@ -55,16 +57,11 @@ std::string spell(std::string_view bytes) {
 
 std::optional<std::string> unspell(std::string_view spelling) {
     std::string bytes;
-    for (std::size_t i = 0; i < spelling.size(); ++i) {
-        int symbol = static_cast<unsigned char>(spelling[i]);
-        if (symbol >= 0x80) {  // every character of the alphabet has one or two bytes
-            if (symbol < 0xC2 || symbol > 0xDF || ++i == spelling.size()) return {};
-            const int second = static_cast<unsigned char>(spelling[i]);
-            if ((second & 0xC0) != 0x80) return {};
-            symbol = (symbol & 0x1F) << 6 | (second & 0x3F);
-        }
-        if (symbol >= kSymbols || kAlphabet.byte[symbol] < 0) return {};
-        bytes += static_cast<char>(kAlphabet.byte[symbol]);
+    for (std::size_t at = 0; at < spelling.size();) {
+        const Utf8Character character = decode_utf8(spelling, at);
+        if (!character.valid || character.code >= kSymbols || kAlphabet.byte[character.code] < 0) return {};
+        bytes += static_cast<char>(kAlphabet.byte[character.code]);
+        at += character.bytes;
     }
     return bytes;
 }

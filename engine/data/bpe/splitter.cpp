@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/utf8.h"
 #include "engine/data/bpe/unicode_classes.h"
 
 namespace deft::engine {
@@ -24,30 +25,11 @@ constexpr std::array<CharacterClass, 128> kAscii = [] {
     return classes;
 }();
 
-// text[at] is not ASCII. Strict: no overlong forms, no surrogates, nothing above U+10FFFF.
-Character decode_utf8(std::string_view text, std::size_t at) {
-    const auto byte = [&](std::size_t i) -> std::uint32_t {
-        return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0;
-    };
-    const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0) == 0x80; };
-    const std::uint32_t lead = byte(0);
-    if (lead >= 0xC2 && lead <= 0xDF && continues(1))
-        return {character_class((lead & 0x1F) << 6 | (byte(1) & 0x3F)), 2};
-    if (lead >= 0xE0 && lead <= 0xEF && continues(1) && continues(2)) {
-        const std::uint32_t code = (lead & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F);
-        if (code >= 0x800 && (code < 0xD800 || code > 0xDFFF)) return {character_class(code), 3};
-    }
-    if (lead >= 0xF0 && lead <= 0xF4 && continues(1) && continues(2) && continues(3)) {
-        const std::uint32_t code =
-            (lead & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
-        if (code >= 0x10000 && code <= 0x10FFFF) return {character_class(code), 4};
-    }
-    return {CharacterClass::other, 1};
-}
-
 Character character_at(std::string_view text, std::size_t at) {
     const auto byte = static_cast<unsigned char>(text[at]);
-    return byte < 128 ? Character{kAscii[byte], 1} : decode_utf8(text, at);
+    if (byte < 128) return {kAscii[byte], 1};
+    const Utf8Character character = decode_utf8(text, at);
+    return {character.valid ? character_class(character.code) : CharacterClass::other, character.bytes};
 }
 
 // 0 where text[at], an apostrophe, starts no contraction.

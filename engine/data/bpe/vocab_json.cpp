@@ -106,7 +106,7 @@ class VocabHandler {
 }  // namespace
 
 std::vector<VocabEntry> read_vocab_json(const std::filesystem::path& file) {
-    const std::string text = read_file(file);
+    const std::string text = read_text_file(file);
     VocabHandler handler(file, text);
     Json::sax_parse(handler.begin(), handler.end(), &handler);
     return handler.take();

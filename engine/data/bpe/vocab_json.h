@@ -14,8 +14,8 @@ struct VocabEntry {
     int line = 0;
 };
 
-// In the file's order. Errors: io, where it cannot be read or ends early; config, where it is no JSON object of whole
-// numbers.
+// In the file's order; the file may be packed (.gz, .zst). Errors: io, where it cannot be read or ends early; config,
+// where it is no JSON object of whole numbers.
 std::vector<VocabEntry> read_vocab_json(const std::filesystem::path& file);
 
 }  // namespace deft::engine

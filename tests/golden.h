@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "tests/catch.h"
 
 namespace deft::golden {
 
@@ -51,6 +52,17 @@ inline std::vector<double> numbers(const Json& array) {
     std::vector<double> values;
     for (const Json& item : array) values.push_back(number(item));
     return values;
+}
+
+// A test of one group of a file's cases: check(case) for each.
+template <class Check>
+void for_group(const std::string& file_name, const std::string& group, Check&& check) {
+    const auto groups = read(file_name);
+    if (!groups) DEFT_SKIP("no golden vectors: set DEFT_DATA_MIRROR");
+    for (const Json& c : groups->at(group)) {
+        INFO(group << ": " << c.dump());
+        check(c);
+    }
 }
 
 }  // namespace deft::golden

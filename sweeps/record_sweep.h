@@ -1,0 +1,21 @@
+#pragma once
+// A sweep set down in the database before its trials: what it is, what runs it, and its experiments.
+
+#include <cstdint>
+#include <vector>
+
+#include "results_db/store.h"
+#include "sweeps/driver.h"
+
+namespace deft::sweeps {
+
+struct RecordedSweep {
+    std::int64_t code = 0, host = 0;
+    std::vector<std::int64_t> experiments;  // by point
+};
+
+// Also writes the note beside the database from which reports know the sweep's file. Errors: database, io.
+RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const std::vector<Point>& points,
+                           const DriverOptions& options);
+
+}  // namespace deft::sweeps
