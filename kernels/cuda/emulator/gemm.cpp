@@ -1,0 +1,69 @@
+// Matrix products of the emulated device, in place of the library's. Sums are floats, rounded once at the end.
+
+#include "kernels/cuda/gemm.h"
+
+#include <vector>
+
+namespace deft::kernels::cuda {
+
+namespace {
+
+// The operand (rows, cols) as the product sees it, row by row.
+template <class Real>
+std::vector<float> as_float_rows(Operand<Real> operand, std::int64_t rows, std::int64_t cols) {
+    std::vector<float> values(static_cast<std::size_t>(rows * cols));
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < cols; ++c)
+            values[static_cast<std::size_t>(r * cols + c)] =
+                to_float(operand.data[operand.transposed ? c * rows + r : r * cols + c]);
+    return values;
+}
+
+}  // namespace
+
+template <class In, class Out>
+void gemm(Exec&, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k, float beta) {
+    const std::vector<float> left = as_float_rows(a, m, k), right = as_float_rows(b, k, n);
+    std::vector<float> row(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < m; ++i) {
+        // c may hold anything, NaN too, where beta is zero.
+        for (std::int64_t j = 0; j < n; ++j) row[static_cast<std::size_t>(j)] = 0;
+        for (std::int64_t p = 0; p < k; ++p) {
+            const float factor = left[static_cast<std::size_t>(i * k + p)];
+            const float* const from = right.data() + p * n;
+            for (std::int64_t j = 0; j < n; ++j) row[static_cast<std::size_t>(j)] += factor * from[j];
+        }
+        for (std::int64_t j = 0; j < n; ++j) {
+            const float sum = row[static_cast<std::size_t>(j)];
+            c[i * n + j] = from_float<Out>(beta == 0 ? sum : sum + beta * to_float(c[i * n + j]));
+        }
+    }
+}
+
+template void gemm(Exec&, float*, Operand<float>, Operand<float>, std::int64_t, std::int64_t, std::int64_t, float);
+template void gemm(Exec&, bf16*, Operand<bf16>, Operand<bf16>, std::int64_t, std::int64_t, std::int64_t, float);
+template void gemm(Exec&, float*, Operand<bf16>, Operand<bf16>, std::int64_t, std::int64_t, std::int64_t, float);
+
+// A library that has no such calls: our own kernels run, which a device may need as well.
+template <class Real>
+bool gemm_bias_activation(Exec&, Real*, Real*, const Real*, const Real*, const Real*, std::int64_t, std::int64_t,
+                          std::int64_t, Activation) {
+    return false;
+}
+
+template <class Real>
+bool gemm_activation_gradient(Exec&, Real*, const Real*, const Real*, const Real*, std::int64_t, std::int64_t,
+                              std::int64_t, Activation) {
+    return false;
+}
+
+template bool gemm_bias_activation(Exec&, float*, float*, const float*, const float*, const float*, std::int64_t,
+                                   std::int64_t, std::int64_t, Activation);
+template bool gemm_bias_activation(Exec&, bf16*, bf16*, const bf16*, const bf16*, const bf16*, std::int64_t,
+                                   std::int64_t, std::int64_t, Activation);
+template bool gemm_activation_gradient(Exec&, float*, const float*, const float*, const float*, std::int64_t,
+                                       std::int64_t, std::int64_t, Activation);
+template bool gemm_activation_gradient(Exec&, bf16*, const bf16*, const bf16*, const bf16*, std::int64_t, std::int64_t,
+                                       std::int64_t, Activation);
+
+}  // namespace deft::kernels::cuda
