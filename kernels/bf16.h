@@ -1,7 +1,7 @@
 #pragma once
 // bfloat16: the upper half of a float. Arithmetic is done in float; only storage is short.
+// The compilers' __builtin_bit_cast, since device code may not call std::bit_cast, a host function.
 
-#include <bit>
 #include <cstdint>
 
 #include "kernels/device.h"
@@ -15,12 +15,12 @@ struct bf16 {
 DEFT_HOST_DEVICE inline float to_float(float value) { return value; }
 DEFT_HOST_DEVICE inline double to_float(double value) { return value; }
 DEFT_HOST_DEVICE inline float to_float(bf16 value) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
+    return __builtin_bit_cast(float, static_cast<std::uint32_t>(value.bits) << 16);
 }
 
 // Rounds to nearest, ties to even; NaN stays NaN.
 DEFT_HOST_DEVICE inline bf16 to_bf16(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const auto bits = __builtin_bit_cast(std::uint32_t, value);
     if ((bits & 0x7fffffffu) > 0x7f800000u) return {static_cast<std::uint16_t>((bits >> 16) | 0x40u)};
     return {static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
 }

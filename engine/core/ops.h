@@ -54,9 +54,11 @@ void select_kept_tokens(Exec&, Tensor index, std::uint64_t seed, std::int64_t st
 
 // norm (1) f64, x flat
 void global_norm(Exec&, Tensor norm, Tensor x);
-void adamw_update(Exec&, Tensor param, Tensor m, Tensor v, Tensor grad, Tensor norm, const AdamW&);
+// rounded bf16 or empty; norm and loss (1) f64, of which neither may be other than finite, else nothing is written
+void adamw_update(Exec&, Tensor param, Tensor rounded, Tensor m, Tensor v, Tensor grad, Tensor norm, Tensor loss,
+                  const AdamW&);
 // total (1) f64
-void sum(Exec&, Tensor total, Tensor x);
+void sum(Exec&, Tensor total, Tensor x, Accumulate);
 
 // Bytes of workspace that a training step of these extents needs.
 struct WorkspaceNeed {

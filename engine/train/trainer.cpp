@@ -91,17 +91,16 @@ StepResult Trainer::accumulate_gradients() {
     result.lr = learning_rate_at(config_.learning_rate, counts_.layer_tokens);
     const std::int64_t T = result.plan.seqlen;
     const double targets = static_cast<double>(config_.batch_size * T);
-    double loss_sum = 0;
     for (std::int64_t first = 0; first < config_.batch_size; first += config_.micro_batch_size) {
         const std::int64_t B = std::min(config_.micro_batch_size, config_.batch_size - first);
         load_micro_batch(first, B, T);
         select_tokens(B, result.plan);
-        model_->forward_backward(exec_, B, T, kept_, 1 / targets, first == 0 ? Accumulate::no : Accumulate::yes);
-        sum(exec_, loss_sum_, model_->loss.view({B, T}));
-        loss_sum += loss_sum_.as<double>()[0];
+        const Accumulate accumulate = first == 0 ? Accumulate::no : Accumulate::yes;
+        model_->forward_backward(exec_, B, T, kept_, 1 / targets, accumulate);
+        sum(exec_, loss_sum_, model_->loss.view({B, T}), accumulate);
     }
     global_norm(exec_, grad_norm_, model_->parameters().flat_gradients());
-    result.loss = loss_sum / targets;
+    result.loss = loss_sum_.as<double>()[0] / targets;
     result.grad_norm = grad_norm_.as<double>()[0];
     return result;
 }
@@ -112,7 +111,7 @@ void Trainer::update(const StepResult& result) {
     settings.step = counts_.steps + 1;
     for (const ParameterTable::Group& group : groups_) {
         settings.weight_decay = group.decayed ? config_.optimizer.weight_decay : 0;
-        adamw_update(exec_, group.value, group.m, group.v, group.grad, grad_norm_, settings);
+        adamw_update(exec_, group.value, {}, group.m, group.v, group.grad, grad_norm_, loss_sum_, settings);
     }
     advance(counts_, config_.model, config_.techniques, result.plan, config_.batch_size);
 }

@@ -10,8 +10,10 @@ inline OpCase adamw_update_case(Draw draw, std::int64_t n, const AdamW& adamw) {
     op.name = shape_text("adamw_update", n, adamw.step);
     op.buffers = {draw.update("param", n), draw.update("m", n), draw.update("v", n), draw.input("grad", n)};
     for (float& v : op.buffers[2].value) v *= v;  // a second moment is never negative
-    const double norm = 2.5;
-    op.set_run([=](auto& exec, auto* const* b) { adamw_update(exec, b[0], b[1], b[2], b[3], &norm, n, adamw); });
+    const double norm = 2.5, loss = 3.5;
+    op.set_run([=](auto& exec, auto* const* b) {
+        adamw_update(exec, b[0], nullptr, b[1], b[2], b[3], &norm, &loss, n, adamw);
+    });
     op.flops = 15.0 * static_cast<double>(n);
     op.set_least_bytes();
     return op;

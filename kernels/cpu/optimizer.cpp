@@ -33,9 +33,9 @@ std::size_t global_norm_workspace(std::int64_t n) {
     return scratch_bytes<double>(ceil_div(n, kChunk));
 }
 
-void adamw_update(Exec& exec, float* param, float* m, float* v, const float* grad, const double* norm, std::int64_t n,
-                  const AdamW& adamw) {
-    if (!std::isfinite(norm[0])) return;
+void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
+                  const double* loss, std::int64_t n, const AdamW& adamw) {
+    if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;
     const double step = static_cast<double>(adamw.step);
     const bool clips = adamw.max_grad_norm > 0 && norm[0] > adamw.max_grad_norm;
     const auto clip = static_cast<float>(clips ? adamw.max_grad_norm / norm[0] : 1.0);
@@ -48,8 +48,9 @@ void adamw_update(Exec& exec, float* param, float* m, float* v, const float* gra
     const auto eps = static_cast<float>(adamw.eps);
     const auto decay = static_cast<float>(adamw.lr * adamw.weight_decay);
     parallel_items(exec.threads, ceil_div(n, kChunk), [&](std::int64_t chunk, int) {
+        const std::int64_t start = chunk * kChunk, end = std::min(n, start + kChunk);
 #pragma omp simd
-        for (std::int64_t i = chunk * kChunk; i < std::min(n, (chunk + 1) * kChunk); ++i) {
+        for (std::int64_t i = start; i < end; ++i) {
             const float g = clip * grad[i];
             const float m_new = beta1 * m[i] + one_minus_beta1 * g;
             const float v_new = beta2 * v[i] + one_minus_beta2 * g * g;
@@ -57,18 +58,20 @@ void adamw_update(Exec& exec, float* param, float* m, float* v, const float* gra
             v[i] = v_new;
             param[i] -= m_scale * m_new / (std::sqrt(v_scale * v_new) + eps) + decay * param[i];
         }
+        if (rounded == nullptr) return;
+        for (std::int64_t i = start; i < end; ++i) rounded[i] = to_bf16(param[i]);
     });
 }
 
-void sum(Exec&, double* sum, const float* x, std::int64_t n) {
-    double total = 0;
+void sum(Exec&, double* total, const float* x, std::int64_t n, Accumulate accumulate) {
+    double all = 0;
     for (std::int64_t start = 0; start < n; start += kChunk) {
         double partial = 0;
 #pragma omp simd reduction(+ : partial)
         for (std::int64_t i = start; i < std::min(n, start + kChunk); ++i) partial += x[i];
-        total += partial;
+        all += partial;
     }
-    sum[0] = total;
+    total[0] = accumulate == Accumulate::yes ? total[0] + all : all;
 }
 
 }  // namespace deft::kernels::cpu

@@ -15,7 +15,7 @@ struct Launch {
     std::size_t shared_bytes = 0;  // dynamic
 };
 
-inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+DEFT_HOST_DEVICE inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 

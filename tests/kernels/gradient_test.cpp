@@ -144,7 +144,7 @@ TEST_CASE("head and cross-entropy: gradients are the derivative of the summed lo
         Doubles row_loss(static_cast<std::size_t>(rows));
         head_loss<double>(exec, row_loss.data(), nullptr, x.data(), w.data(), target.data(), rows, C, V);
         double total = 0;
-        sum(exec, &total, row_loss.data(), rows);
+        sum(exec, &total, row_loss.data(), rows, Accumulate::no);
         return scale * total;
     };
     Doubles row_loss(static_cast<std::size_t>(rows)), dx(x.size()), dw(w.size());

@@ -151,15 +151,18 @@ TEST_CASE("one AdamW step by hand") {
     const AdamW adamw{.lr = 0.1, .eps = 0, .weight_decay = 0.5, .step = 1, .max_grad_norm = 5};
     float param = 1, m = 0, v = 0;
     const float grad = 4;
-    const double norm = 10;
+    const double norm = 10, loss = 3;
+    bf16 rounded{};
     cpu::Exec exec;
-    cpu::adamw_update(exec, &param, &m, &v, &grad, &norm, 1, adamw);
+    cpu::adamw_update(exec, &param, &rounded, &m, &v, &grad, &norm, &loss, 1, adamw);
     CHECK(m == Approx(0.2).epsilon(1e-6));
     CHECK(v == Approx(0.2).epsilon(1e-6));
     CHECK(param == Approx(0.85).epsilon(1e-6));
+    CHECK(to_float(rounded) == 0.8515625f);  // the nearest of 8 significant bits
     const double not_finite = std::numeric_limits<double>::infinity();
     const float before = param;
-    cpu::adamw_update(exec, &param, &m, &v, &grad, &not_finite, 1, adamw);
+    cpu::adamw_update(exec, &param, nullptr, &m, &v, &grad, &not_finite, &loss, 1, adamw);
+    cpu::adamw_update(exec, &param, nullptr, &m, &v, &grad, &norm, &not_finite, 1, adamw);
     CHECK(param == before);
     CHECK(m == Approx(0.2).epsilon(1e-6));
 }
@@ -172,13 +175,16 @@ TEST_CASE("global norm and sum of a long buffer") {
     for (int threads = 1; threads <= 3; ++threads) {
         cpu::Exec exec{threads, workspace};
         cpu::global_norm(exec, &norm[threads - 1], x.data(), n);
-        cpu::sum(exec, &total[threads - 1], x.data(), n);
+        cpu::sum(exec, &total[threads - 1], x.data(), n, Accumulate::no);
     }
     CHECK(norm[0] == Approx(0.5 * std::sqrt(100003.0)).epsilon(1e-14));
     CHECK(total[0] == 50001.5);
     CHECK(norm[1] == norm[0]);
     CHECK(norm[2] == norm[0]);
     CHECK(total[2] == total[0]);
+    cpu::Exec exec;
+    cpu::sum(exec, total, x.data(), n, Accumulate::yes);
+    CHECK(total[0] == 100003.0);
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+#pragma once
+// Sums and maxima over a warp and over a block, in an order that its size alone decides. Every thread gets the result.
+
+#include <cmath>
+
+#include "kernels/device.h"
+
+namespace deft::kernels::cuda {
+
+inline constexpr unsigned kWholeWarp = 0xffffffffu;
+inline constexpr int kWarpSize = 32;
+inline constexpr int kMaxWarps = 32;  // of a block
+
+// All 32 lanes take part. In a butterfly both partners compute the same a + b, so lanes agree bit for bit.
+template <class Value, class Combine>
+__device__ inline Value warp_reduce(Value value, const Combine& combine) {
+    for (int distance = kWarpSize / 2; distance > 0; distance /= 2)
+        value = combine(value, __shfl_xor_sync(kWholeWarp, value, distance));
+    return value;
+}
+
+template <class Value>
+__device__ inline Value warp_sum(Value value) {
+    return warp_reduce(value, [](Value a, Value b) { return a + b; });
+}
+
+// All threads of a block of whole warps take part.
+template <class Value, class Combine>
+__device__ inline Value block_reduce(Value value, Value identity, const Combine& combine) {
+    DEFT_SHARED(Value, of_warp, kMaxWarps);
+    const int lane = static_cast<int>(threadIdx.x) % kWarpSize, warps = static_cast<int>(blockDim.x) / kWarpSize;
+    value = warp_reduce(value, combine);
+    __syncthreads();  // an earlier reduction has been read
+    if (lane == 0) of_warp[threadIdx.x / kWarpSize] = value;
+    __syncthreads();
+    return warp_reduce(lane < warps ? of_warp[lane] : identity, combine);
+}
+
+template <class Value>
+__device__ inline Value block_sum(Value value) {
+    return block_reduce(value, Value(0), [](Value a, Value b) { return a + b; });
+}
+
+// NaN is left out.
+__device__ inline float block_max(float value) {
+    return block_reduce(value, -INFINITY, [](float a, float b) { return fmaxf(a, b); });
+}
+
+}  // namespace deft::kernels::cuda

@@ -1,0 +1,116 @@
+#include "kernels/cuda/linear.h"
+
+#include <cmath>
+
+#include "kernels/cuda/column_sums.h"
+#include "kernels/cuda/gemm.h"
+#include "kernels/cuda/vector.h"
+#include "kernels/cuda/warp_rows.h"
+
+namespace deft::kernels::cuda {
+
+namespace {
+
+// GELU, tanh form (Hendrycks & Gimpel 2016): 0.5 x (1 + tanh u) = x / (1 + e^-2u), u = sqrt(2/pi) (x + 0.044715 x^3).
+constexpr float kGeluScale = 0.7978845608028654f, kGeluCubic = 0.044715f;
+
+__device__ inline float gelu(float x) {
+    const float u = kGeluScale * (x + kGeluCubic * x * x * x);
+    return x / (1.0f + expf(-2.0f * u));
+}
+
+// With s = 1 / (1 + e^-2u): d(x s)/dx = s + x s (1 - s) 2 du/dx.
+__device__ inline float gelu_derivative(float x) {
+    const float u = kGeluScale * (x + kGeluCubic * x * x * x);
+    const float du = kGeluScale * (1.0f + 3.0f * kGeluCubic * x * x);
+    const float s = 1.0f / (1.0f + expf(-2.0f * u));
+    return s + x * s * (1.0f - s) * 2.0f * du;
+}
+
+// z (rows, out) += bias (out), unless null; y (rows, out), which may be z, = act(z).
+template <class Real, int kWidth>
+__global__ void add_bias_activate(Real* y, Real* z, const Real* bias, std::int64_t rows, std::int64_t out,
+                                  bool is_gelu) {
+    const std::int64_t row = warp_row();
+    if (row >= rows) return;
+    for (std::int64_t col = warp_lane() * kWidth; col < out; col += kWarpSize * kWidth) {
+        float value[kWidth], b[kWidth];
+        load(value, z + row * out + col);
+        if (bias != nullptr) {
+            load(b, bias + col);
+            // Rounded as it is stored, so that the backward pass sees the value that was activated.
+            for (int i = 0; i < kWidth; ++i) value[i] = to_float(from_float<Real>(value[i] + b[i]));
+        }
+        if (y != z) store(z + row * out + col, value);
+        for (int i = 0; is_gelu && i < kWidth; ++i) value[i] = gelu(value[i]);
+        store(y + row * out + col, value);
+    }
+}
+
+// dx (rows, in) *= gelu'(pre), pre (rows, in).
+template <class Real, int kWidth>
+__global__ void multiply_gelu_derivative(Real* dx, const Real* pre, std::int64_t rows, std::int64_t in) {
+    const std::int64_t row = warp_row();
+    if (row >= rows) return;
+    for (std::int64_t col = warp_lane() * kWidth; col < in; col += kWarpSize * kWidth) {
+        float gradient[kWidth], x[kWidth];
+        load(gradient, dx + row * in + col);
+        load(x, pre + row * in + col);
+        for (int i = 0; i < kWidth; ++i) gradient[i] *= gelu_derivative(x[i]);
+        store(dx + row * in + col, gradient);
+    }
+}
+
+}  // namespace
+
+template <class Real>
+void linear_forward(Exec& exec, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias, std::int64_t rows,
+                    std::int64_t in, std::int64_t out, Activation act) {
+    const bool is_product = bias == nullptr && act == Activation::none;
+    if (!is_product && gemm_bias_activation(exec, y, pre, x, w, bias, rows, in, out, act)) return;
+    Real* z = pre == nullptr ? y : pre;  // (rows, out)
+    gemm<Real, Real>(exec, z, {x}, {w, true}, rows, out, in, 0.0f);
+    if (is_product && y == z) return;
+    with_width<Real>(rows_are_wide<Real>(out, y, z, bias), [&](auto width) {
+        launch(exec, over_rows("add_bias_activate", rows), add_bias_activate<Real, width>, y, z, bias, rows, out,
+               act == Activation::gelu);
+    });
+}
+
+template <class Real>
+void linear_backward_input(Exec& exec, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
+                           std::int64_t in, std::int64_t out, Activation act) {
+    if (act != Activation::none && gemm_activation_gradient(exec, dx, dy, w, pre, rows, in, out, act)) return;
+    gemm<Real, Real>(exec, dx, {dy}, {w}, rows, in, out, 0.0f);
+    if (act == Activation::none) return;
+    with_width<Real>(rows_are_wide<Real>(in, dx, pre), [&](auto width) {
+        launch(exec, over_rows("multiply_gelu_derivative", rows), multiply_gelu_derivative<Real, width>, dx, pre, rows,
+               in);
+    });
+}
+
+template <class Real>
+void linear_backward_weight(Exec& exec, float* dw, float* dbias, const Real* dy, const Real* x, std::int64_t rows,
+                            std::int64_t in, std::int64_t out, Accumulate accumulate) {
+    gemm<Real, float>(exec, dw, {dy, true}, {x}, out, in, rows, accumulate == Accumulate::yes ? 1.0f : 0.0f);
+    if (dbias != nullptr) column_sums(exec, dbias, dy, rows, out, accumulate);
+}
+
+std::size_t linear_backward_weight_workspace(std::int64_t rows, std::int64_t, std::int64_t out) {
+    return column_sums_workspace(rows, out, 1);
+}
+
+template void linear_forward<float>(Exec&, float*, float*, const float*, const float*, const float*, std::int64_t,
+                                    std::int64_t, std::int64_t, Activation);
+template void linear_forward<bf16>(Exec&, bf16*, bf16*, const bf16*, const bf16*, const bf16*, std::int64_t,
+                                   std::int64_t, std::int64_t, Activation);
+template void linear_backward_input<float>(Exec&, float*, const float*, const float*, const float*, std::int64_t,
+                                           std::int64_t, std::int64_t, Activation);
+template void linear_backward_input<bf16>(Exec&, bf16*, const bf16*, const bf16*, const bf16*, std::int64_t,
+                                          std::int64_t, std::int64_t, Activation);
+template void linear_backward_weight<float>(Exec&, float*, float*, const float*, const float*, std::int64_t,
+                                            std::int64_t, std::int64_t, Accumulate);
+template void linear_backward_weight<bf16>(Exec&, float*, float*, const bf16*, const bf16*, std::int64_t, std::int64_t,
+                                           std::int64_t, Accumulate);
+
+}  // namespace deft::kernels::cuda

@@ -1,0 +1,114 @@
+#include "kernels/cuda/optimizer.h"
+
+#include <cmath>
+
+#include "kernels/cuda/block_reduce.h"
+#include "kernels/cuda/grid_stride.h"
+#include "kernels/cuda/workspace.h"
+
+namespace deft::kernels::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr std::int64_t kChunk = 1 << 15;  // elements a block; part of the summation order
+
+// partial (chunks): sums of squares of x (n).
+__global__ void sum_squares(double* partial, const float* x, std::int64_t n) {
+    const std::int64_t first = blockIdx.x * kChunk, end = first + kChunk < n ? first + kChunk : n;
+    double squares = 0;
+    for (std::int64_t i = first + threadIdx.x; i < end; i += kThreads) squares += static_cast<double>(x[i]) * x[i];
+    squares = block_sum(squares);
+    if (threadIdx.x == 0) partial[blockIdx.x] = squares;
+}
+
+// norm[0] = square root of the sum of partial (chunks). One block.
+__global__ void finish_norm(double* norm, const double* partial, std::int64_t chunks) {
+    double squares = 0;
+    for (std::int64_t i = threadIdx.x; i < chunks; i += kThreads) squares += partial[i];
+    squares = block_sum(squares);
+    if (threadIdx.x == 0) norm[0] = sqrt(squares);
+}
+
+// One block.
+__global__ void sum_values(double* total, const float* x, std::int64_t n, bool adds) {
+    double sum = 0;
+    for (std::int64_t i = threadIdx.x; i < n; i += kThreads) sum += x[i];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) total[0] = adds ? total[0] + sum : sum;
+}
+
+// Settings of a step, with the bias corrections folded in: lr m^ / (sqrt(v^) + eps) = m_scale m / (sqrt(v_scale v) +
+// eps).
+struct Step {
+    float beta1, one_minus_beta1, beta2, one_minus_beta2, m_scale, v_scale, eps, decay;
+    double max_grad_norm;
+
+    explicit Step(const AdamW& adamw)
+        : beta1(static_cast<float>(adamw.beta1)),
+          one_minus_beta1(static_cast<float>(1 - adamw.beta1)),
+          beta2(static_cast<float>(adamw.beta2)),
+          one_minus_beta2(static_cast<float>(1 - adamw.beta2)),
+          m_scale(static_cast<float>(adamw.lr / (1 - std::pow(adamw.beta1, static_cast<double>(adamw.step))))),
+          v_scale(static_cast<float>(1 / (1 - std::pow(adamw.beta2, static_cast<double>(adamw.step))))),
+          eps(static_cast<float>(adamw.eps)),
+          decay(static_cast<float>(adamw.lr * adamw.weight_decay)),
+          max_grad_norm(adamw.max_grad_norm) {}
+};
+
+__global__ void adamw_step(float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
+                           const double* loss, std::int64_t n, Step step) {
+    const double gradient_norm = norm[0];
+    if (!isfinite(gradient_norm) || !isfinite(loss[0])) return;
+    const bool clips = step.max_grad_norm > 0 && gradient_norm > step.max_grad_norm;
+    const auto clip = static_cast<float>(clips ? step.max_grad_norm / gradient_norm : 1.0);
+    for (std::int64_t i = first_item(); i < n; i += item_stride()) {
+        const float g = clip * grad[i], value = param[i];
+        const float m_new = step.beta1 * m[i] + step.one_minus_beta1 * g;
+        const float v_new = step.beta2 * v[i] + step.one_minus_beta2 * g * g;
+        const float updated =
+            value - (step.m_scale * m_new / (sqrtf(step.v_scale * v_new) + step.eps) + step.decay * value);
+        m[i] = m_new;
+        v[i] = v_new;
+        param[i] = updated;
+        if (rounded != nullptr) rounded[i] = to_bf16(updated);
+    }
+}
+
+template <class Real>
+__global__ void round_values(Real* to, const float* from, std::int64_t n) {
+    for (std::int64_t i = first_item(); i < n; i += item_stride()) to[i] = from_float<Real>(from[i]);
+}
+
+}  // namespace
+
+void global_norm(Exec& exec, double* norm, const float* x, std::int64_t n) {
+    require_workspace(exec, global_norm_workspace(n), "global_norm");
+    const std::int64_t chunks = ceil_div(n, kChunk);
+    double* partial = scratch<double>(exec, 0);  // (chunks)
+    launch(exec, {"sum_squares", chunks, kThreads}, sum_squares, partial, x, n);
+    launch(exec, {"finish_norm", 1, kThreads}, finish_norm, norm, partial, chunks);
+}
+
+std::size_t global_norm_workspace(std::int64_t n) {
+    return scratch_bytes<double>(ceil_div(n, kChunk));
+}
+
+void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
+                  const double* loss, std::int64_t n, const AdamW& adamw) {
+    launch(exec, over_items("adamw_step", n), adamw_step, param, rounded, m, v, grad, norm, loss, n, Step(adamw));
+}
+
+void sum(Exec& exec, double* total, const float* x, std::int64_t n, Accumulate accumulate) {
+    launch(exec, {"sum_values", 1, kThreads}, sum_values, total, x, n, accumulate == Accumulate::yes);
+}
+
+template <class Real>
+void round_to(Exec& exec, Real* to, const float* from, std::int64_t n) {
+    launch(exec, over_items("round_values", n), round_values<Real>, to, from, n);
+}
+
+template void round_to<float>(Exec&, float*, const float*, std::int64_t);
+template void round_to<bf16>(Exec&, bf16*, const float*, std::int64_t);
+
+}  // namespace deft::kernels::cuda

@@ -1,0 +1,50 @@
+#pragma once
+// Several neighbouring values moved in one access of up to 16 bytes, where shapes and pointers allow it.
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/bf16.h"
+#include "kernels/device.h"
+
+namespace deft::kernels::cuda {
+
+template <class Real, int kWidth>
+struct alignas(sizeof(Real) * kWidth) Vector {
+    Real item[kWidth];
+};
+
+template <int kWidth, class Real>
+__device__ inline void load(float (&to)[kWidth], const Real* from) {
+    const auto vector = *reinterpret_cast<const Vector<Real, kWidth>*>(from);
+    for (int i = 0; i < kWidth; ++i) to[i] = to_float(vector.item[i]);
+}
+
+template <int kWidth, class Real>
+__device__ inline void store(Real* to, const float (&from)[kWidth]) {
+    Vector<Real, kWidth> vector;
+    for (int i = 0; i < kWidth; ++i) vector.item[i] = from_float<Real>(from[i]);
+    *reinterpret_cast<Vector<Real, kWidth>*>(to) = vector;
+}
+
+// Values of Real in 16 bytes.
+template <class Real>
+inline constexpr int kWide = 16 / sizeof(Real);
+
+// Whether rows of `cols` values, the first of which stand at these places (null: not there), can be moved 16 bytes at a
+// time.
+template <class Real, class... Pointers>
+bool rows_are_wide(std::int64_t cols, const Pointers*... first) {
+    return cols % kWide<Real> == 0 && ((reinterpret_cast<std::uintptr_t>(first) % 16 == 0) && ...);
+}
+
+// f(width), a std::integral_constant: kWide<Real> or 1.
+template <class Real, class F>
+void with_width(bool wide, const F& f) {
+    if (wide)
+        f(std::integral_constant<int, kWide<Real>>{});
+    else
+        f(std::integral_constant<int, 1>{});
+}
+
+}  // namespace deft::kernels::cuda
