@@ -2,6 +2,7 @@
 // The words of CUDA kernel source for a host compiler: qualifiers, indices, shared memory, mathematics. Included by
 // kernels/device.h alone. The collective operations and the atomics are in files of their own.
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -45,6 +46,13 @@ inline int __ffs(int bits) {
 }
 
 namespace deft::kernels::cuda {
+
+// Functions of a device that have no namespace there.
+using std::isfinite;
+using std::isinf;
+using std::isnan;
+using std::max;
+using std::min;
 
 inline float rsqrtf(float x) {
     return 1.0f / std::sqrt(x);
