@@ -7,6 +7,7 @@
 #include "kernels/cases/layernorm.h"
 #include "kernels/cases/linear.h"
 #include "kernels/cases/optimizer.h"
+#include "kernels/cases/token_selection.h"
 
 namespace deft::kernels::cases {
 
@@ -18,6 +19,7 @@ inline std::vector<OpCase> all_cases(std::uint64_t seed) {
     add_embedding_cases(all, seed);
     add_head_loss_cases(all, seed);
     add_optimizer_cases(all, seed);
+    add_token_selection_cases(all, seed);
     return all;
 }
 

@@ -36,11 +36,11 @@ inline OpCase attention_forward_case(Draw draw, AttentionShape s) {
     const std::int64_t width = s.H * s.d;
     OpCase op;
     op.name = shape_text("attention_forward", s.B, s.T, s.H, s.d) + (s.causal ? " causal" : "");
-    op.buffers = {output("out", s.B * s.T * width), output("lse", s.B * s.H * s.T),
+    op.buffers = {output("out", s.B * s.T * width), sum_output("lse", s.B * s.H * s.T),
                   draw.input("qkv", s.B * s.T * 3 * width)};
     if (s.T == 1) op.buffers[1].floor = 1;
     op.set_run(
-        [=](auto& exec, auto* const* b) { attention_forward(exec, b[0], b[1], b[2], s.B, s.T, s.H, s.d, s.causal); });
+        [=](auto& exec, const auto& b) { attention_forward(exec, b[0], b.sum(1), b[2], s.B, s.T, s.H, s.d, s.causal); });
     op.workspace = [=](int threads) { return cpu::attention_forward_workspace(threads, s.T, s.d); };
     op.flops = 2 * attention_product_flops(s);
     op.set_least_bytes();
@@ -53,7 +53,7 @@ inline OpCase attention_backward_case(Draw draw, AttentionShape s) {
     op.name = shape_text("attention_backward", s.B, s.T, s.H, s.d) + (s.causal ? " causal" : "");
     op.buffers = {output("dqkv", s.B * s.T * 3 * width), draw.input("dout", s.B * s.T * width),
                   draw.input("out", s.B * s.T * width), draw.input("qkv", s.B * s.T * 3 * width),
-                  draw.input("lse", s.B * s.H * s.T)};
+                  stored_as(Item::sum, draw.input("lse", s.B * s.H * s.T))};
     // out and lse are those of the forward pass.
     const std::vector<float>& qkv = op.buffers[3].value;
     std::vector<float>&out = op.buffers[2].value, &lse = op.buffers[4].value;
@@ -61,10 +61,11 @@ inline OpCase attention_backward_case(Draw draw, AttentionShape s) {
     std::vector<std::byte> workspace(cpu::attention_forward_workspace(1, s.T, s.d));
     exec.workspace = workspace;
     cpu::attention_forward(exec, out.data(), lse.data(), qkv.data(), s.B, s.T, s.H, s.d, s.causal);
-    op.set_run([=](auto& any_exec, auto* const* b) {
-        attention_backward(any_exec, b[0], b[1], b[2], b[3], b[4], s.B, s.T, s.H, s.d, s.causal);
+    op.set_run([=](auto& any_exec, const auto& b) {
+        attention_backward(any_exec, b[0], b[1], b[2], b[3], b.sum(4), s.B, s.T, s.H, s.d, s.causal);
     });
     op.workspace = [=](int threads) { return cpu::attention_backward_workspace(threads, s.T, s.d); };
+    op.set_cuda_workspace([=](auto) { return cuda::attention_backward_workspace(s.B, s.T, s.H); });
     op.flops = 5 * attention_product_flops(s);
     op.set_least_bytes();
     return op;

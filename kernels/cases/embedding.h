@@ -14,12 +14,12 @@ inline std::vector<EmbeddingShape> embedding_shapes() {
 }
 
 inline OpCase embedding_forward_case(Draw draw, EmbeddingShape s) {
-    const auto token = draw.integers(s.B * s.T, s.V);
     OpCase op;
     op.name = shape_text("embedding_forward", s.B, s.T, s.C, s.V, s.max_T);
-    op.buffers = {output("out", s.B * s.T * s.C), draw.input("wte", s.V * s.C), draw.input("wpe", s.max_T * s.C)};
-    op.set_run([=](auto& exec, auto* const* b) {
-        embedding_forward(exec, b[0], token.data(), b[1], b[2], s.B, s.T, s.C, s.V);
+    op.buffers = {output("out", s.B * s.T * s.C), draw.input("wte", s.V * s.C), draw.input("wpe", s.max_T * s.C),
+                  integer_input("token", draw.integers(s.B * s.T, s.V))};
+    op.set_run([=](auto& exec, const auto& b) {
+        embedding_forward(exec, b[0], b.index(3), b[1], b[2], s.B, s.T, s.C, s.V);
     });
     op.flops = static_cast<double>(s.B * s.T * s.C);
     op.set_least_bytes();
@@ -27,14 +27,15 @@ inline OpCase embedding_forward_case(Draw draw, EmbeddingShape s) {
 }
 
 inline OpCase embedding_backward_case(Draw draw, EmbeddingShape s, Accumulate accumulate) {
-    const auto token = draw.integers(s.B * s.T, s.V);
     OpCase op;
     op.name = shape_text("embedding_backward", s.B, s.T, s.C, s.V, s.max_T, accumulate == Accumulate::yes);
-    op.buffers = {draw.update("dwte", s.V * s.C), gradient(draw, "dwpe", s.max_T * s.C, accumulate),
-                  draw.input("dout", s.B * s.T * s.C)};
-    op.set_run([=](auto& exec, auto* const* b) {
-        embedding_backward(exec, b[0], b[1], b[2], token.data(), s.B, s.T, s.C, s.max_T, accumulate);
+    op.buffers = {gradient(draw, "dwte", s.V * s.C, Accumulate::yes),
+                  gradient(draw, "dwpe", s.max_T * s.C, accumulate), draw.input("dout", s.B * s.T * s.C),
+                  integer_input("token", draw.integers(s.B * s.T, s.V))};
+    op.set_run([=](auto& exec, const auto& b) {
+        embedding_backward(exec, b.sum(0), b.sum(1), b[2], b.index(3), s.B, s.T, s.C, s.max_T, accumulate);
     });
+    op.set_cuda_workspace([=](auto) { return cuda::embedding_backward_workspace(s.B, s.T); });
     op.flops = 2.0 * static_cast<double>(s.B * s.T * s.C);
     op.set_least_bytes();
     return op;

@@ -14,9 +14,9 @@ inline std::vector<HeadShape> head_shapes() {
 }
 
 // Every fifth target is ignored, but never all.
-inline std::vector<std::int32_t> draw_targets(Draw& draw, const HeadShape& s) {
-    std::vector<std::int32_t> target = draw.integers(s.rows, s.V);
-    for (std::size_t i = 4; i < target.size(); i += 5) target[i] = kIgnoreTarget;
+inline Buffer draw_targets(Draw& draw, const HeadShape& s) {
+    Buffer target = integer_input("target", draw.integers(s.rows, s.V));
+    for (std::size_t i = 4; i < target.value.size(); i += 5) target.value[i] = kIgnoreTarget;
     return target;
 }
 
@@ -25,33 +25,39 @@ inline double head_flops(const HeadShape& s) {
 }
 
 inline OpCase head_loss_train_case(Draw draw, HeadShape s, Accumulate accumulate) {
-    const auto target = draw_targets(draw, s);
     const double scale = 0.5;
     OpCase op;
     op.name = shape_text("head_loss_train", s.rows, s.C, s.V, accumulate == Accumulate::yes);
-    op.buffers = {output("loss", s.rows), output("dx", s.rows * s.C), gradient(draw, "dw", s.V * s.C, accumulate),
-                  draw.input("x", s.rows * s.C), draw.input("w", s.V * s.C, 1 / std::sqrt(s.C))};
+    op.buffers = {sum_output("loss", s.rows),
+                  output("dx", s.rows * s.C),
+                  gradient(draw, "dw", s.V * s.C, accumulate),
+                  draw.input("x", s.rows * s.C),
+                  draw.input("w", s.V * s.C, 1 / std::sqrt(s.C)),
+                  draw_targets(draw, s)};
+    op.buffers[2].of_rounded = true;  // of the logits' gradients
+    op.roundings = 2;
     if (s.V == 1) op.buffers[0].floor = op.buffers[1].floor = op.buffers[2].floor = 1;  // certain of its only token
-    op.set_run([=](auto& exec, auto* const* b) {
-        head_loss_train(exec, b[0], b[1], b[2], b[3], b[4], target.data(), s.rows, s.C, s.V, scale, accumulate);
+    op.set_run([=](auto& exec, const auto& b) {
+        head_loss_train(exec, b.sum(0), b[1], b.sum(2), b[3], b[4], b.index(5), s.rows, s.C, s.V, scale, accumulate);
     });
     op.workspace = [=](int) { return cpu::head_loss_workspace(s.rows, s.C, s.V); };
+    op.set_cuda_workspace([=](auto) { return cuda::head_loss_workspace(s.rows, s.C, s.V); });
     op.flops = 3 * head_flops(s);
     op.set_least_bytes();
     return op;
 }
 
 inline OpCase head_loss_case(Draw draw, HeadShape s) {
-    const auto target = draw_targets(draw, s);
     OpCase op;
     op.name = shape_text("head_loss", s.rows, s.C, s.V);
-    op.buffers = {output("loss", s.rows), draw.input("x", s.rows * s.C),
-                  draw.input("w", s.V * s.C, 1 / std::sqrt(s.C))};
+    op.buffers = {sum_output("loss", s.rows), stored_as(Item::index, output("greedy", s.rows)),
+                  draw.input("x", s.rows * s.C), draw.input("w", s.V * s.C, 1 / std::sqrt(s.C)), draw_targets(draw, s)};
     if (s.V == 1) op.buffers[0].floor = 1;
-    op.set_run([=](auto& exec, auto* const* b) {
-        head_loss(exec, b[0], nullptr, b[1], b[2], target.data(), s.rows, s.C, s.V);
+    op.set_run([=](auto& exec, const auto& b) {
+        head_loss(exec, b.sum(0), b.index(1), b[2], b[3], b.index(4), s.rows, s.C, s.V);
     });
     op.workspace = [=](int) { return cpu::head_loss_workspace(s.rows, s.C, s.V); };
+    op.set_cuda_workspace([=](auto) { return cuda::head_loss_workspace(s.rows, s.C, s.V); });
     op.flops = head_flops(s);
     op.set_least_bytes();
     return op;

@@ -23,19 +23,27 @@ inline StreamShape effective(StreamShape s, bool indexed) {
     return s;
 }
 
+// (B, K) rows taken; nothing without an index.
+inline Buffer draw_index(Draw& draw, const StreamShape& s, bool indexed) {
+    return integer_input("index", draw.kept_rows(indexed ? s.B : 0, s.T, s.K));
+}
+
 inline OpCase layernorm_forward_case(Draw draw, StreamShape s, bool indexed) {
     s = effective(s, indexed);
     const std::int64_t rows = s.B * s.K;
-    const auto index = draw.kept_rows(s.B, s.T, s.K);
     OpCase op;
     op.name = stream_text("layernorm_forward", s, indexed);
-    op.buffers = {
-        output("y", rows * s.C), output("gathered", indexed ? rows * s.C : 0),  output("mean", rows),
-        output("rstd", rows),    draw.input("stream", s.B * s.T * s.C, 2, 0.5), draw.input("weight", s.C, 0.3, 1),
-        draw.input("bias", s.C)};
-    op.set_run([=](auto& exec, auto* const* b) {
-        layernorm_forward(exec, b[0], indexed ? b[1] : nullptr, b[2], b[3], b[4], indexed ? index.data() : nullptr,
-                          b[5], b[6], s.B, s.T, s.K, s.C);
+    op.buffers = {output("y", rows * s.C),
+                  output("gathered", indexed ? rows * s.C : 0),
+                  sum_output("mean", rows),
+                  sum_output("rstd", rows),
+                  draw.input("stream", s.B * s.T * s.C, 2, 0.5),
+                  draw_index(draw, s, indexed),
+                  draw.input("weight", s.C, 0.3, 1),
+                  draw.input("bias", s.C)};
+    op.set_run([=](auto& exec, const auto& b) {
+        layernorm_forward(exec, b[0], indexed ? b[1] : nullptr, b.sum(2), b.sum(3), b[4],
+                          indexed ? b.index(5) : nullptr, b[6], b[7], s.B, s.T, s.K, s.C);
     });
     op.flops = 8.0 * static_cast<double>(rows * s.C);
     op.set_least_bytes();
@@ -48,14 +56,16 @@ inline OpCase residual_layernorm_forward_case(Draw draw, StreamShape s) {
     op.name = shape_text("residual_layernorm_forward", rows, s.C);
     op.buffers = {output("y", rows * s.C),
                   output("sum", rows * s.C),
-                  output("mean", rows),
-                  output("rstd", rows),
+                  sum_output("mean", rows),
+                  sum_output("rstd", rows),
                   draw.input("a", rows * s.C, 2, 0.5),
                   draw.input("delta", rows * s.C),
                   draw.input("weight", s.C, 0.3, 1),
                   draw.input("bias", s.C)};
-    op.set_run([=](auto& exec, auto* const* b) {
-        residual_layernorm_forward(exec, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], rows, s.C);
+    op.buffers[2].of_rounded = op.buffers[3].of_rounded = true;  // of the sum
+    op.roundings = 2;
+    op.set_run([=](auto& exec, const auto& b) {
+        residual_layernorm_forward(exec, b[0], b[1], b.sum(2), b.sum(3), b[4], b[5], b[6], b[7], rows, s.C);
     });
     op.flops = 9.0 * static_cast<double>(rows * s.C);
     op.set_least_bytes();
@@ -64,13 +74,12 @@ inline OpCase residual_layernorm_forward_case(Draw draw, StreamShape s) {
 
 inline OpCase residual_forward_case(Draw draw, StreamShape s, bool indexed) {
     s = effective(s, indexed);
-    const auto index = draw.kept_rows(s.B, s.T, s.K);
     OpCase op;
     op.name = stream_text("residual_forward", s, indexed);
     op.buffers = {indexed ? draw.update("out", s.B * s.T * s.C) : output("out", s.B * s.T * s.C),
-                  draw.input("a", s.B * s.K * s.C), draw.input("delta", s.B * s.K * s.C)};
-    op.set_run([=](auto& exec, auto* const* b) {
-        residual_forward(exec, b[0], indexed ? index.data() : nullptr, b[1], b[2], s.B, s.T, s.K, s.C);
+                  draw_index(draw, s, indexed), draw.input("a", s.B * s.K * s.C), draw.input("delta", s.B * s.K * s.C)};
+    op.set_run([=](auto& exec, const auto& b) {
+        residual_forward(exec, b[0], indexed ? b.index(1) : nullptr, b[2], b[3], s.B, s.T, s.K, s.C);
     });
     op.flops = static_cast<double>(s.B * s.K * s.C);
     op.set_least_bytes();
@@ -82,12 +91,11 @@ inline OpCase layernorm_backward_case(Draw draw, StreamShape s, bool indexed, bo
                                       Accumulate accumulate) {
     s = effective(s, indexed);
     const std::int64_t rows = s.B * s.K;
-    const auto index = draw.kept_rows(s.B, s.T, s.K);
     OpCase op;
     op.name = stream_text("layernorm_backward", s, indexed) + (has_residual ? " residual" : "") +
               (in_place ? " in place" : "") + (accumulate == Accumulate::yes ? " accumulate" : "");
     Buffer x = draw.input("x", rows * s.C, 2, 0.5);
-    Buffer mean = draw.input("mean", rows), rstd = draw.input("rstd", rows);
+    Buffer mean = stored_as(Item::sum, draw.input("mean", rows)), rstd = stored_as(Item::sum, draw.input("rstd", rows));
     for (std::int64_t r = 0; r < rows; ++r) {  // the statistics of x, as the forward pass leaves them
         std::vector<double> row(x.value.begin() + r * s.C, x.value.begin() + (r + 1) * s.C), y(row.size(), 0),
             ones(row.size(), 1);
@@ -104,28 +112,30 @@ inline OpCase layernorm_backward_case(Draw draw, StreamShape s, bool indexed, bo
                   std::move(x),
                   std::move(mean),
                   std::move(rstd),
-                  draw.input("weight", s.C, 0.3, 1)};
+                  draw.input("weight", s.C, 0.3, 1),
+                  draw_index(draw, s, indexed)};
     // One value normalises to 0: dx is the rounding of a cancelled sum times rstd = 1 / sqrt(eps).
     if (s.C == 1) op.buffers[0].floor = op.buffers[1].floor = 1 / kLayerNormEps;
-    op.set_run([=](auto& exec, auto* const* b) {
-        auto* const dresidual = in_place ? b[0] : has_residual ? b[4] : nullptr;
-        layernorm_backward(exec, b[0], indexed ? index.data() : nullptr, b[1], b[2], b[3], dresidual, b[5], b[6], b[7],
-                           b[8], s.B, s.T, s.K, s.C, accumulate);
+    op.set_run([=](auto& exec, const auto& b) {
+        const auto* const dresidual = in_place ? b[0] : has_residual ? b[4] : nullptr;
+        layernorm_backward(exec, b[0], indexed ? b.index(9) : nullptr, b.sum(1), b.sum(2), b[3], dresidual, b[5],
+                           b.sum(6), b.sum(7), b[8], s.B, s.T, s.K, s.C, accumulate);
     });
     op.workspace = [=](int) { return cpu::layernorm_backward_workspace(rows, s.C); };
+    op.set_cuda_workspace([=](auto) { return cuda::layernorm_backward_workspace(rows, s.C); });
     op.flops = 15.0 * static_cast<double>(rows * s.C);
     op.set_least_bytes();
     return op;
 }
 
 inline OpCase gather_rows_case(Draw draw, StreamShape s) {
-    const auto index = draw.kept_rows(s.B, s.T, s.K);
     OpCase op;
     op.name = stream_text("gather_rows", s, true);
-    op.buffers = {output("out", s.B * s.K * s.C), draw.input("stream", s.B * s.T * s.C)};
-    op.set_run([=](auto& exec, auto* const* b) { gather_rows(exec, b[0], b[1], index.data(), s.B, s.T, s.K, s.C); });
+    op.buffers = {output("out", s.B * s.K * s.C), draw.input("stream", s.B * s.T * s.C), draw_index(draw, s, true)};
+    op.set_run([=](auto& exec, const auto& b) { gather_rows(exec, b[0], b[1], b.index(2), s.B, s.T, s.K, s.C); });
     op.set_least_bytes();
     op.tolerance = 0;
+    op.roundings = 0;
     return op;
 }
 

@@ -24,7 +24,8 @@ inline OpCase linear_forward_case(Draw draw, LinearShape s, bool has_bias, bool 
     op.buffers = {output("y", s.rows * s.out), output("pre", keeps_pre ? s.rows * s.out : 0),
                   draw.input("x", s.rows * s.in), draw.input("w", s.out * s.in, 1 / std::sqrt(s.in)),
                   draw.input("bias", has_bias ? s.out : 0)};
-    op.set_run([=](auto& exec, auto* const* b) {
+    op.roundings = 4;  // of the product, of the sum with a bias that may cancel it, of its activation
+    op.set_run([=](auto& exec, const auto& b) {
         linear_forward(exec, b[0], keeps_pre ? b[1] : nullptr, b[2], b[3], has_bias ? b[4] : nullptr, s.rows, s.in,
                        s.out, act);
     });
@@ -39,7 +40,8 @@ inline OpCase linear_backward_input_case(Draw draw, LinearShape s, Activation ac
     op.name = shape_text("linear_backward_input", s.rows, s.in, s.out, gelu);
     op.buffers = {output("dx", s.rows * s.in), draw.input("dy", s.rows * s.out),
                   draw.input("w", s.out * s.in, 1 / std::sqrt(s.out)), draw.input("pre", gelu ? s.rows * s.in : 0)};
-    op.set_run([=](auto& exec, auto* const* b) {
+    op.roundings = 2;
+    op.set_run([=](auto& exec, const auto& b) {
         linear_backward_input(exec, b[0], b[1], b[2], gelu ? b[3] : nullptr, s.rows, s.in, s.out, act);
     });
     op.flops = linear_flops(s);
@@ -53,10 +55,11 @@ inline OpCase linear_backward_weight_case(Draw draw, LinearShape s, bool has_bia
     op.buffers = {gradient(draw, "dw", s.out * s.in, accumulate),
                   gradient(draw, "dbias", has_bias ? s.out : 0, accumulate), draw.input("dy", s.rows * s.out),
                   draw.input("x", s.rows * s.in)};
-    op.set_run([=](auto& exec, auto* const* b) {
-        linear_backward_weight(exec, b[0], has_bias ? b[1] : nullptr, b[2], b[3], s.rows, s.in, s.out, accumulate);
+    op.set_run([=](auto& exec, const auto& b) {
+        linear_backward_weight(exec, b.sum(0), has_bias ? b.sum(1) : nullptr, b[2], b[3], s.rows, s.in, s.out, accumulate);
     });
     op.workspace = [=](int) { return cpu::linear_backward_weight_workspace(s.rows, s.in, s.out); };
+    op.set_cuda_workspace([=](auto) { return cuda::linear_backward_weight_workspace(s.rows, s.in, s.out); });
     op.flops = linear_flops(s);
     op.set_least_bytes();
     return op;

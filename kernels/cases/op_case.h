@@ -4,10 +4,14 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "kernels/bf16.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/cuda/cuda.h"
 #include "kernels/philox.h"
 #include "kernels/reference/reference.h"
 
@@ -19,28 +23,84 @@ enum class Role {
     update,  // read and written, or written in part
 };
 
+// What a backend whose activations are Real stores a buffer as.
+enum class Item {
+    real,     // Real
+    sum,      // Sum<Real>: statistics, losses, gradients of weights, master weights
+    wide,     // double
+    rounded,  // bf16, whatever Real is
+    index,    // std::int32_t
+    id,       // std::int64_t
+};
+
 struct Buffer {
     std::string name;
     Role role;
     std::vector<float> value;  // what it holds before the run; of an output only the size counts
     // Mean square below which an output's error is taken as absolute: for few values, or sums that may cancel.
     double floor = 1e-2;
+    Item item = Item::real;
+    bool of_rounded = false;  // of an Item::sum: summed from values that the op has rounded to Real
+};
+
+// The buffers of a run, in order. Each is asked for as what it is stored as.
+template <class Real>
+class Arguments {
+ public:
+    Arguments(std::span<const Buffer> buffers, std::span<void* const> data) : buffers_(buffers), data_(data) {}
+
+    Real* operator[](std::size_t i) const { return get<Real>(i, Item::real); }
+    Sum<Real>* sum(std::size_t i) const { return get<Sum<Real>>(i, Item::sum); }
+    double* wide(std::size_t i) const { return get<double>(i, Item::wide); }
+    bf16* rounded(std::size_t i) const { return get<bf16>(i, Item::rounded); }
+    std::int32_t* index(std::size_t i) const { return get<std::int32_t>(i, Item::index); }
+    std::int64_t* id(std::size_t i) const { return get<std::int64_t>(i, Item::id); }
+
+ private:
+    template <class Stored>
+    Stored* get(std::size_t i, Item item) const {
+        if (buffers_[i].item != item) throw std::logic_error("buffer " + buffers_[i].name + " is of another type");
+        return static_cast<Stored*>(data_[i]);
+    }
+
+    std::span<const Buffer> buffers_;
+    std::span<void* const> data_;
 };
 
 struct OpCase {
     std::string name;  // op and shape
     std::vector<Buffer> buffers;
-    std::function<void(cpu::Exec&, float* const*)> cpu;  // one pointer a buffer, in order
-    std::function<void(reference::Exec&, double* const*)> reference;
+    std::function<void(cpu::Exec&, const Arguments<float>&)> cpu;
+    std::function<void(reference::Exec&, const Arguments<double>&)> reference;
+    std::function<void(cuda::Exec&, const Arguments<float>&)> cuda_f32;  // this and the next: where CUDA is built
+    std::function<void(cuda::Exec&, const Arguments<bf16>&)> cuda_bf16;
     std::function<std::size_t(int threads)> workspace = [](int) { return std::size_t{0}; };
+    std::function<std::size_t()> cuda_workspace = [] { return std::size_t{0}; };
     double flops = 0, bytes = 0;  // work and least memory traffic of one run
     double tolerance = 1e-10;     // largest normalised mean squared error of each written buffer
+    // How often a value on its way to an output may be rounded to Real, with a margin where later terms cancel. A
+    // rounding to bf16 errs by at most 2^-8 of a value, so the normalised mean squared error is at most (n 2^-8)^2.
+    int roundings = 1;
 
-    // One generic lambda serves both: the type of its Exec selects the namespace by argument-dependent lookup.
+    // One generic lambda serves all: the type of its Exec selects the namespace by argument-dependent lookup.
     template <class Run>
     void set_run(Run run) {
         cpu = run;
+        set_run_without_cpu(run);
+    }
+    // For an op that a CPU has no use for.
+    template <class Run>
+    void set_run_without_cpu(Run run) {
         reference = run;
+        if constexpr (cuda::kBuilt) {
+            cuda_f32 = run;
+            cuda_bf16 = run;
+        }
+    }
+    // bytes: a lambda of one argument of any type, so that its body is compiled only where CUDA is built.
+    template <class Bytes>
+    void set_cuda_workspace(Bytes bytes_needed) {
+        if constexpr (cuda::kBuilt) cuda_workspace = [=] { return bytes_needed(0); };
     }
     void set_least_bytes() {
         bytes = 0;
@@ -48,6 +108,11 @@ struct OpCase {
             bytes += static_cast<double>(buffer.value.size()) * sizeof(float) * (buffer.role == Role::update ? 2 : 1);
     }
 };
+
+inline Buffer stored_as(Item item, Buffer buffer) {
+    buffer.item = item;
+    return buffer;
+}
 
 // Philox draws of one case: (seed, case number) name them.
 class Draw {
@@ -93,11 +158,20 @@ inline Buffer output(std::string name, std::int64_t n) {
     return {std::move(name), Role::output, std::vector<float>(static_cast<std::size_t>(n))};
 }
 
+inline Buffer sum_output(std::string name, std::int64_t n) {
+    return stored_as(Item::sum, output(std::move(name), n));
+}
+
 // A gradient: written over, or added to.
 inline Buffer gradient(Draw& draw, std::string name, std::int64_t n, Accumulate accumulate) {
     Buffer buffer = accumulate == Accumulate::yes ? draw.update(std::move(name), n) : output(std::move(name), n);
     buffer.floor = 1;  // a sum over rows
-    return buffer;
+    return stored_as(Item::sum, std::move(buffer));
+}
+
+// Integers, all less than 2^24.
+inline Buffer integer_input(std::string name, const std::vector<std::int32_t>& values) {
+    return stored_as(Item::index, {std::move(name), Role::input, {values.begin(), values.end()}});
 }
 
 template <class... Sizes>

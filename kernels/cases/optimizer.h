@@ -1,35 +1,84 @@
 #pragma once
-// Cases of the optimiser step. The sums, whose results are doubles, are tested by value instead.
+// Cases of the optimiser step and its sums.
 
 #include "kernels/cases/op_case.h"
 
 namespace deft::kernels::cases {
 
-inline OpCase adamw_update_case(Draw draw, std::int64_t n, const AdamW& adamw) {
+// keeps_rounded: the new weights are written rounded too.
+inline OpCase adamw_update_case(Draw draw, std::int64_t n, const AdamW& adamw, bool keeps_rounded) {
     OpCase op;
-    op.name = shape_text("adamw_update", n, adamw.step);
-    op.buffers = {draw.update("param", n), draw.update("m", n), draw.update("v", n), draw.input("grad", n)};
-    for (float& v : op.buffers[2].value) v *= v;  // a second moment is never negative
-    const double norm = 2.5, loss = 3.5;
-    op.set_run([=](auto& exec, auto* const* b) {
-        adamw_update(exec, b[0], nullptr, b[1], b[2], b[3], &norm, &loss, n, adamw);
+    op.name = shape_text("adamw_update", n, adamw.step, keeps_rounded);
+    op.buffers = {stored_as(Item::sum, draw.update("param", n)),
+                  stored_as(Item::rounded, output("rounded", keeps_rounded ? n : 0)),
+                  stored_as(Item::sum, draw.update("m", n)),
+                  stored_as(Item::sum, draw.update("v", n)),
+                  stored_as(Item::sum, draw.input("grad", n)),
+                  stored_as(Item::wide, {"norm", Role::input, {2.5f}}),
+                  stored_as(Item::wide, {"loss", Role::input, {3.5f}})};
+    for (float& v : op.buffers[3].value) v *= v;  // a second moment is never negative
+    op.set_run([=](auto& exec, const auto& b) {
+        adamw_update(exec, b.sum(0), keeps_rounded ? b.rounded(1) : nullptr, b.sum(2), b.sum(3), b.sum(4), b.wide(5),
+                     b.wide(6), n, adamw);
     });
     op.flops = 15.0 * static_cast<double>(n);
     op.set_least_bytes();
     return op;
 }
 
+inline OpCase global_norm_case(Draw draw, std::int64_t n) {
+    OpCase op;
+    op.name = shape_text("global_norm", n);
+    op.buffers = {stored_as(Item::wide, output("norm", 1)), stored_as(Item::sum, draw.input("x", n))};
+    op.set_run([=](auto& exec, const auto& b) { global_norm(exec, b.wide(0), b.sum(1), n); });
+    op.workspace = [=](int) { return cpu::global_norm_workspace(n); };
+    op.set_cuda_workspace([=](auto) { return cuda::global_norm_workspace(n); });
+    op.flops = 2.0 * static_cast<double>(n);
+    op.tolerance = 1e-24;  // summed in double
+    op.set_least_bytes();
+    return op;
+}
+
+inline OpCase sum_case(Draw draw, std::int64_t n, Accumulate accumulate) {
+    OpCase op;
+    op.name = shape_text("sum", n, accumulate == Accumulate::yes);
+    op.buffers = {stored_as(Item::wide, gradient(draw, "total", 1, accumulate)),
+                  stored_as(Item::sum, draw.input("x", n, 1, 3))};
+    op.set_run([=](auto& exec, const auto& b) { sum(exec, b.wide(0), b.sum(1), n, accumulate); });
+    op.flops = static_cast<double>(n);
+    op.tolerance = 1e-24;
+    op.set_least_bytes();
+    return op;
+}
+
+inline OpCase round_to_case(Draw draw, std::int64_t n) {
+    OpCase op;
+    op.name = shape_text("round_to", n);
+    op.buffers = {output("to", n), stored_as(Item::sum, draw.input("from", n))};
+    op.set_run_without_cpu([=](auto& exec, const auto& b) { round_to(exec, b[0], b.sum(1), n); });
+    op.tolerance = 0;
+    op.set_least_bytes();
+    return op;
+}
+
 inline void add_optimizer_cases(std::vector<OpCase>& all, std::uint64_t seed) {
-    for (const std::int64_t n : {1, 3, 17, 129, 100003})
-        for (const std::int64_t step : {1, 1000})
-            all.push_back(adamw_update_case(Draw(seed, all.size()), n,
-                                            {.lr = 1e-2,
-                                             .beta1 = 0.9,
-                                             .beta2 = 0.95,
-                                             .eps = 1e-8,
-                                             .weight_decay = 0.1,
-                                             .step = step,
-                                             .max_grad_norm = step == 1 ? 1.0 : 0.0}));
+    for (const std::int64_t n : {1, 3, 17, 129, 100003}) {
+        const auto draw = [&] { return Draw(seed, all.size()); };
+        for (const std::int64_t step : {1, 1000}) {
+            const AdamW adamw{.lr = 1e-2,
+                              .beta1 = 0.9,
+                              .beta2 = 0.95,
+                              .eps = 1e-8,
+                              .weight_decay = 0.1,
+                              .step = step,
+                              .max_grad_norm = step == 1 ? 1.0 : 0.0};
+            all.push_back(adamw_update_case(draw(), n, adamw, step == 1));
+        }
+        all.push_back(global_norm_case(draw(), n));
+        all.push_back(sum_case(draw(), n, Accumulate::no));
+        all.push_back(sum_case(draw(), n, Accumulate::yes));
+        all.push_back(round_to_case(draw(), n));
+    }
 }
 
 }  // namespace deft::kernels::cases

@@ -1,92 +1,158 @@
 #pragma once
-// Runs an op case: outputs poisoned with NaN before, every buffer and the workspace between guard words.
+// Runs an op case on a host backend: outputs poisoned with NaN before, every buffer and the workspace between guard
+// words. What a run leaves is compared as doubles, which hold every stored type exactly.
 
+#include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
-#include <limits>
+#include <memory>
 #include <span>
 
 #include "kernels/cases/op_case.h"
 
 namespace deft::kernels::cases {
 
-// `n` items of a type, aligned to a cache line, with a guard zone on both sides.
-template <class Item>
-class GuardedArray {
+// Bytes as a backend shall see them, aligned to 256 bytes (plus `shift`), with a guard zone on both sides.
+class GuardedBytes {
  public:
-    explicit GuardedArray(std::size_t n) : bytes_((n * sizeof(Item) + 3 * kZone), kSentinel), n_(n) {
-        const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data());
-        offset_ = kZone + (kZone - address % kZone) % kZone;
+    explicit GuardedBytes(std::size_t n, std::size_t shift = 0)
+        : first_(kZone + shift), n_(n), bytes_((first_ + n + 2 * kZone - 1) / kZone * kZone) {
+        memory_.reset(static_cast<unsigned char*>(std::aligned_alloc(kZone, bytes_)));
+        std::fill_n(memory_.get(), bytes_, kGuard);
+        std::fill_n(data(), n_, kPoison);
     }
-    Item* data() { return reinterpret_cast<Item*>(bytes_.data() + offset_); }
+    unsigned char* data() { return memory_.get() + first_; }
+    const unsigned char* data() const { return memory_.get() + first_; }
     std::size_t size() const { return n_; }
+    // All of it, guard zones included; data() begins `offset()` bytes in.
+    std::span<unsigned char> whole() { return {memory_.get(), bytes_}; }
+    std::size_t offset() const { return first_; }
     bool intact() const {
-        for (std::size_t i = 0; i < bytes_.size(); ++i) {
-            const bool inside = i >= offset_ && i < offset_ + n_ * sizeof(Item);
-            if (!inside && bytes_[i] != kSentinel) return false;
-        }
-        return true;
+        const auto is_guard = [](unsigned char byte) { return byte == kGuard; };
+        const unsigned char* const whole = memory_.get();
+        return std::all_of(whole, data(), is_guard) && std::all_of(data() + n_, whole + bytes_, is_guard);
     }
 
  private:
-    static constexpr std::size_t kZone = 64;
-    static constexpr unsigned char kSentinel = 0xA5;
-    std::vector<unsigned char> bytes_;
-    std::size_t n_, offset_ = 0;
+    static constexpr std::size_t kZone = 256;
+    static constexpr unsigned char kGuard = 0xA5, kPoison = 0xFF;  // NaN in every floating type
+    struct Free {
+        void operator()(unsigned char* memory) const { std::free(memory); }
+    };
+    std::size_t first_, n_, bytes_;
+    std::unique_ptr<unsigned char, Free> memory_;
 };
+
+// f(T{}) for the type T that a backend of Real stores an item as.
+template <class Real, class F>
+auto with_stored_type(Item item, const F& f) {
+    switch (item) {
+        case Item::real:
+            return f(Real{});
+        case Item::sum:
+            return f(Sum<Real>{});
+        case Item::wide:
+            return f(double{});
+        case Item::rounded:
+            return f(bf16{});
+        case Item::index:
+            return f(std::int32_t{});
+        case Item::id:
+            break;
+    }
+    return f(std::int64_t{});
+}
+
+template <class Stored>
+Stored to_stored(float value) {
+    if constexpr (std::is_same_v<Stored, bf16>)
+        return to_bf16(value);
+    else
+        return static_cast<Stored>(value);
+}
+inline double to_double(bf16 value) { return to_float(value); }
+template <class Stored>
+double to_double(Stored value) {
+    return static_cast<double>(value);
+}
+
+// The buffer as it stands before a run.
+template <class Real>
+GuardedBytes store_buffer(const Buffer& buffer, std::size_t shift_items = 0) {
+    return with_stored_type<Real>(buffer.item, [&]<class Stored>(Stored) {
+        GuardedBytes bytes(buffer.value.size() * sizeof(Stored), shift_items * sizeof(Stored));
+        for (std::size_t i = 0; buffer.role != Role::output && i < buffer.value.size(); ++i) {
+            const Stored stored = to_stored<Stored>(buffer.value[i]);
+            std::memcpy(bytes.data() + i * sizeof(Stored), &stored, sizeof(Stored));
+        }
+        return bytes;
+    });
+}
 
 template <class Real>
+std::vector<double> load_buffer(const Buffer& buffer, const GuardedBytes& bytes) {
+    return with_stored_type<Real>(buffer.item, [&]<class Stored>(Stored stored) {
+        std::vector<double> values;
+        for (std::size_t i = 0; i < buffer.value.size(); ++i) {
+            std::memcpy(&stored, bytes.data() + i * sizeof(Stored), sizeof(Stored));
+            values.push_back(to_double(stored));
+        }
+        return values;
+    });
+}
+
 struct RunResult {
-    std::vector<std::vector<Real>> values;  // one a buffer, after the run
-    std::string broken_guards;              // names of buffers whose guard zones, or inputs that, were written
+    std::vector<std::vector<double>> values;  // one a buffer, after the run
+    std::string broken_guards;                // names of buffers whose guard zones, or inputs that, were written
 };
 
-// run: op.cpu or op.reference.
-template <class Real, class ExecType>
-RunResult<Real> run_case(const OpCase& op, int threads, const std::function<void(ExecType&, Real* const*)>& run) {
-    std::vector<GuardedArray<Real>> arrays;
-    std::vector<Real*> pointers;
-    arrays.reserve(op.buffers.size());
-    for (const Buffer& buffer : op.buffers) {
-        GuardedArray<Real>& array = arrays.emplace_back(buffer.value.size());
-        for (std::size_t i = 0; i < buffer.value.size(); ++i)
-            array.data()[i] = buffer.role == Role::output ? std::numeric_limits<Real>::quiet_NaN()
-                                                          : static_cast<Real>(buffer.value[i]);
-        pointers.push_back(array.data());
-    }
-    GuardedArray<std::byte> workspace(op.workspace(threads));
-    std::memset(workspace.data(), 0xFF, workspace.size());  // NaN as float and as double
-    ExecType exec;
-    exec.threads = threads;
-    exec.workspace = {workspace.data(), workspace.size()};
-    run(exec, pointers.data());
-
-    RunResult<Real> result;
+// The state after a run that began with store_buffer of each.
+template <class Real>
+RunResult read_result(const OpCase& op, const std::vector<GuardedBytes>& after, const GuardedBytes& workspace) {
+    RunResult result;
     if (!workspace.intact()) result.broken_guards += " workspace";
-    for (std::size_t i = 0; i < arrays.size(); ++i) {
-        result.values.emplace_back(arrays[i].data(), arrays[i].data() + arrays[i].size());
+    for (std::size_t i = 0; i < after.size(); ++i) {
         const Buffer& buffer = op.buffers[i];
-        bool intact = arrays[i].intact();
-        for (std::size_t j = 0; buffer.role == Role::input && j < buffer.value.size(); ++j)
-            intact = intact && result.values[i][j] == static_cast<Real>(buffer.value[j]);
+        bool intact = after[i].intact();
+        if (buffer.role == Role::input) {
+            const GuardedBytes before = store_buffer<Real>(buffer);
+            intact = intact && std::equal(before.data(), before.data() + before.size(), after[i].data());
+        }
         if (!intact) result.broken_guards += " " + buffer.name;
+        result.values.push_back(load_buffer<Real>(buffer, after[i]));
     }
     return result;
 }
 
-inline RunResult<float> run_cpu(const OpCase& op, int threads) {
-    return run_case<float, cpu::Exec>(op, threads, op.cpu);
+// run: op.cpu or op.reference.
+template <class Real, class ExecType>
+RunResult run_on_host(const OpCase& op, int threads,
+                      const std::function<void(ExecType&, const Arguments<Real>&)>& run) {
+    std::vector<GuardedBytes> buffers;
+    std::vector<void*> data;
+    for (const Buffer& buffer : op.buffers) data.push_back(buffers.emplace_back(store_buffer<Real>(buffer)).data());
+    GuardedBytes workspace(op.workspace(threads));
+    ExecType exec;
+    exec.threads = threads;
+    exec.workspace = std::as_writable_bytes(std::span(workspace.data(), workspace.size()));
+    run(exec, Arguments<Real>(op.buffers, data));
+    return read_result<Real>(op, buffers, workspace);
 }
-inline RunResult<double> run_reference(const OpCase& op) {
-    return run_case<double, reference::Exec>(op, 1, op.reference);
+
+inline RunResult run_cpu(const OpCase& op, int threads) {
+    return run_on_host<float, cpu::Exec>(op, threads, op.cpu);
+}
+inline RunResult run_reference(const OpCase& op) {
+    return run_on_host<double, reference::Exec>(op, 1, op.reference);
 }
 
 // Normalised mean squared error of `value` against `expected`; NaN when either holds one.
-template <class Real>
-double normalised_error(const std::vector<Real>& value, const std::vector<double>& expected, double floor = 0) {
+inline double normalised_error(const std::vector<double>& value, const std::vector<double>& expected,
+                               double floor = 0) {
     double error = 0, power = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
-        const double difference = static_cast<double>(value[i]) - expected[i];
+        const double difference = value[i] - expected[i];
         error += difference * difference;
         power += expected[i] * expected[i];
     }
@@ -94,8 +160,14 @@ double normalised_error(const std::vector<Real>& value, const std::vector<double
     return error == 0 ? 0 : error / power;
 }
 
-inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+// The error that a buffer may have in a run whose activations are float.
+inline double float_tolerance(const OpCase& op, const Buffer& buffer) {
+    constexpr double kUnit = 1.0 / (1 << 7);  // of bf16: a value between two neighbours may go to either
+    return buffer.item == Item::rounded ? kUnit * kUnit : op.tolerance;
+}
+
+inline bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
 }
 
 }  // namespace deft::kernels::cases

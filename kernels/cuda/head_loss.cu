@@ -14,7 +14,11 @@ namespace deft::kernels::cuda {
 
 namespace {
 
-constexpr int kThreads = 256;  // of a block, which takes one row
+// Threads of a block, which takes one row: whole warps, no more than a short row can use.
+int threads_of_row(std::int64_t V) {
+    constexpr std::int64_t kMostThreads = 256;
+    return static_cast<int>(std::min(kMostThreads, ceil_div(V, kWarpSize) * kWarpSize));
+}
 
 // Rows of logits start where the library's products are fast, whatever V is.
 std::int64_t padded_vocabulary(std::int64_t V) {
@@ -128,7 +132,7 @@ void head_loss_train(Exec& exec, float* loss, Real* dx, float* dw, const Real* x
         const std::int64_t chunk = std::min(most, rows - first);
         const Real* x_chunk = x + first * C;  // (chunk, C)
         gemm<Real, float>(exec, chunk_of.logits, {x_chunk}, {w, true}, chunk, V, C, 0.0f, leading);
-        launch(exec, {"cross_entropy_gradient", chunk, kThreads}, cross_entropy_gradient<Real>, loss + first,
+        launch(exec, {"cross_entropy_gradient", chunk, threads_of_row(V)}, cross_entropy_gradient<Real>, loss + first,
                chunk_of.dlogits, chunk_of.logits, target + first, V, leading, scale);
         gemm<Real, Real>(exec, dx + first * C, {chunk_of.dlogits, false, leading}, {w}, chunk, C, V, 0.0f);
         gemm<Real, float>(exec, dw, {chunk_of.dlogits, true, leading}, {x_chunk}, V, C, chunk, dw_beta);
@@ -145,7 +149,7 @@ void head_loss(Exec& exec, float* loss, std::int32_t* greedy, const Real* x, con
     for (std::int64_t first = 0; first < rows; first += most) {
         const std::int64_t chunk = std::min(most, rows - first);
         gemm<Real, float>(exec, logits, {x + first * C}, {w, true}, chunk, V, C, 0.0f, leading);
-        launch(exec, {"cross_entropy", chunk, kThreads}, cross_entropy, loss + first,
+        launch(exec, {"cross_entropy", chunk, threads_of_row(V)}, cross_entropy, loss + first,
                greedy == nullptr ? nullptr : greedy + first, logits, target + first, V, leading);
     }
 }

@@ -41,6 +41,12 @@ void adamw_update(Exec&, Real* param, bf16* rounded, Real* m, Real* v, const Rea
     }
 }
 
+// to (n) = from (n), in the type of activations.
+template <class Real>
+void round_to(Exec&, Real* to, const Sum<Real>* from, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
+}
+
 // total[0] = or += sum of x (n).
 template <class Real>
 void sum(Exec&, double* total, const Real* x, std::int64_t n, Accumulate accumulate) {

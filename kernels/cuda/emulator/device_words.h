@@ -1,0 +1,61 @@
+#pragma once
+// The words of CUDA kernel source for a host compiler: qualifiers, indices, shared memory, mathematics. Included by
+// kernels/device.h alone. The collective operations and the atomics are in files of their own.
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <source_location>
+
+#include "kernels/cuda/emulator/atomics.h"
+#include "kernels/cuda/emulator/emulator.h"
+#include "kernels/cuda/emulator/shared_memory.h"
+#include "kernels/cuda/emulator/warp.h"
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __align__(bytes) alignas(bytes)
+
+struct dim3 {
+    unsigned x = 1, y = 1, z = 1;
+};
+
+#define threadIdx (::dim3{::deft::kernels::cuda::emulator::thread_index(), 0, 0})
+#define blockIdx (::dim3{::deft::kernels::cuda::emulator::block_index(), 0, 0})
+#define blockDim (::dim3{::deft::kernels::cuda::emulator::threads_of_block(), 1, 1})
+#define gridDim (::dim3{::deft::kernels::cuda::emulator::blocks_of_grid(), 1, 1})
+
+// A block's arrays: one a line of source and instantiation, as a __shared__ variable is.
+#define DEFT_SHARED(Item, name, count) \
+    Item(&name)[count] = ::deft::kernels::cuda::emulator::shared_array<Item, count>(std::source_location::current())
+#define DEFT_DYNAMIC_SHARED(Item, name) \
+    Item* const name = reinterpret_cast<Item*>(::deft::kernels::cuda::emulator::dynamic_shared_memory())
+
+inline int __popc(unsigned bits) {
+    return std::popcount(bits);
+}
+inline int __clz(int bits) {
+    return std::countl_zero(static_cast<unsigned>(bits));
+}
+inline int __ffs(int bits) {
+    return bits == 0 ? 0 : std::countr_zero(static_cast<unsigned>(bits)) + 1;
+}
+
+namespace deft::kernels::cuda {
+
+// Functions of a device that have no namespace there.
+using std::isfinite;
+using std::isinf;
+using std::isnan;
+using std::max;
+using std::min;
+
+inline float rsqrtf(float x) {
+    return 1.0f / std::sqrt(x);
+}
+
+}  // namespace deft::kernels::cuda

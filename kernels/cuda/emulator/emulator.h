@@ -1,0 +1,61 @@
+#pragma once
+// Runs CUDA kernels on one thread of the host: blocks one after another, a block's threads as fibers that run until
+// they wait for each other. Wrong use of barriers, lanes and shared memory is an exception; data races are found by
+// ThreadSanitizer, to which every thread of a block is a thread.
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+namespace deft::kernels::cuda::emulator {
+
+// What a device would leave undefined: the text names kernel, block, and the lines of source.
+class Misuse : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
+// Runs body once a thread. Throws Misuse, or what body threw; the launch ends there.
+void run(const char* kernel, std::int64_t blocks, int threads, std::size_t shared_bytes,
+         const std::function<void()>& body);
+
+// The order of blocks, and of threads that could go on. The same seed and launches give the same run.
+struct Schedule {
+    bool shuffled = true;  // otherwise in the order of their numbers
+    std::uint64_t seed = 1;
+};
+void set_schedule(const Schedule&);
+
+// A __syncthreads or __syncwarp in the source, by its path in the tree.
+struct Barrier {
+    std::string file;
+    int line = 0;
+    auto operator<=>(const Barrier&) const = default;
+    std::string text() const { return file + ":" + std::to_string(line); }
+};
+
+// That barrier does nothing from here on: tests prove so that they would see it missing.
+void skip_barrier(const Barrier&);
+void skip_no_barrier();
+
+struct KernelRecord {
+    std::int64_t launches = 0, blocks = 0;
+    std::int64_t schedules = 0;  // calls of set_schedule after which the kernel was launched
+    std::set<Barrier> barriers;  // that were passed
+};
+// What ran since the start or forget_kernels, by the kernel's name.
+std::map<std::string, KernelRecord> kernels_run();
+void forget_kernels();
+
+// The running thread's place.
+unsigned thread_index();
+unsigned block_index();
+unsigned threads_of_block();
+unsigned blocks_of_grid();
+
+}  // namespace deft::kernels::cuda::emulator

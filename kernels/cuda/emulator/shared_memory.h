@@ -1,0 +1,54 @@
+#pragma once
+// The shared memory of the running block: NaN in every floating type at first, and a zone of it around arrays that
+// must stay as it is.
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <string>
+
+#include "kernels/cuda/emulator/mapping.h"
+
+namespace deft::kernels::cuda::emulator {
+
+class SharedMemory {
+ public:
+    static constexpr std::size_t kMostStatic = 48 << 10;
+    static constexpr std::size_t kMostDynamic = 227 << 10;  // of sm_90; sm_80 has 163 KiB
+
+    explicit SharedMemory(std::size_t dynamic_bytes);
+
+    // The array declared at `site`; null when there is no room for it.
+    void* static_array(std::size_t bytes, const std::source_location& site);
+    void* dynamic_array() { return memory_.data() + kZone; }
+    // What was written outside every array, in words; empty when nothing was.
+    std::string damage() const;
+
+ private:
+    static constexpr std::size_t kZone = 256;  // bytes, also the alignment of arrays
+    static constexpr std::size_t kMostArrays = 64;
+    struct Array {
+        std::size_t offset, bytes;
+        std::source_location site;  // of a static array
+    };
+    std::string name(const Array&) const;
+    // Of bytes [first, last), how many no longer hold the poison.
+    std::size_t written(std::size_t first, std::size_t last) const;
+
+    // New each block: to ThreadSanitizer another block's accesses are then to other memory.
+    Mapping memory_;
+    // Plain arrays: threads of the block come here, and code of templates may be a sanitizer's own copy.
+    Array arrays_[kMostArrays];  // the dynamic one first
+    std::size_t count_ = 1;
+};
+
+// Of the running block. Throws Misuse beyond 48 KiB.
+void* static_shared_memory(std::size_t bytes, const std::source_location& site);
+void* dynamic_shared_memory();
+
+template <class Item, std::size_t count>
+auto shared_array(const std::source_location& site) -> Item (&)[count] {
+    return *reinterpret_cast<Item(*)[count]>(static_shared_memory(count * sizeof(Item), site));
+}
+
+}  // namespace deft::kernels::cuda::emulator
