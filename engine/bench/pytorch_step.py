@@ -1,13 +1,16 @@
 """One GPT training step in PyTorch, timed: the model, batch and counting of engine/bench/step.h.
 
-usage: pytorch_step.py LAYERS WIDTH HEADS VOCAB LENGTH BATCH THREADS; prints one JSON object.
+usage: pytorch_step.py LAYERS WIDTH HEADS VOCAB LENGTH BATCH THREADS [f32|bf16]; prints one JSON object.
+With a dtype: on the GPU, through torch.compile, bf16 by autocast, AdamW fused, the fastest attention that PyTorch picks.
 """
 import json
 import os
 import sys
 import time
 
-layers, width, heads, vocab, length, batch, threads = map(int, sys.argv[1:])
+layers, width, heads, vocab, length, batch, threads = map(int, sys.argv[1:8])
+dtype = sys.argv[8] if len(sys.argv) > 8 else None
+device = "cuda" if dtype else "cpu"
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = str(threads)
 
@@ -55,18 +58,25 @@ class GPT(nn.Module):
         return F.cross_entropy((self.ln(x) @ self.wte.weight.t()).view(-1, vocab), target.view(-1))
 
 
-model = GPT()
-optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, weight_decay=0.1)
-token = torch.randint(vocab, (batch, length))
-target = torch.randint(vocab, (batch, length))
-mask = torch.ones(length, length, dtype=torch.bool).triu(1)
+model = GPT().to(device)
+fused = {"fused": True} if dtype else {}
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, weight_decay=0.1, **fused)
+token = torch.randint(vocab, (batch, length), device=device)
+target = torch.randint(vocab, (batch, length), device=device)
+mask = torch.ones(length, length, dtype=torch.bool, device=device).triu(1)
+forward = torch.compile(model) if dtype else model
+if dtype == "f32":
+    torch.backends.cuda.matmul.allow_tf32 = False
 
 
 def step():
     optimizer.zero_grad(set_to_none=True)
-    model(token, target, mask).backward()
+    with torch.autocast(device, torch.bfloat16, enabled=dtype == "bf16"):
+        loss = forward(token, target, mask)
+    loss.backward()
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
+    return loss.item() if dtype else None  # waits for the GPU, as a training loop that logs does
 
 
 def median_seconds(run, least_runs, least_seconds):
@@ -79,6 +89,9 @@ def median_seconds(run, least_runs, least_seconds):
     return sorted(times)[len(times) // 2]
 
 
+if dtype:
+    print(json.dumps({"seconds": median_seconds(step, 10, 3.0), "version": torch.__version__}))
+    sys.exit()
 a, b = torch.randn(1024, 768), torch.randn(3072, 768)
 gemm = median_seconds(lambda: a @ b.t(), 5, 0.2)
 print(json.dumps({"seconds": median_seconds(step, 3, 1.0), "version": torch.__version__,

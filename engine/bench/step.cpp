@@ -13,7 +13,11 @@ std::vector<StepBench> standard_step_benches() {
     return {{model(4, 128, 4, 8192, 128), 16}, {model(6, 256, 8, 8192, 256), 8}, {model(12, 768, 12, 50257, 256), 2}};
 }
 
-StepTime time_steps(const StepBench& bench, int threads, int min_steps, double min_seconds) {
+StepBench gpt2_124m_bench(std::int64_t batch_size) {
+    return {{12, 768, 12, 1024, 50257, 0.02}, batch_size};
+}
+
+StepTime time_steps(const StepBench& bench, const Backend& backend, int min_steps, double min_seconds) {
     std::vector<std::int32_t> tokens;
     const std::int64_t size = 64 * bench.batch_size * bench.model.max_seqlen;
     for (std::int64_t i = 0; i <= size; ++i) {
@@ -30,7 +34,7 @@ StepTime time_steps(const StepBench& bench, int threads, int min_steps, double m
     config.learning_rate = {1e-4, 0, 0, std::int64_t{1} << 60, Decay::constant};
     config.optimizer.weight_decay = 0.1;
     config.optimizer.max_grad_norm = 1;
-    Trainer trainer(config, corpus, threads);
+    Trainer trainer(config, corpus, backend);
 
     using Clock = std::chrono::steady_clock;
     for (int i = 0; i < 2; ++i) trainer.step();

@@ -18,6 +18,9 @@ struct StepBench {
 // (4,128,4,8192,128,16), (6,256,8,8192,256,8), (12,768,12,50257,256,2).
 std::vector<StepBench> standard_step_benches();
 
+// GPT-2 124M at length 1024.
+StepBench gpt2_124m_bench(std::int64_t batch_size);
+
 struct StepTime {
     double seconds = 0;  // median of the timed steps
     double fastest = 0;
@@ -27,7 +30,7 @@ struct StepTime {
 };
 
 // Trains on random tokens: two steps to warm up, then at least `min_steps` and `min_seconds`.
-StepTime time_steps(const StepBench& bench, int threads, int min_steps, double min_seconds);
+StepTime time_steps(const StepBench& bench, const Backend& backend, int min_steps, double min_seconds);
 
 // FLOP/s of one large linear layer forward, 1024 x 3072 x 768: what the GEMM library gives here at its best.
 double gemm_rate(int threads);

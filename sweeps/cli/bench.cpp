@@ -79,7 +79,7 @@ int run_step(const Arguments& arguments) {
         std::vector<double> ours, theirs, torch_gemm;
         double flops = 0;
         for (int round = 0; round < arguments.rounds; ++round) {
-            const engine::StepTime time = engine::time_steps(bench, arguments.threads, 3, 1.0);
+            const engine::StepTime time = engine::time_steps(bench, {engine::Device::cpu, engine::DType::f32, arguments.threads}, 3, 1.0);
             ours.push_back(time.seconds);
             flops = time.flops;
             if (!torch) continue;
@@ -203,6 +203,7 @@ void add_bench(CLI::App& app, Context& context) {
     step->add_option("--pytorch", arguments->python, "A Python with torch, to stand beside in the same run");
     step->callback([arguments, &context] { context.exit_code = run_step(*arguments); });
 
+    add_bench_gpu(*command, context);
     auto encoding = std::make_shared<TokenizerArguments>();
     CLI::App* tokenizer = command->add_subcommand("tokenizer", "Encoding text, one thread");
     tokenizer->add_option("--text", encoding->text, "A text file, plain, .gz or .zst")->required();

@@ -1,0 +1,162 @@
+// deft bench gpu: training steps of GPT-2 124M on a GPU, beside PyTorch in the same run.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+#include <optional>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "base/process.h"
+#include "engine/bench/step.h"
+#include "reporting/numbers.h"
+#include "reporting/table.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/provenance.h"
+
+namespace deft::cli {
+
+namespace {
+
+struct Arguments {
+    std::int64_t batch = 16;
+    int rounds = 3;
+    std::string python;  // of a PyTorch that sees the GPU
+    std::string json;    // a file
+};
+
+struct Row {
+    engine::DType dtype;
+    std::vector<double> seconds, torch_seconds;  // one a round
+    double flops = 0, loss = 0;
+};
+
+struct Torch {
+    std::string version;
+    std::string failure;
+};
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+void torch_round(const std::string& python, const engine::StepBench& bench, Row& row, Torch& torch) {
+    const auto& m = bench.model;
+    const ProcessOutput output = run_process(
+        {python, DEFT_SOURCE_DIR "/engine/bench/pytorch_step.py", std::to_string(m.layers), std::to_string(m.width),
+         std::to_string(m.heads), std::to_string(m.vocab), std::to_string(m.max_seqlen),
+         std::to_string(bench.batch_size), "1", engine::dtype_name(row.dtype)});
+    const Json json = Json::parse(output.out, nullptr, false);
+    if (output.exit_code != 0 || !json.is_object()) {
+        torch.failure = fmt::format("{} could not run the PyTorch step (exit {})", python, output.exit_code);
+        return;
+    }
+    row.torch_seconds.push_back(json.at("seconds"));
+    torch.version = json.at("version");
+}
+
+Json row_json(const engine::StepBench& bench, const Row& row) {
+    const double seconds = median(row.seconds);
+    const double tokens = static_cast<double>(bench.batch_size * bench.model.max_seqlen);
+    Json json = {{"dtype", engine::dtype_name(row.dtype)},
+                 {"seconds", row.seconds},
+                 {"tokens_per_second", tokens / seconds},
+                 {"flops_per_second", row.flops / seconds},
+                 {"last_loss", row.loss},
+                 {"pytorch_seconds", row.torch_seconds},
+                 {"against_pytorch", nullptr}};
+    if (!row.torch_seconds.empty()) json["against_pytorch"] = median(row.torch_seconds) / seconds;
+    return json;
+}
+
+std::string today() {
+    char text[16];
+    const std::time_t now = std::time(nullptr);
+    std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+    return text;
+}
+
+Json to_json(const engine::StepBench& bench, const engine::Gpu& gpu, const std::vector<Row>& rows, const Torch& torch) {
+    const results_db::Host host = sweeps::describe_host();
+    const results_db::Code code = sweeps::describe_code(DEFT_SOURCE_DIR);
+    const auto& m = bench.model;
+    Json json = {{"schema", "deft-gpu-bench/1"},
+                 {"date", today()},
+                 {"commit", code.git_sha},
+                 {"dirty", code.dirty},
+                 {"gpu", gpu.name},
+                 {"cpu", host.cpu_model},
+                 {"model", {{"layers", m.layers}, {"width", m.width}, {"heads", m.heads}, {"vocab", m.vocab}}},
+                 {"seqlen", m.max_seqlen},
+                 {"batch_size", bench.batch_size},
+                 {"pytorch", torch.version},
+                 {"pytorch_failure", torch.failure},
+                 {"flops_of_a_step", rows.front().flops},
+                 {"rows", Json::array()}};
+    for (const Row& row : rows) json["rows"].push_back(row_json(bench, row));
+    return json;
+}
+
+reporting::Table to_table(const engine::StepBench& bench, const engine::Gpu& gpu, const std::vector<Row>& rows,
+                          const Torch& torch) {
+    reporting::Table table;
+    table.caption = fmt::format("GPT-2 124M at length {}, batch {}, on {}: one training step", bench.model.max_seqlen,
+                                bench.batch_size, gpu.name);
+    table.columns = {{"dtype", reporting::Align::left}, {"ms"}, {"tokens/s"}, {"FLOP/s"}, {"PyTorch ms"}, {"against PyTorch"}};
+    for (const Row& row : rows) {
+        const double seconds = median(row.seconds);
+        const bool torch_ran = !row.torch_seconds.empty();
+        table.rows.push_back(
+            {engine::dtype_name(row.dtype), fmt::format("{:.2f}", seconds * 1e3),
+             reporting::si(static_cast<double>(bench.batch_size * bench.model.max_seqlen) / seconds, ""),
+             reporting::si(row.flops / seconds, "FLOP/s"),
+             torch_ran ? fmt::format("{:.2f}", median(row.torch_seconds) * 1e3) : "-",
+             torch_ran ? fmt::format("{:.2f}x", median(row.torch_seconds) / seconds) : "-"});
+    }
+    table.notes.push_back("FLOPs of a step: 6 x (parameters without the position table) x tokens + 12 x layers x width x "
+                          "length x tokens / 2 (causal).");
+    if (!torch.version.empty())
+        table.notes.push_back(fmt::format("PyTorch {} through torch.compile, bf16 by autocast, f32 without TF32.", torch.version));
+    if (!torch.failure.empty()) table.notes.push_back(torch.failure + ".");
+    return table;
+}
+
+int run(const Arguments& arguments) {
+    const std::vector<engine::Gpu> gpus = engine::usable_gpus();
+    if (gpus.empty())
+        throw Error(ErrorKind::missing, "nothing was measured: " + engine::gpu_problem(), "see `deft doctor`");
+    const engine::StepBench bench = engine::gpt2_124m_bench(arguments.batch);
+    std::vector<Row> rows = {{engine::DType::bf16, {}, {}, 0, 0}, {engine::DType::f32, {}, {}, 0, 0}};
+    Torch torch;
+    for (int round = 0; round < arguments.rounds; ++round)
+        for (Row& row : rows) {
+            const engine::StepTime time = engine::time_steps(bench, {engine::Device::cuda, row.dtype, 1}, 10, 3.0);
+            row.seconds.push_back(time.seconds);
+            row.flops = time.flops;
+            row.loss = time.loss;
+            if (!arguments.python.empty() && torch.failure.empty()) torch_round(arguments.python, bench, row, torch);
+        }
+    print(reporting::render_terminal(to_table(bench, gpus.front(), rows, torch), output_width()));
+    if (!arguments.json.empty())
+        write_file_atomically(arguments.json, to_json(bench, gpus.front(), rows, torch).dump(2) + "\n");
+    return kExitOk;
+}
+
+}  // namespace
+
+void add_bench_gpu(CLI::App& bench, Context& context) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = bench.add_subcommand("gpu", "Training steps of GPT-2 124M on a GPU");
+    command->add_option("--batch", arguments->batch, "Samples of 1024 tokens")->capture_default_str()->check(CLI::Range(1, 4096));
+    command->add_option("--rounds", arguments->rounds, "Interleaved rounds")->capture_default_str()->check(CLI::Range(1, 100));
+    command->add_option("--pytorch", arguments->python, "A Python with torch, to stand beside in the same run");
+    command->add_option("--json", arguments->json, "Write the result to this file as well");
+    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+}
+
+}  // namespace deft::cli

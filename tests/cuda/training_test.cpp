@@ -1,0 +1,207 @@
+// Whole training steps on the CUDA device, real or emulated, against the CPU.
+
+#include <cmath>
+
+#include "base/error.h"
+#include "engine/core/copies.h"
+#include "engine/train/checkpoint.h"
+#include "experiments/datasets/load.h"
+#include "experiments/engine_config.h"
+#include "sweeps/expand.h"
+#include "sweeps/slots.h"
+#include "sweeps/spec.h"
+#include "tests/catch.h"
+#include "tests/cuda/schedule.h"
+#include "tests/engine/tiny.h"
+#include "tests/temporary_folder.h"
+
+using namespace deft;
+using namespace deft::engine;
+using deft::kernels::cuda::use_schedule;
+
+namespace {
+
+constexpr Backend kGpu{Device::cuda, DType::f32, 1};
+constexpr Backend kGpuBf16{Device::cuda, DType::bf16, 1};
+
+// Micro-batches, shorter samples and dropped tokens, at odd sizes.
+TrainerConfig small_config() {
+    TrainerConfig config = tiny_config(4, 11, 3);
+    config.micro_batch_size = 2;
+    config.techniques.seqtru = Pacing{7, 11, 1, 3, 1};
+    config.techniques.random_ltd = Pacing{5, 11, 1, 6, 1};
+    return config;
+}
+
+std::vector<float> parameters_of(Trainer& trainer) {
+    std::vector<float> all;
+    for (const Parameter& p : trainer.model().parameters().all()) {
+        const std::vector<float> part = host_copy<float>(trainer.exec(), p.value);
+        all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+}
+
+// Largest difference, relative to the root mean square of `b`.
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+    double largest = 0, power = 0;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+        power += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+    }
+    return largest / std::sqrt(power / static_cast<double>(b.size()));
+}
+
+std::vector<double> losses(Trainer& trainer, int steps) {
+    std::vector<double> result;
+    for (int i = 0; i < steps; ++i) result.push_back(trainer.step().loss);
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("a device trains as the CPU does, in f32") {
+    const TrainerConfig config = small_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    Trainer cpu(config, corpus, 1), gpu(config, corpus, kGpu);
+    CHECK(parameters_of(gpu) == parameters_of(cpu));
+    for (int step = 0; step < 4; ++step) {
+        const StepResult a = cpu.step(), b = gpu.step();
+        CHECK(b.loss == Approx(a.loss).epsilon(1e-5));
+        CHECK(b.grad_norm == Approx(a.grad_norm).epsilon(1e-4));
+        REQUIRE(gpu.kept().index.numel() == cpu.kept().index.numel());
+        CHECK(host_copy<std::int32_t>(gpu.exec(), gpu.kept().index) ==
+              host_copy<std::int32_t>(cpu.exec(), cpu.kept().index));
+    }
+    CHECK(gpu.counts().flops == cpu.counts().flops);
+    CHECK(distance(parameters_of(gpu), parameters_of(cpu)) < 0.02);  // AdamW amplifies rounding where gradients are tiny
+}
+
+TEST_CASE("a device's gradients are the CPU's, in f32 and in bf16") {
+    const TrainerConfig config = small_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    Trainer cpu(config, corpus, 1);
+    cpu.accumulate_gradients();
+    for (const Backend& backend : {kGpu, kGpuBf16}) {
+        Trainer gpu(config, corpus, backend);
+        gpu.accumulate_gradients();
+        // bf16 keeps 8 bits: 2^-9 a rounding, some dozens of them in a row.
+        const double bound = backend.dtype == DType::f32 ? 1e-4 : 0.15;
+        for (std::size_t i = 0; i < cpu.model().parameters().all().size(); ++i) {
+            const Parameter &a = gpu.model().parameters()[i], &b = cpu.model().parameters()[i];
+            INFO(dtype_name(backend.dtype) << " " << a.name);
+            CHECK(distance(host_copy<float>(gpu.exec(), a.grad), host_copy<float>(cpu.exec(), b.grad)) < bound);
+        }
+    }
+}
+
+TEST_CASE("bf16 training stays near f32 training, and its weights stay f32") {
+    const TrainerConfig config = small_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    Trainer cpu(config, corpus, 1), gpu(config, corpus, kGpuBf16);
+    const auto a = losses(cpu, 4), b = losses(gpu, 4);
+    for (std::size_t i = 0; i < a.size(); ++i) CHECK(b[i] == Approx(a[i]).epsilon(0.02));
+    const Parameter& p = gpu.model().parameters()[0];
+    CHECK(p.value.dtype == DType::f32);
+    CHECK(p.grad.dtype == DType::f32);
+    REQUIRE(p.compute.dtype == DType::bf16);
+    const auto value = host_copy<float>(gpu.exec(), p.value);
+    const auto rounded = host_copy<kernels::bf16>(gpu.exec(), p.compute);
+    for (std::size_t i = 0; i < value.size(); ++i) REQUIRE(rounded[i].bits == kernels::to_bf16(value[i]).bits);
+}
+
+TEST_CASE("two runs on a device have the same bits") {
+    const TrainerConfig config = small_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    for (const Backend& backend : {kGpu, kGpuBf16}) {
+        std::vector<std::vector<float>> weights;
+        for (const std::uint64_t schedule : {1, 2}) {
+            use_schedule(schedule);
+            Trainer trainer(config, corpus, backend);
+            losses(trainer, 3);
+            weights.push_back(parameters_of(trainer));
+        }
+        CHECK(weights[0] == weights[1]);
+    }
+}
+
+TEST_CASE("a run may start on one backend and go on on the other") {
+    const TrainerConfig config = small_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    const deft::test::TemporaryFolder folder;
+    Trainer whole(config, corpus, 1);
+    const std::vector<double> expected = losses(whole, 6);
+    const Backend cpu{};
+    for (const auto& [from, to] : {std::pair{cpu, kGpu}, {kGpu, cpu}, {kGpu, kGpu}}) {
+        Trainer first(config, corpus, from);
+        losses(first, 3);
+        save_checkpoint(first, folder / "c", {}, Tokenizer::bytes());
+        Trainer second(config, corpus, to);
+        load_checkpoint(second, folder / "c");
+        CHECK(parameters_of(second) == parameters_of(first));
+        const std::vector<double> rest = losses(second, 3);
+        for (std::size_t i = 0; i < rest.size(); ++i) CHECK(rest[i] == Approx(expected[3 + i]).epsilon(1e-4));
+    }
+}
+
+TEST_CASE("evaluation on a device gives the CPU's losses") {
+    const TrainerConfig config = small_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    Trainer cpu(config, corpus, 1), gpu(config, corpus, kGpu);
+    constexpr std::int64_t B = 2, T = 9;
+    std::vector<std::int32_t> token(B * T), target(B * T);
+    for (std::int32_t i = 0; i < B * T; ++i) {
+        token[static_cast<std::size_t>(i)] = i % 31;
+        target[static_cast<std::size_t>(i)] = i % 4 == 0 ? kernels::kIgnoreTarget : i * 7 % 31;
+    }
+    std::vector<std::vector<float>> loss;
+    std::vector<std::vector<std::int32_t>> greedy;
+    for (Trainer* trainer : {&cpu, &gpu}) {
+        trainer->model().load(trainer->exec(), B, T, token.data(), target.data());
+        trainer->model().evaluate(trainer->exec(), B, T);
+        loss.push_back(host_copy<float>(trainer->exec(), trainer->model().loss.view({B, T})));
+        greedy.push_back(host_copy<std::int32_t>(trainer->exec(), trainer->model().greedy.view({B, T})));
+    }
+    for (std::size_t i = 0; i < loss[0].size(); ++i) CHECK(loss[1][i] == Approx(loss[0][i]).epsilon(1e-5));
+    CHECK(greedy[0] == greedy[1]);
+    token[3] = 31;
+    CHECK_THROWS_WITH(gpu.model().load(gpu.exec(), B, T, token.data(), target.data()),
+                      ContainsSubstring("token 31 lies outside the vocabulary"));
+}
+
+TEST_CASE("a diverging step on a device leaves the weights of the step before") {
+    TrainerConfig config = small_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    Trainer trainer(config, corpus, kGpu);
+    trainer.step();
+    const Parameter& scale = trainer.model().parameters().find("ln_f.weight");
+    std::vector<float> broken(static_cast<std::size_t>(scale.value.numel()), 1.0f);
+    broken[0] = NAN;
+    write_tensor(trainer.exec(), scale.value, broken.data());
+    const auto weights_of = [&] { return host_copy<float>(trainer.exec(), trainer.model().parameters()[0].value); };
+    const std::vector<float> before = weights_of();
+    CHECK_THROWS_WITH(trainer.step(), ContainsSubstring("diverged at step 2"));
+    CHECK(weights_of() == before);
+}
+
+TEST_CASE("the quickstart's first steps on a device have the CPU's losses") {
+    const deft::test::TemporaryFolder folder;
+    const sweeps::Spec spec = sweeps::load_spec(std::string(DEFT_SOURCE_DIR) + "/sweeps/quickstart.toml");
+    for (const sweeps::Point& point : sweeps::expand(spec)) {
+        if (point.case_name != "CL+random-LTD" || point.seed != spec.seeds.front()) continue;
+        const experiments::Dataset dataset =
+            experiments::load_dataset(point.config.data, point.config.base_folder, folder.path());
+        TrainerConfig config = experiments::trainer_config(point.config);
+        Trainer cpu(config, dataset.train, 1), gpu(config, dataset.train, kGpu);
+        for (int step = 0; step < 2; ++step) CHECK(gpu.step().loss == Approx(cpu.step().loss).epsilon(1e-5));
+        return;
+    }
+    FAIL("the quickstart has no case CL+random-LTD");
+}
+
+TEST_CASE("what a device cannot run is refused before the start") {
+    CHECK_THROWS_WITH(require_backend(kGpu, 129), ContainsSubstring("wider than the cuda backend's 128"));
+    CHECK_THROWS_WITH(require_backend({Device::cuda, DType::f64, 1}, 32), ContainsSubstring("no f64"));
+    CHECK_THROWS_WITH(require_backend({Device::cpu, DType::bf16, 1}, 32), ContainsSubstring("no bf16"));
+    require_backend(kGpuBf16, 64);
+}
