@@ -34,7 +34,8 @@ const char* name(Wait wait) {
 
 std::string place(const Thread& thread) {
     if (thread.wait == Wait::end) return "at its end";
-    std::string text = fmt::format("at {} in {}:{}", name(thread.wait), thread.site.file_name(), thread.site.line());
+    std::string text =
+        fmt::format("at {} in {}:{}", name(thread.wait), tree_path(thread.site.file_name()), thread.site.line());
     if (thread.wait != Wait::block_barrier) text += fmt::format(" (lanes {:#010x})", thread.mask);
     return text;
 }
@@ -57,6 +58,11 @@ void thread_entry() {
 }
 
 }  // namespace
+
+const char* tree_path(const char* file) {
+    while (std::strncmp(file, "../", 3) == 0) file += 3;
+    return file;
+}
 
 Block::Block(const Grid& grid, unsigned index, FiberPool& pool, std::size_t first_fiber)
     : grid_(grid),

@@ -86,6 +86,9 @@ class Block {
     std::exception_ptr thrown_;
 };
 
+// The path as the compiler had it, without the way up from a build folder.
+const char* tree_path(const char* file);
+
 // The block that runs now, null between launches.
 Block* running_block();
 bool is_skipped(const std::source_location& barrier);

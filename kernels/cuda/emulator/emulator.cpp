@@ -105,7 +105,8 @@ void run(const char* kernel, std::int64_t blocks, int threads, std::size_t share
         d.fibers = std::make_unique<FiberPool>();  // some stopped in the middle
         throw;
     }
-    for (const auto& [file, line] : passed) d.kernels[kernel].barriers.insert({file, static_cast<int>(line)});
+    for (const auto& [file, line] : passed)
+        d.kernels[kernel].barriers.insert({tree_path(file), static_cast<int>(line)});
 }
 
 void set_schedule(const Schedule& schedule) {
@@ -128,7 +129,8 @@ void skip_no_barrier() {
 
 bool is_skipped(const std::source_location& site) {
     const std::optional<Barrier>& skipped = device().skipped;
-    return skipped && static_cast<unsigned>(skipped->line) == site.line() && skipped->file == site.file_name();
+    return skipped && static_cast<unsigned>(skipped->line) == site.line() &&
+           skipped->file == tree_path(site.file_name());
 }
 
 std::map<std::string, KernelRecord> kernels_run() {

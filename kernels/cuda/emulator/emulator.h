@@ -31,7 +31,7 @@ struct Schedule {
 };
 void set_schedule(const Schedule&);
 
-// A __syncthreads or __syncwarp in the source.
+// A __syncthreads or __syncwarp in the source, by its path in the tree.
 struct Barrier {
     std::string file;
     int line = 0;

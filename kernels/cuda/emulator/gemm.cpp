@@ -2,6 +2,7 @@
 
 #include "kernels/cuda/gemm.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace deft::kernels::cuda {
@@ -11,12 +12,13 @@ namespace {
 // The operand (rows, cols) as the product sees it, row by row.
 template <class Real>
 std::vector<float> as_float_rows(Operand<Real> operand, std::int64_t rows, std::int64_t cols) {
-    const std::int64_t leading = operand.leading != 0 ? operand.leading : operand.transposed ? rows : cols;
-    std::vector<float> values(static_cast<std::size_t>(rows * cols));
+    const std::int64_t stored_cols = operand.transposed ? rows : cols;
+    const std::int64_t leading = operand.leading == 0 ? stored_cols : operand.leading;
+    std::vector<float> values;
+    values.reserve(static_cast<std::size_t>(rows * cols));
     for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t c = 0; c < cols; ++c)
-            values[static_cast<std::size_t>(r * cols + c)] =
-                to_float(operand.data[operand.transposed ? c * leading + r : r * leading + c]);
+            values.push_back(to_float(operand.data[operand.transposed ? c * leading + r : r * leading + c]));
     return values;
 }
 
@@ -27,29 +29,27 @@ void gemm(Exec&, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int6
           std::int64_t ldc) {
     const std::vector<float> left = as_float_rows(a, m, k), right = as_float_rows(b, k, n);
     std::vector<float> row(static_cast<std::size_t>(n));
-    if (ldc == 0) ldc = n;
     for (std::int64_t i = 0; i < m; ++i) {
-        // c may hold anything, NaN too, where beta is zero.
-        for (std::int64_t j = 0; j < n; ++j) row[static_cast<std::size_t>(j)] = 0;
+        std::fill(row.begin(), row.end(), 0.0f);
         for (std::int64_t p = 0; p < k; ++p) {
             const float factor = left[static_cast<std::size_t>(i * k + p)];
             const float* const from = right.data() + p * n;
             for (std::int64_t j = 0; j < n; ++j) row[static_cast<std::size_t>(j)] += factor * from[j];
         }
+        Out* const to = c + i * (ldc == 0 ? n : ldc);
         for (std::int64_t j = 0; j < n; ++j) {
             const float sum = row[static_cast<std::size_t>(j)];
-            Out& out = c[i * ldc + j];
-            out = from_float<Out>(beta == 0 ? sum : sum + beta * to_float(out));
+            to[j] = from_float<Out>(beta == 0 ? sum : sum + beta * to_float(to[j]));  // without beta, c may be NaN
         }
     }
 }
 
-template void gemm(Exec&, float*, Operand<float>, Operand<float>, std::int64_t, std::int64_t, std::int64_t, float,
-                   std::int64_t);
-template void gemm(Exec&, bf16*, Operand<bf16>, Operand<bf16>, std::int64_t, std::int64_t, std::int64_t, float,
-                   std::int64_t);
-template void gemm(Exec&, float*, Operand<bf16>, Operand<bf16>, std::int64_t, std::int64_t, std::int64_t, float,
-                   std::int64_t);
+template void gemm<float, float>(Exec&, float*, Operand<float>, Operand<float>, std::int64_t, std::int64_t,
+                                 std::int64_t, float, std::int64_t);
+template void gemm<bf16, bf16>(Exec&, bf16*, Operand<bf16>, Operand<bf16>, std::int64_t, std::int64_t, std::int64_t,
+                               float, std::int64_t);
+template void gemm<bf16, float>(Exec&, float*, Operand<bf16>, Operand<bf16>, std::int64_t, std::int64_t, std::int64_t,
+                                float, std::int64_t);
 
 // A library that has no such calls: our own kernels run, which a device may need as well.
 template <class Real>

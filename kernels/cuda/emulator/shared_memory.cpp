@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "kernels/cuda/emulator/block.h"
+
 namespace deft::kernels::cuda::emulator {
 
 namespace {
@@ -55,7 +57,8 @@ std::size_t SharedMemory::written(std::size_t first, std::size_t last) const {
 
 std::string SharedMemory::name(const Array& array) const {
     if (&array == arrays_) return fmt::format("the dynamic array of {} bytes", array.bytes);
-    return fmt::format("the array of {} bytes at {}:{}", array.bytes, array.site.file_name(), array.site.line());
+    return fmt::format("the array of {} bytes at {}:{}", array.bytes, tree_path(array.site.file_name()),
+                       array.site.line());
 }
 
 std::string SharedMemory::damage() const {
