@@ -14,10 +14,10 @@ namespace deft::kernels::cuda {
 
 namespace {
 
-// Threads of a block, which takes one row: whole warps, no more than a short row can use.
+// Threads of a block, which takes one row: whole warps, with four logits a thread in a short row.
 int threads_of_row(std::int64_t V) {
-    constexpr std::int64_t kMostThreads = 256;
-    return static_cast<int>(std::min(kMostThreads, ceil_div(V, kWarpSize) * kWarpSize));
+    constexpr std::int64_t kMostThreads = 256, kLogits = 4;
+    return static_cast<int>(std::min(kMostThreads, ceil_div(V, kLogits * kWarpSize) * kWarpSize));
 }
 
 // Rows of logits start where the library's products are fast, whatever V is.

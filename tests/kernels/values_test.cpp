@@ -3,6 +3,7 @@
 #include <bit>
 #include <limits>
 
+#include "kernels/bf16.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/vector_math.h"
 #include "kernels/philox.h"
@@ -69,6 +70,19 @@ TEST_CASE("vector exp stays within 2 ulp, and treats NaN and infinity as exp doe
     CHECK(cpu::vector_exp(-200.0f) == 0.0f);
     CHECK(cpu::vector_exp(-kInfinity) == 0.0f);
     CHECK(std::isnan(cpu::vector_exp(kNaN)));
+}
+
+TEST_CASE("bf16 rounds to the nearest, ties to even, and keeps infinities and NaN") {
+    CHECK(to_float(to_bf16(1.0f)) == 1.0f);
+    CHECK(to_float(to_bf16(-3.140625f)) == -3.140625f);
+    // Neighbours of 1 are 1/128 apart above it.
+    CHECK(to_float(to_bf16(1.0f + 1.0f / 256)) == 1.0f);
+    CHECK(to_float(to_bf16(1.0f + 3.0f / 256)) == 1.0f + 2.0f / 128);
+    CHECK(to_float(to_bf16(1.0f + 1.001f / 256)) == 1.0f + 1.0f / 128);
+    CHECK(to_float(to_bf16(3.4e38f)) == kInfinity);
+    CHECK(to_float(to_bf16(-kInfinity)) == -kInfinity);
+    CHECK(std::isnan(to_float(to_bf16(kNaN))));
+    CHECK(std::isnan(to_float(to_bf16(std::bit_cast<float>(0x7f800001u)))));  // its upper half is infinity's
 }
 
 TEST_CASE("GELU has its known values") {

@@ -1,0 +1,185 @@
+// What the CUDA kernels must do at the edges of what they take, on an emulated device or a real one.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "kernels/cases/op_case.h"
+#include "kernels/cuda/cuda.h"
+#include "tests/catch.h"
+#include "tests/cuda/device_array.h"
+
+namespace deft::kernels::cuda {
+namespace {
+
+using Floats = std::vector<float>;
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+// A device with so much workspace.
+struct Device {
+    Context context;
+    Exec exec = context.exec();
+    DeviceArray<std::byte> workspace;
+
+    explicit Device(std::size_t workspace_bytes = 0)
+        : workspace(exec, std::vector<std::byte>(workspace_bytes, std::byte{0xFF})) {
+        exec.workspace = {workspace.data(), workspace_bytes};
+    }
+    template <class Item>
+    DeviceArray<Item> array(const std::vector<Item>& values) const {
+        return {exec, values};
+    }
+};
+
+TEST_CASE("AdamW on CUDA writes nothing when the gradient norm or the loss is not finite") {
+    Device device;
+    const AdamW adamw{.lr = 0.1, .step = 1};
+    const double bad = GENERATE(std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN());
+    const bool is_norm = GENERATE(false, true);
+    const Floats before(300, 1.0f);
+    auto param = device.array(before), m = device.array(before), v = device.array(before), grad = device.array(before);
+    auto rounded = device.array(std::vector<bf16>(300, to_bf16(7.0f)));
+    const auto step = [&](double norm, double loss) {
+        const auto norm_array = device.array<double>({norm}), loss_array = device.array<double>({loss});
+        adamw_update(device.exec, param.data(), rounded.data(), m.data(), v.data(), grad.data(), norm_array.data(),
+                     loss_array.data(), 300, adamw);
+    };
+    step(is_norm ? bad : 1.0, is_norm ? 1.0 : bad);
+    CHECK(param.values() == before);
+    CHECK(m.values() == before);
+    CHECK(v.values() == before);
+    CHECK(to_float(rounded.values()[299]) == 7.0f);
+    step(1.0, 1.0);
+    CHECK(param.values()[299] < 1.0f);
+    CHECK(to_float(rounded.values()[299]) == to_float(to_bf16(param.values()[299])));
+}
+
+// A head of 4 rows over 5 tokens: an ignored target, one below the vocabulary, one beyond it and a good one.
+struct EdgeTargets {
+    std::int64_t rows = 4, C = 3, V = 5;
+    Device device{head_loss_workspace(rows, C, V)};
+    DeviceArray<float> x = device.array(Floats(12, 0.5f)), w = device.array(Floats(15, 0.25f));
+    DeviceArray<std::int32_t> target = device.array<std::int32_t>({kIgnoreTarget, -7, 5, 2});
+    DeviceArray<float> loss = device.array(Floats(4, kNaN)), dx = device.array(Floats(12, kNaN)),
+                       dw = device.array(Floats(15, kNaN));
+    DeviceArray<std::int32_t> greedy = device.array(std::vector<std::int32_t>(4, 9));
+
+    void check_losses() {
+        const Floats losses = loss.values();
+        CHECK(losses[0] == 0.0f);
+        CHECK(std::isnan(losses[1]));
+        CHECK(std::isnan(losses[2]));
+        CHECK(losses[3] == Approx(std::log(5.0)).epsilon(1e-6));
+    }
+};
+
+TEST_CASE("the head on CUDA gives ignored targets no loss, impossible ones a NaN, and neither a gradient") {
+    EdgeTargets head;
+    head_loss_train(head.device.exec, head.loss.data(), head.dx.data(), head.dw.data(), head.x.data(), head.w.data(),
+                    head.target.data(), head.rows, head.C, head.V, 1.0, Accumulate::no);
+    head.check_losses();
+    const Floats dx = head.dx.values(), dw = head.dw.values();
+    CHECK(std::all_of(dx.begin(), dx.begin() + 9, [](float value) { return value == 0; }));
+    // Of the one row that counts: (1/5 - [v == 2]) x.
+    CHECK(dw[0] == Approx(0.2 * 0.5).epsilon(1e-6));
+    CHECK(dw[2 * 3] == Approx(-0.8 * 0.5).epsilon(1e-6));
+    head_loss(head.device.exec, head.loss.data(), head.greedy.data(), head.x.data(), head.w.data(), head.target.data(),
+              head.rows, head.C, head.V);
+    head.check_losses();
+    CHECK(head.greedy.values() == std::vector<std::int32_t>{0, 0, 0, 0});  // all logits are equal: token 0 is greedy
+}
+
+TEST_CASE("the head's workspace on CUDA stays bounded, whatever the vocabulary") {
+    CHECK(head_loss_workspace(65536, 768, 50257) <= std::size_t{384} << 20);
+    CHECK(head_loss_workspace(65536, 768, 50257) > std::size_t{128} << 20);
+    const std::int64_t huge = std::int64_t{1} << 28;
+    CHECK(head_loss_workspace(100, 1, huge) == static_cast<std::size_t>(huge) * 6);  // one row
+}
+
+TEST_CASE("a token outside the vocabulary embeds as NaN on CUDA, and spoils no other") {
+    Device device;
+    const auto token = device.array<std::int32_t>({1, 4, -1, 3});
+    const auto wte = device.array(Floats(4 * 6, 1.0f)), wpe = device.array(Floats(4 * 6, 2.0f));
+    auto out = device.array(Floats(4 * 6, 0.0f));
+    embedding_forward(device.exec, out.data(), token.data(), wte.data(), wpe.data(), 1, 4, 6, 4);
+    const Floats values = out.values();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (i / 6 == 1 || i / 6 == 2)
+            CHECK(std::isnan(values[i]));
+        else
+            CHECK(values[i] == 3.0f);
+    }
+}
+
+TEST_CASE("heads that CUDA cannot take and workspaces too small are named in an error") {
+    Device device;
+    auto buffer = device.array(Floats(3 * 129, 0.0f));
+    const auto run_forward = [&](std::int64_t d) {
+        attention_forward(device.exec, buffer.data(), buffer.data(), buffer.data(), 0, 1, 1, d, true);
+    };
+    CHECK_NOTHROW(run_forward(128));
+    CHECK_THROWS_WITH(run_forward(129), ContainsSubstring("at most 128") && ContainsSubstring("129"));
+    CHECK_THROWS_WITH(attention_backward(device.exec, buffer.data(), buffer.data(), buffer.data(), buffer.data(),
+                                         buffer.data(), 1, 1, 1, 1, true),
+                      ContainsSubstring("attention_backward") && ContainsSubstring("given 0"));
+    double* const norm = reinterpret_cast<double*>(buffer.data());
+    CHECK_THROWS_WITH(global_norm(device.exec, norm, buffer.data(), 3), ContainsSubstring("global_norm"));
+}
+
+TEST_CASE("no rows give zero gradients on CUDA, or leave what is added to") {
+    Device device(head_loss_workspace(0, 3, 2) + linear_backward_weight_workspace(0, 3, 2));
+    const bool adds = GENERATE(false, true);
+    const Accumulate accumulate = adds ? Accumulate::yes : Accumulate::no;
+    auto dw = device.array(Floats(6, 1.0f)), dbias = device.array(Floats(2, 1.0f));
+    const float* const none = nullptr;
+    linear_backward_weight(device.exec, dw.data(), dbias.data(), none, none, 0, 3, 2, accumulate);
+    CHECK(dw.values() == Floats(6, adds ? 1.0f : 0.0f));
+    CHECK(dbias.values() == Floats(2, adds ? 1.0f : 0.0f));
+    auto head_dw = device.array(Floats(6, 1.0f));
+    head_loss_train<float>(device.exec, nullptr, nullptr, head_dw.data(), none, none, nullptr, 0, 3, 2, 1.0, accumulate);
+    CHECK(head_dw.values() == Floats(6, adds ? 1.0f : 0.0f));
+}
+
+TEST_CASE("later tokens leave earlier causal attention outputs on CUDA bit for bit") {
+    const std::int64_t T = 150, d = 16;
+    Device device;
+    cases::Draw draw(3, 0);
+    Floats qkv = draw.normal(T * 3 * d, 1, 0);
+    const auto forward = [&] {
+        auto out = device.array(Floats(static_cast<std::size_t>(T * d)));
+        const auto lse = device.array(Floats(static_cast<std::size_t>(T))), in = device.array(qkv);
+        attention_forward(device.exec, out.data(), lse.data(), in.data(), 1, T, 1, d, true);
+        return out.values();
+    };
+    const Floats before = forward();
+    for (const std::int64_t changed : {1, 63, 64, 149}) {
+        const Floats kept = qkv;
+        for (std::int64_t i = changed * 3 * d; i < T * 3 * d; ++i) qkv[static_cast<std::size_t>(i)] += 3.0f;
+        const Floats after = forward();
+        CHECK(std::equal(before.begin(), before.begin() + changed * d, after.begin()));
+        CHECK_FALSE(std::equal(before.begin(), before.end(), after.begin()));
+        qkv = kept;
+    }
+}
+
+TEST_CASE("NaN passes through the CUDA kernels") {
+    Device device(head_loss_workspace(1, 4, 3));
+    const auto with_nan = device.array<float>({1, kNaN, 2, 3, 1, 1, 1, 1, 1, 1, 1, 1}), ones = device.array(Floats(12, 1));
+    auto out = device.array(Floats(12, 0)), statistics = device.array(Floats(4, 0));
+    attention_forward(device.exec, out.data(), statistics.data(), with_nan.data(), 1, 1, 1, 4, true);
+    CHECK(std::isnan(out.values()[0]));
+    layernorm_forward<float>(device.exec, out.data(), nullptr, statistics.data(), statistics.data() + 1,
+                             with_nan.data(), nullptr, ones.data(), ones.data(), 1, 1, 1, 4);
+    CHECK(std::isnan(out.values()[3]));
+    linear_forward<float>(device.exec, out.data(), nullptr, with_nan.data(), ones.data(), ones.data(), 1, 4, 3,
+                          Activation::gelu);
+    CHECK(std::isnan(out.values()[2]));
+    const auto target = device.array<std::int32_t>({1});
+    head_loss<float>(device.exec, statistics.data(), nullptr, with_nan.data(), ones.data(), target.data(), 1, 4, 3);
+    CHECK(std::isnan(statistics.values()[0]));
+}
+
+}  // namespace
+}  // namespace deft::kernels::cuda
