@@ -9,21 +9,9 @@
 // Warps are not in lockstep; a shuffle orders no memory: __syncwarp does.
 
 #if defined(__CUDACC__)
-
-#include <cuda_runtime.h>
-#define DEFT_HOST_DEVICE __host__ __device__
-#define DEFT_SHARED(Item, name, count) __shared__ Item name[count]
-#define DEFT_DYNAMIC_SHARED(Item, name)                                    \
-    extern __shared__ __align__(16) unsigned char deft_dynamic_shared_[]; \
-    Item* const name = reinterpret_cast<Item*>(deft_dynamic_shared_)
-
+#include "kernels/cuda/device_words.h"
 #elif defined(DEFT_CUDA_EMULATOR)
-
 #include "kernels/cuda/emulator/device_words.h"
-#define DEFT_HOST_DEVICE
-
 #else
-
 #define DEFT_HOST_DEVICE
-
 #endif

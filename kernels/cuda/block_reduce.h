@@ -24,10 +24,17 @@ __device__ inline Value warp_sum(Value value) {
     return warp_reduce(value, [](Value a, Value b) { return a + b; });
 }
 
+// What the warps of a block have found; of all reductions of such values.
+template <class Value>
+__device__ inline Value* results_of_warps() {
+    DEFT_SHARED(Value, results, kMaxWarps);
+    return results;
+}
+
 // All threads of a block of whole warps take part.
 template <class Value, class Combine>
 __device__ inline Value block_reduce(Value value, Value identity, const Combine& combine) {
-    DEFT_SHARED(Value, of_warp, kMaxWarps);
+    Value* const of_warp = results_of_warps<Value>();
     const int lane = static_cast<int>(threadIdx.x) % kWarpSize, warps = static_cast<int>(blockDim.x) / kWarpSize;
     value = warp_reduce(value, combine);
     __syncthreads();  // an earlier reduction has been read

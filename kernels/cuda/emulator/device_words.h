@@ -6,13 +6,16 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <source_location>
+#include <type_traits>
 
 #include "kernels/cuda/emulator/atomics.h"
 #include "kernels/cuda/emulator/emulator.h"
 #include "kernels/cuda/emulator/shared_memory.h"
 #include "kernels/cuda/emulator/warp.h"
 
+#define DEFT_HOST_DEVICE
 #define __global__
 #define __device__
 #define __host__
@@ -56,6 +59,12 @@ using std::min;
 
 inline float rsqrtf(float x) {
     return 1.0f / std::sqrt(x);
+}
+
+template <class... Parameters>
+void start_kernel(const char* name, std::int64_t blocks, int threads, std::size_t shared_bytes, void*,
+                  void (*kernel)(Parameters...), std::type_identity_t<Parameters>... arguments) {
+    emulator::run(name, blocks, threads, shared_bytes, [&] { kernel(arguments...); });
 }
 
 }  // namespace deft::kernels::cuda

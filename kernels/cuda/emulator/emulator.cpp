@@ -53,7 +53,7 @@ std::vector<unsigned> block_order(Device& d, unsigned blocks) {
 // The fibers of a launch's nth block. To ThreadSanitizer nothing orders the blocks of a launch, unless they use the
 // same fibers: it gets as many as it can bear, which hides races between blocks that are far apart in a large launch.
 std::size_t first_fiber(std::size_t nth, std::size_t threads) {
-    constexpr std::size_t kMostFibers = 2048;
+    constexpr std::size_t kMostFibers = 768;
     const std::size_t blocks_at_once = tsan::active() ? kMostFibers / threads : 1;
     return nth % blocks_at_once * threads;
 }
@@ -73,6 +73,7 @@ void record_launch(Device& d, const Grid& grid) {
     KernelRecord& record = d.kernels[grid.kernel];
     ++record.launches;
     record.blocks += grid.blocks;
+    record.threads += std::int64_t{grid.blocks} * grid.threads;
     if (std::exchange(d.last_schedule[grid.kernel], d.schedule_number) != d.schedule_number) ++record.schedules;
 }
 

@@ -44,7 +44,7 @@ void skip_barrier(const Barrier&);
 void skip_no_barrier();
 
 struct KernelRecord {
-    std::int64_t launches = 0, blocks = 0;
+    std::int64_t launches = 0, blocks = 0, threads = 0;
     std::int64_t schedules = 0;  // calls of set_schedule after which the kernel was launched
     std::set<Barrier> barriers;  // that were passed
 };

@@ -109,6 +109,7 @@ TEST_CASE("launches, blocks and schedules are counted by kernel") {
     CHECK(kernels.at("once").barriers.empty());
     CHECK(kernels.at("often").launches == 8);
     CHECK(kernels.at("often").blocks == 40);
+    CHECK(kernels.at("often").threads == 40 * 32);
     CHECK(kernels.at("often").schedules == 2);
     CHECK(kernels.at("often").barriers.size() == 1);
 }

@@ -1,0 +1,65 @@
+#include "tests/cuda_races/tiny_races.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/cuda/emulator/tiny_kernels.h"
+
+namespace deft::kernels::cuda::tiny {
+
+namespace {
+
+constexpr std::int64_t kBlocks = 3;
+
+std::vector<std::int32_t> items() {
+    return std::vector<std::int32_t>(kBlocks * kThreads, 1);
+}
+
+void block_sums(const std::vector<std::int32_t>& in) {
+    Exec exec;
+    std::vector<std::int64_t> out(kBlocks);
+    launch(exec, {"block_sum", kBlocks, kThreads}, block_sum, out.data(), in.data(), kThreads);
+}
+
+void reversals(void (*kernel)(std::int32_t*), const char* name) {
+    Exec exec;
+    std::vector<std::int32_t> in = items();
+    launch(exec, {name, kBlocks, kThreads}, kernel, in.data());
+}
+
+void add_ups(bool atomic) {
+    Exec exec;
+    std::int32_t total = 0;
+    const std::vector<std::int32_t> in = items();
+    launch(exec, {"add_up", kBlocks, kThreads}, add_up, &total, in.data(), atomic);
+}
+
+// More blocks than have fibers of their own, and the same memory again in the next launch.
+void many_blocks_twice() {
+    constexpr std::int64_t kMany = 40;
+    Exec exec;
+    std::vector<std::int32_t> out(kMany * kThreads);
+    for (int round = 0; round < 2; ++round) launch(exec, {"local_arrays", kMany, kThreads}, local_arrays, out.data());
+}
+
+}  // namespace
+
+bool run_tiny(const std::string& name) {
+    if (name == "block_sum")
+        block_sums(items());
+    else if (name == "reverse_in_warps")
+        reversals(reverse_in_warps, "reverse_in_warps");
+    else if (name == "reverse_without_order")
+        reversals(reverse_without_order, "reverse_without_order");
+    else if (name == "add_up_atomically")
+        add_ups(true);
+    else if (name == "add_up")
+        add_ups(false);
+    else if (name == "many_blocks_twice")
+        many_blocks_twice();
+    else
+        return false;
+    return true;
+}
+
+}  // namespace deft::kernels::cuda::tiny
