@@ -42,8 +42,19 @@ std::vector<float> parameters_of(Trainer& trainer) {
     return all;
 }
 
+// Root mean square of the difference, relative to that of `b`.
+double rms_distance(const std::vector<float>& a, const std::vector<float>& b) {
+    double error = 0, power = 0;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+        error += difference * difference;
+        power += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+    }
+    return std::sqrt(error / power);
+}
+
 // Largest difference, relative to the root mean square of `b`.
-double distance(const std::vector<float>& a, const std::vector<float>& b) {
+double largest_distance(const std::vector<float>& a, const std::vector<float>& b) {
     double largest = 0, power = 0;
     for (std::size_t i = 0; i < b.size(); ++i) {
         largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
@@ -74,7 +85,7 @@ TEST_CASE("a device trains as the CPU does, in f32") {
               host_copy<std::int32_t>(cpu.exec(), cpu.kept().index));
     }
     CHECK(gpu.counts().flops == cpu.counts().flops);
-    CHECK(distance(parameters_of(gpu), parameters_of(cpu)) < 0.02);  // AdamW amplifies rounding where gradients are tiny
+    CHECK(largest_distance(parameters_of(gpu), parameters_of(cpu)) < 0.02);  // AdamW amplifies rounding where gradients are tiny
 }
 
 TEST_CASE("a device's gradients are the CPU's, in f32 and in bf16") {
@@ -85,12 +96,12 @@ TEST_CASE("a device's gradients are the CPU's, in f32 and in bf16") {
     for (const Backend& backend : {kGpu, kGpuBf16}) {
         Trainer gpu(config, corpus, backend);
         gpu.accumulate_gradients();
-        // bf16 keeps 8 bits: 2^-9 a rounding, some dozens of them in a row.
-        const double bound = backend.dtype == DType::f32 ? 1e-4 : 0.15;
+        // bf16 keeps 8 bits: each rounding is off by 2^-9 = 0.2% at most, and some hundred follow each other.
+        const double bound = backend.dtype == DType::f32 ? 1e-5 : 0.03;
         for (std::size_t i = 0; i < cpu.model().parameters().all().size(); ++i) {
             const Parameter &a = gpu.model().parameters()[i], &b = cpu.model().parameters()[i];
             INFO(dtype_name(backend.dtype) << " " << a.name);
-            CHECK(distance(host_copy<float>(gpu.exec(), a.grad), host_copy<float>(cpu.exec(), b.grad)) < bound);
+            CHECK(rms_distance(host_copy<float>(gpu.exec(), a.grad), host_copy<float>(cpu.exec(), b.grad)) < bound);
         }
     }
 }

@@ -180,8 +180,8 @@ TEST_CASE("Resources and prices") {
     CHECK_THAT(wrong(kSmall + price + "2024-02-03\n"), ContainsSubstring("dates are not used here"));
     CHECK_THAT(wrong(kSmall + "[resources]\nthreads = 0\n"), ContainsSubstring("s.toml:6:11"));
     CHECK_THAT(wrong(kSmall + "[resources]\nslots = \"gpu:0\"\n"), ContainsSubstring("s.toml:6:9: 'gpu:0'"));
-    CHECK(slot_count("auto", 1'000'000) == 1);
-    CHECK(slot_count("auto", 1) == usable_cores());
+    CHECK(make_slots(parse_slots("auto"), 1'000'000, {}, "").size() == 1);
+    CHECK(make_slots(parse_slots("auto"), 1, {}, "").size() == static_cast<std::size_t>(usable_cores()));
 }
 
 TEST_CASE("A sweep names the published table to stand beside its results") {
