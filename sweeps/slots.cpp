@@ -106,7 +106,7 @@ bool fits(const Point& point, const Slot& slot) {
 void require_fit(const Point& point, const std::vector<Slot>& slots) {
     const experiments::ModelConfig& model = point.config.model;
     try {
-        engine::require_backend(experiments::backend_of(point.config, slots.front().device, 1), model.width / model.heads);
+        engine::require_supported(experiments::backend_of(point.config, slots.front().device, 1), model.width / model.heads);
     } catch (const Error& error) {
         throw Error(error.kind(), fmt::format("case {}: {}", point.case_name, error.what()));
     }

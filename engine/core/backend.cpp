@@ -11,12 +11,9 @@ namespace {
 
 constexpr std::int64_t kLargestCudaHead = 128;
 
-void require_cuda(const Backend& backend, std::int64_t head_size) {
-    if (const std::string problem = gpu_problem(); !problem.empty())
-        throw Error(ErrorKind::missing, "no GPU can be used: " + problem, "use cpu slots, or see `deft doctor`");
-    if (backend.dtype != DType::f32 && backend.dtype != DType::bf16)
-        throw Error(ErrorKind::config, fmt::format("the cuda backend has no {}", dtype_name(backend.dtype)),
-                    "use f32 or bf16");
+void require_supported_by_cuda(DType dtype, std::int64_t head_size) {
+    if (dtype != DType::f32 && dtype != DType::bf16)
+        throw Error(ErrorKind::config, fmt::format("the cuda backend has no {}", dtype_name(dtype)), "use f32 or bf16");
     if (head_size > kLargestCudaHead)
         throw Error(ErrorKind::config,
                     fmt::format("heads of {} are wider than the cuda backend's {}", head_size, kLargestCudaHead),
@@ -42,11 +39,18 @@ std::string gpu_problem() {
     return "this program was built without CUDA (build it with ./deft --cuda, which needs nvcc 12 or newer)";
 }
 
-void require_backend(const Backend& backend, std::int64_t head_size) {
-    if (backend.device == Device::cuda) return require_cuda(backend, head_size);
+void require_supported(const Backend& backend, std::int64_t head_size) {
+    if (backend.device == Device::cuda) return require_supported_by_cuda(backend.dtype, head_size);
     if (backend.dtype != DType::f32 && backend.dtype != DType::f64)
         throw Error(ErrorKind::config, fmt::format("the cpu backend has no {}", dtype_name(backend.dtype)),
                     "use f32, or gpu slots");
+}
+
+void require_backend(const Backend& backend, std::int64_t head_size) {
+    require_supported(backend, head_size);
+    if (backend.device == Device::cpu) return;
+    if (const std::string problem = gpu_problem(); !problem.empty())
+        throw Error(ErrorKind::missing, "no GPU can be used: " + problem, "use cpu slots, or see `deft doctor`");
 }
 
 }  // namespace deft::engine

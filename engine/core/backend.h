@@ -28,8 +28,9 @@ std::vector<Gpu> usable_gpus();
 // Why there is none, in words for a user; empty where there is one.
 std::string gpu_problem();
 
-// Errors: config, for a dtype or a head size that the backend lacks; missing, for a device that this build or machine
-// lacks.
+// Errors: config, for a dtype or a head size that the backend lacks, whether or not its device is here.
+void require_supported(const Backend& backend, std::int64_t head_size);
+// Errors: as above; missing, for a device that this build or machine lacks.
 void require_backend(const Backend& backend, std::int64_t head_size);
 
 }  // namespace deft::engine

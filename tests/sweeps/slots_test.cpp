@@ -20,7 +20,7 @@ Point point_of(std::int64_t width, std::int64_t batch) {
     Point point;
     point.case_name = "baseline";
     point.config.model.width = width;
-    point.config.model.heads = 1;
+    point.config.model.heads = width / 64;
     point.config.data.vocab = 257;
     point.config.train.batch_size = point.config.train.micro_batch_size = batch;
     point.config.train.budget_tokens = 1'000'000'000;
