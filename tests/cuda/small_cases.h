@@ -10,7 +10,7 @@
 namespace deft::kernels::cases {
 
 inline std::vector<OpCase> small_cases(std::uint64_t seed) {
-    constexpr std::size_t kMostItems = 1 << 15;
+    constexpr std::size_t kMostItems = 1 << 16;
     std::vector<OpCase> cases = all_cases(seed);
     std::erase_if(cases, [](const OpCase& op) {
         std::size_t items = 0;
