@@ -17,6 +17,7 @@ inline std::vector<AttentionShape> attention_shapes() {
                                          {2, 3, 1, 17},
                                          {2, 17, 3, 3},
                                          {1, 33, 2, 33},
+                                         {1, 66, 1, 5},
                                          {2, 65, 2, 32},
                                          {1, 129, 3, 65},
                                          {1, 300, 1, 16},
@@ -39,8 +40,9 @@ inline OpCase attention_forward_case(Draw draw, AttentionShape s) {
     op.buffers = {output("out", s.B * s.T * width), sum_output("lse", s.B * s.H * s.T),
                   draw.input("qkv", s.B * s.T * 3 * width)};
     if (s.T == 1) op.buffers[1].floor = 1;
-    op.set_run(
-        [=](auto& exec, const auto& b) { attention_forward(exec, b[0], b.sum(1), b[2], s.B, s.T, s.H, s.d, s.causal); });
+    op.set_run([=](auto& exec, const auto& b) {
+        attention_forward(exec, b[0], b.sum(1), b[2], s.B, s.T, s.H, s.d, s.causal);
+    });
     op.workspace = [=](int threads) { return cpu::attention_forward_workspace(threads, s.T, s.d); };
     op.flops = 2 * attention_product_flops(s);
     op.set_least_bytes();

@@ -10,7 +10,8 @@ struct EmbeddingShape {
 };
 
 inline std::vector<EmbeddingShape> embedding_shapes() {
-    return {{1, 1, 1, 1, 1}, {2, 3, 17, 5, 3}, {3, 17, 33, 129, 20}, {2, 65, 129, 33, 65}, {8, 64, 64, 257, 64}};
+    return {{1, 1, 1, 1, 1},      {1, 3, 40, 2, 3},     {2, 3, 17, 5, 3},
+            {3, 17, 33, 129, 20}, {2, 65, 129, 33, 65}, {8, 64, 64, 257, 64}};
 }
 
 inline OpCase embedding_forward_case(Draw draw, EmbeddingShape s) {
@@ -18,9 +19,8 @@ inline OpCase embedding_forward_case(Draw draw, EmbeddingShape s) {
     op.name = shape_text("embedding_forward", s.B, s.T, s.C, s.V, s.max_T);
     op.buffers = {output("out", s.B * s.T * s.C), draw.input("wte", s.V * s.C), draw.input("wpe", s.max_T * s.C),
                   integer_input("token", draw.integers(s.B * s.T, s.V))};
-    op.set_run([=](auto& exec, const auto& b) {
-        embedding_forward(exec, b[0], b.index(3), b[1], b[2], s.B, s.T, s.C, s.V);
-    });
+    op.set_run(
+        [=](auto& exec, const auto& b) { embedding_forward(exec, b[0], b.index(3), b[1], b[2], s.B, s.T, s.C, s.V); });
     op.flops = static_cast<double>(s.B * s.T * s.C);
     op.set_least_bytes();
     return op;
@@ -29,9 +29,8 @@ inline OpCase embedding_forward_case(Draw draw, EmbeddingShape s) {
 inline OpCase embedding_backward_case(Draw draw, EmbeddingShape s, Accumulate accumulate) {
     OpCase op;
     op.name = shape_text("embedding_backward", s.B, s.T, s.C, s.V, s.max_T, accumulate == Accumulate::yes);
-    op.buffers = {gradient(draw, "dwte", s.V * s.C, Accumulate::yes),
-                  gradient(draw, "dwpe", s.max_T * s.C, accumulate), draw.input("dout", s.B * s.T * s.C),
-                  integer_input("token", draw.integers(s.B * s.T, s.V))};
+    op.buffers = {gradient(draw, "dwte", s.V * s.C, Accumulate::yes), gradient(draw, "dwpe", s.max_T * s.C, accumulate),
+                  draw.input("dout", s.B * s.T * s.C), integer_input("token", draw.integers(s.B * s.T, s.V))};
     op.set_run([=](auto& exec, const auto& b) {
         embedding_backward(exec, b.sum(0), b.sum(1), b[2], b.index(3), s.B, s.T, s.C, s.max_T, accumulate);
     });

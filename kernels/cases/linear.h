@@ -56,7 +56,8 @@ inline OpCase linear_backward_weight_case(Draw draw, LinearShape s, bool has_bia
                   gradient(draw, "dbias", has_bias ? s.out : 0, accumulate), draw.input("dy", s.rows * s.out),
                   draw.input("x", s.rows * s.in)};
     op.set_run([=](auto& exec, const auto& b) {
-        linear_backward_weight(exec, b.sum(0), has_bias ? b.sum(1) : nullptr, b[2], b[3], s.rows, s.in, s.out, accumulate);
+        linear_backward_weight(exec, b.sum(0), has_bias ? b.sum(1) : nullptr, b[2], b[3], s.rows, s.in, s.out,
+                               accumulate);
     });
     op.workspace = [=](int) { return cpu::linear_backward_weight_workspace(s.rows, s.in, s.out); };
     op.set_cuda_workspace([=](auto) { return cuda::linear_backward_weight_workspace(s.rows, s.in, s.out); });

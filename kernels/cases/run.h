@@ -71,7 +71,9 @@ Stored to_stored(float value) {
     else
         return static_cast<Stored>(value);
 }
-inline double to_double(bf16 value) { return to_float(value); }
+inline double to_double(bf16 value) {
+    return to_float(value);
+}
 template <class Stored>
 double to_double(Stored value) {
     return static_cast<double>(value);

@@ -1,6 +1,8 @@
 #pragma once
 // Runs an op case on a CUDA device, real or emulated, as run.h does on the host.
 
+#include <fmt/format.h>
+
 #include "kernels/cases/run.h"
 #include "kernels/cuda/memory.h"
 
@@ -43,30 +45,50 @@ RunResult run_on_cuda(cuda::Exec exec, const OpCase& op,
     return read_result<Real>(op, buffers, workspace);
 }
 
-inline RunResult run_cuda_f32(const cuda::Exec& exec, const OpCase& op, std::size_t shift_items = 0) {
-    return run_on_cuda<float>(exec, op, op.cuda_f32, shift_items);
-}
-inline RunResult run_cuda_bf16(const cuda::Exec& exec, const OpCase& op, std::size_t shift_items = 0) {
-    return run_on_cuda<bf16>(exec, op, op.cuda_bf16, shift_items);
-}
+enum class Activations { f32, bf16 };
 
-// The case with its activations and weights rounded to bf16, so that every backend starts from the same values.
-inline OpCase rounded_to_bf16(OpCase op) {
+// The case as a run with such activations begins: with activations and weights rounded to bf16, every backend starts
+// from the same values.
+inline OpCase as_stored(OpCase op, Activations type) {
     for (Buffer& buffer : op.buffers)
-        for (std::size_t i = 0; buffer.item == Item::real && i < buffer.value.size(); ++i)
+        for (std::size_t i = 0; type == Activations::bf16 && buffer.item == Item::real && i < buffer.value.size(); ++i)
             buffer.value[i] = to_float(to_bf16(buffer.value[i]));
     return op;
 }
 
-// The error that a buffer may have in a run whose activations are bf16.
-inline double bf16_tolerance(const OpCase& op, const Buffer& buffer) {
-    if (buffer.item != Item::real && !buffer.of_rounded) return float_tolerance(op, buffer);
-    const double error = op.roundings / 256.0;
-    return std::max(op.tolerance, error * error);
+inline RunResult run_cuda(const cuda::Exec& exec, const OpCase& op, Activations type, std::size_t shift_items = 0) {
+    return type == Activations::bf16 ? run_on_cuda<bf16>(exec, as_stored(op, type), op.cuda_bf16, shift_items)
+                                     : run_on_cuda<float>(exec, op, op.cuda_f32, shift_items);
 }
-// Its least mean square (see Buffer::floor): a sum of values of order 1 may cancel to less.
-inline double bf16_floor(const Buffer& buffer) {
-    return buffer.item == Item::real ? std::max(buffer.floor, 1.0) : buffer.floor;
+
+// The error that a buffer may have.
+inline double tolerance_of(const OpCase& op, const Buffer& buffer, Activations type) {
+    const bool is_rounded = type == Activations::bf16 && (buffer.item == Item::real || buffer.of_rounded);
+    const double error = op.roundings / 256.0;
+    return is_rounded ? std::max(op.tolerance, error * error) : float_tolerance(op, buffer);
+}
+// Its least mean square (see Buffer::floor): sums of rounded values of order 1 may cancel to less.
+inline double floor_of(const Buffer& buffer, Activations type) {
+    return type == Activations::bf16 && buffer.item == Item::real ? std::max(buffer.floor, 1.0) : buffer.floor;
+}
+
+// What is wrong with the result of a run, in words; empty when nothing is.
+inline std::string disagreement(const OpCase& op, const RunResult& result, Activations type) {
+    if (!result.broken_guards.empty()) return op.name + ": written outside or into an input:" + result.broken_guards;
+    const RunResult expected = run_reference(as_stored(op, type));
+    for (std::size_t i = 0; i < op.buffers.size(); ++i) {
+        const Buffer& buffer = op.buffers[i];
+        if (buffer.role == Role::input) continue;
+        const double error = normalised_error(result.values[i], expected.values[i], floor_of(buffer, type));
+        const double tolerance = tolerance_of(op, buffer, type);
+        if (!(error <= tolerance))
+            return fmt::format("{}: {} has a normalised error of {:.1e}, allowed is {:.1e}", op.name, buffer.name,
+                               error, tolerance);
+    }
+    return {};
+}
+inline std::string disagreement(const cuda::Exec& exec, const OpCase& op, Activations type) {
+    return disagreement(op, run_cuda(exec, op, type), type);
 }
 
 }  // namespace deft::kernels::cases

@@ -46,28 +46,21 @@ struct Groups {
     }
 };
 
-constexpr int kTile = 128;  // tokens compared at a time, threads of a block
+constexpr int kRankThreads = 128;
 
-// leader, rank and count, by comparing every token with every other: n^2 integer comparisons, tile by tile.
+// leader, rank and count, by comparing every token with every other: n^2 integer comparisons. All threads read the same
+// token at a time, from the cache.
 __global__ void rank_tokens(Groups groups, const std::int32_t* token, std::int64_t n) {
-    DEFT_SHARED(std::int32_t, tile, kTile);
-    const int own = static_cast<int>(threadIdx.x);
-    const std::int64_t position = static_cast<std::int64_t>(blockIdx.x) * kTile + own;
-    const std::int32_t id = position < n ? token[position] : -1;
-    std::int32_t leader = -1, rank = 0, count = 0;
-    for (std::int64_t first = 0; first < n; first += kTile) {
-        if (first + own < n) tile[own] = token[first + own];
-        __syncthreads();
-        const int tokens = static_cast<int>(n - first < kTile ? n - first : kTile);
-        for (int i = 0; i < tokens; ++i) {
-            if (tile[i] != id) continue;
-            if (count == 0) leader = static_cast<std::int32_t>(first + i);
-            if (first + i < position) ++rank;
-            ++count;
-        }
-        __syncthreads();  // the tile has been read
-    }
+    const std::int64_t position = static_cast<std::int64_t>(blockIdx.x) * kRankThreads + threadIdx.x;
     if (position >= n) return;
+    const std::int32_t id = token[position];
+    std::int32_t leader = -1, rank = 0, count = 0;
+    for (std::int64_t other = 0; other < n; ++other) {
+        if (token[other] != id) continue;
+        if (count == 0) leader = static_cast<std::int32_t>(other);
+        if (other < position) ++rank;
+        ++count;
+    }
     groups.leader[position] = leader;
     groups.rank[position] = rank;
     groups.count[position] = count;
@@ -143,7 +136,7 @@ void embedding_backward(Exec& exec, float* dwte, float* dwpe, const Real* dout, 
     require_workspace(exec, embedding_backward_workspace(B, T), "embedding_backward");
     const std::int64_t n = B * T;
     const Groups groups(exec, n);
-    launch(exec, {"rank_tokens", ceil_div(n, kTile), kTile}, rank_tokens, groups, token, n);
+    launch(exec, {"rank_tokens", ceil_div(n, kRankThreads), kRankThreads}, rank_tokens, groups, token, n);
     launch(exec, {"start_groups", n == 0 ? 0 : 1, 256}, start_groups, groups, n);
     launch(exec, over_items("order_positions", n), order_positions, groups, n);
     launch(exec, {"add_token_rows", n, kRowsOfBlock * kWarpSize}, add_token_rows<Real>, dwte, dout, token, groups, C);

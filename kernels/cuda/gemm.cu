@@ -108,11 +108,8 @@ Operation make_operation(const Shape& shape) {
     set(operation, CUBLASLT_MATMUL_DESC_TRANSA, shape.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(operation, CUBLASLT_MATMUL_DESC_TRANSB, shape.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE, shape.epilogue);
-    if (shape.epilogue & CUBLASLT_EPILOGUE_BIAS) set(operation, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, shape.d.type);
-    if (shape.auxiliary_leading != 0) {
+    if (shape.auxiliary_leading != 0)
         set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, shape.auxiliary_leading);
-        set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, shape.d.type);
-    }
     return operation;
 }
 

@@ -60,7 +60,7 @@ std::string advice(cudaError_t status) {
     const bool out_of_memory = status == cudaErrorMemoryAllocation;
     throw Error(out_of_memory ? ErrorKind::memory : ErrorKind::device,
                 "CUDA failed in " + what + ": " + error_text(status), advice(status),
-                out_of_memory ? "" : "checkpoints; this process can use the GPU no more");
+                out_of_memory ? "" : "checkpoints written so far");
 }
 
 cudaStream_t stream_of(const Exec& exec) {
@@ -105,7 +105,7 @@ std::int64_t free_bytes_of(int device) {
     std::size_t free = 0, total = 0;
     if (cudaSetDevice(device) != cudaSuccess || cudaMemGetInfo(&free, &total) != cudaSuccess) free = 0;
     if (!was_in_use) cudaDeviceReset();
-    cudaSetDevice(before);
+    if (before != device && is_in_use(before)) cudaSetDevice(before);  // which takes a device into use
     cudaGetLastError();
     return static_cast<std::int64_t>(free);
 }

@@ -7,4 +7,12 @@ void use_schedule(std::uint64_t seed) {
     emulator::set_schedule({.shuffled = true, .seed = seed});
 }
 
+bool device_is_slow() {
+#ifdef DEFT_SANITIZED
+    return true;
+#else
+    return false;
+#endif
+}
+
 }  // namespace deft::kernels::cuda

@@ -138,7 +138,8 @@ TEST_CASE("no rows give zero gradients on CUDA, or leave what is added to") {
     CHECK(dw.values() == Floats(6, adds ? 1.0f : 0.0f));
     CHECK(dbias.values() == Floats(2, adds ? 1.0f : 0.0f));
     auto head_dw = device.array(Floats(6, 1.0f));
-    head_loss_train<float>(device.exec, nullptr, nullptr, head_dw.data(), none, none, nullptr, 0, 3, 2, 1.0, accumulate);
+    head_loss_train<float>(device.exec, nullptr, nullptr, head_dw.data(), none, none, nullptr, 0, 3, 2, 1.0,
+                           accumulate);
     CHECK(head_dw.values() == Floats(6, adds ? 1.0f : 0.0f));
 }
 
@@ -166,7 +167,8 @@ TEST_CASE("later tokens leave earlier causal attention outputs on CUDA bit for b
 
 TEST_CASE("NaN passes through the CUDA kernels") {
     Device device(head_loss_workspace(1, 4, 3));
-    const auto with_nan = device.array<float>({1, kNaN, 2, 3, 1, 1, 1, 1, 1, 1, 1, 1}), ones = device.array(Floats(12, 1));
+    const auto with_nan = device.array<float>({1, kNaN, 2, 3, 1, 1, 1, 1, 1, 1, 1, 1}),
+               ones = device.array(Floats(12, 1));
     auto out = device.array(Floats(12, 0)), statistics = device.array(Floats(4, 0));
     attention_forward(device.exec, out.data(), statistics.data(), with_nan.data(), 1, 1, 1, 4, true);
     CHECK(std::isnan(out.values()[0]));

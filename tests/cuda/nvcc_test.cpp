@@ -1,0 +1,97 @@
+// nvcc compiles every .cu, those of the real device too, and what its kernels use stays within budget.
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "tests/catch.h"
+#include "tests/cuda/children.h"
+#include "tests/cuda/kernel_sources.h"
+#include "tests/cuda/ptxas.h"
+
+namespace deft::test {
+namespace {
+
+// Version 12 or newer, or empty.
+std::string find_nvcc() {
+    for (const std::string nvcc : {"nvcc", "/usr/local/cuda/bin/nvcc"}) {
+        try {
+            const std::string text = run_process({nvcc, "--version"}).out;
+            std::smatch match;
+            if (std::regex_search(text, match, std::regex(R"(release (\d+)\.)")) && std::stoi(match[1]) >= 12)
+                return nvcc;
+        } catch (const Error&) {
+        }
+    }
+    return {};
+}
+
+TEST_CASE("nvcc compiles every kernel for sm_80 and sm_90 without warnings, spills, or use beyond its budget") {
+    const std::string nvcc = find_nvcc();
+    if (nvcc.empty()) DEFT_SKIP("there is no nvcc of version 12 or newer");
+    const TemporaryFolder objects;
+    std::vector<Command> commands;
+    std::vector<std::string> files;
+    for (const SourceFile& file : source_files("kernels/cuda", {".cu"})) {
+        const std::string object = (objects.path() / std::filesystem::path(file.path).stem()).string() + ".o";
+        commands.push_back({nvcc, "-std=c++20", "-O3", "-DDEFT_CUDA", "-I", DEFT_SOURCE_DIR,
+                            "-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90", "-Xptxas=-v",
+                            "-Werror=all-warnings", "-c", DEFT_SOURCE_DIR "/" + file.path, "-o", object});
+        files.push_back(file.path);
+    }
+    REQUIRE_FALSE(commands.empty());
+
+    const std::vector<Ended> ended = run_children(commands);
+    std::map<std::string, std::set<std::string>> compiled;  // the names of each architecture's kernels
+    std::printf("%-72s %6s %9s %6s\n", "kernel", "arch", "registers", "shared");
+    for (std::size_t i = 0; i < ended.size(); ++i) {
+        INFO(files[i] << "\n" << ended[i].printed.substr(0, 4000));
+        CHECK(ended[i].exit_code == 0);
+        for (const KernelUse& kernel : read_ptxas(ended[i].printed)) {
+            std::printf("%-72s %6s %9d %6d\n", kernel.kernel.c_str(), kernel.arch.c_str(), kernel.registers,
+                        kernel.shared_bytes);
+            INFO(kernel.kernel << " for " << kernel.arch);
+            CHECK(beyond_budget(kernel) == "");
+            compiled[kernel.arch].insert(kernel.kernel.substr(0, kernel.kernel.find('<')));
+        }
+    }
+    for (const char* arch : {"sm_80", "sm_90"})
+        for (const auto& [kernel, file] : kernels_in_sources()) {
+            INFO(kernel << " of " << file << " was not compiled for " << arch);
+            CHECK(compiled[arch].count(kernel) == 1);
+        }
+}
+
+TEST_CASE("what ptxas prints is read, and what is beyond the budget refused") {
+    const auto printed = [](int registers, int shared, int spilled) {
+        return fmt::format(
+            "ptxas info    : 0 bytes gmem\n"
+            "ptxas info    : Compiling entry function '_ZN4deft7kernels4cuda3runIfLi4EEEvPT_' for 'sm_90'\n"
+            "ptxas info    : Function properties for _ZN4deft7kernels4cuda3runIfLi4EEEvPT_\n"
+            "    16 bytes stack frame, {} bytes spill stores, 0 bytes spill loads\n"
+            "ptxas info    : Used {} registers, used 1 barriers, {} bytes smem, 432 bytes cmem[0]\n"
+            "ptxas info    : Compiling entry function '_ZN4deft7kernels4cuda4idleEv' for 'sm_90'\n"
+            "ptxas info    : Used 9 registers, used 0 barriers\n",
+            spilled, registers, shared);
+    };
+    const std::vector<KernelUse> kernels = read_ptxas(printed(79, 1160, 0));
+    REQUIRE(kernels.size() == 2);
+    CHECK(kernels[0].kernel == "run<float, 4>");
+    CHECK(kernels[0].arch == "sm_90");
+    CHECK(kernels[0].registers == 79);
+    CHECK(kernels[0].shared_bytes == 1160);
+    CHECK(kernels[1].kernel == "idle");
+    CHECK(kernels[1].registers == 9);
+    CHECK(kernels[1].shared_bytes == 0);
+    for (const KernelUse& kernel : kernels) CHECK(beyond_budget(kernel) == "");
+    CHECK_THAT(beyond_budget(read_ptxas(printed(79, 0, 4))[0]), ContainsSubstring("spills 4 bytes"));
+    CHECK_THAT(beyond_budget(read_ptxas(printed(129, 0, 0))[0]), ContainsSubstring("129 registers"));
+    CHECK_THAT(beyond_budget(read_ptxas(printed(32, 49153, 0))[0]), ContainsSubstring("49153 bytes"));
+    CHECK_THAT(beyond_budget({"unknown", "sm_90"}), ContainsSubstring("no count"));
+}
+
+}  // namespace
+}  // namespace deft::test
