@@ -4,4 +4,8 @@ namespace deft::kernels::cuda {
 
 void use_schedule(std::uint64_t) {}
 
+bool device_is_slow() {
+    return false;
+}
+
 }  // namespace deft::kernels::cuda
