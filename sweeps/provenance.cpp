@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "base/sha256.h"
+#include "engine/core/backend.h"
 #include "sweeps/slots.h"
 
 namespace deft::sweeps {
@@ -141,6 +142,7 @@ results_db::Host describe_host() {
     if (__builtin_cpu_supports("fma")) isa.push_back("fma");
     if (__builtin_cpu_supports("avx512f")) isa.push_back("avx512f");
     extra["isa"] = isa;
+    for (const engine::Gpu& gpu : engine::usable_gpus()) extra["gpus"].push_back(gpu.name);
     host.extra_json = canonical_json(extra);
     return host;
 }

@@ -29,6 +29,7 @@ struct Arguments {
     std::vector<std::string> tasks;
     std::optional<std::int64_t> documents;
     int threads = 0;
+    std::string device = "cpu";
     bool json = false;
 };
 
@@ -114,8 +115,8 @@ Json to_json(const experiments::TrainedModel& trained, const experiments::Checkp
 int run(const Arguments& arguments) {
     const fs::path folder = find_checkpoint(arguments);
     const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    const engine::Backend backend{engine::Device::cpu, engine::DType::f32,
-                                  arguments.threads > 0 ? arguments.threads : cores};
+    const engine::Backend backend{arguments.device == "gpu" ? engine::Device::cuda : engine::Device::cpu,
+                                  engine::DType::f32, arguments.threads > 0 ? arguments.threads : cores};
     experiments::TrainedModel trained = experiments::load_trained_model(folder, backend);
     const experiments::CheckpointEvaluation evaluation =
         experiments::evaluate_checkpoint(trained, task_names(arguments.tasks), arguments.documents);
@@ -140,6 +141,9 @@ void add_eval(CLI::App& app, Context& context) {
         ->check(CLI::NonNegativeNumber);
     command->add_option("--threads", arguments->threads, "Threads; all cores where left out")
         ->check(CLI::Range(1, 1024));
+    command->add_option("--device", arguments->device, "cpu, or gpu for the first one")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"cpu", "gpu"}));
     command->add_option("--root", arguments->root, "Where a trial's results are")->capture_default_str();
     command->add_flag("--json", arguments->json, "Print the scores as JSON (schema deft-eval/1)");
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
