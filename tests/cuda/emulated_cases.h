@@ -27,11 +27,12 @@ struct EmulatedCase {
     }
 };
 
-// Runs each small case once under each seed's schedule.
-inline std::vector<EmulatedCase> emulate_small_cases(Activations type, const std::vector<std::uint64_t>& seeds) {
+// Runs each case once under each seed's schedule.
+inline std::vector<EmulatedCase> emulate(const std::vector<OpCase>& cases, Activations type,
+                                         const std::vector<std::uint64_t>& seeds) {
     std::vector<EmulatedCase> emulated;
     const cuda::Context context;
-    for (const OpCase& op : small_cases(seeds.front())) {
+    for (const OpCase& op : cases) {
         cuda::emulator::forget_kernels();
         for (const std::uint64_t seed : seeds) {
             cuda::emulator::set_schedule({.shuffled = true, .seed = seed});

@@ -26,7 +26,7 @@ constexpr std::int64_t kMostThreads = 45000, kFewThreads = 7000;
 
 // In order of cost.
 std::vector<EmulatedCase> cases_for_races() {
-    std::vector<EmulatedCase> cases = emulate_small_cases(Activations::f32, {1});
+    std::vector<EmulatedCase> cases = emulate(small_cases(1), Activations::f32, {1});
     std::erase_if(cases, [](const EmulatedCase& one) { return one.threads() == 0 || one.threads() > kMostThreads; });
     std::sort(cases.begin(), cases.end(),
               [](const EmulatedCase& a, const EmulatedCase& b) { return a.threads() < b.threads(); });

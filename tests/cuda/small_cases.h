@@ -9,13 +9,13 @@
 
 namespace deft::kernels::cases {
 
-inline std::vector<OpCase> small_cases(std::uint64_t seed) {
-    constexpr std::size_t kMostItems = 1 << 16;
+// most_items: of all buffers together.
+inline std::vector<OpCase> small_cases(std::uint64_t seed, std::size_t most_items = 1 << 16) {
     std::vector<OpCase> cases = all_cases(seed);
-    std::erase_if(cases, [](const OpCase& op) {
+    std::erase_if(cases, [&](const OpCase& op) {
         std::size_t items = 0;
         for (const Buffer& buffer : op.buffers) items += buffer.value.size();
-        return items > kMostItems;
+        return items > most_items;
     });
     return cases;
 }

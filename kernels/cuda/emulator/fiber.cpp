@@ -83,9 +83,10 @@ Context FiberPool::start(std::size_t i, void (*entry)()) {
     while (fibers_.size() <= i) {
         fibers_.push_back({Mapping(kPage + kStack), tsan::create_fiber()});
         fibers_.back().stack.forbid_first_page();  // an overflow stops there
+        // The memory may have been a stack before, of a thread that was dropped in the middle.
+        asan::unpoison(fibers_.back().stack.data(), kPage + kStack);
     }
     std::byte* const stack = fibers_[i].stack.data() + kPage;
-    asan::unpoison(stack, kStack);  // of a thread that was dropped in the middle
     auto* top = reinterpret_cast<std::uint64_t*>(stack + kStack);
     *--top = 0;  // the return address of entry, which so finds its stack aligned as after a call
     *--top = reinterpret_cast<std::uint64_t>(entry);

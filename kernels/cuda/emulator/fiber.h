@@ -32,7 +32,7 @@ class FiberPool {
     ~FiberPool();
     FiberPool(const FiberPool&) = delete;
     FiberPool& operator=(const FiberPool&) = delete;
-    // A context on fiber i that starts at entry(), which must not return. Whatever was on that stack is dropped.
+    // A context on fiber i that starts at entry(), which must not return.
     Context start(std::size_t i, void (*entry)());
 
  private:

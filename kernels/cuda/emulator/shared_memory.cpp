@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "kernels/cuda/emulator/block.h"
@@ -28,7 +30,10 @@ std::size_t round_up(std::size_t bytes, std::size_t multiple) {
 SharedMemory::SharedMemory(std::size_t dynamic_bytes)
     : memory_(round_up(dynamic_bytes, kZone) + kMostStatic + (2 * kMostArrays + 1) * kZone) {
     arrays_[0] = {kZone, dynamic_bytes, {}};
-    for (std::size_t i = 0; i < memory_.size(); ++i) memory_.data()[i] = kPoison[i % 2];
+    constexpr std::uint64_t kPoisonWord = 0xFFF5FFF5FFF5FFF5u;
+    static_assert(kZone % sizeof kPoisonWord == 0 && std::endian::native == std::endian::little);
+    auto* const words = reinterpret_cast<std::uint64_t*>(memory_.data());
+    std::fill(words, words + memory_.size() / sizeof kPoisonWord, kPoisonWord);
 }
 
 void* SharedMemory::static_array(std::size_t bytes, const std::source_location& site) {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "kernels/device.h"
 #include "tests/catch.h"
@@ -111,7 +110,6 @@ TEST_CASE("what a thread throws comes out of the launch, and the next launch is 
     for (int round = 0; round < 3; ++round) {
         int reached = 0;
         const auto thrower = [&] {
-            std::vector<int> own(threadIdx.x, 1);
             __syncthreads();
             if (threadIdx.x == 70 && blockIdx.x == 1) throw std::out_of_range("thread 70");
             __syncthreads();
