@@ -12,7 +12,6 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <regex>
 
 #include "base/error.h"
 #include "base/process.h"
@@ -47,9 +46,15 @@ std::string said_by(const std::vector<std::string>& argv) {
     }
 }
 
-std::string matched(const std::string& text, const std::string& pattern) {
-    std::smatch match;
-    return std::regex_search(text, match, std::regex(pattern)) ? match[1].str() : "";
+// The first run of digits and dots behind the marker, as in "release 13.0": "13.0"; empty where there is none.
+std::string number_after(const std::string& text, const std::string& marker) {
+    const std::size_t found = text.find(marker);
+    if (found == std::string::npos) return "";
+    const std::size_t start = text.find_first_of("0123456789", found + marker.size());
+    if (start == std::string::npos) return "";
+    std::string number = text.substr(start, text.find_first_not_of("0123456789.", start) - start);
+    while (number.ends_with('.')) number.pop_back();
+    return number;
 }
 
 Finding processor(const results_db::Host& host) {
@@ -65,17 +70,17 @@ Finding threads(const results_db::Host& host) {
 }
 
 Finding memory(const results_db::Host& host) {
-    const double available = std::atof(matched([] {
-                                 std::ifstream in("/proc/meminfo");
-                                 return std::string(std::istreambuf_iterator<char>(in), {});
-                             }(), "MemAvailable: +([0-9]+) kB").c_str()) * 1024;
+    std::ifstream in("/proc/meminfo");
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    const double available = std::atof(number_after(text, "MemAvailable:").c_str()) * 1024;
     return {ok, "memory", fmt::format("{}, {} available", bytes_text(static_cast<double>(host.mem_bytes)), bytes_text(available)),
             "`deft plan --memory` says what a trial needs"};
 }
 
 Finding huge_pages() {
     const std::string modes = first_line_of("/sys/kernel/mm/transparent_hugepage/enabled");
-    const std::string mode = matched(modes, "\\[(\\w+)\\]");
+    const std::size_t open = modes.find('['), close = modes.find(']');  // "always [madvise] never"
+    const std::string mode = open < close && close != std::string::npos ? modes.substr(open + 1, close - open - 1) : "";
     if (mode == "always" || mode == "madvise") return {ok, "huge pages", mode, ""};
     return {note, "huge pages", mode.empty() ? "unknown" : mode,
             "buffers use small pages, which costs some speed: echo madvise > "
@@ -99,7 +104,7 @@ Finding disk(fs::path root) {
 
 Finding toolkit() {
     for (const char* nvcc : {"nvcc", "/usr/local/cuda/bin/nvcc"}) {
-        const std::string release = matched(said_by({nvcc, "--version"}), "release ([0-9]+\\.[0-9]+)");
+        const std::string release = number_after(said_by({nvcc, "--version"}), "release ");
         if (release.empty()) continue;
         const std::string found = fmt::format("nvcc {} ({})", release, nvcc);
         if (std::atoi(release.c_str()) < 12) return {note, "CUDA toolkit", found, "too old: deft needs 12 or newer"};
@@ -109,7 +114,7 @@ Finding toolkit() {
 }
 
 Finding driver() {
-    const std::string version = matched(first_line_of("/proc/driver/nvidia/version"), "Kernel Module[^0-9]+([0-9.]+)");
+    const std::string version = number_after(first_line_of("/proc/driver/nvidia/version"), "Kernel Module");
     if (version.empty()) return {note, "GPU driver", "none", "no NVIDIA GPU can be used on this machine"};
     return {ok, "GPU driver", "NVIDIA " + version, ""};
 }
@@ -124,8 +129,7 @@ std::vector<Finding> gpus() {
 }
 
 Finding mpi() {
-    const std::string line = said_by({"mpirun", "--version"}).substr(0, 60);
-    const std::string version = matched(line, "([0-9]+\\.[0-9]+(\\.[0-9]+)?)");
+    const std::string version = number_after(said_by({"mpirun", "--version"}), "");
     return {note, "MPI", version.empty() ? "none" : "mpirun " + version, "not used: a trial is one process on one device"};
 }
 
@@ -145,7 +149,7 @@ Finding libraries() {
 }
 
 Finding git() {
-    const std::string version = matched(said_by({"git", "--version"}), "([0-9]+\\.[0-9.]*[0-9])");
+    const std::string version = number_after(said_by({"git", "--version"}), "version ");
     if (version.empty()) return {note, "git", "none", "results cannot name the commit that made them"};
     return {ok, "git", version, ""};
 }
