@@ -21,7 +21,7 @@ struct Ended {
 using Command = std::vector<std::string>;
 
 inline Ended run_child(Command command, const std::filesystem::path& log) {
-    const Command limit = {"timeout", "300"};
+    const Command limit = {"timeout", "500"};
     command.insert(command.begin(), limit.begin(), limit.end());
     int status = 0;
     waitpid(start_process(command, log), &status, 0);

@@ -18,7 +18,7 @@
 
 // A short history is enough to name the other access, and keeps hundreds of threads small.
 extern "C" const char* __tsan_default_options() {
-    return "exitcode=66:halt_on_error=1:history_size=1";
+    return "exitcode=66:halt_on_error=1:history_size=1:atexit_sleep_ms=0";
 }
 
 namespace {
