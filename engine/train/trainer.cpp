@@ -66,11 +66,11 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
       corpus_(corpus),
       sampler_(make_sampler(config, corpus)),
       arena_(backend.device),
-      staged_token_(staging<std::int32_t>(backend, config.batch_size * config.model.max_seqlen)),
-      staged_target_(staging<std::int32_t>(backend, config.batch_size * config.model.max_seqlen)),
-      staged_sample_id_(staging<std::int64_t>(backend, config.batch_size)),
       unique_tokens_(sampler_.samples()) {
     require_backend(backend, config.model.width / config.model.heads);
+    staged_token_ = staging<std::int32_t>(backend, config.batch_size * config.model.max_seqlen);
+    staged_target_ = staging<std::int32_t>(backend, config.batch_size * config.model.max_seqlen);
+    staged_sample_id_ = staging<std::int64_t>(backend, config.batch_size);
     Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend); });
     model_ = std::move(buffers.model);
     sample_id_ = buffers.sample_id;

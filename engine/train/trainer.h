@@ -86,7 +86,7 @@ class Trainer {
     std::unique_ptr<Transformer> model_;
     Exec exec_;
     // What the host hands to the device in a step: tokens and targets (batch, seqlen) i32, sample ids (batch) i64.
-    Memory staged_token_, staged_target_, staged_sample_id_;
+    Memory staged_token_{nullptr, nullptr}, staged_target_{nullptr, nullptr}, staged_sample_id_{nullptr, nullptr};
     Tensor sample_id_;  // (micro_batch) i64
     Tensor layer_id_;   // (layers dropped) i32
     Tensor index_;      // (layers dropped, micro_batch, seqlen) i32
