@@ -100,7 +100,7 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads) {
 
 bool fits(const Point& point, const Slot& slot) {
     return slot.memory_bytes == 0 ||
-           experiments::project(point.config, slot.device).memory_bytes <= slot.memory_bytes;
+           experiments::planned_bytes(point.config, slot.device) <= slot.memory_bytes;
 }
 
 void require_fit(const Point& point, const std::vector<Slot>& slots) {
@@ -117,7 +117,7 @@ void require_fit(const Point& point, const std::vector<Slot>& slots) {
     const auto gib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); };
     throw Error(ErrorKind::memory,
                 fmt::format("case {} plans {:.1f} GiB, and the largest slot has {:.1f} GiB ({}{})", point.case_name,
-                            gib(experiments::project(point.config, largest->device).memory_bytes),
+                            gib(experiments::planned_bytes(point.config, largest->device)),
                             gib(largest->memory_bytes), largest->gpu_name,
                             largest->per_gpu == 1 ? "" : fmt::format(", shared by {} trials", largest->per_gpu)),
                 "lower train.micro_batch_size (`deft plan --memory` shows each buffer), put fewer trials on a card, or "
