@@ -94,7 +94,9 @@ struct EvalConfig {
 
 // What is kept to go on from; not part of the hash.
 struct CheckpointConfig {
-    double every_seconds = 120;  // of training; 0: only when asked to stop, and at the end
+    // Of training, and longer where saving would take more than a tenth of the time; 0: only when asked to stop, and at
+    // the end.
+    double every_seconds = 120;
     std::int64_t keep = 2;       // newest ones
 };
 

@@ -92,6 +92,7 @@ bool train(const Run& run, journal::Ended& ended) {
     const Clock::time_point start = Clock::now();
     Clock::time_point last_lease = start, last_save = start;
     double saving = 0;  // seconds spent on checkpoints: no training
+    double every = run.config.checkpoint.every_seconds;
     double logged_at = run.resumed.train_seconds;
     std::int64_t logged_tokens = run.trainer.counts().input_tokens;
     ended.train_seconds = logged_at;
@@ -108,11 +109,14 @@ bool train(const Run& run, journal::Ended& ended) {
             logged_tokens = counts.input_tokens;
         }
         const bool stopping = run.stop() && !run.trainer.done();
-        const double every = run.config.checkpoint.every_seconds;
-        if (stopping || (every > 0 && seconds_since(last_save) >= every && !run.trainer.done())) {
+        const bool due = every > 0 && seconds_since(last_save) >= every && !run.trainer.done();
+        if (stopping || due) {
             const Clock::time_point before = Clock::now();
             save(run, ended.train_seconds);
-            saving += seconds_since(before);
+            const double took = seconds_since(before);
+            saving += took;
+            // On a slow disk less often: at most about a tenth of the time goes into checkpoints.
+            if (every > 0) every = std::max(run.config.checkpoint.every_seconds, 9 * took);
             last_save = Clock::now();
         }
         if (stopping) return false;

@@ -1,31 +1,16 @@
 #include "base/config.h"
 
+#include "tests/base/message_of.h"
 #include "tests/catch.h"
 
 using namespace deft;
+using deft::test::message_of;
 
 namespace {
 
 // The message of the config error that parsing throws; empty where it throws none.
 std::string refusal(const std::string& text) {
-    try {
-        parse_toml(text, "f.toml");
-    } catch (const Error& error) {
-        CHECK(error.kind() == ErrorKind::config);
-        return error.what();
-    }
-    return "";
-}
-
-template <class Action>
-std::string message_of(Action action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        CHECK(error.kind() == ErrorKind::config);
-        return error.what();
-    }
-    return "";
+    return message_of([&] { parse_toml(text, "f.toml"); });
 }
 
 }  // namespace

@@ -2,24 +2,11 @@
 
 #include <cmath>
 
+#include "tests/base/message_of.h"
 #include "tests/catch.h"
 
 using namespace deft;
-
-namespace {
-
-template <class Action>
-std::string message_of(Action action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        CHECK(error.kind() == ErrorKind::config);
-        return error.what();
-    }
-    return "";
-}
-
-}  // namespace
+using deft::test::message_of;
 
 TEST_CASE("A table reader is strict about kinds, missing and unknown keys") {
     const ConfigNode root = parse_toml("n = 3\nr = 2\ns = \"t\"\nlist = [1, \"x\"]\nlayres = 2\n", "f.toml");
