@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/first_line.h"
+#include "base/json.h"
 
 namespace deft {
 

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace deft::journal {
 
@@ -310,6 +311,19 @@ void Writer::write_line(const std::string& line) {
         fail_file(path_, "append to", error);
     }
 }
+
+template <class Record>
+void Writer::write(const Record& record) {
+    // An error text may hold bytes that are no UTF-8: they are replaced, never a reason to lose the line.
+    write_line(to_json(record).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+template void Writer::write(const Started&);
+template void Writer::write(const TrainPoint&);
+template void Writer::write(const Evaluation&);
+template void Writer::write(const Artifact&);
+template void Writer::write(const Lease&);
+template void Writer::write(const Ended&);
 
 void Writer::sync() {
     // EINVAL: a pipe or device has nothing to sync.

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 
 namespace deft::journal {
 
@@ -113,10 +113,7 @@ class Writer {
     Writer& operator=(const Writer&) = delete;
 
     template <class Record>
-    void write(const Record& record) {
-        // An error text may hold bytes that are no UTF-8: they are replaced, never a reason to lose the line.
-        write_line(to_json(record).dump(-1, ' ', false, Json::error_handler_t::replace));
-    }
+    void write(const Record& record);  // any of the records above
     // Waits until what was written is on the disk.
     void sync();
 

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace deft {
+#include "base/json_fwd.h"
 
-using Json = nlohmann::json;
+namespace deft {
 
 // One spelling for one value: keys sorted, no spaces, shortest round-trip reals, integers distinct from reals.
 // Errors: config, for NaN and infinity, which JSON cannot hold.

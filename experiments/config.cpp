@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json.h"
 #include "base/sha256.h"
 #include "experiments/datasets/load.h"
 #include "experiments/evaluation/task.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/config.h"
-#include "base/json.h"
+#include "base/json_fwd.h"
 
 namespace deft::experiments {
 

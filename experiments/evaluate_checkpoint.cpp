@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "engine/io/safetensors.h"
 #include "engine/train/checkpoint.h"
 #include "experiments/engine_config.h"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "results_db/line_reader.h"
 #include "results_db/nonfinite.h"
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/json.h"
+
 namespace deft::results_db {
 
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "results_db/store.h"
 
 namespace deft::results_db {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/sha256.h"
 #include "results_db/ingest.h"
 #include "results_db/lock.h"

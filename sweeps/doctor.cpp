@@ -14,6 +14,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/process.h"
 #include "engine/core/backend.h"
 #include "kernels/cpu/gemm.h"

@@ -13,6 +13,7 @@
 
 #include "base/files.h"
 #include "base/first_line.h"
+#include "base/json.h"
 #include "base/process.h"
 #include "experiments/prepare.h"
 #include "sweeps/dry_run.h"

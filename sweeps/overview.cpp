@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json.h"
 #include "reporting/numbers.h"
 #include "sweeps/price.h"
 #include "sweeps/text.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/json.h"
 #include "reporting/numbers.h"
 #include "sweeps/price.h"
 #include "sweeps/published_tables.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "experiments/cost.h"
 #include "reporting/published.h"
 #include "sweeps/expand.h"

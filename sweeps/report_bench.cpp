@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/journal.h"
+#include "base/json.h"
 #include "base/sha256.h"
 #include "reporting/page.h"
 #include "results_db/store.h"

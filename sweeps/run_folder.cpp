@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "sweeps/text.h"
 
 namespace deft::sweeps {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/journal.h"
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "experiments/trial.h"
 #include "results_db/store.h"
 #include "sweeps/expand.h"

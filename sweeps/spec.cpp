@@ -9,6 +9,7 @@
 
 #include "base/date.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/sha256.h"
 #include "base/suggestion.h"
 #include "base/table_reader.h"

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/sha256.h"
 #include "engine/core/copies.h"
 #include "engine/data/bpe/bpe_files.h"

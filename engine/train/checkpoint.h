@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "engine/data/tokenizer.h"
 #include "engine/train/trainer.h"
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/json.h"
+
 namespace deft::experiments {
 
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "experiments/datasets/embedded_corpus.h"
 #include "experiments/datasets/find_file.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/json.h"
 #include "base/suggestion.h"
 #include "base/table_reader.h"
 #include "experiments/evaluation/metrics.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "experiments/evaluation/filters.h"
 #include "experiments/evaluation/records.h"
 

@@ -1,5 +1,6 @@
 // deft doctor: what was found here, what is missing, and what that means.
 
+#include "base/json.h"
 #include "sweeps/doctor.h"
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/json.h"
 #include "experiments/checkpoints.h"
 #include "experiments/evaluate_checkpoint.h"
 #include "reporting/numbers.h"

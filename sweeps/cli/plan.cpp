@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/json.h"
 #include "reporting/axes.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"

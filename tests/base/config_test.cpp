@@ -1,5 +1,6 @@
 #include "base/config.h"
 
+#include "base/json.h"
 #include "tests/base/message_of.h"
 #include "tests/catch.h"
 

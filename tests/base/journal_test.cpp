@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "tests/catch.h"
 #include "tests/small_disk.h"
 #include "tests/temporary_folder.h"

@@ -1,5 +1,6 @@
 // A run that goes on from a checkpoint is the run that was never stopped.
 
+#include "base/json.h"
 #include "engine/train/checkpoint.h"
 
 #include <fstream>

@@ -1,5 +1,6 @@
 // The trial's configuration: strictness, defaults, hashes, the way through JSON.
 
+#include "base/json.h"
 #include "experiments/config.h"
 
 #include "base/files.h"

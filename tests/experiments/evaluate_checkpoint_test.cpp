@@ -1,5 +1,6 @@
 // A checkpoint evaluated by itself: the trial's own scores, refusals, and what Hugging Face makes of its files.
 
+#include "base/json.h"
 #include "experiments/evaluate_checkpoint.h"
 
 #include <bit>

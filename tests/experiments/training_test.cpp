@@ -7,6 +7,7 @@
 
 #include "base/config.h"
 #include "base/journal.h"
+#include "base/json.h"
 #include "experiments/trial.h"
 #include "tests/catch.h"
 

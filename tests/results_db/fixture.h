@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/json.h"
 #include "results_db/store.h"
 #include "tests/temporary_folder.h"
 

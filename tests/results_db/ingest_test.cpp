@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "results_db/connection.h"
 #include "results_db/store.h"
 #include "tests/catch.h"

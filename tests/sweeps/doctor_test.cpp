@@ -1,5 +1,6 @@
 // deft doctor's findings.
 
+#include "base/json.h"
 #include "sweeps/doctor.h"
 
 #include <cstdlib>

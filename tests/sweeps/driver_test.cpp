@@ -6,6 +6,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "base/json.h"
 #include "sweeps/trial_process.h"
 #include "tests/sweeps/fake_trial.h"
 

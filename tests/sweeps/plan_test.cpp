@@ -1,5 +1,6 @@
 // What a sweep costs before it runs: the published setting against counts and hours made by hand.
 
+#include "base/json.h"
 #include "sweeps/plan.h"
 
 #include <map>

@@ -1,5 +1,6 @@
 #include "sweeps/spec.h"
 
+#include "base/json.h"
 #include "sweeps/slots.h"
 #include "tests/sweeps/files.h"
 

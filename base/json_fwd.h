@@ -1,0 +1,10 @@
+#pragma once
+// The name of Json, for headers that only pass it on: the library behind it is slow to compile.
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace deft {
+
+using Json = nlohmann::json;
+
+}  // namespace deft
