@@ -12,7 +12,7 @@ namespace deft::experiments {
 namespace {
 
 // Raised by hand whenever the trainer's numerics change, so that old results are not taken for new ones.
-constexpr int kResultEpoch = 2;
+constexpr int kResultEpoch = 3;
 
 constexpr std::int64_t kGpt2Vocab = 50257;
 

@@ -70,9 +70,8 @@ void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, c
     if (!config.curriculum) return;
     for (const CurriculumMetric& metric : config.curriculum->metrics)
         if (needs_index(metric.metric))
-            trainer.curriculum =
-                engine::SampleCurriculum{pacing_of(metric, baseline_steps_of(config)), metric.difficulty == "percentile",
-                                         load_difficulty(dataset, metric.metric, config.model.seqlen)};
+            trainer.curricula.push_back({pacing_of(metric, baseline_steps_of(config)), metric.difficulty == "percentile",
+                                         load_difficulty(dataset, metric.metric, config.model.seqlen), metric.metric});
 }
 
 }  // namespace deft::experiments

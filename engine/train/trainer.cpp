@@ -36,14 +36,16 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
 
 Sampler make_sampler(const TrainerConfig& config, const TokenCorpus& corpus) {
     const std::int64_t samples = corpus.samples(config.model.max_seqlen);
-    if (!config.curriculum) return {config.seed, samples};
-    if (config.curriculum->index.samples() != samples)
-        throw Error(ErrorKind::config,
-                    fmt::format("the difficulty index has {} samples, the corpus {}",
-                                config.curriculum->index.samples(), samples),
-                    "analyse the corpus again");
+    if (config.curricula.empty()) return {config.seed, samples};
+    for (const SampleCurriculum& metric : config.curricula)
+        if (metric.index.samples() != samples)
+            throw Error(ErrorKind::config,
+                        fmt::format("the difficulty {} is of {} samples, and the corpus has {}", metric.name,
+                                    metric.index.samples(), samples),
+                        "analyse the corpus again");
     const Counts end = run_schedule(config.model, config.techniques, config.batch_size, config.budget_layer_tokens);
-    return {config.seed, config.batch_size, *config.curriculum, end.steps};
+    return {config.seed, admit(config.curricula, end.steps), end.steps,
+            [batch = config.batch_size](std::int64_t step) { return step * batch; }};
 }
 
 template <class Item>
@@ -66,7 +68,7 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
       corpus_(corpus),
       sampler_(make_sampler(config, corpus)),
       arena_(backend.device),
-      unique_tokens_(sampler_.samples()) {
+      unique_tokens_(corpus.samples(config.model.max_seqlen)) {
     require_backend(backend, config.model.width / config.model.heads);
     staged_token_ = staging<std::int32_t>(backend, config.batch_size * config.model.max_seqlen);
     staged_target_ = staging<std::int32_t>(backend, config.batch_size * config.model.max_seqlen);
@@ -168,7 +170,7 @@ StepResult Trainer::step() {
 
 void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample) {
     counts_ = counts;
-    unique_tokens_ = UniqueTokens(sampler_.samples());
+    unique_tokens_ = UniqueTokens(corpus_.samples(config_.model.max_seqlen));
     for (std::size_t i = 0; i < unique_tokens_by_sample.size(); ++i)
         unique_tokens_.see(static_cast<std::int64_t>(i), unique_tokens_by_sample[i]);
 }

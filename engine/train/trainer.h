@@ -20,7 +20,7 @@ namespace deft::engine {
 struct TrainerConfig {
     TransformerConfig model;
     Techniques techniques;
-    std::optional<SampleCurriculum> curriculum;  // over the corpus's samples of max_seqlen
+    std::vector<SampleCurriculum> curricula;  // over the corpus's samples of max_seqlen; none: all from the start
     std::int64_t batch_size = 8;        // samples a step
     std::int64_t micro_batch_size = 8;  // samples at once; gradients are accumulated
     std::int64_t budget_layer_tokens = 0;

@@ -204,6 +204,7 @@ void add_bench(CLI::App& app, Context& context) {
     step->callback([arguments, &context] { context.exit_code = run_step(*arguments); });
 
     add_bench_gpu(*command, context);
+    add_bench_sampler(*command, context);
     auto encoding = std::make_shared<TokenizerArguments>();
     CLI::App* tokenizer = command->add_subcommand("tokenizer", "Encoding text, one thread");
     tokenizer->add_option("--text", encoding->text, "A text file, plain, .gz or .zst")->required();

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
+#include <span>
 
 #include "base/error.h"
 #include "engine/data_efficiency/sampling/vocabulary_rarity.h"
@@ -24,7 +26,19 @@ DifficultyIndex random_index(std::int64_t samples, std::uint32_t seed) {
 }
 
 SampleCurriculum by_percentile(DifficultyIndex index, std::int64_t duration, double degree = 2) {
-    return {{1, 100, 1, duration, degree}, true, std::move(index)};
+    return {{1, 100, 1, duration, degree}, true, std::move(index), "voc"};
+}
+
+Admission admit_one(const SampleCurriculum& metric, std::int64_t steps) {
+    return admit({&metric, 1}, steps);
+}
+
+Sampler sampler_of(std::uint64_t seed, std::int64_t batch, std::span<const SampleCurriculum> metrics, std::int64_t steps) {
+    return Sampler(seed, admit(metrics, steps), steps, [=](std::int64_t step) { return step * batch; });
+}
+
+Sampler sampler_of(std::uint64_t seed, std::int64_t batch, const SampleCurriculum& metric, std::int64_t steps) {
+    return sampler_of(seed, batch, {&metric, 1}, steps);
 }
 
 }  // namespace
@@ -49,7 +63,7 @@ TEST_CASE("samples are ordered by value, and by id where values tie") {
 TEST_CASE("a percentile admits an exact count of samples, a value all up to it") {
     const DifficultyIndex index = random_index(1234, 5);
     const SampleCurriculum curriculum = by_percentile(index, 100, 1);
-    const auto phases = admission_phases(curriculum, 500);
+    const auto phases = admit_one(curriculum, 500).phases;
     // Step s has percentile floor((s + 1) / 100 * 99 + 1), by hand: 1 at s = 0, 2 at s = 1 (2.98), 51 at s = 50 (51.49).
     CHECK(phases.front().admitted == 12);  // floor(1234 / 100)
     CHECK(phases[1].admitted == 24);
@@ -57,12 +71,12 @@ TEST_CASE("a percentile admits an exact count of samples, a value all up to it")
     CHECK(phases.back().first_step == 99);
     for (std::size_t p = 1; p < phases.size(); ++p) CHECK(phases[p].admitted > phases[p - 1].admitted);
 
-    const SampleCurriculum by_value{{10, 40, 1, 60, 1}, false, index};
-    for (const AdmissionPhase& phase : admission_phases(by_value, 500)) {
+    const SampleCurriculum by_value{{10, 40, 1, 60, 1}, false, index, "voc"};
+    for (const AdmissionPhase& phase : admit_one(by_value, 500).phases) {
         const std::int64_t most = paced_value(by_value.pacing, phase.first_step + 1);
         CHECK(phase.admitted == std::count_if(index.value.begin(), index.value.end(), [&](auto v) { return v <= most; }));
     }
-    CHECK_THROWS_WITH(admission_phases({{-5, 40, 1, 60, 1}, false, index}, 500), ContainsSubstring("easiest sample"));
+    CHECK_THROWS_WITH(admit_one({{-5, 40, 1, 60, 1}, false, index, "voc"}, 500), ContainsSubstring("easiest sample"));
 }
 
 TEST_CASE("a draw is always of the admitted samples, and every cluster gets its share") {
@@ -70,8 +84,8 @@ TEST_CASE("a draw is always of the admitted samples, and every cluster gets its 
     INFO("seed " << seed);
     const std::int64_t samples = 700 + seed % 311, steps = 400, batch = 7;
     const SampleCurriculum curriculum = by_percentile(random_index(samples, seed), 150);
-    const auto phases = admission_phases(curriculum, steps);
-    const Sampler sampler(seed, batch, curriculum, steps);
+    const auto phases = admit_one(curriculum, steps).phases;
+    const Sampler sampler = sampler_of(seed, batch, curriculum, steps);
     std::vector<std::int64_t> rank(static_cast<std::size_t>(samples));
     for (std::int64_t r = 0; r < samples; ++r) rank[static_cast<std::size_t>(curriculum.index.order[r])] = r;
 
@@ -95,11 +109,11 @@ TEST_CASE("a draw is always of the admitted samples, and every cluster gets its 
 TEST_CASE("within a cluster no sample comes again before all have come") {
     const SampleCurriculum curriculum = by_percentile(random_index(300, 1), 40);
     const std::int64_t steps = 300, batch = 5;
-    const Sampler sampler(9, batch, curriculum, steps);
+    const Sampler sampler = sampler_of(9, batch, curriculum, steps);
     std::map<std::int64_t, std::int64_t> times;
     for (std::int64_t draw = 0; draw < steps * batch; ++draw) ++times[sampler.sample_at(draw)];
     std::int64_t before = 0;
-    for (const AdmissionPhase& phase : admission_phases(curriculum, steps)) {
+    for (const AdmissionPhase& phase : admit_one(curriculum, steps).phases) {
         std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
         for (std::int64_t r = before; r < phase.admitted; ++r) {
             const std::int64_t count = times[curriculum.index.order[r]];
@@ -113,7 +127,8 @@ TEST_CASE("within a cluster no sample comes again before all have come") {
 
 TEST_CASE("draws are a pure function: any order, any batch split, and another seed draws otherwise") {
     const SampleCurriculum curriculum = by_percentile(random_index(300, 1), 40);
-    const Sampler a(9, 6, curriculum, 100), b(9, 6, curriculum, 100), c(10, 6, curriculum, 100);
+    const Sampler a = sampler_of(9, 6, curriculum, 100), b = sampler_of(9, 6, curriculum, 100),
+                  c = sampler_of(10, 6, curriculum, 100);
     std::int64_t different = 0;
     for (std::int64_t draw = 599; draw >= 0; --draw) {
         CHECK(a.sample_at(draw) == b.sample_at(draw));
@@ -132,4 +147,87 @@ TEST_CASE("without a curriculum every epoch is a new permutation of all samples"
     CHECK(std::set<std::int64_t>(first.begin(), first.end()).size() == 101);
     CHECK(std::set<std::int64_t>(second.begin(), second.end()).size() == 101);
     CHECK(first != second);
+}
+
+TEST_CASE("with several metrics the pool is the intersection of what each admits") {
+    const std::uint32_t seed = std::random_device{}();
+    INFO("seed " << seed);
+    const std::int64_t samples = 400 + seed % 97, steps = 120, batch = 5;
+    const SampleCurriculum metrics[] = {by_percentile(random_index(samples, seed), 60),
+                                        {{3, 49, 1, 90, 1}, false, random_index(samples, seed + 1), "length"}};
+    const Admission admission = admit(metrics, steps);
+    const Sampler sampler = sampler_of(seed, batch, metrics, steps);
+
+    std::vector<std::int64_t> rank(static_cast<std::size_t>(samples));  // under the first metric
+    for (std::int64_t r = 0; r < samples; ++r) rank[static_cast<std::size_t>(metrics[0].index.order[r])] = r;
+    std::set<std::int64_t> drawn;
+    for (std::int64_t step = 0; step < steps; ++step) {
+        const std::int64_t easiest =
+            std::max<std::int64_t>(1, samples * paced_value(metrics[0].pacing, step + 1) / 100);
+        const std::int64_t longest = paced_value(metrics[1].pacing, step + 1);
+        std::int64_t admitted = 0;
+        for (std::int64_t id = 0; id < samples; ++id)
+            admitted += rank[static_cast<std::size_t>(id)] < easiest && metrics[1].index.value[id] <= longest;
+        REQUIRE(sampler.pool_size(step * batch) == admitted);
+        for (std::int64_t i = 0; i < batch; ++i) {
+            const std::int64_t id = sampler.sample_at(step * batch + i);
+            REQUIRE(rank[static_cast<std::size_t>(id)] < easiest);
+            REQUIRE(metrics[1].index.value[id] <= longest);
+            drawn.insert(id);
+        }
+    }
+    CHECK(admission.phases.back().admitted == samples);
+    CHECK(std::set<std::int64_t>(admission.member.begin(), admission.member.end()).size() ==
+          static_cast<std::size_t>(samples));
+    // 600 draws of under 500 samples, without replacement inside a cluster: the easy ones first, most of the rest.
+    CHECK(drawn.size() > static_cast<std::size_t>(samples * 2 / 3));
+}
+
+TEST_CASE("samples beyond the last difficulty are never drawn") {
+    const SampleCurriculum metrics[] = {{{10, 20, 1, 30, 1}, false, random_index(300, 2), "a"},
+                                        {{5, 30, 1, 10, 1}, false, random_index(300, 3), "b"}};
+    const Sampler sampler = sampler_of(1, 4, metrics, 200);
+    CHECK(sampler.samples() < 300);
+    for (std::int64_t draw = 0; draw < 800; ++draw) {
+        const std::int64_t id = sampler.sample_at(draw);
+        CHECK(metrics[0].index.value[id] <= 20);
+        CHECK(metrics[1].index.value[id] <= 30);
+    }
+}
+
+TEST_CASE("a curriculum that cannot order or admit is refused") {
+    const DifficultyIndex constant = index_of_values(std::vector<std::int64_t>(50, 7));
+    CHECK_THROWS_WITH(admit_one(by_percentile(constant, 10), 100), ContainsSubstring("orders nothing"));
+    // One sample is easy for each, none for both.
+    const SampleCurriculum apart[] = {{{0, 9, 1, 10, 1}, false, index_of_values({0, 9, 9}), "a"},
+                                      {{0, 9, 1, 10, 1}, false, index_of_values({9, 0, 9}), "b"}};
+    CHECK_THROWS_WITH(admit(apart, 100), ContainsSubstring("none is easy enough for all of a, b"));
+    const SampleCurriculum unequal[] = {by_percentile(random_index(30, 1), 10), by_percentile(random_index(31, 1), 10)};
+    CHECK_THROWS_WITH(admit(unequal, 100), ContainsSubstring("analyse the corpus again"));
+}
+
+TEST_CASE("draws are uniform over the pool") {
+    const std::uint32_t seed = std::random_device{}();
+    INFO("seed " << seed);
+    const std::int64_t samples = 200, seeds = 20'000, batch = 32;
+    const SampleCurriculum metric = by_percentile(random_index(samples, seed), 20);
+    std::vector<double> early(static_cast<std::size_t>(samples), 0), late = early;
+    for (std::int64_t s = 0; s < seeds; ++s) {
+        const Sampler sampler = sampler_of(seed + static_cast<std::uint64_t>(s), batch, metric, 60);
+        // At step 10 the pool is floor(sqrt(11 / 20) * 99 + 1) = 74% of the samples; at step 45 all.
+        ++early[static_cast<std::size_t>(sampler.at(10 * batch + s % batch).rank)];
+        ++late[static_cast<std::size_t>(sampler.at(45 * batch + s % batch).rank)];
+    }
+    const auto chi_square = [&](const std::vector<double>& counts, std::int64_t pool) {
+        const double expected = static_cast<double>(seeds) / static_cast<double>(pool);
+        double sum = 0;
+        for (std::int64_t i = 0; i < pool; ++i)
+            sum += std::pow(counts[static_cast<std::size_t>(i)] - expected, 2) / expected;
+        return sum;
+    };
+    // Degrees of freedom plus five standard deviations of that distribution.
+    const auto limit = [](double degrees) { return degrees + 5 * std::sqrt(2 * degrees); };
+    CHECK(std::accumulate(early.begin() + 148, early.end(), 0.0) == 0);
+    CHECK(chi_square(early, 148) < limit(147));
+    CHECK(chi_square(late, 200) < limit(199));
 }

@@ -32,6 +32,40 @@ TEST_CASE("root pacing by hand") {
     CHECK(paced_value(cubic, 125) == 500);  // (1/8)^(1/3) = 0.5
 }
 
+TEST_CASE("step pacing climbs a stair of equal rises") {
+    Pacing pacing{10, 50, 1, 12, 1, PacingKind::step, 4};
+    // Rises of 10 at t = 3, 6, 9 and 12.
+    const std::int64_t expected[] = {10, 10, 10, 20, 20, 20, 30, 30, 30, 40, 40, 40, 50, 50};
+    for (std::int64_t t = 0; t < 14; ++t) CHECK(paced_value(pacing, t) == expected[t]);
+    pacing.stages = 1;  // the least until the end
+    CHECK(paced_value(pacing, 11) == 10);
+    CHECK(paced_value(pacing, 12) == 50);
+}
+
+TEST_CASE("exponential pacing by hand") {
+    const Pacing pacing{16, 256, 1, 4, 1, PacingKind::exponential};
+    const std::int64_t expected[] = {16, 32, 64, 128, 256};
+    for (std::int64_t t = 0; t < 5; ++t) CHECK(paced_value(pacing, t) == expected[t]);
+}
+
+TEST_CASE("discrete pacing holds a point's value, and points are joined by lines") {
+    const std::vector<PacingPoint> points = {{0, 8}, {10, 20}, {20, 64}};
+    const Pacing held = pacing_through(PacingKind::discrete, points), joined = pacing_through(PacingKind::points, points);
+    CHECK(paced_value(held, 0) == 8);
+    CHECK(paced_value(held, 9) == 8);
+    CHECK(paced_value(held, 10) == 20);
+    CHECK(paced_value(held, 19) == 20);
+    CHECK(paced_value(held, 20) == 64);
+    CHECK(paced_value(joined, 5) == 14);    // 8 + 12 / 2
+    CHECK(paced_value(joined, 11) == 24);   // 20 + 44 / 10, cut off
+    CHECK(paced_value(joined, 999) == 64);
+    CHECK(problem_of_points(points).empty());
+    CHECK(problem_of_points({}) == "holds no point");
+    CHECK(problem_of_points({{1, 8}}) == "begins at step 1, not at 0");
+    CHECK(problem_of_points({{0, 8}, {5, 7}}) == "falls from 8 to 7");
+    CHECK(problem_of_points({{0, 8}, {0, 9}}) == "has two points at step 0 or goes back to it");
+}
+
 TEST_CASE("pacing never leaves its bounds") {
     const Pacing pacing{10, 45, 8, 20, 1};  // bounds that are no multiples of the step
     std::int64_t last = 0;

@@ -1,35 +1,11 @@
 #include "engine/data_efficiency/sampling/sampler.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
-
-#include "base/error.h"
 
 namespace deft::engine {
 
 namespace {
-
-constexpr std::size_t kMostPhases = 4096;  // the quota table grows with its square
-
-std::int64_t admitted_by_value(const DifficultyIndex& index, std::int64_t most) {
-    std::int64_t low = 0, high = index.samples();
-    while (low < high) {
-        const std::int64_t middle = low + (high - low) / 2;
-        if (index.sorted_value(middle) <= most)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-std::int64_t admitted_at(const SampleCurriculum& curriculum, std::int64_t difficulty) {
-    const std::int64_t samples = curriculum.index.samples();
-    if (!curriculum.percentile) return admitted_by_value(curriculum.index, difficulty);
-    return std::max<std::int64_t>(1, samples * std::min<std::int64_t>(difficulty, 100) / 100);
-}
 
 // Splits `draws` by how far each cluster lags behind what it is owed; the quotas sum to `draws`.
 std::vector<std::int64_t> quotas(std::int64_t draws, const std::vector<double>& lag) {
@@ -54,46 +30,35 @@ std::vector<std::int64_t> quotas(std::int64_t draws, const std::vector<double>& 
     return quota;
 }
 
-}  // namespace
-
-std::vector<AdmissionPhase> admission_phases(const SampleCurriculum& curriculum, std::int64_t steps) {
-    std::vector<AdmissionPhase> phases;
-    for (std::int64_t step = 0; step < steps; ++step) {
-        const std::int64_t admitted = admitted_at(curriculum, paced_value(curriculum.pacing, step + 1));
-        if (phases.empty() || admitted > phases.back().admitted) phases.push_back({step, admitted});
-        if (step >= curriculum.pacing.duration) break;  // grown to its end
-    }
-    if (phases.empty() || phases.front().admitted < 1)
-        throw Error(ErrorKind::config,
-                    fmt::format("the curriculum begins at difficulty {}, and the easiest sample has {}",
-                                curriculum.pacing.min, curriculum.index.sorted_value(0)),
-                    "raise its min, or use difficulty = \"percentile\"");
-    if (phases.size() > kMostPhases)
-        throw Error(ErrorKind::config,
-                    fmt::format("the curriculum admits new samples {} times, more than {}", phases.size(), kMostPhases),
-                    "raise its difficulty_step");
-    return phases;
+// In (-1/2, 1/2). Layer 1: layer 0 of this purpose keys the permutations of draws.
+double first_lag(std::uint64_t seed, std::size_t cluster) {
+    return kernels::philox_uniform(kernels::philox_u32(seed, kernels::RandomPurpose::draw_order, cluster, 1, 0, 0)) - 0.5;
 }
 
-Sampler::Sampler(std::uint64_t seed, std::int64_t samples)
-    : seed_(seed), samples_(samples), cluster_start_{0, samples} {}
+}  // namespace
 
-Sampler::Sampler(std::uint64_t seed, std::int64_t batch_size, const SampleCurriculum& curriculum, std::int64_t steps)
-    : seed_(seed), samples_(curriculum.index.samples()), cluster_start_{0}, index_(curriculum.index) {
-    const std::vector<AdmissionPhase> admissions = admission_phases(curriculum, steps);
-    std::vector<double> lag;             // (clusters), draws owed and not yet given
-    std::vector<std::int64_t> drawn;     // (clusters)
-    for (std::size_t p = 0; p < admissions.size(); ++p) {
-        cluster_start_.push_back(admissions[p].admitted);
-        lag.push_back(0);
+Sampler::Sampler(std::uint64_t seed, std::int64_t samples) : seed_(seed), cluster_start_{0, samples} {
+    make_first_orders();
+}
+
+Sampler::Sampler(std::uint64_t seed, Admission admission, std::int64_t steps,
+                 const std::function<std::int64_t(std::int64_t)>& draws_before)
+    : seed_(seed), cluster_start_{0}, admission_(std::move(admission)) {
+    const std::vector<AdmissionPhase>& admitted = admission_.phases;
+    std::vector<double> lag;          // (clusters), draws owed and not yet given
+    std::vector<std::int64_t> drawn;  // (clusters)
+    for (std::size_t p = 0; p < admitted.size(); ++p) {
+        cluster_start_.push_back(admitted[p].admitted);
+        // By chance, so that over many seeds each draw is of every admitted sample equally often.
+        lag.push_back(first_lag(seed, p));
         drawn.push_back(0);
-        const std::int64_t end = p + 1 < admissions.size() ? admissions[p + 1].first_step : steps;
-        Phase phase;
-        phase.first_draw = admissions[p].first_step * batch_size;
-        phase.draws = (end - admissions[p].first_step) * batch_size;
+        const std::int64_t first_draw = draws_before(admitted[p].first_step);
+        const std::int64_t draws =
+            draws_before(p + 1 < admitted.size() ? admitted[p + 1].first_step : steps) - first_draw;
+        Phase phase{first_draw, draws, mix_of(p, draws, 0), {}, {}};
         for (std::size_t c = 0; c <= p; ++c)
             lag[c] += static_cast<double>(phase.draws) * static_cast<double>(cluster_start_[c + 1] - cluster_start_[c]) /
-                      static_cast<double>(admissions[p].admitted);
+                      static_cast<double>(admitted[p].admitted);
         const std::vector<std::int64_t> quota = quotas(phase.draws, lag);
         phase.drawn_before = drawn;
         std::int64_t begin = 0;
@@ -105,35 +70,75 @@ Sampler::Sampler(std::uint64_t seed, std::int64_t batch_size, const SampleCurric
         }
         phases_.push_back(std::move(phase));
     }
+    make_first_orders();
 }
 
-std::int64_t Sampler::from_cluster(std::int64_t cluster, std::int64_t position) const {
-    const auto c = static_cast<std::size_t>(cluster);
-    const std::int64_t size = cluster_start_[c + 1] - cluster_start_[c];
-    const auto epoch = static_cast<std::uint64_t>(position / size) | static_cast<std::uint64_t>(cluster) << 32;
-    const Permutation order(static_cast<std::uint64_t>(size), seed_, kernels::RandomPurpose::sample_order, epoch);
-    return cluster_start_[c] + static_cast<std::int64_t>(order(static_cast<std::uint64_t>(position % size)));
+Permutation Sampler::mix_of(std::size_t phase, std::int64_t draws, std::int64_t round) const {
+    return {static_cast<std::uint64_t>(draws), seed_, kernels::RandomPurpose::draw_order,
+            static_cast<std::uint64_t>(phase + 1) | static_cast<std::uint64_t>(round) << 32};
 }
 
-std::int64_t Sampler::sample_at(std::int64_t draw) const {
-    if (phases_.empty()) return from_cluster(0, draw);
+Permutation Sampler::order_of(std::size_t cluster, std::int64_t epoch) const {
+    return {static_cast<std::uint64_t>(cluster_start_[cluster + 1] - cluster_start_[cluster]), seed_,
+            kernels::RandomPurpose::sample_order,
+            static_cast<std::uint64_t>(epoch) | static_cast<std::uint64_t>(cluster) << 32};
+}
+
+void Sampler::make_first_orders() {
+    for (std::size_t c = 0; c + 1 < cluster_start_.size(); ++c)
+        for (std::int64_t epoch = 0; epoch < kEpochsAhead; ++epoch) first_orders_.push_back(order_of(c, epoch));
+}
+
+std::int64_t Sampler::from_cluster(std::size_t cluster, std::int64_t position) const {
+    const std::int64_t start = cluster_start_[cluster], size = cluster_start_[cluster + 1] - start;
+    const std::int64_t epoch = position < size ? 0 : position / size;
+    const auto i = static_cast<std::uint64_t>(position - epoch * size);
+    if (epoch >= kEpochsAhead) return start + static_cast<std::int64_t>(order_of(cluster, epoch)(i));
+    return start + static_cast<std::int64_t>(first_orders_[cluster * kEpochsAhead + static_cast<std::size_t>(epoch)](i));
+}
+
+std::size_t Sampler::phase_of(std::int64_t draw) const {
     const auto after = std::upper_bound(phases_.begin(), phases_.end(), draw,
                                         [](std::int64_t d, const Phase& phase) { return d < phase.first_draw; });
-    const Phase& phase = *(after - 1);
-    const std::int64_t in_phase = draw - phase.first_draw;
-    // Beyond the planned end, the last phase begins again where it stopped.
-    const std::int64_t round = in_phase / phase.draws;
-    const Permutation mix(static_cast<std::uint64_t>(phase.draws), seed_, kernels::RandomPurpose::draw_order,
-                          static_cast<std::uint64_t>(after - phases_.begin()) |
-                              static_cast<std::uint64_t>(round) << 32);
-    const auto mixed = static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(in_phase % phase.draws)));
+    return static_cast<std::size_t>(after - phases_.begin()) - 1;
+}
+
+std::int64_t Sampler::pool_size(std::int64_t draw) const {
+    return phases_.empty() ? samples() : admission_.phases[phase_of(draw)].admitted;
+}
+
+std::int64_t Sampler::rank_of(std::int64_t draw) const {
+    if (phases_.empty()) return from_cluster(0, draw);
+    const std::size_t p = phase_of(draw);
+    const Phase& phase = phases_[p];
+    // Beyond the planned end, the last phase begins again where it stopped. Division takes as long as a permutation's
+    // round, and is rarely needed.
+    std::int64_t in_phase = draw - phase.first_draw, round = 0;
+    if (in_phase >= phase.draws) {
+        round = in_phase / phase.draws;
+        in_phase -= round * phase.draws;
+    }
+    const auto i = static_cast<std::uint64_t>(in_phase);
+    const auto mixed = static_cast<std::int64_t>(round == 0 ? phase.mix(i) : mix_of(p, phase.draws, round)(i));
     const auto next = std::upper_bound(phase.begins.begin(), phase.begins.end(), mixed);
-    const auto cluster = next - phase.begins.begin() - 1;
-    const auto c = static_cast<std::size_t>(cluster);
+    const auto c = static_cast<std::size_t>(next - phase.begins.begin()) - 1;
     const std::int64_t quota = (next == phase.begins.end() ? phase.draws : *next) - phase.begins[c];
-    const std::int64_t rank =
-        from_cluster(cluster, phase.drawn_before[c] + round * quota + mixed - phase.begins[c]);
-    return index_.order[rank];
+    return from_cluster(c, phase.drawn_before[c] + round * quota + mixed - phase.begins[c]);
+}
+
+Sampler::Draw Sampler::at(std::int64_t draw) const {
+    const std::int64_t rank = rank_of(draw);
+    return {phases_.empty() ? rank : admission_.member[rank], rank};
+}
+
+void Sampler::fill(std::int64_t first, std::span<Draw> draws) const {
+    const auto* member = static_cast<const char*>(admission_.member.data);
+    for (Draw& draw : draws) {
+        draw.rank = draw.sample = rank_of(first++);
+        if (member != nullptr) __builtin_prefetch(member + draw.rank * admission_.member.type.bytes);
+    }
+    if (member == nullptr) return;
+    for (Draw& draw : draws) draw.sample = admission_.member[draw.rank];
 }
 
 }  // namespace deft::engine

@@ -3,30 +3,14 @@
 // and any resume see the same, with no state to keep.
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "engine/data/permutation.h"
-#include "engine/data_efficiency/sampling/difficulty_index.h"
-#include "engine/data_efficiency/sampling/pacing.h"
+#include "engine/data_efficiency/sampling/admission.h"
 
 namespace deft::engine {
-
-// From `first_step` (0 the first) on, the `admitted` easiest samples are drawn from.
-struct AdmissionPhase {
-    std::int64_t first_step = 0;
-    std::int64_t admitted = 0;
-};
-
-// A curriculum over samples: which share of them, or up to which difficulty, is admitted at a step.
-struct SampleCurriculum {
-    Pacing pacing;            // of the percentage, or of the difficulty; its clock shows step + 1
-    bool percentile = true;   // admitted: floor(samples * d / 100), at least one; else all with value <= d
-    DifficultyIndex index;
-};
-
-// The phases of `steps` steps; consecutive ones differ in what they admit.
-// Errors: config, for a value below every sample's, and for more than 4096 phases.
-std::vector<AdmissionPhase> admission_phases(const SampleCurriculum& curriculum, std::int64_t steps);
 
 class Sampler {
  public:
@@ -35,27 +19,46 @@ class Sampler {
 
     // A phase's newcomers are a cluster. In each phase every cluster gets its share of the draws by its size (rounded so
     // that the sum over phases is off by less than one or two), mixed at random; within a cluster, every epoch is a new
-    // permutation. `steps`: of the whole run, which ends the last phase.
-    Sampler(std::uint64_t seed, std::int64_t batch_size, const SampleCurriculum& curriculum, std::int64_t steps);
+    // permutation. draws_before(step): how many samples the steps before that one draw; `steps`: of the whole run, which
+    // ends the last phase.
+    Sampler(std::uint64_t seed, Admission admission, std::int64_t steps,
+            const std::function<std::int64_t(std::int64_t step)>& draws_before);
 
-    // draw = step * batch_size + position in the batch, from 0.
-    std::int64_t sample_at(std::int64_t draw) const;
-    std::int64_t samples() const { return samples_; }
+    // Its sample, and the sample's place in the order of admission: 0 the first admitted, samples() - 1 the last.
+    struct Draw {
+        std::int64_t sample = 0;
+        std::int64_t rank = 0;
+    };
+    // Draws count from 0 through all steps.
+    Draw at(std::int64_t draw) const;
+    // Draws first, first + 1, ...: the index's memory is asked for ahead of its use.
+    void fill(std::int64_t first, std::span<Draw> draws) const;
+    std::int64_t sample_at(std::int64_t draw) const { return at(draw).sample; }
+
+    std::int64_t samples() const { return cluster_start_.back(); }  // that are ever admitted
+    std::int64_t pool_size(std::int64_t draw) const;                // that are admitted at this draw
 
  private:
+    static constexpr std::int64_t kEpochsAhead = 8;
     struct Phase {
         std::int64_t first_draw = 0;
         std::int64_t draws = 0;
+        Permutation mix;  // of its draws, the first time through
         // (clusters admitted): where each begins among the phase's draws, and how often it was drawn from before.
         std::vector<std::int64_t> begins, drawn_before;
     };
-    std::int64_t from_cluster(std::int64_t cluster, std::int64_t position) const;
+    std::size_t phase_of(std::int64_t draw) const;
+    Permutation mix_of(std::size_t phase, std::int64_t draws, std::int64_t round) const;
+    Permutation order_of(std::size_t cluster, std::int64_t epoch) const;
+    std::int64_t from_cluster(std::size_t cluster, std::int64_t position) const;
+    std::int64_t rank_of(std::int64_t draw) const;
+    void make_first_orders();
 
     std::uint64_t seed_ = 0;
-    std::int64_t samples_ = 0;
-    std::vector<std::int64_t> cluster_start_;  // (clusters + 1), ranks in the difficulty order
+    std::vector<std::int64_t> cluster_start_;  // (clusters + 1), places in the order of admission
+    std::vector<Permutation> first_orders_;    // (clusters, kEpochsAhead): making one takes as long as a draw
     std::vector<Phase> phases_;                // none: one cluster, drawn from in its order
-    DifficultyIndex index_;
+    Admission admission_;
 };
 
 }  // namespace deft::engine
