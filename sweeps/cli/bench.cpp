@@ -124,7 +124,8 @@ int run_tokenizer(const TokenizerArguments& arguments) {
     std::string name;
     std::int32_t vocab = 0;
     const auto measure = [&](const auto& tokenizer) {
-        for (int round = 0; round < arguments.rounds; ++round) rates.push_back(engine::tokenizer_rate(tokenizer, text));
+        for (int round = 0; round < arguments.rounds; ++round)
+            rates.push_back(engine::tokenizer_rate(tokenizer, text));
     };
     const std::filesystem::path folder = arguments.tokenizer;
     if (!folder.empty() && find_text_file(folder / engine::kVocabTxt)) {
@@ -221,7 +222,8 @@ void add_bench(CLI::App& app, Context& context) {
     auto encoding = std::make_shared<TokenizerArguments>();
     CLI::App* tokenizer = command->add_subcommand("tokenizer", "Encoding text, one thread");
     tokenizer->add_option("--text", encoding->text, "A text file, plain, .gz or .zst")->required();
-    tokenizer->add_option("--tokenizer", encoding->tokenizer, "A folder with vocab.json and merges.txt, or with vocab.txt; bytes without");
+    tokenizer->add_option("--tokenizer", encoding->tokenizer,
+                          "A folder with vocab.json and merges.txt, or with vocab.txt; bytes without");
     tokenizer->add_option("--rounds", encoding->rounds, "Rounds")->capture_default_str()->check(CLI::Range(1, 100));
     tokenizer->callback([encoding, &context] { context.exit_code = run_tokenizer(*encoding); });
     auto reading = std::make_shared<CorpusArguments>();

@@ -107,7 +107,8 @@ TEST_CASE("packing by hand: the longest first, each where it first fits") {
     const std::vector<BertPlace> places = packed(lengths, 10);
     std::vector<std::vector<std::int64_t>> found;
     for (const BertPlace& place : places) found.push_back({place.row, place.begin, place.draw});
-    CHECK(found == std::vector<std::vector<std::int64_t>>{{0, 0, 5}, {1, 0, 3}, {1, 7, 0}, {2, 0, 1}, {2, 6, 2}, {3, 0, 4}});
+    CHECK(found ==
+          std::vector<std::vector<std::int64_t>>{{0, 0, 5}, {1, 0, 3}, {1, 7, 0}, {2, 0, 1}, {2, 6, 2}, {3, 0, 4}});
     CHECK(packed({}, 10).empty());
     CHECK_THROWS_AS(packed(std::vector<std::int64_t>{11}, 10), Error);
 }
@@ -144,7 +145,8 @@ TEST_CASE("a sample is the same in any batch and any split of it") {
         Ids tokens, labels;
         for (std::size_t first = 0; first < draws.size(); first += size) {
             BertReader own(samples);  // as another rank has
-            const std::span<const BertDraw> some = std::span(draws).subspan(first, std::min(size, draws.size() - first));
+            const std::span<const BertDraw> some =
+                std::span(draws).subspan(first, std::min(size, draws.size() - first));
             BertBatch batch;
             fill_batch(own, some, 40, one_a_row(cut_lengths(samples, some, 40)), 40, batch);
             tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());

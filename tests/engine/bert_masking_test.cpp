@@ -52,7 +52,8 @@ double allowed(double n, double p) {
 
 TEST_CASE("15% of the maskable tokens are masked, rounded half up and one at least") {
     Masking masking(numbered_vocabulary(50, 0), {});
-    for (const auto& [maskable, chosen] : std::map<int, int>{{1, 1}, {9, 1}, {10, 2}, {16, 2}, {17, 3}, {100, 15}, {509, 76}}) {
+    for (const auto& [maskable, chosen] :
+         std::map<int, int>{{1, 1}, {9, 1}, {10, 2}, {16, 2}, {17, 3}, {100, 15}, {509, 76}}) {
         INFO(maskable);
         CHECK(mask(masking, row_of(Ids(static_cast<std::size_t>(maskable), kFirstWord)), {1, 2, 3}).count() == chosen);
     }
@@ -124,7 +125,8 @@ TEST_CASE("whole words are masked or left together") {
     Masking masking(wordpiece, {.whole_words = true});
     // Words of 1, 3, 2, 1, 1, 4, 1, 1 and 2 pieces: 16 tokens, 2 to choose. [SEP] ends a word.
     const Ids tokens = {kCls, 5, 6, 10, 11, 7, 12, 8, 9, kSep, 13, 10, 11, 12, 5, 6, 7, 14, kSep};
-    const std::vector<std::pair<int, int>> words = {{1, 2}, {2, 5}, {5, 7}, {7, 8}, {8, 9}, {10, 14}, {14, 15}, {15, 16}, {16, 18}};
+    const std::vector<std::pair<int, int>> words = {{1, 2},   {2, 5},   {5, 7},   {7, 8},  {8, 9},
+                                                    {10, 14}, {14, 15}, {15, 16}, {16, 18}};
     std::set<std::size_t> seen;
     for (int i = 0; i < 2000; ++i) {
         const Masked masked = mask(masking, tokens, {seed, 0, i});
@@ -136,7 +138,7 @@ TEST_CASE("whole words are masked or left together") {
             if (left == 0) seen.insert(w);
         }
     }
-    CHECK(seen == std::set<std::size_t>{0, 2, 3, 4, 6, 7, 8});  // those of 3 and 4 pieces never fit
+    CHECK(seen == std::set<std::size_t>{0, 2, 3, 4, 6, 7, 8});                 // those of 3 and 4 pieces never fit
     CHECK(mask(masking, {kCls, 5, 10, 11, kSep}, {seed, 0, 0}).count() == 3);  // more than its 15%, rather than none
 }
 

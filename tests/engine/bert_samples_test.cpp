@@ -55,17 +55,18 @@ TEST_CASE("samples are whole sentences, as many as fit, and none is left alone t
     const auto starts = [&](const std::vector<std::vector<int>>& lengths) {
         return index_samples(corpus_of_lengths(lengths), shape, 1).sample_start;
     };
-    CHECK(starts({{4, 4, 3, 4, 2, 4, 4}}) == Starts{0, 2, 5, 7});     // 4 4 | 3 4 2 | 4 4
-    CHECK(starts({{3, 3, 3, 3}}) == Starts{0, 2, 4});                 // three fit, but one would be left
-    CHECK(starts({{3, 3, 3, 1}}) == Starts{0, 4});                    // it fits
-    CHECK(starts({{5, 5, 5}}) == Starts{0, 2, 3});                    // two that fit none beside them
-    CHECK(starts({{4, 4}, {}, {2}, {1, 1}}) == Starts{0, 2, 3, 5});   // documents never mix
+    CHECK(starts({{4, 4, 3, 4, 2, 4, 4}}) == Starts{0, 2, 5, 7});    // 4 4 | 3 4 2 | 4 4
+    CHECK(starts({{3, 3, 3, 3}}) == Starts{0, 2, 4});                // three fit, but one would be left
+    CHECK(starts({{3, 3, 3, 1}}) == Starts{0, 4});                   // it fits
+    CHECK(starts({{5, 5, 5}}) == Starts{0, 2, 3});                   // two that fit none beside them
+    CHECK(starts({{4, 4}, {}, {2}, {1, 1}}) == Starts{0, 2, 3, 5});  // documents never mix
     CHECK(starts({}) == Starts{0});
     CHECK(starts({{}, {}}) == Starts{0});
 }
 
 TEST_CASE("a sentence that is too long becomes several that are about equal") {
-    const SampleIndex index = index_samples(corpus_of_lengths({{2, 11}, {16}}), {.seqlen = 13, .short_probability = 0}, 1);
+    const SampleIndex index =
+        index_samples(corpus_of_lengths({{2, 11}, {16}}), {.seqlen = 13, .short_probability = 0}, 1);
     CHECK(index.sentence_start == Starts{0, 2, 5, 9, 13, 17, 21, 25, 29});
     const SampleIndex single =
         index_samples(corpus_of_lengths({{2, 11}}), {.seqlen = 12, .pairs = false, .short_probability = 0}, 1);
@@ -79,7 +80,8 @@ TEST_CASE("every token of a corpus lies in one sample, and no sample is longer t
     std::mt19937_64 random(seed);
     for (int round = 0; round < 200; ++round) {
         const auto lengths = random_lengths(random, 20);
-        const SampleShape shape{.seqlen = 5 + static_cast<std::int64_t>(random() % 60), .pairs = random() % 2 == 0,
+        const SampleShape shape{.seqlen = 5 + static_cast<std::int64_t>(random() % 60),
+                                .pairs = random() % 2 == 0,
                                 .short_probability = round % 3 == 0 ? 0.5 : 0.1};
         const SentenceCorpus corpus = corpus_of_lengths(lengths);
         const SampleIndex index = index_samples(corpus, shape, seed);
@@ -124,7 +126,8 @@ TEST_CASE("a pair by hand: sentences of 2 and 3 tokens have one border, in eithe
         BertSample sample;
         samples.write_unmasked({0, epoch}, 16, sample);
         const bool in_order = sample.order == kInOrder;
-        CHECK(sample.tokens == (in_order ? Ids{kCls, 5, 6, kSep, 7, 8, 9, kSep} : Ids{kCls, 7, 8, 9, kSep, 5, 6, kSep}));
+        CHECK(sample.tokens ==
+              (in_order ? Ids{kCls, 5, 6, kSep, 7, 8, 9, kSep} : Ids{kCls, 7, 8, 9, kSep, 5, 6, kSep}));
         CHECK(sample.types == (in_order ? Ids{0, 0, 0, 0, 1, 1, 1, 1} : Ids{0, 0, 0, 0, 0, 1, 1, 1}));
         swapped += sample.order == kSwapped;
     }
@@ -188,7 +191,8 @@ TEST_CASE("a shorter length keeps every [SEP], both segments, the order and a ma
         BertSample whole;
         samples.write_unmasked(draw, 48, whole);
         REQUIRE(whole.length() == samples.real_length(i));
-        for (const std::int64_t length : {std::int64_t{5}, std::int64_t{6}, static_cast<std::int64_t>(5 + random() % 44)}) {
+        for (const std::int64_t length :
+             {std::int64_t{5}, std::int64_t{6}, static_cast<std::int64_t>(5 + random() % 44)}) {
             INFO("sample " << i << " epoch " << draw.epoch << " cut to " << length);
             BertSample cut;
             samples.write_unmasked(draw, length, cut);
@@ -263,7 +267,8 @@ TEST_CASE("lengths without text, foreign tokens and unknown samples are refused"
 }
 
 TEST_CASE("rows to classify are the golden ones") {
-    const std::vector<Json> cases = golden::read_lines("bert_pairs.jsonl"), rows = golden::read_lines("glue_rows.jsonl");
+    const std::vector<Json> cases = golden::read_lines("bert_pairs.jsonl"),
+                            rows = golden::read_lines("glue_rows.jsonl");
     constexpr const char* kBert = "tokenizers/bert-base-uncased";
     if (cases.empty() || rows.empty() || !golden::has_data(kBert)) DEFT_SKIP("no golden vectors: set DEFT_DATA_MIRROR");
     const auto wordpiece = load_wordpiece(golden::mirror() / kBert);

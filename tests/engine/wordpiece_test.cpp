@@ -34,15 +34,15 @@ std::vector<std::string> words_of(std::string_view text, const BasicTokenizerRul
 
 ProcessOutput run_python(const std::string& script, std::vector<std::string> arguments) {
     const char* python = std::getenv("DEFT_PYTHON");
-    arguments.insert(arguments.begin(), {python == nullptr ? "python3" : python,
-                                         DEFT_SOURCE_DIR "/tests/engine/" + script});
+    arguments.insert(arguments.begin(),
+                     {python == nullptr ? "python3" : python, DEFT_SOURCE_DIR "/tests/engine/" + script});
     return run_process(arguments);
 }
 
 // Of any plane, many of them accented, cased, ideographs, marks, spaces, controls.
 char32_t random_character(std::mt19937_64& random) {
-    const char32_t firsts[] = {0, 0xA0, 0x300, 0x370, 0x400, 0x600, 0x900, 0x1E00, 0x2000, 0x3000, 0x4E00, 0xAC00,
-                               0xF900, 0xFE00, 0x1D150, 0x1F300, 0x2F800};
+    const char32_t firsts[] = {0,      0xA0,   0x300,  0x370,  0x400,  0x600,   0x900,   0x1E00, 0x2000,
+                               0x3000, 0x4E00, 0xAC00, 0xF900, 0xFE00, 0x1D150, 0x1F300, 0x2F800};
     const std::uint64_t kind = random() % (std::size(firsts) + 3);
     if (kind < std::size(firsts)) return firsts[kind] + static_cast<char32_t>(random() % 0x80);
     if (kind == std::size(firsts)) return static_cast<char32_t>(random() % 0x20000);
@@ -53,8 +53,9 @@ char32_t random_character(std::mt19937_64& random) {
 }
 
 std::string random_text(std::mt19937_64& random) {
-    static const std::vector<std::string> words = {"The", " ", "  ", "\n", "\t", "don't", "\xCE\xA3", "A\xCE\xA3",
-                                                   "\xCE\xA3.", "\xC3\x89", "\xE4\xB8\xAD", "ing", "(", "\xEF\xBF\xBD"};
+    static const std::vector<std::string> words = {"The",          " ",        "  ",        "\n",          "\t",
+                                                   "don't",        "\xCE\xA3", "A\xCE\xA3", "\xCE\xA3.",   "\xC3\x89",
+                                                   "\xE4\xB8\xAD", "ing",      "(",         "\xEF\xBF\xBD"};
     std::string text;
     for (std::uint64_t left = random() % 30; left > 0; --left) {
         if (random() % 2 == 0) {
@@ -103,7 +104,8 @@ TEST_CASE("BERT's words are those of Python's own Unicode") {
     for (int i = 0; i < 3000; ++i) {
         const std::string text = random_text(random);
         const bool lower = i % 3 != 0;
-        cases += Json{{"text", text}, {"lower", lower}, {"words", words_of(text, {.lower_case = lower})}}.dump(-1, ' ', true) + "\n";
+        const Json line = {{"text", text}, {"lower", lower}, {"words", words_of(text, {.lower_case = lower})}};
+        cases += line.dump(-1, ' ', true) + "\n";
     }
     const TemporaryFolder folder;
     write_text(folder / "cases.jsonl", cases);
@@ -126,13 +128,13 @@ TEST_CASE("WordPiece encodes and decodes as Hugging Face does") {
         const std::string text = random_text(random);
         const bool lower = i % 3 != 0;
         const std::vector<std::int32_t> ids = readers[lower]->encode(text);
-        cases += Json{{"text", text}, {"lower", lower}, {"ids", ids}, {"decoded", readers[lower]->decode(ids)}}.dump(
-                     -1, ' ', true) + "\n";
+        const Json line = {{"text", text}, {"lower", lower}, {"ids", ids}, {"decoded", readers[lower]->decode(ids)}};
+        cases += line.dump(-1, ' ', true) + "\n";
     }
     const TemporaryFolder scratch;
     write_text(scratch / "cases.jsonl", cases);
-    const ProcessOutput output = run_python("huggingface_tokenizers.py",
-                                            {"wordpiece", folder.string(), (scratch / "cases.jsonl").string()});
+    const ProcessOutput output =
+        run_python("huggingface_tokenizers.py", {"wordpiece", folder.string(), (scratch / "cases.jsonl").string()});
     if (output.exit_code == 77) DEFT_SKIP("no Python with the package tokenizers (name one in DEFT_PYTHON)");
     INFO(output.out);
     CHECK(output.exit_code == 0);
@@ -169,7 +171,8 @@ TEST_CASE("an encoder that remembers words gives what a fresh one gives") {
     const std::uint64_t seed = std::random_device()();
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
-    const auto wordpiece = std::make_shared<const WordPiece>(tiny("the\ndon\n'\nt\n##ing\n\xCF\x83\n##e\n##\xCF\x82\n"));
+    const auto wordpiece =
+        std::make_shared<const WordPiece>(tiny("the\ndon\n'\nt\n##ing\n\xCF\x83\n##e\n##\xCF\x82\n"));
     WordPieceEncoder encoder(wordpiece);
     for (int i = 0; i < 2000; ++i) {
         const std::string text = random_text(random);

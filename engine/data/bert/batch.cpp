@@ -51,14 +51,15 @@ std::vector<BertPlace> packed(std::span<const std::int64_t> lengths, std::int64_
         const std::int64_t length = lengths[draw];
         if (length > seqlen)
             throw Error(ErrorKind::usage, fmt::format("a sample of {} tokens in rows of {}", length, seqlen));
-        const auto row = std::find_if(used.begin(), used.end(), [&](std::int64_t u) { return u + length <= seqlen; }) -
-                         used.begin();
+        const auto row =
+            std::find_if(used.begin(), used.end(), [&](std::int64_t u) { return u + length <= seqlen; }) - used.begin();
         if (row == static_cast<std::ptrdiff_t>(used.size())) used.push_back(0);
         std::int64_t& end = used[static_cast<std::size_t>(row)];
         places.push_back({.draw = static_cast<std::int64_t>(draw), .row = row, .begin = end, .length = length});
         end += length;
     }
-    std::stable_sort(places.begin(), places.end(), [](const BertPlace& a, const BertPlace& b) { return a.row < b.row; });
+    std::stable_sort(places.begin(), places.end(),
+                     [](const BertPlace& a, const BertPlace& b) { return a.row < b.row; });
     return places;
 }
 

@@ -11,7 +11,7 @@ namespace deft::engine {
 
 // Where a sample lies in a batch.
 struct BertPlace {
-    std::int64_t draw = 0;    // its number in the draws of the batch
+    std::int64_t draw = 0;  // its number in the draws of the batch
     std::int64_t row = 0;
     std::int64_t begin = 0;   // its [CLS], whose output the order head reads
     std::int64_t length = 0;  // real
@@ -34,8 +34,8 @@ std::int64_t row_length(std::span<const std::int64_t> lengths, std::int64_t mult
 // One a row, in order.
 std::vector<BertPlace> one_a_row(std::span<const std::int64_t> lengths);
 
-// As few rows of `seqlen` as first fit decreasing finds (at most 11/9 of the fewest and less than one more; Dosa 2007): the longest
-// sample first, each into the first row with room. A function of the lengths alone.
+// As few rows of `seqlen` as first fit decreasing finds (at most 11/9 of the fewest and less than one more; Dosa 2007):
+// the longest sample first, each into the first row with room. A function of the lengths alone.
 // Errors: usage, for a sample longer than a row.
 std::vector<BertPlace> packed(std::span<const std::int64_t> lengths, std::int64_t seqlen);
 

@@ -22,7 +22,8 @@ kernels::PhiloxBlock draw(const MaskingKey& key, std::int64_t position) {
 
 void check_masking(const MaskingRule& rule) {
     const auto is_share = [](double share) { return share >= 0 && share <= 1; };
-    if (!is_share(rule.fraction) || !is_share(rule.mask) || !is_share(rule.random) || rule.mask + rule.random > 1 + 1e-9)
+    if (!is_share(rule.fraction) || !is_share(rule.mask) || !is_share(rule.random) ||
+        rule.mask + rule.random > 1 + 1e-9)
         throw Error(ErrorKind::config, "the shares of masking are no shares",
                     "give fraction, mask and random from 0 to 1, mask and random together at most 1");
 }

@@ -11,10 +11,10 @@
 namespace deft::engine {
 
 struct MaskingRule {
-    double fraction = 0.15;     // of the maskable tokens
-    double mask = 0.8;          // of the chosen: replaced by [MASK]
-    double random = 0.1;        // of the chosen: by any token but the special ones; the rest stay as they are
-    bool whole_words = false;   // a word's ## pieces are chosen together
+    double fraction = 0.15;    // of the maskable tokens
+    double mask = 0.8;         // of the chosen: replaced by [MASK]
+    double random = 0.1;       // of the chosen: by any token but the special ones; the rest stay as they are
+    bool whole_words = false;  // a word's ## pieces are chosen together
 };
 
 // Errors: config, for shares that are none.
@@ -37,8 +37,8 @@ class Masking {
     // are (length).
     //
     // Maskable are all but [PAD], [CLS], [SEP] and [MASK]; [UNK] stands for a word and is. Of n of them,
-    // max(1, floor(fraction x n + 1/2)) are chosen, uniformly without replacement. By whole words: words in random order
-    // as long as they fit that count, or one where none fits. A sample without maskable tokens gets no label.
+    // max(1, floor(fraction x n + 1/2)) are chosen, uniformly without replacement. By whole words: words in random
+    // order as long as they fit that count, or one where none fits. A sample without maskable tokens gets no label.
     void operator()(std::span<std::int32_t> tokens, std::span<std::int32_t> labels, const MaskingKey& key);
 
  private:

@@ -21,8 +21,8 @@ void append_sentence(std::int64_t begin, std::int64_t end, std::int64_t longest,
 
 // How many tokens of text the sample wants: the room, or fewer for a short one.
 std::int64_t target_length(const SampleShape& shape, std::uint64_t seed, std::int64_t sample) {
-    const kernels::PhiloxBlock draw = kernels::philox_block(seed, kernels::RandomPurpose::short_samples, 0, 0,
-                                                            static_cast<std::uint64_t>(sample), 0);
+    const kernels::PhiloxBlock draw =
+        kernels::philox_block(seed, kernels::RandomPurpose::short_samples, 0, 0, static_cast<std::uint64_t>(sample), 0);
     if (kernels::philox_uniform(draw.word[0]) >= shape.short_probability) return shape.room();
     return 2 + static_cast<std::int64_t>(draw.word[1] * static_cast<std::uint64_t>(shape.room() - 1) >> 32);
 }
@@ -33,8 +33,7 @@ std::int64_t sample_end(const std::vector<std::int64_t>& starts, std::int64_t fi
     const auto tokens_until = [&](std::int64_t end) { return starts[at(end)] - starts[at(first)]; };
     const std::int64_t fewest = shape.pairs ? 2 : 1;
     std::int64_t end = first + 1;
-    while (end < last && tokens_until(end + 1) <= shape.room() &&
-           (end - first < fewest || tokens_until(end) < target))
+    while (end < last && tokens_until(end + 1) <= shape.room() && (end - first < fewest || tokens_until(end) < target))
         ++end;
     const bool leaves_one = shape.pairs && end + 1 == last;
     if (!leaves_one) return end;
@@ -71,7 +70,8 @@ SampleIndex index_samples(const SentenceCorpus& corpus, const SampleShape& shape
         const auto last = static_cast<std::int64_t>(index.sentence_start.size()) - 1;
         while (index.sample_start.back() < last) {
             const std::int64_t target = target_length(shape, seed, index.samples());
-            index.sample_start.push_back(sample_end(index.sentence_start, index.sample_start.back(), last, shape, target));
+            index.sample_start.push_back(
+                sample_end(index.sentence_start, index.sample_start.back(), last, shape, target));
         }
     }
     return index;

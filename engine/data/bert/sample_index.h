@@ -19,8 +19,8 @@ struct SampleShape {
 };
 
 struct SampleIndex {
-    // (sentences + 1), in tokens. A sentence that is too long is several here, of lengths that differ by one at most:
-    // for pairs none is over half the room, so that any two in a row fit one sample.
+    // (sentences + 1), in tokens. A sentence that is too long is several here, of lengths that differ by one at most,
+    // which may part a word: for pairs none is over half the room, so that any two in a row fit one sample.
     std::vector<std::int64_t> sentence_start{0};
     std::vector<std::int64_t> sample_start{0};  // (samples + 1), in sentences
 
@@ -31,9 +31,9 @@ struct SampleIndex {
 };
 
 // A sample takes sentences as long as they fit, or, with short_probability, up to a target drawn from 2 .. room (Devlin
-// et al. 2019: so that fine-tuning on short texts finds what it knows), for pairs two of them at least. It leaves the
-// document's last sentence no place of its own where it can: it takes that one too, or gives it its own last for company.
-// Where it cannot (a document of one sentence), and in single-segment mode, a sample has one segment.
+// et al. 2019: fine-tuning meets short texts); for pairs it takes two at least. The last sentence of a document does
+// not become a pair's sample of its own if it fits the sample before, or if that can spare a sentence to go with it. A
+// sample of one sentence, and every sample without pairs, has one segment.
 // Errors: config, for a seqlen without room for a token in each segment.
 SampleIndex index_samples(const SentenceCorpus& corpus, const SampleShape& shape, std::uint64_t seed);
 

@@ -19,17 +19,17 @@ struct Segments {
     std::int32_t order = kernels::kIgnoreTarget;
 };
 
-Segments segments_of(const SentenceCorpus& corpus, const SampleIndex& index, const BertDraw& draw, bool pairs,
-                     std::uint64_t seed) {
+Segments segments_of(TokenSpan corpus, const SampleIndex& index, const BertDraw& draw, bool pairs, std::uint64_t seed) {
     const std::int64_t begin = index.first_token(draw.sample), count = index.tokens_of(draw.sample);
     const std::int64_t sentences = index.sentences_of(draw.sample);
-    if (!pairs || sentences < 2) return {corpus.tokens.part(begin, count), {}, kernels::kIgnoreTarget};
+    if (!pairs || sentences < 2) return {corpus.part(begin, count), {}, kernels::kIgnoreTarget};
     const kernels::PhiloxBlock block = kernels::philox_block(seed, kernels::RandomPurpose::sentence_pair, draw.epoch, 0,
                                                              static_cast<std::uint64_t>(draw.sample), 0);
-    const auto in_first = 1 + static_cast<std::int64_t>(block.word[0] * static_cast<std::uint64_t>(sentences - 1) >> 32);
+    const auto in_first =
+        1 + static_cast<std::int64_t>(block.word[0] * static_cast<std::uint64_t>(sentences - 1) >> 32);
     const std::int64_t first_sentence = index.sample_start[static_cast<std::size_t>(draw.sample)];
     const std::int64_t border = index.sentence_start[static_cast<std::size_t>(first_sentence + in_first)] - begin;
-    Segments segments{corpus.tokens.part(begin, border), corpus.tokens.part(begin + border, count - border), kInOrder};
+    Segments segments{corpus.part(begin, border), corpus.part(begin + border, count - border), kInOrder};
     if ((block.word[1] & 1) != 0) {
         std::swap(segments.a, segments.b);
         segments.order = kSwapped;
@@ -56,16 +56,17 @@ void cut_segments(std::int64_t& a, std::int64_t& b, std::int64_t room) {
         std::tie(a, b) = std::pair(room - half, half);
 }
 
-BertSamples::BertSamples(SentenceCorpus corpus, std::shared_ptr<const WordPiece> wordpiece, const SampleShape& shape,
-                         const MaskingRule& masking, std::uint64_t seed)
-    : corpus_(std::move(corpus)),
+BertSamples::BertSamples(const SentenceCorpus& corpus, std::shared_ptr<const WordPiece> wordpiece,
+                         const SampleShape& shape, const MaskingRule& masking, std::uint64_t seed)
+    : text_(corpus.tokens),
+      owner_(corpus.owner),
       wordpiece_(std::move(wordpiece)),
       shape_(shape),
       masking_(masking),
       seed_(seed),
-      index_(index_samples(corpus_, shape, seed)) {
+      index_(index_samples(corpus, shape, seed)) {
     check_masking(masking);
-    const auto [least, most] = token_range(corpus_.tokens);
+    const auto [least, most] = token_range(text_);
     if (least < 0 || most >= wordpiece_->vocab())
         throw Error(ErrorKind::config,
                     fmt::format("the corpus has tokens {} to {}, and its vocabulary only 0 to {}", least, most,
@@ -85,7 +86,7 @@ void BertSamples::write_unmasked(const BertDraw& draw, std::int64_t length, Bert
         throw Error(ErrorKind::config,
                     fmt::format("a length of {} tokens leaves no text beside the special tokens of a sample", length),
                     fmt::format("give a length of {} or more", shortest_cut()));
-    const Segments segments = segments_of(corpus_, index_, draw, shape_.pairs, seed_);
+    const Segments segments = segments_of(text_, index_, draw, shape_.pairs, seed_);
     const bool pair = segments.b.size > 0;
     std::int64_t a = segments.a.size, b = segments.b.size;
     cut_segments(a, b, length - (pair ? 3 : 2));
@@ -97,7 +98,8 @@ void BertSamples::write_unmasked(const BertDraw& draw, std::int64_t length, Bert
     if (pair) append(segments.b, b, v.sep, 1, out);
 }
 
-BertReader::BertReader(const BertSamples& samples) : samples_(&samples), masking_(samples.wordpiece(), samples.masking()) {
+BertReader::BertReader(const BertSamples& samples)
+    : samples_(&samples), masking_(samples.wordpiece(), samples.masking()) {
     const auto longest = static_cast<std::size_t>(samples.shape().seqlen);
     sample_.tokens.reserve(longest);
     sample_.types.reserve(longest);

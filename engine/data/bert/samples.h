@@ -42,8 +42,8 @@ void cut_segments(std::int64_t& a, std::int64_t& b, std::int64_t room);
 // Immutable: safe to share between threads.
 class BertSamples {
  public:
-    // Errors: config, for a corpus with tokens that the vocabulary lacks, a shape without room, or shares that are none.
-    BertSamples(SentenceCorpus corpus, std::shared_ptr<const WordPiece> wordpiece, const SampleShape& shape,
+    // Errors: config, for tokens that the vocabulary lacks, a shape without room, or shares that are none.
+    BertSamples(const SentenceCorpus& corpus, std::shared_ptr<const WordPiece> wordpiece, const SampleShape& shape,
                 const MaskingRule& masking, std::uint64_t seed);
 
     std::int64_t size() const { return index_.samples(); }
@@ -65,7 +65,8 @@ class BertSamples {
     void write_unmasked(const BertDraw& draw, std::int64_t length, BertSample& out) const;
 
  private:
-    SentenceCorpus corpus_;
+    TokenSpan text_;
+    std::shared_ptr<const void> owner_;  // keeps text_ alive
     std::shared_ptr<const WordPiece> wordpiece_;
     SampleShape shape_;
     MaskingRule masking_;

@@ -15,11 +15,11 @@
 namespace deft::engine {
 
 struct SentenceCorpus {
-    TokenSpan tokens;                              // no special tokens, no marks between documents
-    std::vector<std::int64_t> sentence_start{0};   // (sentences + 1), in tokens
-    std::vector<std::int64_t> document_start{0};   // (documents + 1), in sentences
-    std::int64_t bytes = 0;                        // of the text, where it is known
-    std::shared_ptr<const void> owner;             // keeps `tokens` alive
+    TokenSpan tokens;                             // no special tokens, no marks between documents
+    std::vector<std::int64_t> sentence_start{0};  // (sentences + 1), in tokens
+    std::vector<std::int64_t> document_start{0};  // (documents + 1), in sentences
+    std::int64_t bytes = 0;                       // of the text, where it is known
+    std::shared_ptr<const void> owner;            // keeps `tokens` alive
 
     std::int64_t sentences() const { return static_cast<std::int64_t>(sentence_start.size()) - 1; }
     std::int64_t documents() const { return static_cast<std::int64_t>(document_start.size()) - 1; }

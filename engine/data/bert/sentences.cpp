@@ -27,15 +27,14 @@ constexpr bool is_ideographic_stop(char32_t c) {
 }
 
 constexpr bool is_closing(char32_t c) {
-    constexpr char32_t kClosing[] = {'"',    '\'',   ')',    ']',    '}',   0xBB,
-                                     0x2019, 0x201D, 0x300D, 0x300F, 0xFF09};
+    constexpr char32_t kClosing[] = {'"', '\'', ')', ']', '}', 0xBB, 0x2019, 0x201D, 0x300D, 0x300F, 0xFF09};
     return std::find(std::begin(kClosing), std::end(kClosing), c) != std::end(kClosing);
 }
 
 // Whether the word that ends before the stop at `at` is an initial or a short form that a name or number follows.
 bool is_short_form(std::string_view text, std::size_t at) {
-    constexpr std::string_view kShortForms[] = {"Mr",  "Mrs", "Ms",  "Dr",  "Prof", "Rev", "Hon", "St", "Gen", "Col",
-                                                "Capt", "Lt", "Sgt", "No",  "Fig",  "Vol", "vs",  "cf", "e.g", "i.e"};
+    constexpr std::string_view kShortForms[] = {"Mr",   "Mrs", "Ms",  "Dr", "Prof", "Rev", "Hon", "St", "Gen", "Col",
+                                                "Capt", "Lt",  "Sgt", "No", "Fig",  "Vol", "vs",  "cf", "e.g", "i.e"};
     std::size_t begin = at;
     while (begin > 0 && !is_space(text[begin - 1]) && text[begin - 1] != '(') --begin;
     const std::string_view word = text.substr(begin, at - begin);

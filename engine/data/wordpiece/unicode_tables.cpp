@@ -70,9 +70,8 @@ void append_decomposition(char32_t code, std::u32string& out) {
         if (syllable % kTailCount != 0) out += kTails + syllable % kTailCount;
         return;
     }
-    const Decomposition* found =
-        std::lower_bound(std::begin(kDecompositions), std::end(kDecompositions), code,
-                         [](const Decomposition& row, char32_t c) { return row.code < c; });
+    const Decomposition* found = std::lower_bound(std::begin(kDecompositions), std::end(kDecompositions), code,
+                                                  [](const Decomposition& row, char32_t c) { return row.code < c; });
     if (found == std::end(kDecompositions) || found->code != code) {
         out += code;
         return;

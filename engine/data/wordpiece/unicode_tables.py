@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the .inc files beside it: python3 unicode_tables.py
 
-What BERT's tokenizer asks of Unicode: general categories, lower case, canonical decomposition. The tables decide ids, so
-they are pinned: only a Python whose unicodedata is of that version (3.11 has it) may write them.
+What BERT's tokenizer asks of Unicode: general categories, lower case, canonical decomposition. The tables decide ids,
+so they are pinned: only a Python whose unicodedata is of that version (3.11 has it) may write them.
 """
 import pathlib
 import sys

@@ -18,8 +18,8 @@ struct WordPieceVocabulary {
 inline constexpr std::string_view kContinuation = "##";
 inline constexpr const char* kVocabTxt = "vocab.txt";
 
-// The file may be packed (.gz, .zst). Errors: io, where it cannot be read; config, with the line: a token twice or none,
-// no UTF-8, CRLF line ends, no [PAD], [UNK], [CLS], [SEP] or [MASK].
+// The file may be packed (.gz, .zst). Errors: io, where it cannot be read; config, with the line: a token twice or
+// none, no UTF-8, CRLF line ends, no [PAD], [UNK], [CLS], [SEP] or [MASK].
 WordPieceVocabulary read_vocab_txt(const std::filesystem::path& file);
 
 // Of text in memory; `file` is for the messages.

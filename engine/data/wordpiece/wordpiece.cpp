@@ -93,8 +93,8 @@ std::string WordPiece::decode(std::span<const std::int32_t> tokens) const {
     std::string text;
     for (const std::int32_t id : tokens) {
         if (id < 0 || id >= vocab())
-            throw Error(ErrorKind::config, fmt::format("token {} is not of this vocabulary, whose ids are 0 to {}", id,
-                                                       vocab() - 1),
+            throw Error(ErrorKind::config,
+                        fmt::format("token {} is not of this vocabulary, whose ids are 0 to {}", id, vocab() - 1),
                         "use the vocabulary that the tokens were made with");
         const std::string& token = vocabulary_.tokens[static_cast<std::size_t>(id)];
         const bool joined = continues_word(id) && !text.empty();
