@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace deft {
@@ -35,6 +36,26 @@ inline Utf8Character decode_utf8(std::string_view text, std::size_t at) {
 }
 
 bool is_valid_utf8(std::string_view text);
+
+// code: at most U+10FFFF and no surrogate.
+inline void append_utf8(char32_t code, std::string& out) {
+    const auto tail = [&](int shift) { out += static_cast<char>(0x80 | (code >> shift & 0x3F)); };
+    if (code < 0x80) {
+        out += static_cast<char>(code);
+    } else if (code < 0x800) {
+        out += static_cast<char>(0xC0 | code >> 6);
+        tail(0);
+    } else if (code < 0x10000) {
+        out += static_cast<char>(0xE0 | code >> 12);
+        tail(6);
+        tail(0);
+    } else {
+        out += static_cast<char>(0xF0 | code >> 18);
+        tail(12);
+        tail(6);
+        tail(0);
+    }
+}
 
 // A byte that is no UTF-8 counts as a code point of its own.
 std::int64_t count_code_points(std::string_view text);

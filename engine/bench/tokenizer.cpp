@@ -4,14 +4,26 @@
 
 namespace deft::engine {
 
-double tokenizer_rate(const Tokenizer& tokenizer, std::string_view text) {
+namespace {
+
+template <class Encoder>
+double encoding_rate(Encoder encoder, std::string_view text) {
     using Clock = std::chrono::steady_clock;
-    Encoder encoder(tokenizer);
     std::vector<std::int32_t> tokens;
     tokens.reserve(text.size());
     const Clock::time_point start = Clock::now();
     encoder.encode(text, tokens);
     return static_cast<double>(text.size()) / std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+double tokenizer_rate(const Tokenizer& tokenizer, std::string_view text) {
+    return encoding_rate(Encoder(tokenizer), text);
+}
+
+double tokenizer_rate(const std::shared_ptr<const WordPiece>& wordpiece, std::string_view text) {
+    return encoding_rate(WordPieceEncoder(wordpiece), text);
 }
 
 }  // namespace deft::engine

@@ -88,17 +88,17 @@ IndexedDataset::IndexedDataset(const fs::path& prefix) : bin_(bin_file(prefix)) 
     const std::byte* lengths = bytes.data() + kHeaderBytes;
     const std::byte* offsets = lengths + 4 * sequences;
     const std::byte* documents = offsets + 8 * sequences;
-    sequences_ = static_cast<std::int64_t>(sequences);
-    std::vector<std::int64_t> sequence_start{0};  // in tokens
-    sequence_start.reserve(sequences + 1);
-    for (std::int64_t s = 0; s < sequences_; ++s) {
+    const auto count = static_cast<std::int64_t>(sequences);
+    sequence_start_.reserve(sequences + 1);
+    sequence_start_.push_back(0);
+    for (std::int64_t s = 0; s < count; ++s) {
         const auto length = load<std::int32_t>(lengths + 4 * s);
         if (length < 0) refuse(file, fmt::format("sequence {} has length {}", s, length));
         require_equal(file, "the byte offset of sequence", s, load<std::int64_t>(offsets + 8 * s),
-                      sequence_start.back() * tokens_.width);
-        sequence_start.push_back(sequence_start.back() + length);
+                      sequence_start_.back() * tokens_.width);
+        sequence_start_.push_back(sequence_start_.back() + length);
     }
-    tokens_.size = sequence_start.back();
+    tokens_.size = sequence_start_.back();
     const auto bin_bytes = static_cast<std::int64_t>(bin_.bytes().size());
     if (bin_bytes != tokens_.size * tokens_.width)
         refuse(bin_file(prefix), fmt::format("{} bytes where its index tells of {}: truncated, or of another dataset",
@@ -108,12 +108,12 @@ IndexedDataset::IndexedDataset(const fs::path& prefix) : bin_(bin_file(prefix)) 
     std::int64_t previous = 0;
     for (std::uint64_t d = 0; d < borders; ++d) {
         const auto sequence = load<std::int64_t>(documents + 8 * d);
-        if (sequence < previous || sequence > sequences_)
-            refuse(file, fmt::format("document {} begins at sequence {} of {}", d, sequence, sequences_));
-        document_start_.push_back(sequence_start[static_cast<std::size_t>(sequence)]);
+        if (sequence < previous || sequence > count)
+            refuse(file, fmt::format("document {} begins at sequence {} of {}", d, sequence, count));
+        first_sequence_.push_back(sequence);
         previous = sequence;
     }
-    if (document_start_.front() != 0 || previous != sequences_)
+    if (document_start(0) != 0 || previous != count)
         refuse(file, "its documents do not cover its sequences");
 }
 
@@ -141,6 +141,15 @@ IndexedDatasetWriter::~IndexedDatasetWriter() {
 }
 
 void IndexedDatasetWriter::add_document(std::span<const std::int32_t> tokens) {
+    add_sequence(tokens);
+    end_document();
+}
+
+void IndexedDatasetWriter::end_document() {
+    borders_.push_back(static_cast<std::int64_t>(lengths_.size()));
+}
+
+void IndexedDatasetWriter::add_sequence(std::span<const std::int32_t> tokens) {
     if (tokens.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
         throw Error(ErrorKind::io, "a document of more than 2^31 - 1 tokens does not fit the format", "split it");
     const void* data = tokens.data();
@@ -170,14 +179,14 @@ void IndexedDatasetWriter::finish() {
     append(bytes, kVersion);
     append(bytes, width_ == 2 ? kUint16 : kInt32);
     append(bytes, sequences);
-    append(bytes, sequences + 1);
+    append(bytes, static_cast<std::uint64_t>(borders_.size()));
     for (const std::int32_t length : lengths_) append(bytes, length);
     std::int64_t offset = 0;
     for (const std::int32_t length : lengths_) {
         append(bytes, offset);
         offset += std::int64_t{length} * width_;
     }
-    for (std::int64_t d = 0; d <= documents(); ++d) append(bytes, d);
+    for (const std::int64_t border : borders_) append(bytes, border);
     write_file_atomically(idx_file(prefix_), bytes);
 }
 

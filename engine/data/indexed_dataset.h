@@ -28,17 +28,21 @@ class IndexedDataset {
     // Errors: io, naming the file and what is wrong with it: foreign, truncated, files of two datasets.
     explicit IndexedDataset(const std::filesystem::path& prefix);
 
-    std::int64_t documents() const { return static_cast<std::int64_t>(document_start_.size()) - 1; }
-    std::int64_t sequences() const { return sequences_; }
+    std::int64_t documents() const { return static_cast<std::int64_t>(first_sequence_.size()) - 1; }
+    std::int64_t sequences() const { return static_cast<std::int64_t>(sequence_start_.size()) - 1; }
     TokenSpan tokens() const { return tokens_; }
     // Of document d; d == documents(): the number of all tokens.
-    std::int64_t document_start(std::int64_t d) const { return document_start_[static_cast<std::size_t>(d)]; }
+    std::int64_t document_start(std::int64_t d) const { return sequence_start(first_sequence(d)); }
+    // Of sequence s, in tokens; s == sequences(): the number of all tokens.
+    std::int64_t sequence_start(std::int64_t s) const { return sequence_start_[static_cast<std::size_t>(s)]; }
+    // Of document d; d == documents(): the number of all sequences.
+    std::int64_t first_sequence(std::int64_t d) const { return first_sequence_[static_cast<std::size_t>(d)]; }
 
  private:
     MappedFile bin_;
-    std::int64_t sequences_ = 0;
     TokenSpan tokens_;
-    std::vector<std::int64_t> document_start_;  // (documents + 1), in tokens
+    std::vector<std::int64_t> sequence_start_;  // (sequences + 1), in tokens
+    std::vector<std::int64_t> first_sequence_;  // (documents + 1)
 };
 
 // Documents [first, last) of a dataset; `bytes` stays 0, see text_bytes().
@@ -55,16 +59,20 @@ class IndexedDatasetWriter {
 
     // One sequence, a document of its own; its last token should be the end-of-document token.
     void add_document(std::span<const std::int32_t> tokens);
+    // A sequence of the document that end_document() closes.
+    void add_sequence(std::span<const std::int32_t> tokens);
+    void end_document();
     void finish();
 
-    std::int64_t documents() const { return static_cast<std::int64_t>(lengths_.size()); }
+    std::int64_t documents() const { return static_cast<std::int64_t>(borders_.size()) - 1; }
     std::int64_t tokens() const { return tokens_; }
 
  private:
     std::filesystem::path prefix_;
     int width_;
     std::FILE* bin_ = nullptr;
-    std::vector<std::int32_t> lengths_;  // (S)
+    std::vector<std::int32_t> lengths_;     // (S)
+    std::vector<std::int64_t> borders_{0};  // (D)
     std::vector<std::uint16_t> narrow_;
     std::int64_t tokens_ = 0;
 };

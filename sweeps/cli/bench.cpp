@@ -120,16 +120,31 @@ int run_tokenizer(const TokenizerArguments& arguments) {
     using engine::Tokenizer;
     const std::string text = read_text_file(arguments.text);
     if (text.empty()) throw Error(ErrorKind::usage, arguments.text + " is empty", "name a file with some text");
-    const Tokenizer tokenizer =
-        arguments.tokenizer.empty() ? Tokenizer::bytes() : engine::load_tokenizer(arguments.tokenizer);
     std::vector<double> rates;
-    for (int round = 0; round < arguments.rounds; ++round) rates.push_back(engine::tokenizer_rate(tokenizer, text));
+    std::string name;
+    std::int32_t vocab = 0;
+    const auto measure = [&](const auto& tokenizer) {
+        for (int round = 0; round < arguments.rounds; ++round)
+            rates.push_back(engine::tokenizer_rate(tokenizer, text));
+    };
+    const std::filesystem::path folder = arguments.tokenizer;
+    if (!folder.empty() && find_text_file(folder / engine::kVocabTxt)) {
+        const auto wordpiece = engine::load_wordpiece(folder);
+        name = "WordPiece, uncased";
+        vocab = wordpiece->vocab();
+        measure(wordpiece);
+    } else {
+        const Tokenizer tokenizer = folder.empty() ? Tokenizer::bytes() : engine::load_tokenizer(folder);
+        name = tokenizer.name();
+        vocab = tokenizer.vocab();
+        measure(tokenizer);
+    }
     const auto megabytes = [](double bytes) { return fmt::format("{:.1f}", bytes / 1e6); };
     reporting::Table table;
     table.caption = fmt::format("Encoding on one thread, {} rounds", arguments.rounds);
     table.columns = {
         {"tokenizer", reporting::Align::left}, {"vocabulary"}, {"text, MB"}, {"median MB/s"}, {"best MB/s"}};
-    table.rows = {{tokenizer.name(), std::to_string(tokenizer.vocab()), megabytes(static_cast<double>(text.size())),
+    table.rows = {{name, std::to_string(vocab), megabytes(static_cast<double>(text.size())),
                    megabytes(median(rates)), megabytes(*std::max_element(rates.begin(), rates.end()))}};
     print(reporting::render_terminal(table, output_width()));
     return kExitOk;
@@ -208,7 +223,8 @@ void add_bench(CLI::App& app, Context& context) {
     auto encoding = std::make_shared<TokenizerArguments>();
     CLI::App* tokenizer = command->add_subcommand("tokenizer", "Encoding text, one thread");
     tokenizer->add_option("--text", encoding->text, "A text file, plain, .gz or .zst")->required();
-    tokenizer->add_option("--tokenizer", encoding->tokenizer, "A folder with vocab.json and merges.txt; bytes without");
+    tokenizer->add_option("--tokenizer", encoding->tokenizer,
+                          "A folder with vocab.json and merges.txt, or with vocab.txt; bytes without");
     tokenizer->add_option("--rounds", encoding->rounds, "Rounds")->capture_default_str()->check(CLI::Range(1, 100));
     tokenizer->callback([encoding, &context] { context.exit_code = run_tokenizer(*encoding); });
     auto reading = std::make_shared<CorpusArguments>();

@@ -3,13 +3,15 @@
 
 huggingface_tokenizers.py encode FOLDER CASES   vocab.json, merges.txt and tokenizer.json against {"text", "ids"} a line
 huggingface_tokenizers.py train TEXT FOLDER     learns from TEXT, one document, and compares merges with FOLDER's
+huggingface_tokenizers.py wordpiece FOLDER CASES   vocab.txt against {"text", "lower", "ids", "decoded"} a line
 """
 import json
 import pathlib
 import sys
+import unicodedata
 
 try:
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 except ImportError:
     sys.exit(77)
 
@@ -56,9 +58,43 @@ def check_training(text, folder):
     return 0
 
 
+def wordpiece(folder, lower):
+    tokenizer = Tokenizer(models.WordPiece.from_file(str(folder / "vocab.txt"), unk_token="[UNK]",
+                                                     max_input_chars_per_word=100))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lower)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece(cleanup=False)
+    return tokenizer
+
+
+def is_old(character):
+    """Unchanged since Unicode 3.2: the package's tables are older than ours."""
+    return unicodedata.category(character) == unicodedata.ucd_3_2_0.category(character)
+
+
+def check_wordpiece(folder, cases):
+    readers = {lower: wordpiece(folder, lower) for lower in (False, True)}
+    count = 0
+    for line in cases.read_text(encoding="ascii").splitlines():
+        case = json.loads(line)
+        if not all(map(is_old, case["text"])):
+            continue
+        count += 1
+        reader = readers[case["lower"]]
+        found = reader.encode(case["text"]).ids
+        if found != case["ids"]:
+            print(f"{case['text']!r}: {found}, not {case['ids']}")
+            return 1
+        if (decoded := reader.decode(found)) != case["decoded"]:
+            print(f"{found}: {decoded!r}, not {case['decoded']!r}")
+            return 1
+    print(f"{count} texts of old characters")
+    return 0 if count >= 500 else 1
+
+
 def main():
     command, first, second = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    return check_encoding(first, second) if command == "encode" else check_training(first, second)
+    return {"encode": check_encoding, "train": check_training, "wordpiece": check_wordpiece}[command](first, second)
 
 
 sys.exit(main())

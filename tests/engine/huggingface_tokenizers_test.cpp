@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/process.h"
+#include "base/utf8.h"
 #include "engine/data/bpe/bpe_trainer.h"
 #include "engine/data/bpe/unicode_classes.h"
 #include "engine/data/tokenizer.h"
@@ -25,14 +26,6 @@ deft::ProcessOutput compare(const std::string& command, const fs::path& first, c
     return deft::run_process({python == nullptr ? "python3" : python,
                               DEFT_SOURCE_DIR "/tests/engine/huggingface_tokenizers.py", command, first.string(),
                               second.string()});
-}
-
-std::string utf8(std::uint32_t c) {
-    const auto tail = [&](int shift) { return static_cast<char>(0x80 | (c >> shift & 0x3F)); };
-    if (c < 0x80) return {static_cast<char>(c)};
-    if (c < 0x800) return {static_cast<char>(0xC0 | c >> 6), tail(0)};
-    if (c < 0x10000) return {static_cast<char>(0xE0 | c >> 12), tail(6), tail(0)};
-    return {static_cast<char>(0xF0 | c >> 18), tail(12), tail(6), tail(0)};
 }
 
 // A character whose class every Unicode version since 14 gives alike: letters, numbers, spaces, marks, symbols.
@@ -60,7 +53,10 @@ std::string random_text(std::mt19937_64& random) {
     std::string text;
     const std::size_t count = random() % 40;
     for (std::size_t i = 0; i < count; ++i)
-        text += random() % 2 == 0 ? words[random() % words.size()] : utf8(random_character(random));
+        if (random() % 2 == 0)
+            text += words[random() % words.size()];
+        else
+            deft::append_utf8(random_character(random), text);
     if (random() % 10 == 0)
         for (std::size_t i = 0; i < 300; ++i) text += "aenst"[random() % 5];
     return text;

@@ -1,0 +1,97 @@
+#pragma once
+// BERT's pretraining samples, each a pure function of (seed, epoch, sample id, length):
+//
+//   [CLS] A [SEP] B [SEP]   two runs of sentences that follow one another in a document, in either order: the sentence
+//                           order prediction of Lan et al. 2020 (ALBERT), section 3.1
+//   [CLS] A [SEP]           one segment, no order to predict (Liu et al. 2019, RoBERTa: DOC-SENTENCES)
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/data/bert/masking.h"
+#include "engine/data/bert/sample_index.h"
+#include "engine/data/bert/sentence_corpus.h"
+#include "kernels/types.h"
+
+namespace deft::engine {
+
+// What the order head should say; kernels::kIgnoreTarget for a sample of one segment.
+inline constexpr std::int32_t kInOrder = 0, kSwapped = 1;
+
+// Its length is the real length: nothing here is padding.
+struct BertSample {
+    std::vector<std::int32_t> tokens;
+    std::vector<std::int32_t> types;   // 0 up to the first [SEP], 1 behind it
+    std::vector<std::int32_t> labels;  // kIgnoreTarget where nothing is masked
+    std::int32_t order = kernels::kIgnoreTarget;
+
+    std::int64_t length() const { return static_cast<std::int64_t>(tokens.size()); }
+};
+
+// What a sample is drawn by. The epoch may be any count that tells the times apart that a sample is used.
+struct BertDraw {
+    std::int64_t sample = 0;
+    std::uint64_t epoch = 0;
+};
+
+// Takes from the end of the longer segment, of the second where they are equally long, until both have `room`.
+void cut_segments(std::int64_t& a, std::int64_t& b, std::int64_t room);
+
+// Immutable: safe to share between threads.
+class BertSamples {
+ public:
+    // Errors: config, for tokens that the vocabulary lacks, a shape without room, or shares that are none.
+    BertSamples(const SentenceCorpus& corpus, std::shared_ptr<const WordPiece> wordpiece, const SampleShape& shape,
+                const MaskingRule& masking, std::uint64_t seed);
+
+    std::int64_t size() const { return index_.samples(); }
+    const SampleShape& shape() const { return shape_; }
+    // Special tokens included; the same in every epoch.
+    std::int64_t real_length(std::int64_t sample) const;
+    // The shortest length that samples can be cut to: a token in each segment.
+    std::int64_t shortest_cut() const { return shape_.pairs ? 5 : 3; }
+
+    const SampleIndex& index() const { return index_; }
+    const std::shared_ptr<const WordPiece>& wordpiece() const { return wordpiece_; }
+    const MaskingRule& masking() const { return masking_; }
+    std::uint64_t seed() const { return seed_; }
+
+    // Writes the sample before masking, cut to `length` tokens where it is longer: the longer segment loses its end
+    // first, every segment keeps its [SEP]. Labels are left as they are. Of the whole sample, the tokens are the same
+    // in every epoch but for their order. Errors: usage, for no such sample; config, for a length under
+    // shortest_cut().
+    void write_unmasked(const BertDraw& draw, std::int64_t length, BertSample& out) const;
+
+ private:
+    TokenSpan text_;
+    std::shared_ptr<const void> owner_;  // keeps text_ alive
+    std::shared_ptr<const WordPiece> wordpiece_;
+    SampleShape shape_;
+    MaskingRule masking_;
+    std::uint64_t seed_;
+    SampleIndex index_;
+};
+
+// Reads samples into buffers that it keeps: after the first, nothing is allocated. One a thread.
+class BertReader {
+ public:
+    explicit BertReader(const BertSamples& samples);
+
+    const BertSamples& samples() const { return *samples_; }
+
+    // As write_unmasked, then masked: the count of masked tokens is that of the cut sample, at least one. Valid until
+    // the next call.
+    const BertSample& read(const BertDraw& draw, std::int64_t length);
+
+    // For difficulty metrics: the whole sample, nothing masked; real_length(sample) tokens. Valid until the next call.
+    std::span<const std::int32_t> tokens(std::int64_t sample);
+
+ private:
+    const BertSamples* samples_;
+    Masking masking_;
+    BertSample sample_;
+};
+
+}  // namespace deft::engine
