@@ -56,7 +56,7 @@ using namespace deft::engine;
 
 TEST_CASE("a training step allocates nothing of its own") {
     TrainerConfig config = tiny_config(4, 37, 6);
-    config.techniques.random_ltd = Pacing{8, 37, 4, 40, 1};
+    config.techniques.routing = random_ltd(config.model.layers, Pacing{8, 37, 4, 40, 1});
     config.techniques.seqtru = Pacing{8, 37, 1, 30, 1};
     config.micro_batch_size = 4;
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);

@@ -22,7 +22,7 @@ namespace {
 TrainerConfig with_techniques() {
     TrainerConfig config = tiny_config();
     config.techniques.seqtru = Pacing{5, 13, 1, 8, 1};
-    config.techniques.random_ltd = Pacing{4, 13, 1, 12, 1};
+    config.techniques.routing = random_ltd(config.model.layers, Pacing{4, 13, 1, 12, 1});
     return config;
 }
 

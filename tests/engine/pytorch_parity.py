@@ -48,10 +48,10 @@ def block(x, w, prefix):
 
 
 x = weights["wte.weight"][token] + weights["wpe.weight"][:token.shape[1]]
-first = int(meta["first_dropped_layer"])
+sets = [int(number) for number in meta["kept_set_of_layer"].split(",")] if kept is not None else [-1] * layers
 for layer in range(layers):
-    if kept is not None and first <= layer < first + kept.shape[0]:
-        index = kept[layer - first].long().unsqueeze(-1).expand(-1, -1, x.shape[-1])
+    if sets[layer] >= 0:
+        index = kept[sets[layer]].long().unsqueeze(-1).expand(-1, -1, x.shape[-1])
         x = x.scatter(1, index, block(x.gather(1, index), weights, f"h.{layer}."))
     else:
         x = block(x, weights, f"h.{layer}.")

@@ -29,7 +29,7 @@ struct Folder {
 // Trains two steps, then lays open the third.
 void write_third_step(const fs::path& file) {
     TrainerConfig config = tiny_config(4, 13, 5);
-    config.techniques.random_ltd = keep_always(7);
+    keep_tokens(config, 7);
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     Trainer trainer(config, corpus, 1);
     for (int i = 0; i < 2; ++i) trainer.step();
