@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/json.h"
 #include "base/sha256.h"
+#include "engine/data_efficiency/routing/routing.h"
 #include "experiments/datasets/load.h"
 #include "experiments/evaluation/task.h"
 
@@ -49,6 +52,27 @@ void resolve_data_if_present(TrialConfig& config) {
     }
 }
 
+namespace {
+
+// What was added later is written only where it differs from its default, so that older trials keep their hashes.
+Json routing_json(const RoutingConfig& routing, const std::vector<std::int32_t>& default_layers) {
+    Json json = {{"min", routing.min},
+                 {"max", routing.max},
+                 {"step", routing.step},
+                 {"duration", routing.duration},
+                 {"steps", routing.steps}};
+    if (routing.pacing != "linear") {
+        json["pacing"] = routing.pacing;
+        json["root_degree"] = routing.root_degree;
+    }
+    if (!std::equal(routing.layers.begin(), routing.layers.end(), default_layers.begin(), default_layers.end()))
+        json["layers"] = routing.layers;
+    if (routing.keep_first != 0) json["keep_first"] = routing.keep_first;
+    return json;
+}
+
+}  // namespace
+
 Json to_json(const TrialConfig& c) {
     Json json;
     json["result_epoch"] = kResultEpoch;
@@ -88,12 +112,12 @@ Json to_json(const TrialConfig& c) {
                                             {"root_degree", m.root_degree}, {"min", m.min},
                                             {"max", m.max},                 {"difficulty_step", m.difficulty_step},
                                             {"duration", m.duration},       {"steps", m.steps}};
-    if (c.random_ltd)
-        json["random_ltd"] = {{"min", c.random_ltd->min},
-                              {"max", c.random_ltd->max},
-                              {"step", c.random_ltd->step},
-                              {"duration", c.random_ltd->duration},
-                              {"steps", c.random_ltd->steps}};
+    if (c.random_ltd) json["random_ltd"] = routing_json(*c.random_ltd, engine::all_but_first_and_last(c.model.layers));
+    if (c.token_bypass) {
+        json["token_bypass"] = routing_json(c.token_bypass->routing, engine::middle_half(c.model.layers));
+        json["token_bypass"]["decay"] = c.token_bypass->decay;
+        json["token_bypass"]["special_tokens"] = c.token_bypass->special_tokens;
+    }
     json["eval"] = {{"validation_tokens", c.eval.validation_tokens},
                     {"tasks", c.eval.tasks},
                     {"documents", c.eval.documents},
@@ -110,7 +134,7 @@ Json to_json(const TrialConfig& c) {
 
 namespace {
 
-// parse_trial_config() wants one of the two.
+// parse_trial_config() wants one of the two, or neither of what is constant.
 void drop_unset_duration(Json& growing) {
     for (const char* key : {"duration", "steps"})
         if (growing.at(key) == 0) growing.erase(key);
@@ -140,7 +164,8 @@ TrialConfig from_json(const Json& json) {
     tables["checkpoint"] = local.at("checkpoint");
     if (tables.contains("curriculum"))
         for (auto& metric : tables["curriculum"]) drop_unset_duration(metric);
-    if (tables.contains("random_ltd")) drop_unset_duration(tables["random_ltd"]);
+    for (const char* routing : {"random_ltd", "token_bypass"})
+        if (tables.contains(routing)) drop_unset_duration(tables[routing]);
     TrialConfig config = parse_trial_config(deft::from_json(tables, Place{"trial.json"}), seed,
                                             local.at("base_folder").get<std::string>());
     config.data.sha256 = sha;

@@ -77,12 +77,24 @@ struct CurriculumConfig {
     const CurriculumMetric* find(const std::string& metric) const;
 };
 
-struct RandomLtdConfig {
+// Kept tokens of the layers that take only some: [random_ltd], [token_bypass].
+struct RoutingConfig {
     std::int64_t min = 16;
     std::int64_t max = 0;   // 0: seqlen
     std::int64_t step = 8;  // kept tokens grow in multiples of this
+    std::string pacing = "linear";  // linear | root
+    double root_degree = 2;
     double duration = 0;
-    std::int64_t steps = 0;
+    std::int64_t steps = 0;            // 0 and duration 0: constant, where min == max
+    std::vector<std::int64_t> layers;  // ascending from 0; in TOML also "1-22"; default: all but the first and last, of
+                                       // token_bypass the middle half
+    std::int64_t keep_first = 0;       // positions kept always
+};
+
+struct TokenBypassConfig {
+    RoutingConfig routing;
+    double decay = 0.995;                      // of the average of an entry's losses, a step
+    std::vector<std::int64_t> special_tokens;  // ids that are kept always
 };
 
 struct EvalConfig {
@@ -106,16 +118,17 @@ struct TrialConfig {
     DataConfig data;
     TrainConfig train;
     std::optional<CurriculumConfig> curriculum;
-    std::optional<RandomLtdConfig> random_ltd;
+    std::optional<RoutingConfig> random_ltd;
+    std::optional<TokenBypassConfig> token_bypass;  // or random_ltd
     EvalConfig eval;
     CheckpointConfig checkpoint;
     std::int64_t log_every = 10;  // steps; not part of the hash
     std::string base_folder;      // where relative files start; not part of the hash
 };
 
-// Tables: [model] [data] [train] [curriculum.METRIC] [random_ltd] [eval] [checkpoint], and log_every. A [curriculum] or
-// [random_ltd] with enabled = false is absent. Errors: config with the place: unknown keys (did-you-mean), wrong types,
-// values that make no sense together, a budget smaller than one step.
+// Tables: [model] [data] [train] [curriculum.METRIC] [random_ltd] [token_bypass] [eval] [checkpoint], and log_every. A
+// [curriculum], [random_ltd] or [token_bypass] with enabled = false is absent. Errors: config with the place: unknown
+// keys (did-you-mean), wrong types, values that make no sense together, a budget smaller than one step.
 TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder);
 
 // Layer-averaged tokens at which this trial stops: budget_tokens x budget_fraction, rounded.

@@ -24,6 +24,17 @@ engine::Pacing pacing_of(const CurriculumMetric& metric, std::int64_t baseline_s
             metric.pacing == "root" ? metric.root_degree : 1};
 }
 
+std::vector<std::int32_t> ids(const std::vector<std::int64_t>& values) {
+    return {values.begin(), values.end()};
+}
+
+engine::Routing routing_of(const RoutingConfig& routing, std::int64_t baseline_steps) {
+    const engine::Pacing kept{routing.min, routing.max, routing.step,
+                              duration_steps(routing.duration, routing.steps, baseline_steps),
+                              routing.pacing == "root" ? routing.root_degree : 1};
+    return {kept, ids(routing.layers), routing.keep_first, engine::RandomLtd{}};
+}
+
 std::int64_t baseline_steps_of(const TrialConfig& config) {
     const std::int64_t step_tokens = config.train.batch_size * config.model.seqlen;
     return (budget_layer_tokens(config.train) + step_tokens - 1) / step_tokens;
@@ -49,9 +60,11 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
     if (config.curriculum)
         if (const CurriculumMetric* metric = config.curriculum->find("seqtru"))
             trainer.techniques.seqtru = pacing_of(*metric, baseline_steps);
-    if (const auto& l = config.random_ltd)
-        trainer.techniques.random_ltd =
-            engine::Pacing{l->min, l->max, l->step, duration_steps(l->duration, l->steps, baseline_steps), 1};
+    if (config.random_ltd) trainer.techniques.routing = routing_of(*config.random_ltd, baseline_steps);
+    if (const auto& bypass = config.token_bypass) {
+        trainer.techniques.routing = routing_of(bypass->routing, baseline_steps);
+        trainer.techniques.routing->method = engine::TokenBypass{bypass->decay, ids(bypass->special_tokens)};
+    }
 
     const double by_budget = config.train.learning_rate_by_budget == "inverse" ? config.train.budget_fraction : 1;
     trainer.learning_rate = {config.train.learning_rate / by_budget, config.train.min_learning_rate, config.train.warmup_tokens,

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include "base/table_reader.h"
+#include "engine/data_efficiency/routing/routing.h"
 #include "experiments/config.h"
 #include "experiments/datasets/catalogue.h"
 #include "experiments/evaluation/task.h"
@@ -202,21 +204,97 @@ std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelC
     return curriculum;
 }
 
-std::optional<RandomLtdConfig> parse_random_ltd(TableReader table, const ModelConfig& model) {
-    RandomLtdConfig ltd;
+// "first-last", as in "1-22".
+std::vector<std::int64_t> parse_layer_range(const TableReader& table, const std::string& text) {
+    std::int64_t first = 0, last = -1;
+    const char* const end = text.data() + text.size();
+    const auto [dash, first_error] = std::from_chars(text.data(), end, first);
+    if (first_error == std::errc{} && dash != end && *dash == '-') {
+        const auto [stop, last_error] = std::from_chars(dash + 1, end, last);
+        if (last_error != std::errc{} || stop != end) last = -1;
+    }
+    constexpr std::int64_t kMostLayers = 1 << 16;
+    if (first < 0 || last < first || last >= kMostLayers)
+        table.refuse("layers", fmt::format("is \"{}\", which is no range", text), "write it as \"1-22\", or [1, 2, 5]");
+    std::vector<std::int64_t> layers;
+    for (std::int64_t layer = first; layer <= last; ++layer) layers.push_back(layer);
+    return layers;
+}
+
+void parse_layers(TableReader& table, const ModelConfig& model, std::vector<std::int64_t>& layers,
+                  const std::vector<std::int32_t>& by_default) {
+    const ConfigNode* node = table.optional_node("layers");
+    if (node == nullptr) {
+        if (by_default.empty() || model.layers < 3)
+            table.refuse("enabled",
+                         fmt::format("needs layers between the first and the last; model.layers is {}", model.layers),
+                         "give the model at least three layers, name the layers, or set enabled = false");
+        layers.assign(by_default.begin(), by_default.end());
+        return;
+    }
+    if (node->kind == ConfigNode::Kind::text)
+        layers = parse_layer_range(table, node->text);
+    else
+        table.optional("layers", layers);
+    if (layers.empty()) table.refuse("layers", "is empty", "name at least one layer, or set enabled = false");
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        if (layers[i] < 0 || layers[i] >= model.layers)
+            table.refuse("layers",
+                         fmt::format("names layer {}; model.layers is {}, counted from 0", layers[i], model.layers));
+        if (i > 0 && layers[i] <= layers[i - 1])
+            table.refuse("layers", fmt::format("names {} after {}", layers[i], layers[i - 1]),
+                         "name each layer once, in ascending order");
+    }
+}
+
+// Of a table whose `enabled` and own keys have been read.
+RoutingConfig parse_routing(TableReader& table, const ModelConfig& model, const std::vector<std::int32_t>& layers) {
+    RoutingConfig routing;
+    table.optional("step", routing.step);
+    table.optional("pacing", routing.pacing);
+    table.optional("root_degree", routing.root_degree);
+    table.optional("keep_first", routing.keep_first);
+    parse_range(table, routing, model.seqlen, "model.seqlen");
+    const bool constant = routing.min == routing.max && table.optional_node("duration") == nullptr &&
+                          table.optional_node("steps") == nullptr;
+    if (!constant) parse_duration(table, routing);
+    parse_layers(table, model, routing.layers, layers);
+    table.finish();
+    table.require_one_of("pacing", routing.pacing, {"linear", "root"});
+    table.require_at_least("root_degree", routing.root_degree, 1);
+    table.require_at_least("step", routing.step, 1);
+    table.require_at_least("keep_first", routing.keep_first, 0);
+    if (routing.keep_first > routing.min)
+        table.refuse("keep_first", fmt::format("is {}, above min = {}", routing.keep_first, routing.min));
+    return routing;
+}
+
+std::optional<RoutingConfig> parse_random_ltd(TableReader table, const ModelConfig& model) {
     bool enabled = true;
     table.optional("enabled", enabled);
-    table.optional("step", ltd.step);
     if (!enabled) return {};
-    parse_range(table, ltd, model.seqlen, "model.seqlen");
-    parse_duration(table, ltd);
-    table.finish();
-    table.require_at_least("step", ltd.step, 1);
-    if (model.layers < 3)
-        table.refuse("enabled",
-                     fmt::format("needs layers between the first and the last; model.layers is {}", model.layers),
-                     "give the model at least three layers or set random_ltd.enabled = false");
-    return ltd;
+    return parse_routing(table, model, engine::all_but_first_and_last(model.layers));
+}
+
+std::optional<TokenBypassConfig> parse_token_bypass(TableReader table, const ModelConfig& model) {
+    TokenBypassConfig bypass;
+    bool enabled = true;
+    table.optional("enabled", enabled);
+    if (!enabled) return {};
+    table.optional("decay", bypass.decay);
+    table.optional("special_tokens", bypass.special_tokens);
+    bypass.routing = parse_routing(table, model, engine::middle_half(model.layers));
+    if (!(bypass.decay >= 0 && bypass.decay < 1)) table.refuse("decay", "must be in [0, 1)");
+    const auto outside = [](std::int64_t token) {
+        return token < 0 || token > std::numeric_limits<std::int32_t>::max();
+    };
+    if (std::any_of(bypass.special_tokens.begin(), bypass.special_tokens.end(), outside))
+        table.refuse("special_tokens", "must be ids of the tokenizer");
+    const std::vector<std::int64_t>& layers = bypass.routing.layers;
+    if (layers.back() - layers.front() + 1 != static_cast<std::int64_t>(layers.size()))
+        table.refuse("layers", "must follow each other: the tokens that bypass them skip the whole run",
+                     fmt::format("name a range, such as \"{}-{}\"", layers.front(), layers.back()));
+    return bypass;
 }
 
 void parse_eval(TableReader table, const std::string& base_folder, EvalConfig& eval) {
@@ -259,6 +337,11 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
         config.curriculum = parse_curriculum(TableReader(*node, "curriculum"), config.model);
     if (const ConfigNode* node = reader.optional_node("random_ltd"))
         config.random_ltd = parse_random_ltd(TableReader(*node, "random_ltd"), config.model);
+    if (const ConfigNode* node = reader.optional_node("token_bypass"))
+        config.token_bypass = parse_token_bypass(TableReader(*node, "token_bypass"), config.model);
+    if (config.random_ltd && config.token_bypass)
+        reader.refuse("token_bypass", "and random_ltd both choose the tokens that a layer keeps",
+                      "compare them as two cases: in each, set enabled = false for the other");
     parse_eval(child(reader, "eval", empty), config.base_folder, config.eval);
     parse_checkpoint(child(reader, "checkpoint", empty), config.checkpoint);
     reader.optional("log_every", config.log_every);

@@ -318,12 +318,12 @@ Json identity(const ConfigNode& root, const Spec& spec, const SpecOptions& optio
 
 const std::vector<std::string>& trial_keys() {
     static const std::vector<std::string> keys = {"model",      "data", "train",    "curriculum",
-                                                  "random_ltd", "eval", "checkpoint", "log_every"};
+                                                  "random_ltd", "token_bypass", "eval", "checkpoint", "log_every"};
     return keys;
 }
 
 bool is_technique(std::string_view table) {
-    return table == "curriculum" || table == "random_ltd";
+    return table == "curriculum" || table == "random_ltd" || table == "token_bypass";
 }
 
 const Case* Spec::find_case(const std::string& case_name) const {

@@ -116,21 +116,25 @@ void linear_backward_weight(Exec& exec, Tensor dweight, Tensor dbias, Tensor dy,
     });
 }
 
-void attention_forward(Exec& exec, Tensor out, Tensor lse, Tensor qkv, bool causal) {
+void attention_forward(Exec& exec, Tensor out, Tensor lse, Tensor qkv, const AttentionMask& mask) {
     const std::int64_t B = out.dim(0), T = out.dim(1), C = out.dim(2), H = lse.dim(1);
     check_shape(qkv, {B, T, 3 * C}, "attention qkv");
     check_shape(lse, {B, H, T}, "attention lse");
+    if (mask.length) check_shape(mask.length, {B}, "attention length");
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        attention_forward(backend, out.as<T_>(), lse.as<Sum<T_>>(), qkv.as<T_>(), B, T, H, C / H, causal);
+        attention_forward(backend, out.as<T_>(), lse.as<Sum<T_>>(), qkv.as<T_>(), B, T, H, C / H, mask.causal,
+                          mask.length.as<std::int32_t>());
     });
 }
 
-void attention_backward(Exec& exec, Tensor dqkv, Tensor dout, Tensor out, Tensor qkv, Tensor lse, bool causal) {
+void attention_backward(Exec& exec, Tensor dqkv, Tensor dout, Tensor out, Tensor qkv, Tensor lse,
+                        const AttentionMask& mask) {
     const std::int64_t B = out.dim(0), T = out.dim(1), C = out.dim(2), H = lse.dim(1);
     check_shape(dqkv, {B, T, 3 * C}, "attention dqkv");
+    if (mask.length) check_shape(mask.length, {B}, "attention length");
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        attention_backward(backend, dqkv.as<T_>(), dout.as<T_>(), out.as<T_>(), qkv.as<T_>(), lse.as<Sum<T_>>(), B, T, H,
-                           C / H, causal);
+        attention_backward(backend, dqkv.as<T_>(), dout.as<T_>(), out.as<T_>(), qkv.as<T_>(), lse.as<Sum<T_>>(), B, T,
+                           H, C / H, mask.causal, mask.length.as<std::int32_t>());
     });
 }
 
@@ -152,14 +156,50 @@ void head_loss(Exec& exec, Tensor loss, Tensor greedy, Tensor x, Tensor weight, 
     });
 }
 
-void select_kept_tokens(Exec& exec, Tensor index, std::uint64_t seed, std::int64_t step, Tensor layer_id,
-                        Tensor sample_id, std::int64_t T) {
+void select_random_tokens(Exec& exec, Tensor index, std::uint64_t seed, std::int64_t step, Tensor layer_id,
+                          Tensor sample_id, std::int64_t T, std::int64_t keep_first, Tensor length) {
     const std::int64_t layers = index.dim(0), B = index.dim(1), K = index.dim(2);
     check_shape(layer_id, {layers}, "layer_id");
     check_shape(sample_id, {B}, "sample_id");
+    if (length) check_shape(length, {B}, "length");
+    const kernels::KeepRules rules{keep_first, length.as<std::int32_t>()};
+    const auto clock = static_cast<std::uint64_t>(step);
+    const kernels::RandomKeys keys{seed, clock, layer_id.as<std::int32_t>(), sample_id.as<std::int64_t>(), B, rules};
     dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        select_kept_tokens(backend, index.as<std::int32_t>(), seed, step, layer_id.as<std::int32_t>(), layers,
-                           sample_id.as<std::int64_t>(), B, T, K);
+        select_kept_tokens(backend, index.as<std::int32_t>(), keys, layers * B, T, K);
+    });
+}
+
+void select_important_tokens(Exec& exec, Tensor index, Tensor importance, Tensor token, std::int64_t keep_first,
+                             Tensor length) {
+    const std::int64_t B = token.dim(0), T = token.dim(1), K = index.dim(2);
+    check_shape(index, {1, B, K}, "kept index");
+    if (length) check_shape(length, {B}, "length");
+    const kernels::KeepRules rules{keep_first, length.as<std::int32_t>()};
+    const kernels::ImportanceKeys keys{importance.as<float>(), token.as<std::int32_t>(), rules};
+    dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        select_kept_tokens(backend, index.as<std::int32_t>(), keys, B, T, K);
+    });
+}
+
+void add_entry_losses(Exec& exec, Tensor loss_sum, Tensor count, Tensor loss, Tensor target, Accumulate accumulate) {
+    const std::int64_t V = loss_sum.dim(0);
+    check_shape(count, {V}, "entry count");
+    check_shape(target, {loss.dim(0), loss.dim(1)}, "target");
+    dispatch(exec, loss.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        add_entry_losses(backend, loss_sum.as<std::int64_t>(), count.as<std::int64_t>(), loss.as<Sum<T_>>(),
+                         target.as<std::int32_t>(), loss.numel(), V, accumulate);
+    });
+}
+
+void update_importance(Exec& exec, Tensor importance, Tensor loss_sum, Tensor count, Tensor norm, Tensor loss,
+                       double decay) {
+    const std::int64_t V = importance.dim(0);
+    check_shape(loss_sum, {V}, "entry loss_sum");
+    check_shape(count, {V}, "entry count");
+    dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        update_importance(backend, importance.as<float>(), loss_sum.as<std::int64_t>(), count.as<std::int64_t>(),
+                          norm.as<double>(), loss.as<double>(), V, decay);
     });
 }
 

@@ -37,9 +37,14 @@ void linear_forward(Exec&, Tensor y, Tensor pre, Tensor x, Tensor weight, Tensor
 void linear_backward_input(Exec&, Tensor dx, Tensor dy, Tensor weight, Tensor pre, Activation);
 void linear_backward_weight(Exec&, Tensor dweight, Tensor dbias, Tensor dy, Tensor x, Accumulate);
 
+// Which positions a position attends to.
+struct AttentionMask {
+    bool causal = true;
+    Tensor length;  // (B) i32 real tokens, what is above T counting as T; empty: no padding
+};
 // out (B, T, C), lse (B, H, T), qkv (B, T, 3C)
-void attention_forward(Exec&, Tensor out, Tensor lse, Tensor qkv, bool causal);
-void attention_backward(Exec&, Tensor dqkv, Tensor dout, Tensor out, Tensor qkv, Tensor lse, bool causal);
+void attention_forward(Exec&, Tensor out, Tensor lse, Tensor qkv, const AttentionMask&);
+void attention_backward(Exec&, Tensor dqkv, Tensor dout, Tensor out, Tensor qkv, Tensor lse, const AttentionMask&);
 
 // loss and target (B, T), dx and x (B, T, C), weight and dweight (V, C)
 void head_loss_train(Exec&, Tensor loss, Tensor dx, Tensor dweight, Tensor x, Tensor weight, Tensor target,
@@ -47,10 +52,17 @@ void head_loss_train(Exec&, Tensor loss, Tensor dx, Tensor dweight, Tensor x, Te
 // greedy (B, T) or empty
 void head_loss(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor target);
 
-// index (layers, B, K), layer_id (layers) i32, sample_id (B) i64; keys do not depend on dtype, so neither does the
-// kernel
-void select_kept_tokens(Exec&, Tensor index, std::uint64_t seed, std::int64_t step, Tensor layer_id, Tensor sample_id,
-                        std::int64_t T);
+// index (layers, B, K), layer_id (layers) i32, sample_id (B) i64, length (B) i32 or empty; keys do not depend on dtype,
+// so neither does the kernel
+void select_random_tokens(Exec&, Tensor index, std::uint64_t seed, std::int64_t step, Tensor layer_id, Tensor sample_id,
+                          std::int64_t T, std::int64_t keep_first, Tensor length);
+// index (1, B, K), importance (V) f32, token (B, T), length (B) i32 or empty
+void select_important_tokens(Exec&, Tensor index, Tensor importance, Tensor token, std::int64_t keep_first,
+                             Tensor length);
+// loss_sum and count (V) i64, loss and target (B, T)
+void add_entry_losses(Exec&, Tensor loss_sum, Tensor count, Tensor loss, Tensor target, Accumulate);
+// importance (V) f32; norm and loss (1) f64, of which neither may be other than finite, else nothing is written
+void update_importance(Exec&, Tensor importance, Tensor loss_sum, Tensor count, Tensor norm, Tensor loss, double decay);
 
 // norm (1) f64, x flat
 void global_norm(Exec&, Tensor norm, Tensor x);

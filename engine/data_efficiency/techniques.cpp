@@ -9,10 +9,10 @@ StepPlan plan_step(const Techniques& techniques, std::int64_t step) {
     plan.seqlen = techniques.seqlen;
     if (techniques.seqtru) plan.seqlen = std::min(techniques.seqlen, paced_value(*techniques.seqtru, step + 1));
     plan.kept = plan.seqlen;
-    if (techniques.random_ltd) plan.kept = std::min(plan.seqlen, paced_value(*techniques.random_ltd, step));
-    const std::int64_t dropped = techniques.dropped_layers();
+    if (techniques.routing) plan.kept = std::min(plan.seqlen, paced_value(techniques.routing->kept, step));
+    const std::int64_t routed = techniques.routed_layers();
     plan.layer_tokens = plan.drops()
-                            ? (plan.seqlen * (techniques.layers - dropped) + plan.kept * dropped) / techniques.layers
+                            ? (plan.seqlen * (techniques.layers - routed) + plan.kept * routed) / techniques.layers
                             : plan.seqlen;
     return plan;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "engine/data_efficiency/routing/routing.h"
 #include "engine/data_efficiency/sampling/pacing.h"
 
 namespace deft::engine {
@@ -14,16 +15,15 @@ struct Techniques {
     std::int64_t layers = 0;
     // Curriculum by truncated length: every sample is cut to the paced length (arXiv 2212.03597, section 3.1, seqtru).
     std::optional<Pacing> seqtru;
-    // Random layerwise token dropping on all layers but the first and last: kept tokens of those layers (section 3.2).
-    std::optional<Pacing> random_ltd;
+    // Layers that take only some tokens: random-LTD (section 3.2) or token bypass.
+    std::optional<Routing> routing;
 
-    std::int64_t dropped_layers() const { return random_ltd ? layers - 2 : 0; }
-    static constexpr std::int64_t first_dropped_layer() { return 1; }
+    std::int64_t routed_layers() const { return routing ? static_cast<std::int64_t>(routing->layers.size()) : 0; }
 };
 
 struct StepPlan {
     std::int64_t seqlen = 0;  // tokens of each sample
-    std::int64_t kept = 0;    // tokens of each sample in the dropped layers; seqlen: none dropped
+    std::int64_t kept = 0;    // tokens of each sample in the routed layers; seqlen: none dropped
     std::int64_t layer_tokens =
         0;  // of each sample, averaged over layers and rounded down, as the reference counts them
     bool drops() const { return kept < seqlen; }

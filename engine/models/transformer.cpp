@@ -10,10 +10,9 @@
 
 namespace deft::engine {
 
-Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend,
-                         std::int64_t max_batch)
+Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend, std::int64_t max_batch)
     : config_(config),
-      shape_{max_batch, config.max_seqlen, config.width, config.heads, config.hidden(), true},
+      shape_{max_batch, config.max_seqlen, config.width, config.heads, config.hidden()},
       parameters_(arena, backend.dtype) {
     const DType dtype = backend.dtype;
     const std::int64_t B = max_batch, T = config.max_seqlen, C = config.width, F = config.hidden(), V = config.vocab;
@@ -52,6 +51,7 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
     target = add("target", DType::i32, {B, T});
     loss = add("loss", sum_dtype(dtype), {B, T});
     greedy = add("greedy", DType::i32, {B, T});
+    lengths_ = add("length", DType::i32, {B});
     for (std::int64_t layer = 0; layer <= config.layers; ++layer)
         stream_.push_back(add("stream." + std::to_string(layer), dtype, {B, T, C}));
     for (std::int64_t layer = 0; layer < config.layers; ++layer)
@@ -73,19 +73,19 @@ BlockTensors Transformer::block_tensors(std::int64_t layer, Tensor Parameter::*f
             tensor(i.fc, field),   tensor(i.fc_b, field),   tensor(i.fc2, field), tensor(i.fc2_b, field)};
 }
 
-namespace {
-
-// The kept rows of that layer, (B, K) i32, or empty where the layer takes every token.
-Tensor layer_index(const KeptTokens& kept, std::int64_t layer) {
-    const std::int64_t dropped = layer - kept.first_layer;
-    if (!kept.index || dropped < 0 || dropped >= kept.index.dim(0)) return {};
-    return kept.index.slice(dropped);
+std::int32_t KeptTokens::set_of(std::int64_t layer) const {
+    const bool routed = index && layer >= 0 && layer < static_cast<std::int64_t>(set_of_layer.size());
+    return routed ? set_of_layer[static_cast<std::size_t>(layer)] : kEveryToken;
 }
 
-}  // namespace
+BlockRows KeptTokens::rows(std::int64_t layer) const {
+    const std::int32_t set = set_of(layer);
+    if (set == kEveryToken) return {};
+    return {index.slice(set), set_of(layer - 1) != set, set_of(layer + 1) != set};
+}
 
 void Transformer::load(Exec& exec, std::int64_t B, std::int64_t T, const std::int32_t* tokens,
-                       const std::int32_t* targets) {
+                       const std::int32_t* targets, const std::int32_t* lengths) {
     const auto require_below = [this, B, T](const std::int32_t* ids, std::int32_t lowest, const char* what) {
         const auto bad = std::find_if(ids, ids + B * T, [&](std::int32_t id) { return id < lowest || id >= config_.vocab; });
         if (bad != ids + B * T)
@@ -94,26 +94,35 @@ void Transformer::load(Exec& exec, std::int64_t B, std::int64_t T, const std::in
     };
     require_below(tokens, 0, "token");
     require_below(targets, kernels::kIgnoreTarget, "target");
+    for (std::int64_t b = 0; lengths != nullptr && b < B; ++b)
+        if (lengths[b] < 0 || lengths[b] > T)
+            throw Error(ErrorKind::config, fmt::format("a sample of {} tokens has a length of {}", T, lengths[b]),
+                        "give the number of its real tokens");
     write_tensor(exec, token.view({B, T}), tokens);
     write_tensor(exec, target.view({B, T}), targets);
+    length_ = lengths != nullptr ? lengths_.view({B}) : Tensor{};
+    if (length_) write_tensor(exec, length_, lengths);
 }
 
 void Transformer::forward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept) {
     const std::int64_t C = config_.width;
     embedding_forward(exec, stream_[0].view({B, T, C}), token.view({B, T}), tensor(wte_, &Parameter::compute),
                       tensor(wpe_, &Parameter::compute));
-    std::size_t current = 0;
+    std::size_t current = 0;  // the slot of the stream
     for (std::int64_t layer = 0; layer < config_.layers; ++layer) {
         const auto i = static_cast<std::size_t>(layer);
-        const Tensor index = layer_index(kept, layer);
-        const std::int64_t K = index ? index.dim(1) : T;
-        const Tensor in = stream_[current].view({B, T, C});
-        const Tensor next = stream_[i + 1];
+        const BlockRows rows = kept.rows(layer);
+        const std::int64_t K = rows.index ? rows.index.dim(1) : T;
+        const Tensor stream = stream_[current].view({B, T, C}), own = stream_[i + 1].view({B, K, C});
+        Tensor in = stream, gathered, out = own;
+        if (rows.index) {
+            (rows.gathers ? gathered : in) = own;
+            out = rows.scatters ? stream : stream_[i + 2].view({B, K, C});
+        }
         block_forward(exec, block_tensors(layer, &Parameter::compute), view(saved_[i], shape_, B, K),
-                      view(scratch_, shape_, B, K), in, next.view({B, T, C}), index ? next.view({B, K, C}) : Tensor{},
-                      index, shape_.causal);
-        input_slot_[i] = index ? i + 1 : current;
-        if (!index) current = i + 1;
+                      view(scratch_, shape_, B, K), in, gathered, out, rows, {config_.causal, length_});
+        input_slot_[i] = rows.index ? i + 1 : current;
+        if (!rows.index) current = i + 1;
     }
     last_slot_ = current;
     layernorm_forward(exec, final_.view({B, T, C}), {}, final_mean_.view({B, T}), final_rstd_.view({B, T}),
@@ -129,11 +138,11 @@ void Transformer::backward(Exec& exec, std::int64_t B, std::int64_t T, const Kep
                        final_rstd_.view({B, T}), tensor(lnf_, &Parameter::compute), accumulate);
     for (std::int64_t layer = config_.layers - 1; layer >= 0; --layer) {
         const auto i = static_cast<std::size_t>(layer);
-        const Tensor index = layer_index(kept, layer);
-        const std::int64_t K = index ? index.dim(1) : T;
+        const BlockRows rows = kept.rows(layer);
+        const std::int64_t K = rows.index ? rows.index.dim(1) : T;
         block_backward(exec, block_tensors(layer, &Parameter::compute), block_tensors(layer, &Parameter::grad),
                        view(saved_[i], shape_, B, K), view(scratch_, shape_, B, K), d_stream,
-                       stream_[input_slot_[i]].view({B, K, C}), index, shape_.causal, accumulate);
+                       stream_[input_slot_[i]].view({B, K, C}), rows, {config_.causal, length_}, accumulate);
     }
     embedding_backward(exec, tensor(wte_, &Parameter::grad), tensor(wpe_, &Parameter::grad), d_stream,
                        token.view({B, T}), accumulate);

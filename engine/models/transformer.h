@@ -1,8 +1,9 @@
 #pragma once
-// A decoder-only transformer (GPT-2's architecture): embedding, blocks, final norm, tied head. One forward and one
-// backward, for every backend and dtype.
+// A transformer of GPT-2's architecture: embedding, blocks, final norm, tied head. One forward and one backward, for
+// every backend and dtype.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/core/ops.h"
@@ -18,15 +19,22 @@ struct TransformerConfig {
     std::int64_t max_seqlen = 64;
     std::int64_t vocab = 257;
     double init_std = 0.02;
+    bool causal = true;  // a position attends to itself and those before it; else to all
 
     std::int64_t hidden() const { return 4 * width; }
 };
 
-// Token dropping of one micro-batch: index (layers dropped, B, K) for layers first .. first + dim(0) - 1; empty: none
-// dropped.
+// Which tokens each layer takes in one micro-batch; the others pass it by unchanged. Layers in a row that take the same
+// set share one gather and one scatter.
 struct KeptTokens {
-    Tensor index;
-    std::int64_t first_layer = 0;
+    static constexpr std::int32_t kEveryToken = -1;
+
+    Tensor index;  // (sets, B, K) i32 ascending, where there is padding with the real tokens first; empty: none dropped
+    std::span<const std::int32_t> set_of_layer;  // (layers), or kEveryToken
+
+    std::int32_t set_of(std::int64_t layer) const;
+    // What block `layer` does with the stream.
+    BlockRows rows(std::int64_t layer) const;
 };
 
 class Transformer {
@@ -45,8 +53,12 @@ class Transformer {
     Tensor loss, greedy;
 
     // Hands over the inputs (B, T) of the next micro-batch; they must stay as they are until a result is read.
-    // Errors: config, for a token outside the vocabulary; a target may be kernels::kIgnoreTarget.
-    void load(Exec& exec, std::int64_t B, std::int64_t T, const std::int32_t* tokens, const std::int32_t* targets);
+    // lengths (B): real tokens of each sample, the rest being padding that no position attends to; null: all are real.
+    // Errors: config, for a token outside the vocabulary or a length beyond T; a target may be kernels::kIgnoreTarget.
+    void load(Exec& exec, std::int64_t B, std::int64_t T, const std::int32_t* tokens, const std::int32_t* targets,
+              const std::int32_t* lengths = nullptr);
+    // (B) i32 of the loaded micro-batch, empty where all tokens are real.
+    const Tensor& length() const { return length_; }
 
     // Loss and gradients of a micro-batch: adds scale * d(sum of losses) to, or writes, every parameter's gradient.
     void forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, double scale,
@@ -75,12 +87,13 @@ class Transformer {
     std::vector<BlockIndices> blocks_;
 
     // stream_[0] is the embedding. Each block takes the next slot: as its output, or with dropped tokens for its kept
-    // input.
+    // input, the stream then being updated in place.
     std::vector<Tensor> stream_;  // layers + 1 of (B, T, C)
     std::vector<BlockSaved> saved_;
     BlockScratch scratch_;
     Tensor final_, final_mean_, final_rstd_;  // (B, T, C), (B, T), (B, T)
     Tensor d_stream_, d_final_;               // (B, T, C)
+    Tensor lengths_, length_;                 // (max_batch), and what is used of it
     // Of the last forward: which slot each block read, and which held its input for backward.
     std::vector<std::size_t> input_slot_;
     std::size_t last_slot_ = 0;

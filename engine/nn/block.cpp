@@ -51,26 +51,25 @@ BlockScratch view(const BlockScratch& scratch, const BlockShape& s, std::int64_t
 }
 
 void block_forward(Exec& exec, const BlockTensors& w, const BlockSaved& s, const BlockScratch& scratch, Tensor in,
-                   Tensor out, Tensor kept, Tensor index, bool causal) {
-    layernorm_forward(exec, s.ln1, kept, s.ln1_mean, s.ln1_rstd, in, index, w.ln1_weight, w.ln1_bias);
+                   Tensor gathered, Tensor out, const BlockRows& rows, const AttentionMask& mask) {
+    const Tensor read = rows.gathers ? rows.index : Tensor{}, written = rows.scatters ? rows.index : Tensor{};
+    layernorm_forward(exec, s.ln1, gathered, s.ln1_mean, s.ln1_rstd, in, read, w.ln1_weight, w.ln1_bias);
     linear_forward(exec, s.qkv, {}, s.ln1, w.qkv_weight, w.qkv_bias, Activation::none);
-    attention_forward(exec, s.att, s.lse, s.qkv, causal);
+    attention_forward(exec, s.att, s.lse, s.qkv, mask);
     linear_forward(exec, scratch.branch, {}, s.att, w.proj_weight, w.proj_bias, Activation::none);
-    residual_layernorm_forward(exec, s.ln2, s.mid, s.ln2_mean, s.ln2_rstd, index ? kept : in, scratch.branch,
+    residual_layernorm_forward(exec, s.ln2, s.mid, s.ln2_mean, s.ln2_rstd, read ? gathered : in, scratch.branch,
                                w.ln2_weight, w.ln2_bias);
     linear_forward(exec, s.act, s.pre, s.ln2, w.fc_weight, w.fc_bias, Activation::gelu);
     linear_forward(exec, scratch.branch, {}, s.act, w.fc2_weight, w.fc2_bias, Activation::none);
-    residual_forward(exec, index ? in : out, index, s.mid, scratch.branch);
+    residual_forward(exec, out, written, s.mid, scratch.branch);
 }
 
 void block_backward(Exec& exec, const BlockTensors& w, const BlockTensors& g, const BlockSaved& s,
-                    const BlockScratch& scratch, Tensor d_stream, Tensor input, Tensor index, bool causal,
-                    Accumulate accumulate) {
-    Tensor d_rows = d_stream;  // (B, K, C): gradient of the block's output, then of `mid`
-    if (index) {
-        d_rows = scratch.d_rows;
-        gather_rows(exec, d_rows, d_stream, index);
-    }
+                    const BlockScratch& scratch, Tensor d_stream, Tensor input, const BlockRows& rows,
+                    const AttentionMask& mask, Accumulate accumulate) {
+    // (B, K, C): gradient of the block's output, then of `mid`
+    const Tensor d_rows = rows.index ? scratch.d_rows : d_stream;
+    if (rows.index && rows.scatters) gather_rows(exec, d_rows, d_stream, rows.index);
     // MLP branch
     linear_backward_weight(exec, g.fc2_weight, g.fc2_bias, d_rows, s.act, accumulate);
     linear_backward_input(exec, scratch.d_hidden, d_rows, w.fc2_weight, s.pre, Activation::gelu);
@@ -81,11 +80,12 @@ void block_backward(Exec& exec, const BlockTensors& w, const BlockTensors& g, co
     // attention branch
     linear_backward_weight(exec, g.proj_weight, g.proj_bias, d_rows, s.att, accumulate);
     linear_backward_input(exec, scratch.d_branch, d_rows, w.proj_weight, {}, Activation::none);
-    attention_backward(exec, scratch.d_qkv, scratch.d_branch, s.att, s.qkv, s.lse, causal);
+    attention_backward(exec, scratch.d_qkv, scratch.d_branch, s.att, s.qkv, s.lse, mask);
     linear_backward_weight(exec, g.qkv_weight, g.qkv_bias, scratch.d_qkv, s.ln1, accumulate);
     linear_backward_input(exec, scratch.d_branch, scratch.d_qkv, w.qkv_weight, {}, Activation::none);
-    layernorm_backward(exec, d_stream, index, g.ln1_weight, g.ln1_bias, scratch.d_branch, d_rows, input, s.ln1_mean,
-                       s.ln1_rstd, w.ln1_weight, accumulate);
+    const bool to_stream = rows.gathers || !rows.index;
+    layernorm_backward(exec, to_stream ? d_stream : d_rows, to_stream ? rows.index : Tensor{}, g.ln1_weight, g.ln1_bias,
+                       scratch.d_branch, d_rows, input, s.ln1_mean, s.ln1_rstd, w.ln1_weight, accumulate);
 }
 
 }  // namespace deft::engine

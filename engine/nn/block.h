@@ -1,6 +1,6 @@
 #pragma once
 // One pre-norm transformer block (Radford et al. 2019, section 2.3): x + attention(LN(x)), then + MLP(LN(.)).
-// With kept tokens (random-LTD) the block reads and writes only those rows of the stream.
+// With kept tokens the block reads and writes only those rows of the stream; several blocks in a row may share them.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,13 @@ struct BlockShape {
     std::int64_t C;     // width
     std::int64_t H;     // heads
     std::int64_t F;     // hidden width of the MLP
-    bool causal;
+};
+
+// The rows of the stream that a block takes: (B, K), or empty for all of them. Of a run of blocks that take the same
+// rows, the first gathers them, the last puts them back, and what lies between is (B, K, C).
+struct BlockRows {
+    Tensor index;
+    bool gathers = true, scatters = true;
 };
 
 // Weights, or with the same fields their gradients. Linear weights are (out, in): y = x W^T + b.
@@ -54,15 +60,18 @@ BlockScratch plan_block_scratch(Arena& arena, DType dtype, const BlockShape& sha
 BlockSaved view(const BlockSaved& saved, const BlockShape& shape, std::int64_t B, std::int64_t K);
 BlockScratch view(const BlockScratch& scratch, const BlockShape& shape, std::int64_t B, std::int64_t K);
 
-// in: (B, T, C), kept unchanged until backward. Without index: out (B, T, C) = block(in).
-// With index (B, K): `in` is the running stream, updated in place at the kept rows; `kept` (B, K, C) receives their old
-// values and is what backward takes as input. saved and scratch are views for (B, K).
+// out = block(in), each the stream (B, T, C) or, inside a run, its kept rows (B, K, C). A block that scatters writes
+// only the kept rows of `out`, so that the stream it gathered from may be `out`. One that gathers leaves what it
+// gathered in `gathered` (B, K, C). `in`, or `gathered`, must stay unchanged until backward. saved and scratch are
+// views for (B, K).
 void block_forward(Exec& exec, const BlockTensors& weights, const BlockSaved& saved, const BlockScratch& scratch,
-                   Tensor in, Tensor out, Tensor kept, Tensor index, bool causal);
+                   Tensor in, Tensor gathered, Tensor out, const BlockRows& rows, const AttentionMask& mask);
 
 // d_stream (B, T, C) holds the gradient of the output and receives that of the input; rows not in index pass through.
-// input: `in` of forward, or `kept` where there was an index.
+// Inside a run the gradient of the kept rows goes from block to block in scratch.d_rows. input: `in` of forward, or
+// `gathered` of a block that gathers.
 void block_backward(Exec& exec, const BlockTensors& weights, const BlockTensors& gradients, const BlockSaved& saved,
-                    const BlockScratch& scratch, Tensor d_stream, Tensor input, Tensor index, bool causal, Accumulate);
+                    const BlockScratch& scratch, Tensor d_stream, Tensor input, const BlockRows& rows,
+                    const AttentionMask& mask, Accumulate);
 
 }  // namespace deft::engine

@@ -24,11 +24,12 @@ std::int64_t parameter_count(const TransformerConfig& c) {
 double sample_flops(const TransformerConfig& c, const Techniques& techniques, const StepPlan& plan) {
     const auto layer = [&](std::int64_t tokens) {
         const double n = static_cast<double>(tokens);
-        return 6.0 * static_cast<double>(layer_parameters(c)) * n + 6.0 * static_cast<double>(c.width) * n * n;
+        const double attention = (c.causal ? 6.0 : 12.0) * static_cast<double>(c.width) * n * n;
+        return 6.0 * static_cast<double>(layer_parameters(c)) * n + attention;
     };
-    const std::int64_t dropped = techniques.dropped_layers();
-    return static_cast<double>(dropped) * layer(plan.kept) +
-           static_cast<double>(c.layers - dropped) * layer(plan.seqlen) +
+    const std::int64_t routed = techniques.routed_layers();
+    return static_cast<double>(routed) * layer(plan.kept) +
+           static_cast<double>(c.layers - routed) * layer(plan.seqlen) +
            6.0 * static_cast<double>(head_parameters(c)) * static_cast<double>(plan.seqlen);
 }
 

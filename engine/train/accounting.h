@@ -13,8 +13,8 @@ namespace deft::engine {
 std::int64_t parameter_count(const TransformerConfig& config);
 
 // Forward and backward FLOPs of one sample under this plan, of the tokens really processed:
-// 6 x parameters x tokens, each layer by its own tokens, without the position table, plus 12 x C x K x K / 2 a layer
-// for causal attention over K tokens (the count of Kaplan et al. 2020, section 2.1, with the attention term halved).
+// 6 x parameters x tokens, each layer by its own tokens, without the position table, plus 12 x C x K x K a layer for
+// attention over K tokens (the count of Kaplan et al. 2020, section 2.1), half of it where the model is causal.
 double sample_flops(const TransformerConfig& config, const Techniques& techniques, const StepPlan& plan);
 
 // Totals since the start.

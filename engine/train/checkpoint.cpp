@@ -24,6 +24,7 @@ constexpr const char* kSchema = "deft-checkpoint/1";
 constexpr const char* kManifest = "checkpoint.json";
 constexpr const char* kFiles[] = {"config.json", "model.safetensors", "optimizer.safetensors"};
 constexpr const char* kUniqueTokens = "unique_tokens";
+constexpr const char* kRouterState = "router_state";
 
 std::string hugging_face_name(const Parameter& parameter) {
     return "transformer." + parameter.name;
@@ -95,6 +96,7 @@ void write_optimizer(Trainer& trainer, const fs::path& file) {
         host.add(trainer.exec(), p.name + ".m", table.first_moment(p));
         host.add(trainer.exec(), p.name + ".v", table.second_moment(p));
     }
+    if (const Tensor state = trainer.router_state()) host.add(trainer.exec(), kRouterState, state);
     std::vector<std::int32_t> unique = trainer.unique_tokens_by_sample();
     host.tensors().push_back({kUniqueTokens, make_tensor(unique.data(), DType::i32, {static_cast<std::int64_t>(unique.size())})});
     write_safetensors(file, host.tensors(), {});
@@ -218,6 +220,8 @@ Json load_checkpoint(Trainer& trainer, const fs::path& folder) {
             copies.emplace_back(own, own.rank == 1
                                          ? expect(moments, p.name + suffix, own.dtype, {own.dim(0)}, folder)
                                          : expect(moments, p.name + suffix, own.dtype, {own.dim(0), own.dim(1)}, folder));
+    if (const Tensor state = trainer.router_state())
+        copies.emplace_back(state, expect(moments, kRouterState, state.dtype, {state.dim(0)}, folder));
     const auto samples = static_cast<std::int64_t>(trainer.unique_tokens_by_sample().size());
     const Tensor& unique = expect(moments, kUniqueTokens, DType::i32, {samples}, folder);
 

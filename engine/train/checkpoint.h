@@ -3,7 +3,8 @@
 //
 //   config.json              the model's extents, as Hugging Face's GPT2LMHeadModel reads them
 //   model.safetensors        weights under Hugging Face's names and layout: linear weights are (in, out)
-//   optimizer.safetensors    NAME.m and NAME.v, Adam's moments as the engine holds them; unique_tokens (samples) i32
+//   optimizer.safetensors    NAME.m and NAME.v, Adam's moments as the engine holds them; unique_tokens (samples) i32;
+//                          router_state f32, of a token router that learns
 //   vocab.json, merges.txt, tokenizer.json    the tokenizer, as Hugging Face reads it; absent for bytes
 //   checkpoint.json          the counts, what the caller adds, and the sha256 of the files above; written last
 
@@ -24,8 +25,8 @@ std::string save_checkpoint(Trainer& trainer, const std::filesystem::path& folde
 // checkpoint.json, after the files have been compared with its hashes. Errors: io, saying which file is damaged.
 Json verify_checkpoint(const std::filesystem::path& folder);
 
-// Weights, moments and counts. Nothing is changed unless all of it can be. Returns what save_checkpoint() was told
-// `about`. Errors: io, for a damaged checkpoint; config, for one of another model.
+// Weights, moments, what a router has learnt, and counts. Nothing is changed unless all of it can be. Returns what
+// save_checkpoint() was told `about`. Errors: io, for a damaged checkpoint; config, for one of another model.
 Json load_checkpoint(Trainer& trainer, const std::filesystem::path& folder);
 
 // The weights alone. Errors: as above.

@@ -1,6 +1,7 @@
 #include "engine/train/debug_state.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <deque>
 #include <stdexcept>
@@ -40,7 +41,7 @@ std::map<std::string, std::string> describe(const Trainer& trainer, const StepRe
             {"max_grad_norm", fmt::format("{:.17g}", c.optimizer.max_grad_norm)},
             {"layers", fmt::format("{}", c.model.layers)},
             {"heads", fmt::format("{}", c.model.heads)},
-            {"first_dropped_layer", fmt::format("{}", Techniques::first_dropped_layer())}};
+            {"kept_set_of_layer", fmt::format("{}", fmt::join(trainer.kept().set_of_layer, ","))}};
 }
 
 }  // namespace
@@ -62,6 +63,7 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
     snapshot.copy("batch.token", model.token.view({B, T}));
     snapshot.copy("batch.target", model.target.view({B, T}));
     if (trainer.kept().index) snapshot.copy("kept.index", trainer.kept().index);
+    if (const Tensor state = trainer.router_state()) snapshot.copy("router_state", state);
     std::vector<float> logits(static_cast<std::size_t>(B * T * V));
     const Tensor logits_view = make_tensor(logits.data(), DType::f32, {B, T, V});
     model.logits(trainer.exec(), logits_view, B, T);

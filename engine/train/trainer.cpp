@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/error.h"
 #include "engine/core/copies.h"
@@ -15,11 +14,12 @@ namespace {
 
 struct Buffers {
     std::unique_ptr<Transformer> model;
-    Tensor sample_id, layer_id, index, result;
+    std::optional<Router> router;
+    Tensor sample_id, result;
 };
 
 Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend) {
-    const std::int64_t B = config.micro_batch_size, dropped = config.techniques.dropped_layers();
+    const std::int64_t B = config.micro_batch_size;
     Buffers buffers;
     buffers.model = std::make_unique<Transformer>(arena, config.model, backend, B);
     const auto add = [&](const char* name, DType type, std::initializer_list<std::int64_t> shape) {
@@ -27,10 +27,7 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
     };
     buffers.sample_id = add("sample_id", DType::i64, {B});
     buffers.result = add("result", DType::f64, {2});
-    if (dropped > 0) {
-        buffers.layer_id = add("layer_id", DType::i32, {dropped});
-        buffers.index = add("kept_index", DType::i32, {dropped, B, config.model.max_seqlen});
-    }
+    if (config.techniques.routing) buffers.router = plan_router(arena, *config.techniques.routing, config.model, B);
     return buffers;
 }
 
@@ -76,15 +73,12 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
     Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend); });
     model_ = std::move(buffers.model);
     sample_id_ = buffers.sample_id;
-    layer_id_ = buffers.layer_id;
-    index_ = buffers.index;
+    router_ = std::move(buffers.router);
     result_ = buffers.result;
     groups_ = model_->parameters().groups();
     exec_ = make_exec(backend, arena_);
     initialise(exec_, model_->parameters(), config_.seed, config_.model.init_std, config_.model.layers);
-    std::vector<std::int32_t> dropped(static_cast<std::size_t>(config_.techniques.dropped_layers()));
-    std::iota(dropped.begin(), dropped.end(), static_cast<std::int32_t>(Techniques::first_dropped_layer()));
-    write_tensor(exec_, layer_id_, dropped.data());
+    if (router_) start_router(exec_, *router_);
 }
 
 void Trainer::load_micro_batch(std::int64_t first, std::int64_t B, std::int64_t T) {
@@ -101,10 +95,9 @@ void Trainer::load_micro_batch(std::int64_t first, std::int64_t B, std::int64_t 
 }
 
 void Trainer::select_tokens(std::int64_t B, const StepPlan& plan) {
-    kept_ = {};
-    if (!plan.drops()) return;
-    kept_ = {index_.view({config_.techniques.dropped_layers(), B, plan.kept}), Techniques::first_dropped_layer()};
-    select_kept_tokens(exec_, kept_.index, config_.seed, counts_.steps, layer_id_, sample_id_.view({B}), plan.seqlen);
+    const MicroBatch batch{config_.seed, counts_.steps, sample_id_.view({B}), model_->token.view({B, plan.seqlen}),
+                           model_->length()};
+    kept_ = router_ ? route(exec_, *router_, plan, batch) : KeptTokens{};
 }
 
 void Trainer::start_gradients() {
@@ -118,6 +111,8 @@ void Trainer::start_gradients() {
         const Accumulate accumulate = first == 0 ? Accumulate::no : Accumulate::yes;
         model_->forward_backward(exec_, B, T, kept_, 1 / targets, accumulate);
         sum(exec_, loss_sum(result_), model_->loss.view({B, T}), accumulate);
+        if (router_)
+            observe_losses(exec_, *router_, model_->target.view({B, T}), model_->loss.view({B, T}), accumulate);
     }
     global_norm(exec_, grad_norm(result_), model_->parameters().flat_gradients());
 }
@@ -131,6 +126,7 @@ void Trainer::start_update() {
         adamw_update(exec_, group.value, group.rounded, group.m, group.v, group.grad, grad_norm(result_),
                      loss_sum(result_), settings);
     }
+    if (router_) finish_step(exec_, *router_, grad_norm(result_), loss_sum(result_));
 }
 
 StepResult Trainer::read_result() {

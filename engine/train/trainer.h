@@ -9,6 +9,7 @@
 
 #include "engine/core/arena.h"
 #include "engine/data/token_corpus.h"
+#include "engine/data_efficiency/routing/router.h"
 #include "engine/data_efficiency/sampling/sampler.h"
 #include "engine/data_efficiency/techniques.h"
 #include "engine/models/transformer.h"
@@ -65,7 +66,9 @@ class Trainer {
     Exec& exec() { return exec_; }
     const Arena& arena() const { return arena_; }
     const TrainerConfig& config() const { return config_; }
-    // Kept token indices of the last micro-batch, (layers dropped, B, K), empty when none was dropped.
+    // What the token router has learnt so far, f32, to be kept with the weights; empty where there is nothing.
+    Tensor router_state() const { return router_ ? engine::router_state(*router_) : Tensor{}; }
+    // Kept tokens of the last micro-batch, empty when none was dropped.
     const KeptTokens& kept() const { return kept_; }
 
  private:
@@ -87,9 +90,8 @@ class Trainer {
     Exec exec_;
     // What the host hands to the device in a step: tokens and targets (batch, seqlen) i32, sample ids (batch) i64.
     Memory staged_token_{nullptr, nullptr}, staged_target_{nullptr, nullptr}, staged_sample_id_{nullptr, nullptr};
+    std::optional<Router> router_;
     Tensor sample_id_;  // (micro_batch) i64
-    Tensor layer_id_;   // (layers dropped) i32
-    Tensor index_;      // (layers dropped, micro_batch, seqlen) i32
     Tensor result_;     // (2) f64: gradient norm, sum of losses
     KeptTokens kept_;
     std::vector<ParameterTable::Group> groups_;

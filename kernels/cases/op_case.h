@@ -28,6 +28,7 @@ enum class Item {
     real,     // Real
     sum,      // Sum<Real>: statistics, losses, gradients of weights, master weights
     wide,     // double
+    single,   // float, whatever Real is
     rounded,  // bf16, whatever Real is
     index,    // std::int32_t
     id,       // std::int64_t
@@ -51,6 +52,7 @@ class Arguments {
 
     Real* operator[](std::size_t i) const { return get<Real>(i, Item::real); }
     Sum<Real>* sum(std::size_t i) const { return get<Sum<Real>>(i, Item::sum); }
+    float* single(std::size_t i) const { return get<float>(i, Item::single); }
     double* wide(std::size_t i) const { return get<double>(i, Item::wide); }
     bf16* rounded(std::size_t i) const { return get<bf16>(i, Item::rounded); }
     std::int32_t* index(std::size_t i) const { return get<std::int32_t>(i, Item::index); }
@@ -143,7 +145,7 @@ class Draw {
         for (std::int64_t& id : sample) id = next().word[0];
         const std::int32_t layer = 0;
         reference::Exec exec;
-        reference::select_kept_tokens(exec, index.data(), seed_, 0, &layer, 1, sample.data(), B, T, K);
+        reference::select_kept_tokens(exec, index.data(), RandomKeys{seed_, 0, &layer, sample.data(), B, {}}, B, T, K);
         return index;
     }
 
@@ -172,6 +174,14 @@ inline Buffer gradient(Draw& draw, std::string name, std::int64_t n, Accumulate 
 // Integers, all less than 2^24.
 inline Buffer integer_input(std::string name, const std::vector<std::int32_t>& values) {
     return stored_as(Item::index, {std::move(name), Role::input, {values.begin(), values.end()}});
+}
+
+// Real tokens of each sample: none of one, all of another, and anything between.
+inline Buffer lengths(Draw& draw, std::int64_t B, std::int64_t T) {
+    std::vector<std::int32_t> length = draw.integers(B, T + 1);
+    if (B > 1) length[0] = static_cast<std::int32_t>(T);
+    if (B > 2) length[1] = 0;
+    return integer_input("length", length);
 }
 
 template <class... Sizes>

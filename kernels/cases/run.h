@@ -52,6 +52,8 @@ auto with_stored_type(Item item, const F& f) {
             return f(Real{});
         case Item::sum:
             return f(Sum<Real>{});
+        case Item::single:
+            return f(float{});
         case Item::wide:
             return f(double{});
         case Item::rounded:

@@ -19,6 +19,7 @@ static_assert(kForwardKeys % kForwardQueries == 0 && kBackwardKeys % kBackwardQu
 // One head of a packed qkv (B, T, 3, H, d): rows of stride 3 H d.
 struct Head {
     std::int64_t b, h, T, H, d;
+    std::int64_t real;  // tokens; the rest of T is padding
 
     std::int64_t packed_stride() const { return 3 * H * d; }
     std::int64_t stride() const { return H * d; }
@@ -55,13 +56,24 @@ void scale_row(float* row, std::int64_t n, float factor) {
     for (std::int64_t i = 0; i < n; ++i) row[i] *= factor;
 }
 
+std::int64_t real_tokens(const std::int32_t* length, std::int64_t b, std::int64_t T) {
+    return length == nullptr ? T : std::min<std::int64_t>(length[b], T);
+}
+
+// Rows [first, last) of stride `stride` become 0.
+void clear_rows(float* rows, std::int64_t stride, std::int64_t d, std::int64_t first, std::int64_t last) {
+    for (std::int64_t t = first; t < last; ++t) std::fill_n(rows + t * stride, d, 0.0f);
+}
+
 // FlashAttention-2 algorithm 1 for one head.
 void forward_head(const Head& head, float* out, float* lse, const float* qkv, float* scores, bool causal) {
-    const std::int64_t T = head.T, d = head.d, packed_stride = head.packed_stride(), stride = head.stride();
+    const std::int64_t T = head.real, d = head.d, packed_stride = head.packed_stride(), stride = head.stride();
     const float scale = 1.0f / std::sqrt(static_cast<float>(d));
     const float *q = qkv + head.packed(0), *k = qkv + head.packed(1), *v = qkv + head.packed(2);
     out += head.plain();
     lse += head.row();
+    clear_rows(out, stride, d, T, head.T);
+    std::fill(lse + T, lse + head.T, 0.0f);
     float running_max[kForwardQueries] = {}, running_sum[kForwardQueries] = {};
     for (std::int64_t q0 = 0; q0 < T; q0 += kForwardQueries) {
         const std::int64_t queries = std::min(kForwardQueries, T - q0);
@@ -115,13 +127,14 @@ struct BackwardScratch {
 // FlashAttention-2 algorithm 2 for one head.
 void backward_head(const Head& head, float* dqkv, const float* dout, const float* out, const float* qkv,
                    const float* lse, const BackwardScratch& scratch, bool causal) {
-    const std::int64_t T = head.T, d = head.d, packed_stride = head.packed_stride(), stride = head.stride();
+    const std::int64_t T = head.real, d = head.d, packed_stride = head.packed_stride(), stride = head.stride();
     const float scale = 1.0f / std::sqrt(static_cast<float>(d));
     const float *q = qkv + head.packed(0), *k = qkv + head.packed(1), *v = qkv + head.packed(2);
     float *dq = dqkv + head.packed(0), *dk = dqkv + head.packed(1), *dv = dqkv + head.packed(2);
     out += head.plain();
     dout += head.plain();
     lse += head.row();
+    for (float* gradient : {dq, dk, dv}) clear_rows(gradient, packed_stride, d, T, head.T);
     for (std::int64_t t = 0; t < T; ++t) {
         float total = 0;
 #pragma omp simd reduction(+ : total)
@@ -132,10 +145,7 @@ void backward_head(const Head& head, float* dqkv, const float* dout, const float
         const Operand k_tile{k + k0 * packed_stride, packed_stride};  // (keys, d)
         const Operand k_tile_t{k_tile.data, packed_stride, true};
         const Operand v_tile_t{v + k0 * packed_stride, packed_stride, true};
-        for (std::int64_t t = k0; t < std::min(T, k0 + kBackwardKeys); ++t) {
-            std::fill_n(dk + t * packed_stride, d, 0.0f);
-            std::fill_n(dv + t * packed_stride, d, 0.0f);
-        }
+        for (float* gradient : {dk, dv}) clear_rows(gradient, packed_stride, d, k0, std::min(T, k0 + kBackwardKeys));
         for (std::int64_t q0 = causal ? k0 : 0; q0 < T; q0 += kBackwardQueries) {
             const std::int64_t queries = std::min(kBackwardQueries, T - q0);
             const std::int64_t keys = std::min(kBackwardKeys, (causal ? q0 + queries : T) - k0);
@@ -158,11 +168,11 @@ void backward_head(const Head& head, float* dqkv, const float* dout, const float
 }  // namespace
 
 void attention_forward(Exec& exec, float* out, float* lse, const float* qkv, std::int64_t B, std::int64_t T,
-                       std::int64_t H, std::int64_t d, bool causal) {
+                       std::int64_t H, std::int64_t d, bool causal, const std::int32_t* length) {
     require_workspace(exec, attention_forward_workspace(exec.threads, T, d), "attention_forward");
     const std::size_t thread_bytes = attention_forward_workspace(1, T, d);
     parallel_items(exec.threads, B * H, [&](std::int64_t item, int thread) {
-        forward_head({item / H, item % H, T, H, d}, out, lse, qkv,
+        forward_head({item / H, item % H, T, H, d, real_tokens(length, item / H, T)}, out, lse, qkv,
                      scratch<float>(exec, static_cast<std::size_t>(thread) * thread_bytes), causal);
     });
 }
@@ -172,14 +182,15 @@ std::size_t attention_forward_workspace(int threads, std::int64_t, std::int64_t)
 }
 
 void attention_backward(Exec& exec, float* dqkv, const float* dout, const float* out, const float* qkv,
-                        const float* lse, std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t d, bool causal) {
+                        const float* lse, std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t d, bool causal,
+                        const std::int32_t* length) {
     require_workspace(exec, attention_backward_workspace(exec.threads, T, d), "attention_backward");
     const std::size_t thread_bytes = attention_backward_workspace(1, T, d);
     parallel_items(exec.threads, B * H, [&](std::int64_t item, int thread) {
         float* base = scratch<float>(exec, static_cast<std::size_t>(thread) * thread_bytes);
         const std::int64_t tile = kBackwardQueries * kBackwardKeys;
-        backward_head({item / H, item % H, T, H, d}, dqkv, dout, out, qkv, lse, {base, base + tile, base + 2 * tile},
-                      causal);
+        backward_head({item / H, item % H, T, H, d, real_tokens(length, item / H, T)}, dqkv, dout, out, qkv, lse,
+                      {base, base + tile, base + 2 * tile}, causal);
     });
 }
 

@@ -8,4 +8,5 @@
 #include "kernels/cpu/layernorm.h"
 #include "kernels/cpu/linear.h"
 #include "kernels/cpu/optimizer.h"
+#include "kernels/cpu/token_importance.h"
 #include "kernels/cpu/token_selection.h"

@@ -23,6 +23,13 @@ __device__ inline TilePlace tile_place(const AttentionShape& s, bool longest_las
     return {blockIdx.x % heads, (s.causal && longest_last ? tiles - 1 - number : number) * Tile::kRows};
 }
 
+// Keys that a tile of queries sees.
+template <class Tile>
+__device__ inline std::int64_t keys_seen(const Head& head, std::int64_t first_row) {
+    if (first_row >= head.real) return 0;
+    return head.causal && first_row + Tile::kRows < head.real ? first_row + Tile::kRows : head.real;
+}
+
 // FlashAttention-2 algorithm 1: one block a tile of queries. Each thread holds, of its rows, the running maximum m and
 // sum l of the scores' exponentials, as do the 15 others of the row, and its own columns of the output.
 template <class Real, class Tile>
@@ -33,13 +40,13 @@ __global__ void __launch_bounds__(kTileThreads)
     float *const q = tiles, *const k = q + Tile::kSize, *const v = k + Tile::kSize, *const p = v + Tile::kSize;
     const TilePlace place = tile_place<Tile>(s, true);
     const Head head(s, place.head);
-    const std::int64_t seen = s.causal && place.first_row + Tile::kRows < s.T ? place.first_row + Tile::kRows : s.T;
-    load_tile<Tile>(q, qkv + head.q, head.packed_stride, place.first_row, s);
+    const std::int64_t seen = keys_seen<Tile>(head, place.first_row);
+    load_tile<Tile>(q, qkv + head.q, head.packed_stride, place.first_row, head.real, s.d);
     float m[kItems], l[kItems] = {}, o[kItems][kCols] = {};
     for (float& highest : m) highest = -INFINITY;
     for (std::int64_t k0 = 0; k0 < seen; k0 += Tile::kRows) {
-        load_tile<Tile>(k, qkv + head.k, head.packed_stride, k0, s);
-        load_tile<Tile>(v, qkv + head.v, head.packed_stride, k0, s);
+        load_tile<Tile>(k, qkv + head.k, head.packed_stride, k0, head.real, s.d);
+        load_tile<Tile>(v, qkv + head.v, head.packed_stride, k0, head.real, s.d);
         __syncthreads();
         float score[kItems][kItems] = {};
         add_row_products<Tile>(score, q, k);
@@ -47,7 +54,7 @@ __global__ void __launch_bounds__(kTileThreads)
             float highest = -INFINITY;
             for (int j = 0; j < kItems; ++j) {
                 score[i][j] =
-                    s.sees(place.first_row + Tile::row(i), k0 + Tile::col(j)) ? s.scale * score[i][j] : -INFINITY;
+                    head.sees(place.first_row + Tile::row(i), k0 + Tile::col(j)) ? s.scale * score[i][j] : -INFINITY;
                 highest = fmaxf(highest, score[i][j]);
             }
             const float new_m = fmaxf(m[i], row_max(highest)), rescale = expf(m[i] - new_m);
@@ -68,8 +75,9 @@ __global__ void __launch_bounds__(kTileThreads)
     for (int i = 0; i < kItems; ++i) {
         const std::int64_t t = place.first_row + Tile::row(i);
         if (t >= s.T) continue;
-        if (Tile::col(0) == 0) lse[head.row + t] = m[i] + logf(l[i]);
-        for (int j = 0; j < kCols; ++j) o[i][j] /= l[i];
+        const bool is_real = t < head.real;
+        if (Tile::col(0) == 0) lse[head.row + t] = is_real ? m[i] + logf(l[i]) : 0;
+        for (int j = 0; j < kCols; ++j) o[i][j] = is_real ? o[i][j] / l[i] : 0;
     }
     store_tile<Tile>(out + head.plain, head.plain_stride, place.first_row, o, s);
 }
@@ -94,16 +102,17 @@ struct TileGradients {
     float p[kItems][kItems] = {}, ds[kItems][kItems] = {};
 
     __device__ TileGradients(const float* q, const float* k, const float* dout, const float* v, const float* lse,
-                             const float* delta, std::int64_t q0, std::int64_t k0, const AttentionShape& s) {
+                             const float* delta, std::int64_t q0, std::int64_t k0, const Head& head, float scale) {
         add_row_products<Tile>(p, q, k);
         add_row_products<Tile>(ds, dout, v);
         for (int i = 0; i < kItems; ++i) {
             const std::int64_t t = q0 + Tile::row(i);
-            const float row_lse = t < s.T ? lse[t] : 0, row_delta = t < s.T ? delta[t] : 0;
+            const bool is_real = t < head.real;
+            const float row_lse = is_real ? lse[t] : 0, row_delta = is_real ? delta[t] : 0;
             for (int j = 0; j < kItems; ++j) {
-                const bool seen = t < s.T && s.sees(t, k0 + Tile::col(j));
-                p[i][j] = seen ? expf(s.scale * p[i][j] - row_lse) : 0;
-                ds[i][j] = seen ? s.scale * p[i][j] * (ds[i][j] - row_delta) : 0;
+                const bool seen = is_real && head.sees(t, k0 + Tile::col(j));
+                p[i][j] = seen ? expf(scale * p[i][j] - row_lse) : 0;
+                ds[i][j] = seen ? scale * p[i][j] * (ds[i][j] - row_delta) : 0;
             }
         }
     }
@@ -121,15 +130,16 @@ __global__ void __launch_bounds__(kTileThreads)
     float *const p = dout_tile + Tile::kSize, *const ds = p + Tile::kWeights;
     const TilePlace place = tile_place<Tile>(s, false);
     const Head head(s, place.head);
-    load_tile<Tile>(k, qkv + head.k, head.packed_stride, place.first_row, s);
-    load_tile<Tile>(v, qkv + head.v, head.packed_stride, place.first_row, s);
+    load_tile<Tile>(k, qkv + head.k, head.packed_stride, place.first_row, head.real, s.d);
+    load_tile<Tile>(v, qkv + head.v, head.packed_stride, place.first_row, head.real, s.d);
     float dk[kItems][kCols] = {}, dv[kItems][kCols] = {};
-    for (std::int64_t q0 = s.causal ? place.first_row : 0; q0 < s.T; q0 += Tile::kRows) {
-        load_tile<Tile>(q, qkv + head.q, head.packed_stride, q0, s);
-        load_tile<Tile>(dout_tile, dout + head.plain, head.plain_stride, q0, s);
+    const std::int64_t end = place.first_row < head.real ? head.real : 0;  // padding is seen by no query
+    for (std::int64_t q0 = s.causal ? place.first_row : 0; q0 < end; q0 += Tile::kRows) {
+        load_tile<Tile>(q, qkv + head.q, head.packed_stride, q0, head.real, s.d);
+        load_tile<Tile>(dout_tile, dout + head.plain, head.plain_stride, q0, head.real, s.d);
         __syncthreads();
         const TileGradients<Tile> gradients(q, k, dout_tile, v, lse + head.row, delta + head.row, q0, place.first_row,
-                                            s);
+                                            head, s.scale);
         for (int i = 0; i < kItems; ++i)
             for (int j = 0; j < kItems; ++j) {
                 p[Tile::weight(i, j)] = gradients.p[i][j];
@@ -155,16 +165,16 @@ __global__ void __launch_bounds__(kTileThreads)
     float *const v = k + Tile::kSize, *const ds = v + Tile::kSize;
     const TilePlace place = tile_place<Tile>(s, true);
     const Head head(s, place.head);
-    const std::int64_t seen = s.causal && place.first_row + Tile::kRows < s.T ? place.first_row + Tile::kRows : s.T;
-    load_tile<Tile>(q, qkv + head.q, head.packed_stride, place.first_row, s);
-    load_tile<Tile>(dout_tile, dout + head.plain, head.plain_stride, place.first_row, s);
+    const std::int64_t seen = keys_seen<Tile>(head, place.first_row);
+    load_tile<Tile>(q, qkv + head.q, head.packed_stride, place.first_row, head.real, s.d);
+    load_tile<Tile>(dout_tile, dout + head.plain, head.plain_stride, place.first_row, head.real, s.d);
     float dq[kItems][kCols] = {};
     for (std::int64_t k0 = 0; k0 < seen; k0 += Tile::kRows) {
-        load_tile<Tile>(k, qkv + head.k, head.packed_stride, k0, s);
-        load_tile<Tile>(v, qkv + head.v, head.packed_stride, k0, s);
+        load_tile<Tile>(k, qkv + head.k, head.packed_stride, k0, head.real, s.d);
+        load_tile<Tile>(v, qkv + head.v, head.packed_stride, k0, head.real, s.d);
         __syncthreads();
         const TileGradients<Tile> gradients(q, k, dout_tile, v, lse + head.row, delta + head.row, place.first_row, k0,
-                                            s);
+                                            head, s.scale);
         for (int i = 0; i < kItems; ++i)
             for (int j = 0; j < kItems; ++j) ds[Tile::weight(i, j)] = gradients.ds[i][j];
         __syncwarp();  // a row of ds is written and read by one half warp
@@ -187,8 +197,9 @@ void with_tile(std::int64_t d, const F& f) {
     f(HeadTile<32, 128>{});
 }
 
-AttentionShape shape_of(std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t d, bool causal) {
-    return {B, T, H, d, 1.0f / std::sqrt(static_cast<float>(d)), causal};
+AttentionShape shape_of(std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t d, bool causal,
+                        const std::int32_t* length) {
+    return {B, T, H, d, 1.0f / std::sqrt(static_cast<float>(d)), causal, length};
 }
 
 // A block for each tile of rows of each head, with so many floats of shared memory.
@@ -202,8 +213,8 @@ Launch over_tiles(const char* kernel, const AttentionShape& s, std::int64_t shar
 
 template <class Real>
 void attention_forward(Exec& exec, Real* out, float* lse, const Real* qkv, std::int64_t B, std::int64_t T,
-                       std::int64_t H, std::int64_t d, bool causal) {
-    const AttentionShape s = shape_of(B, T, H, d, causal);
+                       std::int64_t H, std::int64_t d, bool causal, const std::int32_t* length) {
+    const AttentionShape s = shape_of(B, T, H, d, causal, length);
     with_tile(d, [&]<class Tile>(Tile) {
         launch(exec, over_tiles<Tile>("attend_queries", s, 3 * Tile::kSize + Tile::kWeights),
                attend_queries<Real, Tile>, out, lse, qkv, s);
@@ -212,9 +223,10 @@ void attention_forward(Exec& exec, Real* out, float* lse, const Real* qkv, std::
 
 template <class Real>
 void attention_backward(Exec& exec, Real* dqkv, const Real* dout, const Real* out, const Real* qkv, const float* lse,
-                        std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t d, bool causal) {
+                        std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t d, bool causal,
+                        const std::int32_t* length) {
     require_workspace(exec, attention_backward_workspace(B, T, H), "attention_backward");
-    const AttentionShape s = shape_of(B, T, H, d, causal);
+    const AttentionShape s = shape_of(B, T, H, d, causal, length);
     float* delta = scratch<float>(exec, 0);  // (B, H, T)
     with_tile(d, [&]<class Tile>(Tile) {
         launch(exec, over_rows("sum_output_gradients", B * T * H), sum_output_gradients<Real>, delta, dout, out, s);
@@ -230,12 +242,13 @@ std::size_t attention_backward_workspace(std::int64_t B, std::int64_t T, std::in
 }
 
 template void attention_forward<float>(Exec&, float*, float*, const float*, std::int64_t, std::int64_t, std::int64_t,
-                                       std::int64_t, bool);
+                                       std::int64_t, bool, const std::int32_t*);
 template void attention_forward<bf16>(Exec&, bf16*, float*, const bf16*, std::int64_t, std::int64_t, std::int64_t,
-                                      std::int64_t, bool);
+                                      std::int64_t, bool, const std::int32_t*);
 template void attention_backward<float>(Exec&, float*, const float*, const float*, const float*, const float*,
-                                        std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool);
+                                        std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool,
+                                        const std::int32_t*);
 template void attention_backward<bf16>(Exec&, bf16*, const bf16*, const bf16*, const bf16*, const float*, std::int64_t,
-                                       std::int64_t, std::int64_t, std::int64_t, bool);
+                                       std::int64_t, std::int64_t, std::int64_t, bool, const std::int32_t*);
 
 }  // namespace deft::kernels::cuda

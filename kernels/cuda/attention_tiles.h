@@ -16,14 +16,14 @@ struct AttentionShape {
     std::int64_t B, T, H, d;
     float scale;  // 1 / sqrt(d)
     bool causal;
-
-    __device__ bool sees(std::int64_t query, std::int64_t key) const { return key < T && (!causal || key <= query); }
+    const std::int32_t* length;  // (B) real tokens, or null
 };
 
 // Where the rows of head `number` of B H begin, and how far they stand apart, in qkv (B, T, 3, H, d), in (B, T, H, d)
-// and in (B, H, T).
+// and in (B, H, T); and how many of its T rows are real tokens.
 struct Head {
-    std::int64_t q, k, v, packed_stride, plain, plain_stride, row;
+    std::int64_t q, k, v, packed_stride, plain, plain_stride, row, real;
+    bool causal;
 
     __device__ Head(const AttentionShape& s, std::int64_t number) {
         const std::int64_t b = number / s.H, h = number % s.H;
@@ -34,7 +34,11 @@ struct Head {
         k = q + plain_stride;
         v = k + plain_stride;
         row = number * s.T;
+        real = s.length == nullptr || s.length[b] > s.T ? s.T : s.length[b];
+        causal = s.causal;
     }
+    // Of real queries.
+    __device__ bool sees(std::int64_t query, std::int64_t key) const { return key < real && (!causal || key <= query); }
 };
 
 // kRows rows (queries or keys) of heads of up to kCols values, stored (kRows, kCols) with one float more a row, which
@@ -53,13 +57,13 @@ struct HeadTile {
     static __device__ int weight(int i, int j) { return row(i) * kWeightStride + col(j); }
 };
 
-// tile = rows [first, first + kRows) of a head, zero past row T and column d.
+// tile = rows [first, first + kRows) of a head, zero past the real ones and past column d.
 template <class Tile, class Real>
 __device__ inline void load_tile(float* tile, const Real* rows, std::int64_t stride, std::int64_t first,
-                                 const AttentionShape& s) {
+                                 std::int64_t real, std::int64_t d) {
     for (int i = static_cast<int>(threadIdx.x); i < Tile::kRows * Tile::kCols; i += kTileThreads) {
         const int row = i / Tile::kCols, col = i % Tile::kCols;
-        const bool inside = first + row < s.T && col < s.d;
+        const bool inside = first + row < real && col < d;
         tile[row * Tile::kStride + col] = inside ? to_float(rows[(first + row) * stride + col]) : 0.0f;
     }
 }

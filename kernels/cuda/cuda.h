@@ -8,4 +8,5 @@
 #include "kernels/cuda/layernorm.h"
 #include "kernels/cuda/linear.h"
 #include "kernels/cuda/optimizer.h"
+#include "kernels/cuda/token_importance.h"
 #include "kernels/cuda/token_selection.h"

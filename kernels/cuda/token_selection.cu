@@ -2,7 +2,6 @@
 
 #include "kernels/cuda/block_scan.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/philox.h"
 
 namespace deft::kernels::cuda {
 
@@ -11,23 +10,15 @@ namespace {
 constexpr int kDigitBits = 8, kBuckets = 1 << kDigitBits, kKeyBits = 32;
 constexpr int kThreads = kBuckets;  // of a block: one a bucket
 
-// The keys of one layer of one sample. They are drawn anew whenever they are wanted, so that T has no limit.
-struct Keys {
-    std::uint64_t seed, step, sample;
-    std::uint32_t layer;
-
-    __device__ std::uint32_t operator[](std::int64_t position) const {
-        return philox_u32(seed, RandomPurpose::token_drop, step, layer, sample, static_cast<std::uint32_t>(position));
-    }
-};
-
 struct Cut {
     std::uint32_t key;   // the largest key kept
     std::uint32_t ties;  // how many of the positions that have it are kept
 };
 
-// The K-th smallest of T keys, 1 <= K <= T, by radix selection from the highest digit down.
-__device__ Cut select_cut(const Keys& keys, std::int64_t T, std::int64_t K) {
+// The K-th smallest of T keys, 1 <= K <= T, by radix selection from the highest digit down. Keys are asked for anew
+// whenever they are wanted, so that T has no limit.
+template <class Row>
+__device__ Cut select_cut(const Row& keys, std::int64_t T, std::int64_t K) {
     DEFT_SHARED(std::uint32_t, count, kBuckets);  // keys a digit
     DEFT_SHARED(Cut, chosen, 1);
     Cut cut{0, static_cast<std::uint32_t>(K)};  // the digits found so far; the rank among the keys that share them
@@ -49,11 +40,10 @@ __device__ Cut select_cut(const Keys& keys, std::int64_t T, std::int64_t K) {
     return cut;
 }
 
-// One block a row of index (layers B, K).
-__global__ void select_kept(std::int32_t* index, std::uint64_t seed, std::uint64_t step, const std::int32_t* layer_id,
-                            const std::int64_t* sample_id, std::int64_t B, std::int64_t T, std::int64_t K) {
-    const Keys keys{seed, step, static_cast<std::uint64_t>(sample_id[blockIdx.x % B]),
-                    static_cast<std::uint32_t>(layer_id[blockIdx.x / B])};
+// One block a row of index (rows, K).
+template <class Keys>
+__global__ void select_kept(std::int32_t* index, Keys of_rows, std::int64_t T, std::int64_t K) {
+    const typename Keys::Row keys = of_rows.row(blockIdx.x, T);
     const Cut cut = select_cut(keys, T, K);
     std::int32_t* kept = index + blockIdx.x * K;  // (K)
     std::uint32_t lower = 0, equal = 0;           // keys below the cut, and at it, before this tile of positions
@@ -74,12 +64,16 @@ __global__ void select_kept(std::int32_t* index, std::uint64_t seed, std::uint64
 
 }  // namespace
 
-void select_kept_tokens(Exec& exec, std::int32_t* index, std::uint64_t seed, std::int64_t step,
-                        const std::int32_t* layer_id, std::int64_t layers, const std::int64_t* sample_id,
-                        std::int64_t B, std::int64_t T, std::int64_t K) {
+template <class Keys>
+void select_kept_tokens(Exec& exec, std::int32_t* index, const Keys& keys, std::int64_t rows, std::int64_t T,
+                        std::int64_t K) {
     if (K == 0) return;
-    launch(exec, {"select_kept", layers * B, kThreads}, select_kept, index, seed, static_cast<std::uint64_t>(step),
-           layer_id, sample_id, B, T, K);
+    launch(exec, {"select_kept", rows, kThreads}, select_kept<Keys>, index, keys, T, K);
 }
+
+template void select_kept_tokens<RandomKeys>(Exec&, std::int32_t*, const RandomKeys&, std::int64_t, std::int64_t,
+                                             std::int64_t);
+template void select_kept_tokens<ImportanceKeys>(Exec&, std::int32_t*, const ImportanceKeys&, std::int64_t,
+                                                 std::int64_t, std::int64_t);
 
 }  // namespace deft::kernels::cuda

@@ -8,4 +8,5 @@
 #include "kernels/reference/layernorm.h"
 #include "kernels/reference/linear.h"
 #include "kernels/reference/optimizer.h"
+#include "kernels/reference/token_importance.h"
 #include "kernels/reference/token_selection.h"

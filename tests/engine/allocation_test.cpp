@@ -56,15 +56,19 @@ using namespace deft::engine;
 
 TEST_CASE("a training step allocates nothing of its own") {
     TrainerConfig config = tiny_config(4, 37, 6);
-    config.techniques.random_ltd = Pacing{8, 37, 4, 40, 1};
+    config.techniques.routing = random_ltd(config.model.layers, Pacing{8, 37, 4, 40, 1});
     config.techniques.seqtru = Pacing{8, 37, 1, 30, 1};
     config.micro_batch_size = 4;
+    TrainerConfig bypass = config;
+    bypass.techniques.routing = token_bypass(config.model.layers, config.techniques.routing->kept);
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
-    Trainer trainer(config, corpus, 2);
-    trainer.step();
-    counting = true;
-    for (int i = 0; i < 20; ++i) trainer.step();
-    counting = false;
+    Trainer random(config, corpus, 2), learnt(bypass, corpus, 2);
+    for (Trainer* trainer : {&random, &learnt}) {
+        trainer->step();
+        counting = true;
+        for (int i = 0; i < 20; ++i) trainer->step();
+        counting = false;
+    }
     INFO("allocations by oneDNN: " << library << ", first other caller (see addr2line): " << first_caller.load());
     CHECK(ours == 0);
     counting = true;

@@ -23,7 +23,7 @@ namespace {
 TrainerConfig with_techniques() {
     TrainerConfig config = tiny_config();
     config.techniques.seqtru = Pacing{5, 13, 1, 8, 1};
-    config.techniques.random_ltd = Pacing{4, 13, 1, 12, 1};
+    config.techniques.routing = random_ltd(config.model.layers, Pacing{4, 13, 1, 12, 1});
     return config;
 }
 
@@ -58,6 +58,33 @@ TEST_CASE("a resumed run has the same bits as one that was never stopped") {
     CHECK(whole.unique_tokens() == second.unique_tokens());
     CHECK(whole.counts().layer_tokens == second.counts().layer_tokens);
     CHECK(whole.counts().flops == second.counts().flops);
+}
+
+TEST_CASE("a resumed run with token bypass has the same bits, and needs what was learnt") {
+    TrainerConfig config = tiny_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    const TemporaryFolder folder;
+    Trainer plain(config, corpus, 1);
+    save_checkpoint(plain, folder / "plain", {}, Tokenizer::bytes());
+    config.techniques.routing = Routing{{4, 13, 1, 12, 1}, {1, 2}, 1, TokenBypass{0.5, {7, 30}}};
+    Trainer whole(config, corpus, 2), first(config, corpus, 1);
+    for (int step = 0; step < 4; ++step) {
+        whole.step();
+        first.step();
+    }
+    save_checkpoint(first, folder / "c", {}, Tokenizer::bytes());
+    Trainer second(config, corpus, 1);
+    second.step();
+    load_checkpoint(second, folder / "c");
+    CHECK(values<float>(second.router_state()) == values<float>(first.router_state()));
+    for (int step = 0; step < 5; ++step) {
+        REQUIRE(whole.step().loss == second.step().loss);
+        REQUIRE(values<std::int32_t>(whole.kept().index) == values<std::int32_t>(second.kept().index));
+    }
+    CHECK(all_parameters<float>(whole) == all_parameters<float>(second));
+    CHECK(values<float>(whole.router_state()) == values<float>(second.router_state()));
+    CHECK_THROWS_WITH(load_checkpoint(second, folder / "plain"), ContainsSubstring("router_state is missing"));
+    CHECK(second.counts().steps == 9);
 }
 
 TEST_CASE("weights are stored as Hugging Face's GPT-2 has them") {

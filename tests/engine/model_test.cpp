@@ -49,14 +49,14 @@ TEST_CASE("gradients of the double model match finite differences") {
 
 TEST_CASE("gradients with dropped tokens and micro-batches match finite differences") {
     TrainerConfig config = tiny_config(4, 9, 3);
-    config.techniques.random_ltd = keep_always(5);
+    keep_tokens(config, 5);
     config.micro_batch_size = 2;
     check_finite_differences(config);
 }
 
 TEST_CASE("the float model computes what the double model computes") {
     TrainerConfig config = tiny_config();
-    config.techniques.random_ltd = keep_always(7);
+    keep_tokens(config, 7);
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     Trainer single(config, corpus, 2), reference(config, corpus, 1, DType::f64);
     const StepResult a = single.accumulate_gradients(), b = reference.accumulate_gradients();
@@ -109,7 +109,7 @@ TEST_CASE("a future token does not change an earlier loss") {
 TEST_CASE("micro-batches change only rounding") {
     for (const bool dropped : {false, true}) {
         TrainerConfig config = tiny_config(4, 13, 6);
-        if (dropped) config.techniques.random_ltd = keep_always(6);
+        if (dropped) keep_tokens(config, 6);
         const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
         Trainer whole(config, corpus, 1);
         const StepResult a = whole.accumulate_gradients();
@@ -128,7 +128,7 @@ TEST_CASE("micro-batches change only rounding") {
 
 TEST_CASE("one, two and three threads give the same bits") {
     TrainerConfig config = tiny_config(4, 37, 6);
-    config.techniques.random_ltd = keep_always(17);
+    keep_tokens(config, 17);
     config.techniques.seqtru = Pacing{8, 37, 1, 6, 1};
     config.micro_batch_size = 4;
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
@@ -154,7 +154,8 @@ TEST_CASE("keeping every token is the plain model") {
     constexpr std::int64_t B = 6, T = 13, dropped = 2;
     std::vector<std::int32_t> index(dropped * B * T);
     for (std::size_t i = 0; i < index.size(); ++i) index[i] = static_cast<std::int32_t>(i % T);
-    const KeptTokens all{make_tensor(index.data(), DType::i32, {dropped, B, T}), 1};
+    const std::vector<std::int32_t> set_of_layer = {-1, 0, 1, -1};
+    const KeptTokens all{make_tensor(index.data(), DType::i32, {dropped, B, T}), set_of_layer};
     indexed.model().forward_backward(indexed.exec(), B, T, all, 1.0 / (B * T), Accumulate::no);
     const auto loss = values<float>(indexed.model().loss.view({B, T}));
     double total = 0;

@@ -26,10 +26,14 @@ struct Folder {
     fs::path path;
 };
 
+Routing random_on_two_layers() {
+    return random_ltd(4, {7, 7, 1, 0, 1});
+}
+
 // Trains two steps, then lays open the third.
-void write_third_step(const fs::path& file) {
+void write_third_step(const fs::path& file, const Routing& routing = random_on_two_layers()) {
     TrainerConfig config = tiny_config(4, 13, 5);
-    config.techniques.random_ltd = keep_always(7);
+    config.techniques.routing = routing;
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     Trainer trainer(config, corpus, 1);
     for (int i = 0; i < 2; ++i) trainer.step();
@@ -40,10 +44,15 @@ void write_third_step(const fs::path& file) {
 
 TEST_CASE("a training step with dropped tokens is PyTorch's") {
     const Folder folder;
-    const fs::path file = folder.path / "step.safetensors";
-    write_third_step(file);
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
-    const deft::ProcessOutput output = deft::run_process({kPython, kScript, file.string()});
+    const Pacing seven{7, 7, 1, 0, 1};
+    std::vector<std::string> command = {kPython, kScript};
+    for (const Routing& routing : {random_on_two_layers(), Routing{seven, {0, 2, 3}, 1, RandomLtd{}},
+                                   Routing{seven, {1, 2, 3}, 0, TokenBypass{}}}) {
+        command.push_back((folder.path / (std::to_string(command.size()) + ".safetensors")).string());
+        write_third_step(command.back(), routing);
+    }
+    const deft::ProcessOutput output = deft::run_process(command);
     if (output.exit_code == 77) DEFT_SKIP("no PyTorch for /usr/bin/python3 (Debian: python3-torch)");
     INFO(output.out);
     CHECK(output.exit_code == 0);

@@ -80,7 +80,7 @@ TEST_CASE("pacing never leaves its bounds") {
 }
 
 TEST_CASE("a step's plan: the curriculum's clock runs one ahead of random-LTD's") {
-    Techniques techniques{64, 4, Pacing{8, 64, 8, 7, 1}, Pacing{16, 64, 8, 6, 1}};
+    Techniques techniques{64, 4, Pacing{8, 64, 8, 7, 1}, random_ltd(4, Pacing{16, 64, 8, 6, 1})};
     const StepPlan first = plan_step(techniques, 0);
     CHECK(first.seqlen == 16);  // d(1) = 8 + 56 / 7
     CHECK(first.kept == 16);    // r(0) = 16, not below the length: nothing is dropped
@@ -97,13 +97,14 @@ TEST_CASE("a step's plan: the curriculum's clock runs one ahead of random-LTD's"
 }
 
 TEST_CASE("layer tokens are rounded down, as the reference counts them") {
-    const Techniques techniques{10, 3, {}, Pacing{7, 7, 1, 0, 1}};
+    const Techniques techniques{10, 3, {}, random_ltd(3, Pacing{7, 7, 1, 0, 1})};
     CHECK(plan_step(techniques, 0).layer_tokens == 9);  // (10 * 2 + 7) / 3 = 9
 }
 
 TEST_CASE("GPT-3 1.3B at 300 billion tokens takes the published numbers of steps") {
     const TransformerConfig model{24, 2048, 16, 2048, 50257, 0.013};
-    const Pacing seqtru{80, 2048, 8, 110'000, 1}, ltd{128, 2048, 16, 200'000, 1};
+    const Pacing seqtru{80, 2048, 8, 110'000, 1};
+    const Routing ltd = random_ltd(24, Pacing{128, 2048, 16, 200'000, 1});
     const auto steps = [&](const Techniques& techniques) {
         return run_schedule(model, techniques, 512, 300'000'000'000).steps;
     };
@@ -121,7 +122,7 @@ TEST_CASE("parameters and FLOPs by hand") {
     // 6 * (2 * 244 + 48) * 8 + 2 layers * 12 * 4 * 8 * 8 / 2
     CHECK(sample_flops(model, plain, plan_step(plain, 0)) == 6.0 * 536 * 8 + 2 * 12.0 * 4 * 64 / 2);
     const TransformerConfig deep{3, 4, 2, 8, 10, 0.02};
-    const Techniques ltd{8, 3, {}, Pacing{4, 4, 1, 0, 1}};
+    const Techniques ltd{8, 3, {}, random_ltd(3, Pacing{4, 4, 1, 0, 1})};
     // Layers 0 and 2 with 8 tokens, layer 1 with 4.
     CHECK(sample_flops(deep, ltd, plan_step(ltd, 0)) ==
           2 * (6.0 * 244 * 8 + 6.0 * 4 * 64) + (6.0 * 244 * 4 + 6.0 * 4 * 16) + 6.0 * 48 * 8);

@@ -31,9 +31,9 @@ inline TrainerConfig tiny_config(std::int64_t layers = 4, std::int64_t seqlen = 
     return config;
 }
 
-// Keeps a constant number of tokens in the dropped layers.
-inline Pacing keep_always(std::int64_t tokens) {
-    return {tokens, tokens, 1, 0, 1};
+// random-LTD that keeps a constant number of tokens in all layers but the first and last.
+inline void keep_tokens(TrainerConfig& config, std::int64_t tokens) {
+    config.techniques.routing = random_ltd(config.model.layers, {tokens, tokens, 1, 0, 1});
 }
 
 template <class T>

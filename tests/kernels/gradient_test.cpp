@@ -101,18 +101,21 @@ TEST_CASE("layer normalisation: backward is the derivative of forward, with its 
 
 TEST_CASE("attention: backward is the derivative of forward") {
     const std::int64_t B = 2, T = 5, H = 2, d = 3;
-    const bool causal = GENERATE(true, false);
+    const bool causal = GENERATE(true, false), padded = GENERATE(false, true);
+    const std::vector<std::int32_t> lengths = {5, 3};
+    const std::int32_t* length = padded ? lengths.data() : nullptr;
     Doubles qkv = draw(1, B * T * 3 * H * d);
     const Doubles dout = draw(2, B * T * H * d);
     Exec exec;
     Doubles out(dout.size()), lse(static_cast<std::size_t>(B * H * T));
     const auto loss = [&] {
-        attention_forward<double>(exec, out.data(), lse.data(), qkv.data(), B, T, H, d, causal);
+        attention_forward<double>(exec, out.data(), lse.data(), qkv.data(), B, T, H, d, causal, length);
         return weighted_sum(dout, out);
     };
     loss();
     Doubles dqkv(qkv.size());
-    attention_backward<double>(exec, dqkv.data(), dout.data(), out.data(), qkv.data(), lse.data(), B, T, H, d, causal);
+    attention_backward<double>(exec, dqkv.data(), dout.data(), out.data(), qkv.data(), lse.data(), B, T, H, d, causal,
+                               length);
     CHECK(gradient_error(qkv, dqkv, loss) < kTolerance);
 }
 

@@ -23,8 +23,9 @@ struct Selection {
     template <class ExecType>
     std::vector<std::int32_t> run(ExecType exec) const {
         std::vector<std::int32_t> index(layer.size() * sample.size() * static_cast<std::size_t>(K));
-        select_kept_tokens(exec, index.data(), 99, step, layer.data(), static_cast<std::int64_t>(layer.size()),
-                           sample.data(), static_cast<std::int64_t>(sample.size()), T, K);
+        const auto B = static_cast<std::int64_t>(sample.size());
+        const RandomKeys keys{99, static_cast<std::uint64_t>(step), layer.data(), sample.data(), B, {}};
+        select_kept_tokens(exec, index.data(), keys, static_cast<std::int64_t>(layer.size()) * B, T, K);
         return index;
     }
     std::vector<std::int32_t> run_cpu(int threads = 1) const {

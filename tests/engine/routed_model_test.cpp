@@ -1,0 +1,264 @@
+// Whole models and blocks that take only some tokens, causal and not, with and without padding.
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "base/error.h"
+#include "tests/catch.h"
+#include "tests/engine/small_router.h"
+
+using namespace deft::engine;
+
+namespace {
+
+using Ints = std::vector<std::int32_t>;
+
+// A model with random weights and random tokens; every token has a target.
+struct Model {
+    std::int64_t B, T;
+    Arena arena;
+    std::unique_ptr<Transformer> transformer;
+    Exec exec;
+    Ints token, target, length;  // (B, T), (B, T), (B) or empty
+
+    Model(std::int64_t layers, std::int64_t batch, std::int64_t seqlen, bool causal, DType dtype = DType::f32)
+        : B(batch), T(seqlen) {
+        TransformerConfig config{layers, 12, 2, seqlen, 17, 0.2, causal};
+        const Backend backend{Device::cpu, dtype, 1};
+        transformer = plan_and_commit(
+            arena, [&](Arena& a) { return std::make_unique<Transformer>(a, config, backend, batch); });
+        exec = make_exec(backend, arena);
+        initialise(exec, transformer->parameters(), 5, config.init_std, layers);
+        for (std::int64_t i = 0; i < B * T; ++i) {
+            token.push_back(static_cast<std::int32_t>(i * i % 17));
+            target.push_back(static_cast<std::int32_t>(i * 7 % 17));
+        }
+    }
+    // Samples of so many real tokens; padding has no loss.
+    void pad(Ints lengths) {
+        length = std::move(lengths);
+        for (std::int64_t i = 0; i < B * T; ++i)
+            if (i % T >= length[static_cast<std::size_t>(i / T)])
+                target[static_cast<std::size_t>(i)] = deft::kernels::kIgnoreTarget;
+    }
+    // Sum of losses; gradients are left in the parameters.
+    double run(const KeptTokens& kept) {
+        transformer->load(exec, B, T, token.data(), target.data(), length.empty() ? nullptr : length.data());
+        transformer->forward_backward(exec, B, T, kept, 1, Accumulate::no);
+        double total = 0;
+        for (const double loss : losses()) total += loss;
+        return total;
+    }
+    std::vector<double> losses() {
+        const Tensor all = transformer->loss.view({B, T});
+        if (all.dtype == DType::f64) return values<double>(all);
+        const auto singles = values<float>(all);
+        return {singles.begin(), singles.end()};
+    }
+    std::vector<float> gradients() { return values<float>(transformer->parameters().flat_gradients()); }
+};
+
+// Kept tokens with memory of their own.
+struct Kept {
+    Ints set_of_layer, index;
+    std::int64_t sets, B, K;
+
+    KeptTokens tokens() { return {make_tensor(index.data(), DType::i32, {sets, B, K}), set_of_layer}; }
+};
+
+// random-LTD of samples 0 .. B - 1.
+Kept draw(const Model& model, Ints layers, std::int64_t K) {
+    const std::int64_t depth = model.transformer->config().layers;
+    SmallRouter router(random_ltd_on(layers, K), depth, model.T, 17, model.B);
+    std::vector<std::int64_t> sample;
+    for (std::int64_t b = 0; b < model.B; ++b) sample.push_back(b);
+    return {router.router.set_of_layer, router.select(K, sample, 1, 0, {}, model.length),
+            static_cast<std::int64_t>(layers.size()), model.B, K};
+}
+
+// Some elements of every gradient against central differences of the loss.
+void check_finite_differences(Model& model, const KeptTokens& kept) {
+    model.run(kept);
+    const ParameterTable& table = model.transformer->parameters();
+    std::vector<std::vector<double>> gradients;
+    for (const Parameter& p : table.all()) gradients.push_back(values<double>(p.grad));
+    constexpr double h = 1e-5;
+    for (std::size_t i = 0; i < table.all().size(); ++i) {
+        const Parameter& p = table[i];
+        for (std::int64_t e = 0; e < p.value.numel(); e += std::max<std::int64_t>(1, p.value.numel() / 3)) {
+            double& weight = p.value.as<double>()[e];
+            const double saved = weight;
+            weight = saved + h;
+            const double up = model.run(kept);
+            weight = saved - h;
+            const double down = model.run(kept);
+            weight = saved;
+            INFO(p.name << " element " << e);
+            CHECK(gradients[i][static_cast<std::size_t>(e)] ==
+                  Approx((up - down) / (2 * h)).epsilon(1e-6).margin(1e-8));
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("gradients of a bidirectional model with padding and kept tokens match finite differences") {
+    Model model(4, 3, 7, false, DType::f64);
+    model.pad({7, 3, 5});
+    check_finite_differences(model, draw(model, {1, 2}, 4).tokens());
+}
+
+TEST_CASE("gradients match finite differences whichever layers are routed, one by one or as a run") {
+    Model model(4, 2, 6, true, DType::f64);
+    Kept kept = draw(model, {0, 2, 3}, 3);
+    check_finite_differences(model, kept.tokens());
+    kept.set_of_layer = {0, 0, -1, 1};
+    check_finite_differences(model, kept.tokens());
+}
+
+TEST_CASE("a run that gathers once has the bits of layers that gather each") {
+    Model model(5, 3, 11, true);
+    Kept once = draw(model, {2}, 4);
+    once.set_of_layer = {-1, 0, 0, 0, -1};
+    Kept each = once;
+    each.set_of_layer = {-1, 0, 1, 2, -1};
+    each.sets = 3;
+    for (int copy = 0; copy < 2; ++copy) each.index.insert(each.index.end(), once.index.begin(), once.index.end());
+    model.run(once.tokens());
+    const auto losses = model.losses();
+    const auto gradients = model.gradients();
+    model.run(each.tokens());
+    CHECK(model.losses() == losses);
+    CHECK(model.gradients() == gradients);
+    model.run({});
+    CHECK(model.losses() != losses);  // the test can fail
+}
+
+TEST_CASE("keeping every token is the plain model, bit for bit") {
+    for (const bool causal : {true, false}) {
+        Model model(4, 3, 9, causal);
+        model.pad({9, 4, 6});
+        model.run({});
+        const auto losses = model.losses();
+        const auto gradients = model.gradients();
+        for (const Ints& sets : {Ints{-1, 0, 1, -1}, {0, 1, 1, 1}, {0, 0, 0, 0}}) {
+            Kept all{sets, {}, 2, 3, 9};
+            for (std::int32_t i = 0; i < 2 * 3 * 9; ++i) all.index.push_back(i % 9);
+            model.run(all.tokens());
+            CHECK(model.losses() == losses);
+            CHECK(model.gradients() == gradients);
+        }
+    }
+}
+
+TEST_CASE("a future token does not change an earlier loss, whatever tokens are kept") {
+    Model model(4, 2, 12, true);
+    Kept kept = draw(model, {0, 1, 3}, 5);
+    model.run(kept.tokens());
+    const auto before = model.losses();
+    constexpr std::int64_t changed = 7;
+    for (std::int64_t i = 0; i < 2 * 12; ++i)
+        if (i % 12 >= changed) model.token[static_cast<std::size_t>(i)] = 16;
+    model.run(kept.tokens());
+    const auto after = model.losses();
+    for (std::size_t i = 0; i < before.size(); ++i)
+        if (i % 12 < changed) CHECK(after[i] == before[i]);
+    CHECK(after[changed] != before[changed]);
+    Model bidirectional(4, 2, 12, false);
+    bidirectional.run({});
+    const auto all = bidirectional.losses();
+    bidirectional.token[11] = 16;
+    bidirectional.run({});
+    CHECK(bidirectional.losses()[0] != all[0]);
+}
+
+TEST_CASE("what stands in the padding changes neither loss nor gradient") {
+    for (const bool causal : {true, false}) {
+        Model model(4, 3, 9, causal);
+        model.pad({9, 4, 0});
+        Kept kept = draw(model, {1, 2}, 5);  // of the second sample more than it has
+        for (const KeptTokens& tokens : {KeptTokens{}, kept.tokens()}) {
+            model.run(tokens);
+            const auto losses = model.losses();
+            const auto gradients = model.gradients();
+            for (const float g : gradients) REQUIRE(std::isfinite(g));
+            const Ints saved = model.token;
+            for (std::size_t i = 0; i < saved.size(); ++i)
+                if (model.target[i] == deft::kernels::kIgnoreTarget) model.token[i] = 16 - saved[i];
+            model.run(tokens);
+            CHECK(model.losses() == losses);
+            const auto again = model.gradients();
+            for (std::size_t i = 0; i < gradients.size(); ++i)
+                REQUIRE(again[i] == Approx(gradients[i]).epsilon(1e-5).margin(1e-6));
+            model.token = saved;
+        }
+    }
+}
+
+TEST_CASE("a padded sample is the shorter sample alone") {
+    Model padded(3, 1, 9, false, DType::f64), alone(3, 1, 9, false, DType::f64);
+    padded.pad({4});
+    const double loss = padded.run({});
+    alone.T = 4;
+    CHECK(alone.run({}) == Approx(loss).epsilon(1e-12));
+    Transformer& model = *alone.transformer;
+    const std::int32_t token[2] = {1, 2}, too_long = 3;
+    CHECK_THROWS_WITH(model.load(alone.exec, 1, 2, token, token, &too_long), ContainsSubstring("length of 3"));
+}
+
+TEST_CASE("tokens outside a block's set pass it unchanged, and so do their gradients") {
+    constexpr std::int64_t B = 2, T = 5, K = 2, C = 6, F = 24;
+    const BlockShape shape{B, T, C, 2, F};
+    Arena arena;
+    struct Buffers {
+        BlockSaved saved;
+        BlockScratch scratch;
+        Tensor stream, gathered, rows, matrix, vector, gradient;
+    };
+    const Buffers b = plan_and_commit(arena, [&](Arena& a) {
+        const auto add = [&](const char* name, std::initializer_list<std::int64_t> dims) {
+            return a.add(Region::activations, name, DType::f32, dims);
+        };
+        a.reserve_workspace(workspace_bytes({Backend{}, B, T, C, 2, F, 10, 1}));
+        return Buffers{plan_block_saved(a, "b.", DType::f32, shape), plan_block_scratch(a, DType::f32, shape),
+                       add("stream", {B, T, C}),                     add("gathered", {B, K, C}),
+                       add("rows", {B, K, C}),                       add("matrix", {F * C}),
+                       add("vector", {F}),                           add("gradient", {F * C})};
+    });
+    const auto fill = [](const Tensor& tensor) {
+        for (std::int64_t i = 0; i < tensor.numel(); ++i)
+            tensor.as<float>()[i] = std::sin(static_cast<float>(i * i % 101));
+    };
+    for (const Tensor& tensor : {b.stream, b.matrix, b.vector}) fill(tensor);
+    const auto tensors = [&](const Tensor& matrix, const Tensor& vector) {
+        const Tensor v = vector.view({C});
+        return BlockTensors{v, v, matrix.view({3 * C, C}), vector.view({3 * C}), matrix.view({C, C}), v,
+                            v, v, matrix.view({F, C}),     vector.view({F}),     matrix.view({C, F}), v};
+    };
+    Exec exec = make_exec(Backend{}, arena);
+    Ints index = {1, 4, 0, 3};
+    const Tensor kept = make_tensor(index.data(), DType::i32, {B, K});
+    const auto before = values<float>(b.stream);
+    const auto changed_rows = [&](const std::vector<float>& after) {
+        Ints rows;
+        for (std::int64_t row = 0; row < B * T; ++row)
+            if (!std::equal(before.begin() + row * C, before.begin() + (row + 1) * C, after.begin() + row * C))
+                rows.push_back(static_cast<std::int32_t>(row));
+        return rows;
+    };
+    const BlockTensors weights = tensors(b.matrix, b.vector);
+    const BlockSaved saved = view(b.saved, shape, B, K);
+    const BlockScratch scratch = view(b.scratch, shape, B, K);
+    block_forward(exec, weights, saved, scratch, b.stream, b.gathered, b.stream, {kept}, {});
+    CHECK(changed_rows(values<float>(b.stream)) == Ints{1, 4, 5, 8});
+    // The same rows alone.
+    gather_rows(exec, b.rows, b.stream, kept);
+    const auto through_index = values<float>(b.rows);
+    block_forward(exec, weights, saved, scratch, b.gathered, {}, b.rows, {}, {});
+    CHECK(values<float>(b.rows) == through_index);
+    fill(b.stream);  // now the gradient of the output
+    const BlockTensors gradients = tensors(b.gradient, b.gradient);
+    block_backward(exec, weights, gradients, saved, scratch, b.stream, b.gathered, {kept}, {}, Accumulate::yes);
+    CHECK(changed_rows(values<float>(b.stream)) == Ints{1, 4, 5, 8});
+}

@@ -1,0 +1,50 @@
+// Which layers are routed, how many tokens they keep, and what that costs: by hand.
+
+#include "engine/train/accounting.h"
+#include "tests/catch.h"
+
+using namespace deft::engine;
+
+TEST_CASE("the layers that are routed unless others are named") {
+    CHECK(all_but_first_and_last(4) == std::vector<std::int32_t>{1, 2});
+    CHECK(all_but_first_and_last(24) == layer_range(1, 22));
+    CHECK(all_but_first_and_last(2).empty());
+    CHECK(middle_half(3) == std::vector<std::int32_t>{1});
+    CHECK(middle_half(4) == std::vector<std::int32_t>{1, 2});
+    CHECK(middle_half(5) == std::vector<std::int32_t>{1, 2});
+    CHECK(middle_half(12) == layer_range(3, 8));
+    CHECK(middle_half(24) == layer_range(6, 17));
+}
+
+TEST_CASE("kept tokens by hand: linear, root and constant") {
+    const auto kept = [](const Pacing& pacing, std::int64_t step) {
+        return plan_step({64, 6, {}, random_ltd(6, pacing)}, step).kept;
+    };
+    const Pacing linear{16, 64, 8, 100, 1}, root{16, 64, 8, 100, 2}, constant{24, 24, 8, 0, 1};
+    CHECK(kept(linear, 0) == 16);
+    CHECK(kept(linear, 50) == 40);
+    CHECK(kept(linear, 99) == 56);  // 63.52, a multiple of 8
+    CHECK(kept(linear, 100) == 64);
+    CHECK(kept(root, 25) == 40);  // 16 + sqrt(1/4) 48
+    CHECK(kept(root, 9) == 24);   // 16 + 0.3 * 48 = 30.4
+    for (const std::int64_t step : {0, 7, 1000}) CHECK(kept(constant, step) == 24);
+}
+
+TEST_CASE("layer tokens and FLOPs count the layers that are really routed") {
+    const Pacing four{4, 4, 1, 0, 1};
+    const TransformerConfig model{6, 4, 2, 10, 10, 0.02};
+    const Techniques some{10, 6, {}, Routing{four, {1, 2, 5}, 0, RandomLtd{}}};
+    const StepPlan plan = plan_step(some, 0);
+    CHECK(plan.layer_tokens == 7);  // (10 * 3 + 4 * 3) / 6
+    // A layer of n tokens: 6 * 244 n + 6 * 4 n n; the head: 6 * 48 * 10.
+    const double full = 6.0 * 244 * 10 + 6.0 * 4 * 100, short_layer = 6.0 * 244 * 4 + 6.0 * 4 * 16;
+    CHECK(sample_flops(model, some, plan) == 3 * full + 3 * short_layer + 6.0 * 48 * 10);
+    const Techniques half{10, 6, {}, token_bypass(6, four)};
+    CHECK(sample_flops(model, half, plan_step(half, 0)) == sample_flops(model, some, plan));
+    // Attention that is not causal is twice the work.
+    const TransformerConfig both_ways{6, 4, 2, 10, 10, 0.02, false};
+    CHECK(sample_flops(both_ways, some, plan) == sample_flops(model, some, plan) + 3 * 6.0 * 4 * (100 + 16));
+    // All layers routed.
+    const Techniques all{10, 6, {}, Routing{four, layer_range(0, 5), 0, RandomLtd{}}};
+    CHECK(plan_step(all, 0).layer_tokens == 4);
+}
