@@ -19,7 +19,7 @@ constexpr std::size_t kAlignment = 64;  // of the data, as the format asks
 
 [[noreturn]] void malformed(const std::filesystem::path& file, const std::string& why) {
     throw Error(ErrorKind::io, fmt::format("{}: {}", file.string(), why),
-                "write a one-dimensional, little-endian array of 64-bit integers, as numpy.save does");
+                "write a one-dimensional, little-endian array of integers or floats, as numpy.save does");
 }
 
 // What follows 'key': in the header's dictionary, up to the comma or bracket that ends it.
@@ -31,6 +31,15 @@ std::string_view entry(std::string_view header, std::string_view key) {
     header.remove_prefix(at + 1);
     while (!header.empty() && header.front() == ' ') header.remove_prefix(1);
     return header;
+}
+
+// "'<i8'" and the like; one-byte types have no byte order: "'|u1'".
+NumberType type_of(std::string_view descr, const std::filesystem::path& file) {
+    for (const NumberType type : {NumberType{'i', 1}, NumberType{'u', 1}, NumberType{'i', 2}, NumberType{'u', 2},
+                                  NumberType{'i', 4}, NumberType{'u', 4}, NumberType{'i', 8}, NumberType{'u', 8},
+                                  NumberType{'f', 4}, NumberType{'f', 8}})
+        if (descr.starts_with(fmt::format("'{}{}'", type.bytes == 1 ? '|' : '<', type.text()))) return type;
+    malformed(file, "its elements are not little-endian integers of 1 to 8 bytes or floats of 4 or 8");
 }
 
 }  // namespace
@@ -47,7 +56,8 @@ Npy read_npy(const std::filesystem::path& file) {
     std::memcpy(&length, bytes.data() + 8, prefix - 8);
     if (length > bytes.size() - prefix) malformed(file, "truncated in its header");
     const std::string_view header = bytes.substr(prefix, length), data = bytes.substr(prefix + length);
-    if (!entry(header, "'descr'").starts_with("'<i8'")) malformed(file, "its elements are not 64-bit integers");
+    const NumberType type = type_of(entry(header, "'descr'"), file);
+    const auto width = static_cast<std::size_t>(type.bytes);
     if (!entry(header, "'fortran_order'").starts_with("False")) malformed(file, "it is in Fortran order");
     std::string_view shape = entry(header, "'shape'");
     std::uint64_t count = 0;
@@ -56,15 +66,15 @@ Npy read_npy(const std::filesystem::path& file) {
     const auto [end, error] = std::from_chars(shape.data(), shape.data() + shape.size(), count);
     const auto rest = static_cast<std::size_t>(end - shape.data());
     if (error != std::errc() || shape.substr(rest, 2) != ",)") malformed(file, "it is not one-dimensional");
-    if (count > data.size() / sizeof(std::int64_t) || count * sizeof(std::int64_t) != data.size())
+    if (count > data.size() / width || count * width != data.size())
         malformed(file, fmt::format("{} bytes of data where its header tells of {} elements", data.size(), count));
-    if (reinterpret_cast<std::uintptr_t>(data.data()) % alignof(std::int64_t) != 0)
-        malformed(file, "its data is not aligned");
-    return {{reinterpret_cast<const std::int64_t*>(data.data()), static_cast<std::size_t>(count)}, mapped};
+    if (reinterpret_cast<std::uintptr_t>(data.data()) % width != 0) malformed(file, "its data is not aligned");
+    return {data.data(), static_cast<std::int64_t>(count), type, mapped};
 }
 
-void write_npy(const std::filesystem::path& file, std::span<const std::int64_t> values) {
-    std::string header = fmt::format("{{'descr': '<i8', 'fortran_order': False, 'shape': ({},), }}", values.size());
+std::string npy_header(NumberType type, std::int64_t count) {
+    std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({},), }}",
+                                     type.bytes == 1 ? '|' : '<', type.text(), count);
     constexpr std::size_t kPrefix = 10;
     header.resize((kPrefix + header.size() + 1 + kAlignment - 1) / kAlignment * kAlignment - kPrefix, ' ');
     header.back() = '\n';
@@ -72,8 +82,12 @@ void write_npy(const std::filesystem::path& file, std::span<const std::int64_t> 
     std::string bytes(kMagic);
     bytes += std::string_view("\x01\x00", 2);
     bytes.append(reinterpret_cast<const char*>(&length), sizeof length);
-    bytes += header;
-    bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+    return bytes + header;
+}
+
+void write_npy(const std::filesystem::path& file, NumberType type, const void* data, std::int64_t count) {
+    std::string bytes = npy_header(type, count);
+    if (count > 0) bytes.append(static_cast<const char*>(data), static_cast<std::size_t>(count * type.bytes));
     write_file_atomically(file, bytes);
 }
 

@@ -73,7 +73,7 @@ TEST_CASE("a draw is always of the admitted samples, and every cluster gets its 
     const auto phases = admission_phases(curriculum, steps);
     const Sampler sampler(seed, batch, curriculum, steps);
     std::vector<std::int64_t> rank(static_cast<std::size_t>(samples));
-    for (std::int64_t r = 0; r < samples; ++r) rank[static_cast<std::size_t>(curriculum.index.order[static_cast<std::size_t>(r)])] = r;
+    for (std::int64_t r = 0; r < samples; ++r) rank[static_cast<std::size_t>(curriculum.index.order[r])] = r;
 
     std::vector<double> owed(phases.size(), 0);
     std::vector<std::int64_t> drawn(phases.size(), 0);
@@ -102,7 +102,7 @@ TEST_CASE("within a cluster no sample comes again before all have come") {
     for (const AdmissionPhase& phase : admission_phases(curriculum, steps)) {
         std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
         for (std::int64_t r = before; r < phase.admitted; ++r) {
-            const std::int64_t count = times[curriculum.index.order[static_cast<std::size_t>(r)]];
+            const std::int64_t count = times[curriculum.index.order[r]];
             least = std::min(least, count);
             most = std::max(most, count);
         }

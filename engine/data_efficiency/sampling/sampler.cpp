@@ -133,7 +133,7 @@ std::int64_t Sampler::sample_at(std::int64_t draw) const {
     const std::int64_t quota = (next == phase.begins.end() ? phase.draws : *next) - phase.begins[c];
     const std::int64_t rank =
         from_cluster(cluster, phase.drawn_before[c] + round * quota + mixed - phase.begins[c]);
-    return index_.order[static_cast<std::size_t>(rank)];
+    return index_.order[rank];
 }
 
 }  // namespace deft::engine
