@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <memory>
 #include <numeric>
 #include <random>
 #include <span>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/files.h"
@@ -28,6 +29,13 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Of this process, in the kernel too.
+double cpu_seconds() {
+    timespec now{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 // Zipf's law by inversion: ln(rank) is uniform. Ids are shuffled, so that frequent ones are not neighbours.
@@ -79,24 +87,29 @@ AnalyzerOptions options_of(const AnalyzerBench& bench, const fs::path& parts) {
     return options;
 }
 
-double map_seconds(const SampleSource& source, std::span<const Metric> metrics, const AnalyzerOptions& options) {
+// The time of mapping all parts, and the CPU's.
+std::pair<double, double> map_seconds(const SampleSource& source, std::span<const Metric> metrics,
+                                      const AnalyzerOptions& options) {
     fs::remove_all(options.parts);
+    const double cpu = cpu_seconds();
     const Clock::time_point start = Clock::now();
     map_samples(source, metrics, samples_of_part(source), options);
-    return seconds_since(start);
+    return {seconds_since(start), cpu_seconds() - cpu};
 }
 
-// A single part is mapped, and its values ordered: only the latter is timed.
-double index_seconds(const AnalyzerBench& bench, const TokenCorpus& corpus, const fs::path& folder) {
+// Samples are mapped first: only their reduction is timed.
+void time_index(const AnalyzerBench& bench, const TokenCorpus& corpus, const fs::path& folder, AnalyzerRates& rates) {
     const SampleSource source{bench.index_samples, 1, bench.vocab, "bench",
                               [&](std::int64_t i) { return corpus.tokens.part(i % bench.tokens, 1); }};
     const Metric first{"first", 1, false,
                        [](const MeasuredSample& s, const TokenRarity&) { return std::int64_t{s.tokens[0]}; }};
     const AnalyzerOptions options = options_of(bench, folder / "index-parts");
     map_samples(source, {&first, 1}, samples_of_part(source), options);
+    const double cpu = cpu_seconds();
     const Clock::time_point start = Clock::now();
     reduce_parts(source.samples, first, samples_of_part(source), options, folder, "first");
-    return seconds_since(start);
+    rates.index_seconds = seconds_since(start);
+    rates.index_cpu_seconds = cpu_seconds() - cpu;
 }
 
 }  // namespace
@@ -107,17 +120,19 @@ AnalyzerRates analyzer_rates(const AnalyzerBench& bench, const fs::path& folder)
     const AnalyzerOptions options = options_of(bench, folder / "parts");
     const std::vector<Metric> metrics = {built_in_metric("seqlen"), built_in_metric("voc")};
     AnalyzerRates rates;
-    rates.both_seconds = rates.memory_seconds = std::numeric_limits<double>::infinity();
+    rates.both_seconds = rates.cpu_seconds = rates.memory_seconds = std::numeric_limits<double>::infinity();
     {
         const std::vector<std::uint64_t> words(static_cast<std::size_t>(bench.tokens / 4), 1);
         volatile std::uint64_t touched = sum_of_tokens(corpus.tokens);
         static_cast<void>(touched);
         for (int round = 0; round < bench.rounds; ++round) {
-            rates.both_seconds = std::min(rates.both_seconds, map_seconds(source, metrics, options));
+            const auto [seconds, cpu] = map_seconds(source, metrics, options);
+            rates.both_seconds = std::min(rates.both_seconds, seconds);
+            rates.cpu_seconds = std::min(rates.cpu_seconds, cpu);
             rates.memory_seconds = std::min(rates.memory_seconds, read_seconds(words, bench.threads));
         }
     }
-    if (bench.index_samples > 0) rates.index_seconds = index_seconds(bench, corpus, folder);
+    if (bench.index_samples > 0) time_index(bench, corpus, folder, rates);
     struct rusage usage {};
     ::getrusage(RUSAGE_SELF, &usage);
     rates.peak_bytes = std::int64_t{usage.ru_maxrss} * 1024;

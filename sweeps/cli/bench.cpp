@@ -209,13 +209,14 @@ int run_analyzer(const AnalyzerArguments& arguments) {
     reporting::Table table;
     table.caption = fmt::format("Length and rarity of {} two-byte tokens, {} thread(s), best of {} interleaved rounds",
                                 si(tokens), bench.threads, bench.rounds);
-    table.columns = {{"tokens/s"}, {"memory"}, {"of memory"}, {"against NumPy"}, {"index samples"}, {"ordered in"}, {"peak"}};
-    table.rows = {{si(1 / a_token), si(2 * tokens / rates.memory_seconds, "B/s"),
+    table.columns = {{"tokens/s"}, {"tokens/CPU s"}, {"memory"}, {"of memory"}, {"against NumPy"}, {"index samples"},
+                     {"ordered in"}, {"CPU"}, {"peak"}};
+    table.rows = {{si(1 / a_token), si(tokens / rates.cpu_seconds), si(2 * tokens / rates.memory_seconds, "B/s"),
                    fmt::format("{:.2f}", 2 * rates.memory_seconds / rates.both_seconds),
                    numpy ? fmt::format("{:.1f}x", *numpy / a_token) : "-", si(static_cast<double>(bench.index_samples)),
-                   reporting::seconds(rates.index_seconds), si(static_cast<double>(rates.peak_bytes), "B")}};
+                   reporting::seconds(rates.index_seconds), reporting::seconds(rates.index_cpu_seconds), si(static_cast<double>(rates.peak_bytes), "B")}};
     table.notes.push_back("tokens/s: both passes, their results synced to disk. memory: as many bytes summed as words on as "
-                          "many threads; of memory: against reading the tokens twice. peak: resident, mapped files included.");
+                          "many threads. CPU s: of all threads together, which others on the machine hardly change; of memory: against reading the tokens twice. peak: resident, mapped files included.");
     table.notes.push_back(numpy ? "NumPy: the same passes in batches on one thread, over the first 2^25 tokens at most."
                                 : "No NumPy to stand beside: name a Python that has it with --python.");
     print(reporting::render_terminal(table, output_width()));

@@ -208,3 +208,30 @@ TEST_CASE("analysis: a thread's error ends it with that error") {
                      }};
     CHECK_THROWS_WITH(map_samples(source, {&bad, 1}, 50, {folder / "parts", {}, 3, 1 << 20, {}}), ContainsSubstring("no such thing"));
 }
+
+TEST_CASE("analysis: parts whose values need different widths and signs are joined") {
+    // The reference asserted that a metric's values had the one type that its script named, which its own did not.
+    const TemporaryFolder folder;
+    const SampleSource source = packed_samples(corpus_of_tokens({0, 1, 2, 3, 4, 5, 6}), 1, 7);
+    const std::vector<std::int64_t> values = {3, 200, -5, 70'000, std::int64_t{1} << 40, -(std::int64_t{1} << 50)};
+    const Metric wild{"wild", 1, false, [&](const MeasuredSample& s, const TokenRarity&) {
+                          return values[static_cast<std::size_t>(s.tokens[0])];
+                      }};
+    const AnalyzerOptions options{folder / "parts", {}, 2, 1 << 20, {}};
+    REQUIRE(map_samples(source, {&wild, 1}, 2, options).none());
+    reduce_parts(6, wild, 2, options, folder.path(), "wild");
+    const DifficultyIndex index = read_difficulty_index(folder.path(), "wild");
+    CHECK(std::vector<std::int64_t>(index.value.begin(), index.value.end()) == values);
+    CHECK(std::vector<std::int64_t>(index.order.begin(), index.order.end()) == std::vector<std::int64_t>{5, 2, 0, 1, 3, 4});
+}
+
+TEST_CASE("analysis: any subset of the shards may run, in any order") {
+    // The reference indexed its processes by their numbers among all, and failed where it was given some of them.
+    const TemporaryFolder folder;
+    const SampleSource source = packed_samples(random_corpus(2'000, 5), 16, kVocab);
+    const Metric length = built_in_metric("seqlen");
+    AnalyzerOptions options{folder / "parts", {4, 5}, 3, 1 << 20, {}};
+    CHECK(map_samples(source, {&length, 1}, 25, options).values == std::vector<std::int64_t>{0, 1, 2, 3});
+    options.shard = {2, 5};
+    CHECK(map_samples(source, {&length, 1}, 25, options).values == std::vector<std::int64_t>{0, 1, 3});
+}

@@ -142,6 +142,17 @@ TEST_CASE("difficulty: shards on one data folder give the index of one machine")
     CHECK(bytes() == whole);
 }
 
+TEST_CASE("difficulty: parts that an earlier analysis of another corpus left are not taken for this one's") {
+    const TemporaryFolder folder, other_folder;
+    Dataset dataset = dataset_of(folder);
+    const Dataset other = dataset_of(other_folder, "tulip");
+    const std::string metric = "voc";
+    REQUIRE(analyse_shard(dataset, {&metric, 1}, 8, {}).none());
+    dataset.train = other.train;
+    dataset.sha256 = other.sha256;
+    CHECK(all(load_difficulty(dataset, metric, 8).value) == all(load_difficulty(other, metric, 8).value));
+}
+
 TEST_CASE("difficulty: the perplexity under a checkpoint is the model's own loss") {
     const TemporaryFolder folder;
     const ConfigNode node = parse_toml("[model]\nlayers = 1\nwidth = 16\nheads = 2\nseqlen = 16\n"

@@ -224,7 +224,9 @@ void write_indexed_rows(const fs::path& prefix, const IntegerColumn& elements, s
     idx.write(std::int64_t{0});
     idx.write(rows);
     idx.finish();
-    fs::rename(unfinished, idx_file(prefix));
+    std::error_code error;
+    fs::rename(unfinished, idx_file(prefix), error);
+    if (error) throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", idx_file(prefix).string(), error.message()));
 }
 
 }  // namespace deft::engine
