@@ -17,10 +17,12 @@ struct AnalyzerBench {
 };
 
 struct AnalyzerRates {
-    double both_seconds = 0;      // seqlen and voc: both passes, their parts written and synced; best of the rounds
-    double memory_seconds = 0;    // the same bytes summed as words on as many threads, in the same rounds
-    double index_seconds = 0;     // joining and ordering index_samples values
-    std::int64_t peak_bytes = 0;  // resident in this process at most, mapped files among them
+    double both_seconds = 0;       // seqlen and voc: both passes, their parts written and synced; best of the rounds
+    double cpu_seconds = 0;        // the same of all threads together, which others on the machine hardly change
+    double memory_seconds = 0;     // the same bytes summed as words on as many threads, in the same rounds
+    double index_seconds = 0;      // joining and ordering index_samples values
+    double index_cpu_seconds = 0;  // of all threads together
+    std::int64_t peak_bytes = 0;   // resident in this process at most, mapped files among them
 };
 
 // A made-up corpus in FOLDER/tokens.bin, mapped and read once before: token ranks follow Zipf's law, their ids are
