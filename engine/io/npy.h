@@ -36,7 +36,7 @@ std::string npy_header(NumberType type, std::int64_t count);
 void write_npy(const std::filesystem::path& file, NumberType type, const void* data, std::int64_t count);
 
 template <class T>
-void write_npy(const std::filesystem::path& file, std::span<const T> values) {
+void write_npy(const std::filesystem::path& file, std::span<T> values) {
     write_npy(file, number_type<T>(), values.data(), static_cast<std::int64_t>(values.size()));
 }
 

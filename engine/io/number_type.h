@@ -29,11 +29,16 @@ decltype(auto) with_number_type(NumberType type, F&& f) {
     if (type == NumberType{'f', 4}) return f.template operator()<float>();
     if (type == NumberType{'f', 8}) return f.template operator()<double>();
     switch (type.bytes) {
-        case 1: return is_signed ? f.template operator()<std::int8_t>() : f.template operator()<std::uint8_t>();
-        case 2: return is_signed ? f.template operator()<std::int16_t>() : f.template operator()<std::uint16_t>();
-        case 4: return is_signed ? f.template operator()<std::int32_t>() : f.template operator()<std::uint32_t>();
-        case 8: return is_signed ? f.template operator()<std::int64_t>() : f.template operator()<std::uint64_t>();
-        default: throw std::logic_error("no number type " + type.text());
+        case 1:
+            return is_signed ? f.template operator()<std::int8_t>() : f.template operator()<std::uint8_t>();
+        case 2:
+            return is_signed ? f.template operator()<std::int16_t>() : f.template operator()<std::uint16_t>();
+        case 4:
+            return is_signed ? f.template operator()<std::int32_t>() : f.template operator()<std::uint32_t>();
+        case 8:
+            return is_signed ? f.template operator()<std::int64_t>() : f.template operator()<std::uint64_t>();
+        default:
+            throw std::logic_error("no number type " + type.text());
     }
 }
 

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <thread>
+
+#include "base/error.h"
 #include "base/files.h"
-#include "base/json.h"
-#include "engine/data_efficiency/sampling/vocabulary_rarity.h"
+#include "base/sha256.h"
+#include "engine/data_efficiency/sampling/value_column.h"
 #include "experiments/datasets/file_lock.h"
 
 namespace deft::experiments {
@@ -13,46 +17,149 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Raised by hand whenever a metric gives other values.
-constexpr int kMetricVersion = 1;
-
-// What an index belongs to; anything else is made anew.
-Json fingerprint(const Dataset& dataset, const std::string& metric, std::int64_t seqlen) {
-    return {{"schema", "deft-difficulty/1"}, {"metric", metric},          {"version", kMetricVersion},
-            {"corpus", dataset.sha256},      {"split", "train"},          {"seqlen", seqlen},
-            {"tokenizer", dataset.tokenizer.sha256()}, {"samples", dataset.train.samples(seqlen)}};
+// What values belong to, whatever the metric.
+Json samples_fingerprint(const Dataset& dataset, const engine::SampleSource& source, std::int64_t seqlen) {
+    return {{"schema", "deft-difficulty/2"},
+            {"corpus", dataset.sha256},
+            {"tokenizer", dataset.tokenizer.sha256()},
+            {"split", "train"},
+            {"seqlen", seqlen},
+            {"packing", source.packing},
+            {"samples", source.samples}};
 }
 
-bool belongs(const fs::path& file, const Json& wanted) {
-    for (const char* suffix : {".json", ".value.npy", ".order.npy"})
-        if (!fs::exists(fs::path(file).replace_extension() += suffix)) return false;
-    return Json::parse(read_file(file), nullptr, false) == wanted;
+// One corpus at one sample length, and where what is found of it is kept.
+struct Analysis {
+    Analysis(const Dataset& dataset, std::int64_t sample_length, const AnalysisOptions& given)
+        : source(engine::packed_samples(dataset.train, sample_length, dataset.tokenizer.vocab())),
+          samples(samples_fingerprint(dataset, source, sample_length)),
+          folder(dataset.folder / "difficulty"),
+          seqlen(sample_length),
+          part_samples(engine::samples_of_part(source)) {
+        options.parts = folder / ("parts-" + sha256(Json{samples, part_samples}.dump()).substr(0, 16));
+        options.shard = given.shard;
+        options.threads =
+            given.threads > 0 ? given.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+        options.memory_bytes = given.memory_bytes;
+        options.progress = given.progress;
+    }
+
+    std::string name(const std::string& metric) const { return fmt::format("{}-{}", metric, seqlen); }
+    fs::path file(const std::string& metric) const { return folder / (name(metric) + ".json"); }
+
+    Json fingerprint(const std::string& metric) const {
+        Json json = samples;
+        json["metric"] = metric;
+        json["version"] = engine::built_in_metric(metric).version;
+        return json;
+    }
+
+    bool is_made(const std::string& metric) const {
+        return fs::exists(engine::difficulty_value_file(folder, name(metric))) &&
+               fs::exists(engine::difficulty_order_file(folder, name(metric))) && fs::exists(file(metric)) &&
+               Json::parse(read_file(file(metric)), nullptr, false) == fingerprint(metric);
+    }
+
+    std::vector<std::string> missing(std::span<const std::string> metrics) const {
+        std::vector<std::string> names;
+        for (const std::string& metric : metrics)
+            if (!is_made(metric)) names.push_back(metric);
+        return names;
+    }
+
+    engine::MissingParts map(std::span<const std::string> metrics) const {
+        std::vector<engine::Metric> chosen;
+        for (const std::string& metric : metrics) chosen.push_back(engine::built_in_metric(metric));
+        return engine::map_samples(source, chosen, part_samples, options);
+    }
+
+    void reduce(std::span<const std::string> metrics) const {
+        for (const std::string& metric : metrics) {
+            std::error_code absent;
+            fs::remove(file(metric), absent);  // it would tell of files that are replaced now
+            engine::reduce_parts(source.samples, engine::built_in_metric(metric), part_samples, options, folder,
+                                 name(metric));
+            write_file_atomically(file(metric), fingerprint(metric).dump(2) + "\n");
+        }
+        std::error_code ignored;  // parts that are left take space, and do no harm
+        fs::remove_all(options.parts, ignored);
+    }
+
+    FileLock lock() const {
+        make_folder(folder);
+        return FileLock(options.parts.string() + ".lock");
+    }
+
+    engine::SampleSource source;
+    Json samples;
+    fs::path folder;
+    std::int64_t seqlen;
+    std::int64_t part_samples;
+    engine::AnalyzerOptions options;
+};
+
+// Names the first key in which an index is not of these samples.
+void require_belongs(const fs::path& file, const Json& found, const Json& wanted) {
+    for (const auto& [key, value] : wanted.items()) {
+        const Json other = found.is_object() ? found.value(key, Json()) : Json();
+        if (other == value) continue;
+        throw Error(ErrorKind::config,
+                    fmt::format("the index {} is not of these samples: its {} is {}, and here it is {}", file.string(),
+                                key, other.dump(-1, ' ', false, Json::error_handler_t::replace), value.dump()),
+                    "analyse this corpus at this sample length with deft analyze, or name the index made of it");
+    }
 }
 
 }  // namespace
 
 bool needs_index(const std::string& metric) {
-    return metric == "voc";
+    return engine::is_built_in_metric(metric);
+}
+
+std::vector<std::string> analyse_difficulty(const Dataset& dataset, std::span<const std::string> metrics,
+                                            std::int64_t seqlen, const AnalysisOptions& options) {
+    const Analysis analysis(dataset, seqlen, options);
+    if (analysis.missing(metrics).empty()) return {};
+    const FileLock lock = analysis.lock();
+    const std::vector<std::string> missing = analysis.missing(metrics);
+    if (missing.empty()) return {};
+    analysis.map(missing);
+    analysis.reduce(missing);
+    return missing;
+}
+
+engine::MissingParts analyse_shard(const Dataset& dataset, std::span<const std::string> metrics, std::int64_t seqlen,
+                                   const AnalysisOptions& options) {
+    const Analysis analysis(dataset, seqlen, options);
+    make_folder(analysis.folder);
+    const std::vector<std::string> missing = analysis.missing(metrics);
+    return missing.empty() ? engine::MissingParts{} : analysis.map(missing);
+}
+
+void reduce_shards(const Dataset& dataset, std::span<const std::string> metrics, std::int64_t seqlen,
+                   const AnalysisOptions& options) {
+    const Analysis analysis(dataset, seqlen, options);
+    const FileLock lock = analysis.lock();
+    analysis.reduce(analysis.missing(metrics));
 }
 
 engine::DifficultyIndex load_difficulty(const Dataset& dataset, const std::string& metric, std::int64_t seqlen,
                                         const PrepareProgress& progress) {
-    const fs::path folder = dataset.folder / "difficulty";
-    const std::string name = fmt::format("{}-{}", metric, seqlen);
-    const fs::path file = folder / (name + ".json");
-    const Json wanted = fingerprint(dataset, metric, seqlen);
-    if (!belongs(file, wanted)) {
-        make_folder(folder);
-        const FileLock lock(folder / (name + ".lock"));
-        if (!belongs(file, wanted)) {
-            if (progress) progress(fmt::format("analysing {} of {} samples", metric, dataset.train.samples(seqlen)), 0);
-            const engine::DifficultyIndex index = engine::index_of_values(
-                engine::vocabulary_rarity(dataset.train, seqlen, dataset.tokenizer.vocab()));
-            engine::write_difficulty_index(index, folder, name);
-            write_file_atomically(file, wanted.dump(2) + "\n");
-        }
-    }
-    return engine::read_difficulty_index(folder, name);
+    AnalysisOptions options;
+    options.progress = progress;
+    analyse_difficulty(dataset, {&metric, 1}, seqlen, options);
+    const Analysis analysis(dataset, seqlen, options);
+    return engine::read_difficulty_index(analysis.folder, analysis.name(metric));
+}
+
+engine::DifficultyIndex open_difficulty(const Dataset& dataset, const fs::path& file, std::int64_t seqlen) {
+    const Analysis analysis(dataset, seqlen, {});
+    if (file.extension() != ".json") return engine::difficulty_of_column(file, analysis.source.samples);
+    const Json found = Json::parse(read_file(file), nullptr, false);
+    require_belongs(file, found, analysis.samples);
+    const std::string metric = found.value("metric", "");
+    if (engine::is_built_in_metric(metric)) require_belongs(file, found, analysis.fingerprint(metric));
+    return engine::read_difficulty_index(file.parent_path(), file.stem().string());
 }
 
 }  // namespace deft::experiments

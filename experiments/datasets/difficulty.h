@@ -1,9 +1,19 @@
 #pragma once
-// The difficulty of a data set's training samples under a metric, analysed once and kept beside the corpus.
+// The difficulty of a data set's training samples under a metric, analysed once and kept beside the corpus:
+//
+//   DATASET_FOLDER/difficulty/
+//     METRIC-SEQLEN.{json,value.npy,order.npy}    an index and its fingerprint, which tells what it belongs to
+//     parts-<16 digits>/                          what an analysis has finished, see engine's analyzer.h; its name is a
+//                                                 hash of the same fingerprint without the metric
 
+#include <cstdint>
+#include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
+#include "engine/data_efficiency/sampling/analyzer.h"
 #include "engine/data_efficiency/sampling/difficulty_index.h"
 #include "experiments/datasets/load.h"
 
@@ -12,9 +22,32 @@ namespace deft::experiments {
 // Metrics that order samples, and so need an index; others (seqtru) do not.
 bool needs_index(const std::string& metric);
 
-// DATASET_FOLDER/difficulty/METRIC-SEQLEN.{json,value.npy,order.npy}: read where they are and belong to this corpus,
-// sample length and version of the metric, made otherwise. Errors: io.
+// Read where they are and belong to this corpus, sample length, packing and version of the metric, made otherwise.
+// Errors: io.
 engine::DifficultyIndex load_difficulty(const Dataset& dataset, const std::string& metric, std::int64_t seqlen,
                                         const PrepareProgress& progress = {});
+
+struct AnalysisOptions {
+    int threads = 0;  // 0: all cores
+    std::int64_t memory_bytes = std::int64_t{1} << 30;
+    engine::Shard shard;
+    PrepareProgress progress;
+};
+
+// Makes the indexes of several metrics that are not there, in one pass over the tokens. Gives the names of those made.
+std::vector<std::string> analyse_difficulty(const Dataset& dataset, std::span<const std::string> metrics,
+                                            std::int64_t seqlen, const AnalysisOptions& options);
+
+// One machine's shard of it: indexes are not made. Several may run at once on one data folder.
+engine::MissingParts analyse_shard(const Dataset& dataset, std::span<const std::string> metrics, std::int64_t seqlen,
+                                   const AnalysisOptions& options);
+// Once no part is missing: makes the indexes. Errors: io, for a missing part.
+void reduce_shards(const Dataset& dataset, std::span<const std::string> metrics, std::int64_t seqlen,
+                   const AnalysisOptions& options);
+
+// A file that a user names: an index's .json, or a column of another tool (.npy or .csv), see value_column.h.
+// Errors: config, for an index of another corpus, tokenizer, sample length, packing or version of its metric, with what
+// differs; io.
+engine::DifficultyIndex open_difficulty(const Dataset& dataset, const std::filesystem::path& file, std::int64_t seqlen);
 
 }  // namespace deft::experiments

@@ -3,21 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
+#include "engine/data_efficiency/sampling/deepspeed_index.h"
+#include "engine/data_efficiency/sampling/value_column.h"
 #include "experiments/datasets/difficulty.h"
 #include "experiments/datasets/load.h"
-#include "reporting/numbers.h"
-#include "reporting/table.h"
+#include "experiments/sample_losses.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/data_tokens.h"
+#include "sweeps/cli/difficulty_table.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/progress_line.h"
 #include "sweeps/cli/spec_options.h"
@@ -26,34 +29,48 @@ namespace deft::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr const char* kPerplexity = "perplexity";
+
 struct Arguments {
     SpecArguments spec;
     CorpusArguments corpus;
-    std::string metric = "voc";
+    std::vector<std::string> metrics = {"voc"};
     std::int64_t seqlen = 0;
     std::string tokenizer = "bytes";
     std::int64_t vocab = 0;
+    std::string checkpoint, column, from_deepspeed, deepspeed_out;
+    std::string shard;
+    bool reduce = false;
+    int threads = 0;
+    std::int64_t memory_bytes = std::int64_t{1} << 30;
     std::string root = "deft-runs";
 };
 
-// One index that is asked for.
+// What is asked for of one corpus at one sample length.
 struct Analysis {
     experiments::DataConfig data;
     std::string base_folder;
-    std::string metric;
+    std::vector<std::string> metrics;
     std::int64_t seqlen = 0;
 };
 
 std::vector<Analysis> of_sweep(const SpecArguments& spec) {
     std::vector<Analysis> analyses;
-    std::set<std::string> seen;
     for (const sweeps::Point& point : sweeps::expand(spec.load())) {
         const experiments::TrialConfig& config = point.config;
         if (!spec.selects(point) || !config.curriculum) continue;
-        for (const experiments::CurriculumMetric& metric : config.curriculum->metrics)
-            if (experiments::needs_index(metric.metric) &&
-                seen.insert(fmt::format("{} {} {}", config.data.sha256, metric.metric, config.model.seqlen)).second)
-                analyses.push_back({config.data, config.base_folder, metric.metric, config.model.seqlen});
+        for (const experiments::CurriculumMetric& metric : config.curriculum->metrics) {
+            if (!experiments::needs_index(metric.metric)) continue;
+            auto found = std::find_if(analyses.begin(), analyses.end(), [&](const Analysis& a) {
+                return a.data.sha256 == config.data.sha256 && a.seqlen == config.model.seqlen;
+            });
+            if (found == analyses.end())
+                found = analyses.insert(found, {config.data, config.base_folder, {}, config.model.seqlen});
+            if (std::find(found->metrics.begin(), found->metrics.end(), metric.metric) == found->metrics.end())
+                found->metrics.push_back(metric.metric);
+        }
     }
     return analyses;
 }
@@ -61,71 +78,200 @@ std::vector<Analysis> of_sweep(const SpecArguments& spec) {
 Analysis of_corpus(const Arguments& arguments) {
     if (arguments.seqlen == 0)
         throw Error(ErrorKind::usage, "a corpus has samples only at some length", "add --seqlen 1024");
-    if (!experiments::needs_index(arguments.metric))
-        throw Error(ErrorKind::usage, fmt::format("no metric that orders samples is called \"{}\"", arguments.metric),
-                    "name voc");
-    Analysis analysis{arguments.corpus.data(), ".", arguments.metric, arguments.seqlen};
+    Analysis analysis{arguments.corpus.data(), ".", arguments.metrics, arguments.seqlen};
     set_tokenizer(analysis.data, arguments.tokenizer, arguments.vocab);
     return analysis;
 }
 
-std::vector<reporting::Cell> row_of(const Analysis& analysis, const std::filesystem::path& data_folder) {
-    using Clock = std::chrono::steady_clock;
-    ProgressLine line;
-    const auto progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
-    const experiments::Dataset dataset =
-        experiments::load_dataset(analysis.data, analysis.base_folder, data_folder, progress);
+// "2/5" is the second of five.
+engine::Shard parse_shard(const std::string& text) {
+    engine::Shard shard{0, 0};
+    const char* end = text.data() + text.size();
+    const auto first = std::from_chars(text.data(), end, shard.index);
+    if (first.ec == std::errc() && first.ptr != end && *first.ptr == '/') {
+        const auto second = std::from_chars(first.ptr + 1, end, shard.count);
+        if (second.ec == std::errc() && second.ptr == end && shard.index >= 1 && shard.index <= shard.count)
+            return {shard.index - 1, shard.count};
+    }
+    throw Error(ErrorKind::usage, fmt::format("--shard {} names no share", text), "name one as in --shard 2/5");
+}
+
+void check(const Arguments& arguments) {
+    if (arguments.spec.file.empty() == !arguments.corpus.given())
+        throw Error(ErrorKind::usage, "name one of a sweep file, --corpus and --text",
+                    "as in deft analyze sweeps/quickstart.toml");
+    const bool foreign = !arguments.column.empty() || !arguments.from_deepspeed.empty();
+    const bool perplexity =
+        std::find(arguments.metrics.begin(), arguments.metrics.end(), kPerplexity) != arguments.metrics.end();
+    if (!arguments.spec.file.empty() && (foreign || perplexity || !arguments.deepspeed_out.empty()))
+        throw Error(ErrorKind::usage, "a sweep has several corpora, and these options are of one",
+                    "name it with --corpus or --text, and --seqlen");
+    if (perplexity == arguments.checkpoint.empty())
+        throw Error(ErrorKind::usage, "--metric perplexity and --checkpoint go together",
+                    "as in --metric perplexity --checkpoint deft-runs/checkpoints/HASH/step_00000100");
+    if (!arguments.column.empty() + !arguments.from_deepspeed.empty() + !arguments.shard.empty() + arguments.reduce > 1)
+        throw Error(ErrorKind::usage, "--column, --from-deepspeed, --shard and --reduce exclude each other",
+                    "give one");
+    if (perplexity && (foreign || !arguments.shard.empty() || arguments.reduce || arguments.metrics.size() > 1))
+        throw Error(ErrorKind::usage, "perplexity is measured by itself", "give --metric perplexity alone");
+    if (!perplexity && !foreign)
+        for (const std::string& metric : arguments.metrics) engine::built_in_metric(metric);
+}
+
+experiments::Dataset load(const Analysis& analysis, const Arguments& arguments, ProgressLine& line) {
+    experiments::Dataset dataset =
+        experiments::load_dataset(analysis.data, analysis.base_folder, fs::path(arguments.root) / "data",
+                                  [&](const std::string& what, double fraction) { line.show(what, fraction); });
     if (dataset.train.samples(analysis.seqlen) < 1)
         throw Error(
             ErrorKind::config,
             fmt::format("the training text of {} has {} tokens, fewer than one sample of {} and its last target",
                         dataset.name, dataset.train.tokens.size, analysis.seqlen),
             "take a shorter length, or more text");
-    bool made = false;
-    const Clock::time_point start = Clock::now();
-    const engine::DifficultyIndex index = experiments::load_difficulty(dataset, analysis.metric, analysis.seqlen,
-                                                                       [&](const std::string& what, double fraction) {
-                                                                           made = true;
-                                                                           progress(what, fraction);
-                                                                       });
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    const std::int64_t samples = index.samples();
-    std::int64_t distinct = 1;
-    for (std::int64_t rank = 1; rank < samples; ++rank)
-        distinct += index.sorted_value(rank) != index.sorted_value(rank - 1);
-    std::vector<reporting::Cell> row = {dataset.name, analysis.metric, std::to_string(analysis.seqlen),
-                                        std::to_string(samples)};
-    // The value that a decile of the samples does not exceed: a cut of the order at an exact count.
-    for (int decile = 0; decile <= 10; ++decile)
-        row.push_back(std::to_string(index.sorted_value(std::max<std::int64_t>(0, (samples * decile + 9) / 10 - 1))));
-    row.push_back(std::to_string(distinct));
-    row.push_back(made ? reporting::short_seconds(seconds) : "found");
-    row.push_back(made ? reporting::si(static_cast<double>(samples) / seconds) : "-");
+    return dataset;
+}
+
+// By a column of another tool, DeepSpeed's files or a checkpoint; nothing where a built-in metric is meant.
+std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experiments::Dataset& dataset,
+                                         const Arguments& arguments, ProgressLine& line) {
+    const std::int64_t samples = dataset.train.samples(analysis.seqlen);
+    DifficultyRow row{dataset.name, analysis.metrics.front(), analysis.seqlen, {}, false, {}};
+    if (!arguments.from_deepspeed.empty()) {
+        row.index = engine::read_deepspeed_index(arguments.from_deepspeed, row.metric, samples);
+        return row;
+    }
+    fs::path column = arguments.column;
+    if (!arguments.checkpoint.empty()) {
+        const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+        experiments::TrainedModel trained = experiments::load_trained_model(
+            arguments.checkpoint,
+            {engine::Device::cpu, engine::DType::f32, arguments.threads > 0 ? arguments.threads : cores});
+        column = experiments::perplexity_column(
+            trained, dataset, analysis.seqlen,
+            [&](const std::string& what, double fraction) { line.show(what, fraction); });
+        line.clear();
+        print(fmt::format("Mean loss of each sample, nats a token: {}", column.string()));
+    } else if (column.empty()) {
+        return {};
+    } else {
+        row.metric = column.filename().string();
+    }
+    row.index = experiments::open_difficulty(dataset, column, analysis.seqlen);
+    row.floats = column.extension() != ".json" && engine::read_value_column(column).floats;
     return row;
 }
 
+std::vector<DifficultyRow> built_in_rows(const Analysis& analysis, const experiments::Dataset& dataset,
+                                         const experiments::AnalysisOptions& options) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point start = Clock::now();
+    const std::vector<std::string> made =
+        experiments::analyse_difficulty(dataset, analysis.metrics, analysis.seqlen, options);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    std::vector<DifficultyRow> rows;
+    for (const std::string& metric : analysis.metrics) {
+        rows.push_back({dataset.name,
+                        metric,
+                        analysis.seqlen,
+                        experiments::load_difficulty(dataset, metric, analysis.seqlen),
+                        false,
+                        {}});
+        if (std::find(made.begin(), made.end(), metric) != made.end()) rows.back().seconds = seconds;
+    }
+    return rows;
+}
+
+// Says what is left of a shard, and gives the exit code.
+int run_shard(const Analysis& analysis, const experiments::Dataset& dataset,
+              const experiments::AnalysisOptions& options) {
+    const engine::MissingParts missing =
+        experiments::analyse_shard(dataset, analysis.metrics, analysis.seqlen, options);
+    const auto own = [&](std::int64_t part) { return part % options.shard.count == options.shard.index; };
+    const std::string shard =
+        fmt::format("shard {}/{} of {}", options.shard.index + 1, options.shard.count, dataset.name);
+    if (std::any_of(missing.values.begin(), missing.values.end(), own)) {
+        print(fmt::format("{} is counted; {} parts of other shards are not: run this again once they are", shard,
+                          missing.counts.size()));
+        return kExitWorkLeft;
+    }
+    print(missing.none()
+              ? fmt::format("{} is measured, and so are all others: run the same with --reduce", shard)
+              : fmt::format("{} is measured; {} parts of other shards are left", shard, missing.values.size()));
+    return kExitOk;
+}
+
 int run(const Arguments& arguments) {
-    if (arguments.spec.file.empty() == !arguments.corpus.given())
-        throw Error(ErrorKind::usage, "name one of a sweep file, --corpus and --text",
-                    "as in deft analyze sweeps/quickstart.toml");
+    check(arguments);
     const std::vector<Analysis> analyses =
         arguments.spec.file.empty() ? std::vector<Analysis>{of_corpus(arguments)} : of_sweep(arguments.spec);
     if (analyses.empty())
         throw Error(ErrorKind::missing, "no chosen trial orders its samples by a difficulty that is analysed",
                     "choose other cases, or give one [case.curriculum.voc]");
-    using reporting::Align;
-    reporting::Table table;
-    table.caption = "Difficulty of the training samples";
-    table.columns = {{"corpus", Align::left}, {"metric", Align::left}, {"length"}, {"samples"}, {"min"}};
-    for (int decile = 1; decile < 10; ++decile) table.columns.push_back({fmt::format("{} %", 10 * decile)});
-    table.columns.insert(table.columns.end(), {{"max"}, {"distinct"}, {"time"}, {"samples/s"}});
-    table.key_columns = 3;
-    for (const Analysis& analysis : analyses)
-        table.rows.push_back(row_of(analysis, std::filesystem::path(arguments.root) / "data"));
-    table.notes.push_back(
-        "n %: no sample of the easiest n % is more difficult. \"found\": analysed before, read again.");
-    print(reporting::render_terminal(table, output_width()));
-    return kExitOk;
+    reporting::Table table = difficulty_table();
+    int exit_code = kExitOk;
+    for (const Analysis& analysis : analyses) {
+        ProgressLine line;
+        const experiments::Dataset dataset = load(analysis, arguments, line);
+        experiments::AnalysisOptions options;
+        options.threads = arguments.threads;
+        options.memory_bytes = arguments.memory_bytes;
+        options.progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
+        if (!arguments.shard.empty()) {
+            options.shard = parse_shard(arguments.shard);
+            exit_code = std::max(exit_code, run_shard(analysis, dataset, options));
+            continue;
+        }
+        if (arguments.reduce) experiments::reduce_shards(dataset, analysis.metrics, analysis.seqlen, options);
+        std::vector<DifficultyRow> rows;
+        if (auto row = foreign_row(analysis, dataset, arguments, line))
+            rows.push_back(std::move(*row));
+        else
+            rows = built_in_rows(analysis, dataset, options);
+        line.clear();
+        for (const DifficultyRow& row : rows) {
+            add_row(table, row);
+            if (!arguments.deepspeed_out.empty())
+                engine::write_deepspeed_index(
+                    row.index, arguments.deepspeed_out,
+                    arguments.column.empty() ? row.metric : fs::path(arguments.column).stem().string());
+        }
+    }
+    if (!table.rows.empty()) print(reporting::render_terminal(table, output_width()));
+    return exit_code;
+}
+
+void add_options(CLI::App& command, Arguments& arguments) {
+    arguments.spec.add_to(command);
+    command.get_option("sweep")->required(false);
+    arguments.corpus.add_to(command);
+    command
+        .add_option("--metric", arguments.metrics,
+                    "Of the corpus: voc, voc_per_token, seqlen, seqreo_voc, several as in voc,seqlen; or perplexity")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->capture_default_str();
+    command.add_option("--seqlen", arguments.seqlen, "Tokens a sample, of the corpus")->check(CLI::PositiveNumber);
+    command
+        .add_option("--tokenizer", arguments.tokenizer,
+                    "Of the corpus: bytes, gpt2, bpe, or a folder with vocab.json and merges.txt")
+        ->capture_default_str();
+    command.add_option("--vocab", arguments.vocab, "Entries of bpe")->check(CLI::Range(257, 1'000'000));
+    command.add_option("--checkpoint", arguments.checkpoint, "The model of --metric perplexity: a step_ folder");
+    command.add_option("--column", arguments.column,
+                       "A difficulty that another tool measured: .npy, or CSV of one column; or an index's .json");
+    command.add_option("--from-deepspeed", arguments.from_deepspeed,
+                       "A folder of DeepSpeed's data analyzer, with METRIC_index_to_sample and METRIC_index_to_metric");
+    command.add_option("--deepspeed-out", arguments.deepspeed_out,
+                       "Write DeepSpeed's index files into this folder, too");
+    command.add_option("--shard", arguments.shard,
+                       "Do one machine's share, as in 2/5, of an analysis that --reduce ends; --root is shared");
+    command.add_flag("--reduce", arguments.reduce, "Join the shards, once all are measured");
+    command.add_option("--threads", arguments.threads, "Threads; all cores where left out")->check(CLI::Range(1, 1024));
+    command.add_option("--memory", arguments.memory_bytes, "Memory for ordering samples, as in 500MB; default 1 GiB")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::PositiveNumber);
+    command.add_option("--root", arguments.root, "Where tokenised corpora and what was found are kept")
+        ->capture_default_str();
 }
 
 }  // namespace
@@ -134,18 +280,7 @@ void add_analyze(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command =
         app.add_subcommand("analyze", "Show how difficult the samples of a sweep's corpora, or of one corpus, are");
-    arguments->spec.add_to(*command);
-    command->get_option("sweep")->required(false);
-    arguments->corpus.add_to(*command);
-    command->add_option("--metric", arguments->metric, "Of the corpus: voc")->capture_default_str();
-    command->add_option("--seqlen", arguments->seqlen, "Tokens a sample, of the corpus")->check(CLI::PositiveNumber);
-    command
-        ->add_option("--tokenizer", arguments->tokenizer,
-                     "Of the corpus: bytes, gpt2, bpe, or a folder with vocab.json and merges.txt")
-        ->capture_default_str();
-    command->add_option("--vocab", arguments->vocab, "Entries of bpe")->check(CLI::Range(257, 1'000'000));
-    command->add_option("--root", arguments->root, "Where tokenised corpora and what was found are kept")
-        ->capture_default_str();
+    add_options(*command, *arguments);
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }
 

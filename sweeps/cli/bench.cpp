@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/process.h"
+#include "engine/bench/analyzer.h"
 #include "engine/bench/corpus.h"
 #include "engine/bench/step.h"
 #include "engine/bench/tokenizer.h"
@@ -191,6 +192,52 @@ struct ScratchFolder {
     ScratchFolder& operator=(const ScratchFolder&) = delete;
 };
 
+struct AnalyzerArguments {
+    engine::AnalyzerBench bench;
+    std::string python = "python3";
+};
+
+// NumPy's seconds a token over a part of the same corpus; nothing where that Python has no NumPy.
+std::optional<double> numpy_seconds_a_token(const AnalyzerArguments& arguments, const std::filesystem::path& folder) {
+    const auto& bench = arguments.bench;
+    const std::int64_t tokens = std::min<std::int64_t>(bench.tokens, 1 << 25);
+    ProcessOutput output;
+    try {
+        output = run_process({arguments.python, DEFT_SOURCE_DIR "/engine/bench/analyzer_numpy.py",
+                              (folder / "tokens.bin").string(), std::to_string(tokens), std::to_string(bench.seqlen),
+                              std::to_string(bench.vocab)});
+    } catch (const Error&) {
+        return {};  // no such program
+    }
+    const Json json = Json::parse(output.out, nullptr, false);
+    if (output.exit_code != 0 || !json.is_object()) return {};
+    return json.at("seconds").get<double>() / static_cast<double>(tokens);
+}
+
+int run_analyzer(const AnalyzerArguments& arguments) {
+    using reporting::si;
+    const engine::AnalyzerBench& bench = arguments.bench;
+    const ScratchFolder folder;
+    const engine::AnalyzerRates rates = engine::analyzer_rates(bench, folder.path);
+    const double tokens = static_cast<double>(bench.tokens), a_token = rates.both_seconds / tokens;
+    const std::optional<double> numpy = numpy_seconds_a_token(arguments, folder.path);
+    reporting::Table table;
+    table.caption = fmt::format("Length and rarity of {} two-byte tokens, {} thread(s), best of {} interleaved rounds",
+                                si(tokens), bench.threads, bench.rounds);
+    table.columns = {{"tokens/s"}, {"tokens/CPU s"}, {"memory"}, {"of memory"}, {"against NumPy"}, {"index samples"},
+                     {"ordered in"}, {"CPU"}, {"peak"}};
+    table.rows = {{si(1 / a_token), si(tokens / rates.cpu_seconds), si(2 * tokens / rates.memory_seconds, "B/s"),
+                   fmt::format("{:.2f}", 2 * rates.memory_seconds / rates.both_seconds),
+                   numpy ? fmt::format("{:.1f}x", *numpy / a_token) : "-", si(static_cast<double>(bench.index_samples)),
+                   reporting::seconds(rates.index_seconds), reporting::seconds(rates.index_cpu_seconds), si(static_cast<double>(rates.peak_bytes), "B")}};
+    table.notes.push_back("tokens/s: both passes, their results synced to disk. memory: as many bytes summed as words on as "
+                          "many threads. CPU s: of all threads together, which others on the machine hardly change; of memory: against reading the tokens twice. peak: resident, mapped files included.");
+    table.notes.push_back(numpy ? "NumPy: the same passes in batches on one thread, over the first 2^25 tokens at most."
+                                : "No NumPy to stand beside: name a Python that has it with --python.");
+    print(reporting::render_terminal(table, output_width()));
+    return kExitOk;
+}
+
 int run_report(const sweeps::ReportBench& bench) {
     using reporting::seconds;
     const ScratchFolder folder;
@@ -232,6 +279,17 @@ void add_bench(CLI::App& app, Context& context) {
     corpus->add_option("--prefix", reading->prefix, "Of PREFIX.bin and PREFIX.idx, see deft data tokenize")->required();
     corpus->add_option("--rounds", reading->rounds, "Rounds")->capture_default_str()->check(CLI::Range(1, 100));
     corpus->callback([reading, &context] { context.exit_code = run_corpus(*reading); });
+    auto analysis = std::make_shared<AnalyzerArguments>();
+    CLI::App* analyzer = command->add_subcommand("analyzer", "Difficulty of samples, beside reading memory and NumPy");
+    engine::AnalyzerBench& bench = analysis->bench;
+    analyzer->add_option("--tokens", bench.tokens, "Tokens")->capture_default_str()->check(CLI::Range(4096, 1 << 30));
+    analyzer->add_option("--seqlen", bench.seqlen, "Of a sample")->capture_default_str()->check(CLI::Range(1, 1 << 20));
+    analyzer->add_option("--samples", bench.index_samples, "To order")->capture_default_str()->check(CLI::Range(0, 1 << 30));
+    analyzer->add_option("--memory", bench.memory_bytes, "Bytes to order them in")->transform(CLI::AsSizeValue(false));
+    analyzer->add_option("--threads", bench.threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
+    analyzer->add_option("--rounds", bench.rounds, "Rounds")->capture_default_str()->check(CLI::Range(1, 100));
+    analyzer->add_option("--python", analysis->python, "A Python with NumPy")->capture_default_str();
+    analyzer->callback([analysis, &context] { context.exit_code = run_analyzer(*analysis); });
     auto report_bench = std::make_shared<sweeps::ReportBench>();
     CLI::App* report = command->add_subcommand("report", "The HTML report of a database of many runs");
     report->add_option("--runs", report_bench->runs, "Runs")->capture_default_str()->check(CLI::Range(1, 100000));

@@ -97,3 +97,35 @@ TEST_CASE("deft analyze takes a text without a sweep") {
     CHECK(too_long.exit_code == kExitUsage);
     CHECK_THAT(too_long.err, ContainsSubstring("fewer than one sample"));
 }
+
+TEST_CASE("deft analyze: several metrics, shards, DeepSpeed's files and columns") {
+    const TinySweep sweep("");
+    const std::string text = sweep.folder.write("a.jsonl", "{\"text\": \"aaaaaabbc\"}\n{\"text\": \"zz\"}\n").string();
+    const auto analyze = [&](const std::string& root, std::vector<std::string> more) {
+        more.insert(more.begin(), {"--text", text, "--seqlen", "2", "--root", (sweep.folder.path / root).string()});
+        return run_deft(sweep, "analyze", more);
+    };
+    const std::string out = (sweep.folder.path / "ds").string();
+    const Ran whole = analyze("r", {"--metric", "voc,seqreo_voc", "--deepspeed-out", out});
+    CHECK(whole.exit_code == kExitOk);
+    CHECK_THAT(whole.out, ContainsSubstring("seqreo_voc"));
+    CHECK_THAT(analyze("r", {"--from-deepspeed", out}).out, ContainsSubstring("found"));
+    CHECK(analyze("r", {"--from-deepspeed", out, "--metric", "none"}).exit_code != kExitOk);
+
+    CHECK(analyze("s", {"--reduce"}).exit_code != kExitOk);
+    CHECK(analyze("s", {"--shard", "2/2"}).exit_code == kExitOk);  // the only part is of the first
+    CHECK(analyze("s", {"--shard", "1/2"}).exit_code == kExitOk);
+    CHECK(analyze("s", {"--reduce"}).exit_code == kExitOk);
+
+    const std::string column = sweep.folder.write("c.csv", "0.5\n0.25\n0.75\n1\n").string();
+    CHECK_THAT(analyze("r", {"--column", column}).out, ContainsSubstring("c.csv") && ContainsSubstring("0.25"));
+    CHECK(analyze("r", {"--column", sweep.folder.write("d.csv", "1\n").string()}).exit_code != kExitOk);
+
+    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{{"--shard", "0/2"},
+                                                                                       {"--shard", "3/2"},
+                                                                                       {"--shard", "two"},
+                                                                                       {"--metric", "perplexity"},
+                                                                                       {"--checkpoint", "x"},
+                                                                                       {"--reduce", "--shard", "1/2"}})
+        CHECK(analyze("r", wrong).exit_code == kExitUsage);
+}

@@ -20,11 +20,18 @@ struct DifficultyIndex {
     std::int64_t sorted_value(std::int64_t rank) const { return value[order[rank]]; }
 };
 
-DifficultyIndex index_of_values(std::vector<std::int64_t> values);
+DifficultyIndex index_of_values(const std::vector<std::int64_t>& values);
 
 // FOLDER/NAME.value.npy and FOLDER/NAME.order.npy, one-dimensional arrays of integers as narrow as they fit,
 // memory-mapped when read. Errors: io; for arrays of different lengths or an order that is none.
 void write_difficulty_index(const DifficultyIndex& index, const std::filesystem::path& folder, const std::string& name);
 DifficultyIndex read_difficulty_index(const std::filesystem::path& folder, const std::string& name);
+
+std::filesystem::path difficulty_value_file(const std::filesystem::path& folder, const std::string& name);
+std::filesystem::path difficulty_order_file(const std::filesystem::path& folder, const std::string& name);
+
+// Orders the samples by (value, id) and writes FOLDER/NAME.order.npy alone, within memory_bytes. Errors: io.
+void write_difficulty_order(const IntegerColumn& value, const std::filesystem::path& folder, const std::string& name,
+                            int threads, std::int64_t memory_bytes);
 
 }  // namespace deft::engine

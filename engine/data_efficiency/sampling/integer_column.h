@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/io/number_type.h"
@@ -22,10 +23,14 @@ struct IntegerColumn {
     std::int64_t operator[](std::int64_t i) const {
         const bool is_signed = type.kind == 'i';
         switch (type.bytes) {
-            case 1: return is_signed ? at<std::int8_t>(i) : at<std::uint8_t>(i);
-            case 2: return is_signed ? at<std::int16_t>(i) : at<std::uint16_t>(i);
-            case 4: return is_signed ? at<std::int32_t>(i) : at<std::uint32_t>(i);
-            default: return at<std::int64_t>(i);
+            case 1:
+                return is_signed ? at<std::int8_t>(i) : at<std::uint8_t>(i);
+            case 2:
+                return is_signed ? at<std::int16_t>(i) : at<std::uint16_t>(i);
+            case 4:
+                return is_signed ? at<std::int32_t>(i) : at<std::uint32_t>(i);
+            default:
+                return at<std::int64_t>(i);
         }
     }
     template <class T>
@@ -73,5 +78,16 @@ struct OwnedColumn {
 
 // A copy as narrow as it fits.
 OwnedColumn narrow_copy(std::span<const std::int64_t> values);
+
+// A type that IntegerColumn reads.
+constexpr bool is_integer_column(NumberType type) {
+    return type.kind != 'f' && type != NumberType{'u', 8};
+}
+
+// The least and the largest element; {0, 0} of none.
+std::pair<std::int64_t, std::int64_t> range_of(const IntegerColumn& column);
+
+// The elements as `type`, which holds them.
+std::vector<std::byte> converted(const IntegerColumn& column, NumberType type);
 
 }  // namespace deft::engine

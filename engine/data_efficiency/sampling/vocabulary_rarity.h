@@ -1,5 +1,5 @@
 #pragma once
-// The difficulty metric voc: how rare a sample's words are.
+// The difficulty metric voc of a packed corpus, in memory.
 
 #include <cstdint>
 #include <vector>
@@ -8,9 +8,7 @@
 
 namespace deft::engine {
 
-// Of each sample of seqlen + 1 tokens (inputs and the last target): trunc(sum over its tokens of -ln p), with p the
-// frequency of a token among all samples' tokens. Not divided by the length. Source: arXiv 2212.03597, section 3.1, as
-// the published code computes it. The order of summation is fixed: the same on any machine with the same libm.
+// Of each sample of seqlen + 1 tokens (inputs and the last target): the metric voc, see metric.h.
 std::vector<std::int64_t> vocabulary_rarity(const TokenCorpus& corpus, std::int64_t seqlen, std::int32_t vocab);
 
 }  // namespace deft::engine

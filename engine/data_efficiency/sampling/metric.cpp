@@ -1,0 +1,78 @@
+#include "engine/data_efficiency/sampling/metric.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace deft::engine {
+
+namespace {
+
+std::int64_t voc(const MeasuredSample& sample, const TokenRarity&) {
+    return static_cast<std::int64_t>(sample.nats >> kNatBits);
+}
+
+// The quotient and the remainder by turns: a thousand sums would not fit 64 bits.
+std::int64_t voc_per_token(const MeasuredSample& sample, const TokenRarity&) {
+    const auto tokens = static_cast<std::uint64_t>(sample.tokens.size);
+    if (tokens == 0) return 0;
+    const std::uint64_t thousandths = sample.nats / tokens * 1000 + sample.nats % tokens * 1000 / tokens;
+    return static_cast<std::int64_t>(thousandths >> kNatBits);
+}
+
+std::int64_t seqlen(const MeasuredSample& sample, const TokenRarity&) {
+    return sample.tokens.size;
+}
+
+std::int64_t seqreo_voc(const MeasuredSample& sample, const TokenRarity& rarity) {
+    return sample.tokens.size * rarity.length_weight + voc(sample, rarity);
+}
+
+}  // namespace
+
+std::vector<Metric> built_in_metrics() {
+    return {
+        {"voc", 2, true, voc},
+        {"voc_per_token", 1, true, voc_per_token},
+        {"seqlen", 1, false, seqlen},
+        {"seqreo_voc", 1, true, seqreo_voc},
+    };
+}
+
+bool is_built_in_metric(const std::string& name) {
+    const std::vector<Metric> metrics = built_in_metrics();
+    return std::any_of(metrics.begin(), metrics.end(), [&](const Metric& metric) { return metric.name == name; });
+}
+
+Metric built_in_metric(const std::string& name) {
+    std::vector<std::string> names;
+    for (Metric& metric : built_in_metrics()) {
+        if (metric.name == name) return metric;
+        names.push_back(metric.name);
+    }
+    throw Error(ErrorKind::config, fmt::format("no metric that orders samples is called \"{}\"", name),
+                fmt::format("name one of {}", fmt::join(names, ", ")));
+}
+
+std::vector<std::int64_t> metric_values(const SampleSource& source, const Metric& metric) {
+    TokenRarity rarity;
+    if (metric.needs_counts) {
+        TokenCounter counter(source.vocab);
+        std::vector<std::uint64_t> count(static_cast<std::size_t>(source.vocab), 0);  // (V)
+        for (std::int64_t i = 0; i < source.samples; ++i) counter.add(source.tokens(i));
+        counter.add_to(count);
+        rarity = token_rarity(count, source.length);
+    }
+    std::vector<std::int64_t> values;
+    values.reserve(static_cast<std::size_t>(source.samples));
+    for (std::int64_t i = 0; i < source.samples; ++i) {
+        const TokenSpan tokens = source.tokens(i);
+        values.push_back(metric.value({tokens, metric.needs_counts ? sum_of_nats(tokens, rarity) : 0}, rarity));
+    }
+    return values;
+}
+
+}  // namespace deft::engine

@@ -1,0 +1,182 @@
+// Indexes beside their corpus: when they are made anew, when refused; columns; perplexity under a checkpoint.
+
+#include "experiments/datasets/difficulty.h"
+
+#include <cmath>
+
+#include "base/config.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "engine/data_efficiency/sampling/value_column.h"
+#include "experiments/checkpoints.h"
+#include "experiments/evaluation/scoring.h"
+#include "experiments/sample_losses.h"
+#include "experiments/trial.h"
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+
+using namespace deft;
+using namespace deft::experiments;
+using deft::test::read_text;
+using deft::test::TemporaryFolder;
+using deft::test::write_text;
+namespace fs = std::filesystem;
+
+namespace {
+
+DataConfig text_data(const std::string& file) {
+    DataConfig data;
+    data.corpus = "text";
+    data.train_files = {file};
+    return data;
+}
+
+// Twelve short documents.
+Dataset dataset_of(const TemporaryFolder& folder, const std::string& word = "rose") {
+    std::string lines;
+    for (int i = 0; i < 12; ++i)
+        lines += "{\"text\": \"a " + word + " is a " + word + " number " + std::to_string(i * i) + "\"}\n";
+    write_text(folder / "a.jsonl", lines);
+    return load_dataset(text_data("a.jsonl"), folder.path(), folder / "data");
+}
+
+std::vector<std::int64_t> all(const engine::IntegerColumn& column) {
+    return {column.begin(), column.end()};
+}
+
+std::string refusal(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("difficulty: an index is made once, and anew where its fingerprint is of something else") {
+    const TemporaryFolder folder;
+    const Dataset dataset = dataset_of(folder);
+    int analyses = 0;
+    const auto load = [&] { return load_difficulty(dataset, "voc", 8, [&](const std::string&, double) { ++analyses; }); };
+    const std::vector<std::int64_t> values = all(load().value);
+    CHECK(analyses > 0);
+    CHECK(values == engine::metric_values(engine::packed_samples(dataset.train, 8, dataset.tokenizer.vocab()),
+                                          engine::built_in_metric("voc")));
+    analyses = 0;
+    CHECK(all(load().value) == values);
+    CHECK(analyses == 0);
+    const fs::path file = dataset.folder / "difficulty" / "voc-8.json";
+    for (const char* key : {"schema", "corpus", "tokenizer", "split", "seqlen", "packing", "samples", "metric", "version"}) {
+        INFO(key);
+        Json json = Json::parse(read_text(file));
+        REQUIRE(json.contains(key));
+        json[key] = "another";
+        write_text(file, json.dump());
+        analyses = 0;
+        CHECK(all(load().value) == values);
+        CHECK(analyses > 0);
+    }
+    write_text(file, "no JSON");
+    CHECK(all(load().value) == values);
+    fs::remove(dataset.folder / "difficulty" / "voc-8.order.npy");
+    CHECK(all(load().value) == values);
+    // Nothing is left of the parts.
+    for (const auto& entry : fs::directory_iterator(dataset.folder / "difficulty")) CHECK_FALSE(entry.is_directory());
+}
+
+TEST_CASE("difficulty: an index that a user names is refused where it is of other samples, saying what differs") {
+    const TemporaryFolder folder, other_folder;
+    const Dataset dataset = dataset_of(folder), other = dataset_of(other_folder, "tulip");
+    const std::vector<std::int64_t> values = all(load_difficulty(dataset, "voc", 8).value);
+    const fs::path file = dataset.folder / "difficulty" / "voc-8.json";
+    CHECK(all(open_difficulty(dataset, file, 8).value) == values);
+    CHECK_THAT(refusal([&] { open_difficulty(dataset, file, 9); }), ContainsSubstring("seqlen is 8, and here it is 9") || ContainsSubstring("samples is"));
+    CHECK_THAT(refusal([&] { open_difficulty(other, file, 8); }), ContainsSubstring("its corpus is") && ContainsSubstring("deft analyze"));
+    Json json = Json::parse(read_text(file));
+    json["packing"] = "padded";
+    write_text(file, json.dump());
+    CHECK_THAT(refusal([&] { open_difficulty(dataset, file, 8); }), ContainsSubstring("packing is \"padded\", and here it is \"packed\""));
+    json["packing"] = "packed";
+    json["version"] = 1;
+    write_text(file, json.dump());
+    CHECK_THAT(refusal([&] { open_difficulty(dataset, file, 8); }), ContainsSubstring("its version is 1"));
+    write_text(file, "{\"schema\": \"\xff\"}");
+    CHECK_THAT(refusal([&] { open_difficulty(dataset, file, 8); }), ContainsSubstring("is not of these samples"));
+}
+
+TEST_CASE("difficulty: a column of another tool has a value for each sample of this corpus at this length") {
+    const TemporaryFolder folder;
+    const Dataset dataset = dataset_of(folder);
+    const std::int64_t samples = dataset.train.samples(8);
+    std::string lines;
+    for (std::int64_t i = 0; i < samples; ++i) lines += std::to_string(samples - i) + ".5\n";
+    write_text(folder / "c.csv", lines);
+    CHECK(open_difficulty(dataset, folder / "c.csv", 8).order[0] == samples - 1);
+    CHECK_THAT(refusal([&] { open_difficulty(dataset, folder / "c.csv", 9); }), ContainsSubstring("values, and the corpus"));
+}
+
+TEST_CASE("difficulty: shards on one data folder give the index of one machine") {
+    const TemporaryFolder folder;
+    const Dataset dataset = dataset_of(folder);
+    const std::vector<std::string> metrics = {"voc", "seqreo_voc"};
+    const auto bytes = [&] {
+        std::string text;
+        for (const char* name : {"voc-8.value.npy", "voc-8.order.npy", "seqreo_voc-8.value.npy", "seqreo_voc-8.order.npy", "voc-8.json"})
+            text += read_file(dataset.folder / "difficulty" / name);
+        return text;
+    };
+    CHECK(analyse_difficulty(dataset, metrics, 8, {}) == metrics);
+    CHECK(analyse_difficulty(dataset, metrics, 8, {}).empty());
+    const std::string whole = bytes();
+    fs::remove_all(dataset.folder / "difficulty");
+    AnalysisOptions options;
+    CHECK_THAT(refusal([&] { reduce_shards(dataset, metrics, 8, options); }), ContainsSubstring("not measured yet"));
+    for (int round = 0; round < 2; ++round)
+        for (std::int64_t shard = 0; shard < 3; ++shard) {
+            options.shard = {shard, 3};
+            analyse_shard(dataset, metrics, 8, options);
+        }
+    reduce_shards(dataset, metrics, 8, {});
+    CHECK(bytes() == whole);
+}
+
+TEST_CASE("difficulty: parts that an earlier analysis of another corpus left are not taken for this one's") {
+    const TemporaryFolder folder, other_folder;
+    Dataset dataset = dataset_of(folder);
+    const Dataset other = dataset_of(other_folder, "tulip");
+    const std::string metric = "voc";
+    REQUIRE(analyse_shard(dataset, {&metric, 1}, 8, {}).none());
+    dataset.train = other.train;
+    dataset.sha256 = other.sha256;
+    CHECK(all(load_difficulty(dataset, metric, 8).value) == all(load_difficulty(other, metric, 8).value));
+}
+
+TEST_CASE("difficulty: the perplexity under a checkpoint is the model's own loss") {
+    const TemporaryFolder folder;
+    const ConfigNode node = parse_toml("[model]\nlayers = 1\nwidth = 16\nheads = 2\nseqlen = 16\n"
+                                       "[data]\nembedded_bytes = 3000\n"
+                                       "[train]\nbatch_size = 4\nbudget_tokens = 512\n"
+                                       "[eval]\ntasks = []\nvalidation_tokens = 100\n", "t.toml");
+    TrialConfig config = parse_trial_config(node, 1, folder.path());
+    resolve_data(config);
+    REQUIRE(run_trial(config, {folder.path(), folder / "data", folder / "checkpoints"}, {}, [] { return false; }) == 0);
+    TrainedModel trained = load_trained_model(newest_checkpoint(folder / "checkpoints").value(), {});
+    const Dataset dataset = load_dataset(config.data, folder.path(), folder / "data");
+    const std::vector<double> losses = sample_losses(trained, dataset, 16);
+    REQUIRE(static_cast<std::int64_t>(losses.size()) == dataset.train.samples(16));
+    double sum = 0;
+    for (const double loss : losses) sum += loss;
+    const CorpusLoss corpus = corpus_loss(*trained.model, trained.exec, dataset.train, dataset.tokenizer, 1 << 30, 4);
+    CHECK(sum / static_cast<double>(losses.size()) == Approx(corpus.loss).epsilon(1e-6));
+
+    const fs::path column = perplexity_column(trained, dataset, 16);
+    const engine::ValueColumn read = engine::read_value_column(column);
+    CHECK(read.floats);
+    for (std::size_t i = 0; i < losses.size(); ++i) REQUIRE(engine::of_ordered_key(read.value[i]) == losses[i]);
+    const engine::DifficultyIndex index = open_difficulty(dataset, column, 16);
+    for (std::int64_t rank = 1; rank < index.samples(); ++rank)
+        CHECK(losses[static_cast<std::size_t>(index.order[rank - 1])] <= losses[static_cast<std::size_t>(index.order[rank])]);
+    CHECK_THAT(refusal([&] { sample_losses(trained, dataset, 17); }), ContainsSubstring("17 tokens, and the model takes 16"));
+}
