@@ -95,6 +95,17 @@ const ConfigNode* TableReader::optional_node(const char* key) {
     return take(key);
 }
 
+std::vector<std::string> TableReader::keys() const {
+    std::vector<std::string> keys;
+    for (const auto& [key, child] : table_.children) keys.push_back(key);
+    return keys;
+}
+
+bool TableReader::has(const char* table, const char* inner) const {
+    const ConfigNode* node = table_.find(table);
+    return node != nullptr && node->kind == Kind::table && node->find(inner) != nullptr;
+}
+
 void TableReader::require(const char* key) {
     if (table_.find(key) != nullptr) return;
     known_.emplace_back(key);

@@ -27,6 +27,11 @@ class TableReader {
     // The child table, array or value of that key, or null.
     const ConfigNode* optional_node(const char* key);
 
+    // All keys that are there, in the file's order.
+    std::vector<std::string> keys() const;
+    // Whether it is a table with that key in it.
+    bool has(const char* table, const char* inner) const;
+
     // As optional(), but the key must be there.
     template <class T>
     T required(const char* key) {

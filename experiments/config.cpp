@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
 
 #include "base/json.h"
 #include "base/sha256.h"
-#include "engine/data_efficiency/routing/routing.h"
+#include "experiments/datasets/find_file.h"
 #include "experiments/datasets/load.h"
 #include "experiments/evaluation/task.h"
+#include "experiments/parse_techniques.h"
 
 namespace deft::experiments {
 
@@ -25,6 +26,10 @@ std::int64_t budget_layer_tokens(const TrainConfig& train) {
     return static_cast<std::int64_t>(static_cast<double>(train.budget_tokens) * train.budget_fraction + 0.5);
 }
 
+bool orders_samples(const CurriculumMetric& metric) {
+    return metric.metric != "seqtru" && metric.metric != "seqres";
+}
+
 const CurriculumMetric* CurriculumConfig::find(const std::string& metric) const {
     for (const CurriculumMetric& m : metrics)
         if (m.metric == metric) return &m;
@@ -38,6 +43,10 @@ void resolve_data(TrialConfig& config) {
     config.eval.task_sha256.clear();
     for (const std::string& name : config.eval.tasks)
         config.eval.task_sha256.push_back(task_sha256(load_task(name, config.base_folder)));
+    if (config.curriculum)
+        for (CurriculumMetric& metric : config.curriculum->metrics)
+            if (!metric.column.empty())
+                metric.column_sha256 = sha256_file(find_data_file(metric.column, config.base_folder));
 }
 
 void resolve_data_if_present(TrialConfig& config) {
@@ -54,21 +63,39 @@ void resolve_data_if_present(TrialConfig& config) {
 
 namespace {
 
-// What was added later is written only where it differs from its default, so that older trials keep their hashes.
-Json routing_json(const RoutingConfig& routing, const std::vector<std::int32_t>& default_layers) {
-    Json json = {{"min", routing.min},
-                 {"max", routing.max},
-                 {"step", routing.step},
-                 {"duration", routing.duration},
-                 {"steps", routing.steps}};
-    if (routing.pacing != "linear") {
-        json["pacing"] = routing.pacing;
-        json["root_degree"] = routing.root_degree;
-    }
-    if (!std::equal(routing.layers.begin(), routing.layers.end(), default_layers.begin(), default_layers.end()))
-        json["layers"] = routing.layers;
-    if (routing.keep_first != 0) json["keep_first"] = routing.keep_first;
+Json routing_json(const RoutingConfig& routing, const ModelConfig& model) {
+    Json json = {{"layers", routing.layers}, {"keep_first", routing.keep_first}};
+    add_to_json(json, routing.growth, growth_range(routing, model));
     return json;
+}
+
+Json metric_json(const CurriculumMetric& metric, const ModelConfig& model) {
+    Json json = {{"difficulty", metric.difficulty}};
+    if (!metric.column.empty()) json["column_sha256"] = metric.column_sha256;
+    add_to_json(json, metric.growth, growth_range(metric, model));
+    return json;
+}
+
+// Files of difficulties, by metric.
+Json columns_json(const TrialConfig& c) {
+    Json columns = Json::object();
+    if (c.curriculum)
+        for (const CurriculumMetric& metric : c.curriculum->metrics)
+            if (!metric.column.empty()) columns[metric.metric] = metric.column;
+    return columns;
+}
+
+// What changes the samples of a step.
+void add_batches(Json& json, const TrialConfig& c) {
+    if (c.batch_ramp) {
+        json["batch_ramp"] = Json::object();
+        add_to_json(json["batch_ramp"], c.batch_ramp->growth, growth_range(*c.batch_ramp, c.train));
+    }
+    if (const auto& batch = c.variable_batch)
+        json["variable_batch"] = {{"max_tokens", batch->max_tokens},
+                                  {"min_batch_size", batch->min_batch_size},
+                                  {"max_batch_size", batch->max_batch_size},
+                                  {"learning_rate_scaling", batch->learning_rate_scaling}};
 }
 
 }  // namespace
@@ -108,13 +135,11 @@ Json to_json(const TrialConfig& c) {
                      {"dtype", t.dtype}};
     if (c.curriculum)
         for (const CurriculumMetric& m : c.curriculum->metrics)
-            json["curriculum"][m.metric] = {{"difficulty", m.difficulty},   {"pacing", m.pacing},
-                                            {"root_degree", m.root_degree}, {"min", m.min},
-                                            {"max", m.max},                 {"difficulty_step", m.difficulty_step},
-                                            {"duration", m.duration},       {"steps", m.steps}};
-    if (c.random_ltd) json["random_ltd"] = routing_json(*c.random_ltd, engine::all_but_first_and_last(c.model.layers));
+            json["curriculum"][m.metric] = metric_json(m, c.model);
+    add_batches(json, c);
+    if (c.random_ltd) json["random_ltd"] = routing_json(*c.random_ltd, c.model);
     if (c.token_bypass) {
-        json["token_bypass"] = routing_json(c.token_bypass->routing, engine::middle_half(c.model.layers));
+        json["token_bypass"] = routing_json(c.token_bypass->routing, c.model);
         json["token_bypass"]["decay"] = c.token_bypass->decay;
         json["token_bypass"]["special_tokens"] = c.token_bypass->special_tokens;
     }
@@ -128,19 +153,10 @@ Json to_json(const TrialConfig& c) {
                      {"train_files", c.data.train_files},
                      {"valid_files", c.data.valid_files},
                      {"tokenizer", c.data.tokenizer},
+                     {"columns", columns_json(c)},
                      {"checkpoint", {{"every_seconds", c.checkpoint.every_seconds}, {"keep", c.checkpoint.keep}}}};
     return json;
 }
-
-namespace {
-
-// parse_trial_config() wants one of the two, or neither of what is constant.
-void drop_unset_duration(Json& growing) {
-    for (const char* key : {"duration", "steps"})
-        if (growing.at(key) == 0) growing.erase(key);
-}
-
-}  // namespace
 
 TrialConfig from_json(const Json& json) {
     Json tables = json;
@@ -162,15 +178,21 @@ TrialConfig from_json(const Json& json) {
     if (data["tokenizer"] != "bpe") data.erase("vocab");
     tables["log_every"] = local.at("log_every");
     tables["checkpoint"] = local.at("checkpoint");
-    if (tables.contains("curriculum"))
-        for (auto& metric : tables["curriculum"]) drop_unset_duration(metric);
-    for (const char* routing : {"random_ltd", "token_bypass"})
-        if (tables.contains(routing)) drop_unset_duration(tables[routing]);
+    std::map<std::string, std::string> column_sha256;
+    for (const auto& [metric, column] : local.at("columns").items()) {
+        Json& table = tables.at("curriculum").at(metric);
+        column_sha256[metric] = table.at("column_sha256");
+        table.erase("column_sha256");
+        table["column"] = column;
+    }
     TrialConfig config = parse_trial_config(deft::from_json(tables, Place{"trial.json"}), seed,
                                             local.at("base_folder").get<std::string>());
     config.data.sha256 = sha;
     config.data.vocab = vocab;
     config.eval.task_sha256 = task_sha256;
+    if (config.curriculum)
+        for (CurriculumMetric& metric : config.curriculum->metrics)
+            if (!metric.column.empty()) metric.column_sha256 = column_sha256.at(metric.metric);
     return config;
 }
 

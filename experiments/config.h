@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "base/json_fwd.h"
+#include "experiments/growth.h"
 
 namespace deft::experiments {
 
@@ -60,16 +61,17 @@ struct TrainConfig {
 
 // One difficulty metric and how it grows: [curriculum.METRIC].
 struct CurriculumMetric {
-    std::string metric;  // seqtru: samples are cut to a length | voc: rare words later
-    std::string difficulty = "percentile";  // voc: percentile (1 to 100) | value
-    std::string pacing = "linear";          // linear | root
-    double root_degree = 2;
-    std::int64_t min = 0;  // seqtru: tokens, default 8; voc: percent, default 1, or the metric's value
-    std::int64_t max = 0;  // 0: seqtru: seqlen; voc by percentile: 100
-    std::int64_t difficulty_step = 0;  // grows in multiples of this; default seqtru 8, voc 1
-    double duration = 0;               // fraction of the baseline's steps at this budget
-    std::int64_t steps = 0;            // or a number of steps
+    // seqtru: samples are cut to a length | seqres: they are laid end to end and cut into rows of a length |
+    // voc, voc_per_token: rare words later | any other name, with a column: what is difficult by it, later
+    std::string metric;
+    std::string difficulty = "percentile";  // 1 to 100 | value; of a length: value
+    Growth growth;  // defaults: of a length 8 to seqlen in steps of 8; of a percentile 1 to 100; `difficulty_step`
+    std::string column;         // .npy, .csv or an index's .json: one value a sample; not part of the hash
+    std::string column_sha256;  // filled by resolve_data()
 };
+
+// Whether it says which samples come later, not how long they are.
+bool orders_samples(const CurriculumMetric& metric);
 
 struct CurriculumConfig {
     std::vector<CurriculumMetric> metrics;  // sorted by name, one of each
@@ -79,13 +81,7 @@ struct CurriculumConfig {
 
 // Kept tokens of the layers that take only some: [random_ltd], [token_bypass].
 struct RoutingConfig {
-    std::int64_t min = 16;
-    std::int64_t max = 0;   // 0: seqlen
-    std::int64_t step = 8;  // kept tokens grow in multiples of this
-    std::string pacing = "linear";  // linear | root
-    double root_degree = 2;
-    double duration = 0;
-    std::int64_t steps = 0;            // 0 and duration 0: constant, where min == max
+    Growth growth{16, 0, 8};           // tokens, to seqlen
     std::vector<std::int64_t> layers;  // ascending from 0; in TOML also "1-22"; default: all but the first and last, of
                                        // token_bypass the middle half
     std::int64_t keep_first = 0;       // positions kept always
@@ -95,6 +91,19 @@ struct TokenBypassConfig {
     RoutingConfig routing;
     double decay = 0.995;                      // of the average of an entry's losses, a step
     std::vector<std::int64_t> special_tokens;  // ids that are kept always
+};
+
+// Samples of a step, growing to train.batch_size: [batch_ramp].
+struct BatchRampConfig {
+    Growth growth{1, 0, 1};
+};
+
+// As many samples a step as have max_tokens tokens at its length: [variable_batch].
+struct VariableBatchConfig {
+    std::int64_t max_tokens = 0;  // default: train.batch_size x model.seqlen
+    std::int64_t min_batch_size = 1;
+    std::int64_t max_batch_size = 0;                 // 0: no bound
+    std::string learning_rate_scaling = "linear";    // by samples / train.batch_size: linear | sqrt | none
 };
 
 struct EvalConfig {
@@ -120,14 +129,16 @@ struct TrialConfig {
     std::optional<CurriculumConfig> curriculum;
     std::optional<RoutingConfig> random_ltd;
     std::optional<TokenBypassConfig> token_bypass;  // or random_ltd
+    std::optional<BatchRampConfig> batch_ramp;
+    std::optional<VariableBatchConfig> variable_batch;  // or batch_ramp
     EvalConfig eval;
     CheckpointConfig checkpoint;
     std::int64_t log_every = 10;  // steps; not part of the hash
     std::string base_folder;      // where relative files start; not part of the hash
 };
 
-// Tables: [model] [data] [train] [curriculum.METRIC] [random_ltd] [token_bypass] [eval] [checkpoint], and log_every. A
-// [curriculum], [random_ltd] or [token_bypass] with enabled = false is absent. Errors: config with the place: unknown
+// Tables: [model] [data] [train] [curriculum.METRIC] [random_ltd] [token_bypass] [batch_ramp] [variable_batch] [eval]
+// [checkpoint], and log_every. A technique's table with enabled = false is absent. Errors: config with the place: unknown
 // keys (did-you-mean), wrong types, values that make no sense together, a budget smaller than one step.
 TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder);
 

@@ -1,27 +1,19 @@
 #include "experiments/engine_config.h"
 
-#include <cmath>
+#include <fmt/format.h>
 
+#include "base/error.h"
+#include "base/sha256.h"
 #include "experiments/datasets/difficulty.h"
+#include "experiments/datasets/find_file.h"
 
 namespace deft::experiments {
 
 namespace {
 
-std::int64_t duration_steps(double fraction, std::int64_t steps, std::int64_t baseline_steps) {
-    if (steps > 0) return steps;
-    return static_cast<std::int64_t>(std::llround(fraction * static_cast<double>(baseline_steps)));
-}
-
 engine::Decay decay_of(const std::string& name) {
     if (name == "constant") return engine::Decay::constant;
     return name == "linear" ? engine::Decay::linear : engine::Decay::cosine;
-}
-
-engine::Pacing pacing_of(const CurriculumMetric& metric, std::int64_t baseline_steps) {
-    return {metric.min, metric.max, metric.difficulty_step,
-            duration_steps(metric.duration, metric.steps, baseline_steps),
-            metric.pacing == "root" ? metric.root_degree : 1};
 }
 
 std::vector<std::int32_t> ids(const std::vector<std::int64_t>& values) {
@@ -29,10 +21,24 @@ std::vector<std::int32_t> ids(const std::vector<std::int64_t>& values) {
 }
 
 engine::Routing routing_of(const RoutingConfig& routing, std::int64_t baseline_steps) {
-    const engine::Pacing kept{routing.min, routing.max, routing.step,
-                              duration_steps(routing.duration, routing.steps, baseline_steps),
-                              routing.pacing == "root" ? routing.root_degree : 1};
-    return {kept, ids(routing.layers), routing.keep_first, engine::RandomLtd{}};
+    return {pacing_of(routing.growth, baseline_steps), ids(routing.layers), routing.keep_first, engine::RandomLtd{}};
+}
+
+engine::VariableBatch variable_batch_of(const VariableBatchConfig& batch) {
+    engine::VariableBatch result{batch.max_tokens, batch.min_batch_size, batch.max_batch_size};
+    if (batch.learning_rate_scaling == "sqrt") result.scaling = engine::LearningRateScaling::square_root;
+    if (batch.learning_rate_scaling == "none") result.scaling = engine::LearningRateScaling::none;
+    return result;
+}
+
+// Of the metrics that order samples.
+engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConfig& config, const Dataset& dataset) {
+    if (metric.column.empty()) return load_difficulty(dataset, metric.metric, config.model.seqlen);
+    const std::filesystem::path file = find_data_file(metric.column, config.base_folder);
+    if (sha256_file(file) != metric.column_sha256)
+        throw Error(ErrorKind::config, fmt::format("{} has changed since this trial was planned", file.string()),
+                    "run the sweep again: it will be planned anew");
+    return open_difficulty(dataset, file, config.model.seqlen);
 }
 
 std::int64_t baseline_steps_of(const TrialConfig& config) {
@@ -58,8 +64,13 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
     trainer.techniques.seqlen = config.model.seqlen;
     trainer.techniques.layers = config.model.layers;
     if (config.curriculum)
-        if (const CurriculumMetric* metric = config.curriculum->find("seqtru"))
-            trainer.techniques.seqtru = pacing_of(*metric, baseline_steps);
+        for (const CurriculumMetric& metric : config.curriculum->metrics) {
+            const engine::Pacing pacing = pacing_of(metric.growth, baseline_steps);
+            if (metric.metric == "seqtru") trainer.techniques.seqtru = pacing;
+            if (metric.metric == "seqres") trainer.techniques.seqres = pacing;
+        }
+    if (config.batch_ramp) trainer.techniques.batch_ramp = pacing_of(config.batch_ramp->growth, baseline_steps);
+    if (config.variable_batch) trainer.techniques.variable_batch = variable_batch_of(*config.variable_batch);
     if (config.random_ltd) trainer.techniques.routing = routing_of(*config.random_ltd, baseline_steps);
     if (const auto& bypass = config.token_bypass) {
         trainer.techniques.routing = routing_of(bypass->routing, baseline_steps);
@@ -82,9 +93,10 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
 void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const Dataset& dataset) {
     if (!config.curriculum) return;
     for (const CurriculumMetric& metric : config.curriculum->metrics)
-        if (needs_index(metric.metric))
-            trainer.curricula.push_back({pacing_of(metric, baseline_steps_of(config)), metric.difficulty == "percentile",
-                                         load_difficulty(dataset, metric.metric, config.model.seqlen), metric.metric});
+        if (orders_samples(metric))
+            trainer.curricula.push_back({pacing_of(metric.growth, baseline_steps_of(config)),
+                                         metric.difficulty == "percentile", index_of(metric, config, dataset),
+                                         metric.metric});
 }
 
 }  // namespace deft::experiments

@@ -12,12 +12,11 @@
 #include "experiments/config.h"
 #include "experiments/datasets/catalogue.h"
 #include "experiments/evaluation/task.h"
+#include "experiments/parse_techniques.h"
 
 namespace deft::experiments {
 
 namespace {
-
-constexpr const char* kCurriculumMetrics[] = {"seqtru", "voc"};
 
 // The corpora made or read by rules of their own, then those of the catalogue.
 void require_corpus(const TableReader& table, const std::string& corpus) {
@@ -136,167 +135,6 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
                      "raise train.budget_tokens or lower train.batch_size");
 }
 
-// What grows from min to max over a number of steps or a fraction of the baseline's.
-template <class Growing>
-void parse_duration(TableReader& table, Growing& growing) {
-    table.optional("duration", growing.duration);
-    table.optional("steps", growing.steps);
-    table.require_at_least("duration", growing.duration, 0);
-    table.require_at_least("steps", growing.steps, 0);
-    if ((growing.duration > 0) == (growing.steps > 0))
-        table.refuse("duration", "and steps: give exactly one of them, above 0",
-                     "duration = 0.4 grows over 40% of the baseline's steps at this budget");
-}
-
-template <class Growing>
-void parse_range(TableReader& table, Growing& growing, std::int64_t most, const std::string& most_name) {
-    table.optional("min", growing.min);
-    table.optional("max", growing.max);
-    if (growing.max == 0) growing.max = most;
-    table.require_at_least("min", growing.min, 1);
-    if (growing.max > most) table.refuse("max", fmt::format("is {}, above {} = {}", growing.max, most_name, most));
-    if (growing.min > growing.max) table.refuse("min", fmt::format("is {}, above max = {}", growing.min, growing.max));
-}
-
-CurriculumMetric parse_metric(TableReader table, const std::string& name, const ModelConfig& model) {
-    CurriculumMetric metric;
-    metric.metric = name;
-    const bool by_length = name == "seqtru";
-    metric.difficulty = by_length ? "value" : "percentile";
-    metric.difficulty_step = by_length ? 8 : 1;
-    metric.min = by_length ? 8 : 1;
-    table.optional("difficulty", metric.difficulty);
-    table.optional("pacing", metric.pacing);
-    table.optional("root_degree", metric.root_degree);
-    table.optional("difficulty_step", metric.difficulty_step);
-    table.require_one_of("difficulty", metric.difficulty, {"percentile", "value"});
-    if (by_length) {
-        if (metric.difficulty != "value")
-            table.refuse("difficulty", "is \"percentile\", and seqtru cuts to a length, which is a value");
-        parse_range(table, metric, model.seqlen, "model.seqlen");
-    } else if (metric.difficulty == "percentile") {
-        parse_range(table, metric, 100, "the hundredth percentile");
-    } else {
-        if (table.optional_node("max") == nullptr)
-            table.refuse("max", "is needed where difficulty = \"value\"", "deft analyze prints the values of a corpus");
-        parse_range(table, metric, std::numeric_limits<std::int64_t>::max() / 2, "the largest integer");
-    }
-    parse_duration(table, metric);
-    table.finish();
-    table.require_one_of("pacing", metric.pacing, {"linear", "root"});
-    table.require_at_least("difficulty_step", metric.difficulty_step, 1);
-    table.require_at_least("root_degree", metric.root_degree, 1);
-    return metric;
-}
-
-std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model) {
-    CurriculumConfig curriculum;
-    bool enabled = true;
-    table.optional("enabled", enabled);
-    for (const char* name : kCurriculumMetrics)
-        if (const ConfigNode* node = table.optional_node(name); node != nullptr && enabled)
-            curriculum.metrics.push_back(parse_metric(TableReader(*node, table.name(name)), name, model));
-    table.finish();
-    if (!enabled) return {};
-    if (curriculum.metrics.empty())
-        table.refuse("enabled", fmt::format("has no metric: add one of {}", fmt::join(kCurriculumMetrics, ", ")),
-                     "a table such as [case.curriculum.seqtru], or enabled = false");
-    return curriculum;
-}
-
-// "first-last", as in "1-22".
-std::vector<std::int64_t> parse_layer_range(const TableReader& table, const std::string& text) {
-    std::int64_t first = 0, last = -1;
-    const char* const end = text.data() + text.size();
-    const auto [dash, first_error] = std::from_chars(text.data(), end, first);
-    if (first_error == std::errc{} && dash != end && *dash == '-') {
-        const auto [stop, last_error] = std::from_chars(dash + 1, end, last);
-        if (last_error != std::errc{} || stop != end) last = -1;
-    }
-    constexpr std::int64_t kMostLayers = 1 << 16;
-    if (first < 0 || last < first || last >= kMostLayers)
-        table.refuse("layers", fmt::format("is \"{}\", which is no range", text), "write it as \"1-22\", or [1, 2, 5]");
-    std::vector<std::int64_t> layers;
-    for (std::int64_t layer = first; layer <= last; ++layer) layers.push_back(layer);
-    return layers;
-}
-
-void parse_layers(TableReader& table, const ModelConfig& model, std::vector<std::int64_t>& layers,
-                  const std::vector<std::int32_t>& by_default) {
-    const ConfigNode* node = table.optional_node("layers");
-    if (node == nullptr) {
-        if (by_default.empty() || model.layers < 3)
-            table.refuse("enabled",
-                         fmt::format("needs layers between the first and the last; model.layers is {}", model.layers),
-                         "give the model at least three layers, name the layers, or set enabled = false");
-        layers.assign(by_default.begin(), by_default.end());
-        return;
-    }
-    if (node->kind == ConfigNode::Kind::text)
-        layers = parse_layer_range(table, node->text);
-    else
-        table.optional("layers", layers);
-    if (layers.empty()) table.refuse("layers", "is empty", "name at least one layer, or set enabled = false");
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-        if (layers[i] < 0 || layers[i] >= model.layers)
-            table.refuse("layers",
-                         fmt::format("names layer {}; model.layers is {}, counted from 0", layers[i], model.layers));
-        if (i > 0 && layers[i] <= layers[i - 1])
-            table.refuse("layers", fmt::format("names {} after {}", layers[i], layers[i - 1]),
-                         "name each layer once, in ascending order");
-    }
-}
-
-// Of a table whose `enabled` and own keys have been read.
-RoutingConfig parse_routing(TableReader& table, const ModelConfig& model, const std::vector<std::int32_t>& layers) {
-    RoutingConfig routing;
-    table.optional("step", routing.step);
-    table.optional("pacing", routing.pacing);
-    table.optional("root_degree", routing.root_degree);
-    table.optional("keep_first", routing.keep_first);
-    parse_range(table, routing, model.seqlen, "model.seqlen");
-    const bool constant = routing.min == routing.max && table.optional_node("duration") == nullptr &&
-                          table.optional_node("steps") == nullptr;
-    if (!constant) parse_duration(table, routing);
-    parse_layers(table, model, routing.layers, layers);
-    table.finish();
-    table.require_one_of("pacing", routing.pacing, {"linear", "root"});
-    table.require_at_least("root_degree", routing.root_degree, 1);
-    table.require_at_least("step", routing.step, 1);
-    table.require_at_least("keep_first", routing.keep_first, 0);
-    if (routing.keep_first > routing.min)
-        table.refuse("keep_first", fmt::format("is {}, above min = {}", routing.keep_first, routing.min));
-    return routing;
-}
-
-std::optional<RoutingConfig> parse_random_ltd(TableReader table, const ModelConfig& model) {
-    bool enabled = true;
-    table.optional("enabled", enabled);
-    if (!enabled) return {};
-    return parse_routing(table, model, engine::all_but_first_and_last(model.layers));
-}
-
-std::optional<TokenBypassConfig> parse_token_bypass(TableReader table, const ModelConfig& model) {
-    TokenBypassConfig bypass;
-    bool enabled = true;
-    table.optional("enabled", enabled);
-    if (!enabled) return {};
-    table.optional("decay", bypass.decay);
-    table.optional("special_tokens", bypass.special_tokens);
-    bypass.routing = parse_routing(table, model, engine::middle_half(model.layers));
-    if (!(bypass.decay >= 0 && bypass.decay < 1)) table.refuse("decay", "must be in [0, 1)");
-    const auto outside = [](std::int64_t token) {
-        return token < 0 || token > std::numeric_limits<std::int32_t>::max();
-    };
-    if (std::any_of(bypass.special_tokens.begin(), bypass.special_tokens.end(), outside))
-        table.refuse("special_tokens", "must be ids of the tokenizer");
-    const std::vector<std::int64_t>& layers = bypass.routing.layers;
-    if (layers.back() - layers.front() + 1 != static_cast<std::int64_t>(layers.size()))
-        table.refuse("layers", "must follow each other: the tokens that bypass them skip the whole run",
-                     fmt::format("name a range, such as \"{}-{}\"", layers.front(), layers.back()));
-    return bypass;
-}
-
 void parse_eval(TableReader table, const std::string& base_folder, EvalConfig& eval) {
     table.optional("validation_tokens", eval.validation_tokens);
     table.optional("tasks", eval.tasks);
@@ -335,6 +173,16 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     parse_train(child(reader, "train", empty), config.model, config.train);
     if (const ConfigNode* node = reader.optional_node("curriculum"))
         config.curriculum = parse_curriculum(TableReader(*node, "curriculum"), config.model);
+    if (const ConfigNode* node = reader.optional_node("batch_ramp"))
+        config.batch_ramp = parse_batch_ramp(TableReader(*node, "batch_ramp"), config.train);
+    if (const ConfigNode* node = reader.optional_node("variable_batch"))
+        config.variable_batch = parse_variable_batch(TableReader(*node, "variable_batch"), config.model, config.train);
+    if (config.batch_ramp && config.variable_batch)
+        reader.refuse("batch_ramp", "and variable_batch both set the samples of a step",
+                      "keep one of them, and set enabled = false for the other");
+    if (config.variable_batch && config.curriculum && config.curriculum->find("seqres"))
+        reader.refuse("variable_batch", "and curriculum.seqres both keep the tokens of a step constant",
+                      "use seqtru with a variable batch, or seqres without");
     if (const ConfigNode* node = reader.optional_node("random_ltd"))
         config.random_ltd = parse_random_ltd(TableReader(*node, "random_ltd"), config.model);
     if (const ConfigNode* node = reader.optional_node("token_bypass"))

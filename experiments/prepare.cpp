@@ -9,7 +9,8 @@ void prepare_data(const TrialConfig& config, const std::filesystem::path& data_f
     const Dataset dataset = load_dataset(config.data, config.base_folder, data_folder, progress);
     if (!config.curriculum) return;
     for (const CurriculumMetric& metric : config.curriculum->metrics)
-        if (needs_index(metric.metric)) load_difficulty(dataset, metric.metric, config.model.seqlen, progress);
+        if (orders_samples(metric) && metric.column.empty())
+            load_difficulty(dataset, metric.metric, config.model.seqlen, progress);
 }
 
 }  // namespace deft::experiments

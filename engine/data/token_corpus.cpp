@@ -75,11 +75,16 @@ std::int64_t text_bytes(TokenSpan tokens, const Tokenizer& tokenizer) {
 
 void copy_sample(const TokenCorpus& corpus, std::int64_t id, std::int64_t seqlen, std::int64_t length,
                  std::int32_t* token, std::int32_t* target) {
-    const TokenSpan sample = corpus.tokens.part(id * seqlen, length + 1);
-    if (sample.width == 2)
-        copy_inputs_and_targets(static_cast<const std::uint16_t*>(sample.data), length, token, target);
+    copy_sample_part(corpus, id, seqlen, 0, length, token, target);
+}
+
+void copy_sample_part(const TokenCorpus& corpus, std::int64_t id, std::int64_t seqlen, std::int64_t begin,
+                      std::int64_t length, std::int32_t* token, std::int32_t* target) {
+    const TokenSpan part = corpus.tokens.part(id * seqlen + begin, length + 1);
+    if (part.width == 2)
+        copy_inputs_and_targets(static_cast<const std::uint16_t*>(part.data), length, token, target);
     else
-        copy_inputs_and_targets(static_cast<const std::int32_t*>(sample.data), length, token, target);
+        copy_inputs_and_targets(static_cast<const std::int32_t*>(part.data), length, token, target);
 }
 
 }  // namespace deft::engine

@@ -51,4 +51,8 @@ std::int64_t text_bytes(TokenSpan tokens, const Tokenizer& tokenizer);
 void copy_sample(const TokenCorpus& corpus, std::int64_t id, std::int64_t seqlen, std::int64_t length,
                  std::int32_t* token, std::int32_t* target);
 
+// The same of `length` inputs and targets from `begin` on; begin + length <= seqlen.
+void copy_sample_part(const TokenCorpus& corpus, std::int64_t id, std::int64_t seqlen, std::int64_t begin,
+                      std::int64_t length, std::int32_t* token, std::int32_t* target);
+
 }  // namespace deft::engine

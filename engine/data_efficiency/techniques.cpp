@@ -4,17 +4,46 @@
 
 namespace deft::engine {
 
-StepPlan plan_step(const Techniques& techniques, std::int64_t step) {
+namespace {
+
+std::int64_t samples_of_step(const Techniques& t, std::int64_t step, std::int64_t seqlen, std::int64_t batch_size) {
+    if (t.variable_batch) return samples_of_length(*t.variable_batch, seqlen);
+    if (t.batch_ramp) return std::min(batch_size, paced_value(*t.batch_ramp, step));
+    return batch_size;
+}
+
+}  // namespace
+
+StepPlan plan_step(const Techniques& t, std::int64_t step, std::int64_t batch_size) {
     StepPlan plan;
-    plan.seqlen = techniques.seqlen;
-    if (techniques.seqtru) plan.seqlen = std::min(techniques.seqlen, paced_value(*techniques.seqtru, step + 1));
+    plan.seqlen = t.seqlen;
+    for (const auto& length : {&t.seqtru, &t.seqres})
+        if (*length) plan.seqlen = std::min(t.seqlen, paced_value(**length, step + 1));
+    plan.samples = samples_of_step(t, step, plan.seqlen, batch_size);
+    plan.tokens = plan.samples * (t.seqres ? t.seqlen : plan.seqlen);
+    plan.rows = (plan.tokens + plan.seqlen - 1) / plan.seqlen;
+    if (t.variable_batch)
+        plan.learning_rate_scale = learning_rate_scale(t.variable_batch->scaling, plan.samples, batch_size);
     plan.kept = plan.seqlen;
-    if (techniques.routing) plan.kept = std::min(plan.seqlen, paced_value(techniques.routing->kept, step));
-    const std::int64_t routed = techniques.routed_layers();
-    plan.layer_tokens = plan.drops()
-                            ? (plan.seqlen * (techniques.layers - routed) + plan.kept * routed) / techniques.layers
-                            : plan.seqlen;
+    if (t.routing) plan.kept = std::min(plan.seqlen, paced_value(t.routing->kept, step));
+    const std::int64_t routed = t.routed_layers();
+    plan.layer_tokens =
+        plan.drops() ? (plan.seqlen * (t.layers - routed) + plan.kept * routed) / t.layers : plan.seqlen;
     return plan;
+}
+
+LargestStep largest_step(const Techniques& t, std::int64_t batch_size) {
+    std::int64_t grown_at = 0;
+    for (const auto& growing : {&t.seqtru, &t.seqres, &t.batch_ramp})
+        if (*growing) grown_at = std::max(grown_at, (*growing)->duration);
+    LargestStep largest{0, 0, t.seqlen};
+    for (std::int64_t step = 0; step <= grown_at; ++step) {
+        const StepPlan plan = plan_step(t, step, batch_size);
+        largest.samples = std::max(largest.samples, plan.samples);
+        largest.tokens = std::max(largest.tokens, plan.rows * plan.seqlen);
+        largest.least_seqlen = std::min(largest.least_seqlen, plan.seqlen);
+    }
+    return largest;
 }
 
 }  // namespace deft::engine

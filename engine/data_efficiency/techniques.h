@@ -1,12 +1,20 @@
 #pragma once
-// All data-efficiency techniques of a run as one value that the trainer asks each step: what length, how many kept
-// tokens.
+// All data-efficiency techniques of a run as one value that the trainer asks each step: how many samples, what length,
+// how many kept tokens.
+//
+// They compose so:
+//   - seqtru cuts every sample to the length of the step; seqres lays the step's samples end to end and cuts them anew.
+//   - A variable batch takes as many samples as have its tokens at the length of the step; with seqres the tokens of a
+//     step are constant by themselves.
+//   - Routing keeps min(kept tokens, length): a length at or below the kept tokens drops none.
+//   - Budgets and learning-rate decay count layer-averaged tokens, whatever the batch; a variable batch scales the rate.
 
 #include <cstdint>
 #include <optional>
 
 #include "engine/data_efficiency/routing/routing.h"
 #include "engine/data_efficiency/sampling/pacing.h"
+#include "engine/data_efficiency/sampling/variable_batch.h"
 
 namespace deft::engine {
 
@@ -14,22 +22,42 @@ struct Techniques {
     std::int64_t seqlen = 0;  // full length
     std::int64_t layers = 0;
     // Curriculum by truncated length: every sample is cut to the paced length (arXiv 2212.03597, section 3.1, seqtru).
-    std::optional<Pacing> seqtru;
+    std::optional<Pacing> seqtru = {};
     // Layers that take only some tokens: random-LTD (section 3.2) or token bypass.
-    std::optional<Routing> routing;
+    std::optional<Routing> routing = {};
+    // Curriculum by reshaped length (section 3.1, seqres): the step's samples, end to end, in rows of the paced length.
+    // Ours: a row may hold the end of one sample and the beginning of the next, as packed samples hold documents, and
+    // the last row is padded. The published code cuts each sample by itself and drops part of the rest.
+    std::optional<Pacing> seqres = {};
+    std::optional<Pacing> batch_ramp = {};  // samples of a step; its clock shows step
+    std::optional<VariableBatch> variable_batch = {};
 
     std::int64_t routed_layers() const { return routing ? static_cast<std::int64_t>(routing->layers.size()) : 0; }
 };
 
 struct StepPlan {
-    std::int64_t seqlen = 0;  // tokens of each sample
-    std::int64_t kept = 0;    // tokens of each sample in the routed layers; seqlen: none dropped
-    std::int64_t layer_tokens =
-        0;  // of each sample, averaged over layers and rounded down, as the reference counts them
+    std::int64_t samples = 1;  // drawn
+    std::int64_t rows = 1;     // of the model's input: samples, unless they are reshaped
+    std::int64_t tokens = 0;   // of all rows, without padding
+    std::int64_t seqlen = 0;   // of each row
+    std::int64_t kept = 0;     // tokens of each row in the routed layers; seqlen: none dropped
+    // Of each row, averaged over layers and rounded down, as the reference counts them.
+    std::int64_t layer_tokens = 0;
+    double learning_rate_scale = 1;
     bool drops() const { return kept < seqlen; }
+    std::int64_t padding() const { return rows * seqlen - tokens; }
 };
 
-// step counts from 0. As in the reference, the curriculum's clock shows step + 1 and random-LTD's shows step.
-StepPlan plan_step(const Techniques& techniques, std::int64_t step);
+// Of a step that takes batch_size samples where nothing changes that. step counts from 0. As in the reference, the
+// curriculum's clock shows step + 1 and random-LTD's shows step.
+StepPlan plan_step(const Techniques& techniques, std::int64_t step, std::int64_t batch_size = 1);
+
+// The most of each that any step has.
+struct LargestStep {
+    std::int64_t samples = 0;
+    std::int64_t tokens = 0;       // padding counted
+    std::int64_t least_seqlen = 0;
+};
+LargestStep largest_step(const Techniques& techniques, std::int64_t batch_size);
 
 }  // namespace deft::engine

@@ -33,19 +33,19 @@ double sample_flops(const TransformerConfig& c, const Techniques& techniques, co
            6.0 * static_cast<double>(head_parameters(c)) * static_cast<double>(plan.seqlen);
 }
 
-void advance(Counts& counts, const TransformerConfig& config, const Techniques& techniques, const StepPlan& plan,
-             std::int64_t batch_size) {
+void advance(Counts& counts, const TransformerConfig& config, const Techniques& techniques, const StepPlan& plan) {
     counts.steps += 1;
-    counts.input_tokens += batch_size * plan.seqlen;
-    counts.layer_tokens += batch_size * plan.layer_tokens;
-    counts.flops += static_cast<double>(batch_size) * sample_flops(config, techniques, plan);
+    counts.samples += plan.samples;
+    counts.input_tokens += plan.tokens;
+    counts.layer_tokens += plan.rows * plan.layer_tokens - plan.padding();
+    counts.flops += static_cast<double>(plan.rows) * sample_flops(config, techniques, plan);
 }
 
 Counts run_schedule(const TransformerConfig& config, const Techniques& techniques, std::int64_t batch_size,
                     std::int64_t budget_layer_tokens) {
     Counts counts;
     while (counts.layer_tokens < budget_layer_tokens)
-        advance(counts, config, techniques, plan_step(techniques, counts.steps), batch_size);
+        advance(counts, config, techniques, plan_step(techniques, counts.steps, batch_size));
     return counts;
 }
 

@@ -12,7 +12,7 @@ namespace deft::engine {
 // Parameters of the model, from its extents alone.
 std::int64_t parameter_count(const TransformerConfig& config);
 
-// Forward and backward FLOPs of one sample under this plan, of the tokens really processed:
+// Forward and backward FLOPs of one row under this plan, of the tokens really processed:
 // 6 x parameters x tokens, each layer by its own tokens, without the position table, plus 12 x C x K x K a layer for
 // attention over K tokens (the count of Kaplan et al. 2020, section 2.1), half of it where the model is causal.
 double sample_flops(const TransformerConfig& config, const Techniques& techniques, const StepPlan& plan);
@@ -20,13 +20,13 @@ double sample_flops(const TransformerConfig& config, const Techniques& technique
 // Totals since the start.
 struct Counts {
     std::int64_t steps = 0;
+    std::int64_t samples = 0;       // drawn
     std::int64_t input_tokens = 0;  // repeats counted
     std::int64_t layer_tokens = 0;  // layer-averaged
     double flops = 0;
 };
 
-void advance(Counts& counts, const TransformerConfig& config, const Techniques& techniques, const StepPlan& plan,
-             std::int64_t batch_size);
+void advance(Counts& counts, const TransformerConfig& config, const Techniques& techniques, const StepPlan& plan);
 
 // Runs the schedule to the budget without training.
 Counts run_schedule(const TransformerConfig& config, const Techniques& techniques, std::int64_t batch_size,

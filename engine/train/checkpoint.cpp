@@ -159,11 +159,15 @@ void copy_weights(Exec& exec, Transformer& model, const std::vector<Tensor>& wei
 }
 
 Json counts_json(const Counts& c) {
-    return {{"steps", c.steps}, {"input_tokens", c.input_tokens}, {"layer_tokens", c.layer_tokens}, {"flops", c.flops}};
+    return {{"steps", c.steps},
+            {"samples", c.samples},
+            {"input_tokens", c.input_tokens},
+            {"layer_tokens", c.layer_tokens},
+            {"flops", c.flops}};
 }
 
 Counts counts_of(const Json& json) {
-    return {json.at("steps"), json.at("input_tokens"), json.at("layer_tokens"), json.at("flops")};
+    return {json.at("steps"), json.at("samples"), json.at("input_tokens"), json.at("layer_tokens"), json.at("flops")};
 }
 
 }  // namespace

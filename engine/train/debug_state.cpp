@@ -48,7 +48,7 @@ std::map<std::string, std::string> describe(const Trainer& trainer, const StepRe
 
 void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
     const TrainerConfig& config = trainer.config();
-    if (config.micro_batch_size != config.batch_size)
+    if (config.micro_batch_size != config.batch_size || config.techniques.seqres)
         throw std::logic_error("a debug state needs the whole batch in one micro-batch");
     Transformer& model = trainer.model();
     const ParameterTable& table = model.parameters();
@@ -59,7 +59,7 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
         snapshot.copy("adam_v." + p.name, table.second_moment(p));
     }
     const StepResult result = trainer.accumulate_gradients();
-    const std::int64_t B = config.batch_size, T = result.plan.seqlen, V = config.model.vocab;
+    const std::int64_t B = result.plan.rows, T = result.plan.seqlen, V = config.model.vocab;
     snapshot.copy("batch.token", model.token.view({B, T}));
     snapshot.copy("batch.target", model.target.view({B, T}));
     if (trainer.kept().index) snapshot.copy("kept.index", trainer.kept().index);

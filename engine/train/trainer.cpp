@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
 #include "engine/core/copies.h"
@@ -18,14 +19,21 @@ struct Buffers {
     Tensor sample_id, result;
 };
 
+// Rows of the model's input that are trained on at once, of a length.
+std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen) {
+    const bool by_tokens = config.techniques.seqres || config.techniques.variable_batch;
+    return by_tokens ? config.micro_batch_size * config.model.max_seqlen / seqlen : config.micro_batch_size;
+}
+
 Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend) {
     const std::int64_t B = config.micro_batch_size;
+    const LargestStep largest = largest_step(config.techniques, config.batch_size);
     Buffers buffers;
     buffers.model = std::make_unique<Transformer>(arena, config.model, backend, B);
     const auto add = [&](const char* name, DType type, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name, type, shape);
     };
-    buffers.sample_id = add("sample_id", DType::i64, {B});
+    buffers.sample_id = add("sample_id", DType::i64, {rows_at_once(config, largest.least_seqlen)});
     buffers.result = add("result", DType::f64, {2});
     if (config.techniques.routing) buffers.router = plan_router(arena, *config.techniques.routing, config.model, B);
     return buffers;
@@ -41,8 +49,14 @@ Sampler make_sampler(const TrainerConfig& config, const TokenCorpus& corpus) {
                                     metric.index.samples(), samples),
                         "analyse the corpus again");
     const Counts end = run_schedule(config.model, config.techniques, config.batch_size, config.budget_layer_tokens);
-    return {config.seed, admit(config.curricula, end.steps), end.steps,
-            [batch = config.batch_size](std::int64_t step) { return step * batch; }};
+    // Asked for ascending steps.
+    Counts counts;
+    return {config.seed, admit(config.curricula, end.steps), end.steps, [&](std::int64_t step) {
+                while (counts.steps < step)
+                    advance(counts, config.model, config.techniques,
+                            plan_step(config.techniques, counts.steps, config.batch_size));
+                return counts.samples;
+            }};
 }
 
 template <class Item>
@@ -67,9 +81,11 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
       arena_(backend.device),
       unique_tokens_(corpus.samples(config.model.max_seqlen)) {
     require_backend(backend, config.model.width / config.model.heads);
-    staged_token_ = staging<std::int32_t>(backend, config.batch_size * config.model.max_seqlen);
-    staged_target_ = staging<std::int32_t>(backend, config.batch_size * config.model.max_seqlen);
-    staged_sample_id_ = staging<std::int64_t>(backend, config.batch_size);
+    const LargestStep largest = largest_step(config.techniques, config.batch_size);
+    staged_token_ = staging<std::int32_t>(backend, largest.tokens);
+    staged_target_ = staging<std::int32_t>(backend, largest.tokens);
+    staged_sample_id_ = staging<std::int64_t>(backend, largest.tokens / largest.least_seqlen + 1);
+    draws_.reserve(static_cast<std::size_t>(largest.samples));
     Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend); });
     model_ = std::move(buffers.model);
     sample_id_ = buffers.sample_id;
@@ -81,14 +97,43 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
     if (router_) start_router(exec_, *router_);
 }
 
-void Trainer::load_micro_batch(std::int64_t first, std::int64_t B, std::int64_t T) {
+void Trainer::draw_samples(const StepPlan& plan) {
+    draws_.resize(static_cast<std::size_t>(plan.samples));
+    sampler_.fill(counts_.samples, draws_);
+    const std::int64_t length = config_.techniques.seqres ? config_.model.max_seqlen : plan.seqlen;
+    for (const Sampler::Draw& draw : draws_) unique_tokens_.see(draw.sample, length);
+}
+
+// Reshaped: row `first` begins at token first * T of the step's samples laid end to end.
+void Trainer::copy_rows(std::int64_t first, std::int64_t B, std::int64_t T, std::int32_t* token,
+                        std::int32_t* target) const {
+    const std::int64_t S = config_.model.max_seqlen, all = static_cast<std::int64_t>(draws_.size()) * S;
+    const std::int64_t end = std::min(all, (first + B) * T);
+    for (std::int64_t at = first * T; at < end;) {
+        const std::int64_t begin = at % S, length = std::min(S - begin, end - at);
+        copy_sample_part(corpus_, draws_[static_cast<std::size_t>(at / S)].sample, S, begin, length, token, target);
+        at += length;
+        token += length;
+        target += length;
+    }
+    const std::int64_t padding = (first + B) * T - end;
+    std::fill_n(token, padding, 0);
+    std::fill_n(target, padding, kernels::kIgnoreTarget);
+}
+
+void Trainer::load_micro_batch(const StepPlan& plan, std::int64_t first, std::int64_t B) {
+    const std::int64_t T = plan.seqlen;
     auto* token = static_cast<std::int32_t*>(staged_token_.get()) + first * T;    // (B, T)
     auto* target = static_cast<std::int32_t*>(staged_target_.get()) + first * T;  // (B, T)
     auto* sample_id = static_cast<std::int64_t*>(staged_sample_id_.get()) + first;  // (B)
-    for (std::int64_t b = 0; b < B; ++b) {
-        sample_id[b] = sampler_.sample_at(counts_.steps * config_.batch_size + first + b);
-        copy_sample(corpus_, sample_id[b], config_.model.max_seqlen, T, token + b * T, target + b * T);
-        unique_tokens_.see(sample_id[b], T);
+    if (config_.techniques.seqres) {
+        copy_rows(first, B, T, token, target);
+        std::iota(sample_id, sample_id + B, first);  // rows have no other name
+    } else {
+        for (std::int64_t b = 0; b < B; ++b) {
+            sample_id[b] = draws_[static_cast<std::size_t>(first + b)].sample;
+            copy_sample(corpus_, sample_id[b], config_.model.max_seqlen, T, token + b * T, target + b * T);
+        }
     }
     model_->load(exec_, B, T, token, target);
     write_tensor(exec_, sample_id_.view({B}), sample_id);
@@ -103,10 +148,12 @@ void Trainer::select_tokens(std::int64_t B, const StepPlan& plan) {
 void Trainer::start_gradients() {
     const StepPlan plan = next_plan();
     const std::int64_t T = plan.seqlen;
-    const double targets = static_cast<double>(config_.batch_size * T);
-    for (std::int64_t first = 0; first < config_.batch_size; first += config_.micro_batch_size) {
-        const std::int64_t B = std::min(config_.micro_batch_size, config_.batch_size - first);
-        load_micro_batch(first, B, T);
+    const auto targets = static_cast<double>(plan.tokens);
+    const std::int64_t at_once = rows_at_once(config_, T);
+    draw_samples(plan);
+    for (std::int64_t first = 0; first < plan.rows; first += at_once) {
+        const std::int64_t B = std::min(at_once, plan.rows - first);
+        load_micro_batch(plan, first, B);
         select_tokens(B, plan);
         const Accumulate accumulate = first == 0 ? Accumulate::no : Accumulate::yes;
         model_->forward_backward(exec_, B, T, kept_, 1 / targets, accumulate);
@@ -119,7 +166,7 @@ void Trainer::start_gradients() {
 
 void Trainer::start_update() {
     AdamW settings = config_.optimizer;
-    settings.lr = learning_rate_at(config_.learning_rate, counts_.layer_tokens);
+    settings.lr = next_plan().learning_rate_scale * learning_rate_at(config_.learning_rate, counts_.layer_tokens);
     settings.step = counts_.steps + 1;
     for (const ParameterTable::Group& group : groups_) {
         settings.weight_decay = group.decayed ? config_.optimizer.weight_decay : 0;
@@ -134,9 +181,9 @@ StepResult Trainer::read_result() {
     read_tensor(exec_, values, result_);
     StepResult result;
     result.plan = next_plan();
-    result.lr = learning_rate_at(config_.learning_rate, counts_.layer_tokens);
+    result.lr = result.plan.learning_rate_scale * learning_rate_at(config_.learning_rate, counts_.layer_tokens);
     result.grad_norm = values[0];
-    result.loss = values[1] / static_cast<double>(config_.batch_size * result.plan.seqlen);
+    result.loss = values[1] / static_cast<double>(result.plan.tokens);
     return result;
 }
 
@@ -147,7 +194,7 @@ StepResult Trainer::accumulate_gradients() {
 
 void Trainer::update() {
     start_update();
-    advance(counts_, config_.model, config_.techniques, next_plan(), config_.batch_size);
+    advance(counts_, config_.model, config_.techniques, next_plan());
 }
 
 StepResult Trainer::step() {
@@ -160,7 +207,7 @@ StepResult Trainer::step() {
                                 result.loss, result.grad_norm),
                     "lower train.learning_rate, lengthen train.warmup_tokens or set train.max_grad_norm",
                     "the weights of the step before");
-    advance(counts_, config_.model, config_.techniques, result.plan, config_.batch_size);
+    advance(counts_, config_.model, config_.techniques, result.plan);
     return result;
 }
 

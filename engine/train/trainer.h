@@ -22,8 +22,10 @@ struct TrainerConfig {
     TransformerConfig model;
     Techniques techniques;
     std::vector<SampleCurriculum> curricula;  // over the corpus's samples of max_seqlen; none: all from the start
-    std::int64_t batch_size = 8;        // samples a step
-    std::int64_t micro_batch_size = 8;  // samples at once; gradients are accumulated
+    std::int64_t batch_size = 8;        // samples a step, where no technique changes that
+    // Samples of full length at once, and as many tokens where a step has shorter and more of them; gradients are
+    // accumulated.
+    std::int64_t micro_batch_size = 8;
     std::int64_t budget_layer_tokens = 0;
     LearningRate learning_rate;
     AdamW optimizer;  // lr and step are set by the trainer
@@ -72,14 +74,16 @@ class Trainer {
     const KeptTokens& kept() const { return kept_; }
 
  private:
-    StepPlan next_plan() const { return plan_step(config_.techniques, counts_.steps); }
+    StepPlan next_plan() const { return plan_step(config_.techniques, counts_.steps, config_.batch_size); }
     // Start work, and wait for none of it.
     void start_gradients();
     void start_update();
     // Waits for what was started.
     StepResult read_result();
-    // Hands over tokens, targets and sample ids of samples [first, first + B) of the step.
-    void load_micro_batch(std::int64_t first, std::int64_t B, std::int64_t T);
+    void draw_samples(const StepPlan& plan);
+    // Hands over tokens, targets and ids of rows [first, first + B) of the step.
+    void load_micro_batch(const StepPlan& plan, std::int64_t first, std::int64_t B);
+    void copy_rows(std::int64_t first, std::int64_t B, std::int64_t T, std::int32_t* token, std::int32_t* target) const;
     void select_tokens(std::int64_t B, const StepPlan& plan);
 
     TrainerConfig config_;
@@ -88,10 +92,11 @@ class Trainer {
     Arena arena_;
     std::unique_ptr<Transformer> model_;
     Exec exec_;
-    // What the host hands to the device in a step: tokens and targets (batch, seqlen) i32, sample ids (batch) i64.
+    std::vector<Sampler::Draw> draws_;  // (samples of the step)
+    // What the host hands to the device in a step: tokens and targets (rows, seqlen) i32, row ids (rows) i64.
     Memory staged_token_{nullptr, nullptr}, staged_target_{nullptr, nullptr}, staged_sample_id_{nullptr, nullptr};
     std::optional<Router> router_;
-    Tensor sample_id_;  // (micro_batch) i64
+    Tensor sample_id_;  // (rows at once) i64
     Tensor result_;     // (2) f64: gradient norm, sum of losses
     KeptTokens kept_;
     std::vector<ParameterTable::Group> groups_;

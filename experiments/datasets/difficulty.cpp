@@ -112,10 +112,6 @@ void require_belongs(const fs::path& file, const Json& found, const Json& wanted
 
 }  // namespace
 
-bool needs_index(const std::string& metric) {
-    return engine::is_built_in_metric(metric);
-}
-
 std::vector<std::string> analyse_difficulty(const Dataset& dataset, std::span<const std::string> metrics,
                                             std::int64_t seqlen, const AnalysisOptions& options) {
     const Analysis analysis(dataset, seqlen, options);

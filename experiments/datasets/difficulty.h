@@ -19,9 +19,6 @@
 
 namespace deft::experiments {
 
-// Metrics that order samples, and so need an index; others (seqtru) do not.
-bool needs_index(const std::string& metric);
-
 // Read where they are and belong to this corpus, sample length, packing and version of the metric, made otherwise.
 // Errors: io.
 engine::DifficultyIndex load_difficulty(const Dataset& dataset, const std::string& metric, std::int64_t seqlen,

@@ -62,7 +62,7 @@ std::vector<Analysis> of_sweep(const SpecArguments& spec) {
         const experiments::TrialConfig& config = point.config;
         if (!spec.selects(point) || !config.curriculum) continue;
         for (const experiments::CurriculumMetric& metric : config.curriculum->metrics) {
-            if (!experiments::needs_index(metric.metric)) continue;
+            if (!experiments::orders_samples(metric) || !metric.column.empty()) continue;
             auto found = std::find_if(analyses.begin(), analyses.end(), [&](const Analysis& a) {
                 return a.data.sha256 == config.data.sha256 && a.seqlen == config.model.seqlen;
             });

@@ -1,5 +1,6 @@
 // [random_ltd] and [token_bypass]: what they say, what they refuse, and their way through JSON.
 
+#include "base/json.h"
 #include "experiments/config.h"
 #include "experiments/engine_config.h"
 #include "experiments/projection.h"

@@ -1,0 +1,145 @@
+#include "experiments/growth.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/json.h"
+
+namespace deft::experiments {
+
+namespace {
+
+bool through_points(const Growth& growth) {
+    return growth.pacing == "discrete" || growth.pacing == "points";
+}
+
+std::vector<engine::PacingPoint> points_at(const std::vector<GrowthPoint>& points, std::int64_t duration) {
+    std::vector<engine::PacingPoint> at;
+    for (const GrowthPoint& p : points) at.push_back({std::llround(p.at * static_cast<double>(duration)), p.value});
+    return at;
+}
+
+// [[0, 64], [0.5, 128], [1, 512]]
+std::vector<GrowthPoint> parse_points(TableReader& table) {
+    const ConfigNode* node = table.optional_node("points");
+    if (node == nullptr) return {};
+    using Kind = ConfigNode::Kind;
+    std::vector<GrowthPoint> points;
+    for (const ConfigNode& item : node->items) {
+        const bool pair = item.kind == Kind::array && item.items.size() == 2 && item.items[1].kind == Kind::integer &&
+                          (item.items[0].kind == Kind::real || item.items[0].kind == Kind::integer);
+        if (!pair) table.refuse("points", "must be pairs of a fraction and an integer, as in [[0, 64], [1, 512]]");
+        const ConfigNode& at = item.items[0];
+        points.push_back({at.kind == Kind::real ? at.real : static_cast<double>(at.integer), item.items[1].integer});
+    }
+    if (points.size() < 2 || points.front().at != 0 || points.back().at != 1)
+        table.refuse("points", "must begin at 0 and end at 1, the fractions of its duration");
+    // A long duration keeps points apart that are apart at all.
+    const std::string problem = engine::problem_of_points(points_at(points, std::int64_t{1} << 40));
+    if (!problem.empty()) table.refuse("points", problem);
+    return points;
+}
+
+void parse_duration(TableReader& table, Growth& growth) {
+    table.optional("duration", growth.duration);
+    table.optional("steps", growth.steps);
+    table.require_at_least("duration", growth.duration, 0);
+    table.require_at_least("steps", growth.steps, 0);
+    if (growth.pacing == "constant") {
+        for (const char* key : {"duration", "steps"})
+            if (table.optional_node(key) != nullptr) table.refuse(key, "means nothing to what is constant", "drop the key");
+        return;
+    }
+    if (growth.min == growth.max && growth.duration == 0 && growth.steps == 0) return;
+    if ((growth.duration > 0) == (growth.steps > 0))
+        table.refuse("duration", "and steps: give exactly one of them, above 0",
+                     "duration = 0.4 grows over 40% of the baseline's steps at this budget");
+}
+
+void parse_bounds(TableReader& table, Growth& growth, const GrowthRange& range) {
+    if (through_points(growth)) {
+        for (const char* key : {"min", "max"})
+            if (table.optional_node(key) != nullptr) table.refuse(key, "is what the points say", "drop the key");
+        growth.min = growth.points.front().value;
+        growth.max = growth.points.back().value;
+    } else {
+        table.optional("min", growth.min);
+        table.optional("max", growth.max);
+        if (growth.pacing == "constant") {
+            if (table.optional_node("max") != nullptr && growth.max != growth.min)
+                table.refuse("max", fmt::format("is {}, and what is constant stays at min = {}", growth.max, growth.min));
+            growth.max = growth.min;
+        } else if (growth.max == 0) {
+            if (range.needs_max)
+                table.refuse("max", "is needed where difficulty = \"value\"", "deft analyze prints the values of a corpus");
+            growth.max = range.most;
+        }
+    }
+    table.require_at_least("min", growth.min, 1);
+    if (growth.max > range.most)
+        table.refuse("max", fmt::format("is {}, above {} = {}", growth.max, range.most_name, range.most));
+    if (growth.min > growth.max)
+        table.refuse("min", fmt::format("is {}, above max = {}", growth.min, growth.max));
+}
+
+}  // namespace
+
+void parse_growth(TableReader& table, Growth& growth, const GrowthRange& range) {
+    table.optional("pacing", growth.pacing);
+    table.optional("root_degree", growth.root_degree);
+    table.optional("stages", growth.stages);
+    table.optional(range.multiple_key, growth.multiple);
+    growth.points = parse_points(table);
+    table.require_one_of("pacing", growth.pacing,
+                         {"linear", "root", "step", "exponential", "discrete", "points", "constant"});
+    table.require_at_least("root_degree", growth.root_degree, 1);
+    table.require_at_least("stages", growth.stages, 1);
+    table.require_at_least(range.multiple_key, growth.multiple, 1);
+    if (through_points(growth) && growth.points.empty())
+        table.refuse("points", fmt::format("is needed by pacing = \"{}\"", growth.pacing),
+                     "points = [[0, 64], [0.5, 128], [1, 512]]: fractions of the duration, and values");
+    if (!through_points(growth) && !growth.points.empty())
+        table.refuse("points", fmt::format("means nothing to pacing = \"{}\"", growth.pacing),
+                     "set pacing = \"points\" or \"discrete\", or drop the key");
+    parse_bounds(table, growth, range);
+    parse_duration(table, growth);
+}
+
+void add_to_json(Json& table, const Growth& g, const GrowthRange& range) {
+    table[range.multiple_key] = g.multiple;
+    table["pacing"] = g.pacing;
+    if (through_points(g)) {
+        for (const GrowthPoint& p : g.points) table["points"].push_back({p.at, p.value});
+    } else {
+        table["min"] = g.min;
+        table["max"] = g.max;
+    }
+    if (g.pacing == "root") table["root_degree"] = g.root_degree;
+    if (g.pacing == "step") table["stages"] = g.stages;
+    if (g.duration > 0) table["duration"] = g.duration;
+    if (g.steps > 0) table["steps"] = g.steps;
+}
+
+engine::Pacing pacing_of(const Growth& g, std::int64_t baseline_steps) {
+    const std::int64_t duration =
+        g.steps > 0 ? g.steps : std::llround(g.duration * static_cast<double>(baseline_steps));
+    engine::Pacing pacing{g.min, g.max, g.multiple, duration};
+    if (g.pacing == "root") pacing.root_degree = g.root_degree;
+    if (g.pacing == "exponential") pacing.kind = engine::PacingKind::exponential;
+    if (g.pacing == "step") {
+        pacing.kind = engine::PacingKind::step;
+        pacing.stages = g.stages;
+    }
+    if (through_points(g)) {
+        pacing.kind = g.pacing == "points" ? engine::PacingKind::points : engine::PacingKind::discrete;
+        // Of points that fall on one step the last counts.
+        for (const engine::PacingPoint& point : points_at(g.points, duration)) {
+            if (!pacing.points.empty() && pacing.points.back().step == point.step) pacing.points.pop_back();
+            pacing.points.push_back(point);
+        }
+    }
+    return pacing;
+}
+
+}  // namespace deft::experiments

@@ -1,0 +1,49 @@
+#pragma once
+// What grows over the steps of a trial: a difficulty, a length, a number of kept tokens.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "base/table_reader.h"
+#include "engine/data_efficiency/sampling/pacing.h"
+
+namespace deft::experiments {
+
+struct GrowthPoint {
+    double at = 0;  // fraction of the duration
+    std::int64_t value = 0;
+};
+
+struct Growth {
+    std::int64_t min = 0;
+    std::int64_t max = 0;
+    std::int64_t multiple = 1;      // grows in multiples of this
+    std::string pacing = "linear";  // linear | root | step | exponential | discrete | points | constant
+    double root_degree = 2;         // root
+    std::int64_t stages = 4;        // step
+    std::vector<GrowthPoint> points = {};  // discrete and points; they give min and max
+    double duration = 0;              // fraction of the baseline's steps at this budget
+    std::int64_t steps = 0;           // or a number of steps; neither: constant
+};
+
+// What the defaults of `growth` leave open, and how messages name it.
+struct GrowthRange {
+    std::int64_t most = 0;       // of max, and its default where max is 0
+    std::string most_name;       // "model.seqlen"
+    const char* multiple_key = "step";
+    bool needs_max = false;      // no default
+};
+
+// Reads min, max, the multiple, pacing, root_degree, stages, points, duration and steps.
+// Errors: config, with the place.
+void parse_growth(TableReader& table, Growth& growth, const GrowthRange& range);
+
+// The keys that parse_growth() reads again. What came later than the first release is written only where it is used, so
+// that older trials keep their hashes.
+void add_to_json(Json& table, const Growth& growth, const GrowthRange& range);
+
+engine::Pacing pacing_of(const Growth& growth, std::int64_t baseline_steps);
+
+}  // namespace deft::experiments

@@ -1,0 +1,221 @@
+#include "experiments/parse_techniques.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "engine/data_efficiency/routing/routing.h"
+#include "engine/data_efficiency/sampling/metric.h"
+
+namespace deft::experiments {
+
+namespace {
+
+bool by_length(const std::string& metric) {
+    return metric == "seqtru" || metric == "seqres";
+}
+
+// Tables that mean a curriculum of GPT's packed samples; a table with a `column` may have any other name.
+std::vector<std::string> known_metrics() {
+    return {"seqtru", "seqres", "voc", "voc_per_token"};
+}
+
+// What cannot be a metric of packed samples, and why.
+void refuse_foreign_metric(const TableReader& curriculum, const std::string& name) {
+    const char* key = name.c_str();
+    if (name == "seqreo" || name == "seqlen" || name == "seqreo_voc")
+        curriculum.refuse(key, "orders samples by their real length, and packed samples are all full",
+                          "use seqtru or seqres, with voc beside it for the composition");
+    if (name == "seqtru_voc" || name == "seqres_voc")
+        curriculum.refuse(key, "is a composition: its two parts are tables of their own",
+                          fmt::format("write [curriculum.{}] and [curriculum.voc]", name.substr(0, 6)));
+    if (engine::is_built_in_metric(name)) curriculum.refuse(key, "is no metric of packed samples");
+}
+
+CurriculumMetric parse_metric(TableReader table, const std::string& name, const ModelConfig& model) {
+    CurriculumMetric metric;
+    metric.metric = name;
+    metric.growth.min = metric.growth.multiple = by_length(name) ? 8 : 1;
+    metric.difficulty = by_length(name) ? "value" : "percentile";
+    table.optional("difficulty", metric.difficulty);
+    table.optional("column", metric.column);
+    table.require_one_of("difficulty", metric.difficulty, {"percentile", "value"});
+    if (by_length(name) && metric.difficulty != "value")
+        table.refuse("difficulty", fmt::format("is \"percentile\", and {} cuts to a length, which is a value", name));
+    parse_growth(table, metric.growth, growth_range(metric, model));
+    table.finish();
+    if (by_length(name) && metric.growth.max < model.seqlen)
+        table.refuse(metric.growth.points.empty() ? "max" : "points",
+                     fmt::format("ends at {}: the model would never see its full length of {}", metric.growth.max,
+                                 model.seqlen),
+                     "end at model.seqlen, or lower model.seqlen");
+    return metric;
+}
+
+// "first-last", as in "1-22".
+std::vector<std::int64_t> parse_layer_range(const TableReader& table, const std::string& text) {
+    std::int64_t first = 0, last = -1;
+    const char* const end = text.data() + text.size();
+    const auto [dash, first_error] = std::from_chars(text.data(), end, first);
+    if (first_error == std::errc{} && dash != end && *dash == '-') {
+        const auto [stop, last_error] = std::from_chars(dash + 1, end, last);
+        if (last_error != std::errc{} || stop != end) last = -1;
+    }
+    constexpr std::int64_t kMostLayers = 1 << 16;
+    if (first < 0 || last < first || last >= kMostLayers)
+        table.refuse("layers", fmt::format("is \"{}\", which is no range", text), "write it as \"1-22\", or [1, 2, 5]");
+    std::vector<std::int64_t> layers;
+    for (std::int64_t layer = first; layer <= last; ++layer) layers.push_back(layer);
+    return layers;
+}
+
+void parse_layers(TableReader& table, const ModelConfig& model, std::vector<std::int64_t>& layers,
+                  const std::vector<std::int32_t>& by_default) {
+    const ConfigNode* node = table.optional_node("layers");
+    if (node == nullptr) {
+        if (by_default.empty() || model.layers < 3)
+            table.refuse("enabled",
+                         fmt::format("needs layers between the first and the last; model.layers is {}", model.layers),
+                         "give the model at least three layers, name the layers, or set enabled = false");
+        layers.assign(by_default.begin(), by_default.end());
+        return;
+    }
+    if (node->kind == ConfigNode::Kind::text)
+        layers = parse_layer_range(table, node->text);
+    else
+        table.optional("layers", layers);
+    if (layers.empty()) table.refuse("layers", "is empty", "name at least one layer, or set enabled = false");
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        if (layers[i] < 0 || layers[i] >= model.layers)
+            table.refuse("layers",
+                         fmt::format("names layer {}; model.layers is {}, counted from 0", layers[i], model.layers));
+        if (i > 0 && layers[i] <= layers[i - 1])
+            table.refuse("layers", fmt::format("names {} after {}", layers[i], layers[i - 1]),
+                         "name each layer once, in ascending order");
+    }
+}
+
+RoutingConfig parse_routing(TableReader& table, const ModelConfig& model, const std::vector<std::int32_t>& layers) {
+    RoutingConfig routing;
+    table.optional("keep_first", routing.keep_first);
+    parse_growth(table, routing.growth, growth_range(routing, model));
+    parse_layers(table, model, routing.layers, layers);
+    table.finish();
+    table.require_at_least("keep_first", routing.keep_first, 0);
+    const Growth& kept = routing.growth;
+    if (routing.keep_first > kept.min)
+        table.refuse("keep_first", fmt::format("is {}, above min = {}", routing.keep_first, kept.min));
+    if (kept.min < kept.max && kept.max < model.seqlen)
+        table.refuse(kept.points.empty() ? "max" : "points",
+                     fmt::format("ends at {}: the layers would never see all {} tokens", kept.max, model.seqlen),
+                     "end at model.seqlen, or keep a constant number: pacing = \"constant\"");
+    return routing;
+}
+
+bool is_enabled(TableReader& table) {
+    bool enabled = true;
+    table.optional("enabled", enabled);
+    return enabled;
+}
+
+}  // namespace
+
+GrowthRange growth_range(const CurriculumMetric& metric, const ModelConfig& model) {
+    if (by_length(metric.metric)) return {model.seqlen, "model.seqlen", "difficulty_step"};
+    if (metric.difficulty == "percentile") return {100, "the hundredth percentile", "difficulty_step"};
+    return {std::numeric_limits<std::int64_t>::max() / 2, "the largest integer", "difficulty_step", true};
+}
+
+GrowthRange growth_range(const RoutingConfig&, const ModelConfig& model) {
+    return {model.seqlen, "model.seqlen", "step"};
+}
+
+GrowthRange growth_range(const BatchRampConfig&, const TrainConfig& train) {
+    return {train.batch_size, "train.batch_size", "step"};
+}
+
+std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model) {
+    if (!is_enabled(table)) return {};
+    CurriculumConfig curriculum;
+    std::vector<std::string> names = known_metrics();
+    for (const std::string& key : table.keys())
+        if (table.has(key.c_str(), "column") && std::find(names.begin(), names.end(), key) == names.end())
+            names.push_back(key);
+    for (const std::string& key : table.keys())
+        if (std::find(names.begin(), names.end(), key) == names.end()) refuse_foreign_metric(table, key);
+    std::sort(names.begin(), names.end());
+    for (const std::string& name : names)
+        if (const ConfigNode* node = table.optional_node(name.c_str()))
+            curriculum.metrics.push_back(parse_metric(TableReader(*node, table.name(name.c_str())), name, model));
+    table.finish();
+    if (curriculum.metrics.empty())
+        table.refuse("enabled", fmt::format("has no metric: add one of {}", fmt::join(known_metrics(), ", ")),
+                     "a table such as [case.curriculum.seqtru], or enabled = false");
+    for (const CurriculumMetric& metric : curriculum.metrics)
+        if (by_length(metric.metric) && !metric.column.empty())
+            table.refuse(metric.metric.c_str(), "cuts samples to a length; a column orders them",
+                         "give the column a name of its own, as in [curriculum.mine]");
+    if (curriculum.find("seqtru") != nullptr && curriculum.find("seqres") != nullptr)
+        table.refuse("seqres", "and seqtru both set the length of a step", "keep one of them");
+    return curriculum;
+}
+
+std::optional<RoutingConfig> parse_random_ltd(TableReader table, const ModelConfig& model) {
+    if (!is_enabled(table)) return {};
+    return parse_routing(table, model, engine::all_but_first_and_last(model.layers));
+}
+
+std::optional<TokenBypassConfig> parse_token_bypass(TableReader table, const ModelConfig& model) {
+    if (!is_enabled(table)) return {};
+    TokenBypassConfig bypass;
+    table.optional("decay", bypass.decay);
+    table.optional("special_tokens", bypass.special_tokens);
+    bypass.routing = parse_routing(table, model, engine::middle_half(model.layers));
+    if (!(bypass.decay >= 0 && bypass.decay < 1)) table.refuse("decay", "must be in [0, 1)");
+    const auto outside = [](std::int64_t token) {
+        return token < 0 || token > std::numeric_limits<std::int32_t>::max();
+    };
+    if (std::any_of(bypass.special_tokens.begin(), bypass.special_tokens.end(), outside))
+        table.refuse("special_tokens", "must be ids of the tokenizer");
+    const std::vector<std::int64_t>& layers = bypass.routing.layers;
+    if (layers.back() - layers.front() + 1 != static_cast<std::int64_t>(layers.size()))
+        table.refuse("layers", "must follow each other: the tokens that bypass them skip the whole run",
+                     fmt::format("name a range, such as \"{}-{}\"", layers.front(), layers.back()));
+    return bypass;
+}
+
+std::optional<BatchRampConfig> parse_batch_ramp(TableReader table, const TrainConfig& train) {
+    if (!is_enabled(table)) return {};
+    BatchRampConfig ramp;
+    parse_growth(table, ramp.growth, growth_range(ramp, train));
+    table.finish();
+    if (ramp.growth.max != train.batch_size)
+        table.refuse("max", fmt::format("is {}, and a ramp ends at train.batch_size = {}", ramp.growth.max,
+                                        train.batch_size));
+    return ramp;
+}
+
+std::optional<VariableBatchConfig> parse_variable_batch(TableReader table, const ModelConfig& model,
+                                                        const TrainConfig& train) {
+    if (!is_enabled(table)) return {};
+    VariableBatchConfig batch;
+    batch.max_tokens = train.batch_size * model.seqlen;
+    table.optional("max_tokens", batch.max_tokens);
+    table.optional("min_batch_size", batch.min_batch_size);
+    table.optional("max_batch_size", batch.max_batch_size);
+    table.optional("learning_rate_scaling", batch.learning_rate_scaling);
+    table.finish();
+    table.require_at_least("max_tokens", batch.max_tokens, model.seqlen);
+    table.require_at_least("min_batch_size", batch.min_batch_size, 1);
+    table.require_at_least("max_batch_size", batch.max_batch_size, 0);
+    table.require_one_of("learning_rate_scaling", batch.learning_rate_scaling, {"linear", "sqrt", "none"});
+    if (batch.max_batch_size > 0 && batch.max_batch_size < batch.min_batch_size)
+        table.refuse("max_batch_size", fmt::format("is {}, below min_batch_size = {}", batch.max_batch_size,
+                                                   batch.min_batch_size));
+    return batch;
+}
+
+}  // namespace deft::experiments

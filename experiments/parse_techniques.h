@@ -1,0 +1,24 @@
+#pragma once
+// From TOML to the techniques of a trial: curricula, token routing, batches that change their size.
+
+#include <optional>
+
+#include "base/table_reader.h"
+#include "experiments/config.h"
+
+namespace deft::experiments {
+
+// Each takes the reader of its own table; nothing where the table says enabled = false. Errors: config, with the place.
+std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model);
+std::optional<RoutingConfig> parse_random_ltd(TableReader table, const ModelConfig& model);
+std::optional<TokenBypassConfig> parse_token_bypass(TableReader table, const ModelConfig& model);
+std::optional<BatchRampConfig> parse_batch_ramp(TableReader table, const TrainConfig& train);
+std::optional<VariableBatchConfig> parse_variable_batch(TableReader table, const ModelConfig& model,
+                                                        const TrainConfig& train);
+
+// How to write their growth, beside what is written anyway.
+GrowthRange growth_range(const CurriculumMetric& metric, const ModelConfig& model);
+GrowthRange growth_range(const RoutingConfig& routing, const ModelConfig& model);
+GrowthRange growth_range(const BatchRampConfig& ramp, const TrainConfig& train);
+
+}  // namespace deft::experiments
