@@ -197,21 +197,27 @@ struct AnalyzerArguments {
     std::string python = "python3";
 };
 
-// NumPy's seconds a token over a part of the same corpus; nothing where that Python has no NumPy.
+// NumPy's seconds a token over a part of the same corpus, best of as many rounds; nothing where that Python has none.
 std::optional<double> numpy_seconds_a_token(const AnalyzerArguments& arguments, const std::filesystem::path& folder) {
     const auto& bench = arguments.bench;
-    const std::int64_t tokens = std::min<std::int64_t>(bench.tokens, 1 << 25);
-    ProcessOutput output;
-    try {
-        output = run_process({arguments.python, DEFT_SOURCE_DIR "/engine/bench/analyzer_numpy.py",
-                              (folder / "tokens.bin").string(), std::to_string(tokens), std::to_string(bench.seqlen),
-                              std::to_string(bench.vocab)});
-    } catch (const Error&) {
-        return {};  // no such program
+    const std::int64_t tokens = std::min<std::int64_t>(bench.tokens, 1 << 24);
+    const std::vector<std::string> command = {arguments.python, DEFT_SOURCE_DIR "/engine/bench/analyzer_numpy.py",
+                                              (folder / "tokens.bin").string(), std::to_string(tokens),
+                                              std::to_string(bench.seqlen), std::to_string(bench.vocab)};
+    std::optional<double> best;
+    for (int round = 0; round < bench.rounds; ++round) {
+        ProcessOutput output;
+        try {
+            output = run_process(command);
+        } catch (const Error&) {
+            return {};  // no such program
+        }
+        const Json json = Json::parse(output.out, nullptr, false);
+        if (output.exit_code != 0 || !json.is_object()) return {};
+        const double seconds = json.at("seconds").get<double>() / static_cast<double>(tokens);
+        best = std::min(best.value_or(seconds), seconds);
     }
-    const Json json = Json::parse(output.out, nullptr, false);
-    if (output.exit_code != 0 || !json.is_object()) return {};
-    return json.at("seconds").get<double>() / static_cast<double>(tokens);
+    return best;
 }
 
 int run_analyzer(const AnalyzerArguments& arguments) {
@@ -232,7 +238,7 @@ int run_analyzer(const AnalyzerArguments& arguments) {
                    reporting::seconds(rates.index_seconds), reporting::seconds(rates.index_cpu_seconds), si(static_cast<double>(rates.peak_bytes), "B")}};
     table.notes.push_back("tokens/s: both passes, their results synced to disk. memory: as many bytes summed as words on as "
                           "many threads. CPU s: of all threads together, which others on the machine hardly change; of memory: against reading the tokens twice. peak: resident, mapped files included.");
-    table.notes.push_back(numpy ? "NumPy: the same passes in batches on one thread, over the first 2^25 tokens at most."
+    table.notes.push_back(numpy ? "NumPy: the same passes in batches on one thread, over the first 2^24 tokens at most, best of as many rounds."
                                 : "No NumPy to stand beside: name a Python that has it with --python.");
     print(reporting::render_terminal(table, output_width()));
     return kExitOk;

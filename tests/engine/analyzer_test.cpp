@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "engine/bench/analyzer.h"
 #include "engine/data_efficiency/sampling/difficulty_index.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
@@ -234,4 +235,16 @@ TEST_CASE("analysis: any subset of the shards may run, in any order") {
     CHECK(map_samples(source, {&length, 1}, 25, options).values == std::vector<std::int64_t>{0, 1, 2, 3});
     options.shard = {2, 5};
     CHECK(map_samples(source, {&length, 1}, 25, options).values == std::vector<std::int64_t>{0, 1, 3});
+}
+
+TEST_CASE("analysis: the bench measures every part of it") {
+    const TemporaryFolder folder;
+    const AnalyzerRates rates = analyzer_rates({1 << 16, 64, 1'000, 500, 1 << 20, 2, 1}, folder.path());
+    CHECK(rates.both_seconds > 0);
+    CHECK(rates.cpu_seconds > 0);
+    CHECK(rates.memory_seconds > 0);
+    CHECK(rates.index_seconds > 0);
+    CHECK(rates.peak_bytes > 1'000'000);
+    const DifficultyIndex index = read_difficulty_index(folder.path(), "first");
+    CHECK(index.samples() == 500);
 }

@@ -98,34 +98,56 @@ TEST_CASE("deft analyze takes a text without a sweep") {
     CHECK_THAT(too_long.err, ContainsSubstring("fewer than one sample"));
 }
 
-TEST_CASE("deft analyze: several metrics, shards, DeepSpeed's files and columns") {
-    const TinySweep sweep("");
-    const std::string text = sweep.folder.write("a.jsonl", "{\"text\": \"aaaaaabbc\"}\n{\"text\": \"zz\"}\n").string();
-    const auto analyze = [&](const std::string& root, std::vector<std::string> more) {
-        more.insert(more.begin(), {"--text", text, "--seqlen", "2", "--root", (sweep.folder.path / root).string()});
+namespace {
+
+// deft analyze of four samples of two tokens.
+struct FourSamples {
+    Ran analyze(std::vector<std::string> more) const {
+        more.insert(more.begin(), {"--text", text, "--seqlen", "2", "--root", (sweep.folder.path / "r").string()});
         return run_deft(sweep, "analyze", more);
-    };
-    const std::string out = (sweep.folder.path / "ds").string();
-    const Ran whole = analyze("r", {"--metric", "voc,seqreo_voc", "--deepspeed-out", out});
+    }
+    std::string file(const std::string& name, const std::string& content) const {
+        return sweep.folder.write(name, content).string();
+    }
+
+    TinySweep sweep{""};
+    std::string text = file("a.jsonl", "{\"text\": \"aaaaaabbc\"}\n{\"text\": \"zz\"}\n");
+};
+
+}  // namespace
+
+TEST_CASE("deft analyze: several metrics, to DeepSpeed's files and from them") {
+    const FourSamples samples;
+    const std::string out = (samples.sweep.folder.path / "ds").string();
+    const Ran whole = samples.analyze({"--metric", "voc,seqreo_voc", "--deepspeed-out", out});
     CHECK(whole.exit_code == kExitOk);
     CHECK_THAT(whole.out, ContainsSubstring("seqreo_voc"));
-    CHECK_THAT(analyze("r", {"--from-deepspeed", out}).out, ContainsSubstring("found"));
-    CHECK(analyze("r", {"--from-deepspeed", out, "--metric", "none"}).exit_code != kExitOk);
+    CHECK_THAT(samples.analyze({"--from-deepspeed", out}).out, ContainsSubstring("found"));
+    CHECK(samples.analyze({"--from-deepspeed", out, "--metric", "none"}).exit_code != kExitOk);
+}
 
-    CHECK(analyze("s", {"--reduce"}).exit_code != kExitOk);
-    CHECK(analyze("s", {"--shard", "2/2"}).exit_code == kExitOk);  // the only part is of the first
-    CHECK(analyze("s", {"--shard", "1/2"}).exit_code == kExitOk);
-    CHECK(analyze("s", {"--reduce"}).exit_code == kExitOk);
+TEST_CASE("deft analyze: a column of another tool") {
+    const FourSamples samples;
+    CHECK_THAT(samples.analyze({"--column", samples.file("c.csv", "0.5\n0.25\n0.75\n1\n")}).out,
+               ContainsSubstring("c.csv") && ContainsSubstring("0.25"));
+    const Ran shorter = samples.analyze({"--column", samples.file("d.csv", "1\n")});
+    CHECK(shorter.exit_code != kExitOk);
+    CHECK_THAT(shorter.err, ContainsSubstring("1 values, and the corpus 4 samples"));
+}
 
-    const std::string column = sweep.folder.write("c.csv", "0.5\n0.25\n0.75\n1\n").string();
-    CHECK_THAT(analyze("r", {"--column", column}).out, ContainsSubstring("c.csv") && ContainsSubstring("0.25"));
-    CHECK(analyze("r", {"--column", sweep.folder.write("d.csv", "1\n").string()}).exit_code != kExitOk);
+TEST_CASE("deft analyze: shards, then the reduction") {
+    const FourSamples samples;
+    CHECK_THAT(samples.analyze({"--reduce"}).err, ContainsSubstring("not measured yet"));
+    CHECK(samples.analyze({"--shard", "2/2"}).exit_code == kExitOk);  // the only part is of the first
+    CHECK(samples.analyze({"--shard", "1/2"}).exit_code == kExitOk);
+    CHECK(samples.analyze({"--reduce"}).exit_code == kExitOk);
+}
 
-    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{{"--shard", "0/2"},
-                                                                                       {"--shard", "3/2"},
-                                                                                       {"--shard", "two"},
+TEST_CASE("deft analyze: options that make no sense together") {
+    const FourSamples samples;
+    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{{"--shard", "3/2"},
                                                                                        {"--metric", "perplexity"},
                                                                                        {"--checkpoint", "x"},
                                                                                        {"--reduce", "--shard", "1/2"}})
-        CHECK(analyze("r", wrong).exit_code == kExitUsage);
+        CHECK(samples.analyze(wrong).exit_code == kExitUsage);
 }
