@@ -51,7 +51,8 @@ void parse_duration(TableReader& table, Growth& growth) {
             if (table.optional_node(key) != nullptr) table.refuse(key, "means nothing to what is constant", "drop the key");
         return;
     }
-    if (growth.min == growth.max && growth.duration == 0 && growth.steps == 0) return;
+    const bool given = table.optional_node("duration") != nullptr || table.optional_node("steps") != nullptr;
+    if (growth.min == growth.max && !given) return;
     if ((growth.duration > 0) == (growth.steps > 0))
         table.refuse("duration", "and steps: give exactly one of them, above 0",
                      "duration = 0.4 grows over 40% of the baseline's steps at this budget");

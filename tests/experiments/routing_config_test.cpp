@@ -120,12 +120,6 @@ TEST_CASE("routers survive JSON, hash and all") {
     CHECK(config_hash(resolved("[token_bypass]\nsteps = 7\n")) != config_hash(resolved("[random_ltd]\nsteps = 7\n")));
 }
 
-TEST_CASE("a random_ltd without the newer keys has the JSON, and so the hash, that it always had") {
-    const Json json = to_json(resolved("[random_ltd]\nsteps = 7\nlayers = [1, 2, 3, 4]\npacing = \"linear\"\n"));
-    CHECK(json.at("random_ltd") ==
-          Json{{"min", 16}, {"max", 64}, {"step", 8}, {"duration", 0.0}, {"steps", 7}});
-}
-
 TEST_CASE("a projection counts the layers that are routed") {
     // 32 of 64 tokens in 3 of 6 layers: 48 layer tokens a sample, 384 a step.
     const Projection projection = project(parse(kSix + "[token_bypass]\nmin = 32\nmax = 32\n"));
