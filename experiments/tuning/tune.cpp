@@ -19,17 +19,17 @@ double duration_at(std::size_t index) {
     return static_cast<double>(kDurations - index) / kDurations;
 }
 
-Growth with_duration(Growth growth, double duration) {
-    if (growth.steps > 0)
-        growth.steps = std::max<std::int64_t>(
-            1, std::llround(static_cast<double>(growth.steps) * duration / growth.duration));
-    growth.duration = duration;
-    return growth;
+Tunable with_duration(Tunable tunable, double duration) {
+    if (tunable.steps > 0)
+        tunable.steps = std::max<std::int64_t>(
+            1, std::llround(static_cast<double>(tunable.steps) * duration / tunable.duration));
+    tunable.duration = duration;
+    return tunable;
 }
 
-std::string text_of(const Growth& growth) {
-    if (growth.steps > 0) return fmt::format("min = {}, steps = {}", growth.min, growth.steps);
-    return fmt::format("min = {}, duration = {:g}", growth.min, growth.duration);
+std::string text_of(const Tunable& tunable) {
+    if (tunable.steps > 0) return fmt::format("min = {}, steps = {}", tunable.min, tunable.steps);
+    return fmt::format("min = {}, duration = {:g}", tunable.min, tunable.duration);
 }
 
 class Tuner {
@@ -40,12 +40,12 @@ class Tuner {
     }
 
     Tuning run() {
-        const std::vector<Growth> growths = growths_of(own_, tuning_.notes);
-        if (growths.empty())
+        const std::vector<Tunable> tunables = tunables_of(own_, tuning_.notes);
+        if (tunables.empty())
             throw Error(ErrorKind::usage, "this case has no technique that grows from a min over a duration",
                         "name a case with a [curriculum.METRIC], a [random_ltd] or a [token_bypass]");
-        for (const Growth& growth : growths) {
-            if (!tuning_.stopped) tune_growth(growth);
+        for (const Tunable& tunable : tunables) {
+            if (!tuning_.stopped) tune_one(tunable);
         }
         if (!tuning_.stopped) probe_whole();
         if (!tuning_.stopped && settings_.learning_rates > 0) tune_learning_rates();
@@ -74,29 +74,29 @@ class Tuner {
         return tuning_.probes.size() - 1;
     }
 
-    std::optional<bool> passes(const Growth& growth, const char* what) {
+    std::optional<bool> passes(const Tunable& tunable, const char* what) {
         const auto index =
-            probe(with_growth_alone(own_, growth), fmt::format("{}: {}", growth.path, what), text_of(growth));
+            probe(with_tunable_alone(own_, tunable), fmt::format("{}: {}", tunable.path, what), text_of(tunable));
         if (!index) return {};
         return tuning_.probes[*index].passes();
     }
 
-    void tune_growth(const Growth& own) {
-        TunedGrowth tuned;
+    void tune_one(const Tunable& own) {
+        Tuned tuned;
         tuned.own = tuned.best = own;
         search_start(tuned);
         const bool grows = tuned.start.best && tuned.best.min < own.max;
         if (grows && !tuned.start.stopped) search_duration(tuned);
-        if (tuned.found) tuning_.config = with_growth(tuning_.config, tuned.best);
-        tuning_.growths.push_back(std::move(tuned));
+        if (tuned.found) tuning_.config = with_tunable(tuning_.config, tuned.best);
+        tuning_.tuned.push_back(std::move(tuned));
     }
 
-    void search_start(TunedGrowth& tuned) {
+    void search_start(Tuned& tuned) {
         const StartGrid grid(tuned.own);
         tuned.start = find_first_passing(grid.size(), [&](std::size_t index) {
-            Growth growth = tuned.own;
-            growth.min = grid.at(index);
-            return passes(growth, "start");
+            Tunable tunable = tuned.own;
+            tunable.min = grid.at(index);
+            return passes(tunable, "start");
         });
         if (tuned.start.best) tuned.best.min = grid.at(*tuned.start.best);
         if (tuned.start.stopped) return;
@@ -115,7 +115,7 @@ class Tuner {
         }
     }
 
-    void search_duration(TunedGrowth& tuned) {
+    void search_duration(Tuned& tuned) {
         tuned.duration = find_first_passing(kDurations, [&](std::size_t index) {
             return passes(with_duration(tuned.best, duration_at(index)), "duration");
         });
@@ -137,7 +137,7 @@ class Tuner {
     }
 
     void probe_whole() {
-        if (!std::all_of(tuning_.growths.begin(), tuning_.growths.end(), [](const auto& tuned) { return tuned.found; }))
+        if (!std::all_of(tuning_.tuned.begin(), tuning_.tuned.end(), [](const auto& tuned) { return tuned.found; }))
             return;
         const auto index = probe(tuning_.config, "all together", "as found");
         if (!index) return;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/tuning/bisection.h"
-#include "experiments/tuning/growth.h"
+#include "experiments/tuning/tunable.h"
 #include "experiments/tuning/probe.h"
 
 namespace deft::experiments {
@@ -26,8 +26,8 @@ struct TunedProbe {
     bool passes() const { return refused.empty() && probe.passes(); }
 };
 
-struct TunedGrowth {
-    Growth own, best;  // best: own where nothing was found
+struct Tuned {
+    Tunable own, best;  // best: own where nothing was found
     Search start, duration;
     bool found = false;  // both a start and a duration
 };
@@ -43,7 +43,7 @@ struct RatesTried {
 struct Tuning {
     TrialConfig config;  // as found, as far as found
     std::vector<TunedProbe> probes;
-    std::vector<TunedGrowth> growths;
+    std::vector<Tuned> tuned;
     bool whole_passes = false;  // all that was found, together
     std::optional<RatesTried> baseline_rates, technique_rates;
     bool stopped = false;

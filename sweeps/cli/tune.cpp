@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "experiments/projection.h"
 #include "reporting/numbers.h"
@@ -16,6 +19,7 @@
 #include "sweeps/price.h"
 #include "sweeps/signals.h"
 #include "sweeps/slots.h"
+#include "sweeps/text.h"
 
 namespace deft::cli {
 
@@ -103,6 +107,15 @@ std::string limits_text(const experiments::ProbeSettings& settings, const experi
                        "final quality, it does not show.", settings.rule.warmups, 100 * std::min(1.0, share));
 }
 
+// An axis lies over a case: it would take back what was found.
+void warn_of_axes(const sweeps::Spec& spec, const experiments::Tuning& tuning) {
+    for (const sweeps::Axis& axis : spec.axes)
+        for (const experiments::Tuned& tuned : tuning.tuned)
+            for (const char* key : {"min", "duration", "steps"})
+                if (axis.path == tuned.own.path + "." + key)
+                    print(fmt::format("The sweep's axis {} lies over this case: take it out of [axes.grid].", axis.path));
+}
+
 int report(const Arguments& arguments, const sweeps::Spec& spec, const sweeps::Point& point,
            const experiments::TuneSettings& settings, const experiments::Tuning& tuning,
            const std::optional<double>& dollars_an_hour) {
@@ -120,6 +133,7 @@ int report(const Arguments& arguments, const sweeps::Spec& spec, const sweeps::P
     }
     print("\n" + reporting::render_terminal(cost_table(point.config, tuning, dollars_an_hour), output_width()));
     print(limits_text(settings.probe, point.config) + "\n");
+    warn_of_axes(spec, tuning);
     std::string toml = fmt::format("# {}: {}.\n", sweeps::printable(command_line(arguments)), rule_text(settings.probe));
     if (tuning.baseline_rates)
         toml += fmt::format("# The baseline's own best learning rate by the same search: {:g}.\n",

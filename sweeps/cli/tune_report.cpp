@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/json.h"
 #include "base/write_toml.h"
 #include "experiments/projection.h"
 #include "reporting/numbers.h"
@@ -13,7 +14,7 @@ namespace deft::cli {
 
 namespace {
 
-using experiments::Growth;
+using experiments::Tunable;
 using experiments::Projection;
 using experiments::TunedProbe;
 using experiments::Tuning;
@@ -29,8 +30,8 @@ std::string verdict_of(const TunedProbe& tried) {
     return fmt::format("+{:.1f}% at {:.1f}", 100 * fluctuation->excess, at);
 }
 
-std::string duration_text(const Growth& growth) {
-    return growth.steps > 0 ? fmt::format("{} steps", growth.steps) : fmt::format("{:g}", growth.duration);
+std::string duration_text(const Tunable& tunable) {
+    return tunable.steps > 0 ? fmt::format("{} steps", tunable.steps) : fmt::format("{:g}", tunable.duration);
 }
 
 struct ProbeCost {
@@ -103,7 +104,7 @@ reporting::Table probe_table(const Tuning& tuning) {
 reporting::Table found_table(const Tuning& tuning) {
     reporting::Table table;
     table.columns = {{"technique", Align::left}, {"min"}, {"min\nfound"}, {"duration"}, {"duration\nfound"}};
-    for (const experiments::TunedGrowth& tuned : tuning.growths) {
+    for (const experiments::Tuned& tuned : tuning.tuned) {
         const bool start = tuned.start.best && tuned.best.min < tuned.own.max;
         table.rows.push_back({tuned.own.path, std::to_string(tuned.own.min),
                               start ? std::to_string(tuned.best.min) : "-", duration_text(tuned.own),
@@ -156,7 +157,7 @@ reporting::Table cost_table(const experiments::TrialConfig& own, const Tuning& t
 
 std::string tuned_case_toml(const sweeps::Case& entry, const experiments::TrialConfig& own, const Tuning& tuning) {
     ConfigNode tree = entry.overlay;
-    for (const experiments::TunedGrowth& tuned : tuning.growths) {
+    for (const experiments::Tuned& tuned : tuning.tuned) {
         const std::string& path = tuned.best.path;
         set_integer(tree, path + ".min", tuned.best.min);
         if (tuned.best.steps > 0)

@@ -6,7 +6,6 @@
 
 #include "base/config.h"
 #include "experiments/projection.h"
-#include "experiments/tuning/tune.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 
@@ -69,9 +68,11 @@ TEST_CASE("probe: what it costs is counted as trials and evaluations are") {
 
 TEST_CASE("probe: the same configuration gives the same curve to the last bit, whatever the threads") {
     Tiny tiny("[curriculum.seqtru]\nmin = 8\ndifficulty_step = 4\nduration = 0.5\n[random_ltd]\nmin = 8\nduration = 0.8\n");
+    tiny.settings.rule.warmups = 1;
     const Probe first = tiny.probe();
     tiny.settings.threads = 2;
     const Probe second = tiny.probe();
+    CHECK(first.curve.size() == 11);
     REQUIRE(first.curve.size() == second.curve.size());
     for (std::size_t i = 0; i < first.curve.size(); ++i) CHECK(first.curve[i].loss == second.curve[i].loss);
     CHECK(first.flops == second.flops);
@@ -81,7 +82,7 @@ TEST_CASE("probe: an absurd learning rate is rejected, and not trained on") {
     const Tiny tiny("", "learning_rate = 1\nmax_grad_norm = 0\n");
     const Probe probe = tiny.probe();
     REQUIRE(probe.fluctuation);
-    CHECK(probe.fluctuation->excess > 0.1);
+    CHECK(probe.fluctuation->excess > 0.05);
     CHECK(probe.fluctuation->point + 1 == probe.curve.size());
     CHECK(probe.steps < 96);
 }
