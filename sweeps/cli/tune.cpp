@@ -138,7 +138,7 @@ int report(const Arguments& arguments, const sweeps::Spec& spec, const sweeps::P
     if (tuning.baseline_rates)
         toml += fmt::format("# The baseline's own best learning rate by the same search: {:g}.\n",
                             *tuning.baseline_rates->best);
-    toml += tuned_case_toml(spec.cases.front(), point.config, tuning);
+    toml += tuned_case_toml(spec.cases.front(), tuning);
     print_to(arguments.out, toml);
     if (!arguments.out.empty()) print(fmt::format("Written to {}: a case for the sweep file.", arguments.out));
     return kExitOk;

@@ -155,7 +155,7 @@ reporting::Table cost_table(const experiments::TrialConfig& own, const Tuning& t
     return table;
 }
 
-std::string tuned_case_toml(const sweeps::Case& entry, const experiments::TrialConfig& own, const Tuning& tuning) {
+std::string tuned_case_toml(const sweeps::Case& entry, const Tuning& tuning) {
     ConfigNode tree = entry.overlay;
     for (const experiments::Tuned& tuned : tuning.tuned) {
         const std::string& path = tuned.best.path;
@@ -165,7 +165,7 @@ std::string tuned_case_toml(const sweeps::Case& entry, const experiments::TrialC
         else
             set_real(tree, path + ".duration", tuned.best.duration);
     }
-    if (tuning.config.train.learning_rate != own.train.learning_rate)
+    if (tuning.technique_rates)
         set_real(tree, "train.learning_rate", tuning.config.train.learning_rate);
     const std::string suffix = "-tuned";
     const std::string name = entry.name.ends_with(suffix) ? entry.name : entry.name + suffix;
