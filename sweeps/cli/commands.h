@@ -22,6 +22,7 @@ void add_analyze(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 void add_bench_gpu(CLI::App& bench, Context& context);  // deft bench gpu
 void add_bench_sampler(CLI::App& bench, Context& context);  // deft bench sampler
+void add_tune(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 void add_debug_state(CLI::App& app, Context& context);
 void add_trial(CLI::App& app, Context& context);  // internal: what a slot runs

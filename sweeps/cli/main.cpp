@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
     deft::cli::add_data(app, context);
     deft::cli::add_analyze(app, context);
     deft::cli::add_bench(app, context);
+    deft::cli::add_tune(app, context);
     deft::cli::add_doctor(app, context);
     deft::cli::add_debug_state(app, context);
     deft::cli::add_trial(app, context);

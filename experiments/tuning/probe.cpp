@@ -1,0 +1,105 @@
+#include "experiments/tuning/probe.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "engine/train/trainer.h"
+#include "experiments/engine_config.h"
+#include "experiments/evaluation/scoring.h"
+
+namespace deft::experiments {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Of a forward pass alone, which takes a third of a step's, with every token in every layer.
+double evaluation_flops_a_token(const engine::TrainerConfig& trainer) {
+    engine::Techniques none;
+    none.seqlen = trainer.techniques.seqlen;
+    none.layers = trainer.techniques.layers;
+    const double step = engine::sample_flops(trainer.model, none, engine::plan_step(none, 0));
+    return step / 3 / static_cast<double>(none.seqlen);
+}
+
+// One probe under way.
+struct Run {
+    const TrialConfig& config;
+    const Dataset& dataset;
+    const ProbeSettings& settings;
+    const std::function<bool(double)>& go_on;
+    engine::Trainer trainer;
+    Probe probe;
+
+    double warmups() const {
+        return static_cast<double>(trainer.counts().layer_tokens) / static_cast<double>(settings.warmup_tokens);
+    }
+    bool watched() { return !(probe.stopped = !go_on(std::min(1.0, warmups() / settings.rule.warmups))); }
+
+    // Adds a point; false where it is a fluctuation.
+    bool add_point(double at, double loss) {
+        probe.curve.push_back({at, trainer.counts().steps, loss});
+        probe.fluctuation = find_fluctuation(probe.curve, settings.rule);
+        return !probe.fluctuation;
+    }
+
+    bool evaluate(double at) {
+        const CorpusLoss valid = corpus_loss(trainer.model(), trainer.exec(), dataset.valid, dataset.tokenizer,
+                                             settings.validation_tokens, config.train.micro_batch_size);
+        probe.evaluated_tokens += valid.tokens;
+        return add_point(at, valid.loss);
+    }
+
+    // To that many warm-ups, or the budget. False: the end of the probe came before.
+    bool train_until(double target) {
+        while (warmups() < target && !trainer.done()) {
+            try {
+                trainer.step();
+            } catch (const Error& error) {
+                if (error.kind() != ErrorKind::nonfinite) throw;
+                return add_point(std::min(target, warmups()), std::numeric_limits<double>::quiet_NaN());
+            }
+            if (!watched()) return false;
+        }
+        return true;
+    }
+
+    void to_the_end() {
+        if (!watched() || !evaluate(0)) return;
+        const int marks = settings.rule.warmups * settings.rule.evaluations;
+        // A step longer than a mark leaves marks behind: they are evaluated as one.
+        for (int mark = 1; mark <= marks && !trainer.done(); ++mark) {
+            const auto position = [&](int m) { return static_cast<double>(m) / settings.rule.evaluations; };
+            if (!train_until(position(mark))) return;
+            while (mark < marks && position(mark + 1) <= warmups()) ++mark;
+            if (!evaluate(std::min(position(mark), warmups()))) return;
+        }
+    }
+};
+
+}  // namespace
+
+Probe run_probe(const TrialConfig& config, const Dataset& dataset, const ProbeSettings& settings,
+                const std::function<bool(double)>& go_on) {
+    if (settings.warmup_tokens < 1)
+        throw Error(ErrorKind::config, "a probe lasts a number of warm-ups, and this trial has none",
+                    "set train.warmup_tokens");
+    const Clock::time_point start = Clock::now();
+    engine::TrainerConfig trainer = trainer_config(config);
+    add_curriculum(trainer, config, dataset);
+    Run run{config, dataset, settings, go_on,
+            engine::Trainer(trainer, dataset.train, backend_of(config, settings.device, settings.threads)), {}};
+    run.to_the_end();
+
+    Probe probe = std::move(run.probe);
+    const engine::Counts& counts = run.trainer.counts();
+    probe.steps = counts.steps;
+    probe.input_tokens = counts.input_tokens;
+    probe.flops = counts.flops + static_cast<double>(probe.evaluated_tokens) * evaluation_flops_a_token(trainer);
+    probe.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return probe;
+}
+
+}  // namespace deft::experiments

@@ -1,0 +1,221 @@
+// deft tune: the smallest start and the longest duration of a case's techniques without a fluctuation, found by probes.
+
+#include "experiments/tuning/tune.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "experiments/projection.h"
+#include "reporting/numbers.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/cli/progress_line.h"
+#include "sweeps/cli/spec_options.h"
+#include "sweeps/cli/tune_report.h"
+#include "sweeps/price.h"
+#include "sweeps/signals.h"
+#include "sweeps/slots.h"
+#include "sweeps/text.h"
+
+namespace deft::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+    std::string file, case_name;
+    std::string scale = sweeps::kDefaultScale;
+    std::vector<std::string> overrides;
+    std::optional<std::int64_t> seed;
+    experiments::TuneSettings settings;
+    double warmup_tokens = 0;
+    std::string slots;
+    int threads = 0;
+    std::string root = "deft-runs";
+    std::string out;
+    bool force = false;
+};
+
+std::string command_line(const Arguments& arguments) {
+    SpecArguments spec;
+    spec.file = arguments.file;
+    std::string line = "deft tune " + spec.text() + " " + quoted(arguments.case_name);
+    if (arguments.scale != sweeps::kDefaultScale) line += " --scale " + quoted(arguments.scale);
+    for (const std::string& change : arguments.overrides) line += " --set " + quoted(change);
+    if (arguments.seed) line += fmt::format(" --seed {}", *arguments.seed);
+    const experiments::FluctuationRule& rule = arguments.settings.probe.rule;
+    const experiments::FluctuationRule by_default;
+    if (rule.threshold != by_default.threshold) line += fmt::format(" --threshold {:g}", rule.threshold);
+    if (rule.warmups != by_default.warmups) line += fmt::format(" --warmups {}", rule.warmups);
+    if (rule.evaluations != by_default.evaluations) line += fmt::format(" --evaluations {}", rule.evaluations);
+    if (arguments.settings.learning_rates > 0)
+        line += fmt::format(" --learning-rates {}", arguments.settings.learning_rates);
+    return line;
+}
+
+// The sweep with that case and one seed alone.
+sweeps::Spec load(const Arguments& arguments) {
+    sweeps::SpecOptions options;
+    options.scale = arguments.scale;
+    options.overrides = arguments.overrides;
+    if (arguments.seed) options.seeds = std::vector{*arguments.seed};
+    sweeps::Spec spec = sweeps::load_spec(arguments.file, options);
+    sweeps::require_cases(spec, {arguments.case_name});
+    std::erase_if(spec.cases, [&](const sweeps::Case& entry) { return entry.name != arguments.case_name; });
+    spec.seeds.resize(1);
+    return spec;
+}
+
+std::int64_t warmup_of(const Arguments& arguments, const sweeps::Point& point) {
+    if (arguments.warmup_tokens > 0) return static_cast<std::int64_t>(arguments.warmup_tokens);
+    if (point.config.train.warmup_tokens > 0) return point.config.train.warmup_tokens;
+    throw Error(ErrorKind::usage,
+                fmt::format("{} has no warm-up, by whose length probes are measured", point.name()),
+                "say how long one would be, in layer-averaged tokens: --warmup-tokens 20000; or set "
+                "train.warmup_tokens");
+}
+
+// Before hours are spent on a result that cannot be written.
+void require_writable(const Arguments& arguments) {
+    if (arguments.out.empty()) return;
+    const fs::path file = arguments.out;
+    if (!arguments.force && fs::exists(file))
+        throw Error(ErrorKind::usage, fmt::format("{} is there already", file.string()),
+                    "name another file, or overwrite it with --force", file.string());
+    if (file.has_parent_path() && !fs::is_directory(file.parent_path()))
+        throw Error(ErrorKind::usage, fmt::format("there is no folder {}", file.parent_path().string()),
+                    "make it, or name another file");
+}
+
+std::string rule_text(const experiments::ProbeSettings& settings) {
+    const experiments::FluctuationRule& rule = settings.rule;
+    return fmt::format("probes of {} warm-ups of {} layer-averaged tokens, evaluated {} times a warm-up on {} "
+                       "validation tokens; a loss more than {:g}% above its running minimum is a fluctuation",
+                       rule.warmups, reporting::si(static_cast<double>(settings.warmup_tokens)), rule.evaluations,
+                       reporting::si(static_cast<double>(settings.validation_tokens)), 100 * rule.threshold);
+}
+
+std::string limits_text(const experiments::ProbeSettings& settings, const experiments::TrialConfig& config) {
+    const double share = static_cast<double>(settings.rule.warmups * settings.warmup_tokens) /
+                         static_cast<double>(experiments::budget_layer_tokens(config.train));
+    return fmt::format("A probe sees the first {} warm-ups only, {:.1f}% of this budget: what comes after them, and the "
+                       "final quality, it does not show.", settings.rule.warmups, 100 * std::min(1.0, share));
+}
+
+// An axis lies over a case: it would take back what was found.
+void warn_of_axes(const sweeps::Spec& spec, const experiments::Tuning& tuning) {
+    for (const sweeps::Axis& axis : spec.axes)
+        for (const experiments::Tuned& tuned : tuning.tuned)
+            for (const char* key : {"min", "duration", "steps"})
+                if (axis.path == tuned.own.path + "." + key)
+                    print(fmt::format("The sweep's axis {} lies over this case: take it out of [axes.grid].", axis.path));
+}
+
+int report(const Arguments& arguments, const sweeps::Spec& spec, const sweeps::Point& point,
+           const experiments::TuneSettings& settings, const experiments::Tuning& tuning,
+           const std::optional<double>& dollars_an_hour) {
+    reporting::Table probes = probe_table(tuning);
+    probes.caption = fmt::format("{} of sweep {}: {}", point.name(), spec.name, rule_text(settings.probe));
+    print(reporting::render_terminal(probes, output_width()));
+    print("\n" + reporting::render_terminal(found_table(tuning), output_width()));
+    if (tuning.stopped) {
+        print("\nStopped before its end; what stands above was found so far, and no case is written.");
+        return kExitWorkLeft;
+    }
+    if (!tuning.found()) {
+        print("\nNo case is written: nothing was found that does not fluctuate.");
+        return kExitFailed;
+    }
+    print("\n" + reporting::render_terminal(cost_table(point.config, tuning, dollars_an_hour), output_width()));
+    print(limits_text(settings.probe, point.config) + "\n");
+    warn_of_axes(spec, tuning);
+    std::string toml = fmt::format("# {}: {}.\n", sweeps::printable(command_line(arguments)), rule_text(settings.probe));
+    if (tuning.baseline_rates)
+        toml += fmt::format("# The baseline's own best learning rate by the same search: {:g}.\n",
+                            *tuning.baseline_rates->best);
+    toml += tuned_case_toml(spec.cases.front(), tuning);
+    print_to(arguments.out, toml);
+    if (!arguments.out.empty()) print(fmt::format("Written to {}: a case for the sweep file.", arguments.out));
+    return kExitOk;
+}
+
+int run(const Arguments& arguments) {
+    require_writable(arguments);
+    const sweeps::Spec spec = load(arguments);
+    const sweeps::Point point = sweeps::expand(spec).front();
+    const int threads = arguments.threads > 0 ? arguments.threads : spec.threads;
+    const std::vector<sweeps::Slot> slots =
+        sweeps::make_slots(sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots), threads);
+    sweeps::require_fit(point, slots);
+    experiments::TuneSettings settings = arguments.settings;
+    settings.probe.device = slots.front().device;
+    settings.probe.threads = threads;
+    settings.probe.warmup_tokens = warmup_of(arguments, point);
+
+    const sweeps::SignalWatch signals;
+    ProgressLine line;
+    std::size_t begun = 0;
+    std::string last;
+    const experiments::TuneWatch watch = [&](const std::string& what, double fraction) {
+        begun += what != last ? 1 : 0;
+        last = what;
+        line.show(fmt::format("probe {}: {}", begun, what), fraction);
+        return signals.interrupts() == 0 && !signals.terminated();
+    };
+    const experiments::Dataset dataset =
+        experiments::load_dataset(point.config.data, point.config.base_folder, fs::path(arguments.root) / "data");
+    const experiments::Tuning tuning = experiments::tune(point.config, dataset, settings, watch);
+    line.clear();
+    std::optional<double> dollars_an_hour;
+    if (const auto price = sweeps::price_for(spec))
+        dollars_an_hour = price->usd_per_hour * sweeps::devices_a_trial(slots.front(), threads);
+    return report(arguments, spec, point, settings, tuning, dollars_an_hour);
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Context& context) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand(
+        "tune", "Find the smallest start and the longest duration of a case's techniques, by short probes");
+    command->footer(
+        "Trains the first warm-ups of the case again and again, each technique alone: the smallest min at its own\n"
+        "duration, then the longest duration at that min, for which the validation loss does not fluctuate. All that was\n"
+        "found is then probed together, and printed as a [[case]] for the sweep file. Of several axes, --set picks the\n"
+        "point; without it the first is taken.\n"
+        "Exit: 0 found, 1 everything fluctuates, 2 usage, 75 stopped by Ctrl-C with what was found so far printed.");
+    experiments::ProbeSettings& probe = arguments->settings.probe;
+    command->add_option("sweep", arguments->file, "The sweep file")->required();
+    command->add_option("case", arguments->case_name, "The case whose techniques are tuned")->required();
+    command->add_option("--scale", arguments->scale, "The scale to tune at")->capture_default_str();
+    command->add_option("--set", arguments->overrides, "Lay a value over the case, as in train.learning_rate=1e-3")
+        ->allow_extra_args(false);
+    command->add_option("--seed", arguments->seed, "The seed of all probes; default: the sweep's first")
+        ->check(CLI::NonNegativeNumber);
+    command->add_option("--threshold", probe.rule.threshold, "Share above the running minimum that is a fluctuation")
+        ->capture_default_str()->check(CLI::Range(1e-6, 10.0));
+    command->add_option("--warmups", probe.rule.warmups, "Length of a probe")->capture_default_str()->check(CLI::Range(1, 1000));
+    command->add_option("--evaluations", probe.rule.evaluations, "Evaluations a warm-up")
+        ->capture_default_str()->check(CLI::Range(1, 1000));
+    command->add_option("--warmup-tokens", arguments->warmup_tokens,
+                        "Layer-averaged tokens of a warm-up; default: train.warmup_tokens")
+        ->check(CLI::Range(1.0, 1e15));
+    command->add_option("--validation-tokens", probe.validation_tokens, "Validation tokens of an evaluation, at most")
+        ->capture_default_str()->check(CLI::PositiveNumber);
+    command->add_option("--learning-rates", arguments->settings.learning_rates,
+                        "Also try so many learning rates, neighbours a factor of 2 apart, for the case and for its baseline")
+        ->check(CLI::Range(1, 15));
+    command->add_option("--slots", arguments->slots, "Where to train, as in deft run: the first slot of it is used");
+    command->add_option("--threads", arguments->threads, "Threads")->check(CLI::Range(1, 1024));
+    command->add_option("--root", arguments->root, "Where tokenised corpora are kept")->capture_default_str();
+    command->add_option("--out", arguments->out, "Write the case to this file");
+    command->add_flag("--force", arguments->force, "Overwrite the file");
+    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,27 @@
+#pragma once
+// What deft tune found, as tables and as a case to paste.
+
+#include <optional>
+#include <string>
+
+#include "experiments/tuning/tune.h"
+#include "reporting/table.h"
+#include "sweeps/spec.h"
+
+namespace deft::cli {
+
+// A row a probe, in their order.
+reporting::Table probe_table(const experiments::Tuning& tuning);
+
+// What is known of each technique's start and duration, beside its own.
+reporting::Table found_table(const experiments::Tuning& tuning);
+
+// What one trial takes without the techniques, as written and as tuned, by projection. Notes: what the probes took
+// beside it. dollars_an_hour: of all devices of a trial.
+reporting::Table cost_table(const experiments::TrialConfig& own, const experiments::Tuning& tuning,
+                            const std::optional<double>& dollars_an_hour);
+
+// A [[case]] like `entry`, with what was found laid over it and a name of its own.
+std::string tuned_case_toml(const sweeps::Case& entry, const experiments::Tuning& tuning);
+
+}  // namespace deft::cli
