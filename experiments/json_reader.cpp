@@ -12,11 +12,10 @@ namespace deft::experiments {
 
 namespace {
 
+// Up to 2^53, beyond which JSON's integers differ between programs.
 std::optional<std::int64_t> integer_of(const Json& value) {
-    constexpr double kExact = 9007199254740992.0;  // 2^53
-    if (value.is_number_unsigned() && value.get<std::uint64_t>() >> 63 != 0) return {};
-    if (value.is_number_integer()) return value.get<std::int64_t>();
-    if (!value.is_number_float()) return {};
+    constexpr double kExact = 9007199254740992.0;
+    if (!value.is_number()) return {};
     const auto real = value.get<double>();
     if (std::trunc(real) != real || std::abs(real) > kExact) return {};
     return static_cast<std::int64_t>(real);
@@ -52,7 +51,7 @@ void JsonReader::optional(const char* key, std::int64_t& out) {
     const Json* value = take(key);
     if (value == nullptr) return;
     const std::optional<std::int64_t> integer = integer_of(*value);
-    if (!integer) refuse(key, "must be an integer");
+    if (!integer) refuse(key, "must be an integer, of at most 2^53");
     out = *integer;
 }
 
@@ -77,7 +76,7 @@ void JsonReader::optional(const char* key, std::vector<std::int64_t>& out) {
     if (value->is_array())
         for (const Json& item : *value)
             if (const std::optional<std::int64_t> integer = integer_of(item)) integers.push_back(*integer);
-    if (!value->is_array() || integers.size() != value->size()) refuse(key, "must be an array of integers");
+    if (!value->is_array() || integers.size() != value->size()) refuse(key, "must be an array of integers, of at most 2^53");
     out = std::move(integers);
 }
 

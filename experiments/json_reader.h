@@ -17,7 +17,8 @@ class JsonReader {
     JsonReader(const Json& object, std::string path, std::string file);
 
     bool has(const char* key);
-    // Each leaves `out` as it was when the key is absent. A real without a fraction is an integer.
+    // Each leaves `out` as it was when the key is absent. A real without a fraction is an integer;
+    // integers are of at most 2^53.
     void optional(const char* key, bool& out);
     void optional(const char* key, std::int64_t& out);
     void optional(const char* key, double& out);
