@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "base/error.h"
 #include "engine/data_efficiency/sampling/deepspeed_index.h"
 #include "engine/data_efficiency/sampling/value_column.h"
+#include "engine/io/npy.h"
 #include "experiments/datasets/difficulty.h"
 #include "experiments/datasets/load.h"
 #include "experiments/sample_losses.h"
@@ -40,7 +42,7 @@ struct Arguments {
     std::int64_t seqlen = 0;
     std::string tokenizer = "bytes";
     std::int64_t vocab = 0;
-    std::string checkpoint, column, from_deepspeed, deepspeed_out;
+    std::string checkpoint, column, from_deepspeed, deepspeed_out, column_out;
     std::string shard;
     bool reduce = false;
     int threads = 0;
@@ -106,6 +108,9 @@ void check(const Arguments& arguments) {
     if (!arguments.spec.file.empty() && (foreign || perplexity || !arguments.deepspeed_out.empty()))
         throw Error(ErrorKind::usage, "a sweep has several corpora, and these options are of one",
                     "name it with --corpus or --text, and --seqlen");
+    if (!arguments.column_out.empty() && arguments.from_deepspeed.empty())
+        throw Error(ErrorKind::usage, "--column-out is for the values of --from-deepspeed",
+                    "other metrics have their index's .json already, which a sweep takes as a column");
     if (perplexity == arguments.checkpoint.empty())
         throw Error(ErrorKind::usage, "--metric perplexity and --checkpoint go together",
                     "as in --metric perplexity --checkpoint deft-runs/checkpoints/HASH/step_00000100");
@@ -230,6 +235,10 @@ int run(const Arguments& arguments) {
         line.clear();
         for (const DifficultyRow& row : rows) {
             add_row(table, row);
+            if (!arguments.column_out.empty()) {
+                const std::vector<std::int64_t> values(row.index.value.begin(), row.index.value.end());
+                engine::write_npy(arguments.column_out, std::span<const std::int64_t>(values));
+            }
             if (!arguments.deepspeed_out.empty())
                 engine::write_deepspeed_index(
                     row.index, arguments.deepspeed_out,
@@ -261,6 +270,8 @@ void add_options(CLI::App& command, Arguments& arguments) {
                        "A difficulty that another tool measured: .npy, or CSV of one column; or an index's .json");
     command.add_option("--from-deepspeed", arguments.from_deepspeed,
                        "A folder of DeepSpeed's data analyzer, with METRIC_index_to_sample and METRIC_index_to_metric");
+    command.add_option("--column-out", arguments.column_out,
+                       "Write the values of --from-deepspeed as a sweep's column: a .npy file");
     command.add_option("--deepspeed-out", arguments.deepspeed_out,
                        "Write DeepSpeed's index files into this folder, too");
     command.add_option("--shard", arguments.shard,

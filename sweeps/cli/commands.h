@@ -19,6 +19,7 @@ void add_report(CLI::App& app, Context& context);
 void add_eval(CLI::App& app, Context& context);
 void add_data(CLI::App& app, Context& context);
 void add_analyze(CLI::App& app, Context& context);
+void add_config(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 void add_bench_gpu(CLI::App& bench, Context& context);  // deft bench gpu
 void add_bench_sampler(CLI::App& bench, Context& context);  // deft bench sampler

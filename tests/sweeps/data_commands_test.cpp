@@ -124,6 +124,12 @@ TEST_CASE("deft analyze: several metrics, to DeepSpeed's files and from them") {
     CHECK_THAT(whole.out, ContainsSubstring("seqreo_voc"));
     CHECK_THAT(samples.analyze({"--from-deepspeed", out}).out, ContainsSubstring("found"));
     CHECK(samples.analyze({"--from-deepspeed", out, "--metric", "none"}).exit_code != kExitOk);
+
+    const std::string column = (samples.sweep.folder.path / "c.npy").string(), again = out + "2";
+    CHECK(samples.analyze({"--from-deepspeed", out, "--column-out", column}).exit_code == kExitOk);
+    CHECK(samples.analyze({"--column", column, "--deepspeed-out", again}).exit_code == kExitOk);
+    CHECK(read_file(again + "/c_sample_to_metric.bin") == read_file(out + "/voc_sample_to_metric.bin"));
+    CHECK(samples.analyze({"--column-out", column}).exit_code == kExitUsage);
 }
 
 TEST_CASE("deft analyze: a column of another tool") {

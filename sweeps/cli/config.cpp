@@ -1,0 +1,49 @@
+// deft config: configurations of other programs as ours.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "experiments/import_deepspeed.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+
+namespace deft::cli {
+
+namespace {
+
+struct ImportArguments {
+    std::string file, out;
+};
+
+int run_import_deepspeed(const ImportArguments& arguments) {
+    const experiments::DeepSpeedImport imported =
+        experiments::import_deepspeed(read_file(arguments.file), arguments.file);
+    print_to(arguments.out, imported.toml);
+    for (const experiments::ImportNote& note : imported.notes)
+        std::fputs(fmt::format("{}: {}: {}\n", note.key, text_of(note.what), note.why).c_str(), stderr);
+    return kExitOk;
+}
+
+}  // namespace
+
+void add_config(CLI::App& app, Context& context) {
+    CLI::App* command = app.add_subcommand("config", "Take over configurations of other programs");
+    command->require_subcommand(1);
+    auto arguments = std::make_shared<ImportArguments>();
+    CLI::App* import = command->add_subcommand(
+        "import-deepspeed",
+        "Print the data_efficiency section of a DeepSpeed configuration as a case of a sweep, and on standard error a\n"
+        "line for each key that was ignored, not converted, changed, or is a known defect of theirs. Exit code 0\n"
+        "whatever the lines say; 2 for a file that is no such configuration.");
+    import->add_option("file", arguments->file, "The JSON file")->required();
+    import->add_option("--out", arguments->out, "Write the case into this file, not to standard output");
+    import->callback([arguments, &context] { context.exit_code = run_import_deepspeed(*arguments); });
+}
+
+}  // namespace deft::cli
