@@ -89,8 +89,12 @@ Probe run_probe(const TrialConfig& config, const Dataset& dataset, const ProbeSe
     const Clock::time_point start = Clock::now();
     engine::TrainerConfig trainer = trainer_config(config);
     add_curriculum(trainer, config, dataset);
-    Run run{config, dataset, settings, go_on,
-            engine::Trainer(trainer, dataset.train, backend_of(config, settings.device, settings.threads)), {}};
+    Run run{config,
+            dataset,
+            settings,
+            go_on,
+            engine::Trainer(trainer, dataset.train, backend_of(config, settings.device, settings.threads)),
+            {}};
     run.to_the_end();
 
     Probe probe = std::move(run.probe);

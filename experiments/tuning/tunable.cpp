@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "base/json.h"
 #include "experiments/projection.h"
@@ -37,7 +38,7 @@ std::optional<Tunable> tunable_of(const std::string& path, const Json& table, st
     tunable.least_min = std::max<std::int64_t>(1, table.value("keep_first", std::int64_t{0}));
     tunable.steps = table.value("steps", std::int64_t{0});
     tunable.duration = tunable.steps > 0 ? static_cast<double>(tunable.steps) / static_cast<double>(baseline_steps)
-                                       : table.value("duration", 0.0);
+                                         : table.value("duration", 0.0);
     const bool grows = tunable.min >= 1 && tunable.max > tunable.min && tunable.step >= 1 && tunable.duration > 0;
     return grows ? std::optional(tunable) : std::nullopt;
 }
@@ -115,7 +116,9 @@ TrialConfig with_learning_rate(const TrialConfig& config, double rate) {
 }
 
 StartGrid::StartGrid(const Tunable& tunable)
-    : first((tunable.least_min + tunable.step - 1) / tunable.step * tunable.step), step(tunable.step), last(tunable.max) {}
+    : first((tunable.least_min + tunable.step - 1) / tunable.step * tunable.step),
+      step(tunable.step),
+      last(tunable.max) {}
 
 // The multiples below the end, and the end.
 std::size_t StartGrid::size() const {

@@ -17,7 +17,7 @@ struct Tunable {
     std::int64_t max = 0;
     std::int64_t step = 1;       // grows in multiples of it
     std::int64_t least_min = 1;  // below it a start is refused
-    double duration = 0;  // fraction of the baseline's steps; where `steps` is given, what those are of them
+    double duration = 0;         // fraction of the baseline's steps; where `steps` is given, what those are of them
     std::int64_t steps = 0;
 
     bool operator==(const Tunable&) const = default;

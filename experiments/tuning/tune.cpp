@@ -21,8 +21,8 @@ double duration_at(std::size_t index) {
 
 Tunable with_duration(Tunable tunable, double duration) {
     if (tunable.steps > 0)
-        tunable.steps = std::max<std::int64_t>(
-            1, std::llround(static_cast<double>(tunable.steps) * duration / tunable.duration));
+        tunable.steps =
+            std::max<std::int64_t>(1, std::llround(static_cast<double>(tunable.steps) * duration / tunable.duration));
     tunable.duration = duration;
     return tunable;
 }
@@ -61,8 +61,8 @@ class Tuner {
         TunedProbe tried{purpose, setting, {}, {}};
         const std::string what = purpose + ", " + setting;
         try {
-            tried.probe = run_probe(config, dataset_, settings_.probe,
-                                    [&](double fraction) { return watch_(what, fraction); });
+            tried.probe =
+                run_probe(config, dataset_, settings_.probe, [&](double fraction) { return watch_(what, fraction); });
         } catch (const Error& error) {
             if (error.kind() != ErrorKind::config) throw;
             tried.refused = error.what();
@@ -103,15 +103,18 @@ class Tuner {
         const std::string& path = tuned.own.path;
         if (!tuned.start.best) {
             refuse_what_never_trains();
-            note(fmt::format("{}: no start from {} to {} passes, and at the last nothing is left to grow: the training "
-                             "itself fluctuates. Lower train.learning_rate, or lengthen the warm-up.",
-                             path, grid.at(0), grid.at(grid.size() - 1)));
+            note(
+                fmt::format("{}: no start from {} to {} passes, and at the last nothing is left to grow: the training "
+                            "itself fluctuates. Lower train.learning_rate, or lengthen the warm-up.",
+                            path, grid.at(0), grid.at(grid.size() - 1)));
         } else if (tuned.best.min >= tuned.own.max) {
             note(fmt::format("{}: only its end itself passes, where nothing is left to grow: no start is steady here.",
                              path));
         } else if (!tuned.start.monotone) {
-            note(fmt::format("{}: the smallest start passes, and the largest fluctuates: without it this training is "
-                             "not steady.", path));
+            note(
+                fmt::format("{}: the smallest start passes, and the largest fluctuates: without it this training is "
+                            "not steady.",
+                            path));
         }
     }
 
@@ -165,7 +168,8 @@ class Tuner {
             if (!index) return tried;
             const TunedProbe& result = tuning_.probes[*index];
             tried.rates.push_back(rate);
-            tried.losses.push_back(result.passes() ? result.probe.last_loss() : std::numeric_limits<double>::infinity());
+            tried.losses.push_back(result.passes() ? result.probe.last_loss()
+                                                   : std::numeric_limits<double>::infinity());
             if (tried.losses.back() < least) {
                 least = tried.losses.back();
                 tried.best = rate;
@@ -173,8 +177,10 @@ class Tuner {
         }
         if (!tried.best) note(fmt::format("{}: every learning rate fluctuates.", whose));
         if (tried.best_at_edge())
-            note(fmt::format("{}: the best learning rate tried is at the edge; with more of them a better one may lie "
-                             "beyond.", whose));
+            note(
+                fmt::format("{}: the best learning rate tried is at the edge; with more of them a better one may lie "
+                            "beyond.",
+                            whose));
         return tried;
     }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "experiments/tuning/bisection.h"
-#include "experiments/tuning/tunable.h"
 #include "experiments/tuning/probe.h"
+#include "experiments/tuning/tunable.h"
 
 namespace deft::experiments {
 
@@ -33,7 +33,7 @@ struct Tuned {
 };
 
 struct RatesTried {
-    std::vector<double> rates;  // ascending
+    std::vector<double> rates;   // ascending
     std::vector<double> losses;  // at the end of the probe; infinite where it fluctuated
     std::optional<double> best;
 

@@ -74,8 +74,7 @@ sweeps::Spec load(const Arguments& arguments) {
 std::int64_t warmup_of(const Arguments& arguments, const sweeps::Point& point) {
     if (arguments.warmup_tokens > 0) return static_cast<std::int64_t>(arguments.warmup_tokens);
     if (point.config.train.warmup_tokens > 0) return point.config.train.warmup_tokens;
-    throw Error(ErrorKind::usage,
-                fmt::format("{} has no warm-up, by whose length probes are measured", point.name()),
+    throw Error(ErrorKind::usage, fmt::format("{} has no warm-up, by whose length probes are measured", point.name()),
                 "say how long one would be, in layer-averaged tokens: --warmup-tokens 20000; or set "
                 "train.warmup_tokens");
 }
@@ -94,17 +93,20 @@ void require_writable(const Arguments& arguments) {
 
 std::string rule_text(const experiments::ProbeSettings& settings) {
     const experiments::FluctuationRule& rule = settings.rule;
-    return fmt::format("probes of {} warm-ups of {} layer-averaged tokens, evaluated {} times a warm-up on {} "
-                       "validation tokens; a loss more than {:g}% above its running minimum is a fluctuation",
-                       rule.warmups, reporting::si(static_cast<double>(settings.warmup_tokens)), rule.evaluations,
-                       reporting::si(static_cast<double>(settings.validation_tokens)), 100 * rule.threshold);
+    return fmt::format(
+        "probes of {} warm-ups of {} layer-averaged tokens, evaluated {} times a warm-up on {} "
+        "validation tokens; a loss more than {:g}% above its running minimum is a fluctuation",
+        rule.warmups, reporting::si(static_cast<double>(settings.warmup_tokens)), rule.evaluations,
+        reporting::si(static_cast<double>(settings.validation_tokens)), 100 * rule.threshold);
 }
 
 std::string limits_text(const experiments::ProbeSettings& settings, const experiments::TrialConfig& config) {
     const double share = static_cast<double>(settings.rule.warmups * settings.warmup_tokens) /
                          static_cast<double>(experiments::budget_layer_tokens(config.train));
-    return fmt::format("A probe sees the first {} warm-ups only, {:.1f}% of this budget: what comes after them, and the "
-                       "final quality, it does not show.", settings.rule.warmups, 100 * std::min(1.0, share));
+    return fmt::format(
+        "A probe sees the first {} warm-ups only, {:.1f}% of this budget: what comes after them, and the "
+        "final quality, it does not show.",
+        settings.rule.warmups, 100 * std::min(1.0, share));
 }
 
 // An axis lies over a case: it would take back what was found.
@@ -113,7 +115,8 @@ void warn_of_axes(const sweeps::Spec& spec, const experiments::Tuning& tuning) {
         for (const experiments::Tuned& tuned : tuning.tuned)
             for (const char* key : {"min", "duration", "steps"})
                 if (axis.path == tuned.own.path + "." + key)
-                    print(fmt::format("The sweep's axis {} lies over this case: take it out of [axes.grid].", axis.path));
+                    print(
+                        fmt::format("The sweep's axis {} lies over this case: take it out of [axes.grid].", axis.path));
 }
 
 int report(const Arguments& arguments, const sweeps::Spec& spec, const sweeps::Point& point,
@@ -134,7 +137,8 @@ int report(const Arguments& arguments, const sweeps::Spec& spec, const sweeps::P
     print("\n" + reporting::render_terminal(cost_table(point.config, tuning, dollars_an_hour), output_width()));
     print(limits_text(settings.probe, point.config) + "\n");
     warn_of_axes(spec, tuning);
-    std::string toml = fmt::format("# {}: {}.\n", sweeps::printable(command_line(arguments)), rule_text(settings.probe));
+    std::string toml =
+        fmt::format("# {}: {}.\n", sweeps::printable(command_line(arguments)), rule_text(settings.probe));
     if (tuning.baseline_rates)
         toml += fmt::format("# The baseline's own best learning rate by the same search: {:g}.\n",
                             *tuning.baseline_rates->best);
@@ -185,8 +189,10 @@ void add_tune(CLI::App& app, Context& context) {
         "tune", "Find the smallest start and the longest duration of a case's techniques, by short probes");
     command->footer(
         "Trains the first warm-ups of the case again and again, each technique alone: the smallest min at its own\n"
-        "duration, then the longest duration at that min, for which the validation loss does not fluctuate. All that was\n"
-        "found is then probed together, and printed as a [[case]] for the sweep file. Of several axes, --set picks the\n"
+        "duration, then the longest duration at that min, for which the validation loss does not fluctuate. All that "
+        "was\n"
+        "found is then probed together, and printed as a [[case]] for the sweep file. Of several axes, --set picks "
+        "the\n"
         "point; without it the first is taken.\n"
         "Exit: 0 found, 1 everything fluctuates, 2 usage, 75 stopped by Ctrl-C with what was found so far printed.");
     experiments::ProbeSettings& probe = arguments->settings.probe;
@@ -198,17 +204,25 @@ void add_tune(CLI::App& app, Context& context) {
     command->add_option("--seed", arguments->seed, "The seed of all probes; default: the sweep's first")
         ->check(CLI::NonNegativeNumber);
     command->add_option("--threshold", probe.rule.threshold, "Share above the running minimum that is a fluctuation")
-        ->capture_default_str()->check(CLI::Range(1e-6, 10.0));
-    command->add_option("--warmups", probe.rule.warmups, "Length of a probe")->capture_default_str()->check(CLI::Range(1, 1000));
+        ->capture_default_str()
+        ->check(CLI::Range(1e-6, 10.0));
+    command->add_option("--warmups", probe.rule.warmups, "Length of a probe")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000));
     command->add_option("--evaluations", probe.rule.evaluations, "Evaluations a warm-up")
-        ->capture_default_str()->check(CLI::Range(1, 1000));
-    command->add_option("--warmup-tokens", arguments->warmup_tokens,
-                        "Layer-averaged tokens of a warm-up; default: train.warmup_tokens")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000));
+    command
+        ->add_option("--warmup-tokens", arguments->warmup_tokens,
+                     "Layer-averaged tokens of a warm-up; default: train.warmup_tokens")
         ->check(CLI::Range(1.0, 1e15));
     command->add_option("--validation-tokens", probe.validation_tokens, "Validation tokens of an evaluation, at most")
-        ->capture_default_str()->check(CLI::PositiveNumber);
-    command->add_option("--learning-rates", arguments->settings.learning_rates,
-                        "Also try so many learning rates, neighbours a factor of 2 apart, for the case and for its baseline")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    command
+        ->add_option(
+            "--learning-rates", arguments->settings.learning_rates,
+            "Also try so many learning rates, neighbours a factor of 2 apart, for the case and for its baseline")
         ->check(CLI::Range(1, 15));
     command->add_option("--slots", arguments->slots, "Where to train, as in deft run: the first slot of it is used");
     command->add_option("--threads", arguments->threads, "Threads")->check(CLI::Range(1, 1024));

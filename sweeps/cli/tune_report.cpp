@@ -14,8 +14,8 @@ namespace deft::cli {
 
 namespace {
 
-using experiments::Tunable;
 using experiments::Projection;
+using experiments::Tunable;
 using experiments::TunedProbe;
 using experiments::Tuning;
 using reporting::Align;
@@ -85,8 +85,14 @@ void set_integer(ConfigNode& tree, const std::string& path, std::int64_t value) 
 
 reporting::Table probe_table(const Tuning& tuning) {
     reporting::Table table;
-    table.columns = {{"probe", Align::left}, {"tried", Align::left}, {"validation\nloss", Align::left}, {"loss at\nthe end"},
-                     {"steps"},              {"input\ntokens"},      {"FLOPs"},                         {"seconds"}};
+    table.columns = {{"probe", Align::left},
+                     {"tried", Align::left},
+                     {"validation\nloss", Align::left},
+                     {"loss at\nthe end"},
+                     {"steps"},
+                     {"input\ntokens"},
+                     {"FLOPs"},
+                     {"seconds"}};
     table.key_columns = 2;
     for (const TunedProbe& tried : tuning.probes) {
         const experiments::Probe& probe = tried.probe;
@@ -133,7 +139,8 @@ reporting::Table cost_table(const experiments::TrialConfig& own, const Tuning& t
 
     reporting::Table table;
     table.caption = "One trial, projected";
-    table.columns = {{"trial", Align::left}, {"steps"}, {"input\ntokens"}, {"FLOPs"}, {"FLOPs against\nthe baseline"}, {"time\n(estimated)"}};
+    table.columns = {{"trial", Align::left}, {"steps"}, {"input\ntokens"}, {"FLOPs"}, {"FLOPs against\nthe baseline"},
+                     {"time\n(estimated)"}};
     if (dollars_an_hour) table.columns.push_back({"cost\n(estimated)"});
     const auto add = [&](const char* name, const Projection& projection) {
         const double seconds = projection.flops / flops_a_second;
@@ -165,8 +172,7 @@ std::string tuned_case_toml(const sweeps::Case& entry, const Tuning& tuning) {
         else
             set_real(tree, path + ".duration", tuned.best.duration);
     }
-    if (tuning.technique_rates)
-        set_real(tree, "train.learning_rate", tuning.config.train.learning_rate);
+    if (tuning.technique_rates) set_real(tree, "train.learning_rate", tuning.config.train.learning_rate);
     const std::string suffix = "-tuned";
     const std::string name = entry.name.ends_with(suffix) ? entry.name : entry.name + suffix;
     ConfigNode top = tree;

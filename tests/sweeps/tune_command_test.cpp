@@ -102,9 +102,18 @@ TEST_CASE("deft tune says what it cannot tune") {
 TEST_CASE("deft tune stopped by Ctrl-C prints what it has") {
     // Long enough to be still at its first probes, whatever the machine.
     const TinySweep sweep(kPlain + test::kBothTechniques);
-    const std::vector<std::string> argv = {DEFT_PROGRAM, "tune", sweep.file.string(), "both", "--root",
-                                           sweep.root.string(), "--set", "train.budget_tokens=400000000",
-                                           "--warmup-tokens", "100000000", "--slots", "cpu:1"};
+    const std::vector<std::string> argv = {DEFT_PROGRAM,
+                                           "tune",
+                                           sweep.file.string(),
+                                           "both",
+                                           "--root",
+                                           sweep.root.string(),
+                                           "--set",
+                                           "train.budget_tokens=400000000",
+                                           "--warmup-tokens",
+                                           "100000000",
+                                           "--slots",
+                                           "cpu:1"};
     test::Process process(argv, sweep.out(), sweep.err());
     // Its corpus is prepared behind the point from where signals are watched.
     REQUIRE(test::wait_until([&] {

@@ -20,7 +20,8 @@ struct Tiny {
     explicit Tiny(const std::string& more = "", const std::string& train = "learning_rate = 2e-3\n") {
         config = parse_trial_config(
             parse_toml("[model]\nlayers = 3\nwidth = 16\nheads = 2\nseqlen = 16\n[data]\nembedded_bytes = 20000\n"
-                       "[train]\nbatch_size = 4\nbudget_tokens = 20480\nwarmup_tokens = 2048\n" + train + more,
+                       "[train]\nbatch_size = 4\nbudget_tokens = 20480\nwarmup_tokens = 2048\n" +
+                           train + more,
                        "t.toml"),
             1, folder.path());
         resolve_data(config);
@@ -61,13 +62,14 @@ TEST_CASE("probe: what it costs is counted as trials and evaluations are") {
     const Projection projection = project(whole);
     CHECK(probe.input_tokens == projection.input_tokens);
     // A forward pass takes a third of a training step on as many tokens.
-    const double evaluation =
-        projection.flops / 3 * static_cast<double>(probe.evaluated_tokens) / static_cast<double>(projection.input_tokens);
+    const double evaluation = projection.flops / 3 * static_cast<double>(probe.evaluated_tokens) /
+                              static_cast<double>(projection.input_tokens);
     CHECK(probe.flops == Approx(projection.flops + evaluation));
 }
 
 TEST_CASE("probe: the same configuration gives the same curve to the last bit, whatever the threads") {
-    Tiny tiny("[curriculum.seqtru]\nmin = 8\ndifficulty_step = 4\nduration = 0.5\n[random_ltd]\nmin = 8\nduration = 0.8\n");
+    Tiny tiny(
+        "[curriculum.seqtru]\nmin = 8\ndifficulty_step = 4\nduration = 0.5\n[random_ltd]\nmin = 8\nduration = 0.8\n");
     tiny.settings.rule.warmups = 1;
     const Probe first = tiny.probe();
     tiny.settings.threads = 2;

@@ -15,15 +15,17 @@ namespace {
 TrialConfig config_with(const std::string& techniques) {
     TrialConfig config = parse_trial_config(
         parse_toml("[model]\nlayers = 4\nwidth = 16\nheads = 2\nseqlen = 32\n[data]\nembedded_bytes = 5000\n"
-                   "[train]\nbatch_size = 4\nbudget_tokens = 12800\n" + techniques,
+                   "[train]\nbatch_size = 4\nbudget_tokens = 12800\n" +
+                       techniques,
                    "t.toml"),
         1, ".");
     resolve_data(config);
     return config;
 }
 
-const std::string kBoth = "[curriculum.seqtru]\nmin = 8\ndifficulty_step = 4\nduration = 0.5\npacing = \"root\"\n"
-                          "[curriculum.voc]\nmin = 5\nsteps = 25\n[random_ltd]\nmin = 16\nstep = 8\nduration = 0.7\n";
+const std::string kBoth =
+    "[curriculum.seqtru]\nmin = 8\ndifficulty_step = 4\nduration = 0.5\npacing = \"root\"\n"
+    "[curriculum.voc]\nmin = 5\nsteps = 25\n[random_ltd]\nmin = 16\nstep = 8\nduration = 0.7\n";
 
 std::vector<Tunable> tunables(const TrialConfig& config) {
     std::vector<std::string> left_out;
