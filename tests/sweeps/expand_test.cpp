@@ -94,7 +94,7 @@ TEST_CASE("Overrides lie over defaults and cases") {
         CHECK(point.config.train.learning_rate == 0.25);
         // A technique's setting does not switch the technique on.
         CHECK(point.config.curriculum.has_value() == (point.case_name == "cl"));
-        if (point.config.curriculum) CHECK(point.config.curriculum->find("seqtru")->min == 16);
+        if (point.config.curriculum) CHECK(point.config.curriculum->find("seqtru")->growth.min == 16);
     }
     options.overrides = {"random_ltd.min=8"};
     CHECK_THAT(wrong(kHead + kCases, options), ContainsSubstring("no case of x has [random_ltd]"));
@@ -107,7 +107,7 @@ TEST_CASE("A technique's axis multiplies only the cases that have it") {
     CHECK(loaded.points.size() == 6);
     CHECK(loaded.points[0].axes.empty());
     CHECK(loaded.points[0].name() == "baseline/1");
-    CHECK(loaded.points[2].config.curriculum->find("seqtru")->duration == 0.25);
+    CHECK(loaded.points[2].config.curriculum->find("seqtru")->growth.duration == 0.25);
 }
 
 TEST_CASE("Trials run in blocks of a seed, shuffled by the sweep alone") {
