@@ -106,6 +106,7 @@ TrialConfig with_tunable_alone(const TrialConfig& config, const Tunable& tunable
 TrialConfig without_techniques(const TrialConfig& config) {
     Json json = to_json(config);
     keep_techniques(json, [](const std::string&) { return false; });
+    for (const char* batches : {"batch_ramp", "variable_batch"}) json.erase(batches);
     return from_json(json);
 }
 

@@ -31,7 +31,7 @@ std::vector<Tunable> tunables_of(const TrialConfig& config, std::vector<std::str
 TrialConfig with_tunable(const TrialConfig& config, const Tunable& tunable);
 // The same with no other technique than this one.
 TrialConfig with_tunable_alone(const TrialConfig& config, const Tunable& tunable);
-// The trial without curriculum and routing.
+// The trial without curriculum, routing and batches that change their size.
 TrialConfig without_techniques(const TrialConfig& config);
 
 TrialConfig with_learning_rate(const TrialConfig& config, double rate);

@@ -51,7 +51,7 @@ TEST_CASE("seqreo_voc orders by length, then by rarity, whatever the samples") {
     CHECK_THROWS_WITH(token_rarity(count, std::numeric_limits<std::int32_t>::max() - 1), ContainsSubstring("seqreo_voc"));
 }
 
-TEST_CASE("-ln p in fixed point is within half a unit of the logarithm") {
+TEST_CASE("rarity in fixed point is within half a unit of the logarithm") {
     const std::vector<std::uint64_t> count = {1, 2, 3, 1ULL << 40, 12345, 0};
     const TokenRarity rarity = token_rarity(count, 8);
     const double total = 1 + 2 + 3 + std::ldexp(1, 40) + 12345 + 1;

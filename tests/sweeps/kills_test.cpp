@@ -34,6 +34,9 @@ step = 4
 duration = 0.8
 )toml";
 
+// One trial, long enough to be met while it trains.
+const std::vector<std::string> kLong = {"--only", "plain", "--set", "train.budget_tokens=400_000"};
+
 pid_t any_trial(const TinySweep& sweep, pid_t driver, std::mt19937& random) {
     std::vector<pid_t> trials;
     for (const pid_t pid : sweep.processes())
@@ -89,11 +92,11 @@ TEST_CASE("Thirty kills of trials and drivers at random moments change no bit") 
 
 TEST_CASE("A damaged newest checkpoint gives way to the one before, and the run says so") {
     const TinySweep undisturbed(kCases);
-    REQUIRE(undisturbed.run({"--only", "plain"}).exit_code == kExitOk);
+    REQUIRE(undisturbed.run(kLong).exit_code == kExitOk);
 
     const TinySweep sweep(kCases);
     for (int i = 0; i < 2; ++i) {
-        Process driver = sweep.start({"--only", "plain"});
+        Process driver = sweep.start(kLong);
         const pid_t trial = sweep.freeze_trial();
         REQUIRE(trial > 0);
         driver.signal(SIGTERM);
@@ -108,7 +111,7 @@ TEST_CASE("A damaged newest checkpoint gives way to the one before, and the run 
     REQUIRE(checkpoints.size() >= 2);
     std::filesystem::resize_file(checkpoints.back() / "model.safetensors", 1000);
 
-    const Ran ran = sweep.run({"--only", "plain", "--progress", "plain"});
+    const Ran ran = sweep.run({"--only", "plain", "--set", "train.budget_tokens=400_000", "--progress", "plain"});
     CHECK(ran.exit_code == kExitOk);
     CHECK_THAT(ran.err, ContainsSubstring("passed over") && ContainsSubstring("is damaged"));
     CHECK(sweep.measured() == undisturbed.measured());
@@ -116,7 +119,7 @@ TEST_CASE("A damaged newest checkpoint gives way to the one before, and the run 
 
 TEST_CASE("A trial that is asked to stop saves a checkpoint, exits with 75 and goes on from there") {
     const TinySweep sweep(kCases);
-    Process driver = sweep.start({"--only", "plain"});
+    Process driver = sweep.start(kLong);
     const pid_t trial = sweep.freeze_trial();
     REQUIRE(trial > 0);
     ::kill(trial, SIGTERM);
