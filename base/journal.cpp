@@ -65,6 +65,13 @@ class Fields {
         }
     }
 
+    void read(const char* name, std::vector<double>& out) const {
+        const Json& value = field(name);
+        const auto is_number = [](const Json& item) { return item.is_number(); };
+        if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_number)) fail(name, "is no array of numbers");
+        out = value.get<std::vector<double>>();
+    }
+
     void read_one_of(const char* name, std::initializer_list<std::string_view> allowed, std::string& out) const {
         read(name, out);
         for (std::string_view word : allowed)
@@ -153,6 +160,17 @@ Json to_json(const TrainPoint& record) {
             {"kept_tokens", record.kept_tokens}};
 }
 
+Json to_json(const Sampling& record) {
+    return {{"type", "sampling"},
+            {"step", record.step},
+            {"pool", record.pool},
+            {"samples_drawn", record.samples_drawn},
+            {"samples_repeated", record.samples_repeated},
+            {"tokens_cut", record.tokens_cut},
+            {"tokens_padded", record.tokens_padded},
+            {"epochs", record.epochs}};
+}
+
 Json to_json(const Evaluation& record) {
     return {{"type", "evaluation"},
             {"step", record.step},
@@ -222,6 +240,17 @@ void from_json(const Json& line, TrainPoint& record) {
     fields.read("tokens_per_second", record.tokens_per_second);
     fields.read("seqlen", record.seqlen);
     fields.read("kept_tokens", record.kept_tokens);
+}
+
+void from_json(const Json& line, Sampling& record) {
+    const Fields fields(line, "sampling");
+    fields.read("step", record.step);
+    fields.read("pool", record.pool);
+    fields.read("samples_drawn", record.samples_drawn);
+    fields.read("samples_repeated", record.samples_repeated);
+    fields.read("tokens_cut", record.tokens_cut);
+    fields.read("tokens_padded", record.tokens_padded);
+    fields.read("epochs", record.epochs);
 }
 
 void from_json(const Json& line, Evaluation& record) {
@@ -320,6 +349,7 @@ void Writer::write(const Record& record) {
 
 template void Writer::write(const Started&);
 template void Writer::write(const TrainPoint&);
+template void Writer::write(const Sampling&);
 template void Writer::write(const Evaluation&);
 template void Writer::write(const Artifact&);
 template void Writer::write(const Lease&);

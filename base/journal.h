@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/json_fwd.h"
 
@@ -39,6 +40,18 @@ struct TrainPoint {
     double tokens_per_second = 0;
     std::int64_t seqlen = 0;
     std::int64_t kept_tokens = 0;
+};
+
+// What has been drawn from the training samples, up to and including a step.
+struct Sampling {
+    std::int64_t step = 0;
+    std::int64_t pool = 0;              // samples that are admitted at this step
+    std::int64_t samples_drawn = 0;
+    std::int64_t samples_repeated = 0;  // of these, how many had been drawn before
+    std::int64_t tokens_cut = 0;        // of the drawn samples, left out by truncation
+    std::int64_t tokens_padded = 0;     // processed, and standing for nothing
+    // Draws a sample, of each tenth of the samples in the order in which a curriculum admits them, the first first.
+    std::vector<double> epochs;
 };
 
 // One score of one task.
@@ -90,6 +103,7 @@ struct Ended {
 // One line each: {"type": "...", fields by the names above}.
 Json to_json(const Started& record);
 Json to_json(const TrainPoint& record);
+Json to_json(const Sampling& record);
 Json to_json(const Evaluation& record);
 Json to_json(const Artifact& record);
 Json to_json(const Lease& record);
@@ -98,6 +112,7 @@ Json to_json(const Ended& record);
 // Errors: io, for a line of another type or with a field missing.
 void from_json(const Json& line, Started& record);
 void from_json(const Json& line, TrainPoint& record);
+void from_json(const Json& line, Sampling& record);
 void from_json(const Json& line, Evaluation& record);
 void from_json(const Json& line, Artifact& record);
 void from_json(const Json& line, Lease& record);

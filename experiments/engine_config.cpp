@@ -90,6 +90,14 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
     return trainer;
 }
 
+std::map<std::string, engine::Pacing> difficulty_pacings(const TrialConfig& config) {
+    std::map<std::string, engine::Pacing> pacings;
+    if (config.curriculum)
+        for (const CurriculumMetric& metric : config.curriculum->metrics)
+            if (orders_samples(metric)) pacings[metric.metric] = pacing_of(metric.growth, baseline_steps_of(config));
+    return pacings;
+}
+
 void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const Dataset& dataset) {
     if (!config.curriculum) return;
     for (const CurriculumMetric& metric : config.curriculum->metrics)

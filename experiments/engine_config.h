@@ -1,6 +1,9 @@
 #pragma once
 // The trial's configuration in the engine's terms.
 
+#include <map>
+#include <string>
+
 #include "engine/train/trainer.h"
 #include "experiments/config.h"
 #include "experiments/datasets/load.h"
@@ -12,6 +15,9 @@ engine::TrainerConfig trainer_config(const TrialConfig& config);
 
 // Where the trial computes: on that device, in its dtype.
 engine::Backend backend_of(const TrialConfig& config, engine::Device device, int threads);
+
+// By metric, how the difficulty grows up to which samples are admitted; its clock shows step + 1.
+std::map<std::string, engine::Pacing> difficulty_pacings(const TrialConfig& config);
 
 // Adds what needs the corpus: the order of its samples by difficulty. Errors: io.
 void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const Dataset& dataset);

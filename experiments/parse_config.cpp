@@ -11,6 +11,7 @@
 #include "engine/data_efficiency/routing/routing.h"
 #include "experiments/config.h"
 #include "experiments/datasets/catalogue.h"
+#include "experiments/engine_config.h"
 #include "experiments/evaluation/task.h"
 #include "experiments/parse_techniques.h"
 
@@ -161,6 +162,26 @@ void parse_checkpoint(TableReader table, CheckpointConfig& checkpoint) {
 
 }  // namespace
 
+namespace {
+
+// A model that ends its budget on cut rows has never seen its full length.
+void require_full_length(const TableReader& root, const TrialConfig& config) {
+    const engine::TrainerConfig trainer = trainer_config(config);
+    const engine::Techniques& techniques = trainer.techniques;
+    if (!techniques.seqtru && !techniques.seqres) return;
+    const engine::Counts end =
+        engine::run_schedule(trainer.model, techniques, trainer.batch_size, trainer.budget_layer_tokens);
+    const engine::StepPlan last = engine::plan_step(techniques, end.steps - 1, trainer.batch_size);
+    if (last.seqlen < techniques.seqlen)
+        root.refuse("curriculum",
+                    fmt::format("grows the length until step {}, and the budget ends after {}, at a length of {}",
+                                (techniques.seqtru ? *techniques.seqtru : *techniques.seqres).duration, end.steps,
+                                last.seqlen),
+                    "shorten its duration or steps, or raise train.budget_tokens");
+}
+
+}  // namespace
+
 TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder) {
     TrialConfig config;
     config.seed = seed;
@@ -195,6 +216,7 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     reader.optional("log_every", config.log_every);
     reader.require_at_least("log_every", config.log_every, 1);
     reader.finish();
+    require_full_length(reader, config);
     return config;
 }
 

@@ -81,6 +81,13 @@ journal::TrainPoint point_of(const Run& run, const engine::StepResult& result, d
     return point;
 }
 
+journal::Sampling sampling_of(const engine::Trainer& trainer) {
+    const engine::SamplingStatistics statistics = trainer.sampling();
+    const engine::Counts& counts = trainer.counts();
+    return {counts.steps,      statistics.pool,    statistics.drawn,      statistics.repeated,
+            counts.cut_tokens, counts.padding_tokens, {statistics.epochs.begin(), statistics.epochs.end()}};
+}
+
 // A crash after the checkpoint must not find it ahead of the journal.
 SavedCheckpoint save(const Run& run, double seconds) {
     run.journal.sync();
@@ -105,6 +112,7 @@ bool train(const Run& run, journal::Ended& ended) {
             point.tokens_per_second = static_cast<double>(counts.input_tokens - logged_tokens) /
                                       std::max(1e-9, ended.train_seconds - logged_at);
             run.journal.write(point);
+            run.journal.write(sampling_of(run.trainer));
             logged_at = ended.train_seconds;
             logged_tokens = counts.input_tokens;
         }

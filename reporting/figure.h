@@ -27,6 +27,7 @@ struct Figure {
     std::string title, x_title, y_title;
     std::vector<Series> series;
     std::vector<std::string> not_drawn;  // names of series beyond those that a reader can tell apart
+    bool schedule = false;               // planned, not measured: linear axes, no best line
 };
 
 // What the figure shows, in words generated from its data.

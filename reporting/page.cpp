@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "reporting/blocks.h"
+#include "reporting/figures_page.h"
 #include "reporting/html_text.h"
-#include "reporting/page_style.h"
 #include "reporting/provenance.h"
 #include "reporting/raw_values.h"
 #include "reporting/scale.h"
@@ -23,16 +23,6 @@ std::string counted(std::size_t count, const char* noun) {
 
 std::string title_of(const ReportData& data) {
     return data.about.title.empty() ? "Sweep " + data.sweep.name : data.about.title;
-}
-
-std::string head_html(const ReportData& data) {
-    return fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-        "style-src 'unsafe-inline'; img-src data:\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<title>{}</title>\n<style>{}</style>\n</head>\n",
-        html_escaped(title_of(data)), kPageStyle);
 }
 
 std::string summary_html(const ReportData& data, std::size_t rows) {
@@ -92,10 +82,7 @@ std::string curves_html(const std::vector<Figure>& figures) {
         "<p>Raw points, not smoothed. Colour and marker name the case, the dash its budget; a band spans the least "
         "and the greatest seed; large open markers are validation losses.</p>\n";
     for (const Figure& figure : figures) {
-        out += "<h3>" + html_escaped(figure.title) + "</h3>\n<figure>\n";
-        out += fmt::format("<div class=\"scroll chart\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n",
-                           html_escaped(figure.title), render_svg(figure));
-        out += "<figcaption>" + html_escaped(description(figure)) + "</figcaption>\n</figure>\n";
+        out += figure_html(figure);
         out += "<details><summary>Points as a table</summary>\n" + render_html(figure_table(figure)) + "</details>\n";
     }
     return out;
@@ -107,7 +94,7 @@ std::string render_page(const ReportData& data) {
     const Table table = comparison_table(data.sweep, data.about);
     const std::vector<Variant> variants = variants_of(data.sweep);
     const auto blocks = page_blocks(table);
-    std::string out = head_html(data) + "<body>\n<main>\n" + summary_html(data, variants.size());
+    std::string out = page_head(title_of(data)) + "<body>\n<main>\n" + summary_html(data, variants.size());
     out += comparison_html(table, blocks);
     out += curves_html(curve_figures(variants, data.curves));
     out += "<h2 id=\"cost\">Cost</h2>\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "reporting/axis.h"
 #include "reporting/figure.h"
@@ -34,7 +35,8 @@ Frame frame_of(const Figure& figure) {
                 xs.push_back(point.x);
                 ys.insert(ys.end(), {point.y, point.low, point.high});
             }
-    return {axis_for(xs, kLogX), axis_for(ys, kLogY)};
+    const double never = std::numeric_limits<double>::infinity();
+    return {axis_for(xs, figure.schedule ? never : kLogX), axis_for(ys, figure.schedule ? never : kLogY)};
 }
 
 std::string number(double value) {
@@ -187,6 +189,11 @@ std::string description(const Figure& figure) {
         if (best == nullptr || series.points.back().y < best->points.back().y) best = &series;
     }
     if (best == nullptr) return "No finite points were recorded.";
+    if (figure.schedule)
+        return fmt::format("{} by {}, {} line{}.{}", figure.y_title, figure.x_title, figure.series.size(),
+                           figure.series.size() == 1 ? "" : "s",
+                           figure.not_drawn.empty() ? ""
+                                                    : fmt::format(" {} further rows are not drawn.", figure.not_drawn.size()));
     std::string text = fmt::format(
         "{} goes from at most {} at the start to {} at {} {}: the lowest last point, of {}. {} line{}{}.",
         figure.y_title, score(first), score(best->points.back().y), si(best->points.back().x), figure.x_title,

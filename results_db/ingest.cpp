@@ -58,6 +58,10 @@ class Rows {
           forget_points_(connection, "DELETE FROM train_point WHERE attempt_id = ?1 AND step >= ?2"),
           forget_scores_(connection, "DELETE FROM evaluation WHERE attempt_id = ?1 AND step >= ?2"),
           add_metric_(connection, "INSERT INTO metric (name, unit, better) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"),
+          series_(connection,
+                  "INSERT INTO metric_point (attempt_id, metric_id, step, value, kind) SELECT ?1, id, ?2, ?3, ?4"
+                  " FROM metric WHERE name = ?5 AND unit = ?6 AND better = ?7"
+                  " ON CONFLICT (attempt_id, metric_id, step) DO UPDATE SET value = excluded.value, kind = excluded.kind"),
           score_(
               connection,
               "INSERT INTO evaluation (attempt_id, step, code_id, task, task_version, split, shots, metric_id, value,"
@@ -81,6 +85,18 @@ class Rows {
                     point.wall_ms, point.loss, point.lr, point.grad_norm, point.tokens_per_second, point.seqlen,
                     point.kept_tokens, nonfinite);
         point_.run();
+    }
+
+    // A series of its own for each number.
+    void add(const journal::Sampling& sampling) {
+        add_series(sampling.step, "sampling pool", "samples", static_cast<double>(sampling.pool));
+        add_series(sampling.step, "samples drawn", "samples", static_cast<double>(sampling.samples_drawn));
+        add_series(sampling.step, "samples repeated", "samples", static_cast<double>(sampling.samples_repeated));
+        add_series(sampling.step, "tokens cut", "tokens", static_cast<double>(sampling.tokens_cut));
+        add_series(sampling.step, "tokens padded", "tokens", static_cast<double>(sampling.tokens_padded));
+        for (std::size_t i = 0; i < sampling.epochs.size(); ++i)
+            add_series(sampling.step, fmt::format("epochs, part {} of {} by difficulty", i + 1, sampling.epochs.size()),
+                       "epochs", sampling.epochs[i]);
     }
 
     void add(const journal::Evaluation& score) {
@@ -147,11 +163,16 @@ class Rows {
     }
 
  private:
+    void add_series(std::int64_t step, const std::string& name, const char* unit, double value) {
+        add_metric_.bind(name, unit, "none").run();
+        series_.bind(attempt_, step, value, kind_of(value), name, unit, "none").run();
+    }
+
     Connection& connection_;
     std::int64_t attempt_, code_;
     std::string workdir_, config_hash_;
     std::int64_t last_step_;
-    Statement point_, forget_points_, forget_scores_, add_metric_, score_;
+    Statement point_, forget_points_, forget_scores_, add_metric_, series_, score_;
 };
 
 template <class Record>
@@ -173,6 +194,8 @@ void take_line(const std::string_view text, Rows& rows, IngestResult& result, st
     if (type == "train") {
         result.last_point = read_as<journal::TrainPoint>(line);
         rows.add(*result.last_point);
+    } else if (type == "sampling") {
+        rows.add(read_as<journal::Sampling>(line));
     } else if (type == "evaluation") {
         rows.add(read_as<journal::Evaluation>(line));
     } else if (type == "artifact") {

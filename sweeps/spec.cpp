@@ -317,13 +317,16 @@ Json identity(const ConfigNode& root, const Spec& spec, const SpecOptions& optio
 }  // namespace
 
 const std::vector<std::string>& trial_keys() {
-    static const std::vector<std::string> keys = {"model",      "data", "train",    "curriculum",
-                                                  "random_ltd", "token_bypass", "eval", "checkpoint", "log_every"};
+    static const std::vector<std::string> keys = {
+        "model",      "data",           "train", "curriculum", "random_ltd", "token_bypass",
+        "batch_ramp", "variable_batch", "eval",  "checkpoint", "log_every"};
     return keys;
 }
 
 bool is_technique(std::string_view table) {
-    return table == "curriculum" || table == "random_ltd" || table == "token_bypass";
+    for (const char* technique : {"curriculum", "random_ltd", "token_bypass", "batch_ramp", "variable_batch"})
+        if (table == technique) return true;
+    return false;
 }
 
 const Case* Spec::find_case(const std::string& case_name) const {

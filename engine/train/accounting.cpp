@@ -37,6 +37,8 @@ void advance(Counts& counts, const TransformerConfig& config, const Techniques& 
     counts.steps += 1;
     counts.samples += plan.samples;
     counts.input_tokens += plan.tokens;
+    counts.cut_tokens += plan.samples * techniques.seqlen - plan.tokens;
+    counts.padding_tokens += plan.padding();
     counts.layer_tokens += plan.rows * plan.layer_tokens - plan.padding();
     counts.flops += static_cast<double>(plan.rows) * sample_flops(config, techniques, plan);
 }
@@ -52,6 +54,7 @@ Counts run_schedule(const TransformerConfig& config, const Techniques& technique
 void UniqueTokens::see(std::int64_t sample, std::int64_t length) {
     std::int32_t& longest = longest_[static_cast<std::size_t>(sample)];
     if (length <= longest) return;
+    samples_ += longest == 0;
     count_ += length - longest;
     longest = static_cast<std::int32_t>(length);
 }

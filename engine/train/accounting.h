@@ -1,6 +1,7 @@
 #pragma once
 // What training consumes: the counts that budgets, tables and projections share.
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct Counts {
     std::int64_t input_tokens = 0;  // repeats counted
     std::int64_t layer_tokens = 0;  // layer-averaged
     double flops = 0;
+    std::int64_t cut_tokens = 0;      // of drawn samples, left out by truncation
+    std::int64_t padding_tokens = 0;  // processed beside the input tokens
+    // Of each tenth of the samples in the order of their admission; the trainer's to fill, a schedule has none.
+    std::array<std::int64_t, 10> draws_by_tenth{};
 };
 
 void advance(Counts& counts, const TransformerConfig& config, const Techniques& techniques, const StepPlan& plan);
@@ -38,11 +43,13 @@ class UniqueTokens {
     explicit UniqueTokens(std::int64_t samples) : longest_(static_cast<std::size_t>(samples), 0) {}
     void see(std::int64_t sample, std::int64_t length);
     std::int64_t count() const { return count_; }
+    std::int64_t samples() const { return samples_; }  // distinct ones
     const std::vector<std::int32_t>& by_sample() const { return longest_; }
 
  private:
     std::vector<std::int32_t> longest_;
     std::int64_t count_ = 0;
+    std::int64_t samples_ = 0;
 };
 
 }  // namespace deft::engine

@@ -163,11 +163,15 @@ Json counts_json(const Counts& c) {
             {"samples", c.samples},
             {"input_tokens", c.input_tokens},
             {"layer_tokens", c.layer_tokens},
-            {"flops", c.flops}};
+            {"flops", c.flops},
+            {"cut_tokens", c.cut_tokens},
+            {"padding_tokens", c.padding_tokens},
+            {"draws_by_tenth", c.draws_by_tenth}};
 }
 
 Counts counts_of(const Json& json) {
-    return {json.at("steps"), json.at("samples"), json.at("input_tokens"), json.at("layer_tokens"), json.at("flops")};
+    return {json.at("steps"),      json.at("samples"),        json.at("input_tokens"),  json.at("layer_tokens"),
+            json.at("flops"),      json.at("cut_tokens"),     json.at("padding_tokens"), json.at("draws_by_tenth")};
 }
 
 }  // namespace

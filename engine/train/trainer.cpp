@@ -104,6 +104,25 @@ void Trainer::draw_samples(const StepPlan& plan) {
     for (const Sampler::Draw& draw : draws_) unique_tokens_.see(draw.sample, length);
 }
 
+void Trainer::count_draws() {
+    for (const Sampler::Draw& draw : draws_)
+        ++counts_.draws_by_tenth[static_cast<std::size_t>(draw.rank * 10 / sampler_.samples())];
+}
+
+SamplingStatistics Trainer::sampling() const {
+    SamplingStatistics statistics;
+    statistics.pool = sampler_.pool_size(std::max<std::int64_t>(0, counts_.samples - 1));
+    statistics.drawn = counts_.samples;
+    statistics.repeated = counts_.samples - unique_tokens_.samples();
+    const std::int64_t all = sampler_.samples();
+    for (std::int64_t i = 0; i < 10; ++i) {
+        const std::int64_t size = (all * (i + 1) + 9) / 10 - (all * i + 9) / 10;  // ranks r with floor(10 r / all) = i
+        const auto draws = static_cast<double>(counts_.draws_by_tenth[static_cast<std::size_t>(i)]);
+        statistics.epochs[static_cast<std::size_t>(i)] = size > 0 ? draws / static_cast<double>(size) : 0;
+    }
+    return statistics;
+}
+
 // Reshaped: row `first` begins at token first * T of the step's samples laid end to end.
 void Trainer::copy_rows(std::int64_t first, std::int64_t B, std::int64_t T, std::int32_t* token,
                         std::int32_t* target) const {
@@ -194,6 +213,7 @@ StepResult Trainer::accumulate_gradients() {
 
 void Trainer::update() {
     start_update();
+    count_draws();
     advance(counts_, config_.model, config_.techniques, next_plan());
 }
 
@@ -207,6 +227,7 @@ StepResult Trainer::step() {
                                 result.loss, result.grad_norm),
                     "lower train.learning_rate, lengthen train.warmup_tokens or set train.max_grad_norm",
                     "the weights of the step before");
+    count_draws();
     advance(counts_, config_.model, config_.techniques, result.plan);
     return result;
 }

@@ -39,6 +39,14 @@ struct StepResult {
     double grad_norm = 0;
 };
 
+// What has been drawn so far.
+struct SamplingStatistics {
+    std::int64_t pool = 0;      // samples admitted at the last step
+    std::int64_t drawn = 0;
+    std::int64_t repeated = 0;  // of these, drawn before
+    std::array<double, 10> epochs{};  // draws a sample of each tenth of the samples, in the order of their admission
+};
+
 class Trainer {
  public:
     // `corpus` must outlive the trainer. Errors: memory; config, for a curriculum of another corpus or a model that the
@@ -62,6 +70,7 @@ class Trainer {
     std::int64_t unique_tokens() const { return unique_tokens_.count(); }
     // (samples), the longest prefix of each that was trained on.
     std::vector<std::int32_t> unique_tokens_by_sample() const { return unique_tokens_.by_sample(); }
+    SamplingStatistics sampling() const;
     // Goes on from there; weights and moments are the caller's to restore.
     void restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample);
     Transformer& model() { return *model_; }
@@ -81,6 +90,7 @@ class Trainer {
     // Waits for what was started.
     StepResult read_result();
     void draw_samples(const StepPlan& plan);
+    void count_draws();  // once the step has counted
     // Hands over tokens, targets and ids of rows [first, first + B) of the step.
     void load_micro_batch(const StepPlan& plan, std::int64_t first, std::int64_t B);
     void copy_rows(std::int64_t first, std::int64_t B, std::int64_t T, std::int32_t* token, std::int32_t* target) const;

@@ -8,14 +8,17 @@
 #include <memory>
 #include <optional>
 
+#include "base/files.h"
 #include "base/json.h"
 #include "reporting/axes.h"
+#include "reporting/figures_page.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/spec_options.h"
 #include "sweeps/plan.h"
+#include "sweeps/schedule_figures.h"
 #include "sweeps/text.h"
 
 namespace deft::cli {
@@ -27,6 +30,7 @@ struct Arguments {
     bool memory = false;
     bool json = false;
     bool print_config = false;
+    std::string figures;  // a file to write
 };
 
 std::string or_dash(const std::string& text) {
@@ -128,6 +132,14 @@ int run(const Arguments& arguments) {
         return kExitOk;
     }
     print(reporting::render_terminal(plan_table(plan), output_width()));
+    if (!arguments.figures.empty()) {
+        write_file_atomically(arguments.figures,
+                              reporting::render_figures_page(fmt::format("Schedules of {}, scale {}", plan.sweep, plan.scale),
+                                                             "What each step takes, as planned; nothing was trained. "
+                                                             "Quantities that no case changes are left out.",
+                                                             sweeps::schedule_figures(plan.rows)));
+        print(fmt::format("\nfigures: {}", arguments.figures));
+    }
     if (arguments.memory) {
         print(fmt::format("\nMemory of {}:", points.front().name()));
         print(experiments::memory_table(points.front().config));
@@ -142,6 +154,7 @@ void add_plan(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("plan", "Show what a sweep would train and consume");
     arguments->spec.add_to(*command);
     command->add_flag("--memory", arguments->memory, "List the buffers of the first point");
+    command->add_option("--figures", arguments->figures, "Draw every schedule into this HTML file");
     command->add_flag("--json", arguments->json, "Print the plan as JSON (schema deft-plan/1)");
     command->add_flag("--print-config", arguments->print_config, "Print each point's whole configuration as JSON");
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });

@@ -138,7 +138,7 @@ TEST_CASE("every technique at once: resumed anywhere, the same bits") {
     INFO("seed " << seed);
     TrainerConfig config = tiny_config(4, 13, 6);
     config.seed = seed;
-    config.budget_layer_tokens = 1200;
+    config.budget_layer_tokens = 2600;
     config.techniques.seqtru = Pacing{4, 13, 1, 9, 1};
     config.techniques.routing = random_ltd(4, {3, 13, 1, 12, 1});
     config.techniques.variable_batch = VariableBatch{60, 2, 9};
@@ -159,7 +159,7 @@ TEST_CASE("every technique at once: resumed anywhere, the same bits") {
     Trainer whole(config, corpus, 2);
     std::vector<double> losses;
     while (!whole.done()) losses.push_back(whole.step().loss);
-    REQUIRE(losses.size() > 12);
+    REQUIRE(losses.size() >= 50);
     // A state after k steps, handed to a new trainer.
     Trainer before(config, corpus, 1);
     for (std::size_t k = 0; k < losses.size(); ++k) {
@@ -179,4 +179,70 @@ TEST_CASE("every technique at once: resumed anywhere, the same bits") {
         before.step();
     }
     CHECK(before.done());
+}
+
+TEST_CASE("the statistics of sampling are those of its draws, resumed or not") {
+    TrainerConfig config = tiny_config(4, 13, 6);
+    config.techniques.seqtru = Pacing{5, 13, 1, 8, 1};
+    std::vector<std::int64_t> difficulty;
+    for (std::int64_t i = 0; i < 47; ++i) difficulty.push_back(i * 7 % 47);
+    SampleCurriculum& metric = config.curricula.emplace_back();
+    metric.pacing = {20, 100, 1, 10, 1};
+    metric.index = index_of_values(difficulty);
+    metric.name = "mine";
+    const TokenCorpus corpus = tiny_corpus(13 * 47 + 1, config.model.vocab);
+    Trainer trainer(config, corpus, 1), resumed(config, corpus, 1);
+
+    std::vector<std::int64_t> times(47, 0);
+    for (std::int64_t step = 0; step < 14; ++step) {
+        const StepPlan plan = trainer.step().plan;
+        if (step == 6) resumed.restore(trainer.counts(), trainer.unique_tokens_by_sample());
+        if (step > 6) resumed.step();
+        const std::int64_t percent = step + 1 < 10 ? 20 + 8 * (step + 1) : 100;
+        CHECK(trainer.sampling().pool == 47 * percent / 100);
+        CHECK(plan.samples == 6);
+    }
+    std::int64_t tenths[10] = {}, sizes[10] = {};
+    for (std::int64_t rank = 0; rank < 47; ++rank) ++sizes[rank * 10 / 47];
+    const SamplingStatistics statistics = trainer.sampling();
+    double draws = 0;
+    for (std::size_t i = 0; i < 10; ++i) {
+        tenths[i] = trainer.counts().draws_by_tenth[i];
+        CHECK(statistics.epochs[i] == static_cast<double>(tenths[i]) / static_cast<double>(sizes[i]));
+        draws += static_cast<double>(tenths[i]);
+    }
+    CHECK(draws == 14 * 6);
+    CHECK(statistics.epochs[0] > statistics.epochs[9]);  // the easiest came first
+    CHECK(statistics.drawn == 84);
+    const auto longest = trainer.unique_tokens_by_sample();
+    CHECK(statistics.repeated == 84 - std::count_if(longest.begin(), longest.end(), [](auto n) { return n > 0; }));
+    CHECK(trainer.counts().cut_tokens == 84 * 13 - trainer.counts().input_tokens);
+    CHECK(trainer.counts().draws_by_tenth == resumed.counts().draws_by_tenth);
+    CHECK(resumed.sampling().repeated == statistics.repeated);
+}
+
+TEST_CASE("one, two, three and eight ranks see the same global batch") {
+    const std::uint32_t seed = std::random_device{}();
+    INFO("seed " << seed);
+    SampleCurriculum metric;
+    metric.pacing = {1, 100, 1, 40, 2};
+    std::mt19937 random(seed);
+    std::vector<std::int64_t> difficulty;
+    for (int i = 0; i < 500; ++i) difficulty.push_back(static_cast<std::int64_t>(random() % 90));
+    metric.index = index_of_values(difficulty);
+    const std::int64_t batch = 24, steps = 60;
+    const auto draws_before = [=](std::int64_t step) { return step * batch; };
+    const Sampler whole(seed, admit({&metric, 1}, steps), steps, draws_before);
+    for (const std::int64_t ranks : {1, 2, 3, 8})
+        for (std::int64_t rank = 0; rank < ranks; ++rank) {
+            const Sampler own(seed, admit({&metric, 1}, steps), steps, draws_before);  // a process of its own
+            const std::int64_t share = batch / ranks;
+            std::vector<Sampler::Draw> draws(static_cast<std::size_t>(share));
+            for (const std::int64_t step : {59, 0, 17, 40}) {  // any order, any prefetch
+                const std::int64_t first = step * batch + rank * share;
+                own.fill(first, draws);
+                for (std::int64_t i = 0; i < share; ++i)
+                    REQUIRE(draws[static_cast<std::size_t>(i)].sample == whole.sample_at(first + i));
+            }
+        }
 }

@@ -1,5 +1,6 @@
 // What a sweep costs before it runs: the published setting against counts and hours made by hand.
 
+#include "base/files.h"
 #include "base/json.h"
 #include "sweeps/plan.h"
 
@@ -145,4 +146,18 @@ TEST_CASE("The program prints a plan, and the same as JSON") {
     CHECK(plan.at("rows").size() == 1);
     CHECK(plan.at("rows").at(0).at("steps") == 64);  // 4096 tokens, 4 x 16 a step
     CHECK_THAT(sweep.deft("plan", {"--memory"}).out, ContainsSubstring("workspace"));
+}
+
+TEST_CASE("The program draws the schedules that change, and no others") {
+    const test::TinySweep sweep(
+        "[[case]]\nname = \"plain\"\n[[case]]\nname = \"ramped\"\n"
+        "[case.curriculum.seqtru]\nmin = 4\ndifficulty_step = 4\nduration = 0.5\n[case.batch_ramp]\nmin = 1\nduration = 0.5\n");
+    const std::string file = (sweep.folder.path / "plan.html").string();
+    const test::Ran ran = sweep.deft("plan", {"--figures", file});
+    REQUIRE(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out, ContainsSubstring("figures: " + file));
+    const std::string page = read_file(file);
+    CHECK_THAT(page, ContainsSubstring("<h3>Length</h3>") && ContainsSubstring("<h3>Samples of a step</h3>"));
+    CHECK_THAT(page, !ContainsSubstring("Kept tokens") && !ContainsSubstring("<h3>Difficulty"));
+    CHECK_THAT(page, ContainsSubstring("ramped") && !ContainsSubstring("log scale"));
 }
