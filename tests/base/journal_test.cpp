@@ -56,6 +56,14 @@ TEST_CASE("every journal record survives its line") {
     CHECK(std::isnan(read.standard_error));
     CHECK(read.chance == 0.25);
 
+    const Sampling sampling{7, 90, 300, 12, 40, 5, {3.5, 0}};
+    CHECK(to_json(round_trip(sampling)) == to_json(sampling));
+    CHECK(to_json(sampling)["type"] == "sampling");
+    Json not_numbers = to_json(sampling);
+    not_numbers["epochs"] = {1, "two"};
+    Sampling unread;
+    CHECK_THAT(io_error([&] { from_json(not_numbers, unread); }), ContainsSubstring("no array of numbers"));
+
     const Artifact artifact{"checkpoint", "ckpt/7", "ff", 12, "last", 7};
     CHECK(to_json(round_trip(artifact)) == to_json(artifact));
     const Lease lease{5, 6};

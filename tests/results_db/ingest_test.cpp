@@ -71,6 +71,21 @@ TEST_CASE("a journal's records become rows") {
     CHECK(stored(file, "SELECT lease_until_ms FROM attempt") == 8000);
 }
 
+TEST_CASE("what was drawn becomes a series a number, the later line standing") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db", journal = folder / "journal.jsonl";
+    OneAttempt one(file);
+    const journal::Sampling first{10, 40, 80, 3, 7, 0, {2.5, 0.5}}, second{20, 80, 160, 9, 11, 0, {3, 1}};
+    journal::Sampling again = second;
+    again.samples_repeated = 10;
+    write_text(journal, line(first) + line(second) + line(again));
+    CHECK(one.writer.ingest(one.attempt, journal).lines == 3);
+    CHECK(stored(file, "SELECT count(*) FROM metric_point") == 2 * 7);
+    CHECK(stored(file, "SELECT value FROM metric_point p JOIN metric m ON m.id = p.metric_id"
+                       " WHERE m.name = 'samples repeated' AND p.step = 20") == 10);
+    CHECK(stored(file, "SELECT count(*) FROM metric WHERE name = 'epochs, part 2 of 2 by difficulty'") == 1);
+}
+
 TEST_CASE("ingesting again adds nothing; a torn line waits for its rest") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db", journal = folder / "journal.jsonl";
