@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "base/journal.h"
+#include "base/stopwatch.h"
 #include "engine/train/trainer.h"
 #include "experiments/checkpoints.h"
 #include "experiments/datasets/load.h"
@@ -19,11 +20,6 @@ namespace deft::experiments {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::int64_t now_ms() {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())

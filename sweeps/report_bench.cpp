@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -11,6 +10,7 @@
 #include "base/journal.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/stopwatch.h"
 #include "reporting/page.h"
 #include "results_db/store.h"
 
@@ -20,12 +20,6 @@ namespace {
 
 constexpr const char* kSweep = "bench";
 constexpr std::int64_t kLength = 64;
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 journal::TrainPoint invented_point(int run, int step) {
     journal::TrainPoint point;

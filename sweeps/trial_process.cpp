@@ -11,6 +11,8 @@
 #include <sstream>
 #include <thread>
 
+#include "base/stopwatch.h"
+
 namespace deft::sweeps {
 
 namespace {
@@ -44,7 +46,6 @@ std::string boot_id() {
 }
 
 bool gone_within(const results_db::ProcessIdentity& process, int milliseconds) {
-    using Clock = std::chrono::steady_clock;
     const Clock::time_point end = Clock::now() + std::chrono::milliseconds(milliseconds);
     while (is_running(process)) {
         if (Clock::now() >= end) return false;

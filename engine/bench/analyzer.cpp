@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <limits>
@@ -16,6 +15,7 @@
 
 #include "base/files.h"
 #include "base/mapped_file.h"
+#include "base/stopwatch.h"
 #include "engine/bench/corpus.h"
 #include "engine/data_efficiency/sampling/analyzer.h"
 #include "engine/data_efficiency/sampling/parallel_tasks.h"
@@ -25,11 +25,6 @@ namespace deft::engine {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Of this process, in the kernel too.
 double cpu_seconds() {

@@ -1,23 +1,17 @@
 #include "engine/bench/corpus.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <span>
 #include <vector>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "engine/data/indexed_dataset.h"
 
 namespace deft::engine {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Sums blocks in 32 bits, which vectorise better than 64 and do not overflow: 2^15 x 65535 < 2^31.
 std::uint64_t sum_narrow(const std::uint16_t* token, std::int64_t count) {

@@ -3,23 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "engine/data_efficiency/sampling/sampler.h"
 
 namespace deft::engine {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Value and order of one metric: a keyed permutation is the order, and a thousand samples share a value.
 DifficultyIndex invented_index(std::int64_t samples, std::uint64_t seed) {

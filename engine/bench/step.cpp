@@ -1,8 +1,8 @@
 #include "engine/bench/step.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "base/stopwatch.h"
 #include "engine/train/trainer.h"
 
 namespace deft::engine {
@@ -36,16 +36,14 @@ StepTime time_steps(const StepBench& bench, const Backend& backend, int min_step
     config.optimizer.max_grad_norm = 1;
     Trainer trainer(config, corpus, backend);
 
-    using Clock = std::chrono::steady_clock;
     for (int i = 0; i < 2; ++i) trainer.step();
     std::vector<double> seconds;
     StepTime result;
     const Clock::time_point start = Clock::now();
-    while (static_cast<int>(seconds.size()) < min_steps ||
-           std::chrono::duration<double>(Clock::now() - start).count() < min_seconds) {
+    while (static_cast<int>(seconds.size()) < min_steps || seconds_since(start) < min_seconds) {
         const Clock::time_point before = Clock::now();
         result.loss = trainer.step().loss;
-        seconds.push_back(std::chrono::duration<double>(Clock::now() - before).count());
+        seconds.push_back(seconds_since(before));
     }
     std::sort(seconds.begin(), seconds.end());
     result.seconds = seconds[seconds.size() / 2];

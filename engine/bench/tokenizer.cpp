@@ -1,6 +1,6 @@
 #include "engine/bench/tokenizer.h"
 
-#include <chrono>
+#include "base/stopwatch.h"
 
 namespace deft::engine {
 
@@ -8,12 +8,11 @@ namespace {
 
 template <class Encoder>
 double encoding_rate(Encoder encoder, std::string_view text) {
-    using Clock = std::chrono::steady_clock;
     std::vector<std::int32_t> tokens;
     tokens.reserve(text.size());
     const Clock::time_point start = Clock::now();
     encoder.encode(text, tokens);
-    return static_cast<double>(text.size()) / std::chrono::duration<double>(Clock::now() - start).count();
+    return static_cast<double>(text.size()) / seconds_since(start);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "experiments/tuning/probe.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <utility>
 
+#include "base/stopwatch.h"
 #include "engine/train/trainer.h"
 #include "experiments/engine_config.h"
 #include "experiments/evaluation/scoring.h"
@@ -12,8 +12,6 @@
 namespace deft::experiments {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Of a forward pass alone, which takes a third of a step's, with every token in every layer.
 double evaluation_flops_a_token(const engine::TrainerConfig& trainer) {
@@ -102,7 +100,7 @@ Probe run_probe(const TrialConfig& config, const Dataset& dataset, const ProbeSe
     probe.steps = counts.steps;
     probe.input_tokens = counts.input_tokens;
     probe.flops = counts.flops + static_cast<double>(probe.evaluated_tokens) * evaluation_flops_a_token(trainer);
-    probe.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    probe.seconds = seconds_since(start);
     return probe;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "engine/data_efficiency/sampling/deepspeed_index.h"
 #include "engine/data_efficiency/sampling/value_column.h"
 #include "engine/io/npy.h"
@@ -168,11 +168,10 @@ std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experim
 
 std::vector<DifficultyRow> built_in_rows(const Analysis& analysis, const experiments::Dataset& dataset,
                                          const experiments::AnalysisOptions& options) {
-    using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
     const std::vector<std::string> made =
         experiments::analyse_difficulty(dataset, analysis.metrics, analysis.seqlen, options);
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const double seconds = seconds_since(start);
     std::vector<DifficultyRow> rows;
     for (const std::string& metric : analysis.metrics) {
         rows.push_back({dataset.name,

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/stopwatch.h"
 #include "engine/data/indexed_dataset.h"
 #include "experiments/datasets/load.h"
 #include "experiments/datasets/tokenize.h"
@@ -20,7 +20,6 @@ namespace deft::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 struct TokenizeArguments {
     CorpusArguments corpus;
@@ -36,10 +35,6 @@ struct TrainArguments {
     std::int64_t max_bytes = experiments::kTokenizerTrainingBytes;
     std::string out;
 };
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string bytes_text(std::int64_t bytes) {
     return reporting::si(static_cast<double>(bytes), "B");
