@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "engine/data/mmap_index.h"
 
 namespace deft::engine {
 
@@ -19,20 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kMagic[] = "MMIDIDX\0";  // nine bytes with the closing zero
-constexpr std::size_t kMagicBytes = 9;
-constexpr std::size_t kHeaderBytes = kMagicBytes + 8 + 1 + 8 + 8;
-constexpr std::uint64_t kVersion = 1;
 constexpr std::uint8_t kInt32 = 4, kUint16 = 8;
 constexpr std::int32_t kWideVocab = 65'500;
-
-// The arrays of an .idx file are not aligned: every value is copied out.
-template <class T>
-T load(const std::byte* at) {
-    T value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-}
 
 template <class T>
 void append(std::string& bytes, const T& value) {
@@ -70,31 +59,31 @@ IndexedDataset::IndexedDataset(const fs::path& prefix) : bin_(bin_file(prefix)) 
     const fs::path file = idx_file(prefix);
     const MappedFile index(file);
     const std::span<const std::byte> bytes = index.bytes();
-    if (bytes.size() < kMagicBytes || std::memcmp(bytes.data(), kMagic, kMagicBytes) != 0)
+    if (bytes.size() < kIndexMagicBytes || std::memcmp(bytes.data(), kIndexMagic, kIndexMagicBytes) != 0)
         refuse(file, "no Megatron index: it does not begin with MMIDIDX", "give the prefix of a Megatron dataset");
-    if (bytes.size() < kHeaderBytes) refuse(file, "truncated in its header");
-    const std::byte* at = bytes.data() + kMagicBytes;
-    if (const auto version = load<std::uint64_t>(at); version != kVersion)
-        refuse(file, fmt::format("version {} of the format is not read, only {}", version, kVersion));
-    tokens_.width = width_of(load<std::uint8_t>(at + 8), file);
-    const auto sequences = load<std::uint64_t>(at + 9), borders = load<std::uint64_t>(at + 17);
+    if (bytes.size() < kIndexHeaderBytes) refuse(file, "truncated in its header");
+    const std::byte* at = bytes.data() + kIndexMagicBytes;
+    if (const auto version = load_unaligned<std::uint64_t>(at); version != kIndexVersion)
+        refuse(file, fmt::format("version {} of the format is not read, only {}", version, kIndexVersion));
+    tokens_.width = width_of(load_unaligned<std::uint8_t>(at + 8), file);
+    const auto sequences = load_unaligned<std::uint64_t>(at + 9), borders = load_unaligned<std::uint64_t>(at + 17);
     // Each sequence takes 12 bytes, each border 8; compared so that nothing overflows.
-    const std::uint64_t left = bytes.size() - kHeaderBytes;
+    const std::uint64_t left = bytes.size() - kIndexHeaderBytes;
     if (sequences > left / 12 || borders > (left - 12 * sequences) / 8)
         refuse(file, fmt::format("truncated: {} bytes cannot hold {} sequences and {} document borders", bytes.size(),
                                  sequences, borders));
     if (borders < 1) refuse(file, "no document borders");
 
-    const std::byte* lengths = bytes.data() + kHeaderBytes;
+    const std::byte* lengths = bytes.data() + kIndexHeaderBytes;
     const std::byte* offsets = lengths + 4 * sequences;
     const std::byte* documents = offsets + 8 * sequences;
     const auto count = static_cast<std::int64_t>(sequences);
     sequence_start_.reserve(sequences + 1);
     sequence_start_.push_back(0);
     for (std::int64_t s = 0; s < count; ++s) {
-        const auto length = load<std::int32_t>(lengths + 4 * s);
+        const auto length = load_unaligned<std::int32_t>(lengths + 4 * s);
         if (length < 0) refuse(file, fmt::format("sequence {} has length {}", s, length));
-        require_equal(file, "the byte offset of sequence", s, load<std::int64_t>(offsets + 8 * s),
+        require_equal(file, "the byte offset of sequence", s, load_unaligned<std::int64_t>(offsets + 8 * s),
                       sequence_start_.back() * tokens_.width);
         sequence_start_.push_back(sequence_start_.back() + length);
     }
@@ -107,7 +96,7 @@ IndexedDataset::IndexedDataset(const fs::path& prefix) : bin_(bin_file(prefix)) 
 
     std::int64_t previous = 0;
     for (std::uint64_t d = 0; d < borders; ++d) {
-        const auto sequence = load<std::int64_t>(documents + 8 * d);
+        const auto sequence = load_unaligned<std::int64_t>(documents + 8 * d);
         if (sequence < previous || sequence > count)
             refuse(file, fmt::format("document {} begins at sequence {} of {}", d, sequence, count));
         first_sequence_.push_back(sequence);
@@ -174,9 +163,9 @@ void IndexedDatasetWriter::finish() {
         throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", bin_file(prefix_).string(),
                                                std::generic_category().message(error)),
                     "free some space, or choose another folder");
-    std::string bytes(kMagic, kMagicBytes);
+    std::string bytes(kIndexMagic, kIndexMagicBytes);
     const std::uint64_t sequences = lengths_.size();
-    append(bytes, kVersion);
+    append(bytes, kIndexVersion);
     append(bytes, width_ == 2 ? kUint16 : kInt32);
     append(bytes, sequences);
     append(bytes, static_cast<std::uint64_t>(borders_.size()));

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "engine/data/indexed_dataset.h"
+#include "engine/data/mmap_index.h"
 
 namespace deft::engine {
 
@@ -23,23 +24,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kMagic[] = "MMIDIDX\0";  // nine bytes with the closing zero
-constexpr std::size_t kMagicBytes = 9;
-constexpr std::size_t kHeaderBytes = kMagicBytes + 8 + 1 + 8 + 8;
-constexpr std::uint64_t kVersion = 1;
 constexpr std::int64_t kMostInARow = std::numeric_limits<std::int32_t>::max();
 // By DeepSpeed's code less one.
 constexpr std::array<NumberType, 8> kTypes = {
     {{'u', 1}, {'i', 1}, {'i', 2}, {'i', 4}, {'i', 8}, {'u', 2}, {'u', 4}, {'u', 8}}};
 constexpr std::uint8_t kUnsigned32 = 7;
-
-// The arrays of an .idx file are not aligned: every value is copied out.
-template <class T>
-T load(const std::byte* at) {
-    T value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-}
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& why, const std::string& fix = {}) {
     throw Error(ErrorKind::io, fmt::format("{}: {}", file.string(), why),
@@ -47,7 +36,7 @@ T load(const std::byte* at) {
 }
 
 const std::byte* lengths_of(const MappedFile& idx) {
-    return idx.bytes().data() + kHeaderBytes;
+    return idx.bytes().data() + kIndexHeaderBytes;
 }
 
 // Checks the rows' lengths and offsets and gives the number of all elements.
@@ -56,9 +45,9 @@ std::int64_t check_rows(const MappedFile& idx, std::int64_t rows, std::int64_t w
     const std::byte* offsets = lengths + 4 * rows;
     std::int64_t elements = 0;  // at most 2^31 for each of 2^60 rows: below 2^63 in any file that exists
     for (std::int64_t row = 0; row < rows; ++row) {
-        const auto length = load<std::int32_t>(lengths + 4 * row);
+        const auto length = load_unaligned<std::int32_t>(lengths + 4 * row);
         if (length < 0) refuse(file, fmt::format("row {} has length {}", row, length));
-        const auto offset = load<std::int64_t>(offsets + 8 * row);
+        const auto offset = load_unaligned<std::int64_t>(offsets + 8 * row);
         if (offset != elements * width)
             refuse(file,
                    fmt::format("row {} begins at byte {}, and elements of {} bytes put it at {}", row, offset, width,
@@ -73,7 +62,7 @@ void check_documents(const MappedFile& idx, std::int64_t rows, std::uint64_t bor
     const std::byte* documents = lengths_of(idx) + 12 * rows;
     std::int64_t previous = 0;
     for (std::uint64_t d = 0; d < borders; ++d) {
-        const auto row = load<std::int64_t>(documents + 8 * d);
+        const auto row = load_unaligned<std::int64_t>(documents + 8 * d);
         if (row < previous || row > rows) refuse(file, fmt::format("document {} begins at row {} of {}", d, row, rows));
         previous = row;
     }
@@ -147,19 +136,19 @@ IndexedRows::IndexedRows(const fs::path& prefix) {
     const fs::path file = idx_file(prefix);
     idx_ = std::make_shared<const MappedFile>(file);
     const std::span<const std::byte> bytes = idx_->bytes();
-    if (bytes.size() < kMagicBytes || std::memcmp(bytes.data(), kMagic, kMagicBytes) != 0)
+    if (bytes.size() < kIndexMagicBytes || std::memcmp(bytes.data(), kIndexMagic, kIndexMagicBytes) != 0)
         refuse(file, "no index of DeepSpeed: it does not begin with MMIDIDX");
-    if (bytes.size() < kHeaderBytes) refuse(file, "truncated in its header");
-    const std::byte* at = bytes.data() + kMagicBytes;
-    if (const auto version = load<std::uint64_t>(at); version != kVersion)
-        refuse(file, fmt::format("version {} of the format is not read, only {}", version, kVersion));
-    const auto code = load<std::uint8_t>(at + 8);
+    if (bytes.size() < kIndexHeaderBytes) refuse(file, "truncated in its header");
+    const std::byte* at = bytes.data() + kIndexMagicBytes;
+    if (const auto version = load_unaligned<std::uint64_t>(at); version != kIndexVersion)
+        refuse(file, fmt::format("version {} of the format is not read, only {}", version, kIndexVersion));
+    const auto code = load_unaligned<std::uint8_t>(at + 8);
     if (code < 1 || code > kTypes.size())
         refuse(file, fmt::format("its elements have type code {}, which is not read", code));
     const NumberType type = kTypes[code - 1U];
-    const auto rows = load<std::uint64_t>(at + 9), borders = load<std::uint64_t>(at + 17);
+    const auto rows = load_unaligned<std::uint64_t>(at + 9), borders = load_unaligned<std::uint64_t>(at + 17);
     // Each row takes 12 bytes, each border 8; compared so that nothing overflows.
-    const std::uint64_t left = bytes.size() - kHeaderBytes;
+    const std::uint64_t left = bytes.size() - kIndexHeaderBytes;
     if (rows > left / 12 || borders != (left - 12 * rows) / 8 || (left - 12 * rows) % 8 != 0)
         refuse(file,
                fmt::format("{} bytes are not those of {} rows and {} document borders", bytes.size(), rows, borders));
@@ -188,7 +177,7 @@ IndexedRows::IndexedRows(const fs::path& prefix) {
 void IndexedRows::for_each_row(const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& take) const {
     std::int64_t first = 0;
     for (std::int64_t row = 0; row < rows_; ++row) {
-        const std::int64_t length = load<std::int32_t>(lengths_of(*idx_) + 4 * row);
+        const std::int64_t length = load_unaligned<std::int32_t>(lengths_of(*idx_) + 4 * row);
         take(row, first, length);
         first += length;
     }
@@ -210,8 +199,8 @@ void write_indexed_rows(const fs::path& prefix, const IntegerColumn& elements, s
 
     const fs::path unfinished = idx_file(prefix).string() + ".tmp";
     OutputFile idx(unfinished);
-    idx.write(kMagic, kMagicBytes);
-    idx.write(kVersion);
+    idx.write(kIndexMagic, kIndexMagicBytes);
+    idx.write(kIndexVersion);
     idx.write(code);
     idx.write(static_cast<std::uint64_t>(rows));
     idx.write(std::uint64_t{2});
