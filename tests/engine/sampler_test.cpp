@@ -1,5 +1,6 @@
 // Curricula over samples: the metric, the order, the phases, and the draws.
 
+#include "engine/data_efficiency/sampling/metric.h"
 #include "engine/data_efficiency/sampling/sampler.h"
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <span>
 
 #include "base/error.h"
-#include "engine/data_efficiency/sampling/vocabulary_rarity.h"
 #include "tests/catch.h"
 
 using namespace deft::engine;
@@ -47,7 +47,7 @@ TEST_CASE("voc is the truncated sum of -ln p over a sample and its last target")
     // Tokens 0 0 1 0 0 0 1 2 0, seqlen 4: samples 0..4 and 4..8 share token 4. Among their ten tokens: 0 seven times, 1
     // twice, 2 once; 3 never, which counts as once. p = 7/11, 2/11, 1/11.
     const TokenCorpus corpus = corpus_of_tokens({0, 0, 1, 0, 0, 0, 1, 2, 0});
-    const std::vector<std::int64_t> rarity = vocabulary_rarity(corpus, 4, 4);
+    const std::vector<std::int64_t> rarity = metric_values(packed_samples(corpus, 4, 4), built_in_metric("voc"));
     REQUIRE(rarity.size() == 2);
     CHECK(rarity[0] == static_cast<std::int64_t>(4 * std::log(11.0 / 7) + std::log(11.0 / 2)));  // 1.81 + 1.70 = 3
     CHECK(rarity[0] == 3);
