@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSchema = "deft-checkpoint/1";
+constexpr const char* kSchema = "deft-checkpoint/2";
 constexpr const char* kManifest = "checkpoint.json";
 constexpr const char* kFiles[] = {"config.json", "model.safetensors", "optimizer.safetensors"};
 constexpr const char* kUniqueTokens = "unique_tokens";
@@ -201,7 +201,12 @@ std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json
 Json verify_checkpoint(const fs::path& folder) {
     const Json manifest = Json::parse(read_file(folder / kManifest), nullptr, false);
     try {
-        if (manifest.at("schema") != kSchema) damaged(folder, "its checkpoint.json is of another schema");
+        const auto schema = manifest.at("schema").get<std::string>();
+        if (schema != kSchema)
+            throw Error(ErrorKind::io,
+                        fmt::format("checkpoint {} was written by another version of deft: it is {}, and this one reads {}",
+                                    folder.string(), schema, kSchema),
+                        "train it again, or use the deft that wrote it");
         const Json& hashes = manifest.at("sha256");
         std::vector<const char*> names(std::begin(kFiles), std::end(kFiles));
         for (const char* name : kBpeFiles)

@@ -152,6 +152,18 @@ TEST_CASE("a damaged checkpoint is refused and changes nothing") {
     CHECK(other.counts().steps == 0);
 }
 
+TEST_CASE("a checkpoint of another version is refused by its name") {
+    const TokenCorpus corpus = tiny_corpus(900, 31);
+    const TemporaryFolder folder;
+    Trainer trainer(tiny_config(), corpus, 1);
+    save_checkpoint(trainer, folder / "c", Json::object(), Tokenizer::bytes());
+    Json manifest = Json::parse(read_file(folder / "c" / "checkpoint.json"));
+    manifest["schema"] = "deft-checkpoint/1";
+    write_file_atomically(folder / "c" / "checkpoint.json", manifest.dump());
+    CHECK_THROWS_WITH(load_checkpoint(trainer, folder / "c"), ContainsSubstring("written by another version of deft") &&
+                                                                  ContainsSubstring("deft-checkpoint/1"));
+}
+
 TEST_CASE("a checkpoint of another model is refused") {
     const TokenCorpus corpus = tiny_corpus(900, 31);
     const TemporaryFolder folder;

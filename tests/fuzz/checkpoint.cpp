@@ -12,8 +12,16 @@ namespace {
 constexpr const char* kFiles[] = {"config.json", "model.safetensors", "optimizer.safetensors"};
 
 std::string manifest() {
-    Json json = {{"schema", "deft-checkpoint/1"},
-                 {"counts", {{"steps", 3}, {"samples", 24}, {"input_tokens", 1536}, {"layer_tokens", 1500}, {"flops", 1e9}}},
+    Json json = {{"schema", "deft-checkpoint/2"},
+                 {"counts",
+                  {{"steps", 3},
+                   {"samples", 24},
+                   {"input_tokens", 1536},
+                   {"layer_tokens", 1500},
+                   {"flops", 1e9},
+                   {"cut_tokens", 12},
+                   {"padding_tokens", 0},
+                   {"draws_by_tenth", {24, 0, 0, 0, 0, 0, 0, 0, 0, 0}}}},
                  {"about", {{"trial", {{"seed", 1}}}}}};
     for (const char* name : kFiles) json["sha256"][name] = sha256_file(fuzz::write(name, name));
     return json.dump(2);
