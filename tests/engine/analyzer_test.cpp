@@ -173,7 +173,7 @@ TEST_CASE("analysis: ids beyond 2^24 stay exact") {
     for (std::int64_t id = (std::int64_t{1} << 24) - 2; id < source.samples; ++id) REQUIRE(index.order[id] == id);
 }
 
-TEST_CASE("analysis: an id is the sample's number, however many samples a task takes") {
+TEST_CASE("analysis: an id is the sample's number, however many samples a task takes", "[reference-defect]") {
     // The reference counted a batch's fields instead of its samples from the second batch on.
     const TemporaryFolder folder;
     std::vector<std::int32_t> tokens(5'000);
@@ -210,7 +210,7 @@ TEST_CASE("analysis: a thread's error ends it with that error") {
     CHECK_THROWS_WITH(map_samples(source, {&bad, 1}, 50, {folder / "parts", {}, 3, 1 << 20, {}}), ContainsSubstring("no such thing"));
 }
 
-TEST_CASE("analysis: parts whose values need different widths and signs are joined") {
+TEST_CASE("analysis: parts whose values need different widths and signs are joined", "[reference-defect]") {
     // The reference asserted that a metric's values had the one type that its script named, which its own did not.
     const TemporaryFolder folder;
     const SampleSource source = packed_samples(corpus_of_tokens({0, 1, 2, 3, 4, 5, 6}), 1, 7);
@@ -226,7 +226,7 @@ TEST_CASE("analysis: parts whose values need different widths and signs are join
     CHECK(std::vector<std::int64_t>(index.order.begin(), index.order.end()) == std::vector<std::int64_t>{5, 2, 0, 1, 3, 4});
 }
 
-TEST_CASE("analysis: any subset of the shards may run, in any order") {
+TEST_CASE("analysis: any subset of the shards may run, in any order", "[reference-defect]") {
     // The reference indexed its processes by their numbers among all, and failed where it was given some of them.
     const TemporaryFolder folder;
     const SampleSource source = packed_samples(random_corpus(2'000, 5), 16, kVocab);

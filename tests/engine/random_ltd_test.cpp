@@ -81,7 +81,7 @@ TEST_CASE("every position is kept equally often") {
     CHECK(chi_square > 0.5);
 }
 
-TEST_CASE("sets of two layers, samples and steps have as much in common as independent ones") {
+TEST_CASE("sets of two layers, samples and steps have as much in common as independent ones", "[reference-defect]") {
     const std::uint64_t seed = std::random_device{}();
     INFO("seed " << seed);
     constexpr std::size_t T = 40, K = 15, B = 2000;

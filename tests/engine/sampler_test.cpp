@@ -125,7 +125,8 @@ TEST_CASE("within a cluster no sample comes again before all have come") {
     }
 }
 
-TEST_CASE("draws are a pure function: any order, any batch split, and another seed draws otherwise") {
+TEST_CASE("draws are a pure function: any order, any batch split, and another seed draws otherwise",
+          "[reference-defect]") {
     const SampleCurriculum curriculum = by_percentile(random_index(300, 1), 40);
     const Sampler a = sampler_of(9, 6, curriculum, 100), b = sampler_of(9, 6, curriculum, 100),
                   c = sampler_of(10, 6, curriculum, 100);

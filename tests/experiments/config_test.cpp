@@ -112,6 +112,11 @@ TEST_CASE("a projection is the schedule run without training") {
     CHECK(projection.memory_bytes > 4 * projection.parameters * 4);  // weights, gradients, two moments
 }
 
+TEST_CASE("a budget that is a whole number of steps has no step more", "[reference-defect]") {
+    CHECK(project(parse("[train]\nbudget_tokens = 102_400\n")).steps == 200);
+    CHECK(project(parse("[train]\nbudget_tokens = 102_401\n")).steps == 201);
+}
+
 TEST_CASE("a missing and an empty corpus are named") {
     TrialConfig config = parse("[data]\ncorpus = \"text\"\ntrain_files = [\"no.txt\"]\nvalid_files = [\"no.txt\"]\n" +
                                std::string(kPlain));

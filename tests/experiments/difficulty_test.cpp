@@ -142,7 +142,8 @@ TEST_CASE("difficulty: shards on one data folder give the index of one machine")
     CHECK(bytes() == whole);
 }
 
-TEST_CASE("difficulty: parts that an earlier analysis of another corpus left are not taken for this one's") {
+TEST_CASE("difficulty: parts that an earlier analysis of another corpus left are not taken for this one's",
+          "[reference-defect]") {
     const TemporaryFolder folder, other_folder;
     Dataset dataset = dataset_of(folder);
     const Dataset other = dataset_of(other_folder, "tulip");
