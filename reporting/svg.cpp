@@ -9,23 +9,34 @@
 #include "reporting/figure.h"
 #include "reporting/html_text.h"
 #include "reporting/numbers.h"
+#include "reporting/text.h"
 
 namespace deft::reporting {
 
 namespace {
 
 constexpr double kWidth = 980, kHeight = 430;
-constexpr double kLeft = 62, kRight = 730, kTop = 14, kBottom = 376;  // of the plot; labels stand right of it
-constexpr double kLabelHeight = 19;
+constexpr double kLeft = 62, kTop = 14, kBottom = 376;   // of the plot; labels stand right of it
+constexpr double kWidestRight = 730, kNarrowestRight = 480;
+constexpr double kLabelHeight = 19, kLabelText = 51;     // text begins so far right of the plot
+constexpr double kCharacter = 7.6;                       // of the widest common system font, on average
 constexpr double kLogX = 1e4, kLogY = 4;
 constexpr std::array<const char*, 4> kDashes = {"", "7 4", "2 3", "10 3 2 3"};
 
 struct Frame {
     Axis x, y;
+    double right = kWidestRight;
 
-    double px(double value) const { return kLeft + place_on(x, value) * (kRight - kLeft); }
+    double px(double value) const { return kLeft + place_on(x, value) * (right - kLeft); }
     double py(double value) const { return kBottom - place_on(y, value) * (kBottom - kTop); }
 };
+
+// Leaves room for the longest label, a name and five digits.
+double right_border(const Figure& figure) {
+    int longest = 0;
+    for (const Series& series : figure.series) longest = std::max(longest, display_width(series.name) + 6);
+    return std::clamp(kWidth - kLabelText - kCharacter * longest, kNarrowestRight, kWidestRight);
+}
 
 Frame frame_of(const Figure& figure) {
     std::vector<double> xs, ys;
@@ -36,7 +47,8 @@ Frame frame_of(const Figure& figure) {
                 ys.insert(ys.end(), {point.y, point.low, point.high});
             }
     const double never = std::numeric_limits<double>::infinity();
-    return {axis_for(xs, figure.schedule ? never : kLogX), axis_for(ys, figure.schedule ? never : kLogY)};
+    return {axis_for(xs, figure.schedule ? never : kLogX), axis_for(ys, figure.schedule ? never : kLogY),
+            right_border(figure)};
 }
 
 std::string number(double value) {
@@ -48,7 +60,7 @@ std::string axes_svg(const Figure& figure, const Frame& frame) {
     std::string grid, labels;
     for (const Tick& tick : ticks(frame.y, 4)) {
         const std::string y = number(frame.py(tick.value));
-        grid += fmt::format("M{} {}H{}", number(kLeft), y, number(kRight));
+        grid += fmt::format("M{} {}H{}", number(kLeft), y, number(frame.right));
         labels += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\" text-anchor=\"end\">{}</text>", number(kLeft - 8), y,
                               tick.text);
     }
@@ -58,13 +70,13 @@ std::string axes_svg(const Figure& figure, const Frame& frame) {
         labels +=
             fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>", x, number(kBottom + 20), tick.text);
     }
-    labels += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}{}</text>", number((kLeft + kRight) / 2),
+    labels += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}{}</text>", number((kLeft + frame.right) / 2),
                           number(kHeight - 8), html_escaped(figure.x_title), frame.x.log ? " (log scale)" : "");
     labels +=
         fmt::format("<text transform=\"translate(14 {}) rotate(-90)\" text-anchor=\"middle\">{}{}</text>",
                     number((kTop + kBottom) / 2), html_escaped(figure.y_title), frame.y.log ? " (log scale)" : "");
     return fmt::format("<path class=\"grid\" d=\"{}\"/>\n<path class=\"frame\" d=\"M{} {}V{}H{}\"/>\n<g>{}</g>\n", grid,
-                       number(kLeft), number(kTop), number(kBottom), number(kRight), labels);
+                       number(kLeft), number(kTop), number(kBottom), number(frame.right), labels);
 }
 
 // Centred on the origin.
@@ -157,17 +169,17 @@ std::vector<Label> labels_of(const Figure& figure, const Frame& frame) {
 std::string label_svg(const Label& label, const Frame& frame) {
     const Series& series = *label.series;
     const CurvePoint& end = end_of(series);
-    const double x = kRight + 14, x_end = frame.px(end.x);
+    const double x = frame.right + 14, x_end = frame.px(end.x);
     std::string out;
     // A leader from afar would cross the other lines; there the sample beside the name has to do.
-    if (kRight - x_end < 40)
+    if (frame.right - x_end < 40)
         out += fmt::format("<path class=\"leader\" d=\"M{} {}L{} {}\"/>", number(x_end + 6), number(frame.py(end.y)),
                            number(x - 2), number(label.y));
     const char* dash = kDashes[series.dash % kDashes.size()];
     out += fmt::format("<path class=\"line\" d=\"M{} {}h30\"{}/>", number(x), number(label.y),
                        *dash == 0 ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
     out += marker_svg(series.style, x + 15, label.y, 3.5);
-    out += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\">{} <tspan class=\"muted\">{}</tspan></text>", number(x + 37),
+    out += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\">{} <tspan class=\"muted\">{}</tspan></text>", number(frame.right + kLabelText),
                        number(label.y), html_escaped(series.name), score(end.y));
     return out;
 }
