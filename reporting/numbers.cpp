@@ -69,6 +69,13 @@ std::string seconds(double value) {
     return fmt::format("{} d {:02} h", hours / 24, hours % 24);
 }
 
+std::string small_seconds(double value) {
+    if (!std::isfinite(value)) return not_finite(value);
+    for (const auto& [scale, unit] : {std::pair{1e9, "ns"}, {1e6, "us"}, {1e3, "ms"}})
+        if (value * scale < 999.5) return fmt::format("{:.{}f} {}", value * scale, decimals(value * scale, 3, 2), unit);
+    return fmt::format("{:.{}f} s", value, decimals(value, 3, 2));
+}
+
 std::string short_seconds(double value) {
     std::string text = seconds(value);
     if (const std::size_t minutes = text.find("min"); minutes != std::string::npos) text.erase(minutes + 1, 2);

@@ -15,6 +15,8 @@ std::string si(double value, const char* unit);
 std::string seconds(double value);
 // The same for table cells: "33.1s", "4m10s", "2h05m", "3d04h".
 std::string short_seconds(double value);
+// Of what may be far below a second: "213 ns", "21.3 us", "3.40 ms", "1.20 s".
+std::string small_seconds(double value);
 // Two significant digits below a dollar, cents above: "$0.00041", "$12.34".
 std::string dollars(double value);
 // "1.00x".

@@ -176,6 +176,11 @@ double Statement::real(int column) const {
     return sqlite3_column_double(statement_, column);
 }
 
+std::span<const std::byte> Statement::blob(int column) const {
+    const auto* data = static_cast<const std::byte*>(sqlite3_column_blob(statement_, column));
+    return {data, data == nullptr ? 0 : static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
 std::string Statement::text(int column) const {
     const unsigned char* bytes = sqlite3_column_text(statement_, column);
     if (bytes == nullptr) return {};

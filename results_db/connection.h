@@ -74,6 +74,7 @@ class Statement {
     std::int64_t integer(int column) const;
     double real(int column) const;
     std::string text(int column) const;
+    std::span<const std::byte> blob(int column) const;  // until the next step
     std::optional<std::int64_t> maybe_integer(int column) const;
     std::optional<double> maybe_real(int column) const;
 

@@ -248,4 +248,8 @@ std::vector<Checkpoint> Reader::checkpoints(const std::string& sweep) const {
     return checkpoints_of_sweep(*impl_->connection, sweep);
 }
 
+std::vector<BenchRow> Reader::benches() const {
+    return read_bench_rows(*impl_->connection);
+}
+
 }  // namespace deft::results_db

@@ -17,5 +17,6 @@ std::span<const Migration> migrations();
 
 extern const char* const kSchemaV1;
 extern const char* const kSchemaV2;
+extern const char* const kSchemaV3;
 
 }  // namespace deft::results_db

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/journal.h"
+#include "results_db/bench_rows.h"
 
 namespace deft::results_db {
 
@@ -159,6 +160,9 @@ class Writer {
     // Attempts still marked leased or running: what a killed driver left.
     std::vector<LiveAttempt> live_attempts() const;
 
+    // All of its results, or none.
+    void add_bench_session(const BenchSession&);
+
     void add_event(const std::string& actor, const std::string& kind, const std::string& ref,
                    const std::string& payload_json);
 
@@ -245,6 +249,7 @@ class Reader {
     // Of every trial of the newest spec of that name, by config hash, in one query each. Trials without any are absent.
     std::map<std::string, TrialCurve> curves(const std::string& sweep) const;
     std::vector<Checkpoint> checkpoints(const std::string& sweep) const;  // by config hash and step
+    std::vector<BenchRow> benches() const;                                // by case and time
 
  private:
     struct Impl;

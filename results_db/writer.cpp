@@ -13,6 +13,7 @@
 #include "results_db/lock.h"
 #include "results_db/open.h"
 #include "results_db/store.h"
+#include "results_db/valid_json.h"
 
 namespace deft::results_db {
 
@@ -49,12 +50,6 @@ std::string boot_id() {
 std::string host_name() {
     std::array<char, 256> name{};
     return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
-// The schema cannot check this itself, see there.
-const std::string& valid_json(const std::string& text, const char* what) {
-    if (!Json::accept(text)) throw Error(ErrorKind::database, fmt::format("{} is no JSON: {}", what, text));
-    return text;
 }
 
 }  // namespace
@@ -298,6 +293,12 @@ std::vector<LiveAttempt> Writer::live_attempts() const {
                         query.text(3),
                         {query.integer(4), query.integer(5), query.text(6)}});
     return live;
+}
+
+void Writer::add_bench_session(const BenchSession& session) {
+    Transaction transaction(*impl_->connection);
+    insert_bench_session(*impl_->connection, session);
+    transaction.commit();
 }
 
 void Writer::add_event(const std::string& actor, const std::string& kind, const std::string& ref,

@@ -1,7 +1,7 @@
 #pragma once
 // Cases of attention.
 
-#include "kernels/cases/op_case.h"
+#include "kernels/cases/case_table.h"
 
 namespace deft::kernels::cases {
 
@@ -11,8 +11,13 @@ struct AttentionShape {
     bool padded = false;
 };
 
-inline std::vector<AttentionShape> attention_shapes() {
+inline std::vector<AttentionShape> attention_shapes(Sizes sizes) {
     std::vector<AttentionShape> shapes;
+    if (sizes == Sizes::model) {
+        for (const ModelSizes& m : model_sizes())
+            for (const std::int64_t T : {m.T, m.kept()}) shapes.push_back({m.B, T, m.H, m.C / m.H, true});
+        return shapes;
+    }
     for (const bool causal : {true, false})
         for (const auto& [B, T, H, d] : {std::array<std::int64_t, 4>{1, 1, 1, 1},
                                          {2, 3, 1, 17},
@@ -86,10 +91,10 @@ inline OpCase attention_backward_case(Draw draw, AttentionShape s) {
     return op;
 }
 
-inline void add_attention_cases(std::vector<OpCase>& all, std::uint64_t seed) {
-    for (const AttentionShape& s : attention_shapes()) {
-        all.push_back(attention_forward_case(Draw(seed, all.size()), s));
-        all.push_back(attention_backward_case(Draw(seed, all.size()), s));
+inline void add_attention_cases(CaseTable& table) {
+    for (const AttentionShape& s : attention_shapes(table.sizes())) {
+        table.add([=](Draw draw) { return attention_forward_case(draw, s); });
+        table.add([=](Draw draw) { return attention_backward_case(draw, s); });
     }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Cases of the embeddings.
 
-#include "kernels/cases/op_case.h"
+#include "kernels/cases/case_table.h"
 
 namespace deft::kernels::cases {
 
@@ -9,7 +9,12 @@ struct EmbeddingShape {
     std::int64_t B, T, C, V, max_T;
 };
 
-inline std::vector<EmbeddingShape> embedding_shapes() {
+inline std::vector<EmbeddingShape> embedding_shapes(Sizes sizes) {
+    if (sizes == Sizes::model) {
+        std::vector<EmbeddingShape> shapes;
+        for (const ModelSizes& m : model_sizes()) shapes.push_back({m.B, m.T, m.C, m.V, m.T});
+        return shapes;
+    }
     return {{1, 1, 1, 1, 1},      {1, 3, 40, 2, 3},     {2, 3, 17, 5, 3},
             {3, 17, 33, 129, 20}, {2, 65, 129, 33, 65}, {8, 64, 64, 257, 64}};
 }
@@ -28,7 +33,8 @@ inline OpCase embedding_forward_case(Draw draw, EmbeddingShape s) {
 
 inline OpCase embedding_backward_case(Draw draw, EmbeddingShape s, Accumulate accumulate) {
     OpCase op;
-    op.name = shape_text("embedding_backward", s.B, s.T, s.C, s.V, s.max_T, accumulate == Accumulate::yes);
+    op.name = shape_text("embedding_backward", s.B, s.T, s.C, s.V, s.max_T) +
+              (accumulate == Accumulate::yes ? " accumulate" : "");
     op.buffers = {gradient(draw, "dwte", s.V * s.C, Accumulate::yes), gradient(draw, "dwpe", s.max_T * s.C, accumulate),
                   draw.input("dout", s.B * s.T * s.C), integer_input("token", draw.integers(s.B * s.T, s.V))};
     op.set_run([=](auto& exec, const auto& b) {
@@ -40,11 +46,11 @@ inline OpCase embedding_backward_case(Draw draw, EmbeddingShape s, Accumulate ac
     return op;
 }
 
-inline void add_embedding_cases(std::vector<OpCase>& all, std::uint64_t seed) {
-    for (const EmbeddingShape& s : embedding_shapes()) {
-        all.push_back(embedding_forward_case(Draw(seed, all.size()), s));
-        all.push_back(embedding_backward_case(Draw(seed, all.size()), s, Accumulate::no));
-        all.push_back(embedding_backward_case(Draw(seed, all.size()), s, Accumulate::yes));
+inline void add_embedding_cases(CaseTable& table) {
+    for (const EmbeddingShape& s : embedding_shapes(table.sizes())) {
+        table.add([=](Draw draw) { return embedding_forward_case(draw, s); });
+        for (const Accumulate accumulate : {Accumulate::no, Accumulate::yes})
+            table.add([=](Draw draw) { return embedding_backward_case(draw, s, accumulate); });
     }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Cases of the head with its cross-entropy.
 
-#include "kernels/cases/op_case.h"
+#include "kernels/cases/case_table.h"
 
 namespace deft::kernels::cases {
 
@@ -9,7 +9,12 @@ struct HeadShape {
     std::int64_t rows, C, V;
 };
 
-inline std::vector<HeadShape> head_shapes() {
+inline std::vector<HeadShape> head_shapes(Sizes sizes) {
+    if (sizes == Sizes::model) {
+        std::vector<HeadShape> shapes;
+        for (const ModelSizes& m : model_sizes()) shapes.push_back({m.head_rows(), m.C, m.V});
+        return shapes;
+    }
     return {{1, 1, 1}, {3, 17, 2}, {17, 33, 129}, {65, 129, 1025}, {300, 33, 257}, {513, 64, 65}};
 }
 
@@ -27,7 +32,7 @@ inline double head_flops(const HeadShape& s) {
 inline OpCase head_loss_train_case(Draw draw, HeadShape s, Accumulate accumulate) {
     const double scale = 0.5;
     OpCase op;
-    op.name = shape_text("head_loss_train", s.rows, s.C, s.V, accumulate == Accumulate::yes);
+    op.name = shape_text("head_loss_train", s.rows, s.C, s.V) + (accumulate == Accumulate::yes ? " accumulate" : "");
     op.buffers = {sum_output("loss", s.rows),
                   output("dx", s.rows * s.C),
                   gradient(draw, "dw", s.V * s.C, accumulate),
@@ -63,11 +68,11 @@ inline OpCase head_loss_case(Draw draw, HeadShape s) {
     return op;
 }
 
-inline void add_head_loss_cases(std::vector<OpCase>& all, std::uint64_t seed) {
-    for (const HeadShape& s : head_shapes()) {
-        all.push_back(head_loss_train_case(Draw(seed, all.size()), s, Accumulate::no));
-        all.push_back(head_loss_train_case(Draw(seed, all.size()), s, Accumulate::yes));
-        all.push_back(head_loss_case(Draw(seed, all.size()), s));
+inline void add_head_loss_cases(CaseTable& table) {
+    for (const HeadShape& s : head_shapes(table.sizes())) {
+        table.add([=](Draw draw) { return head_loss_train_case(draw, s, Accumulate::no); });
+        table.add([=](Draw draw) { return head_loss_train_case(draw, s, Accumulate::yes); });
+        table.add([=](Draw draw) { return head_loss_case(draw, s); });
     }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Cases of layer normalisation, its residual forms and its row-index forms.
 
-#include "kernels/cases/op_case.h"
+#include "kernels/cases/case_table.h"
 
 namespace deft::kernels::cases {
 
@@ -9,7 +9,12 @@ struct StreamShape {
     std::int64_t B, T, K, C;  // K rows of T taken; K == T runs both with and without an index
 };
 
-inline std::vector<StreamShape> stream_shapes() {
+inline std::vector<StreamShape> stream_shapes(Sizes sizes) {
+    if (sizes == Sizes::model) {
+        std::vector<StreamShape> shapes;
+        for (const ModelSizes& m : model_sizes()) shapes.push_back({m.B, m.T, m.kept(), m.C});
+        return shapes;
+    }
     return {{1, 1, 1, 1}, {2, 3, 1, 17}, {3, 17, 5, 33}, {2, 33, 33, 65}, {1, 129, 64, 129}, {8, 64, 32, 64}};
 }
 
@@ -139,18 +144,21 @@ inline OpCase gather_rows_case(Draw draw, StreamShape s) {
     return op;
 }
 
-inline void add_layernorm_cases(std::vector<OpCase>& all, std::uint64_t seed) {
-    for (const StreamShape& s : stream_shapes()) {
-        const auto draw = [&] { return Draw(seed, all.size()); };
+inline void add_layernorm_cases(CaseTable& table) {
+    for (const StreamShape& s : stream_shapes(table.sizes())) {
         for (const bool indexed : {false, true}) {
-            all.push_back(layernorm_forward_case(draw(), s, indexed));
-            all.push_back(residual_forward_case(draw(), s, indexed));
-            all.push_back(layernorm_backward_case(draw(), s, indexed, false, false, Accumulate::no));
-            all.push_back(layernorm_backward_case(draw(), s, indexed, true, false, Accumulate::yes));
+            table.add([=](Draw draw) { return layernorm_forward_case(draw, s, indexed); });
+            table.add([=](Draw draw) { return residual_forward_case(draw, s, indexed); });
+            table.add([=](Draw draw) {
+                return layernorm_backward_case(draw, s, indexed, false, false, Accumulate::no);
+            });
+            table.add([=](Draw draw) {
+                return layernorm_backward_case(draw, s, indexed, true, false, Accumulate::yes);
+            });
         }
-        all.push_back(layernorm_backward_case(draw(), s, false, true, true, Accumulate::no));
-        all.push_back(residual_layernorm_forward_case(draw(), s));
-        all.push_back(gather_rows_case(draw(), s));
+        table.add([=](Draw draw) { return layernorm_backward_case(draw, s, false, true, true, Accumulate::no); });
+        table.add([=](Draw draw) { return residual_layernorm_forward_case(draw, s); });
+        table.add([=](Draw draw) { return gather_rows_case(draw, s); });
     }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Cases of the linear layers.
 
-#include "kernels/cases/op_case.h"
+#include "kernels/cases/case_table.h"
 
 namespace deft::kernels::cases {
 
@@ -20,7 +20,8 @@ inline double linear_flops(const LinearShape& s) {
 // keeps_pre: the pre-activation is written too.
 inline OpCase linear_forward_case(Draw draw, LinearShape s, bool has_bias, bool keeps_pre, Activation act) {
     OpCase op;
-    op.name = shape_text("linear_forward", s.rows, s.in, s.out, has_bias, keeps_pre, act == Activation::gelu);
+    op.name = shape_text("linear_forward", s.rows, s.in, s.out) + (has_bias ? " bias" : "") +
+              (keeps_pre ? " pre" : "") + (act == Activation::gelu ? " gelu" : "");
     op.buffers = {output("y", s.rows * s.out), output("pre", keeps_pre ? s.rows * s.out : 0),
                   draw.input("x", s.rows * s.in), draw.input("w", s.out * s.in, 1 / std::sqrt(s.in)),
                   draw.input("bias", has_bias ? s.out : 0)};
@@ -37,7 +38,7 @@ inline OpCase linear_forward_case(Draw draw, LinearShape s, bool has_bias, bool 
 inline OpCase linear_backward_input_case(Draw draw, LinearShape s, Activation act) {
     OpCase op;
     const bool gelu = act == Activation::gelu;
-    op.name = shape_text("linear_backward_input", s.rows, s.in, s.out, gelu);
+    op.name = shape_text("linear_backward_input", s.rows, s.in, s.out) + (gelu ? " gelu" : "");
     op.buffers = {output("dx", s.rows * s.in), draw.input("dy", s.rows * s.out),
                   draw.input("w", s.out * s.in, 1 / std::sqrt(s.out)), draw.input("pre", gelu ? s.rows * s.in : 0)};
     op.roundings = 2;
@@ -51,7 +52,8 @@ inline OpCase linear_backward_input_case(Draw draw, LinearShape s, Activation ac
 
 inline OpCase linear_backward_weight_case(Draw draw, LinearShape s, bool has_bias, Accumulate accumulate) {
     OpCase op;
-    op.name = shape_text("linear_backward_weight", s.rows, s.in, s.out, has_bias, accumulate == Accumulate::yes);
+    op.name = shape_text("linear_backward_weight", s.rows, s.in, s.out) + (has_bias ? " bias" : "") +
+              (accumulate == Accumulate::yes ? " accumulate" : "");
     op.buffers = {gradient(draw, "dw", s.out * s.in, accumulate),
                   gradient(draw, "dbias", has_bias ? s.out : 0, accumulate), draw.input("dy", s.rows * s.out),
                   draw.input("x", s.rows * s.in)};
@@ -66,18 +68,37 @@ inline OpCase linear_backward_weight_case(Draw draw, LinearShape s, bool has_bia
     return op;
 }
 
-inline void add_linear_cases(std::vector<OpCase>& all, std::uint64_t seed) {
-    for (const LinearShape& s : linear_shapes()) {
-        const auto draw = [&] { return Draw(seed, all.size()); };
-        all.push_back(linear_forward_case(draw(), s, true, true, Activation::gelu));
-        all.push_back(linear_forward_case(draw(), s, true, false, Activation::none));
-        all.push_back(linear_forward_case(draw(), s, false, true, Activation::none));
-        all.push_back(linear_backward_input_case(draw(), s, Activation::gelu));
-        all.push_back(linear_backward_input_case(draw(), s, Activation::none));
-        all.push_back(linear_backward_weight_case(draw(), s, true, Accumulate::yes));
-        all.push_back(linear_backward_weight_case(draw(), s, true, Accumulate::no));
-        all.push_back(linear_backward_weight_case(draw(), s, false, Accumulate::no));
-    }
+// Every linear layer of a block: qkv and projection, up with its GELU, down whose input has one.
+inline void add_block_cases(CaseTable& table, const ModelSizes& m) {
+    const auto layer = [&](LinearShape s, bool gelu_behind, bool gelu_before) {
+        table.add([=](Draw draw) {
+            return linear_forward_case(draw, s, true, gelu_behind, gelu_behind ? Activation::gelu : Activation::none);
+        });
+        table.add([=](Draw draw) {
+            return linear_backward_input_case(draw, s, gelu_before ? Activation::gelu : Activation::none);
+        });
+        table.add([=](Draw draw) { return linear_backward_weight_case(draw, s, true, Accumulate::no); });
+    };
+    layer({m.rows(), m.C, 3 * m.C}, false, false);
+    layer({m.rows(), m.C, m.C}, false, false);
+    layer({m.rows(), m.C, 4 * m.C}, true, false);
+    layer({m.rows(), 4 * m.C, m.C}, false, true);
+}
+
+inline void add_linear_cases(CaseTable& table) {
+    if (table.sizes() == Sizes::model)
+        for (const ModelSizes& m : model_sizes()) add_block_cases(table, m);
+    else
+        for (const LinearShape& s : linear_shapes()) {
+            table.add([=](Draw draw) { return linear_forward_case(draw, s, true, true, Activation::gelu); });
+            table.add([=](Draw draw) { return linear_forward_case(draw, s, true, false, Activation::none); });
+            table.add([=](Draw draw) { return linear_forward_case(draw, s, false, true, Activation::none); });
+            table.add([=](Draw draw) { return linear_backward_input_case(draw, s, Activation::gelu); });
+            table.add([=](Draw draw) { return linear_backward_input_case(draw, s, Activation::none); });
+            table.add([=](Draw draw) { return linear_backward_weight_case(draw, s, true, Accumulate::yes); });
+            table.add([=](Draw draw) { return linear_backward_weight_case(draw, s, true, Accumulate::no); });
+            table.add([=](Draw draw) { return linear_backward_weight_case(draw, s, false, Accumulate::no); });
+        }
 }
 
 }  // namespace deft::kernels::cases

@@ -116,10 +116,18 @@ inline Buffer stored_as(Item item, Buffer buffer) {
     return buffer;
 }
 
+enum class Fill {
+    random,
+    zeros,  // where only names and sizes matter: drawing takes longer than many an op
+};
+
 // Philox draws of one case: (seed, case number) name them.
 class Draw {
  public:
-    Draw(std::uint64_t seed, std::uint64_t number) : seed_(seed), number_(number) {}
+    Draw(std::uint64_t seed, std::uint64_t number, Fill fill = Fill::random)
+        : seed_(seed), number_(number), fill_(fill) {}
+
+    std::uint64_t seed() const { return seed_; }
 
     Buffer input(std::string name, std::int64_t n, double deviation = 1, double mean = 0) {
         return {std::move(name), Role::input, normal(n, deviation, mean)};
@@ -128,12 +136,14 @@ class Draw {
 
     std::vector<float> normal(std::int64_t n, double deviation, double mean) {
         std::vector<float> values(static_cast<std::size_t>(n));
+        if (fill_ == Fill::zeros) return values;
         for (float& value : values) value = static_cast<float>(mean + deviation * philox_normal(next()));
         return values;
     }
     // Uniform in [0, limit).
     std::vector<std::int32_t> integers(std::int64_t n, std::int64_t limit) {
         std::vector<std::int32_t> values(static_cast<std::size_t>(n));
+        if (fill_ == Fill::zeros) return values;
         for (std::int32_t& value : values)
             value = static_cast<std::int32_t>(philox_uniform(next().word[0]) * static_cast<double>(limit));
         return values;
@@ -141,6 +151,7 @@ class Draw {
     // (B, K) ascending positions out of T.
     std::vector<std::int32_t> kept_rows(std::int64_t B, std::int64_t T, std::int64_t K) {
         std::vector<std::int32_t> index(static_cast<std::size_t>(B * K));
+        if (fill_ == Fill::zeros) return index;
         std::vector<std::int64_t> sample(static_cast<std::size_t>(B));
         for (std::int64_t& id : sample) id = next().word[0];
         const std::int32_t layer = 0;
@@ -153,6 +164,7 @@ class Draw {
     PhiloxBlock next() { return philox_block(seed_, RandomPurpose::tests, 0, 0, number_, position_++); }
 
     std::uint64_t seed_, number_;
+    Fill fill_;
     std::uint32_t position_ = 0;
 };
 

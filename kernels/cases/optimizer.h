@@ -1,14 +1,14 @@
 #pragma once
 // Cases of the optimiser step and its sums.
 
-#include "kernels/cases/op_case.h"
+#include "kernels/cases/case_table.h"
 
 namespace deft::kernels::cases {
 
 // keeps_rounded: the new weights are written rounded too.
 inline OpCase adamw_update_case(Draw draw, std::int64_t n, const AdamW& adamw, bool keeps_rounded) {
     OpCase op;
-    op.name = shape_text("adamw_update", n, adamw.step, keeps_rounded);
+    op.name = shape_text("adamw_update", n) + (adamw.max_grad_norm > 0 ? " clip" : "") + (keeps_rounded ? " rounded" : "");
     op.buffers = {stored_as(Item::sum, draw.update("param", n)),
                   stored_as(Item::rounded, output("rounded", keeps_rounded ? n : 0)),
                   stored_as(Item::sum, draw.update("m", n)),
@@ -41,7 +41,7 @@ inline OpCase global_norm_case(Draw draw, std::int64_t n) {
 
 inline OpCase sum_case(Draw draw, std::int64_t n, Accumulate accumulate) {
     OpCase op;
-    op.name = shape_text("sum", n, accumulate == Accumulate::yes);
+    op.name = shape_text("sum", n) + (accumulate == Accumulate::yes ? " accumulate" : "");
     op.buffers = {stored_as(Item::wide, gradient(draw, "total", 1, accumulate)),
                   stored_as(Item::sum, draw.input("x", n, 1, 3))};
     op.set_run([=](auto& exec, const auto& b) { sum(exec, b.wide(0), b.sum(1), n, accumulate); });
@@ -61,9 +61,13 @@ inline OpCase round_to_case(Draw draw, std::int64_t n) {
     return op;
 }
 
-inline void add_optimizer_cases(std::vector<OpCase>& all, std::uint64_t seed) {
-    for (const std::int64_t n : {1, 3, 17, 129, 100003}) {
-        const auto draw = [&] { return Draw(seed, all.size()); };
+inline std::vector<std::int64_t> parameter_counts(Sizes sizes) {
+    if (sizes == Sizes::model) return {1 << 16, 1 << 20, 1 << 22};
+    return {1, 3, 17, 129, 100003};
+}
+
+inline void add_optimizer_cases(CaseTable& table) {
+    for (const std::int64_t n : parameter_counts(table.sizes())) {
         for (const std::int64_t step : {1, 1000}) {
             const AdamW adamw{.lr = 1e-2,
                               .beta1 = 0.9,
@@ -72,12 +76,12 @@ inline void add_optimizer_cases(std::vector<OpCase>& all, std::uint64_t seed) {
                               .weight_decay = 0.1,
                               .step = step,
                               .max_grad_norm = step == 1 ? 1.0 : 0.0};
-            all.push_back(adamw_update_case(draw(), n, adamw, step == 1));
+            table.add([=](Draw draw) { return adamw_update_case(draw, n, adamw, step == 1); });
         }
-        all.push_back(global_norm_case(draw(), n));
-        all.push_back(sum_case(draw(), n, Accumulate::no));
-        all.push_back(sum_case(draw(), n, Accumulate::yes));
-        all.push_back(round_to_case(draw(), n));
+        table.add([=](Draw draw) { return global_norm_case(draw, n); });
+        table.add([=](Draw draw) { return sum_case(draw, n, Accumulate::no); });
+        table.add([=](Draw draw) { return sum_case(draw, n, Accumulate::yes); });
+        table.add([=](Draw draw) { return round_to_case(draw, n); });
     }
 }
 

@@ -2,6 +2,8 @@
 // Runs an op case on a host backend: outputs poisoned with NaN before, every buffer and the workspace between guard
 // words. What a run leaves is compared as doubles, which hold every stored type exactly.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -168,6 +170,29 @@ inline double normalised_error(const std::vector<double>& value, const std::vect
 inline double float_tolerance(const OpCase& op, const Buffer& buffer) {
     constexpr double kUnit = 1.0 / (1 << 7);  // of bf16: a value between two neighbours may go to either
     return buffer.item == Item::rounded ? kUnit * kUnit : op.tolerance;
+}
+
+// What is wrong with the result of a run, in words; empty when nothing is. tolerance(buffer), floor(buffer): of its
+// normalised error.
+template <class Tolerance, class Floor>
+std::string disagreement(const OpCase& op, const RunResult& result, const RunResult& expected,
+                         const Tolerance& tolerance, const Floor& floor) {
+    if (!result.broken_guards.empty()) return op.name + ": written outside or into an input:" + result.broken_guards;
+    for (std::size_t i = 0; i < op.buffers.size(); ++i) {
+        const Buffer& buffer = op.buffers[i];
+        if (buffer.role == Role::input) continue;
+        const double error = normalised_error(result.values[i], expected.values[i], floor(buffer));
+        if (!(error <= tolerance(buffer)))
+            return fmt::format("{}: {} has a normalised error of {:.1e}, allowed is {:.1e}", op.name, buffer.name,
+                               error, tolerance(buffer));
+    }
+    return {};
+}
+// Of a run in float on the host.
+inline std::string disagreement(const OpCase& op, const RunResult& result) {
+    return disagreement(
+        op, result, run_reference(op), [&](const Buffer& buffer) { return float_tolerance(op, buffer); },
+        [](const Buffer& buffer) { return buffer.floor; });
 }
 
 inline bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {

@@ -1,8 +1,6 @@
 #pragma once
 // Runs an op case on a CUDA device, real or emulated, as run.h does on the host.
 
-#include <fmt/format.h>
-
 #include "kernels/cases/run.h"
 #include "kernels/cuda/memory.h"
 
@@ -74,18 +72,10 @@ inline double floor_of(const Buffer& buffer, Activations type) {
 
 // What is wrong with the result of a run, in words; empty when nothing is.
 inline std::string disagreement(const OpCase& op, const RunResult& result, Activations type) {
-    if (!result.broken_guards.empty()) return op.name + ": written outside or into an input:" + result.broken_guards;
-    const RunResult expected = run_reference(as_stored(op, type));
-    for (std::size_t i = 0; i < op.buffers.size(); ++i) {
-        const Buffer& buffer = op.buffers[i];
-        if (buffer.role == Role::input) continue;
-        const double error = normalised_error(result.values[i], expected.values[i], floor_of(buffer, type));
-        const double tolerance = tolerance_of(op, buffer, type);
-        if (!(error <= tolerance))
-            return fmt::format("{}: {} has a normalised error of {:.1e}, allowed is {:.1e}", op.name, buffer.name,
-                               error, tolerance);
-    }
-    return {};
+    return disagreement(
+        op, result, run_reference(as_stored(op, type)),
+        [&](const Buffer& buffer) { return tolerance_of(op, buffer, type); },
+        [&](const Buffer& buffer) { return floor_of(buffer, type); });
 }
 inline std::string disagreement(const cuda::Exec& exec, const OpCase& op, Activations type) {
     return disagreement(op, run_cuda(exec, op, type), type);

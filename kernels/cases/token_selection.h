@@ -1,7 +1,7 @@
 #pragma once
 // Cases of the selection of kept tokens: the same positions on every backend; and of the importance that it may go by.
 
-#include "kernels/cases/op_case.h"
+#include "kernels/cases/case_table.h"
 #include "kernels/entry_loss.h"
 
 namespace deft::kernels::cases {
@@ -12,7 +12,12 @@ struct SelectionShape {
     bool padded = false;
 };
 
-inline std::vector<SelectionShape> selection_shapes() {
+inline std::vector<SelectionShape> selection_shapes(Sizes sizes) {
+    if (sizes == Sizes::model) {
+        std::vector<SelectionShape> shapes;
+        for (const ModelSizes& m : model_sizes()) shapes.push_back({10, m.B, m.T, m.kept()});
+        return shapes;
+    }
     return {
         {1, 1, 1, 1},      {2, 3, 17, 5},           {2, 3, 129, 129},       {1, 2, 256, 1},           {3, 1, 300, 299},
         {2, 2, 1000, 333}, {2, 5, 65, 31, 3, true}, {1, 7, 33, 9, 9, true}, {1, 4, 257, 129, 1, true}};
@@ -28,14 +33,14 @@ inline OpCase selection_case(const char* op_name, const SelectionShape& s, std::
     return op;
 }
 
-inline OpCase select_random_tokens_case(Draw draw, SelectionShape s, std::uint64_t seed) {
+inline OpCase select_random_tokens_case(Draw draw, SelectionShape s) {
     OpCase op = selection_case("select_random_tokens", s, s.layers);
     op.buffers.push_back(integer_input("layer_id", draw.integers(s.layers, 100)));
     op.buffers.push_back(stored_as(Item::id, integer_input("sample_id", draw.integers(s.B, 1 << 20))));
     for (float& id : op.buffers[2].value) id *= 1 << 16;  // beyond 32 bits
     if (s.padded) op.buffers.push_back(lengths(draw, s.B, s.T));
     op.set_run([=](auto& exec, const auto& b) {
-        const RandomKeys keys{seed, 1000, b.index(1), b.id(2), s.B, {s.keep_first, s.padded ? b.index(3) : nullptr}};
+        const RandomKeys keys{draw.seed(), 1000, b.index(1), b.id(2), s.B, {s.keep_first, s.padded ? b.index(3) : nullptr}};
         select_kept_tokens(exec, b.index(0), keys, s.layers * s.B, s.T, s.K);
     });
     op.set_least_bytes();
@@ -66,7 +71,7 @@ inline OpCase select_important_tokens_case(Draw draw, SelectionShape s) {
 inline OpCase add_entry_losses_case(Draw draw, std::int64_t n, std::int64_t V, Accumulate accumulate) {
     const bool adds = accumulate == Accumulate::yes;
     OpCase op;
-    op.name = shape_text("add_entry_losses", n, V) + (adds ? " adds" : "");
+    op.name = shape_text("add_entry_losses", n, V) + (adds ? " accumulate" : "");
     const auto sums = [&](const char* name) {
         Buffer buffer = stored_as(Item::id, output(name, V));
         if (!adds) return buffer;
@@ -109,16 +114,31 @@ inline OpCase update_importance_case(Draw draw, std::int64_t V, double norm) {
     return op;
 }
 
-inline void add_token_selection_cases(std::vector<OpCase>& all, std::uint64_t seed) {
-    for (const SelectionShape& s : selection_shapes()) {
-        all.push_back(select_random_tokens_case(Draw(seed, all.size()), s, seed));
-        all.push_back(select_important_tokens_case(Draw(seed, all.size()), s));
+struct EntryLossSizes {
+    std::int64_t n, V;
+};
+
+inline void add_token_selection_cases(CaseTable& table) {
+    for (const SelectionShape& s : selection_shapes(table.sizes())) {
+        table.add([=](Draw draw) { return select_random_tokens_case(draw, s); });
+        table.add([=](Draw draw) { return select_important_tokens_case(draw, s); });
+    }
+    std::vector<EntryLossSizes> sizes = {{1, 1}, {333, 7}, {65, 700}};
+    std::vector<std::int64_t> vocabularies = {1, 257, 3001};
+    if (table.sizes() == Sizes::model) {
+        sizes.clear();
+        vocabularies.clear();
+        for (const ModelSizes& m : model_sizes()) {
+            if (!vocabularies.empty() && vocabularies.back() == m.V) continue;
+            sizes.push_back({m.rows(), m.V});
+            vocabularies.push_back(m.V);
+        }
     }
     for (const Accumulate accumulate : {Accumulate::no, Accumulate::yes})
-        for (const auto& [n, V] : {std::pair{1, 1}, {333, 7}, {65, 700}})
-            all.push_back(add_entry_losses_case(Draw(seed, all.size()), n, V, accumulate));
-    for (const std::int64_t V : {1, 257, 3001}) all.push_back(update_importance_case(Draw(seed, all.size()), V, 1));
-    all.push_back(update_importance_case(Draw(seed, all.size()), 65, NAN));
+        for (const EntryLossSizes& s : sizes)
+            table.add([=](Draw draw) { return add_entry_losses_case(draw, s.n, s.V, accumulate); });
+    for (const std::int64_t V : vocabularies) table.add([=](Draw draw) { return update_importance_case(draw, V, 1); });
+    if (table.sizes() == Sizes::odd) table.add([](Draw draw) { return update_importance_case(draw, 65, NAN); });
 }
 
 }  // namespace deft::kernels::cases

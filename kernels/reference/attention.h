@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/reference/dot.h"
 #include "kernels/reference/exec.h"
 #include "kernels/types.h"
 
@@ -14,13 +15,6 @@ namespace deft::kernels::reference {
 inline std::int64_t packed_at(std::int64_t b, std::int64_t t, std::int64_t which, std::int64_t h, std::int64_t T,
                               std::int64_t H, std::int64_t d) {
     return (((b * T + t) * 3 + which) * H + h) * d;
-}
-
-template <class Real>
-Real dot(const Real* a, const Real* b, std::int64_t n) {
-    Real sum = 0;
-    for (std::int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
-    return sum;
 }
 
 // The real tokens of sample b; length (B) or null.
@@ -55,7 +49,8 @@ void attention_forward(Exec&, Real* out, Real* lse, const Real* qkv, std::int64_
                 lse[(b * H + h) * T + t] = log_sum;
                 for (std::size_t s = 0; s < seen; ++s) {
                     const Real* v = qkv + packed_at(b, static_cast<std::int64_t>(s), 2, h, T, H, d);
-                    for (std::int64_t i = 0; i < d; ++i) o[i] += std::exp(score[s] - log_sum) * v[i];
+                    const Real p = std::exp(score[s] - log_sum);
+                    for (std::int64_t i = 0; i < d; ++i) o[i] += p * v[i];
                 }
             }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/reference/dot.h"
 #include "kernels/reference/exec.h"
 #include "kernels/types.h"
 
@@ -18,9 +19,8 @@ void row_logits(std::vector<Real>& logits, const Real* x, const Real* w, std::in
                 std::int64_t V) {
     if (target != kIgnoreTarget && (target < 0 || target >= V))
         throw Error(ErrorKind::config, "target " + std::to_string(target) + " lies outside the vocabulary");
-    logits.assign(static_cast<std::size_t>(V), Real(0));
-    for (std::int64_t v = 0; v < V; ++v)
-        for (std::int64_t c = 0; c < C; ++c) logits[static_cast<std::size_t>(v)] += x[c] * w[v * C + c];
+    logits.resize(static_cast<std::size_t>(V));
+    for (std::int64_t v = 0; v < V; ++v) logits[static_cast<std::size_t>(v)] = dot(x, w + v * C, C);
 }
 
 template <class Real>

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/reference/dot.h"
 #include "kernels/reference/exec.h"
 #include "kernels/types.h"
 
@@ -30,8 +31,7 @@ void linear_forward(Exec&, Real* y, Real* pre, const Real* x, const Real* w, con
                     std::int64_t in, std::int64_t out, Activation act) {
     for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t o = 0; o < out; ++o) {
-            Real z = bias == nullptr ? Real(0) : bias[o];
-            for (std::int64_t i = 0; i < in; ++i) z += x[r * in + i] * w[o * in + i];
+            const Real z = (bias == nullptr ? Real(0) : bias[o]) + dot(x + r * in, w + o * in, in);
             if (pre != nullptr) pre[r * out + o] = z;
             y[r * out + o] = act == Activation::gelu ? gelu(z) : z;
         }
@@ -41,30 +41,27 @@ void linear_forward(Exec&, Real* y, Real* pre, const Real* x, const Real* w, con
 template <class Real>
 void linear_backward_input(Exec&, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
                            std::int64_t in, std::int64_t out, Activation act) {
-    for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t i = 0; i < in; ++i) {
-            Real sum = 0;
-            for (std::int64_t o = 0; o < out; ++o) sum += dy[r * out + o] * w[o * in + i];
-            dx[r * in + i] = act == Activation::gelu ? sum * gelu_derivative(pre[r * in + i]) : sum;
-        }
+    for (std::int64_t r = 0; r < rows; ++r) {
+        Real* row = dx + r * in;
+        for (std::int64_t i = 0; i < in; ++i) row[i] = 0;
+        for (std::int64_t o = 0; o < out; ++o)
+            for (std::int64_t i = 0; i < in; ++i) row[i] += dy[r * out + o] * w[o * in + i];
+        for (std::int64_t i = 0; act == Activation::gelu && i < in; ++i) row[i] *= gelu_derivative(pre[r * in + i]);
+    }
 }
 
 // dw (out, in) = or += dy^T x; dbias (out) or null = or += column sums of dy.
 template <class Real>
 void linear_backward_weight(Exec&, Real* dw, Real* dbias, const Real* dy, const Real* x, std::int64_t rows,
                             std::int64_t in, std::int64_t out, Accumulate accumulate) {
-    const bool adds = accumulate == Accumulate::yes;
-    for (std::int64_t o = 0; o < out; ++o) {
-        for (std::int64_t i = 0; i < in; ++i) {
-            Real sum = adds ? dw[o * in + i] : Real(0);
-            for (std::int64_t r = 0; r < rows; ++r) sum += dy[r * out + o] * x[r * in + i];
-            dw[o * in + i] = sum;
+    for (std::int64_t i = 0; accumulate == Accumulate::no && i < out * in; ++i) dw[i] = 0;
+    for (std::int64_t o = 0; accumulate == Accumulate::no && dbias != nullptr && o < out; ++o) dbias[o] = 0;
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t o = 0; o < out; ++o) {
+            const Real dy_ro = dy[r * out + o];
+            for (std::int64_t i = 0; i < in; ++i) dw[o * in + i] += dy_ro * x[r * in + i];
+            if (dbias != nullptr) dbias[o] += dy_ro;
         }
-        if (dbias == nullptr) continue;
-        Real sum = adds ? dbias[o] : Real(0);
-        for (std::int64_t r = 0; r < rows; ++r) sum += dy[r * out + o];
-        dbias[o] = sum;
-    }
 }
 
 inline std::size_t linear_backward_weight_workspace(std::int64_t, std::int64_t, std::int64_t) {

@@ -53,9 +53,9 @@ TEST_CASE("every op agrees with the double reference in bf16 within its stated b
 TEST_CASE("the selection of kept tokens is the CPU's, bit for bit") {
     const std::uint64_t seed = test_seed();
     const cuda::Context context;
-    std::vector<OpCase> selections;
-    add_token_selection_cases(selections, seed);
-    for (const OpCase& op : selections) {
+    CaseTable selections(Sizes::odd);
+    add_token_selection_cases(selections);
+    for (const OpCase& op : made(selections, seed)) {
         INFO(op.name << ", DEFT_TEST_SEED=" << seed);
         CHECK(difference(op, run_cpu(op, 2), run_cuda(context.exec(), op, Activations::f32)) == "");
     }

@@ -33,6 +33,11 @@ TEST_CASE("units take the prefix") {
 }
 
 TEST_CASE("times for cells") {
+    CHECK(small_seconds(2.134e-7) == "213 ns");
+    CHECK(small_seconds(2.134e-5) == "21.3 us");
+    CHECK(small_seconds(3.4e-3) == "3.40 ms");
+    CHECK(small_seconds(0.9996e-3) == "1.00 ms");
+    CHECK(small_seconds(12.34) == "12.3 s");
     CHECK(short_seconds(0.331) == "0.331s");
     CHECK(short_seconds(250) == "4m10s");
     CHECK(short_seconds(7500) == "2h05m");

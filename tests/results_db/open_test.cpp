@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@ using namespace deft::test;
 
 namespace {
 
+const int kNewest = migrations().back().version;
+
 struct Failure {
     bool thrown = false;
     ErrorKind kind{};
@@ -32,7 +35,7 @@ Failure failure_of(const std::function<void()>& body) {
     return {};
 }
 
-void check_fails(const std::function<void()>& body, ErrorKind kind, const char* text) {
+void check_fails(const std::function<void()>& body, ErrorKind kind, const std::string& text) {
     const Failure failure = failure_of(body);
     CHECK(failure.thrown);
     CHECK(failure.kind == kind);
@@ -51,7 +54,7 @@ TEST_CASE("a new database has the schema and the settings") {
     { const Writer writer(file); }
     Connection connection(file, Connection::Mode::write);
     CHECK(connection.integer("PRAGMA application_id") == 0x64656674);
-    CHECK(connection.integer("PRAGMA user_version") == 2);
+    CHECK(connection.integer("PRAGMA user_version") == kNewest);
     CHECK(connection.integer("PRAGMA page_size") == 8192);
     CHECK(connection.text("PRAGMA journal_mode") == "wal");
     CHECK(connection.integer("PRAGMA foreign_keys") == 1);
@@ -60,7 +63,7 @@ TEST_CASE("a new database has the schema and the settings") {
     CHECK(connection.integer("PRAGMA busy_timeout") == 10000);
     CHECK(connection.integer("PRAGMA synchronous") == 1);
     CHECK(connection.text("PRAGMA integrity_check") == "ok");
-    CHECK(connection.integer(name_count("table").c_str()) == 19);
+    CHECK(connection.integer(name_count("table").c_str()) == 22);
     CHECK(connection.integer(name_count("view").c_str()) == 3);
     CHECK(connection.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
                              " AND NOT strict AND name NOT LIKE 'sqlite_%'") == 0);
@@ -285,18 +288,19 @@ TEST_CASE("an older database is copied and migrated") {
     const auto file = folder / "results.db";
     { const OneAttempt one(file); }
     std::vector<Migration> steps(migrations().begin(), migrations().end());
-    steps.push_back({3, "notes", "CREATE TABLE note (text TEXT NOT NULL) STRICT"});
-    check_fails([&] { open_for_reading(file, steps); }, ErrorKind::database, "older schema version 2");
+    steps.push_back({kNewest + 1, "notes", "CREATE TABLE note (text TEXT NOT NULL) STRICT"});
+    check_fails([&] { open_for_reading(file, steps); }, ErrorKind::database, fmt::format("older schema version {}", kNewest));
     {
         const auto connection = open_for_writing(file, steps);
-        CHECK(connection->integer("PRAGMA user_version") == 3);
+        CHECK(connection->integer("PRAGMA user_version") == kNewest + 1);
         CHECK(connection->integer("SELECT count(*) FROM note") == 0);
         CHECK(connection->integer("SELECT count(*) FROM experiment") == 1);
-        CHECK(connection->integer("SELECT count(*) FROM migration") == 3);
+        CHECK(connection->integer("SELECT count(*) FROM migration") == kNewest + 1);
         CHECK(connection->integer("PRAGMA foreign_keys") == 1);
     }
-    CHECK(Reader(folder / "results.db.backup-v2").sweep("quick").trials.size() == 1);
-    CHECK_FALSE(std::filesystem::exists(folder / "results.db.backup-v2.part"));
+    const std::filesystem::path backup = file.string() + fmt::format(".backup-v{}", kNewest);
+    CHECK(Reader(backup).sweep("quick").trials.size() == 1);
+    CHECK_FALSE(std::filesystem::exists(backup.string() + ".part"));
     // To the program of the older version it is now a newer file.
     check_fails([&] { const Writer writer(file); }, ErrorKind::database, "made by a newer deft");
 }
@@ -307,10 +311,10 @@ TEST_CASE("a migration that fails leaves the older database") {
     { const OneAttempt one(file); }
     std::vector<Migration> steps(migrations().begin(), migrations().end());
     SECTION("in its SQL") {
-        steps.push_back({3, "broken", "CREATE TABLE note (x); CREATE TABLE note (x)"});
+        steps.push_back({kNewest + 1, "broken", "CREATE TABLE note (x); CREATE TABLE note (x)"});
     }
     SECTION("in its references") {
-        steps.push_back({3, "broken", "DELETE FROM code"});
+        steps.push_back({kNewest + 1, "broken", "DELETE FROM code"});
     }
     CHECK_THROWS_AS(open_for_writing(file, steps), Error);
     const Connection connection(file, Connection::Mode::write);

@@ -1,0 +1,22 @@
+#pragma once
+// What memory and caches of this machine carry, measured now: the other side of the roofline.
+
+#include <cstdint>
+
+namespace deft::kernels {
+
+// 32 MiB where the system does not say.
+std::int64_t last_level_cache_bytes();
+
+struct MemoryPeak {
+    double read = 0;         // bytes/s, of memory that no cache holds
+    double copy = 0;         // bytes/s read and written together
+    double cached_read = 0;  // bytes/s, of half of each core's L2
+
+    double best() const { return read > copy ? read : copy; }
+};
+
+// The best of several rounds with every thread busy; under a second.
+MemoryPeak measure_memory_peak(int threads);
+
+}  // namespace deft::kernels

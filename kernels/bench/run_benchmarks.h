@@ -1,0 +1,53 @@
+#pragma once
+// Runs benchmark cases with Google Benchmark, and says how near each comes to the roofline of this machine.
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/bench/bench_case.h"
+#include "kernels/bench/peak_fma.h"
+#include "kernels/bench/peak_memory.h"
+
+namespace deft::kernels {
+
+enum class CacheState { hot, cold };
+const char* to_string(CacheState state);
+
+struct BenchSettings {
+    int threads = 1;
+    double min_seconds = 0.05;  // of a repetition
+    int repetitions = 5;
+};
+
+// Ceilings, measured in the same process.
+struct Peaks {
+    FmaPeak fma;
+    MemoryPeak memory;
+
+    // Seconds that a run takes at least: its FLOPs at the FMA peak, or its bytes at the rate of memory; of hot
+    // arguments that fit the last-level cache, at the rate of the L2 caches (Williams et al. 2009).
+    double least_seconds(const PreparedBench& bench, CacheState state) const;
+};
+Peaks measure_peaks(int threads);
+
+// One row: a case in one state of the caches.
+struct BenchResult {
+    std::string name, backend;
+    CacheState state = CacheState::hot;
+    double flops = 0, bytes = 0, least_seconds = 0;  // of one run
+    std::vector<double> seconds;                     // of one run, each repetition's mean
+    std::string wrong;                               // why nothing was timed: what the outputs have wrong
+};
+
+// Each case is prepared, checked and timed before the next is prepared. done(result) is called after each row;
+// google_json or null receives Google Benchmark's JSON, with `context` among it.
+std::vector<BenchResult> run_benchmarks(std::span<const BenchCase> cases, const BenchSettings& settings,
+                                        const Peaks& peaks,
+                                        const std::vector<std::pair<std::string, std::string>>& context,
+                                        std::ostream* google_json, const std::function<void(const BenchResult&)>& done);
+
+}  // namespace deft::kernels

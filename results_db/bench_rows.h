@@ -1,0 +1,46 @@
+#pragma once
+// Benchmarks in the results database.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace deft::results_db {
+
+struct BenchSamples {
+    std::string kernel;              // "linear_forward"
+    std::string impl;                // "cpu"
+    std::string params_json = "{}";  // sizes and variant, caches, threads
+    std::int64_t version = 1;
+    double flops = 0, bytes = 0;
+    std::int64_t code_id = 0;
+    std::string arm = "A";        // of two that are compared
+    std::vector<double> seconds;  // of one run, in the order measured; not empty
+    bool verified = false;        // the output met the reference in the same run
+};
+
+struct BenchSession {
+    std::string mode = "single";  // single | ab | import
+    std::int64_t host_id = 0;
+    std::int64_t started_ms = 0, ended_ms = 0;
+    std::string env_json = "{}", settings_json = "{}";
+    std::vector<BenchSamples> results;
+};
+
+class Connection;
+
+// In the caller's transaction. Errors: database.
+void insert_bench_session(Connection& connection, const BenchSession& session);
+
+// A stored result.
+struct BenchRow {
+    std::string kernel, impl, params_json;
+    std::string session_uid, arm, git_sha, host_fingerprint;
+    std::int64_t started_ms = 0;
+    std::vector<double> seconds;
+    bool verified = false;
+};
+// By case and time.
+std::vector<BenchRow> read_bench_rows(Connection& connection);
+
+}  // namespace deft::results_db

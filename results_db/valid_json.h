@@ -1,0 +1,17 @@
+#pragma once
+// What the schema cannot check itself: SQLite 3.40 refuses json_valid in a CHECK under trusted_schema = OFF.
+
+#include <string>
+
+#include "base/error.h"
+#include "base/json.h"
+
+namespace deft::results_db {
+
+// The text. Errors: database, naming `what`.
+inline const std::string& valid_json(const std::string& text, const char* what) {
+    if (!Json::accept(text)) throw Error(ErrorKind::database, std::string(what) + " is no JSON: " + text);
+    return text;
+}
+
+}  // namespace deft::results_db

@@ -1,0 +1,148 @@
+// deft bench list and deft bench run: every kernel case, beside the roofline of this machine.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "kernels/bench/run_benchmarks.h"
+#include "reporting/numbers.h"
+#include "reporting/table.h"
+#include "sweeps/cli/bench_arguments.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/cli/progress_line.h"
+#include "sweeps/record_bench.h"
+
+namespace deft::cli {
+
+namespace {
+
+using kernels::BenchCase;
+using kernels::BenchResult;
+
+struct RunArguments {
+    std::vector<std::string> patterns;
+    kernels::BenchSettings settings{static_cast<int>(std::max(1u, std::thread::hardware_concurrency())), 0.05, 5};
+    std::string json;
+    std::string root = "deft-runs";
+};
+
+int list(const std::vector<std::string>& patterns) {
+    reporting::Table table;
+    table.columns = {{"case", reporting::Align::left}, {"backend", reporting::Align::left}, {"FLOPs"}, {"bytes"}};
+    for (const BenchCase& bench : chosen_benches(patterns))
+        table.rows.push_back({bench.name, bench.backend, reporting::si(bench.flops), reporting::si(bench.bytes, "B")});
+    table.notes.push_back("Of one run. Each is timed with hot caches and with cold ones: deft bench run -k PATTERN.");
+    print(reporting::render_terminal(table, output_width()));
+    return kExitOk;
+}
+
+void add_row(reporting::Table& table, const BenchResult& row) {
+    if (!row.wrong.empty()) {
+        table.rows.push_back({row.name, to_string(row.state), "wrong output", "-", "-", "-", "-"});
+        return;
+    }
+    const Spread time = spread_of(row.seconds);
+    const auto rate = [&](double work) { return work > 0 ? reporting::si(work / time.median) : "-"; };
+    table.rows.push_back({row.name, to_string(row.state), reporting::small_seconds(time.median),
+                          fmt::format("{:.1f}%", 100 * time.deviation / time.median), rate(row.flops), rate(row.bytes),
+                          fmt::format("{:.0f}%", 100 * row.least_seconds / time.median)});
+}
+
+std::string note_of(const kernels::Peaks& peaks, const RunArguments& arguments) {
+    return fmt::format(
+        "Peaks measured in this run on {} thread(s): {} FMA {}; memory {} read, {} copied; L2 {} "
+        "read.",
+        arguments.settings.threads, peaks.fma.widest_name(), reporting::si(peaks.fma.widest(), "FLOP/s"),
+        reporting::si(peaks.memory.read, "B/s"), reporting::si(peaks.memory.copy, "B/s"),
+        reporting::si(peaks.memory.cached_read, "B/s"));
+}
+
+int run(const RunArguments& arguments) {
+    const std::vector<BenchCase> cases = chosen_benches(arguments.patterns);
+    std::ofstream json;
+    if (!arguments.json.empty()) {
+        json.open(arguments.json);
+        if (!json) throw Error(ErrorKind::io, "cannot write " + arguments.json, "choose another file");
+    }
+    sweeps::BenchRecorder recorder(arguments.root);  // before anything is timed: it may be locked
+    ProgressLine line;
+    line.show("measuring the machine's peaks", 0);
+    const kernels::Peaks peaks = kernels::measure_peaks(arguments.settings.threads);
+    std::size_t rows = 0;
+    const std::vector<BenchResult> results = kernels::run_benchmarks(
+        cases, arguments.settings, peaks, sweeps::bench_context(recorder.code(), peaks, arguments.settings.threads),
+        arguments.json.empty() ? nullptr : &json, [&](const BenchResult& row) {
+            line.show(row.name, static_cast<double>(++rows) / static_cast<double>(2 * cases.size()));
+        });
+    line.clear();
+    recorder.record(results, arguments.settings, peaks);
+
+    reporting::Table table;
+    table.caption =
+        fmt::format("{} case(s), {} thread(s), median of {} repetitions of {} s at least", cases.size(),
+                    arguments.settings.threads, arguments.settings.repetitions, arguments.settings.min_seconds);
+    table.columns = {{"case", reporting::Align::left},
+                     {"caches", reporting::Align::left},
+                     {"time"},
+                     {"spread"},
+                     {"FLOP/s"},
+                     {"B/s"},
+                     {"of roofline"}};
+    bool all_right = true;
+    for (const BenchResult& row : results) {
+        add_row(table, row);
+        all_right = all_right && row.wrong.empty();
+        if (!row.wrong.empty()) table.notes.push_back("Wrong output, not timed: " + row.wrong + ".");
+    }
+    table.notes.push_back(note_of(peaks, arguments));
+    table.notes.push_back(
+        "spread: median absolute deviation of the repetitions. cold: arguments in turn, three times the "
+        "last-level cache together. Roofline: the longer of FLOPs at the FMA peak and least bytes at "
+        "memory's rate; of hot arguments that fit the last-level cache, at the L2's.");
+    table.notes.push_back("Every case's outputs were compared with the double-precision reference in this run.");
+    print(reporting::render_terminal(table, output_width()));
+    print(fmt::format("raw repetitions: {}", recorder.file().string()));
+    if (!arguments.json.empty()) {
+        json.flush();
+        if (!json) throw Error(ErrorKind::io, "cannot write all of " + arguments.json, "free some space");
+        print("Google Benchmark's JSON: " + arguments.json);
+    }
+    return all_right ? kExitOk : kExitFailed;
+}
+
+void add_patterns(CLI::App& command, std::vector<std::string>& patterns) {
+    command.add_option("-k,--case", patterns, "Only cases whose name matches, as in 'linear_*'; several are joined");
+}
+
+}  // namespace
+
+void add_bench_run(CLI::App& bench, Context& context) {
+    auto patterns = std::make_shared<std::vector<std::string>>();
+    CLI::App* lists = bench.add_subcommand("list", "The kernel cases that there are");
+    add_patterns(*lists, *patterns);
+    lists->callback([patterns, &context] { context.exit_code = list(*patterns); });
+
+    auto arguments = std::make_shared<RunArguments>();
+    CLI::App* runs = bench.add_subcommand("run", "Time kernel cases, hot and cold, beside this machine's roofline");
+    add_patterns(*runs, arguments->patterns);
+    kernels::BenchSettings& settings = arguments->settings;
+    runs->add_option("--threads", settings.threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
+    runs->add_option("--repetitions", settings.repetitions, "Of each row")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000));
+    runs->add_option("--min-time", settings.min_seconds, "Seconds of a repetition, at least")
+        ->capture_default_str()
+        ->check(CLI::Range(1e-4, 60.0));
+    runs->add_option("--json", arguments->json, "Write Google Benchmark's JSON to this file, too");
+    runs->add_option("--root", arguments->root, "Where results.db is")->capture_default_str();
+    runs->callback([arguments, &context] { context.exit_code = run(*arguments); });
+}
+
+}  // namespace deft::cli

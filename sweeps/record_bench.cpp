@@ -1,0 +1,86 @@
+#include "sweeps/record_bench.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "sweeps/provenance.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::int64_t now_ms() {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+fs::path database_in(const fs::path& root) {
+    make_folder(root);
+    return root / "results.db";
+}
+
+Json peaks_json(const kernels::Peaks& peaks) {
+    return {{"avx2_flops", peaks.fma.avx2_flops},
+            {"avx512_flops", peaks.fma.avx512_flops},
+            {"memory_read", peaks.memory.read},
+            {"memory_copy", peaks.memory.copy},
+            {"cached_read", peaks.memory.cached_read}};
+}
+
+// The load of the last minute; negative where the system does not say.
+double load_average() {
+    double load = -1;
+    return getloadavg(&load, 1) == 1 ? load : -1;
+}
+
+results_db::BenchSamples samples_of(const kernels::BenchResult& row, int threads, std::int64_t code_id) {
+    results_db::BenchSamples samples;
+    const std::size_t slash = row.name.find('/');
+    samples.kernel = row.name.substr(0, slash);
+    samples.impl = row.backend;
+    samples.params_json = canonical_json(Json{{"case", slash == std::string::npos ? "" : row.name.substr(slash + 1)},
+                                              {"caches", to_string(row.state)},
+                                              {"threads", threads}});
+    samples.flops = row.flops;
+    samples.bytes = row.bytes;
+    samples.code_id = code_id;
+    samples.seconds = row.seconds;
+    samples.verified = true;
+    return samples;
+}
+
+}  // namespace
+
+BenchRecorder::BenchRecorder(const fs::path& root)
+    : file_(database_in(root)), writer_(file_), code_(describe_code(DEFT_SOURCE_DIR)), started_ms_(now_ms()) {}
+
+void BenchRecorder::record(std::span<const kernels::BenchResult> results, const kernels::BenchSettings& settings,
+                           const kernels::Peaks& peaks) {
+    results_db::BenchSession session;
+    session.host_id = writer_.add_host(describe_host());
+    session.started_ms = started_ms_;
+    session.ended_ms = now_ms();
+    session.env_json = canonical_json(Json{{"peaks", peaks_json(peaks)}, {"load", load_average()}});
+    session.settings_json = canonical_json(Json{
+        {"threads", settings.threads}, {"min_seconds", settings.min_seconds}, {"repetitions", settings.repetitions}});
+    const std::int64_t code_id = writer_.add_code(code_);
+    for (const kernels::BenchResult& row : results)
+        if (row.wrong.empty()) session.results.push_back(samples_of(row, settings.threads, code_id));
+    writer_.add_bench_session(session);
+}
+
+std::vector<std::pair<std::string, std::string>> bench_context(const results_db::Code& code,
+                                                               const kernels::Peaks& peaks, int threads) {
+    return {{"deft_commit", code.git_sha + (code.dirty ? " with changes" : "")},
+            {"deft_build", code.compiler + " " + code.build_type},
+            {"deft_threads", std::to_string(threads)},
+            {"deft_peaks", canonical_json(peaks_json(peaks))}};
+}
+
+}  // namespace deft::sweeps

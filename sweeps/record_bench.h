@@ -1,0 +1,37 @@
+#pragma once
+// What `deft bench` measured, set down in the results database.
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/bench/run_benchmarks.h"
+#include "results_db/store.h"
+
+namespace deft::sweeps {
+
+class BenchRecorder {
+ public:
+    // Errors: database, io, as results_db::Writer.
+    explicit BenchRecorder(const std::filesystem::path& root);
+
+    const std::filesystem::path& file() const { return file_; }
+    const results_db::Code& code() const { return code_; }
+    // Rows with wrong outputs are left out: they have no times.
+    void record(std::span<const kernels::BenchResult> results, const kernels::BenchSettings& settings,
+                const kernels::Peaks& peaks);
+
+ private:
+    std::filesystem::path file_;
+    results_db::Writer writer_;
+    results_db::Code code_;
+    std::int64_t started_ms_;
+};
+
+// For Google Benchmark's JSON: code, build and peaks.
+std::vector<std::pair<std::string, std::string>> bench_context(const results_db::Code& code,
+                                                               const kernels::Peaks& peaks, int threads);
+
+}  // namespace deft::sweeps
