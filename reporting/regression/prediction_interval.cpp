@@ -13,7 +13,9 @@ std::optional<Interval> prediction_interval(std::span<const double> level, const
     const std::span<const double> latest = level.last(std::min(rule.most, level.size()));
     const double n = static_cast<double>(latest.size());
     const double centre = mean(latest);
-    const double half = student_t_quantile(rule.confidence, n - 1) * standard_deviation(latest) * std::sqrt(1 + 1 / n);
+    const double error = standard_deviation(latest) * std::sqrt(1 + 1 / n);
+    // The last term is the mean's own rounding, which a constant series must not exceed.
+    const double half = student_t_quantile(rule.confidence, n - 1) * error + 1e-12 * std::abs(centre);
     return Interval{centre - half, centre + half};
 }
 

@@ -22,10 +22,14 @@ WelchTest welch(std::span<const double> a, std::span<const double> b) {
         test.p_value = test.difference == 0 ? 1 : 0;
         return test;
     }
-    const double share_a = of_a / (of_a + of_b), share_b = of_b / (of_a + of_b);
-    test.degrees = 1 / (share_a * share_a / (n_a - 1) + share_b * share_b / (n_b - 1));
+    test.degrees = welch_degrees(of_a, n_a, of_b, n_b);
     test.p_value = student_t_p_value(test.difference / test.standard_error, test.degrees);
     return test;
+}
+
+double welch_degrees(double of_a, double n_a, double of_b, double n_b) {
+    const double share_a = of_a / (of_a + of_b), share_b = of_b / (of_a + of_b);
+    return 1 / (share_a * share_a / (n_a - 1) + share_b * share_b / (n_b - 1));
 }
 
 }  // namespace deft::reporting

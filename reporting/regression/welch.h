@@ -15,4 +15,7 @@ struct WelchTest {
 // Two values or more on either side; errors (data) otherwise.
 WelchTest welch(std::span<const double> a, std::span<const double> b);
 
+// Degrees of freedom of a difference of two means, from their squared standard errors (not both 0) and sample sizes.
+double welch_degrees(double of_a, double n_a, double of_b, double n_b);
+
 }  // namespace deft::reporting

@@ -52,4 +52,5 @@ TEST_CASE("two sessions in a row beyond one end are a departure") {
     CHECK_FALSE(latest_sessions(short_level).expected);
     CHECK(latest_sessions(short_level).departure == Departure::none);
     CHECK_FALSE(latest_sessions(Values{}).expected);
+    CHECK(latest_sessions(Values(30, 0.1)).departure == Departure::none);  // whose mean is not 0.1
 }
