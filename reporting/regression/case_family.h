@@ -16,6 +16,7 @@ struct CaseOutcome {
 };
 
 // A better or worse whose adjusted p exceeds q is unclear. A case without evidence counts with p = 1.
+// Of the first measurements: what does not stand here need not be confirmed.
 std::vector<CaseOutcome> over_cases(std::span<const PairedDecision> decisions, double q = 0.05);
 
 struct FamilySummary {

@@ -47,7 +47,8 @@ PairedDecision paired_verdict(std::span<const TimedPair> pairs, const PairedRule
 
 // A better or worse must show itself twice: measured again by fresh processes in a new order.
 bool wants_confirmation(const PairedDecision& first);
-// The verdict after that, unclear where the second is another one than the first.
+// The verdict after that, unclear where the second is another one than the first. The second's last word, by the same
+// rule: it has looks and an alpha of its own.
 Verdict confirmed(const PairedDecision& first, const PairedDecision& second);
 
 // The margin of a case on a machine whose comparison of base with itself gave this interval of the ratio: what
