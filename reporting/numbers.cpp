@@ -122,14 +122,14 @@ std::string date(std::int64_t ms_since_epoch) {
                        static_cast<unsigned>(ymd.day()));
 }
 
-double mean(const std::vector<double>& values) {
+double mean(std::span<const double> values) {
     if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
     double sum = 0;
     for (double value : values) sum += value;
     return sum / static_cast<double>(values.size());
 }
 
-double standard_deviation(const std::vector<double>& values) {
+double standard_deviation(std::span<const double> values) {
     if (values.size() < 2) return std::numeric_limits<double>::quiet_NaN();
     const double center = mean(values);
     double sum = 0;

@@ -2,6 +2,7 @@
 // Numbers as people read them; one spelling for one value.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,8 @@ std::string mean_and_spread(const std::vector<double>& values);
 // "2024-05-01", in UTC.
 std::string date(std::int64_t ms_since_epoch);
 
-double mean(const std::vector<double>& values);
+double mean(std::span<const double> values);
 // Of a sample: divided by n - 1. NaN below two values.
-double standard_deviation(const std::vector<double>& values);
+double standard_deviation(std::span<const double> values);
 
 }  // namespace deft::reporting

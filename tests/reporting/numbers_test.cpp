@@ -94,9 +94,9 @@ TEST_CASE("scores show three decimals, and the spread over seeds at the same pla
     CHECK(mean_and_spread({3.5, 3.5}) == "3.500 ± 0.000");
     CHECK(mean_and_spread({3.5, 3.50001}) == "3.500 ± <0.001");
     CHECK(mean_and_spread({1.0, std::numeric_limits<double>::quiet_NaN()}) == "NaN");
-    CHECK(standard_deviation({2, 4, 4, 4, 5, 5, 7, 9}) == Approx(2.13809));
-    CHECK(std::isnan(standard_deviation({1})));
-    CHECK(std::isnan(mean({})));
+    CHECK(standard_deviation(std::vector<double>{2, 4, 4, 4, 5, 5, 7, 9}) == Approx(2.13809));
+    CHECK(std::isnan(standard_deviation(std::vector<double>{1})));
+    CHECK(std::isnan(mean(std::vector<double>{})));
 }
 
 TEST_CASE("dates are UTC days") {

@@ -1,0 +1,42 @@
+#pragma once
+// The sessions at which a measure settled on another level: E-divisive in windows, then a second look at every point
+// found, as Apache Otava does it ("Hunter", Fleming et al. 2023). Four things are mended: a segment has three sessions
+// or more, spreads are those of samples, the test is Welch's, and no permutation is drawn, so that one series has one
+// answer. Adjust the p-values over all series of a report (benjamini_hochberg) before calling any of them news.
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace deft::reporting {
+
+struct ChangePointRule {
+    std::size_t window = 50;        // sessions searched at once; windows overlap by half
+    std::size_t shortest = 3;       // sessions between two changes
+    double candidate_alpha = 0.01;  // Welch's test within a window, to go on splitting
+    double final_alpha = 0.001;     // Welch's test between neighbouring levels
+    double smallest_change = 0.03;  // the higher level over the lower one, less 1
+};
+
+struct ChangePoint {
+    std::size_t index = 0;         // the first session on the new level
+    double before = 0, after = 0;  // means over the sessions between this change and its neighbours
+    double p_value = 1;            // Welch's, of those sessions: too small, since the place was chosen to make it so
+
+    double ratio() const { return after / before; }
+};
+
+// One value a session (the median over its launches), oldest first, positive and finite; errors (data) otherwise,
+// (config) a rule with windows or segments too short to hold two parts. Changes in time's order.
+// A slow drift has no levels: it is told as one or more steps once it exceeds the smallest change.
+std::vector<ChangePoint> change_points(std::span<const double> series, const ChangePointRule& rule = {});
+
+struct AlertRule {
+    std::size_t recent = 10;  // sessions from the end in which a change is news
+    std::size_t after = 3;    // sessions on the new level before anybody is told
+};
+
+// Whether a change in a series of that many sessions is one to tell somebody about.
+bool is_news(const ChangePoint& change, std::size_t sessions, const AlertRule& rule = {});
+
+}  // namespace deft::reporting

@@ -1,0 +1,30 @@
+#pragma once
+// What a comparison of a head with its base may conclude, and which way a measure improves.
+
+namespace deft::reporting {
+
+enum class Verdict { better, same, worse, unclear };
+
+// As the database spells it: "better", "same", "worse", "unclear".
+constexpr const char* name(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::better:
+            return "better";
+        case Verdict::same:
+            return "same";
+        case Verdict::worse:
+            return "worse";
+        case Verdict::unclear:
+            break;
+    }
+    return "unclear";
+}
+
+enum class Improves { downwards, upwards };  // times and losses; scores and rates
+
+// Both ends count as inside.
+struct Interval {
+    double low = 0, high = 0;
+};
+
+}  // namespace deft::reporting
