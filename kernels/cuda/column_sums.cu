@@ -1,5 +1,7 @@
 #include "kernels/cuda/column_sums.h"
 
+#include <algorithm>
+
 #include "kernels/bf16.h"
 #include "kernels/cuda/grid_stride.h"
 #include "kernels/cuda/workspace.h"
@@ -83,7 +85,8 @@ void column_sums(Exec& exec, float* sums, float* normalised_sums, const Real* y,
 }
 
 std::size_t column_sums_workspace(std::int64_t rows, std::int64_t cols, int sums) {
-    return static_cast<std::size_t>(sums) * scratch_bytes<float>(ceil_div(rows, rows_of_chunk(rows)) * cols);
+    // For as many chunks as any number of rows up to this one has: fewer rows may have more of them.
+    return static_cast<std::size_t>(sums) * scratch_bytes<float>(std::min(kMostChunks, ceil_div(rows, kLeastRows)) * cols);
 }
 
 template void column_sums<float>(Exec&, float*, const float*, std::int64_t, std::int64_t, Accumulate);
