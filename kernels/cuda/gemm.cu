@@ -21,6 +21,10 @@ namespace {
 
 void check_blas(cublasStatus_t status, const char* what) {
     if (status == CUBLAS_STATUS_SUCCESS) return;
+    check(cudaGetLastError(), what);  // of an earlier kernel, which the library would report as its own failure
+    if (status == CUBLAS_STATUS_ALLOC_FAILED)
+        throw Error(ErrorKind::memory, std::string("cuBLASLt has no memory for ") + what,
+                    "lower the micro batch size, put fewer trials on the card, or use a GPU with more memory");
     throw Error(ErrorKind::device, std::string("cuBLASLt failed in ") + what + ": " + cublasLtGetStatusString(status));
 }
 
