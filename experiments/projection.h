@@ -17,13 +17,12 @@ struct Projection {
     std::int64_t memory_bytes = 0;  // planned buffers
 };
 
-// Memory is that of the trial's own device.
 Projection project(const TrialConfig& config, engine::Device device = engine::Device::cpu);
 
 // Bytes of the planned buffers alone, without running the schedules.
 std::int64_t planned_bytes(const TrialConfig& config, engine::Device device);
 
 // The plan of every buffer, as text: name, shape, bytes, by region; what `deft plan --memory` prints.
-std::string memory_table(const TrialConfig& config, engine::Device device = engine::Device::cpu);
+std::string memory_table(const TrialConfig& config, engine::Device device);
 
 }  // namespace deft::experiments

@@ -107,6 +107,12 @@ std::string Point::name() const {
     return results_db::trial_name(case_name, axes, seed);
 }
 
+engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& config) {
+    const bool for_nvidia = spec.device && spec.device->device.vendor == "NVIDIA";
+    const bool on_gpu = for_nvidia || spec.slots.starts_with("gpu") || config.train.dtype == "bf16";
+    return on_gpu ? engine::Device::cuda : engine::Device::cpu;
+}
+
 std::vector<Point> expand(const Spec& spec, Data data) {
     refuse_idle_overrides(spec);
     const std::filesystem::path base_folder = std::filesystem::absolute(spec.file).parent_path();
@@ -143,8 +149,9 @@ std::vector<Point> expand(const Spec& spec, Data data) {
                         fmt::format("{} and {} would train the same thing", points[same->second].name(), point.name()),
                         "change one of them, or leave it out with [[exclude]]");
                 const auto projection = projections.find(point.variant_hash);
-                point.projection =
-                    projection != projections.end() ? projection->second : experiments::project(point.config);
+                point.projection = projection != projections.end()
+                                       ? projection->second
+                                       : experiments::project(point.config, planned_device(spec, point.config));
                 projections.emplace(point.variant_hash, point.projection);
                 points.push_back(std::move(point));
             }

@@ -30,6 +30,10 @@ struct Point {
 // Whether data that is not here is an error, or may be supplied after planning.
 enum class Data { required, may_be_missing };
 
+// Where a trial is planned to run: on a GPU where the sweep plans for one of NVIDIA's or asks for gpu slots, or where the
+// trial's dtype is one that only GPUs compute in.
+engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& config);
+
 // Cases slowest, then axes (the first slowest), seeds fastest. Errors: config; missing, where a corpus is.
 std::vector<Point> expand(const Spec& spec, Data data = Data::required);
 

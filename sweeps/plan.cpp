@@ -86,14 +86,16 @@ std::string hours_note(const experiments::DeviceUse& use) {
 
 std::string memory_note(const Plan& plan) {
     std::set<std::int64_t> samples;
+    std::set<std::string> dtypes;
     std::int64_t most = 0;
     for (const PlanRow& row : plan.rows) {
         samples.insert(row.point.config.train.micro_batch_size);
+        dtypes.insert(row.point.config.train.dtype);
         most = std::max(most, row.point.projection.memory_bytes);
     }
-    std::string note = fmt::format("Memory: one device with micro_batch_size = {} samples, every buffer in fp32 as the"
-                                   " engine plans it, nothing sharded over devices.",
-                                   fmt::join(samples, ", "));
+    std::string note = fmt::format("Memory: one device with micro_batch_size = {} samples and dtype = {}, every buffer"
+                                   " as the engine plans it, nothing sharded over devices.",
+                                   fmt::join(samples, ", "), fmt::join(dtypes, ", "));
     const experiments::Device& device = plan.device->device;
     if (device.memory_bytes == 0) return note;
     note += fmt::format(" {}: {:g} GB", device.title, static_cast<double>(device.memory_bytes) / 1e9);

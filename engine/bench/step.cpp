@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/median.h"
 #include "base/stopwatch.h"
 #include "engine/train/trainer.h"
 
@@ -45,10 +46,7 @@ StepTime time_steps(const StepBench& bench, const Backend& backend, int min_step
         result.loss = trainer.step().loss;
         seconds.push_back(seconds_since(before));
     }
-    std::sort(seconds.begin(), seconds.end());
-    result.seconds = seconds[seconds.size() / 2];
-    result.fastest = seconds.front();
-    result.steps = static_cast<int>(seconds.size());
+    result.seconds = median(seconds);
     const StepPlan plan = plan_step(config.techniques, 0);
     result.flops = static_cast<double>(bench.batch_size) * sample_flops(config.model, config.techniques, plan);
     return result;

@@ -23,10 +23,8 @@ StepBench gpt2_124m_bench(std::int64_t batch_size);
 
 struct StepTime {
     double seconds = 0;  // median of the timed steps
-    double fastest = 0;
     double flops = 0;  // of one step, as sample_flops counts
     double loss = 0;   // of the last step: finite, or the run was not a run
-    int steps = 0;
 };
 
 // Trains on random tokens: two steps to warm up, then at least `min_steps` and `min_seconds`.

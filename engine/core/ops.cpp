@@ -248,18 +248,15 @@ std::size_t cpu_workspace_bytes(const WorkspaceNeed& need) {
 }
 
 std::size_t cuda_workspace_bytes(const WorkspaceNeed& need) {
-    if constexpr (kernels::cuda::kBuilt) {
-        using namespace kernels::cuda;
-        const std::int64_t rows = need.B * need.T;
-        return std::max({embedding_backward_workspace(need.B, need.T), layernorm_backward_workspace(rows, need.C),
-                         linear_backward_weight_workspace(rows, need.C, 3 * need.C),
-                         linear_backward_weight_workspace(rows, need.C, need.C),
-                         linear_backward_weight_workspace(rows, need.C, need.hidden),
-                         linear_backward_weight_workspace(rows, need.hidden, need.C),
-                         attention_backward_workspace(need.B, need.T, need.H),
-                         head_loss_workspace(rows, need.C, need.V), global_norm_workspace(need.parameters)});
-    }
-    return cpu_workspace_bytes(need);  // a plan in a build without CUDA: the nearest there is
+    using namespace kernels::cuda;
+    const std::int64_t rows = need.B * need.T;
+    return std::max({embedding_backward_workspace(need.B, need.T), layernorm_backward_workspace(rows, need.C),
+                     linear_backward_weight_workspace(rows, need.C, 3 * need.C),
+                     linear_backward_weight_workspace(rows, need.C, need.C),
+                     linear_backward_weight_workspace(rows, need.C, need.hidden),
+                     linear_backward_weight_workspace(rows, need.hidden, need.C),
+                     attention_backward_workspace(need.B, need.T, need.H),
+                     head_loss_workspace(rows, need.C, need.V), global_norm_workspace(need.parameters)});
 }
 
 }  // namespace

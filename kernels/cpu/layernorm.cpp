@@ -141,7 +141,8 @@ void layernorm_backward(Exec& exec, float* dx, const std::int32_t* index, float*
 }
 
 std::size_t layernorm_backward_workspace(std::int64_t rows, std::int64_t C) {
-    return scratch_bytes<float>(ceil_div(rows, rows_per_partial(rows)) * 2 * C);
+    // For as many partial sums as any number of rows up to this one has: fewer rows may have more of them.
+    return scratch_bytes<float>(std::min(kMaxPartials, ceil_div(rows, kRowBlock)) * 2 * C);
 }
 
 void gather_rows(Exec& exec, float* out, const float* stream, const std::int32_t* index, std::int64_t B, std::int64_t T,

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "kernels/cuda/attention_tiles.h"
 #include "kernels/cuda/warp_rows.h"
-#include "kernels/cuda/workspace.h"
+#include "kernels/cuda/workspace_sizes.h"
 
 namespace deft::kernels::cuda {
 
@@ -235,10 +235,6 @@ void attention_backward(Exec& exec, Real* dqkv, const Real* dout, const Real* ou
         launch(exec, over_tiles<Tile>("attention_gradient_of_queries", s, 4 * Tile::kSize + Tile::kWeights),
                attention_gradient_of_queries<Real, Tile>, dqkv, dout, qkv, lse, delta, s);
     });
-}
-
-std::size_t attention_backward_workspace(std::int64_t B, std::int64_t T, std::int64_t H) {
-    return scratch_bytes<float>(B * T * H);
 }
 
 template void attention_forward<float>(Exec&, float*, float*, const float*, std::int64_t, std::int64_t, std::int64_t,

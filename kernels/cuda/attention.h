@@ -23,6 +23,5 @@ template <class Real>
 void attention_backward(Exec&, Real* dqkv, const Real* dout, const Real* out, const Real* qkv, const float* lse,
                         std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t d, bool causal,
                         const std::int32_t* length = nullptr);
-std::size_t attention_backward_workspace(std::int64_t B, std::int64_t T, std::int64_t H);
 
 }  // namespace deft::kernels::cuda

@@ -2,7 +2,7 @@
 
 #include "kernels/bf16.h"
 #include "kernels/cuda/grid_stride.h"
-#include "kernels/cuda/workspace.h"
+#include "kernels/cuda/workspace_sizes.h"
 
 namespace deft::kernels::cuda {
 
@@ -10,11 +10,6 @@ namespace {
 
 // A block sums 32 columns; its 8 warps take every eighth row of a chunk.
 constexpr int kCols = 32, kRowLanes = 8, kThreads = kCols * kRowLanes;
-constexpr std::int64_t kLeastRows = 16, kMostChunks = 64;
-
-std::int64_t rows_of_chunk(std::int64_t rows) {
-    return std::max(kLeastRows, ceil_div(rows, kMostChunks));
-}
 
 // The normalised input of layer normalisation, by which terms may be multiplied; x is null where they are not.
 template <class Real>
@@ -57,7 +52,7 @@ __global__ void sum_partials(float* sums, const float* partial, std::int64_t chu
 template <class Real>
 void sum_columns(Exec& exec, float* sums, float* partial, const Real* y, Normalised<Real> n, std::int64_t rows,
                  std::int64_t cols, Accumulate accumulate) {
-    const std::int64_t chunk_rows = rows_of_chunk(rows), chunks = ceil_div(rows, chunk_rows);
+    const std::int64_t chunk_rows = column_chunk_rows(rows), chunks = ceil_div(rows, chunk_rows);
     launch(exec, {"column_partials", chunks * ceil_div(cols, kCols), kThreads}, column_partials<Real>, partial, y, n,
            rows, cols, chunk_rows);
     launch(exec, over_items("sum_partials", cols), sum_partials, sums, partial, chunks, cols,
@@ -80,10 +75,6 @@ void column_sums(Exec& exec, float* sums, float* normalised_sums, const Real* y,
     float* normalised_partial = scratch<float>(exec, column_sums_workspace(rows, cols, 1));
     sum_columns(exec, sums, partial, y, Normalised<Real>{}, rows, cols, accumulate);
     sum_columns(exec, normalised_sums, normalised_partial, y, Normalised<Real>{x, mean, rstd}, rows, cols, accumulate);
-}
-
-std::size_t column_sums_workspace(std::int64_t rows, std::int64_t cols, int sums) {
-    return static_cast<std::size_t>(sums) * scratch_bytes<float>(ceil_div(rows, rows_of_chunk(rows)) * cols);
 }
 
 template void column_sums<float>(Exec&, float*, const float*, std::int64_t, std::int64_t, Accumulate);

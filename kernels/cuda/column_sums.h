@@ -16,7 +16,4 @@ template <class Real>
 void column_sums(Exec&, float* sums, float* normalised_sums, const Real* y, const Real* x, const float* mean,
                  const float* rstd, std::int64_t rows, std::int64_t cols, Accumulate);
 
-// Bytes of Exec::workspace, for `sums` sums a column.
-std::size_t column_sums_workspace(std::int64_t rows, std::int64_t cols, int sums);
-
 }  // namespace deft::kernels::cuda

@@ -10,3 +10,4 @@
 #include "kernels/cuda/optimizer.h"
 #include "kernels/cuda/token_importance.h"
 #include "kernels/cuda/token_selection.h"
+#include "kernels/cuda/workspace_sizes.h"

@@ -1,12 +1,13 @@
 #include "kernels/cuda/embedding.h"
 
+#include <array>
 #include <cmath>
 
 #include "kernels/cuda/block_scan.h"
 #include "kernels/cuda/grid_stride.h"
 #include "kernels/cuda/vector.h"
 #include "kernels/cuda/warp_rows.h"
-#include "kernels/cuda/workspace.h"
+#include "kernels/cuda/workspace_sizes.h"
 
 namespace deft::kernels::cuda {
 
@@ -39,7 +40,7 @@ struct Groups {
 
     Groups(const Exec& exec, std::int64_t n) {
         std::size_t offset = 0;
-        for (std::int32_t** part : {&leader, &rank, &count, &start, &order}) {
+        for (std::int32_t** part : std::array<std::int32_t**, kFactsOfPosition>{&leader, &rank, &count, &start, &order}) {
             *part = scratch<std::int32_t>(exec, offset);
             offset += scratch_bytes<std::int32_t>(n);
         }
@@ -142,10 +143,6 @@ void embedding_backward(Exec& exec, float* dwte, float* dwpe, const Real* dout, 
     launch(exec, {"add_token_rows", n, kRowsOfBlock * kWarpSize}, add_token_rows<Real>, dwte, dout, token, groups, C);
     launch(exec, over_items("sum_positions", max_T * C), sum_positions<Real>, dwpe, dout, B, T, C, max_T,
            accumulate == Accumulate::yes);
-}
-
-std::size_t embedding_backward_workspace(std::int64_t B, std::int64_t T) {
-    return 5 * scratch_bytes<std::int32_t>(B * T);
 }
 
 template void embedding_forward<float>(Exec&, float*, const std::int32_t*, const float*, const float*, std::int64_t,

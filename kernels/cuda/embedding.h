@@ -17,6 +17,5 @@ void embedding_forward(Exec&, Real* out, const std::int32_t* token, const Real* 
 template <class Real>
 void embedding_backward(Exec&, float* dwte, float* dwpe, const Real* dout, const std::int32_t* token, std::int64_t B,
                         std::int64_t T, std::int64_t C, std::int64_t max_T, Accumulate);
-std::size_t embedding_backward_workspace(std::int64_t B, std::int64_t T);
 
 }  // namespace deft::kernels::cuda

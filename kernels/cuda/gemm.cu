@@ -21,6 +21,10 @@ namespace {
 
 void check_blas(cublasStatus_t status, const char* what) {
     if (status == CUBLAS_STATUS_SUCCESS) return;
+    check(cudaGetLastError(), what);  // of an earlier kernel, which the library would report as its own failure
+    if (status == CUBLAS_STATUS_ALLOC_FAILED)
+        throw Error(ErrorKind::memory, std::string("cuBLASLt has no memory for ") + what,
+                    "lower the micro batch size, put fewer trials on the card, or use a GPU with more memory");
     throw Error(ErrorKind::device, std::string("cuBLASLt failed in ") + what + ": " + cublasLtGetStatusString(status));
 }
 
@@ -224,9 +228,13 @@ Shape shape_of(const Exec& exec, const Out* c, const Operand<In>& a, const Opera
             exec.blas_workspace.size()};
 }
 
-// The library reads and writes the matrix beside an epilogue in rows of a multiple of 8, from a 16-byte boundary.
+// What an epilogue reads beside the product, in vectors: no preference of the heuristics tells them its alignment.
+bool fits_epilogue(const void* beside) {
+    return alignment_of(beside) >= 16;
+}
+// A matrix beside an epilogue also has rows of a multiple of 8.
 bool fits_epilogue(const void* auxiliary, std::int64_t leading) {
-    return leading % 8 == 0 && alignment_of(auxiliary) >= 16;
+    return leading % 8 == 0 && fits_epilogue(auxiliary);
 }
 
 template <class Out>
@@ -265,7 +273,7 @@ bool gemm_bias_activation(Exec& exec, Real* y, Real* pre, const Real* x, const R
                           std::int64_t rows, std::int64_t in, std::int64_t out, Activation act) {
     const bool is_gelu = act == Activation::gelu, keeps_pre = pre != nullptr;
     if (rows == 0 || in == 0 || out == 0 || bias == nullptr || (keeps_pre && !is_gelu)) return false;
-    if (keeps_pre && !fits_epilogue(pre, out)) return false;
+    if (!fits_epilogue(bias) || (keeps_pre && !fits_epilogue(pre, out))) return false;
     const cublasLtEpilogue_t epilogue = !is_gelu    ? CUBLASLT_EPILOGUE_BIAS
                                         : keeps_pre ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS
                                                     : CUBLASLT_EPILOGUE_GELU_BIAS;

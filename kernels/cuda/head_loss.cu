@@ -8,7 +8,7 @@
 #include "kernels/cuda/block_reduce.h"
 #include "kernels/cuda/gemm.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/workspace.h"
+#include "kernels/cuda/workspace_sizes.h"
 
 namespace deft::kernels::cuda {
 
@@ -18,21 +18,6 @@ namespace {
 int threads_of_row(std::int64_t V) {
     constexpr std::int64_t kMostThreads = 256, kLogits = 4;
     return static_cast<int>(std::min(kMostThreads, ceil_div(V, kLogits * kWarpSize) * kWarpSize));
-}
-
-// Rows of logits start where the library's products are fast, whatever V is.
-std::int64_t padded_vocabulary(std::int64_t V) {
-    return ceil_div(V, 64) * 64;
-}
-
-// Rows whose logits exist at once: an eighth of all, but enough to pay for the passes over w and dw, and at most 256
-// MiB of logits.
-std::int64_t chunk_rows(std::int64_t rows, std::int64_t V) {
-    constexpr std::int64_t kMostBytes = 256 << 20, kLeastRows = 256, kGrain = 128;
-    const std::int64_t fit = kMostBytes / (padded_vocabulary(V) * static_cast<std::int64_t>(sizeof(float)));
-    std::int64_t chunk = std::max(kLeastRows, ceil_div(rows / 8, kGrain) * kGrain);
-    if (fit < chunk) chunk = fit >= kGrain ? fit / kGrain * kGrain : std::max<std::int64_t>(1, fit);
-    return std::min(rows, chunk);
 }
 
 // The chunk's logits (chunk, leading), and their gradients of type Real: in place of the logits if of the same type.
@@ -47,7 +32,7 @@ struct ChunkScratch {
         if constexpr (std::is_same_v<Real, float>)
             dlogits = logits;
         else
-            dlogits = scratch<Real>(exec, scratch_bytes<float>(chunk_rows(rows, V) * leading));
+            dlogits = scratch<Real>(exec, scratch_bytes<float>(head_chunk_rows(rows, V) * leading));
     }
 };
 
@@ -125,7 +110,7 @@ void head_loss_train(Exec& exec, float* loss, Real* dx, float* dw, const Real* x
                      Accumulate accumulate) {
     require_workspace(exec, head_loss_workspace(rows, C, V), "head_loss_train");
     const ChunkScratch<Real> chunk_of(exec, rows, V);
-    const std::int64_t leading = chunk_of.leading, most = chunk_rows(rows, V);
+    const std::int64_t leading = chunk_of.leading, most = head_chunk_rows(rows, V);
     float dw_beta = accumulate == Accumulate::yes ? 1.0f : 0.0f;
     if (rows == 0) gemm<Real, float>(exec, dw, {chunk_of.dlogits, true, leading}, {x}, V, C, 0, dw_beta);
     for (std::int64_t first = 0; first < rows; first += most) {
@@ -144,7 +129,7 @@ template <class Real>
 void head_loss(Exec& exec, float* loss, std::int32_t* greedy, const Real* x, const Real* w, const std::int32_t* target,
                std::int64_t rows, std::int64_t C, std::int64_t V) {
     require_workspace(exec, head_loss_workspace(rows, C, V), "head_loss");
-    const std::int64_t leading = padded_vocabulary(V), most = chunk_rows(rows, V);
+    const std::int64_t leading = padded_vocabulary(V), most = head_chunk_rows(rows, V);
     float* logits = scratch<float>(exec, 0);  // (chunk, leading)
     for (std::int64_t first = 0; first < rows; first += most) {
         const std::int64_t chunk = std::min(most, rows - first);
@@ -152,11 +137,6 @@ void head_loss(Exec& exec, float* loss, std::int32_t* greedy, const Real* x, con
         launch(exec, {"cross_entropy", chunk, threads_of_row(V)}, cross_entropy, loss + first,
                greedy == nullptr ? nullptr : greedy + first, logits, target + first, V, leading);
     }
-}
-
-std::size_t head_loss_workspace(std::int64_t rows, std::int64_t, std::int64_t V) {
-    const std::int64_t logits = chunk_rows(rows, V) * padded_vocabulary(V);
-    return scratch_bytes<float>(logits) + scratch_bytes<bf16>(logits);
 }
 
 template void head_loss_train<float>(Exec&, float*, float*, float*, const float*, const float*, const std::int32_t*,

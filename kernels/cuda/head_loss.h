@@ -21,7 +21,4 @@ template <class Real>
 void head_loss(Exec&, float* loss, std::int32_t* greedy, const Real* x, const Real* w, const std::int32_t* target,
                std::int64_t rows, std::int64_t C, std::int64_t V);
 
-// For both, whatever Real.
-std::size_t head_loss_workspace(std::int64_t rows, std::int64_t C, std::int64_t V);
-
 }  // namespace deft::kernels::cuda

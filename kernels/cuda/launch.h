@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/ceil_div.h"
 #include "kernels/cuda/exec.h"
 #include "kernels/device.h"
 
@@ -14,10 +15,6 @@ struct Launch {
     int threads;                   // a block
     std::size_t shared_bytes = 0;  // dynamic
 };
-
-DEFT_HOST_DEVICE inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
 
 template <class... Parameters, class... Arguments>
 void launch(Exec& exec, const Launch& shape, void (*kernel)(Parameters...), Arguments... arguments) {

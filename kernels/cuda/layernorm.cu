@@ -164,10 +164,6 @@ void layernorm_backward(Exec& exec, Real* dx, const std::int32_t* index, float* 
     });
 }
 
-std::size_t layernorm_backward_workspace(std::int64_t rows, std::int64_t C) {
-    return column_sums_workspace(rows, C, 2);
-}
-
 template <class Real>
 void gather_rows(Exec& exec, Real* out, const Real* stream, const std::int32_t* index, std::int64_t B, std::int64_t T,
                  std::int64_t K, std::int64_t C) {

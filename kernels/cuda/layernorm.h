@@ -33,7 +33,6 @@ template <class Real>
 void layernorm_backward(Exec&, Real* dx, const std::int32_t* index, float* dweight, float* dbias, const Real* dy,
                         const Real* dresidual, const Real* x, const float* mean, const float* rstd, const Real* weight,
                         std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C, Accumulate);
-std::size_t layernorm_backward_workspace(std::int64_t rows, std::int64_t C);
 
 // out (B, K, C) = rows of stream (B, T, C).
 template <class Real>

@@ -96,10 +96,6 @@ void linear_backward_weight(Exec& exec, float* dw, float* dbias, const Real* dy,
     if (dbias != nullptr) column_sums(exec, dbias, dy, rows, out, accumulate);
 }
 
-std::size_t linear_backward_weight_workspace(std::int64_t rows, std::int64_t, std::int64_t out) {
-    return column_sums_workspace(rows, out, 1);
-}
-
 template void linear_forward<float>(Exec&, float*, float*, const float*, const float*, const float*, std::int64_t,
                                     std::int64_t, std::int64_t, Activation);
 template void linear_forward<bf16>(Exec&, bf16*, bf16*, const bf16*, const bf16*, const bf16*, std::int64_t,

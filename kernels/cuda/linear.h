@@ -23,6 +23,5 @@ void linear_backward_input(Exec&, Real* dx, const Real* dy, const Real* w, const
 template <class Real>
 void linear_backward_weight(Exec&, float* dw, float* dbias, const Real* dy, const Real* x, std::int64_t rows,
                             std::int64_t in, std::int64_t out, Accumulate);
-std::size_t linear_backward_weight_workspace(std::int64_t rows, std::int64_t in, std::int64_t out);
 
 }  // namespace deft::kernels::cuda

@@ -13,15 +13,13 @@ namespace deft::kernels::cuda {
 struct DeviceInfo {
     std::string name;   // "NVIDIA H200"
     std::string uuid;   // "GPU-8f1c..." as nvidia-smi prints it
-    int compute_major = 0, compute_minor = 0;
-    std::int64_t memory_bytes = 0, free_bytes = 0;
-    int multiprocessors = 0;
+    std::int64_t memory_bytes = 0;
 };
 
 // Why no device can be used, in words for a user ("the driver supports CUDA 12.2, this build needs 13.0: update the
 // driver"), empty when one can.
 std::string unusable_reason();
-// Visible devices (CUDA_VISIBLE_DEVICES is heeded); empty when unusable.
+// Visible devices that can be used (CUDA_VISIBLE_DEVICES is heeded). Only asks: leaves no process on any of them.
 std::vector<DeviceInfo> devices();
 
 // One device's stream, library handle and library workspace. Errors: missing, when no device can be used.
@@ -46,7 +44,6 @@ void release_pinned(void* memory);
 
 // In stream order. `from` must stay as it is until the stream has passed here, unless it is pageable.
 void copy_to_device(Exec&, void* to, const void* from, std::size_t bytes);
-void copy_on_device(Exec&, void* to, const void* from, std::size_t bytes);
 // Returns when the copy is there. Errors: device, for a launch or memory fault since the last wait.
 void copy_to_host(Exec&, void* to, const void* from, std::size_t bytes);
 // Waits for the stream. Errors: as above.

@@ -4,18 +4,17 @@
 
 #include "kernels/cuda/block_reduce.h"
 #include "kernels/cuda/grid_stride.h"
-#include "kernels/cuda/workspace.h"
+#include "kernels/cuda/workspace_sizes.h"
 
 namespace deft::kernels::cuda {
 
 namespace {
 
 constexpr int kThreads = 256;
-constexpr std::int64_t kChunk = 1 << 15;  // elements a block; part of the summation order
 
 // partial (chunks): sums of squares of x (n).
 __global__ void sum_squares(double* partial, const float* x, std::int64_t n) {
-    const std::int64_t first = blockIdx.x * kChunk, end = first + kChunk < n ? first + kChunk : n;
+    const std::int64_t first = blockIdx.x * kNormChunk, end = first + kNormChunk < n ? first + kNormChunk : n;
     double squares = 0;
     for (std::int64_t i = first + threadIdx.x; i < end; i += kThreads) squares += static_cast<double>(x[i]) * x[i];
     squares = block_sum(squares);
@@ -84,14 +83,10 @@ __global__ void round_values(Real* to, const float* from, std::int64_t n) {
 
 void global_norm(Exec& exec, double* norm, const float* x, std::int64_t n) {
     require_workspace(exec, global_norm_workspace(n), "global_norm");
-    const std::int64_t chunks = ceil_div(n, kChunk);
+    const std::int64_t chunks = ceil_div(n, kNormChunk);
     double* partial = scratch<double>(exec, 0);  // (chunks)
     launch(exec, {"sum_squares", chunks, kThreads}, sum_squares, partial, x, n);
     launch(exec, {"finish_norm", 1, kThreads}, finish_norm, norm, partial, chunks);
-}
-
-std::size_t global_norm_workspace(std::int64_t n) {
-    return scratch_bytes<double>(ceil_div(n, kChunk));
 }
 
 void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,

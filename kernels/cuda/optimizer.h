@@ -10,7 +10,6 @@ namespace deft::kernels::cuda {
 
 // norm[0] = l2 norm of x (n), summed in double over fixed chunks.
 void global_norm(Exec&, double* norm, const float* x, std::int64_t n);
-std::size_t global_norm_workspace(std::int64_t n);
 
 // One step on param, m, v (n) with gradient grad (n). rounded (n) or null receives the new weights, rounded. norm[0] is
 // the gradient's global norm. Nothing is written when norm[0] or loss[0] is not finite.

@@ -80,36 +80,6 @@ std::string uuid_text(const cudaUUID_t& uuid) {
     return text;
 }
 
-// Whether this process has the device in use. The runtime has no question for it, so the driver is asked.
-bool is_in_use(int device) {
-    void* address = nullptr;
-    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-#if CUDART_VERSION >= 12050
-    constexpr unsigned kSince = 7000;  // the version of CUDA that brought the function
-    cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &address, kSince, cudaEnableDefault, &found);
-#else
-    cudaGetDriverEntryPoint("cuDevicePrimaryCtxGetState", &address, cudaEnableDefault, &found);
-#endif
-    if (found != cudaDriverEntryPointSuccess || address == nullptr) return true;
-    unsigned flags = 0;
-    int active = 1;
-    reinterpret_cast<int (*)(int, unsigned*, int*)>(address)(device, &flags, &active);
-    return active != 0;
-}
-
-// Free memory of a device, which is left unused if it was: a process that only asks shall not hold it.
-std::int64_t free_bytes_of(int device) {
-    int before = 0;
-    cudaGetDevice(&before);
-    const bool was_in_use = is_in_use(device);
-    std::size_t free = 0, total = 0;
-    if (cudaSetDevice(device) != cudaSuccess || cudaMemGetInfo(&free, &total) != cudaSuccess) free = 0;
-    if (!was_in_use) cudaDeviceReset();
-    if (before != device && is_in_use(before)) cudaSetDevice(before);  // which takes a device into use
-    cudaGetLastError();
-    return static_cast<std::int64_t>(free);
-}
-
 constexpr int kLeastComputeMajor = 8;  // bf16 products
 
 DeviceInfo describe(int device) {
@@ -117,11 +87,7 @@ DeviceInfo describe(int device) {
     check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
     return {properties.name,
             uuid_text(properties.uuid),
-            properties.major,
-            properties.minor,
-            static_cast<std::int64_t>(properties.totalGlobalMem),
-            free_bytes_of(device),
-            properties.multiProcessorCount};
+            static_cast<std::int64_t>(properties.totalGlobalMem)};
 }
 
 // Why a device of the list cannot be used; empty when it can.
@@ -166,7 +132,8 @@ std::vector<DeviceInfo> devices() {
     std::vector<DeviceInfo> all;
     int count = 0;
     if (!unusable_reason().empty() || cudaGetDeviceCount(&count) != cudaSuccess) return all;
-    for (int device = 0; device < count; ++device) all.push_back(describe(device));
+    for (int device = 0; device < count; ++device)
+        if (unusable_device_reason(device).empty()) all.push_back(describe(device));
     return all;
 }
 
@@ -244,10 +211,6 @@ void release_pinned(void* memory) {
 
 void copy_to_device(Exec& exec, void* to, const void* from, std::size_t bytes) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(exec)), "a copy to the GPU");
-}
-
-void copy_on_device(Exec& exec, void* to, const void* from, std::size_t bytes) {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(exec)), "a copy on the GPU");
 }
 
 void copy_to_host(Exec& exec, void* to, const void* from, std::size_t bytes) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/median.h"
 #include "base/process.h"
 #include "engine/bench/analyzer.h"
 #include "engine/bench/corpus.h"
@@ -21,6 +22,7 @@
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/cli/pytorch_step.h"
 #include "sweeps/report_bench.h"
 
 namespace deft::cli {
@@ -33,35 +35,11 @@ struct Arguments {
     std::string python;  // of a PyTorch to stand beside
 };
 
-struct TorchTime {
-    double seconds = 0;
-    std::string version;
-    double gemm_flops = 0;  // its rate on 1024 x 3072 x 768, which tells a healthy BLAS from a misconfigured one
-};
-
 struct TokenizerArguments {
     std::string text;       // a file
     std::string tokenizer;  // a folder, or none for bytes
     int rounds = 9;
 };
-
-// Errors: io, when that Python has no PyTorch or the script fails.
-TorchTime torch_step(const std::string& python, const engine::StepBench& bench, int threads) {
-    const auto& m = bench.model;
-    const ProcessOutput output =
-        run_process({python, DEFT_SOURCE_DIR "/engine/bench/pytorch_step.py", std::to_string(m.layers),
-                     std::to_string(m.width), std::to_string(m.heads), std::to_string(m.vocab),
-                     std::to_string(m.max_seqlen), std::to_string(bench.batch_size), std::to_string(threads)});
-    const Json json = Json::parse(output.out, nullptr, false);
-    if (output.exit_code != 0 || !json.is_object())
-        throw Error(ErrorKind::io, python + " could not run the PyTorch step", "name a Python that has torch, or none");
-    return {json.at("seconds"), json.at("version"), json.at("gemm_flops")};
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
 
 int run_step(const Arguments& arguments) {
     using reporting::Align;
@@ -84,7 +62,7 @@ int run_step(const Arguments& arguments) {
             ours.push_back(time.seconds);
             flops = time.flops;
             if (!torch) continue;
-            const TorchTime other = torch_step(arguments.python, bench, arguments.threads);
+            const PytorchStep other = time_pytorch_step(arguments.python, bench, arguments.threads);
             theirs.push_back(other.seconds);
             torch_gemm.push_back(other.gemm_flops);
             version = other.version;

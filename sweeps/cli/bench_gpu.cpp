@@ -2,20 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ctime>
 #include <memory>
-#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/first_line.h"
 #include "base/json.h"
-#include "base/process.h"
+#include "base/median.h"
 #include "engine/bench/step.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/cli/pytorch_step.h"
 #include "sweeps/provenance.h"
 
 namespace deft::cli {
@@ -40,24 +40,14 @@ struct Torch {
     std::string failure;
 };
 
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
-
 void torch_round(const std::string& python, const engine::StepBench& bench, Row& row, Torch& torch) {
-    const auto& m = bench.model;
-    const ProcessOutput output = run_process(
-        {python, DEFT_SOURCE_DIR "/engine/bench/pytorch_step.py", std::to_string(m.layers), std::to_string(m.width),
-         std::to_string(m.heads), std::to_string(m.vocab), std::to_string(m.max_seqlen),
-         std::to_string(bench.batch_size), "1", engine::dtype_name(row.dtype)});
-    const Json json = Json::parse(output.out, nullptr, false);
-    if (output.exit_code != 0 || !json.is_object()) {
-        torch.failure = fmt::format("{} could not run the PyTorch step (exit {})", python, output.exit_code);
-        return;
+    try {
+        const PytorchStep step = time_pytorch_step(python, bench, 1, row.dtype);
+        row.torch_seconds.push_back(step.seconds);
+        torch.version = step.version;
+    } catch (const Error& error) {
+        torch.failure = first_line(error.what());  // our own figures stand without it
     }
-    row.torch_seconds.push_back(json.at("seconds"));
-    torch.version = json.at("version");
 }
 
 Json row_json(const engine::StepBench& bench, const Row& row) {

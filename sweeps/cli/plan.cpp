@@ -141,8 +141,11 @@ int run(const Arguments& arguments) {
         print(fmt::format("\nfigures: {}", arguments.figures));
     }
     if (arguments.memory) {
-        print(fmt::format("\nMemory of {}:", points.front().name()));
-        print(experiments::memory_table(points.front().config));
+        const experiments::TrialConfig& config = points.front().config;
+        const engine::Device device = sweeps::planned_device(spec, config);
+        print(fmt::format("\nMemory of {} on {}:", points.front().name(),
+                          device == engine::Device::cuda ? "a GPU" : "the CPU"));
+        print(experiments::memory_table(config, device));
     }
     return kExitOk;
 }

@@ -1,6 +1,8 @@
 // nvcc compiles every .cu, those of the real device too, and what its kernels use stays within budget.
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -29,26 +31,51 @@ std::string find_nvcc() {
     return {};
 }
 
-TEST_CASE("nvcc compiles every kernel for sm_80 and sm_90 without warnings, spills, or use beyond its budget") {
-    const std::string nvcc = find_nvcc();
-    if (nvcc.empty()) DEFT_SKIP("there is no nvcc of version 12 or newer");
+// The headers of the runtime and of cuBLASLt come in packages of their own, beside nvcc's.
+bool lacks_header(const std::string& nvcc, const std::string& header) {
+    const TemporaryFolder folder;
+    const std::string probe = (folder.path() / "probe.cu").string();
+    std::ofstream(probe) << "#include <" << header << ">\n";
+    return run_process({nvcc, "-E", probe}).exit_code != 0;
+}
+
+// Why nothing that includes these headers can be compiled here; empty when it can.
+std::string lacking(const std::string& nvcc, const std::vector<std::string>& headers) {
+    if (nvcc.empty()) return "there is no nvcc of version 12 or newer";
+    for (const std::string& header : headers)
+        if (lacks_header(nvcc, header)) return nvcc + " is here without " + header;
+    return {};
+}
+
+constexpr const char* kBlasHeader = "cublasLt.h";
+
+// The sources that call cuBLASLt, or the others.
+std::vector<SourceFile> sources(bool calls_blas) {
+    std::vector<SourceFile> chosen;
+    for (SourceFile& file : source_files("kernels/cuda", {".cu"})) {
+        const bool calls = std::any_of(file.lines.begin(), file.lines.end(), [](const std::string& line) {
+            return line.find(std::string("#include <") + kBlasHeader) == 0;
+        });
+        if (calls == calls_blas) chosen.push_back(std::move(file));
+    }
+    return chosen;
+}
+
+// Compiles each for sm_80 and sm_90, and checks and prints what its kernels use. Their names, by architecture.
+std::map<std::string, std::set<std::string>> compile(const std::string& nvcc, const std::vector<SourceFile>& files) {
     const TemporaryFolder objects;
     std::vector<Command> commands;
-    std::vector<std::string> files;
-    for (const SourceFile& file : source_files("kernels/cuda", {".cu"})) {
+    for (const SourceFile& file : files) {
         const std::string object = (objects.path() / std::filesystem::path(file.path).stem()).string() + ".o";
         commands.push_back({nvcc, "-std=c++20", "-O3", "-DDEFT_CUDA", "-I", DEFT_SOURCE_DIR,
                             "-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90", "-Xptxas=-v",
                             "-Werror=all-warnings", "-c", DEFT_SOURCE_DIR "/" + file.path, "-o", object});
-        files.push_back(file.path);
     }
-    REQUIRE_FALSE(commands.empty());
-
     const std::vector<Ended> ended = run_children(commands);
-    std::map<std::string, std::set<std::string>> compiled;  // the names of each architecture's kernels
+    std::map<std::string, std::set<std::string>> compiled;
     std::printf("%-72s %6s %9s %6s\n", "kernel", "arch", "registers", "shared");
     for (std::size_t i = 0; i < ended.size(); ++i) {
-        INFO(files[i] << "\n" << ended[i].printed.substr(0, 4000));
+        INFO(files[i].path << "\n" << ended[i].printed.substr(0, 4000));
         CHECK(ended[i].exit_code == 0);
         for (const KernelUse& kernel : read_ptxas(ended[i].printed)) {
             std::printf("%-72s %6s %9d %6d\n", kernel.kernel.c_str(), kernel.arch.c_str(), kernel.registers,
@@ -58,11 +85,34 @@ TEST_CASE("nvcc compiles every kernel for sm_80 and sm_90 without warnings, spil
             compiled[kernel.arch].insert(kernel.kernel.substr(0, kernel.kernel.find('<')));
         }
     }
+    return compiled;
+}
+
+TEST_CASE("nvcc compiles every kernel for sm_80 and sm_90 without warnings, spills, or use beyond its budget") {
+    const std::string nvcc = find_nvcc();
+    if (const std::string reason = lacking(nvcc, {"cuda_runtime.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());
+    std::map<std::string, std::set<std::string>> compiled = compile(nvcc, sources(false));
     for (const char* arch : {"sm_80", "sm_90"})
         for (const auto& [kernel, file] : kernels_in_sources()) {
             INFO(kernel << " of " << file << " was not compiled for " << arch);
             CHECK(compiled[arch].count(kernel) == 1);
         }
+}
+
+TEST_CASE("nvcc compiles what calls cuBLASLt without warnings") {
+    const std::string nvcc = find_nvcc();
+    if (const std::string reason = lacking(nvcc, {"cuda_runtime.h", kBlasHeader}); !reason.empty())
+        DEFT_SKIP(reason.c_str());
+    const std::vector<SourceFile> files = sources(true);
+    REQUIRE(files.size() == 1);
+    compile(nvcc, files);
+}
+
+TEST_CASE("a header that a toolkit lacks is named") {
+    const std::string nvcc = find_nvcc();
+    if (const std::string reason = lacking(nvcc, {"cuda_runtime.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());
+    CHECK(lacking(nvcc, {"cuda_runtime.h", "of_no_toolkit.h"}) == nvcc + " is here without of_no_toolkit.h");
+    CHECK(lacking("", {}) == "there is no nvcc of version 12 or newer");
 }
 
 TEST_CASE("what ptxas prints is read, and what is beyond the budget refused") {

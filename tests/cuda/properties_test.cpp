@@ -128,6 +128,21 @@ TEST_CASE("heads that CUDA cannot take and workspaces too small are named in an 
     CHECK_THROWS_WITH(global_norm(device.exec, norm, buffer.data(), 3), ContainsSubstring("global_norm"));
 }
 
+TEST_CASE("the workspace of a step on CUDA serves every shorter step") {
+    for (std::int64_t rows = 1; rows < 5000; ++rows) {
+        INFO(rows << " rows");
+        REQUIRE(layernorm_backward_workspace(rows, 5) >= layernorm_backward_workspace(rows - 1, 5));
+        REQUIRE(linear_backward_weight_workspace(rows, 3, 5) >= linear_backward_weight_workspace(rows - 1, 3, 5));
+        REQUIRE(head_loss_workspace(rows, 3, 5) >= head_loss_workspace(rows - 1, 3, 5));
+    }
+    const std::int64_t planned = 1025, rows = 1024, out = 70;  // 61 chunks of 17 rows, and 64 of 16
+    Device device(linear_backward_weight_workspace(planned, 1, out));
+    const auto dy = device.array(Floats(rows * out, 0.5f)), x = device.array(Floats(rows, 1.0f));
+    auto dw = device.array(Floats(out)), dbias = device.array(Floats(out));
+    linear_backward_weight(device.exec, dw.data(), dbias.data(), dy.data(), x.data(), rows, 1, out, Accumulate::no);
+    CHECK(dbias.values() == Floats(out, 512.0f));
+}
+
 TEST_CASE("no rows give zero gradients on CUDA, or leave what is added to") {
     Device device(head_loss_workspace(0, 3, 2) + linear_backward_weight_workspace(0, 3, 2));
     const bool adds = GENERATE(false, true);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "engine/core/arena.h"
+#include "engine/core/ops.h"
 #include "engine/io/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/tiny.h"
@@ -65,6 +66,13 @@ TEST_CASE("a plan beyond the machine's memory says what to lower") {
         CHECK(error.kind() == deft::ErrorKind::memory);
         CHECK_THAT(error.what(), ContainsSubstring("train.micro_batch_size"));
     }
+}
+
+TEST_CASE("a plan for a GPU has the GPU's workspace, in a build without CUDA too") {
+    // GPT-2 124M, 16 samples of 1024: the head's logits need most. 256 MiB hold 1334 rows of 50304 floats (50257 rounded
+    // up to 64s), so 1280 in whole 128s; beside them their gradients in bf16.
+    const WorkspaceNeed need{{Device::cuda, DType::bf16, 1}, 16, 1024, 768, 12, 3072, 50257, 124'475'904};
+    CHECK(workspace_bytes(need) == std::size_t{1280} * 50304 * (4 + 2));
 }
 
 TEST_CASE("decayed and other parameters are two flat groups that cover all") {

@@ -168,6 +168,14 @@ TEST_CASE("NaN passes through attention, norm and linear layers") {
     }
 }
 
+TEST_CASE("the workspace of a step serves every shorter step") {
+    for (std::int64_t rows = 1; rows < 5000; ++rows) {
+        INFO(rows << " rows");
+        REQUIRE(cpu::layernorm_backward_workspace(rows, 5) >= cpu::layernorm_backward_workspace(rows - 1, 5));
+        REQUIRE(cpu::head_loss_workspace(rows, 3, 5) >= cpu::head_loss_workspace(rows - 1, 3, 5));
+    }
+}
+
 TEST_CASE("tokens, targets and workspaces that cannot be are named in an error") {
     std::vector<float> buffer(64);
     cpu::Exec exec;

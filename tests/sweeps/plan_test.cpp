@@ -145,7 +145,10 @@ TEST_CASE("The program prints a plan, and the same as JSON") {
     CHECK(plan.at("schema") == "deft-plan/1");
     CHECK(plan.at("rows").size() == 1);
     CHECK(plan.at("rows").at(0).at("steps") == 64);  // 4096 tokens, 4 x 16 a step
-    CHECK_THAT(sweep.deft("plan", {"--memory"}).out, ContainsSubstring("workspace"));
+    CHECK_THAT(sweep.deft("plan", {"--memory"}).out,
+               ContainsSubstring("Memory of plain/1 on the CPU") && ContainsSubstring("workspace"));
+    const test::Ran gpu = sweep.deft("plan", {"--memory", "--set", "train.dtype=bf16"});
+    CHECK_THAT(gpu.out, ContainsSubstring("Memory of plain/1 on a GPU") && ContainsSubstring("wte.weight.rounded"));
 }
 
 TEST_CASE("The program draws the schedules that change, and no others") {

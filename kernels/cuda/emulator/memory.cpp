@@ -22,9 +22,7 @@ std::vector<DeviceInfo> devices() {
     const auto page = static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
     return {{.name = "emulated",
              .uuid = "GPU-emulated",
-             .memory_bytes = page * sysconf(_SC_PHYS_PAGES),
-             .free_bytes = page * sysconf(_SC_AVPHYS_PAGES),
-             .multiprocessors = 1}};
+             .memory_bytes = page * sysconf(_SC_PHYS_PAGES)}};
 }
 
 Context::Context(int device) {
@@ -56,10 +54,6 @@ void release_pinned(void* memory) {
 }
 
 void copy_to_device(Exec&, void* to, const void* from, std::size_t bytes) {
-    if (bytes != 0) std::memcpy(to, from, bytes);
-}
-
-void copy_on_device(Exec&, void* to, const void* from, std::size_t bytes) {
     if (bytes != 0) std::memcpy(to, from, bytes);
 }
 

