@@ -235,16 +235,17 @@ namespace {
 
 std::size_t cpu_workspace_bytes(const WorkspaceNeed& need) {
     using namespace kernels::cpu;
+    const int threads = need.backend.threads;
     const std::int64_t rows = need.B * need.T, d = need.C / need.H;
     return std::max({layernorm_backward_workspace(rows, need.C),
-                     linear_backward_weight_workspace(rows, need.C, 3 * need.C),
-                     linear_backward_weight_workspace(rows, need.C, need.C),
-                     linear_backward_weight_workspace(rows, need.C, need.hidden),
-                     linear_backward_weight_workspace(rows, need.hidden, need.C),
-                     attention_forward_workspace(need.backend.threads, need.T, d),
-                     attention_backward_workspace(need.backend.threads, need.T, d),
+                     linear_backward_weight_workspace(threads, rows, need.C, 3 * need.C),
+                     linear_backward_weight_workspace(threads, rows, need.C, need.C),
+                     linear_backward_weight_workspace(threads, rows, need.C, need.hidden),
+                     linear_backward_weight_workspace(threads, rows, need.hidden, need.C),
+                     attention_forward_workspace(threads, need.T, d),
+                     attention_backward_workspace(threads, need.T, d),
                      head_loss_workspace(rows, need.C, need.V),
-                     select_kept_tokens_workspace(need.backend.threads, need.T), global_norm_workspace(need.parameters)});
+                     select_kept_tokens_workspace(threads, need.T), global_norm_workspace(need.parameters)});
 }
 
 std::size_t cuda_workspace_bytes(const WorkspaceNeed& need) {

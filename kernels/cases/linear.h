@@ -10,7 +10,8 @@ struct LinearShape {
 };
 
 inline std::vector<LinearShape> linear_shapes() {
-    return {{1, 1, 1}, {3, 17, 33}, {65, 1, 129}, {129, 65, 1}, {33, 129, 17}, {300, 65, 600}, {512, 64, 192}};
+    return {{1, 1, 1},     {3, 17, 33},    {65, 1, 129},   {129, 65, 1},
+            {33, 129, 17}, {300, 65, 600}, {512, 64, 192}, {523, 17, 512}};
 }
 
 inline double linear_flops(const LinearShape& s) {
@@ -61,7 +62,7 @@ inline OpCase linear_backward_weight_case(Draw draw, LinearShape s, bool has_bia
         linear_backward_weight(exec, b.sum(0), has_bias ? b.sum(1) : nullptr, b[2], b[3], s.rows, s.in, s.out,
                                accumulate);
     });
-    op.workspace = [=](int) { return cpu::linear_backward_weight_workspace(s.rows, s.in, s.out); };
+    op.workspace = [=](int threads) { return cpu::linear_backward_weight_workspace(threads, s.rows, s.in, s.out); };
     op.set_cuda_workspace([=](auto) { return cuda::linear_backward_weight_workspace(s.rows, s.in, s.out); });
     op.flops = linear_flops(s);
     op.set_least_bytes();

@@ -26,6 +26,13 @@ struct Operand {
     }
 };
 
+// Whether rows `leading` floats apart share so few sets of the L1 cache that the library's packing of a transposed
+// operand evicts what it has just read: multiples of 2 KiB do.
+inline bool rows_collide(std::int64_t leading) {
+    return leading % 512 == 0;
+}
+inline constexpr std::int64_t kLinePadding = 16;  // floats of a cache line: what parts rows that would collide
+
 // c (m, n) = a (m, k) b (k, n) + beta c on the calling thread alone, which must be inside a WorkerScope.
 void gemm_tile(float* c, std::int64_t ldc, const Operand& a, const Operand& b, std::int64_t m, std::int64_t n,
                std::int64_t k, float beta);

@@ -18,9 +18,10 @@ std::int64_t chunk_rows(std::int64_t rows) {
     return std::min(rows, kRows);
 }
 
-// Rows of logits start on cache lines, whatever V is.
+// Rows of logits start on cache lines, whatever V is, and do not collide.
 std::int64_t padded_vocabulary(std::int64_t V) {
-    return ceil_div(V, 16) * 16;
+    const std::int64_t lines = ceil_div(V, kLinePadding) * kLinePadding;
+    return rows_collide(lines) ? lines + kLinePadding : lines;
 }
 
 void check_targets(const std::int32_t* target, std::int64_t rows, std::int64_t V) {

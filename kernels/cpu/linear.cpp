@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/vector_math.h"
+#include "kernels/cpu/workspace.h"
 
 namespace deft::kernels::cpu {
 
@@ -47,6 +48,26 @@ void sum_columns(float* dbias, const float* dy, std::int64_t rows, std::int64_t 
         dbias[first + i] = (accumulate == Accumulate::yes ? dbias[first + i] : 0.0f) + total[i];
 }
 
+// Rows of dy that are copied at once: with a tile's columns about half of an L2 cache.
+constexpr std::int64_t kPackedRows = 512;
+
+std::int64_t packed_leading(const TileGrid& grid) {
+    return grid.tile_rows + kLinePadding;
+}
+
+// One tile of dw (out, in), from copies of dy's columns that do not collide; packed (kPackedRows, packed_leading).
+void weight_tile_of_copies(const Tile& tile, float* dw, const float* dy, const float* x, std::int64_t rows,
+                           std::int64_t in, std::int64_t out, float beta, float* packed, std::int64_t leading) {
+    float* c = dw + tile.row * in + tile.col;
+    for (std::int64_t first = 0; first < rows; first += kPackedRows) {
+        const std::int64_t count = std::min(kPackedRows, rows - first);
+        for (std::int64_t row = 0; row < count; ++row)
+            std::copy_n(dy + (first + row) * out + tile.row, tile.rows, packed + row * leading);
+        gemm_tile(c, in, {packed, leading, true}, {x + first * in + tile.col, in}, tile.rows, tile.cols, count,
+                  first == 0 ? beta : 1.0f);
+    }
+}
+
 }  // namespace
 
 void linear_forward(Exec& exec, float* y, float* pre, const float* x, const float* w, const float* bias,
@@ -80,10 +101,17 @@ void linear_backward_weight(Exec& exec, float* dw, float* dbias, const float* dy
     const float beta = accumulate == Accumulate::yes ? 1.0f : 0.0f;
     const TileGrid grid(out, in);
     const std::int64_t bias_blocks = dbias == nullptr ? 0 : ceil_div(out, kBiasCols);
-    parallel_items(exec.threads, grid.size() + bias_blocks, [&](std::int64_t item, int) {
+    const bool copies = rows > 0 && rows_collide(out);
+    require_workspace(exec, linear_backward_weight_workspace(exec.threads, rows, in, out), "linear_backward_weight");
+    parallel_items(exec.threads, grid.size() + bias_blocks, [&](std::int64_t item, int thread) {
         if (item < bias_blocks) {
             const std::int64_t first = item * kBiasCols;
             sum_columns(dbias, dy, rows, out, first, std::min(kBiasCols, out - first), accumulate);
+        } else if (copies) {
+            const std::int64_t leading = packed_leading(grid);
+            float* packed = scratch<float>(
+                exec, static_cast<std::size_t>(thread) * scratch_bytes<float>(std::min(rows, kPackedRows) * leading));
+            weight_tile_of_copies(grid[item - bias_blocks], dw, dy, x, rows, in, out, beta, packed, leading);
         } else {
             gemm_tile(grid[item - bias_blocks], dw, in, dy_transposed, x_operand, rows, beta);
         }
@@ -91,8 +119,10 @@ void linear_backward_weight(Exec& exec, float* dw, float* dbias, const float* dy
 }
 
 // Column sums are kept on the stack.
-std::size_t linear_backward_weight_workspace(std::int64_t, std::int64_t, std::int64_t) {
-    return 0;
+std::size_t linear_backward_weight_workspace(int threads, std::int64_t rows, std::int64_t in, std::int64_t out) {
+    if (!rows_collide(out)) return 0;
+    return static_cast<std::size_t>(threads) *
+           scratch_bytes<float>(std::min(rows, kPackedRows) * packed_leading(TileGrid(out, in)));
 }
 
 }  // namespace deft::kernels::cpu

@@ -19,6 +19,6 @@ void linear_backward_input(Exec&, float* dx, const float* dy, const float* w, co
 // dw (out, in) = or += dy^T x; dbias (out) or null = or += column sums of dy.
 void linear_backward_weight(Exec&, float* dw, float* dbias, const float* dy, const float* x, std::int64_t rows,
                             std::int64_t in, std::int64_t out, Accumulate);
-std::size_t linear_backward_weight_workspace(std::int64_t rows, std::int64_t in, std::int64_t out);
+std::size_t linear_backward_weight_workspace(int threads, std::int64_t rows, std::int64_t in, std::int64_t out);
 
 }  // namespace deft::kernels::cpu
