@@ -40,9 +40,10 @@ bool has_model(const TrialConfig& config) {
 
 void require_model(const TrialConfig& config) {
     if (!has_model(config))
-        throw Error(ErrorKind::config, "no model trains on BERT samples yet (data.samples = \"bert\")",
-                    "deft analyze, deft plan --draws and deft plan --figures show their difficulty, draws and schedules",
-                    "nothing was started");
+        throw Error(
+            ErrorKind::config, "no model trains on BERT samples yet (data.samples = \"bert\")",
+            "deft analyze, deft plan --draws and deft plan --figures show their difficulty, draws and schedules",
+            "nothing was started");
 }
 
 const CurriculumMetric* CurriculumConfig::find(const std::string& metric) const {

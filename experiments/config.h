@@ -161,9 +161,10 @@ struct TrialConfig {
     std::string base_folder;      // where relative files start; not part of the hash
 };
 
-// Tables: [model] [data] [data.bert] [train] [curriculum.METRIC] [random_ltd] [token_bypass] [batch_ramp] [variable_batch] [eval]
-// [checkpoint], and log_every. A technique's table with enabled = false is absent. Errors: config with the place: unknown
-// keys (did-you-mean), wrong types, values that make no sense together, a budget smaller than one step.
+// Tables: [model] [data] [data.bert] [train] [curriculum.METRIC] [random_ltd] [token_bypass] [batch_ramp]
+// [variable_batch] [eval] [checkpoint], and log_every. A technique's table with enabled = false is absent. Errors:
+// config with the place: unknown keys (did-you-mean), wrong types, values that make no sense together, a budget smaller
+// than one step.
 TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder);
 
 // Whether a model trains on the trial's samples: on BERT's none does yet.

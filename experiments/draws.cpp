@@ -31,8 +31,8 @@ void add_bert_rows(DrawTotals& totals, engine::BertReader& reader, const std::ve
     totals.cut_tokens += sum(engine::cut_lengths(samples, draws, samples.shape().seqlen)) - real;
     for (const engine::BertDraw& draw : draws) {
         const std::vector<std::int32_t>& labels = reader.read(draw, length).labels;
-        totals.masked_tokens += static_cast<std::int64_t>(labels.size()) -
-                                std::count(labels.begin(), labels.end(), kernels::kIgnoreTarget);
+        totals.masked_tokens +=
+            static_cast<std::int64_t>(labels.size()) - std::count(labels.begin(), labels.end(), kernels::kIgnoreTarget);
     }
 }
 

@@ -37,10 +37,11 @@ void parse_samples(TableReader& table, DataConfig& data) {
     table.require_one_of("samples", data.samples, {"packed", "bert"});
     const ConfigNode* bert = table.optional_node("bert");
     if (const std::string why = tokenizer_problem(data); !why.empty())
-        table.refuse("tokenizer", fmt::format("= \"{}\" {}", data.tokenizer, why),
-                     fmt::format("of bert samples name {}, a folder with vocab.txt or a .txt file; of packed ones bytes,"
-                                 " gpt2, bpe, or a folder with vocab.json and merges.txt",
-                                 kBertVocabulary));
+        table.refuse(
+            "tokenizer", fmt::format("= \"{}\" {}", data.tokenizer, why),
+            fmt::format("of bert samples name {}, a folder with vocab.txt or a .txt file; of packed ones bytes,"
+                        " gpt2, bpe, or a folder with vocab.json and merges.txt",
+                        kBertVocabulary));
     if (data.samples == "bert" && data.corpus == "indexed")
         table.refuse("corpus", "is \"indexed\", and BERT's samples are cut from sentences, which are found in text",
                      "name the text: corpus = \"text\" with train_files");

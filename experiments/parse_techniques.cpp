@@ -36,11 +36,13 @@ void refuse_for_packed(const TableReader& curriculum, const char* key) {
 void refuse_for_bert(const TableReader& curriculum, const char* key) {
     const std::string name = key;
     if (name == "seqres" || name == "seqres_voc")
-        curriculum.refuse(key,
-                          "lays samples end to end and cuts them anew, and a BERT sample cannot be cut across its special"
-                          " tokens",
-                          "use seqtru, which cuts each segment before its [SEP], or data.samples = \"packed\"");
-    if (name == "seqlen") curriculum.refuse(key, "is called seqreo where it orders samples", "write [curriculum.seqreo]");
+        curriculum.refuse(
+            key,
+            "lays samples end to end and cuts them anew, and a BERT sample cannot be cut across its special"
+            " tokens",
+            "use seqtru, which cuts each segment before its [SEP], or data.samples = \"packed\"");
+    if (name == "seqlen")
+        curriculum.refuse(key, "is called seqreo where it orders samples", "write [curriculum.seqreo]");
 }
 
 void refuse_foreign_metric(const TableReader& curriculum, const std::string& name, const DataConfig& data) {
@@ -56,7 +58,8 @@ void refuse_pairings(const TableReader& table, const CurriculumConfig& curriculu
     const auto both = [&](const char* one, const char* other) {
         return curriculum.find(one) != nullptr && curriculum.find(other) != nullptr;
     };
-    if (both("seqtru", "seqres")) table.refuse("seqres", "and seqtru both set the length of a step", "keep one of them");
+    if (both("seqtru", "seqres"))
+        table.refuse("seqres", "and seqtru both set the length of a step", "keep one of them");
     for (const char* order : {"seqreo", "seqreo_voc"})
         if (both(order, "seqtru"))
             table.refuse(order, "and seqtru both begin with short samples, one by order and one by cutting",

@@ -8,7 +8,8 @@ Projection project(const TrialConfig& config, engine::Device device) {
     const engine::TrainerConfig trainer = trainer_config(config);
     const engine::Counts counts =
         engine::run_schedule(trainer.model, trainer.techniques, trainer.batch_size, trainer.budget_layer_tokens);
-    Projection projection{.steps = counts.steps, .input_tokens = counts.input_tokens, .layer_tokens = counts.layer_tokens};
+    Projection projection{
+        .steps = counts.steps, .input_tokens = counts.input_tokens, .layer_tokens = counts.layer_tokens};
     if (!has_model(config)) return projection;
     projection.parameters = engine::parameter_count(trainer.model);
     projection.flops = counts.flops;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kWidth = 980, kHeight = 430;
 constexpr double kRight = 730, kTop = 14, kBottom = 376;  // of the plot; labels stand right of it
-constexpr double kLeast = 62, kCharacter = 7;               // its left end, and the width of a digit beside it
+constexpr double kLeast = 62, kCharacter = 7;             // its left end, and the width of a digit beside it
 constexpr double kLabelHeight = 19;
 constexpr double kLogX = 1e4, kLogY = 4;
 constexpr std::array<const char*, 4> kDashes = {"", "7 4", "2 3", "10 3 2 3"};
@@ -57,8 +57,8 @@ std::string axes_svg(const Figure& figure, const Frame& frame) {
     for (const Tick& tick : frame.y_ticks) {
         const std::string y = number(frame.py(tick.value));
         grid += fmt::format("M{} {}H{}", number(frame.left), y, number(kRight));
-        labels += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\" text-anchor=\"end\">{}</text>", number(frame.left - 8), y,
-                              tick.text);
+        labels += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\" text-anchor=\"end\">{}</text>", number(frame.left - 8),
+                              y, tick.text);
     }
     for (const Tick& tick : ticks(frame.x, 6)) {
         const std::string x = number(frame.px(tick.value));
@@ -66,8 +66,9 @@ std::string axes_svg(const Figure& figure, const Frame& frame) {
         labels +=
             fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>", x, number(kBottom + 20), tick.text);
     }
-    labels += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}{}</text>", number((frame.left + kRight) / 2),
-                          number(kHeight - 8), html_escaped(figure.x_title), frame.x.log ? " (log scale)" : "");
+    labels +=
+        fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}{}</text>", number((frame.left + kRight) / 2),
+                    number(kHeight - 8), html_escaped(figure.x_title), frame.x.log ? " (log scale)" : "");
     labels +=
         fmt::format("<text transform=\"translate(14 {}) rotate(-90)\" text-anchor=\"middle\">{}{}</text>",
                     number((kTop + kBottom) / 2), html_escaped(figure.y_title), frame.y.log ? " (log scale)" : "");

@@ -138,8 +138,9 @@ void add_notes(Plan& plan) {
         if (hours_column(plan) != nullptr) plan.notes.push_back(published_note(*plan.published));
     }
     if (any_without_model(plan))
-        plan.notes.push_back("No model trains on BERT samples yet. Their tokens are counted as published budgets count"
-                             " them, every row at the length of its step; --draws counts the real ones.");
+        plan.notes.push_back(
+            "No model trains on BERT samples yet. Their tokens are counted as published budgets count"
+            " them, every row at the length of its step; --draws counts the real ones.");
     add_missing_data_note(plan);
 }
 

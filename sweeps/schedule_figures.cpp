@@ -129,12 +129,13 @@ std::vector<Figure> schedule_figures(const std::vector<PlanRow>& rows) {
     add_figure(figures, schedules, {"samples", "Samples of a step", "", "samples", {}, {}, true},
                of_plan(&engine::StepPlan::samples));
     for (const std::string& metric : metrics)
-        add_figure(figures, schedules,
-                   {"difficulty-" + metric, "Difficulty admitted by " + metric, "", unit_of(rows, metric), {}, {}, true},
-                   [&](const Moment& moment) {
-                       const auto found = moment.difficulty.find(metric);
-                       return found == moment.difficulty.end() ? kNone : found->second;
-                   });
+        add_figure(
+            figures, schedules,
+            {"difficulty-" + metric, "Difficulty admitted by " + metric, "", unit_of(rows, metric), {}, {}, true},
+            [&](const Moment& moment) {
+                const auto found = moment.difficulty.find(metric);
+                return found == moment.difficulty.end() ? kNone : found->second;
+            });
     add_figure(figures, schedules, {"learning-rate", "Learning rate", "", "rate", {}, {}, true},
                [](const Moment& moment) { return moment.learning_rate; });
     return figures;

@@ -19,9 +19,9 @@ void count_draws(Counts& counts, std::span<const Sampler::Draw> draws, const Sam
 
 // What has been drawn so far.
 struct SamplingStatistics {
-    std::int64_t pool = 0;      // samples admitted at the last step
+    std::int64_t pool = 0;  // samples admitted at the last step
     std::int64_t drawn = 0;
-    std::int64_t repeated = 0;  // of these, drawn before
+    std::int64_t repeated = 0;        // of these, drawn before
     std::array<double, 10> epochs{};  // draws a sample of each tenth of the samples, in the order of their admission
 };
 

@@ -15,7 +15,7 @@ struct TrainerConfig {
     TransformerConfig model;
     Techniques techniques;
     std::vector<SampleCurriculum> curricula;  // over the corpus's samples of max_seqlen; none: all from the start
-    std::int64_t batch_size = 8;        // samples a step, where no technique changes that
+    std::int64_t batch_size = 8;              // samples a step, where no technique changes that
     // Samples of full length at once, and as many tokens where a step has shorter and more of them; gradients are
     // accumulated.
     std::int64_t micro_batch_size = 8;

@@ -1,5 +1,6 @@
 #pragma once
-// The training samples of a corpus at one length, of either kind, as their difficulty is measured and as they are drawn.
+// The training samples of a corpus at one length, of either kind, as their difficulty is measured and as they are
+// drawn.
 
 #include <cstdint>
 #include <filesystem>

@@ -118,7 +118,8 @@ void require_belongs(const fs::path& file, const Json& found, const Json& wanted
 
 }  // namespace
 
-std::vector<std::string> analyse_difficulty(const CorpusSamples& samples, std::span<const std::string> metrics, const AnalysisOptions& options) {
+std::vector<std::string> analyse_difficulty(const CorpusSamples& samples, std::span<const std::string> metrics,
+                                            const AnalysisOptions& options) {
     const Analysis analysis(samples, options);
     if (analysis.missing(metrics).empty()) return {};
     const FileLock lock = analysis.lock();
@@ -137,8 +138,7 @@ engine::MissingParts analyse_shard(const CorpusSamples& samples, std::span<const
     return missing.empty() ? engine::MissingParts{} : analysis.map(missing);
 }
 
-void reduce_shards(const CorpusSamples& samples, std::span<const std::string> metrics,
-                   const AnalysisOptions& options) {
+void reduce_shards(const CorpusSamples& samples, std::span<const std::string> metrics, const AnalysisOptions& options) {
     const Analysis analysis(samples, options);
     const FileLock lock = analysis.lock();
     analysis.reduce(analysis.missing(metrics));

@@ -2,7 +2,8 @@
 // The difficulty of a data set's training samples under a metric, analysed once and kept beside the corpus:
 //
 //   DATASET_FOLDER/difficulty/
-//     METRIC-SEQLEN.{json,value.npy,order.npy}    an index and its fingerprint, which tells what it belongs to; of BERT's
+//     METRIC-SEQLEN.{json,value.npy,order.npy}    an index and its fingerprint, which tells what it belongs to; of
+//     BERT's
 //                                                 samples METRIC-SEQLEN-<8 digits of a hash of how they are cut>
 //     parts-<16 digits>/                          what an analysis has finished, see engine's analyzer.h; its name is a
 //                                                 hash of the same fingerprint without the metric
@@ -40,8 +41,7 @@ std::vector<std::string> analyse_difficulty(const CorpusSamples& samples, std::s
 engine::MissingParts analyse_shard(const CorpusSamples& samples, std::span<const std::string> metrics,
                                    const AnalysisOptions& options);
 // Once no part is missing: makes the indexes. Errors: io, for a missing part.
-void reduce_shards(const CorpusSamples& samples, std::span<const std::string> metrics,
-                   const AnalysisOptions& options);
+void reduce_shards(const CorpusSamples& samples, std::span<const std::string> metrics, const AnalysisOptions& options);
 
 // A file that a user names: an index's .json, or a column of another tool (.npy or .csv), see value_column.h.
 // Errors: config, for an index of another corpus, tokenizer, sample length, packing or version of its metric, with what

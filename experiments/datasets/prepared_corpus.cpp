@@ -68,8 +68,9 @@ void prepare(const CorpusSource& source, const DataConfig& data, const std::stri
                            {"sha256", sha},
                            {"tokenizer", tokenizer},
                            {"documents", ranges_json(ranges)},
-                           {"bytes", {{"train", sum(ranges.train_first, ranges.train_last)},
-                                      {"valid", sum(ranges.valid_first, ranges.valid_last)}}},
+                           {"bytes",
+                            {{"train", sum(ranges.train_first, ranges.train_last)},
+                             {"valid", sum(ranges.valid_first, ranges.valid_last)}}},
                            {"tokens", written.tokens}};
     write_file_atomically(folder / kManifest, manifest.dump(2) + "\n");
 }
@@ -162,8 +163,7 @@ PreparedCorpus open_prepared(const PreparedFolder& prepared) {
         corpus.tokenizer_sha256 = manifest.at("tokenizer").at("sha256");
         corpus.tokens = open_tokens(prepared.path);
         const auto range = [&](const char* split, std::int64_t& first, std::int64_t& last) {
-            std::tie(first, last) =
-                manifest.at("documents").at(split).get<std::pair<std::int64_t, std::int64_t>>();
+            std::tie(first, last) = manifest.at("documents").at(split).get<std::pair<std::int64_t, std::int64_t>>();
             if (first < 0 || last <= first || last > corpus.tokens->documents())
                 fail_damaged(prepared.path, fmt::format("{}: its {} documents are not there", file.string(), split));
         };
@@ -189,8 +189,9 @@ void require_tokenizer(const PreparedCorpus& corpus, const std::string& sha, con
 void require_vocab(engine::TokenSpan tokens, std::int32_t vocab, const fs::path& folder) {
     const auto [least, most] = engine::token_range(tokens);
     if (least < 0 || most >= vocab)
-        fail_damaged(folder, fmt::format("{}: token {} is not among the {} of its tokenizer",
-                                         engine::bin_file(folder / "tokens").string(), least < 0 ? least : most, vocab));
+        fail_damaged(folder,
+                     fmt::format("{}: token {} is not among the {} of its tokenizer",
+                                 engine::bin_file(folder / "tokens").string(), least < 0 ? least : most, vocab));
 }
 
 }  // namespace deft::experiments

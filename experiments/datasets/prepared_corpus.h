@@ -45,9 +45,8 @@ std::string corpus_sha256(CorpusSource& source, const DataConfig& data, const st
 
 // Writes FOLDER/tokens and FOLDER/tokenizer, and tells `each` of every document: its split and its bytes of text. Gives
 // the manifest's "tokenizer": its name, sha256 and vocab; and fills `written`.
-using WriteCorpus =
-    std::function<Json(const CorpusSource& source, const std::filesystem::path& folder,
-                       const std::function<void(Split, std::int64_t)>& each, Tokenized& written)>;
+using WriteCorpus = std::function<Json(const CorpusSource& source, const std::filesystem::path& folder,
+                                       const std::function<void(Split, std::int64_t)>& each, Tokenized& written)>;
 
 // The folder of the corpus, made where it is not there; several processes may ask at once. What data.sha256 names is
 // found without reading the texts. Gives the folder and the corpus's sha256. Errors: config, where the texts are not

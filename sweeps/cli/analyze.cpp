@@ -140,8 +140,8 @@ fs::path data_folder(const Arguments& arguments) {
 
 // The mean loss of each sample under --checkpoint, measured where that is not done yet.
 fs::path perplexity_of(const Analysis& analysis, const Arguments& arguments, ProgressLine& line) {
-    const experiments::Dataset dataset = experiments::load_dataset(analysis.data, analysis.base_folder,
-                                                                   data_folder(arguments), shown_on(line));
+    const experiments::Dataset dataset =
+        experiments::load_dataset(analysis.data, analysis.base_folder, data_folder(arguments), shown_on(line));
     const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     experiments::TrainedModel trained = experiments::load_trained_model(
         arguments.checkpoint,

@@ -50,9 +50,10 @@ reporting::Table draws_table(const std::vector<sweeps::PlanRow>& rows,
     }
     table.notes.push_back("Pool: samples admitted at the first step, and at the last.");
     if (bert)
-        table.notes.push_back("BERT samples: real tokens have the special ones among them; a step's rows are as long as"
-                              " its longest sample, rounded up to a multiple of 8. The budget counts every row at the"
-                              " length of its step.");
+        table.notes.push_back(
+            "BERT samples: real tokens have the special ones among them; a step's rows are as long as"
+            " its longest sample, rounded up to a multiple of 8. The budget counts every row at the"
+            " length of its step.");
     return table;
 }
 
@@ -67,8 +68,9 @@ reporting::Table epochs_table(const std::vector<sweeps::PlanRow>& rows,
         for (const double epochs : draws[i].sampling.epochs) cells.push_back(fmt::format("{:.2f}", epochs));
         table.rows.push_back(std::move(cells));
     }
-    table.notes.push_back("The first tenth is the easiest; without a curriculum all samples are admitted at once, and"
-                          " the tenths are those of their ids.");
+    table.notes.push_back(
+        "The first tenth is the easiest; without a curriculum all samples are admitted at once, and"
+        " the tenths are those of their ids.");
     return table;
 }
 

@@ -10,7 +10,8 @@
 namespace deft::cli {
 
 // Both have a row a variant. `draws`: one a row, of its first seed.
-reporting::Table draws_table(const std::vector<sweeps::PlanRow>& rows, const std::vector<experiments::DrawTotals>& draws);
+reporting::Table draws_table(const std::vector<sweeps::PlanRow>& rows,
+                             const std::vector<experiments::DrawTotals>& draws);
 reporting::Table epochs_table(const std::vector<sweeps::PlanRow>& rows,
                               const std::vector<experiments::DrawTotals>& draws);
 

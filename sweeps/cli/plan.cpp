@@ -133,9 +133,8 @@ void print_draws(const std::vector<sweeps::PlanRow>& rows, const std::string& ro
     std::vector<experiments::DrawTotals> draws;
     for (const sweeps::PlanRow& row : rows) {
         const experiments::TrialConfig& config = row.point.config;
-        const experiments::CorpusSamples samples =
-            experiments::load_samples(config.data, config.model.seqlen, config.base_folder,
-                                      std::filesystem::path(root) / "data", progress);
+        const experiments::CorpusSamples samples = experiments::load_samples(
+            config.data, config.model.seqlen, config.base_folder, std::filesystem::path(root) / "data", progress);
         draws.push_back(experiments::simulate_draws(config, samples, progress));
     }
     line.clear();
@@ -191,8 +190,9 @@ void add_plan(CLI::App& app, Context& context) {
     arguments->spec.add_to(*command);
     command->add_flag("--memory", arguments->memory, "List the buffers of the first point");
     command->add_option("--figures", arguments->figures, "Draw every schedule into this HTML file");
-    command->add_flag("--draws", arguments->draws,
-                      "Show what the sampler of each case draws; tokenises and analyses the corpus, and trains nothing");
+    command->add_flag(
+        "--draws", arguments->draws,
+        "Show what the sampler of each case draws; tokenises and analyses the corpus, and trains nothing");
     command->add_option("--root", arguments->root, "Where --draws keeps tokenised corpora and what was found")
         ->capture_default_str();
     command->add_flag("--json", arguments->json, "Print the plan as JSON (schema deft-plan/1)");

@@ -35,8 +35,9 @@ struct SmallCorpus {
     TemporaryFolder folder;
     SmallCorpus() {
         write_text(folder / "words.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\nd\n.\n");
-        write_text(folder / "train.jsonl", "{\"text\": \"a b\\nc d a\\nb\\na a a a a\"}\n{\"text\": \"d\"}\n"
-                                           "{\"text\": \"a b c\\nA B C\"}\n");
+        write_text(folder / "train.jsonl",
+                   "{\"text\": \"a b\\nc d a\\nb\\na a a a a\"}\n{\"text\": \"d\"}\n"
+                   "{\"text\": \"a b c\\nA B C\"}\n");
         write_text(folder / "valid.jsonl", "{\"text\": \"a\"}\n");
     }
 
@@ -45,8 +46,8 @@ struct SmallCorpus {
         const std::string toml =
             "[model]\nseqlen = 12\n[data]\ncorpus = \"text\"\ntrain_files = [\"train.jsonl\"]\n"
             "valid_files = [\"valid.jsonl\"]\nsamples = \"bert\"\ntokenizer = \"words.txt\"\n"
-            "[data.bert]\nsentences = \"lines\"\nshort_probability = 0\nmask_fraction = 0.5\n" + bert +
-            "[train]\nbatch_size = 4\nbudget_tokens = 384\n" + curriculum;
+            "[data.bert]\nsentences = \"lines\"\nshort_probability = 0\nmask_fraction = 0.5\n" +
+            bert + "[train]\nbatch_size = 4\nbudget_tokens = 384\n" + curriculum;
         return parse_trial_config(parse_toml(toml, "t.toml"), 1, folder.path());
     }
     CorpusSamples samples(const TrialConfig& c, const PrepareProgress& progress = {}) const {
@@ -98,7 +99,8 @@ TEST_CASE("single segments, cased text: other samples of the same words") {
     const SmallCorpus corpus;
     const TrialConfig single = corpus.config("", "pairs = false\nlower_case = false\n");
     const CorpusSamples samples = corpus.samples(single);
-    // Text of 10 tokens at most: the sentence of five stays whole and goes alone; A B C are no words of this vocabulary.
+    // Text of 10 tokens at most: the sentence of five stays whole and goes alone; A B C are no words of this
+    // vocabulary.
     CHECK(all(load_difficulty(samples, "seqlen").value) == Values{8, 7, 3, 8});
     std::vector<std::int32_t> tokens;
     samples.bert->write_whole(3, tokens);
@@ -157,11 +159,16 @@ TEST_CASE("a damaged corpus of sentences is refused, saying which folder to dele
     const auto cut = [](std::string text) { return text.substr(0, text.size() / 2); };
     damage("tokens.idx", cut, "tokens.idx");
     damage("tokens.bin", cut, "tokens.bin");
-    damage("tokens.bin", [](std::string text) { return text.replace(0, 2, "\xff\x00", 2); }, "token 255 is not among the 10");
+    damage(
+        "tokens.bin", [](std::string text) { return text.replace(0, 2, "\xff\x00", 2); },
+        "token 255 is not among the 10");
     damage("manifest.json", cut, "manifest.json");
-    damage("manifest.json", [](std::string) { return std::string("[]"); }, "manifest.json");
+    damage(
+        "manifest.json", [](std::string) { return std::string("[]"); }, "manifest.json");
     damage("tokenizer/vocab.txt", cut, "no token [SEP]");
-    damage("tokenizer/vocab.txt", [](const std::string& text) { return text + "e\n"; }, "is not the one that made its tokens");
+    damage(
+        "tokenizer/vocab.txt", [](const std::string& text) { return text + "e\n"; },
+        "is not the one that made its tokens");
     fs::remove(folder / "tokenizer" / "vocab.txt");
     CHECK_THAT(refusal(load), ContainsSubstring("vocab.txt") && ContainsSubstring("delete the folder"));
 }
@@ -222,7 +229,8 @@ TEST_CASE("what a plan draws is what the trainer draws") {
         "[model]\nlayers = 2\nwidth = 8\nheads = 2\nseqlen = 16\n[data]\nembedded_bytes = 3000\n"
         "[train]\nbatch_size = 4\nbudget_tokens = 4096\n[curriculum.voc]\npacing = \"root\"\nduration = 0.5\n";
     for (const char* length : {"seqtru", "seqres"}) {
-        const std::string more = std::string("[curriculum.") + length + "]\nmin = 5\ndifficulty_step = 1\nduration = 0.5\n";
+        const std::string more =
+            std::string("[curriculum.") + length + "]\nmin = 5\ndifficulty_step = 1\nduration = 0.5\n";
         const TrialConfig config = parse_trial_config(parse_toml(toml + more, "t.toml"), 3, folder.path());
         const Dataset dataset = load_dataset(config.data, config.base_folder, folder / "data");
         const CorpusSamples samples = samples_of(dataset, 16);

@@ -1,4 +1,5 @@
-// A sweep over BERT's samples of a text of its own, from the command line: analysed, drawn from, planned, never trained.
+// A sweep over BERT's samples of a text of its own, from the command line: analysed, drawn from, planned, never
+// trained.
 
 #include "tests/sweeps/program.h"
 
@@ -12,8 +13,9 @@ struct BertSweep {
     TinySweep sweep{""};
     BertSweep() {
         sweep.folder.write("words.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\nd\n.\n");
-        sweep.folder.write("train.jsonl", "{\"text\": \"a b\\nc d a\\nb\\na a a a a\"}\n{\"text\": \"d\"}\n"
-                                          "{\"text\": \"a b c\\nA B C\"}\n");
+        sweep.folder.write("train.jsonl",
+                           "{\"text\": \"a b\\nc d a\\nb\\na a a a a\"}\n{\"text\": \"d\"}\n"
+                           "{\"text\": \"a b c\\nA B C\"}\n");
         sweep.folder.write("valid.jsonl", "{\"text\": \"a\"}\n");
         sweep.folder.write("bert.toml", R"toml(name = "bert"
 seeds = [1]
@@ -76,8 +78,9 @@ TEST_CASE("deft analyze measures BERT's samples of a sweep once") {
     const Ran first = bert.deft("analyze");
     CHECK(first.exit_code == kExitOk);
     INFO(first.out << first.err);
-    CHECK_THAT(first.out, ContainsSubstring("seqlen") && ContainsSubstring("seqreo_voc") && ContainsSubstring(" 3006 ") &&
-                              ContainsSubstring(" 9017 ") && !ContainsSubstring("  found"));
+    CHECK_THAT(first.out, ContainsSubstring("seqlen") && ContainsSubstring("seqreo_voc") &&
+                              ContainsSubstring(" 3006 ") && ContainsSubstring(" 9017 ") &&
+                              !ContainsSubstring("  found"));
     const Ran second = bert.deft("analyze");
     CHECK_THAT(second.out, ContainsSubstring("  found"));
     CHECK(bert.deft("analyze", {"--only", "baseline,seqtru"}).exit_code == kExitNothing);
@@ -109,7 +112,8 @@ TEST_CASE("deft plan --draws says what each case would draw, and deft run refuse
     const Ran plan = bert.deft("plan", {"--draws", "--figures", (bert.sweep.folder.path / "f.html").string()});
     INFO(plan.out << plan.err);
     REQUIRE(plan.exit_code == kExitOk);
-    CHECK(cells(plan.out, "seqtru") == Words{"seqtru", "-", "1", "10", "-", "384", "384", "-", "-", cells(plan.out, "seqtru").back()});
+    CHECK(cells(plan.out, "seqtru") ==
+          Words{"seqtru", "-", "1", "10", "-", "384", "384", "-", "-", cells(plan.out, "seqtru").back()});
     CHECK(cells(plan.out, "baseline/1") ==
           Words{"baseline/1", "8", "32", "28", "232", "0", "152", "39.6%", "80", "4", "4"});
     CHECK(cells(plan.out, "seqtru/1") ==
@@ -126,7 +130,8 @@ TEST_CASE("deft plan --draws says what each case would draw, and deft run refuse
     for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--dry-run"}}) {
         const Ran run = bert.deft("run", more);
         CHECK(run.exit_code == kExitUsage);
-        CHECK_THAT(run.err, ContainsSubstring("no model trains on BERT samples yet") && ContainsSubstring("deft plan --draws"));
+        CHECK_THAT(run.err,
+                   ContainsSubstring("no model trains on BERT samples yet") && ContainsSubstring("deft plan --draws"));
     }
     CHECK(!std::filesystem::exists(bert.sweep.root / "runs"));
     CHECK(!std::filesystem::exists(bert.sweep.root / "results.db"));
