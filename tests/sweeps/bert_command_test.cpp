@@ -113,7 +113,7 @@ TEST_CASE("deft plan --draws says what each case would draw, and deft run refuse
     INFO(plan.out << plan.err);
     REQUIRE(plan.exit_code == kExitOk);
     CHECK(cells(plan.out, "seqtru") ==
-          Words{"seqtru", "-", "1", "10", "-", "384", "384", "-", "-", cells(plan.out, "seqtru").back()});
+          Words{"seqtru", "-", "1", "10", "-", "408", "408", "-", "-", cells(plan.out, "seqtru").back()});
     CHECK(cells(plan.out, "baseline/1") ==
           Words{"baseline/1", "8", "32", "28", "232", "0", "152", "39.6%", "80", "4", "4"});
     CHECK(cells(plan.out, "seqtru/1") ==
