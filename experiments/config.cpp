@@ -30,6 +30,22 @@ bool orders_samples(const CurriculumMetric& metric) {
     return metric.metric != "seqtru" && metric.metric != "seqres";
 }
 
+std::string analysed_metric(const CurriculumMetric& metric) {
+    return metric.metric == "seqreo" ? "seqlen" : metric.metric;
+}
+
+bool has_model(const TrialConfig& config) {
+    return config.data.samples != "bert";
+}
+
+void require_model(const TrialConfig& config) {
+    if (!has_model(config))
+        throw Error(
+            ErrorKind::config, "no model trains on BERT samples yet (data.samples = \"bert\")",
+            "deft analyze, deft plan --draws and deft plan --figures show their difficulty, draws and schedules",
+            "nothing was started");
+}
+
 const CurriculumMetric* CurriculumConfig::find(const std::string& metric) const {
     for (const CurriculumMetric& m : metrics)
         if (m.metric == metric) return &m;
@@ -57,7 +73,7 @@ void resolve_data_if_present(TrialConfig& config) {
         config.data.sha256 = kDataMissing;
         if (config.data.tokenizer == "gpt2") config.data.vocab = kGpt2Vocab;
         if (config.data.tokenizer == "bytes") config.data.vocab = engine::Tokenizer::bytes().vocab();
-        if (config.data.vocab == 0) throw;
+        if (config.data.vocab == 0 && has_model(config)) throw;
     }
 }
 
@@ -98,19 +114,40 @@ void add_batches(Json& json, const TrialConfig& c) {
                                   {"learning_rate_scaling", batch->learning_rate_scaling}};
 }
 
+// BERT's samples have a length and no model.
+Json model_json(const TrialConfig& c) {
+    if (!has_model(c)) return {{"seqlen", c.model.seqlen}};
+    return {{"kind", c.model.kind},   {"layers", c.model.layers}, {"width", c.model.width},
+            {"heads", c.model.heads}, {"seqlen", c.model.seqlen}, {"init_std", c.model.init_std}};
+}
+
+// Packed samples came first: they are not named, so that older trials keep their hashes.
+void add_samples(Json& json, const DataConfig& data) {
+    if (data.samples != "bert") return;
+    const BertSamplesConfig& bert = data.bert;
+    json["samples"] = data.samples;
+    json["bert"] = {{"sentences", bert.sentences},
+                    {"lower_case", bert.lower_case},
+                    {"pairs", bert.pairs},
+                    {"short_probability", bert.short_probability},
+                    {"mask_fraction", bert.mask_fraction},
+                    {"whole_words", bert.whole_words},
+                    {"seed", bert.seed}};
+}
+
 }  // namespace
 
 Json to_json(const TrialConfig& c) {
     Json json;
     json["result_epoch"] = kResultEpoch;
     json["seed"] = c.seed;
-    json["model"] = {{"kind", c.model.kind},   {"layers", c.model.layers}, {"width", c.model.width},
-                     {"heads", c.model.heads}, {"seqlen", c.model.seqlen}, {"init_std", c.model.init_std}};
+    json["model"] = model_json(c);
     json["data"] = {{"corpus", c.data.corpus},
                     {"sha256", c.data.sha256},
                     {"vocab", c.data.vocab},
                     {"split", c.data.split},
                     {"max_bytes", c.data.max_bytes}};
+    add_samples(json["data"], c.data);
     if (c.data.corpus == "embedded") {
         json["data"]["embedded_seed"] = c.data.embedded_seed;
         json["data"]["embedded_bytes"] = c.data.embedded_bytes;

@@ -22,6 +22,22 @@ struct ModelConfig {
     double init_std = 0.02;
 };
 
+// How BERT's samples are cut from text and masked: [data.bert].
+struct BertSamplesConfig {
+    std::string sentences = "punctuation";  // where one ends: punctuation | lines
+    bool lower_case = true;                 // an uncased vocabulary: text loses case and accents
+    bool pairs = true;                      // [CLS] A [SEP] B [SEP]; else [CLS] A [SEP]
+    double short_probability = 0.1;         // that a sample is drawn short
+    double mask_fraction = 0.15;            // of the tokens; analysis measures what is not masked
+    bool whole_words = false;               // masked together
+    std::int64_t seed = 1;                  // of what is short, where segments part and what is masked
+
+    bool operator==(const BertSamplesConfig&) const = default;
+};
+
+// The entry of experiments/datasets.toml that data.tokenizer may name.
+inline constexpr const char* kBertVocabulary = "bert-base-uncased";
+
 struct DataConfig {
     std::string corpus = "embedded";       // embedded | text | indexed | a name of experiments/datasets.toml
     // text: one document a .txt file, one a line of .jsonl files (key "text"), each also .gz or .zst; indexed: one prefix
@@ -32,7 +48,12 @@ struct DataConfig {
     // two.
     std::vector<std::int64_t> split = {949, 50, 1};
     std::int64_t max_bytes = 0;            // of text: documents are taken until they hold as much; 0: all
-    std::string tokenizer = "bytes";       // bytes | gpt2 | bpe | a folder with vocab.json and merges.txt
+    // packed: documents end to end, in samples of equal length | bert: runs of sentences of one document, padded
+    std::string samples = "packed";
+    BertSamplesConfig bert;
+    // bytes | gpt2 | bpe | a folder with vocab.json and merges.txt; of bert samples: bert-base-uncased | a folder with
+    // vocab.txt | a .txt file
+    std::string tokenizer = "bytes";
     std::int64_t vocab = 0;                // bpe: entries to train; otherwise filled by resolve_data()
     std::int64_t embedded_seed = 1;
     std::int64_t embedded_bytes = 1'000'000;
@@ -62,7 +83,8 @@ struct TrainConfig {
 // One difficulty metric and how it grows: [curriculum.METRIC].
 struct CurriculumMetric {
     // seqtru: samples are cut to a length | seqres: they are laid end to end and cut into rows of a length |
-    // voc, voc_per_token: rare words later | any other name, with a column: what is difficult by it, later
+    // voc, voc_per_token: rare words later | any other name, with a column: what is difficult by it, later;
+    // of BERT's samples: seqreo: long samples later | seqreo_voc: long samples later, of a length those of rare words
     std::string metric;
     std::string difficulty = "percentile";  // 1 to 100 | value; of a length: value
     Growth growth;  // defaults: of a length 8 to seqlen in steps of 8; of a percentile 1 to 100; `difficulty_step`
@@ -72,6 +94,8 @@ struct CurriculumMetric {
 
 // Whether it says which samples come later, not how long they are.
 bool orders_samples(const CurriculumMetric& metric);
+// The analyzer's name of a metric that orders samples without a column.
+std::string analysed_metric(const CurriculumMetric& metric);
 
 struct CurriculumConfig {
     std::vector<CurriculumMetric> metrics;  // sorted by name, one of each
@@ -137,10 +161,16 @@ struct TrialConfig {
     std::string base_folder;      // where relative files start; not part of the hash
 };
 
-// Tables: [model] [data] [train] [curriculum.METRIC] [random_ltd] [token_bypass] [batch_ramp] [variable_batch] [eval]
-// [checkpoint], and log_every. A technique's table with enabled = false is absent. Errors: config with the place: unknown
-// keys (did-you-mean), wrong types, values that make no sense together, a budget smaller than one step.
+// Tables: [model] [data] [data.bert] [train] [curriculum.METRIC] [random_ltd] [token_bypass] [batch_ramp]
+// [variable_batch] [eval] [checkpoint], and log_every. A technique's table with enabled = false is absent. Errors:
+// config with the place: unknown keys (did-you-mean), wrong types, values that make no sense together, a budget smaller
+// than one step.
 TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder);
+
+// Whether a model trains on the trial's samples: on BERT's none does yet.
+bool has_model(const TrialConfig& config);
+// Errors: config, saying what can be done instead, unless has_model().
+void require_model(const TrialConfig& config);
 
 // Layer-averaged tokens at which this trial stops: budget_tokens x budget_fraction, rounded.
 std::int64_t budget_layer_tokens(const TrainConfig& train);

@@ -11,9 +11,10 @@ namespace deft::experiments {
 void write_debug_state(TrialConfig config, const std::filesystem::path& data_folder, std::int64_t step, int threads,
                        const std::filesystem::path& file) {
     config.train.micro_batch_size = config.train.batch_size;
+    require_model(config);
     const Dataset dataset = load_dataset(config.data, config.base_folder, data_folder);
     engine::TrainerConfig trainer_settings = trainer_config(config);
-    add_curriculum(trainer_settings, config, dataset);
+    add_curriculum(trainer_settings, config, samples_of(dataset, config.model.seqlen));
     engine::Trainer trainer(trainer_settings, dataset.train, threads);
     for (std::int64_t done = 0; done < step - 1 && !trainer.done(); ++done) trainer.step();
     if (trainer.done())

@@ -32,13 +32,14 @@ engine::VariableBatch variable_batch_of(const VariableBatchConfig& batch) {
 }
 
 // Of the metrics that order samples.
-engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConfig& config, const Dataset& dataset) {
-    if (metric.column.empty()) return load_difficulty(dataset, metric.metric, config.model.seqlen);
+engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConfig& config,
+                                 const CorpusSamples& samples) {
+    if (metric.column.empty()) return load_difficulty(samples, analysed_metric(metric));
     const std::filesystem::path file = find_data_file(metric.column, config.base_folder);
     if (sha256_file(file) != metric.column_sha256)
         throw Error(ErrorKind::config, fmt::format("{} has changed since this trial was planned", file.string()),
                     "run the sweep again: it will be planned anew");
-    return open_difficulty(dataset, file, config.model.seqlen);
+    return open_difficulty(samples, file);
 }
 
 std::int64_t baseline_steps_of(const TrialConfig& config) {
@@ -98,12 +99,12 @@ std::map<std::string, engine::Pacing> difficulty_pacings(const TrialConfig& conf
     return pacings;
 }
 
-void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const Dataset& dataset) {
+void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const CorpusSamples& samples) {
     if (!config.curriculum) return;
     for (const CurriculumMetric& metric : config.curriculum->metrics)
         if (orders_samples(metric))
             trainer.curricula.push_back({pacing_of(metric.growth, baseline_steps_of(config)),
-                                         metric.difficulty == "percentile", index_of(metric, config, dataset),
+                                         metric.difficulty == "percentile", index_of(metric, config, samples),
                                          metric.metric});
 }
 

@@ -8,11 +8,13 @@
 #include <limits>
 
 #include "base/table_reader.h"
+#include "engine/data/bert/sample_index.h"
 #include "engine/data_efficiency/routing/routing.h"
 #include "experiments/config.h"
 #include "experiments/datasets/catalogue.h"
 #include "experiments/engine_config.h"
 #include "experiments/evaluation/task.h"
+#include "experiments/parse_samples.h"
 #include "experiments/parse_techniques.h"
 
 namespace deft::experiments {
@@ -32,6 +34,16 @@ void require_corpus(const TableReader& table, const std::string& corpus) {
 TableReader child(TableReader& root, const char* key, const ConfigNode& empty) {
     const ConfigNode* node = root.optional_node(key);
     return TableReader(node != nullptr ? *node : empty, key);
+}
+
+// BERT's samples have a length and no model.
+void parse_length(TableReader table, const BertSamplesConfig& bert, ModelConfig& model) {
+    table.optional("seqlen", model.seqlen);
+    for (const std::string& key : table.keys())
+        if (key != "seqlen")
+            table.refuse(key.c_str(), "means nothing to data.samples = \"bert\": no model trains on BERT samples yet",
+                         "keep seqlen, the length of the longest sample, and drop the rest of [model]");
+    table.require_at_least("seqlen", model.seqlen, engine::SampleShape{.pairs = bert.pairs}.shortest_cut());
 }
 
 void parse_model(TableReader table, ModelConfig& model) {
@@ -60,6 +72,7 @@ void parse_data(TableReader table, DataConfig& data) {
     table.optional("split", data.split);
     table.optional("max_bytes", data.max_bytes);
     table.optional("tokenizer", data.tokenizer);
+    parse_samples(table, data);
     table.optional("vocab", data.vocab);
     table.optional("embedded_seed", data.embedded_seed);
     table.optional("embedded_bytes", data.embedded_bytes);
@@ -189,11 +202,14 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     TableReader reader(root, "");
     ConfigNode empty;
     empty.place = root.place;
-    parse_model(child(reader, "model", empty), config.model);
     parse_data(child(reader, "data", empty), config.data);
+    if (has_model(config))
+        parse_model(child(reader, "model", empty), config.model);
+    else
+        parse_length(child(reader, "model", empty), config.data.bert, config.model);
     parse_train(child(reader, "train", empty), config.model, config.train);
     if (const ConfigNode* node = reader.optional_node("curriculum"))
-        config.curriculum = parse_curriculum(TableReader(*node, "curriculum"), config.model);
+        config.curriculum = parse_curriculum(TableReader(*node, "curriculum"), config.model, config.data);
     if (const ConfigNode* node = reader.optional_node("batch_ramp"))
         config.batch_ramp = parse_batch_ramp(TableReader(*node, "batch_ramp"), config.train);
     if (const ConfigNode* node = reader.optional_node("variable_batch"))
@@ -208,6 +224,10 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
         config.random_ltd = parse_random_ltd(TableReader(*node, "random_ltd"), config.model);
     if (const ConfigNode* node = reader.optional_node("token_bypass"))
         config.token_bypass = parse_token_bypass(TableReader(*node, "token_bypass"), config.model);
+    if (!has_model(config) && (config.random_ltd || config.token_bypass))
+        reader.refuse(config.random_ltd ? "random_ltd" : "token_bypass",
+                      "routes tokens through a model's layers, and no model trains on BERT samples yet",
+                      "drop the table, or set data.samples = \"packed\"");
     if (config.random_ltd && config.token_bypass)
         reader.refuse("token_bypass", "and random_ltd both choose the tokens that a layer keeps",
                       "compare them as two cases: in each, set enabled = false for the other");

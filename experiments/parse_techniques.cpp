@@ -7,8 +7,8 @@
 #include <charconv>
 #include <limits>
 
+#include "engine/data/bert/sample_index.h"
 #include "engine/data_efficiency/routing/routing.h"
-#include "engine/data_efficiency/sampling/metric.h"
 
 namespace deft::experiments {
 
@@ -18,24 +18,66 @@ bool by_length(const std::string& metric) {
     return metric == "seqtru" || metric == "seqres";
 }
 
-// Tables that mean a curriculum of GPT's packed samples; a table with a `column` may have any other name.
-std::vector<std::string> known_metrics() {
+// Tables that mean a curriculum of such samples; a table with a `column` may have any other name.
+std::vector<std::string> known_metrics(const DataConfig& data) {
+    if (data.samples == "bert") return {"seqtru", "seqreo", "voc", "voc_per_token", "seqreo_voc"};
     return {"seqtru", "seqres", "voc", "voc_per_token"};
 }
 
 // What cannot be a metric of packed samples, and why.
-void refuse_foreign_metric(const TableReader& curriculum, const std::string& name) {
-    const char* key = name.c_str();
+void refuse_for_packed(const TableReader& curriculum, const char* key) {
+    const std::string name = key;
     if (name == "seqreo" || name == "seqlen" || name == "seqreo_voc")
         curriculum.refuse(key, "orders samples by their real length, and packed samples are all full",
-                          "use seqtru or seqres, with voc beside it for the composition");
+                          "use seqtru or seqres, with voc beside it for the composition, or data.samples = \"bert\"");
+}
+
+// The same for BERT's.
+void refuse_for_bert(const TableReader& curriculum, const char* key) {
+    const std::string name = key;
+    if (name == "seqres" || name == "seqres_voc")
+        curriculum.refuse(
+            key,
+            "lays samples end to end and cuts them anew, and a BERT sample cannot be cut across its special"
+            " tokens",
+            "use seqtru, which cuts each segment before its [SEP], or data.samples = \"packed\"");
+    if (name == "seqlen")
+        curriculum.refuse(key, "is called seqreo where it orders samples", "write [curriculum.seqreo]");
+}
+
+void refuse_foreign_metric(const TableReader& curriculum, const std::string& name, const DataConfig& data) {
+    const char* key = name.c_str();
+    (data.samples == "bert" ? refuse_for_bert : refuse_for_packed)(curriculum, key);
     if (name == "seqtru_voc" || name == "seqres_voc")
         curriculum.refuse(key, "is a composition: its two parts are tables of their own",
                           fmt::format("write [curriculum.{}] and [curriculum.voc]", name.substr(0, 6)));
-    if (engine::is_built_in_metric(name)) curriculum.refuse(key, "is no metric of packed samples");
 }
 
-CurriculumMetric parse_metric(TableReader table, const std::string& name, const ModelConfig& model) {
+// Metrics that each are a whole choice of the length of a step's samples, or of their order.
+void refuse_pairings(const TableReader& table, const CurriculumConfig& curriculum) {
+    const auto both = [&](const char* one, const char* other) {
+        return curriculum.find(one) != nullptr && curriculum.find(other) != nullptr;
+    };
+    if (both("seqtru", "seqres"))
+        table.refuse("seqres", "and seqtru both set the length of a step", "keep one of them");
+    for (const char* order : {"seqreo", "seqreo_voc"})
+        if (both(order, "seqtru"))
+            table.refuse(order, "and seqtru both begin with short samples, one by order and one by cutting",
+                         "keep one of them");
+    if (both("seqreo_voc", "seqreo"))
+        table.refuse("seqreo", "is the first part of seqreo_voc already", "keep one of them");
+    for (const char* rarity : {"voc", "voc_per_token"}) {
+        if (both("seqreo_voc", rarity))
+            table.refuse(rarity, "orders by rarity, as seqreo_voc does already among samples of a length",
+                         "keep one of them");
+        if (both("seqreo", rarity))
+            table.refuse(rarity, "and seqreo both order the samples",
+                         "write [curriculum.seqreo_voc], which orders by length and then by rarity");
+    }
+}
+
+CurriculumMetric parse_metric(TableReader table, const std::string& name, const ModelConfig& model,
+                              const DataConfig& data) {
     CurriculumMetric metric;
     metric.metric = name;
     metric.growth.min = metric.growth.multiple = by_length(name) ? 8 : 1;
@@ -47,6 +89,9 @@ CurriculumMetric parse_metric(TableReader table, const std::string& name, const 
         table.refuse("difficulty", fmt::format("is \"percentile\", and {} cuts to a length, which is a value", name));
     parse_growth(table, metric.growth, growth_range(metric, model));
     table.finish();
+    if (by_length(name) && data.samples == "bert")
+        table.require_at_least(metric.growth.points.empty() ? "min" : "points", metric.growth.min,
+                               engine::SampleShape{.pairs = data.bert.pairs}.shortest_cut());
     if (by_length(name) && metric.growth.max < model.seqlen)
         table.refuse(metric.growth.points.empty() ? "max" : "points",
                      fmt::format("ends at {}: the model would never see its full length of {}", metric.growth.max,
@@ -137,29 +182,28 @@ GrowthRange growth_range(const BatchRampConfig&, const TrainConfig& train) {
     return {train.batch_size, "train.batch_size", "step"};
 }
 
-std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model) {
+std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model, const DataConfig& data) {
     if (!is_enabled(table)) return {};
     CurriculumConfig curriculum;
-    std::vector<std::string> names = known_metrics();
+    std::vector<std::string> names = known_metrics(data);
     for (const std::string& key : table.keys())
         if (table.has(key.c_str(), "column") && std::find(names.begin(), names.end(), key) == names.end())
             names.push_back(key);
     for (const std::string& key : table.keys())
-        if (std::find(names.begin(), names.end(), key) == names.end()) refuse_foreign_metric(table, key);
+        if (std::find(names.begin(), names.end(), key) == names.end()) refuse_foreign_metric(table, key, data);
     std::sort(names.begin(), names.end());
     for (const std::string& name : names)
         if (const ConfigNode* node = table.optional_node(name.c_str()))
-            curriculum.metrics.push_back(parse_metric(TableReader(*node, table.name(name.c_str())), name, model));
+            curriculum.metrics.push_back(parse_metric(TableReader(*node, table.name(name.c_str())), name, model, data));
     table.finish();
     if (curriculum.metrics.empty())
-        table.refuse("enabled", fmt::format("has no metric: add one of {}", fmt::join(known_metrics(), ", ")),
+        table.refuse("enabled", fmt::format("has no metric: add one of {}", fmt::join(known_metrics(data), ", ")),
                      "a table such as [case.curriculum.seqtru], or enabled = false");
     for (const CurriculumMetric& metric : curriculum.metrics)
         if (by_length(metric.metric) && !metric.column.empty())
             table.refuse(metric.metric.c_str(), "cuts samples to a length; a column orders them",
                          "give the column a name of its own, as in [curriculum.mine]");
-    if (curriculum.find("seqtru") != nullptr && curriculum.find("seqres") != nullptr)
-        table.refuse("seqres", "and seqtru both set the length of a step", "keep one of them");
+    refuse_pairings(table, curriculum);
     return curriculum;
 }
 

@@ -9,7 +9,7 @@
 namespace deft::experiments {
 
 // Each takes the reader of its own table; nothing where the table says enabled = false. Errors: config, with the place.
-std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model);
+std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model, const DataConfig& data);
 std::optional<RoutingConfig> parse_random_ltd(TableReader table, const ModelConfig& model);
 std::optional<TokenBypassConfig> parse_token_bypass(TableReader table, const ModelConfig& model);
 std::optional<BatchRampConfig> parse_batch_ramp(TableReader table, const TrainConfig& train);

@@ -8,8 +8,13 @@ Projection project(const TrialConfig& config, engine::Device device) {
     const engine::TrainerConfig trainer = trainer_config(config);
     const engine::Counts counts =
         engine::run_schedule(trainer.model, trainer.techniques, trainer.batch_size, trainer.budget_layer_tokens);
-    return {counts.steps, engine::parameter_count(trainer.model), counts.input_tokens, counts.layer_tokens,
-            counts.flops, planned_bytes(config, device)};
+    Projection projection{
+        .steps = counts.steps, .input_tokens = counts.input_tokens, .layer_tokens = counts.layer_tokens};
+    if (!has_model(config)) return projection;
+    projection.parameters = engine::parameter_count(trainer.model);
+    projection.flops = counts.flops;
+    projection.memory_bytes = planned_bytes(config, device);
+    return projection;
 }
 
 std::int64_t planned_bytes(const TrialConfig& config, engine::Device device) {

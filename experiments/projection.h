@@ -8,6 +8,8 @@
 
 namespace deft::experiments {
 
+// Without a model, parameters, FLOPs and memory are 0. A BERT sample counts as the length of its step, with its
+// padding, as the published budgets count it.
 struct Projection {
     std::int64_t steps = 0;
     std::int64_t parameters = 0;

@@ -152,6 +152,7 @@ void write_started(const Run& run) {
 // False: stopped before its end.
 bool run_to_end(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot, journal::Writer& journal,
                 const std::function<bool()>& stop, journal::Ended& ended) {
+    require_model(config);
     const Dataset dataset = load_dataset(config.data, config.base_folder, places.data_folder);
     if (dataset.train.samples(config.model.seqlen) < 1)
         throw Error(ErrorKind::config,
@@ -159,7 +160,7 @@ bool run_to_end(const TrialConfig& config, const TrialPlaces& places, const Tria
                                 dataset.train.tokens.size, config.model.seqlen),
                     "supply more text or lower model.seqlen");
     engine::TrainerConfig settings = trainer_config(config);
-    add_curriculum(settings, config, dataset);
+    add_curriculum(settings, config, samples_of(dataset, config.model.seqlen));
     engine::Trainer trainer(settings, dataset.train, backend_of(config, slot.device, slot.threads));
     const Resumed resumed = places.resume ? resume_trial(config, trainer, places.checkpoint_folder) : Resumed{};
     if (!resumed.note.empty()) fmt::print(stderr, "{}\n", resumed.note);

@@ -16,18 +16,19 @@ namespace deft::reporting {
 namespace {
 
 constexpr double kWidth = 980, kHeight = 430;
-constexpr double kLeft = 62, kTop = 14, kBottom = 376;   // of the plot; labels stand right of it
-constexpr double kWidestRight = 730, kNarrowestRight = 480;
-constexpr double kLabelHeight = 19, kLabelText = 51;     // text begins so far right of the plot
-constexpr double kCharacter = 7.6;                       // of the widest common system font, on average
+constexpr double kTop = 14, kBottom = 376;  // of the plot; labels stand right of it
+constexpr double kLeastLeft = 62, kWidestRight = 730, kNarrowestRight = 480;
+constexpr double kLabelHeight = 19, kLabelText = 51;  // text begins so far right of the plot
+constexpr double kDigit = 7, kCharacter = 7.6;        // widths in the widest common system font
 constexpr double kLogX = 1e4, kLogY = 4;
 constexpr std::array<const char*, 4> kDashes = {"", "7 4", "2 3", "10 3 2 3"};
 
 struct Frame {
     Axis x, y;
-    double right = kWidestRight;
+    std::vector<Tick> y_ticks = {};
+    double left = kLeastLeft, right = kWidestRight;
 
-    double px(double value) const { return kLeft + place_on(x, value) * (right - kLeft); }
+    double px(double value) const { return left + place_on(x, value) * (right - left); }
     double py(double value) const { return kBottom - place_on(y, value) * (kBottom - kTop); }
 };
 
@@ -47,8 +48,13 @@ Frame frame_of(const Figure& figure) {
                 ys.insert(ys.end(), {point.y, point.low, point.high});
             }
     const double never = std::numeric_limits<double>::infinity();
-    return {axis_for(xs, figure.schedule ? never : kLogX), axis_for(ys, figure.schedule ? never : kLogY),
-            right_border(figure)};
+    Frame frame{axis_for(xs, figure.schedule ? never : kLogX), axis_for(ys, figure.schedule ? never : kLogY)};
+    frame.y_ticks = ticks(frame.y, 4);
+    frame.right = right_border(figure);
+    // Room for the title, the longest tick and the gaps beside it.
+    for (const Tick& tick : frame.y_ticks)
+        frame.left = std::max(frame.left, 20 + 10 + kDigit * static_cast<double>(tick.text.size()) + 8);
+    return frame;
 }
 
 std::string number(double value) {
@@ -58,11 +64,11 @@ std::string number(double value) {
 
 std::string axes_svg(const Figure& figure, const Frame& frame) {
     std::string grid, labels;
-    for (const Tick& tick : ticks(frame.y, 4)) {
+    for (const Tick& tick : frame.y_ticks) {
         const std::string y = number(frame.py(tick.value));
-        grid += fmt::format("M{} {}H{}", number(kLeft), y, number(frame.right));
-        labels += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\" text-anchor=\"end\">{}</text>", number(kLeft - 8), y,
-                              tick.text);
+        grid += fmt::format("M{} {}H{}", number(frame.left), y, number(frame.right));
+        labels += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\" text-anchor=\"end\">{}</text>", number(frame.left - 8),
+                              y, tick.text);
     }
     for (const Tick& tick : ticks(frame.x, 6)) {
         const std::string x = number(frame.px(tick.value));
@@ -70,13 +76,14 @@ std::string axes_svg(const Figure& figure, const Frame& frame) {
         labels +=
             fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>", x, number(kBottom + 20), tick.text);
     }
-    labels += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}{}</text>", number((kLeft + frame.right) / 2),
-                          number(kHeight - 8), html_escaped(figure.x_title), frame.x.log ? " (log scale)" : "");
+    labels += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}{}</text>",
+                          number((frame.left + frame.right) / 2), number(kHeight - 8), html_escaped(figure.x_title),
+                          frame.x.log ? " (log scale)" : "");
     labels +=
         fmt::format("<text transform=\"translate(14 {}) rotate(-90)\" text-anchor=\"middle\">{}{}</text>",
                     number((kTop + kBottom) / 2), html_escaped(figure.y_title), frame.y.log ? " (log scale)" : "");
     return fmt::format("<path class=\"grid\" d=\"{}\"/>\n<path class=\"frame\" d=\"M{} {}V{}H{}\"/>\n<g>{}</g>\n", grid,
-                       number(kLeft), number(kTop), number(kBottom), number(frame.right), labels);
+                       number(frame.left), number(kTop), number(kBottom), number(frame.right), labels);
 }
 
 // Centred on the origin.
@@ -166,7 +173,12 @@ std::vector<Label> labels_of(const Figure& figure, const Frame& frame) {
     return labels;
 }
 
-std::string label_svg(const Label& label, const Frame& frame) {
+// A schedule's values are exact; losses are told apart by their third decimal.
+std::string value_text(const Figure& figure, double value) {
+    return figure.schedule ? fmt::format("{:.4g}", value) : score(value);
+}
+
+std::string label_svg(const Figure& figure, const Label& label, const Frame& frame) {
     const Series& series = *label.series;
     const CurvePoint& end = end_of(series);
     const double x = frame.right + 14, x_end = frame.px(end.x);
@@ -179,8 +191,9 @@ std::string label_svg(const Label& label, const Frame& frame) {
     out += fmt::format("<path class=\"line\" d=\"M{} {}h30\"{}/>", number(x), number(label.y),
                        *dash == 0 ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
     out += marker_svg(series.style, x + 15, label.y, 3.5);
-    out += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\">{} <tspan class=\"muted\">{}</tspan></text>", number(frame.right + kLabelText),
-                       number(label.y), html_escaped(series.name), score(end.y));
+    out += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\">{} <tspan class=\"muted\">{}</tspan></text>",
+                       number(frame.right + kLabelText), number(label.y), html_escaped(series.name),
+                       value_text(figure, end.y));
     return out;
 }
 
@@ -202,10 +215,10 @@ std::string description(const Figure& figure) {
     }
     if (best == nullptr) return "No finite points were recorded.";
     if (figure.schedule)
-        return fmt::format("{} by {}, {} line{}.{}", figure.y_title, figure.x_title, figure.series.size(),
-                           figure.series.size() == 1 ? "" : "s",
-                           figure.not_drawn.empty() ? ""
-                                                    : fmt::format(" {} further rows are not drawn.", figure.not_drawn.size()));
+        return fmt::format(
+            "{} by {}, {} line{}.{}", figure.y_title, figure.x_title, figure.series.size(),
+            figure.series.size() == 1 ? "" : "s",
+            figure.not_drawn.empty() ? "" : fmt::format(" {} further rows are not drawn.", figure.not_drawn.size()));
     std::string text = fmt::format(
         "{} goes from at most {} at the start to {} at {} {}: the lowest last point, of {}. {} line{}{}.",
         figure.y_title, score(first), score(best->points.back().y), si(best->points.back().x), figure.x_title,
@@ -231,7 +244,7 @@ std::string render_svg(const Figure& figure) {
         out += fmt::format("<g class=\"s{}\">{}{}</g>\n", series.style % 7, line_svg(series, frame),
                            markers_svg(series, frame));
     for (const Label& label : labels_of(figure, frame))
-        out += fmt::format("<g class=\"s{}\">{}</g>\n", label.series->style % 7, label_svg(label, frame));
+        out += fmt::format("<g class=\"s{}\">{}</g>\n", label.series->style % 7, label_svg(figure, label, frame));
     return out + "</svg>\n";
 }
 

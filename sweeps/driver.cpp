@@ -505,6 +505,7 @@ fs::path checkpoint_folder(const fs::path& root, const std::string& config_hash)
 
 RunSummary run_sweep(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
     require_cases(spec, options.only);
+    for (const Point& point : points) experiments::require_model(point.config);
     if (options.dry_run) return dry_run(spec, points, options);
     return Driver(spec, points, options).run();
 }

@@ -52,6 +52,7 @@ std::vector<PlanRow> rows_of(std::vector<Point> points) {
 }
 
 void add_cost(Plan& plan, PlanRow& row) {
+    if (!experiments::has_model(row.point.config)) return;
     row.hours = experiments::training_hours(*plan.device, row.point.projection.flops);
     row.published = published_hours(plan, row.point);
     if (!row.hours) return;
@@ -68,8 +69,14 @@ std::string devices_text(const experiments::DeviceUse& use) {
     return fmt::format("{} {}", use.devices, use.device.name);
 }
 
+bool any_without_model(const Plan& plan) {
+    return std::any_of(plan.rows.begin(), plan.rows.end(),
+                       [](const PlanRow& row) { return !experiments::has_model(row.point.config); });
+}
+
 std::string total_note(const Plan& plan) {
-    std::string note = fmt::format("{} trials, {} in all", plan.trials, reporting::si(plan.flops, "FLOP"));
+    std::string note = fmt::format("{} trials", plan.trials);
+    if (plan.flops > 0) note += fmt::format(", {} in all", reporting::si(plan.flops, "FLOP"));
     if (plan.hours) note += fmt::format(": {:.1f} hours of {}", *plan.hours, devices_text(*plan.device));
     if (plan.dollars) note += ", " + reporting::dollars(*plan.dollars);
     return note + ".";
@@ -132,6 +139,10 @@ void add_notes(Plan& plan) {
         plan.notes.push_back(price_note(plan));
         if (hours_column(plan) != nullptr) plan.notes.push_back(published_note(*plan.published));
     }
+    if (any_without_model(plan))
+        plan.notes.push_back(
+            "No model trains on BERT samples yet. Their tokens are counted as published budgets count"
+            " them, every row at the length of its step; --draws counts the real ones.");
     add_missing_data_note(plan);
 }
 
@@ -154,6 +165,7 @@ Json device_json(const experiments::DeviceUse& use) {
 
 Json row_json(const PlanRow& row) {
     const experiments::Projection& projection = row.point.projection;
+    const auto of_model = [&](Json value) { return experiments::has_model(row.point.config) ? value : Json(); };
     return {{"case", row.point.case_name},
             {"axes", row.point.axes},
             {"budget_fraction", row.point.config.train.budget_fraction},
@@ -161,11 +173,11 @@ Json row_json(const PlanRow& row) {
             {"variant_hash", row.point.variant_hash},
             {"data_is_here", row.point.config.data.sha256 != experiments::kDataMissing},
             {"steps", projection.steps},
-            {"parameters", projection.parameters},
+            {"parameters", of_model(projection.parameters)},
             {"input_tokens", projection.input_tokens},
             {"layer_tokens", projection.layer_tokens},
-            {"flops", projection.flops},
-            {"memory_bytes", projection.memory_bytes},
+            {"flops", of_model(projection.flops)},
+            {"memory_bytes", of_model(projection.memory_bytes)},
             {"hours", number_or_null(row.hours)},
             {"published_hours", row.published ? Json(row.published->text) : Json()},
             {"hours_error_percent", number_or_null(row.error_percent())},

@@ -82,6 +82,16 @@ std::vector<Schedule> schedules_of(const std::vector<PlanRow>& rows) {
     return schedules;
 }
 
+// What the difficulties of that metric are, over all rows.
+std::string unit_of(const std::vector<PlanRow>& rows, const std::string& metric) {
+    std::set<std::string> kinds;
+    for (const PlanRow& row : rows)
+        if (const auto& curriculum = row.point.config.curriculum)
+            if (const experiments::CurriculumMetric* found = curriculum->find(metric)) kinds.insert(found->difficulty);
+    if (kinds.size() > 1) return "percent of the samples, or value";
+    return *kinds.begin() == "percentile" ? "percent of the samples" : "value";
+}
+
 // Appends the figure if the quantity changes anywhere; `value` gives NaN where a schedule has no such quantity.
 void add_figure(std::vector<Figure>& figures, const std::vector<Schedule>& schedules, Figure figure,
                 const std::function<double(const Moment&)>& value) {
@@ -119,12 +129,13 @@ std::vector<Figure> schedule_figures(const std::vector<PlanRow>& rows) {
     add_figure(figures, schedules, {"samples", "Samples of a step", "", "samples", {}, {}, true},
                of_plan(&engine::StepPlan::samples));
     for (const std::string& metric : metrics)
-        add_figure(figures, schedules,
-                   {"difficulty-" + metric, "Difficulty admitted by " + metric, "", "percent of the samples, or value", {}, {}, true},
-                   [&](const Moment& moment) {
-                       const auto found = moment.difficulty.find(metric);
-                       return found == moment.difficulty.end() ? kNone : found->second;
-                   });
+        add_figure(
+            figures, schedules,
+            {"difficulty-" + metric, "Difficulty admitted by " + metric, "", unit_of(rows, metric), {}, {}, true},
+            [&](const Moment& moment) {
+                const auto found = moment.difficulty.find(metric);
+                return found == moment.difficulty.end() ? kNone : found->second;
+            });
     add_figure(figures, schedules, {"learning-rate", "Learning rate", "", "rate", {}, {}, true},
                [](const Moment& moment) { return moment.learning_rate; });
     return figures;

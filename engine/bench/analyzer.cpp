@@ -94,8 +94,9 @@ std::pair<double, double> map_seconds(const SampleSource& source, std::span<cons
 
 // Samples are mapped first: only their reduction is timed.
 void time_index(const AnalyzerBench& bench, const TokenCorpus& corpus, const fs::path& folder, AnalyzerRates& rates) {
-    const SampleSource source{bench.index_samples, 1, bench.vocab, "bench",
-                              [&](std::int64_t i) { return corpus.tokens.part(i % bench.tokens, 1); }};
+    const SampleSource source{
+        bench.index_samples, 1, bench.vocab, "bench",
+        [&](std::int64_t i, std::vector<std::int32_t>&) { return corpus.tokens.part(i % bench.tokens, 1); }};
     const Metric first{"first", 1, false,
                        [](const MeasuredSample& s, const TokenRarity&) { return std::int64_t{s.tokens[0]}; }};
     const AnalyzerOptions options = options_of(bench, folder / "index-parts");

@@ -39,26 +39,6 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
     return buffers;
 }
 
-Sampler make_sampler(const TrainerConfig& config, const TokenCorpus& corpus) {
-    const std::int64_t samples = corpus.samples(config.model.max_seqlen);
-    if (config.curricula.empty()) return {config.seed, samples};
-    for (const SampleCurriculum& metric : config.curricula)
-        if (metric.index.samples() != samples)
-            throw Error(ErrorKind::config,
-                        fmt::format("the difficulty {} is of {} samples, and the corpus has {}", metric.name,
-                                    metric.index.samples(), samples),
-                        "analyse the corpus again");
-    const Counts end = run_schedule(config.model, config.techniques, config.batch_size, config.budget_layer_tokens);
-    // Asked for ascending steps.
-    Counts counts;
-    return {config.seed, admit(config.curricula, end.steps), end.steps, [&](std::int64_t step) {
-                while (counts.steps < step)
-                    advance(counts, config.model, config.techniques,
-                            plan_step(config.techniques, counts.steps, config.batch_size));
-                return counts.samples;
-            }};
-}
-
 template <class Item>
 Memory staging(const Backend& backend, std::int64_t count) {
     return allocate_staging(backend.device, static_cast<std::size_t>(count) * sizeof(Item));
@@ -77,7 +57,7 @@ Tensor loss_sum(const Tensor& result) {
 Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const Backend& backend)
     : config_(config),
       corpus_(corpus),
-      sampler_(make_sampler(config, corpus)),
+      sampler_(make_sampler(config, corpus.samples(config.model.max_seqlen))),
       arena_(backend.device),
       unique_tokens_(corpus.samples(config.model.max_seqlen)) {
     require_backend(backend, config.model.width / config.model.heads);
@@ -104,23 +84,8 @@ void Trainer::draw_samples(const StepPlan& plan) {
     for (const Sampler::Draw& draw : draws_) unique_tokens_.see(draw.sample, length);
 }
 
-void Trainer::count_draws() {
-    for (const Sampler::Draw& draw : draws_)
-        ++counts_.draws_by_tenth[static_cast<std::size_t>(draw.rank * 10 / sampler_.samples())];
-}
-
 SamplingStatistics Trainer::sampling() const {
-    SamplingStatistics statistics;
-    statistics.pool = sampler_.pool_size(std::max<std::int64_t>(0, counts_.samples - 1));
-    statistics.drawn = counts_.samples;
-    statistics.repeated = counts_.samples - unique_tokens_.samples();
-    const std::int64_t all = sampler_.samples();
-    for (std::int64_t i = 0; i < 10; ++i) {
-        const std::int64_t size = (all * (i + 1) + 9) / 10 - (all * i + 9) / 10;  // ranks r with floor(10 r / all) = i
-        const auto draws = static_cast<double>(counts_.draws_by_tenth[static_cast<std::size_t>(i)]);
-        statistics.epochs[static_cast<std::size_t>(i)] = size > 0 ? draws / static_cast<double>(size) : 0;
-    }
-    return statistics;
+    return sampling_statistics(counts_, unique_tokens_, sampler_);
 }
 
 // Reshaped: row `first` begins at token first * T of the step's samples laid end to end.
@@ -213,7 +178,7 @@ StepResult Trainer::accumulate_gradients() {
 
 void Trainer::update() {
     start_update();
-    count_draws();
+    count_draws(counts_, draws_, sampler_);
     advance(counts_, config_.model, config_.techniques, next_plan());
 }
 
@@ -227,7 +192,7 @@ StepResult Trainer::step() {
                                 result.loss, result.grad_norm),
                     "lower train.learning_rate, lengthen train.warmup_tokens or set train.max_grad_norm",
                     "the weights of the step before");
-    count_draws();
+    count_draws(counts_, draws_, sampler_);
     advance(counts_, config_.model, config_.techniques, result.plan);
     return result;
 }

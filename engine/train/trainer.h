@@ -10,41 +10,17 @@
 #include "engine/core/arena.h"
 #include "engine/data/token_corpus.h"
 #include "engine/data_efficiency/routing/router.h"
-#include "engine/data_efficiency/sampling/sampler.h"
-#include "engine/data_efficiency/techniques.h"
 #include "engine/models/transformer.h"
-#include "engine/optim/learning_rate.h"
-#include "engine/train/accounting.h"
+#include "engine/train/draws.h"
+#include "engine/train/trainer_config.h"
 
 namespace deft::engine {
-
-struct TrainerConfig {
-    TransformerConfig model;
-    Techniques techniques;
-    std::vector<SampleCurriculum> curricula;  // over the corpus's samples of max_seqlen; none: all from the start
-    std::int64_t batch_size = 8;        // samples a step, where no technique changes that
-    // Samples of full length at once, and as many tokens where a step has shorter and more of them; gradients are
-    // accumulated.
-    std::int64_t micro_batch_size = 8;
-    std::int64_t budget_layer_tokens = 0;
-    LearningRate learning_rate;
-    AdamW optimizer;  // lr and step are set by the trainer
-    std::uint64_t seed = 0;
-};
 
 struct StepResult {
     StepPlan plan;
     double loss = 0;  // mean over the step's targets, nats
     double lr = 0;
     double grad_norm = 0;
-};
-
-// What has been drawn so far.
-struct SamplingStatistics {
-    std::int64_t pool = 0;      // samples admitted at the last step
-    std::int64_t drawn = 0;
-    std::int64_t repeated = 0;  // of these, drawn before
-    std::array<double, 10> epochs{};  // draws a sample of each tenth of the samples, in the order of their admission
 };
 
 class Trainer {
@@ -90,7 +66,6 @@ class Trainer {
     // Waits for what was started.
     StepResult read_result();
     void draw_samples(const StepPlan& plan);
-    void count_draws();  // once the step has counted
     // Hands over tokens, targets and ids of rows [first, first + B) of the step.
     void load_micro_batch(const StepPlan& plan, std::int64_t first, std::int64_t B);
     void copy_rows(std::int64_t first, std::int64_t B, std::int64_t T, std::int32_t* token, std::int32_t* target) const;

@@ -18,23 +18,29 @@ namespace {
 namespace fs = std::filesystem;
 
 // What values belong to, whatever the metric.
-Json samples_fingerprint(const Dataset& dataset, const engine::SampleSource& source, std::int64_t seqlen) {
+Json samples_fingerprint(const CorpusSamples& samples) {
     return {{"schema", "deft-difficulty/2"},
-            {"corpus", dataset.sha256},
-            {"tokenizer", dataset.tokenizer.sha256()},
+            {"corpus", samples.corpus_sha256},
+            {"tokenizer", samples.tokenizer_sha256},
             {"split", "train"},
-            {"seqlen", seqlen},
-            {"packing", source.packing},
-            {"samples", source.samples}};
+            {"seqlen", samples.seqlen},
+            {"packing", samples.source.packing},
+            {"samples", samples.source.samples}};
 }
 
-// One corpus at one sample length, and where what is found of it is kept.
+// What tells apart the indexes of a metric that lie in one folder.
+std::string suffix_of(const CorpusSamples& samples) {
+    if (samples.bert == nullptr) return fmt::format("{}", samples.seqlen);
+    return fmt::format("{}-{}", samples.seqlen, sha256(samples.source.packing).substr(0, 8));
+}
+
+// Samples, and where what is found of them is kept.
 struct Analysis {
-    Analysis(const Dataset& dataset, std::int64_t sample_length, const AnalysisOptions& given)
-        : source(engine::packed_samples(dataset.train, sample_length, dataset.tokenizer.vocab())),
-          samples(samples_fingerprint(dataset, source, sample_length)),
-          folder(dataset.folder / "difficulty"),
-          seqlen(sample_length),
+    Analysis(const CorpusSamples& of, const AnalysisOptions& given)
+        : source(of.source),
+          samples(samples_fingerprint(of)),
+          folder(of.folder / "difficulty"),
+          suffix(suffix_of(of)),
           part_samples(engine::samples_of_part(source)) {
         options.parts = folder / ("parts-" + sha256(Json{samples, part_samples}.dump()).substr(0, 16));
         options.shard = given.shard;
@@ -44,7 +50,7 @@ struct Analysis {
         options.progress = given.progress;
     }
 
-    std::string name(const std::string& metric) const { return fmt::format("{}-{}", metric, seqlen); }
+    std::string name(const std::string& metric) const { return metric + "-" + suffix; }
     fs::path file(const std::string& metric) const { return folder / (name(metric) + ".json"); }
 
     Json fingerprint(const std::string& metric) const {
@@ -93,7 +99,7 @@ struct Analysis {
     engine::SampleSource source;
     Json samples;
     fs::path folder;
-    std::int64_t seqlen;
+    std::string suffix;
     std::int64_t part_samples;
     engine::AnalyzerOptions options;
 };
@@ -112,9 +118,9 @@ void require_belongs(const fs::path& file, const Json& found, const Json& wanted
 
 }  // namespace
 
-std::vector<std::string> analyse_difficulty(const Dataset& dataset, std::span<const std::string> metrics,
-                                            std::int64_t seqlen, const AnalysisOptions& options) {
-    const Analysis analysis(dataset, seqlen, options);
+std::vector<std::string> analyse_difficulty(const CorpusSamples& samples, std::span<const std::string> metrics,
+                                            const AnalysisOptions& options) {
+    const Analysis analysis(samples, options);
     if (analysis.missing(metrics).empty()) return {};
     const FileLock lock = analysis.lock();
     const std::vector<std::string> missing = analysis.missing(metrics);
@@ -124,32 +130,31 @@ std::vector<std::string> analyse_difficulty(const Dataset& dataset, std::span<co
     return missing;
 }
 
-engine::MissingParts analyse_shard(const Dataset& dataset, std::span<const std::string> metrics, std::int64_t seqlen,
+engine::MissingParts analyse_shard(const CorpusSamples& samples, std::span<const std::string> metrics,
                                    const AnalysisOptions& options) {
-    const Analysis analysis(dataset, seqlen, options);
+    const Analysis analysis(samples, options);
     make_folder(analysis.folder);
     const std::vector<std::string> missing = analysis.missing(metrics);
     return missing.empty() ? engine::MissingParts{} : analysis.map(missing);
 }
 
-void reduce_shards(const Dataset& dataset, std::span<const std::string> metrics, std::int64_t seqlen,
-                   const AnalysisOptions& options) {
-    const Analysis analysis(dataset, seqlen, options);
+void reduce_shards(const CorpusSamples& samples, std::span<const std::string> metrics, const AnalysisOptions& options) {
+    const Analysis analysis(samples, options);
     const FileLock lock = analysis.lock();
     analysis.reduce(analysis.missing(metrics));
 }
 
-engine::DifficultyIndex load_difficulty(const Dataset& dataset, const std::string& metric, std::int64_t seqlen,
+engine::DifficultyIndex load_difficulty(const CorpusSamples& samples, const std::string& metric,
                                         const PrepareProgress& progress) {
     AnalysisOptions options;
     options.progress = progress;
-    analyse_difficulty(dataset, {&metric, 1}, seqlen, options);
-    const Analysis analysis(dataset, seqlen, options);
+    analyse_difficulty(samples, {&metric, 1}, options);
+    const Analysis analysis(samples, options);
     return engine::read_difficulty_index(analysis.folder, analysis.name(metric));
 }
 
-engine::DifficultyIndex open_difficulty(const Dataset& dataset, const fs::path& file, std::int64_t seqlen) {
-    const Analysis analysis(dataset, seqlen, {});
+engine::DifficultyIndex open_difficulty(const CorpusSamples& samples, const fs::path& file) {
+    const Analysis analysis(samples, {});
     if (file.extension() != ".json") return engine::difficulty_of_column(file, analysis.source.samples);
     const Json found = Json::parse(read_file(file), nullptr, false);
     require_belongs(file, found, analysis.samples);

@@ -1,12 +1,6 @@
 #pragma once
-// The corpus that a configuration names, tokenised and ready to train on. It is tokenised once, into a folder of its own
-// under the data folder:
-//
-//   DATA_FOLDER/<first 16 digits of its sha256>/
-//     manifest.json      what it is made of, its documents by split
-//     tokens.bin, .idx   all documents, as Megatron stores them
-//     tokenizer/         vocab.json and merges.txt, where the tokenizer is no byte tokenizer
-//     difficulty/        what `deft analyze` found, see difficulty.h
+// The packed corpus that a configuration names, tokenised and ready to train on; kept as prepared_corpus.h says, with
+// vocab.json and merges.txt where the tokenizer is no byte tokenizer.
 
 #include <filesystem>
 #include <string>
@@ -14,7 +8,7 @@
 #include "engine/data/token_corpus.h"
 #include "engine/data/tokenizer.h"
 #include "experiments/config.h"
-#include "experiments/datasets/tokenize.h"
+#include "experiments/datasets/prepared_corpus.h"
 
 namespace deft::experiments {
 
@@ -29,11 +23,7 @@ struct Dataset {
 // bytes | gpt2 | a folder with vocab.json and merges.txt. Errors: config or io.
 engine::Tokenizer named_tokenizer(const std::string& name, const std::string& base_folder);
 
-// The identity of a corpus: a hash of its texts, their split and its tokenizer; and the tokenizer's vocabulary.
-struct DatasetIdentity {
-    std::string sha256;
-    std::int64_t vocab = 0;
-};
+// Of either kind of samples. Errors: as load_dataset() and load_bert_dataset().
 DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder);
 
 // Tokenises what is not tokenised yet; several processes may ask at once. What data.sha256 names is opened without

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/data/bert/sentence_corpus.h"
 #include "engine/data/bpe/bpe_trainer.h"
 #include "engine/data/indexed_dataset.h"
 
@@ -30,18 +31,15 @@ void for_each_wanted(const CorpusSource& source, const DataConfig& data, const P
         });
 }
 
-Tokenized write_tokens(const CorpusSource& source, const DataConfig& data, const engine::Tokenizer& tokenizer,
-                       const std::filesystem::path& prefix, const PrepareProgress& progress,
-                       const std::function<void(Split, std::int64_t)>& each) {
-    engine::IndexedDatasetWriter writer(prefix, tokenizer.vocab());
-    engine::Encoder encoder(tokenizer);
-    std::vector<std::int32_t> tokens;
+namespace {
+
+// Documents one by one; write(text) adds each to the writer.
+Tokenized write_documents(const CorpusSource& source, const DataConfig& data, engine::IndexedDatasetWriter& writer,
+                          const PrepareProgress& progress, const std::function<void(Split, std::int64_t)>& each,
+                          const std::function<void(std::string_view)>& write) {
     Tokenized done;
     for_each_wanted(source, data, progress, "tokenising", [&](Split split, std::string_view text) {
-        tokens.clear();
-        encoder.encode(text, tokens);
-        tokens.push_back(tokenizer.end_of_document());
-        writer.add_document(tokens);
+        write(text);
         done.bytes += static_cast<std::int64_t>(text.size());
         if (each) each(split, static_cast<std::int64_t>(text.size()));
         return true;
@@ -50,6 +48,33 @@ Tokenized write_tokens(const CorpusSource& source, const DataConfig& data, const
     done.documents = writer.documents();
     done.tokens = writer.tokens();
     return done;
+}
+
+}  // namespace
+
+Tokenized write_tokens(const CorpusSource& source, const DataConfig& data, const engine::Tokenizer& tokenizer,
+                       const std::filesystem::path& prefix, const PrepareProgress& progress,
+                       const std::function<void(Split, std::int64_t)>& each) {
+    engine::IndexedDatasetWriter writer(prefix, tokenizer.vocab());
+    engine::Encoder encoder(tokenizer);
+    std::vector<std::int32_t> tokens;
+    return write_documents(source, data, writer, progress, each, [&](std::string_view text) {
+        tokens.clear();
+        encoder.encode(text, tokens);
+        tokens.push_back(tokenizer.end_of_document());
+        writer.add_document(tokens);
+    });
+}
+
+Tokenized write_sentences(const CorpusSource& source, const DataConfig& data,
+                          const std::shared_ptr<const engine::WordPiece>& wordpiece, engine::SentenceRule rule,
+                          const std::filesystem::path& prefix, const PrepareProgress& progress,
+                          const std::function<void(Split, std::int64_t)>& each) {
+    engine::IndexedDatasetWriter writer(prefix, wordpiece->vocab());
+    engine::WordPieceEncoder encoder(wordpiece);
+    return write_documents(source, data, writer, progress, each, [&](std::string_view text) {
+        engine::add_document_of_sentences(writer, text, encoder, rule);
+    });
 }
 
 engine::Tokenizer train_tokenizer(const CorpusSource& source, const DataConfig& data, std::size_t bytes,

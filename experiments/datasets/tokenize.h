@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "engine/data/bert/sentences.h"
 #include "engine/data/tokenizer.h"
+#include "engine/data/wordpiece/wordpiece.h"
 #include "experiments/config.h"
 #include "experiments/datasets/corpus_source.h"
 
@@ -33,6 +36,12 @@ struct Tokenized {
 Tokenized write_tokens(const CorpusSource& source, const DataConfig& data, const engine::Tokenizer& tokenizer,
                        const std::filesystem::path& prefix, const PrepareProgress& progress,
                        const std::function<void(Split, std::int64_t)>& each = {});
+
+// The same of sentences, a sequence each, without marks between documents: what BERT's samples are cut from.
+Tokenized write_sentences(const CorpusSource& source, const DataConfig& data,
+                          const std::shared_ptr<const engine::WordPiece>& wordpiece, engine::SentenceRule rule,
+                          const std::filesystem::path& prefix, const PrepareProgress& progress,
+                          const std::function<void(Split, std::int64_t)>& each = {});
 
 // Of text for a tokenizer to learn from, from its start: enough for the vocabularies that are trained here. All of it
 // is held in memory.

@@ -86,7 +86,7 @@ Probe run_probe(const TrialConfig& config, const Dataset& dataset, const ProbeSe
                     "set train.warmup_tokens");
     const Clock::time_point start = Clock::now();
     engine::TrainerConfig trainer = trainer_config(config);
-    add_curriculum(trainer, config, dataset);
+    add_curriculum(trainer, config, samples_of(dataset, config.model.seqlen));
     Run run{config,
             dataset,
             settings,

@@ -40,6 +40,7 @@ struct Arguments {
     CorpusArguments corpus;
     std::vector<std::string> metrics = {"voc"};
     std::int64_t seqlen = 0;
+    std::string samples = "packed";
     std::string tokenizer = "bytes";
     std::int64_t vocab = 0;
     std::string checkpoint, column, from_deepspeed, deepspeed_out, column_out;
@@ -66,12 +67,14 @@ std::vector<Analysis> of_sweep(const SpecArguments& spec) {
         for (const experiments::CurriculumMetric& metric : config.curriculum->metrics) {
             if (!experiments::orders_samples(metric) || !metric.column.empty()) continue;
             auto found = std::find_if(analyses.begin(), analyses.end(), [&](const Analysis& a) {
-                return a.data.sha256 == config.data.sha256 && a.seqlen == config.model.seqlen;
+                return a.data.sha256 == config.data.sha256 && a.data.bert == config.data.bert &&
+                       a.seqlen == config.model.seqlen;
             });
             if (found == analyses.end())
                 found = analyses.insert(found, {config.data, config.base_folder, {}, config.model.seqlen});
-            if (std::find(found->metrics.begin(), found->metrics.end(), metric.metric) == found->metrics.end())
-                found->metrics.push_back(metric.metric);
+            const std::string name = experiments::analysed_metric(metric);
+            if (std::find(found->metrics.begin(), found->metrics.end(), name) == found->metrics.end())
+                found->metrics.push_back(name);
         }
     }
     return analyses;
@@ -82,6 +85,7 @@ Analysis of_corpus(const Arguments& arguments) {
         throw Error(ErrorKind::usage, "a corpus has samples only at some length", "add --seqlen 1024");
     Analysis analysis{arguments.corpus.data(), ".", arguments.metrics, arguments.seqlen};
     set_tokenizer(analysis.data, arguments.tokenizer, arguments.vocab);
+    set_samples(analysis.data, arguments.samples);
     return analysis;
 }
 
@@ -117,82 +121,78 @@ void check(const Arguments& arguments) {
     if (!arguments.column.empty() + !arguments.from_deepspeed.empty() + !arguments.shard.empty() + arguments.reduce > 1)
         throw Error(ErrorKind::usage, "--column, --from-deepspeed, --shard and --reduce exclude each other",
                     "give one");
+    if (perplexity && arguments.samples == "bert")
+        throw Error(ErrorKind::usage, "perplexity is that of a model, and no model trains on BERT samples yet",
+                    "leave --samples out");
     if (perplexity && (foreign || !arguments.shard.empty() || arguments.reduce || arguments.metrics.size() > 1))
         throw Error(ErrorKind::usage, "perplexity is measured by itself", "give --metric perplexity alone");
     if (!perplexity && !foreign)
         for (const std::string& metric : arguments.metrics) engine::built_in_metric(metric);
 }
 
-experiments::Dataset load(const Analysis& analysis, const Arguments& arguments, ProgressLine& line) {
-    experiments::Dataset dataset =
-        experiments::load_dataset(analysis.data, analysis.base_folder, fs::path(arguments.root) / "data",
-                                  [&](const std::string& what, double fraction) { line.show(what, fraction); });
-    if (dataset.train.samples(analysis.seqlen) < 1)
-        throw Error(
-            ErrorKind::config,
-            fmt::format("the training text of {} has {} tokens, fewer than one sample of {} and its last target",
-                        dataset.name, dataset.train.tokens.size, analysis.seqlen),
-            "take a shorter length, or more text");
-    return dataset;
+experiments::PrepareProgress shown_on(ProgressLine& line) {
+    return [&line](const std::string& what, double fraction) { line.show(what, fraction); };
+}
+
+fs::path data_folder(const Arguments& arguments) {
+    return fs::path(arguments.root) / "data";
+}
+
+// The mean loss of each sample under --checkpoint, measured where that is not done yet.
+fs::path perplexity_of(const Analysis& analysis, const Arguments& arguments, ProgressLine& line) {
+    const experiments::Dataset dataset =
+        experiments::load_dataset(analysis.data, analysis.base_folder, data_folder(arguments), shown_on(line));
+    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    experiments::TrainedModel trained = experiments::load_trained_model(
+        arguments.checkpoint,
+        {engine::Device::cpu, engine::DType::f32, arguments.threads > 0 ? arguments.threads : cores});
+    fs::path column = experiments::perplexity_column(trained, dataset, analysis.seqlen, shown_on(line));
+    line.clear();
+    print(fmt::format("Mean loss of each sample, nats a token: {}", column.string()));
+    return column;
 }
 
 // By a column of another tool, DeepSpeed's files or a checkpoint; nothing where a built-in metric is meant.
-std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experiments::Dataset& dataset,
+std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experiments::CorpusSamples& samples,
                                          const Arguments& arguments, ProgressLine& line) {
-    const std::int64_t samples = dataset.train.samples(analysis.seqlen);
-    DifficultyRow row{dataset.name, analysis.metrics.front(), analysis.seqlen, {}, false, {}};
+    DifficultyRow row{samples.corpus, analysis.metrics.front(), analysis.seqlen, {}, false, {}};
     if (!arguments.from_deepspeed.empty()) {
-        row.index = engine::read_deepspeed_index(arguments.from_deepspeed, row.metric, samples);
+        row.index = engine::read_deepspeed_index(arguments.from_deepspeed, row.metric, samples.source.samples);
         return row;
     }
     fs::path column = arguments.column;
-    if (!arguments.checkpoint.empty()) {
-        const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-        experiments::TrainedModel trained = experiments::load_trained_model(
-            arguments.checkpoint,
-            {engine::Device::cpu, engine::DType::f32, arguments.threads > 0 ? arguments.threads : cores});
-        column = experiments::perplexity_column(
-            trained, dataset, analysis.seqlen,
-            [&](const std::string& what, double fraction) { line.show(what, fraction); });
-        line.clear();
-        print(fmt::format("Mean loss of each sample, nats a token: {}", column.string()));
-    } else if (column.empty()) {
+    if (!arguments.checkpoint.empty())
+        column = perplexity_of(analysis, arguments, line);
+    else if (column.empty())
         return {};
-    } else {
+    else
         row.metric = column.filename().string();
-    }
-    row.index = experiments::open_difficulty(dataset, column, analysis.seqlen);
+    row.index = experiments::open_difficulty(samples, column);
     row.floats = column.extension() != ".json" && engine::read_value_column(column).floats;
     return row;
 }
 
-std::vector<DifficultyRow> built_in_rows(const Analysis& analysis, const experiments::Dataset& dataset,
+std::vector<DifficultyRow> built_in_rows(const Analysis& analysis, const experiments::CorpusSamples& samples,
                                          const experiments::AnalysisOptions& options) {
     const Clock::time_point start = Clock::now();
-    const std::vector<std::string> made =
-        experiments::analyse_difficulty(dataset, analysis.metrics, analysis.seqlen, options);
+    const std::vector<std::string> made = experiments::analyse_difficulty(samples, analysis.metrics, options);
     const double seconds = seconds_since(start);
     std::vector<DifficultyRow> rows;
     for (const std::string& metric : analysis.metrics) {
-        rows.push_back({dataset.name,
-                        metric,
-                        analysis.seqlen,
-                        experiments::load_difficulty(dataset, metric, analysis.seqlen),
-                        false,
-                        {}});
+        rows.push_back(
+            {samples.corpus, metric, analysis.seqlen, experiments::load_difficulty(samples, metric), false, {}});
         if (std::find(made.begin(), made.end(), metric) != made.end()) rows.back().seconds = seconds;
     }
     return rows;
 }
 
 // Says what is left of a shard, and gives the exit code.
-int run_shard(const Analysis& analysis, const experiments::Dataset& dataset,
+int run_shard(const Analysis& analysis, const experiments::CorpusSamples& samples,
               const experiments::AnalysisOptions& options) {
-    const engine::MissingParts missing =
-        experiments::analyse_shard(dataset, analysis.metrics, analysis.seqlen, options);
+    const engine::MissingParts missing = experiments::analyse_shard(samples, analysis.metrics, options);
     const auto own = [&](std::int64_t part) { return part % options.shard.count == options.shard.index; };
     const std::string shard =
-        fmt::format("shard {}/{} of {}", options.shard.index + 1, options.shard.count, dataset.name);
+        fmt::format("shard {}/{} of {}", options.shard.index + 1, options.shard.count, samples.corpus);
     if (std::any_of(missing.values.begin(), missing.values.end(), own)) {
         print(fmt::format("{} is counted; {} parts of other shards are not: run this again once they are", shard,
                           missing.counts.size()));
@@ -215,22 +215,23 @@ int run(const Arguments& arguments) {
     int exit_code = kExitOk;
     for (const Analysis& analysis : analyses) {
         ProgressLine line;
-        const experiments::Dataset dataset = load(analysis, arguments, line);
+        const experiments::CorpusSamples samples = experiments::load_samples(
+            analysis.data, analysis.seqlen, analysis.base_folder, data_folder(arguments), shown_on(line));
         experiments::AnalysisOptions options;
         options.threads = arguments.threads;
         options.memory_bytes = arguments.memory_bytes;
-        options.progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
+        options.progress = shown_on(line);
         if (!arguments.shard.empty()) {
             options.shard = parse_shard(arguments.shard);
-            exit_code = std::max(exit_code, run_shard(analysis, dataset, options));
+            exit_code = std::max(exit_code, run_shard(analysis, samples, options));
             continue;
         }
-        if (arguments.reduce) experiments::reduce_shards(dataset, analysis.metrics, analysis.seqlen, options);
+        if (arguments.reduce) experiments::reduce_shards(samples, analysis.metrics, options);
         std::vector<DifficultyRow> rows;
-        if (auto row = foreign_row(analysis, dataset, arguments, line))
+        if (auto row = foreign_row(analysis, samples, arguments, line))
             rows.push_back(std::move(*row));
         else
-            rows = built_in_rows(analysis, dataset, options);
+            rows = built_in_rows(analysis, samples, options);
         line.clear();
         for (const DifficultyRow& row : rows) {
             add_row(table, row);
@@ -260,8 +261,13 @@ void add_options(CLI::App& command, Arguments& arguments) {
         ->capture_default_str();
     command.add_option("--seqlen", arguments.seqlen, "Tokens a sample, of the corpus")->check(CLI::PositiveNumber);
     command
+        .add_option("--samples", arguments.samples,
+                    "Of the corpus: packed, or bert: sentences with special tokens, padded")
+        ->capture_default_str();
+    command
         .add_option("--tokenizer", arguments.tokenizer,
-                    "Of the corpus: bytes, gpt2, bpe, or a folder with vocab.json and merges.txt")
+                    "Of the corpus: bytes, gpt2, bpe, or a folder with vocab.json and merges.txt; of bert samples "
+                    "bert-base-uncased, a folder with vocab.txt, or a .txt file")
         ->capture_default_str();
     command.add_option("--vocab", arguments.vocab, "Entries of bpe")->check(CLI::Range(257, 1'000'000));
     command.add_option("--checkpoint", arguments.checkpoint, "The model of --metric perplexity: a step_ folder");

@@ -11,6 +11,7 @@
 #include "engine/data/indexed_dataset.h"
 #include "experiments/datasets/load.h"
 #include "experiments/datasets/tokenize.h"
+#include "experiments/parse_samples.h"
 #include "reporting/numbers.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/progress_line.h"
@@ -116,6 +117,17 @@ void set_tokenizer(experiments::DataConfig& data, const std::string& tokenizer, 
         throw Error(ErrorKind::usage,
                     fmt::format("--vocab is the size of a trained tokenizer, and {} has its own", tokenizer),
                     "leave --vocab out, or give --tokenizer bpe");
+}
+
+void set_samples(experiments::DataConfig& data, const std::string& samples) {
+    if (samples != "packed" && samples != "bert")
+        throw Error(ErrorKind::usage, fmt::format("no samples are called {}", samples), "name packed or bert");
+    data.samples = samples;
+    const std::string why = experiments::tokenizer_problem(data);
+    if (!why.empty())
+        throw Error(ErrorKind::usage, fmt::format("--tokenizer {} {}", data.tokenizer, why),
+                    fmt::format("give --tokenizer {}, a folder with vocab.txt, or a .txt file; or --samples packed",
+                                experiments::kBertVocabulary));
 }
 
 void add_data_tokenize(CLI::App& data, Context& context) {

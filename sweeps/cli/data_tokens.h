@@ -24,6 +24,9 @@ struct CorpusArguments {
 // Sets the tokenizer and, for bpe, the vocabulary. Errors: usage, for bpe without one or one without bpe.
 void set_tokenizer(experiments::DataConfig& data, const std::string& tokenizer, std::int64_t vocab);
 
+// How samples are cut: packed or bert, by the defaults of [data.bert]. The tokenizer is set already. Errors: usage.
+void set_samples(experiments::DataConfig& data, const std::string& samples);
+
 void add_data_tokenize(CLI::App& data, Context& context);
 void add_data_train_tokenizer(CLI::App& data, Context& context);
 

@@ -5,17 +5,21 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "base/files.h"
 #include "base/json.h"
+#include "experiments/draws.h"
 #include "reporting/axes.h"
 #include "reporting/figures_page.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/draws_table.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/cli/progress_line.h"
 #include "sweeps/cli/spec_options.h"
 #include "sweeps/plan.h"
 #include "sweeps/schedule_figures.h"
@@ -31,6 +35,8 @@ struct Arguments {
     bool json = false;
     bool print_config = false;
     std::string figures;  // a file to write
+    bool draws = false;
+    std::string root = "deft-runs";  // of what --draws tokenises and analyses
 };
 
 std::string or_dash(const std::string& text) {
@@ -89,12 +95,15 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
         const experiments::Projection& projection = row.point.projection;
         const reporting::Axes axes = reporting::parse_axes(row.point.axes.dump());
         any_axis = any_axis || !axes.others.empty();
+        const auto of_model = [&](const std::string& text) {
+            return experiments::has_model(row.point.config) ? text : "-";
+        };
         table.rows.push_back(
             {row.point.case_name, axes.has_budget ? axes.budget_text() : "-", or_dash(axes.others_text()),
              std::to_string(row.seeds.size()), std::to_string(projection.steps),
-             si(static_cast<double>(projection.parameters)), si(static_cast<double>(projection.input_tokens)),
-             si(static_cast<double>(projection.layer_tokens)), si(projection.flops),
-             sweeps::bytes_text(static_cast<double>(projection.memory_bytes))});
+             of_model(si(static_cast<double>(projection.parameters))), si(static_cast<double>(projection.input_tokens)),
+             si(static_cast<double>(projection.layer_tokens)), of_model(si(projection.flops)),
+             of_model(sweeps::bytes_text(static_cast<double>(projection.memory_bytes)))});
     }
     if (plan.device) add_device_columns(table, plan);
     table.columns.push_back({"variant", Align::left});
@@ -117,9 +126,33 @@ void print_configurations(const std::vector<sweeps::Point>& points) {
     print(all.dump(2));
 }
 
+// Tokenises and analyses what is not there yet.
+void print_draws(const std::vector<sweeps::PlanRow>& rows, const std::string& root) {
+    ProgressLine line;
+    const auto progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
+    std::vector<experiments::DrawTotals> draws;
+    for (const sweeps::PlanRow& row : rows) {
+        const experiments::TrialConfig& config = row.point.config;
+        const experiments::CorpusSamples samples = experiments::load_samples(
+            config.data, config.model.seqlen, config.base_folder, std::filesystem::path(root) / "data", progress);
+        draws.push_back(experiments::simulate_draws(config, samples, progress));
+    }
+    line.clear();
+    print("\n" + reporting::render_terminal(draws_table(rows, draws), output_width()));
+    print("\n" + reporting::render_terminal(epochs_table(rows, draws), output_width()));
+}
+
+void check(const Arguments& arguments) {
+    if (arguments.draws && (arguments.json || arguments.print_config))
+        throw Error(ErrorKind::usage, "--draws prints tables, and --json and --print-config print JSON alone",
+                    "give one of them");
+}
+
 int run(const Arguments& arguments) {
+    check(arguments);
     const sweeps::Spec spec = arguments.spec.load();
-    std::vector<sweeps::Point> points = sweeps::expand(spec, sweeps::Data::may_be_missing);
+    std::vector<sweeps::Point> points =
+        sweeps::expand(spec, arguments.draws ? sweeps::Data::required : sweeps::Data::may_be_missing);
     std::erase_if(points, [&](const sweeps::Point& point) { return !arguments.spec.selects(point); });
     if (points.empty()) throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
     if (arguments.print_config) {
@@ -132,6 +165,7 @@ int run(const Arguments& arguments) {
         return kExitOk;
     }
     print(reporting::render_terminal(plan_table(plan), output_width()));
+    if (arguments.draws) print_draws(plan.rows, arguments.root);
     if (!arguments.figures.empty()) {
         write_file_atomically(arguments.figures,
                               reporting::render_figures_page(fmt::format("Schedules of {}, scale {}", plan.sweep, plan.scale),
@@ -142,6 +176,7 @@ int run(const Arguments& arguments) {
     }
     if (arguments.memory) {
         const experiments::TrialConfig& config = points.front().config;
+        experiments::require_model(config);
         const engine::Device device = sweeps::planned_device(spec, config);
         print(fmt::format("\nMemory of {} on {}:", points.front().name(),
                           device == engine::Device::cuda ? "a GPU" : "the CPU"));
@@ -158,6 +193,11 @@ void add_plan(CLI::App& app, Context& context) {
     arguments->spec.add_to(*command);
     command->add_flag("--memory", arguments->memory, "List the buffers of the first point");
     command->add_option("--figures", arguments->figures, "Draw every schedule into this HTML file");
+    command->add_flag(
+        "--draws", arguments->draws,
+        "Show what the sampler of each case draws; tokenises and analyses the corpus, and trains nothing");
+    command->add_option("--root", arguments->root, "Where --draws keeps tokenised corpora and what was found")
+        ->capture_default_str();
     command->add_flag("--json", arguments->json, "Print the plan as JSON (schema deft-plan/1)");
     command->add_flag("--print-config", arguments->print_config, "Print each point's whole configuration as JSON");
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });

@@ -152,6 +152,7 @@ int run(const Arguments& arguments) {
     require_writable(arguments);
     const sweeps::Spec spec = load(arguments);
     const sweeps::Point point = sweeps::expand(spec).front();
+    experiments::require_model(point.config);
     const int threads = arguments.threads > 0 ? arguments.threads : spec.threads;
     const std::vector<sweeps::Slot> slots =
         sweeps::make_slots(sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots), threads);

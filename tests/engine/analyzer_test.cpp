@@ -164,7 +164,7 @@ TEST_CASE("analysis: ids beyond 2^24 stay exact") {
     // The reference kept ids in 32-bit floats when it ran on several threads: 2^24 + 1 became 2^24.
     const TemporaryFolder folder;
     const std::vector<std::int32_t> tokens(8, 1);
-    SampleSource source{(std::int64_t{1} << 24) + 5, 1, kVocab, "test", [&](std::int64_t) { return TokenSpan{tokens.data(), 1, 4}; }};
+    SampleSource source{(std::int64_t{1} << 24) + 5, 1, kVocab, "test", [&](std::int64_t, std::vector<std::int32_t>&) { return TokenSpan{tokens.data(), 1, 4}; }};
     const Metric falling{"falling", 1, false, [](const MeasuredSample& s, const TokenRarity&) { return s.tokens.size; }};
     const AnalyzerOptions options{folder / "parts", {}, 2, 1 << 28, {}};
     REQUIRE(map_samples(source, {&falling, 1}, samples_of_part(source), options).none());

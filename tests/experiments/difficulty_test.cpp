@@ -59,7 +59,7 @@ TEST_CASE("difficulty: an index is made once, and anew where its fingerprint is 
     const TemporaryFolder folder;
     const Dataset dataset = dataset_of(folder);
     int analyses = 0;
-    const auto load = [&] { return load_difficulty(dataset, "voc", 8, [&](const std::string&, double) { ++analyses; }); };
+    const auto load = [&] { return load_difficulty(samples_of(dataset, 8), "voc", [&](const std::string&, double) { ++analyses; }); };
     const std::vector<std::int64_t> values = all(load().value);
     CHECK(analyses > 0);
     CHECK(values == engine::metric_values(engine::packed_samples(dataset.train, 8, dataset.tokenizer.vocab()),
@@ -89,21 +89,21 @@ TEST_CASE("difficulty: an index is made once, and anew where its fingerprint is 
 TEST_CASE("difficulty: an index that a user names is refused where it is of other samples, saying what differs") {
     const TemporaryFolder folder, other_folder;
     const Dataset dataset = dataset_of(folder), other = dataset_of(other_folder, "tulip");
-    const std::vector<std::int64_t> values = all(load_difficulty(dataset, "voc", 8).value);
+    const std::vector<std::int64_t> values = all(load_difficulty(samples_of(dataset, 8), "voc").value);
     const fs::path file = dataset.folder / "difficulty" / "voc-8.json";
-    CHECK(all(open_difficulty(dataset, file, 8).value) == values);
-    CHECK_THAT(refusal([&] { open_difficulty(dataset, file, 9); }), ContainsSubstring("seqlen is 8, and here it is 9") || ContainsSubstring("samples is"));
-    CHECK_THAT(refusal([&] { open_difficulty(other, file, 8); }), ContainsSubstring("its corpus is") && ContainsSubstring("deft analyze"));
+    CHECK(all(open_difficulty(samples_of(dataset, 8), file).value) == values);
+    CHECK_THAT(refusal([&] { open_difficulty(samples_of(dataset, 9), file); }), ContainsSubstring("seqlen is 8, and here it is 9") || ContainsSubstring("samples is"));
+    CHECK_THAT(refusal([&] { open_difficulty(samples_of(other, 8), file); }), ContainsSubstring("its corpus is") && ContainsSubstring("deft analyze"));
     Json json = Json::parse(read_text(file));
     json["packing"] = "padded";
     write_text(file, json.dump());
-    CHECK_THAT(refusal([&] { open_difficulty(dataset, file, 8); }), ContainsSubstring("packing is \"padded\", and here it is \"packed\""));
+    CHECK_THAT(refusal([&] { open_difficulty(samples_of(dataset, 8), file); }), ContainsSubstring("packing is \"padded\", and here it is \"packed\""));
     json["packing"] = "packed";
     json["version"] = 1;
     write_text(file, json.dump());
-    CHECK_THAT(refusal([&] { open_difficulty(dataset, file, 8); }), ContainsSubstring("its version is 1"));
+    CHECK_THAT(refusal([&] { open_difficulty(samples_of(dataset, 8), file); }), ContainsSubstring("its version is 1"));
     write_text(file, "{\"schema\": \"\xff\"}");
-    CHECK_THAT(refusal([&] { open_difficulty(dataset, file, 8); }), ContainsSubstring("is not of these samples"));
+    CHECK_THAT(refusal([&] { open_difficulty(samples_of(dataset, 8), file); }), ContainsSubstring("is not of these samples"));
 }
 
 TEST_CASE("difficulty: a column of another tool has a value for each sample of this corpus at this length") {
@@ -113,8 +113,8 @@ TEST_CASE("difficulty: a column of another tool has a value for each sample of t
     std::string lines;
     for (std::int64_t i = 0; i < samples; ++i) lines += std::to_string(samples - i) + ".5\n";
     write_text(folder / "c.csv", lines);
-    CHECK(open_difficulty(dataset, folder / "c.csv", 8).order[0] == samples - 1);
-    CHECK_THAT(refusal([&] { open_difficulty(dataset, folder / "c.csv", 9); }), ContainsSubstring("values, and the corpus"));
+    CHECK(open_difficulty(samples_of(dataset, 8), folder / "c.csv").order[0] == samples - 1);
+    CHECK_THAT(refusal([&] { open_difficulty(samples_of(dataset, 9), folder / "c.csv"); }), ContainsSubstring("values, and the corpus"));
 }
 
 TEST_CASE("difficulty: shards on one data folder give the index of one machine") {
@@ -127,18 +127,18 @@ TEST_CASE("difficulty: shards on one data folder give the index of one machine")
             text += read_file(dataset.folder / "difficulty" / name);
         return text;
     };
-    CHECK(analyse_difficulty(dataset, metrics, 8, {}) == metrics);
-    CHECK(analyse_difficulty(dataset, metrics, 8, {}).empty());
+    CHECK(analyse_difficulty(samples_of(dataset, 8), metrics, {}) == metrics);
+    CHECK(analyse_difficulty(samples_of(dataset, 8), metrics, {}).empty());
     const std::string whole = bytes();
     fs::remove_all(dataset.folder / "difficulty");
     AnalysisOptions options;
-    CHECK_THAT(refusal([&] { reduce_shards(dataset, metrics, 8, options); }), ContainsSubstring("not measured yet"));
+    CHECK_THAT(refusal([&] { reduce_shards(samples_of(dataset, 8), metrics, options); }), ContainsSubstring("not measured yet"));
     for (int round = 0; round < 2; ++round)
         for (std::int64_t shard = 0; shard < 3; ++shard) {
             options.shard = {shard, 3};
-            analyse_shard(dataset, metrics, 8, options);
+            analyse_shard(samples_of(dataset, 8), metrics, options);
         }
-    reduce_shards(dataset, metrics, 8, {});
+    reduce_shards(samples_of(dataset, 8), metrics, {});
     CHECK(bytes() == whole);
 }
 
@@ -148,10 +148,10 @@ TEST_CASE("difficulty: parts that an earlier analysis of another corpus left are
     Dataset dataset = dataset_of(folder);
     const Dataset other = dataset_of(other_folder, "tulip");
     const std::string metric = "voc";
-    REQUIRE(analyse_shard(dataset, {&metric, 1}, 8, {}).none());
+    REQUIRE(analyse_shard(samples_of(dataset, 8), {&metric, 1}, {}).none());
     dataset.train = other.train;
     dataset.sha256 = other.sha256;
-    CHECK(all(load_difficulty(dataset, metric, 8).value) == all(load_difficulty(other, metric, 8).value));
+    CHECK(all(load_difficulty(samples_of(dataset, 8), metric).value) == all(load_difficulty(samples_of(other, 8), metric).value));
 }
 
 TEST_CASE("difficulty: the perplexity under a checkpoint is the model's own loss") {
@@ -176,7 +176,7 @@ TEST_CASE("difficulty: the perplexity under a checkpoint is the model's own loss
     const engine::ValueColumn read = engine::read_value_column(column);
     CHECK(read.floats);
     for (std::size_t i = 0; i < losses.size(); ++i) REQUIRE(engine::of_ordered_key(read.value[i]) == losses[i]);
-    const engine::DifficultyIndex index = open_difficulty(dataset, column, 16);
+    const engine::DifficultyIndex index = open_difficulty(samples_of(dataset, 16), column);
     for (std::int64_t rank = 1; rank < index.samples(); ++rank)
         CHECK(losses[static_cast<std::size_t>(index.order[rank - 1])] <= losses[static_cast<std::size_t>(index.order[rank])]);
     CHECK_THAT(refusal([&] { sample_losses(trained, dataset, 17); }), ContainsSubstring("17 tokens, and the model takes 16"));

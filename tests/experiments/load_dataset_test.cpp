@@ -180,8 +180,8 @@ TEST_CASE("data sets: a corpus shorter than a sample has none") {
     CHECK(dataset.train.tokens.size == 4);  // with the mark
     CHECK(dataset.train.samples(3) == 1);
     CHECK(dataset.train.samples(4) == 0);
-    CHECK(load_difficulty(dataset, "voc", 4).samples() == 0);
-    CHECK(load_difficulty(dataset, "voc", 3).samples() == 1);
+    CHECK(load_difficulty(samples_of(dataset, 4), "voc").samples() == 0);
+    CHECK(load_difficulty(samples_of(dataset, 3), "voc").samples() == 1);
 }
 
 TEST_CASE("data sets: a text that has changed since it was planned is refused, unless it was prepared in time") {

@@ -16,6 +16,8 @@ struct SampleShape {
 
     std::int64_t special_tokens() const { return pairs ? 3 : 2; }
     std::int64_t room() const { return seqlen - special_tokens(); }  // for text
+    // The shortest length that samples can be cut to: a token in each segment.
+    std::int64_t shortest_cut() const { return pairs ? 5 : 3; }
 };
 
 struct SampleIndex {

@@ -37,10 +37,9 @@ Segments segments_of(TokenSpan corpus, const SampleIndex& index, const BertDraw&
     return segments;
 }
 
-void append(TokenSpan text, std::int64_t count, std::int32_t closing, std::int32_t type, BertSample& out) {
-    for (std::int64_t t = 0; t < count; ++t) out.tokens.push_back(text[t]);
-    out.tokens.push_back(closing);
-    out.types.resize(out.tokens.size(), type);
+void append(TokenSpan text, std::int64_t count, std::int32_t closing, std::vector<std::int32_t>& tokens) {
+    for (std::int64_t t = 0; t < count; ++t) tokens.push_back(text[t]);
+    tokens.push_back(closing);
 }
 
 }  // namespace
@@ -79,13 +78,17 @@ std::int64_t BertSamples::real_length(std::int64_t sample) const {
     return index_.tokens_of(sample) + (pair ? 3 : 2);
 }
 
+void BertSamples::require_sample(std::int64_t sample) const {
+    if (sample < 0 || sample >= size())
+        throw Error(ErrorKind::usage, fmt::format("no sample {} among {}", sample, size()));
+}
+
 void BertSamples::write_unmasked(const BertDraw& draw, std::int64_t length, BertSample& out) const {
-    if (draw.sample < 0 || draw.sample >= size())
-        throw Error(ErrorKind::usage, fmt::format("no sample {} among {}", draw.sample, size()));
-    if (length < shortest_cut())
+    require_sample(draw.sample);
+    if (length < shape_.shortest_cut())
         throw Error(ErrorKind::config,
                     fmt::format("a length of {} tokens leaves no text beside the special tokens of a sample", length),
-                    fmt::format("give a length of {} or more", shortest_cut()));
+                    fmt::format("give a length of {} or more", shape_.shortest_cut()));
     const Segments segments = segments_of(text_, index_, draw, shape_.pairs, seed_);
     const bool pair = segments.b.size > 0;
     std::int64_t a = segments.a.size, b = segments.b.size;
@@ -93,9 +96,19 @@ void BertSamples::write_unmasked(const BertDraw& draw, std::int64_t length, Bert
     const WordPieceVocabulary& v = wordpiece_->vocabulary();
     out.order = segments.order;
     out.tokens.assign(1, v.cls);
-    out.types.assign(1, 0);
-    append(segments.a, a, v.sep, 0, out);
-    if (pair) append(segments.b, b, v.sep, 1, out);
+    append(segments.a, a, v.sep, out.tokens);
+    out.types.assign(out.tokens.size(), 0);
+    if (pair) append(segments.b, b, v.sep, out.tokens);
+    out.types.resize(out.tokens.size(), 1);
+}
+
+void BertSamples::write_whole(std::int64_t sample, std::vector<std::int32_t>& out) const {
+    require_sample(sample);
+    const Segments segments = segments_of(text_, index_, {sample, 0}, shape_.pairs, seed_);
+    const WordPieceVocabulary& v = wordpiece_->vocabulary();
+    out.assign(1, v.cls);
+    append(segments.a, segments.a.size, v.sep, out);
+    if (segments.b.size > 0) append(segments.b, segments.b.size, v.sep, out);
 }
 
 BertReader::BertReader(const BertSamples& samples)
@@ -111,11 +124,6 @@ const BertSample& BertReader::read(const BertDraw& draw, std::int64_t length) {
     sample_.labels.resize(sample_.tokens.size());
     masking_(sample_.tokens, sample_.labels, {samples_->seed(), draw.epoch, draw.sample});
     return sample_;
-}
-
-std::span<const std::int32_t> BertReader::tokens(std::int64_t sample) {
-    samples_->write_unmasked({sample, 0}, samples_->shape().seqlen, sample_);
-    return sample_.tokens;
 }
 
 }  // namespace deft::engine

@@ -50,8 +50,6 @@ class BertSamples {
     const SampleShape& shape() const { return shape_; }
     // Special tokens included; the same in every epoch.
     std::int64_t real_length(std::int64_t sample) const;
-    // The shortest length that samples can be cut to: a token in each segment.
-    std::int64_t shortest_cut() const { return shape_.pairs ? 5 : 3; }
 
     const SampleIndex& index() const { return index_; }
     const std::shared_ptr<const WordPiece>& wordpiece() const { return wordpiece_; }
@@ -61,10 +59,16 @@ class BertSamples {
     // Writes the sample before masking, cut to `length` tokens where it is longer: the longer segment loses its end
     // first, every segment keeps its [SEP]. Labels are left as they are. Of the whole sample, the tokens are the same
     // in every epoch but for their order. Errors: usage, for no such sample; config, for a length under
-    // shortest_cut().
+    // shape().shortest_cut().
     void write_unmasked(const BertDraw& draw, std::int64_t length, BertSample& out) const;
 
+    // For difficulty metrics: the tokens of the whole sample before masking, real_length(sample) of them.
+    // Errors: usage, for no such sample.
+    void write_whole(std::int64_t sample, std::vector<std::int32_t>& out) const;
+
  private:
+    void require_sample(std::int64_t sample) const;
+
     TokenSpan text_;
     std::shared_ptr<const void> owner_;  // keeps text_ alive
     std::shared_ptr<const WordPiece> wordpiece_;
@@ -84,9 +88,6 @@ class BertReader {
     // As write_unmasked, then masked: the count of masked tokens is that of the cut sample, at least one. Valid until
     // the next call.
     const BertSample& read(const BertDraw& draw, std::int64_t length);
-
-    // For difficulty metrics: the whole sample, nothing masked; real_length(sample) tokens. Valid until the next call.
-    std::span<const std::int32_t> tokens(std::int64_t sample);
 
  private:
     const BertSamples* samples_;

@@ -70,7 +70,8 @@ std::vector<std::uint64_t> count_part(const SampleSource& source, const Parts& p
     std::vector<TokenCounter> counters(static_cast<std::size_t>(threads), TokenCounter(source.vocab));
     for_each_task(source, parts, part, threads, [&](int thread, std::int64_t first, std::int64_t last) {
         TokenCounter& counter = counters[static_cast<std::size_t>(thread)];
-        for (std::int64_t sample = first; sample < last; ++sample) counter.add(source.tokens(sample));
+        std::vector<std::int32_t> scratch;
+        for (std::int64_t sample = first; sample < last; ++sample) counter.add(source.tokens(sample, scratch));
     });
     std::vector<std::uint64_t> count(static_cast<std::size_t>(source.vocab), 0);
     for (TokenCounter& counter : counters) counter.add_to(count);
@@ -97,8 +98,9 @@ std::vector<std::vector<std::int64_t>> measure_part(const SampleSource& source, 
     std::vector<std::vector<std::int64_t>> values(metrics.size());
     for (auto& of_metric : values) of_metric.resize(static_cast<std::size_t>(parts.size(part)));
     for_each_task(source, parts, part, threads, [&](int, std::int64_t first, std::int64_t last) {
+        std::vector<std::int32_t> scratch;
         for (std::int64_t sample = first; sample < last; ++sample) {
-            MeasuredSample measured{source.tokens(sample)};
+            MeasuredSample measured{source.tokens(sample, scratch)};
             if (rarity != nullptr) {
                 if (measured.tokens.width != 2) require_vocabulary(measured.tokens, source.vocab);
                 measured.nats = sum_of_nats(measured.tokens, *rarity);

@@ -59,17 +59,18 @@ Metric built_in_metric(const std::string& name) {
 
 std::vector<std::int64_t> metric_values(const SampleSource& source, const Metric& metric) {
     TokenRarity rarity;
+    std::vector<std::int32_t> scratch;
     if (metric.needs_counts) {
         TokenCounter counter(source.vocab);
         std::vector<std::uint64_t> count(static_cast<std::size_t>(source.vocab), 0);  // (V)
-        for (std::int64_t i = 0; i < source.samples; ++i) counter.add(source.tokens(i));
+        for (std::int64_t i = 0; i < source.samples; ++i) counter.add(source.tokens(i, scratch));
         counter.add_to(count);
         rarity = token_rarity(count, source.length);
     }
     std::vector<std::int64_t> values;
     values.reserve(static_cast<std::size_t>(source.samples));
     for (std::int64_t i = 0; i < source.samples; ++i) {
-        const TokenSpan tokens = source.tokens(i);
+        const TokenSpan tokens = source.tokens(i, scratch);
         values.push_back(metric.value({tokens, metric.needs_counts ? sum_of_nats(tokens, rarity) : 0}, rarity));
     }
     return values;

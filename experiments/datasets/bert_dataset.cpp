@@ -1,0 +1,85 @@
+#include "experiments/datasets/bert_dataset.h"
+
+#include <fmt/format.h>
+
+#include "base/files.h"
+#include "base/first_line.h"
+#include "engine/data/wordpiece/vocab_txt.h"
+#include "experiments/datasets/find_file.h"
+
+namespace deft::experiments {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+engine::SentenceRule sentence_rule(const BertSamplesConfig& bert) {
+    return bert.sentences == "lines" ? engine::SentenceRule::lines : engine::SentenceRule::punctuation;
+}
+
+engine::WordPieceRules wordpiece_rules(bool lower_case) {
+    return {.words = {.lower_case = lower_case}};
+}
+
+std::string tokenizer_identity(const engine::WordPiece& wordpiece, const BertSamplesConfig& bert) {
+    return fmt::format("{}, sentences by {}", wordpiece.sha256(), bert.sentences);
+}
+
+Json write_corpus(const CorpusSource& source, const DataConfig& data, const std::string& base_folder,
+                  const fs::path& folder, const PrepareProgress& progress,
+                  const std::function<void(Split, std::int64_t)>& each, Tokenized& written) {
+    const auto wordpiece = named_wordpiece(data.tokenizer, data.bert.lower_case, base_folder);
+    make_folder(folder / "tokenizer");
+    engine::write_vocab_txt(wordpiece->vocabulary(), folder / "tokenizer" / engine::kVocabTxt);
+    written = write_sentences(source, data, wordpiece, sentence_rule(data.bert), folder / "tokens", progress, each);
+    return {{"name", data.tokenizer}, {"sha256", wordpiece->sha256()}, {"vocab", wordpiece->vocab()}};
+}
+
+// What is stored was written whole: where it cannot be read, it was damaged since.
+std::shared_ptr<const engine::WordPiece> stored_wordpiece(const fs::path& folder, bool lower_case) {
+    try {
+        return engine::load_wordpiece(folder / "tokenizer", wordpiece_rules(lower_case));
+    } catch (const Error& error) {
+        fail_damaged(folder, first_line(error.what()));
+    }
+}
+
+}  // namespace
+
+std::shared_ptr<const engine::WordPiece> named_wordpiece(const std::string& name, bool lower_case,
+                                                         const std::string& base_folder) {
+    const std::string known = name == kBertVocabulary ? "tokenizers/" + name : name;
+    const std::string file = known.ends_with(".txt") ? known : known + "/" + engine::kVocabTxt;
+    return std::make_shared<const engine::WordPiece>(engine::read_vocab_txt(find_data_file(file, base_folder)),
+                                                     wordpiece_rules(lower_case));
+}
+
+DatasetIdentity bert_identity(const DataConfig& data, const std::string& base_folder) {
+    const auto wordpiece = named_wordpiece(data.tokenizer, data.bert.lower_case, base_folder);
+    CorpusSource source = corpus_source(data, base_folder);
+    return {corpus_sha256(source, data, tokenizer_identity(*wordpiece, data.bert)), wordpiece->vocab()};
+}
+
+BertDataset load_bert_dataset(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
+                              const PrepareProgress& progress) {
+    const PreparedFolder folder = find_or_prepare(
+        data, base_folder, data_folder,
+        [&](CorpusSource& source) {
+            const auto wordpiece = named_wordpiece(data.tokenizer, data.bert.lower_case, base_folder);
+            return corpus_sha256(source, data, tokenizer_identity(*wordpiece, data.bert));
+        },
+        [&](const CorpusSource& source, const fs::path& into, const auto& each, Tokenized& written) {
+            return write_corpus(source, data, base_folder, into, progress, each, written);
+        });
+    const PreparedCorpus prepared = open_prepared(folder);
+    const auto wordpiece = stored_wordpiece(folder.path, data.bert.lower_case);
+    require_tokenizer(prepared, wordpiece->sha256(), folder.path);
+    const DocumentRanges& documents = prepared.documents;
+    BertDataset dataset{prepared.name, folder.sha256, wordpiece,
+                        engine::sentences_of_range(prepared.tokens, documents.train_first, documents.train_last),
+                        folder.path};
+    require_vocab(dataset.train.tokens, wordpiece->vocab(), folder.path);
+    return dataset;
+}
+
+}  // namespace deft::experiments

@@ -1,0 +1,197 @@
+#include "experiments/datasets/prepared_corpus.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "base/files.h"
+#include "base/first_line.h"
+#include "base/sha256.h"
+#include "experiments/datasets/file_lock.h"
+
+namespace deft::experiments {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kManifest = "manifest.json";
+
+Json ranges_json(const DocumentRanges& r) {
+    return {{"train", {r.train_first, r.train_last}}, {"valid", {r.valid_first, r.valid_last}}};
+}
+
+DocumentRanges ranges_of(const std::vector<Split>& splits, const DataConfig& data, const std::string& name) {
+    const auto documents = static_cast<std::int64_t>(splits.size());
+    if (std::find(splits.begin(), splits.end(), Split::divided) != splits.end()) {
+        if (documents < 2)
+            throw Error(ErrorKind::config, fmt::format("{} has {} document, and a split needs two", name, documents),
+                        "give validation text of its own: data.valid_files");
+        return divide_documents(documents, data.split);
+    }
+    DocumentRanges ranges;
+    const auto range = [&](Split split, std::int64_t& first, std::int64_t& last) {
+        first = std::find(splits.begin(), splits.end(), split) - splits.begin();
+        last = first + std::count(splits.begin(), splits.end(), split);
+    };
+    range(Split::train, ranges.train_first, ranges.train_last);
+    range(Split::valid, ranges.valid_first, ranges.valid_last);
+    const bool no_training = ranges.train_first == ranges.train_last;
+    if (no_training || ranges.valid_first == ranges.valid_last)
+        throw Error(ErrorKind::config, fmt::format("{} has no {} text", name, no_training ? "training" : "validation"),
+                    data.max_bytes > 0 ? "raise data.max_bytes" : "supply it");
+    return ranges;
+}
+
+// Writes everything into `folder`, which only this process knows.
+void prepare(const CorpusSource& source, const DataConfig& data, const std::string& sha, const fs::path& folder,
+             const WriteCorpus& write) {
+    std::vector<Split> splits;
+    std::vector<std::int64_t> bytes;
+    Tokenized written;
+    const Json tokenizer = write(
+        source, folder,
+        [&](Split split, std::int64_t text_bytes) {
+            splits.push_back(split);
+            bytes.push_back(text_bytes);
+        },
+        written);
+    const DocumentRanges ranges = ranges_of(splits, data, source.name);
+    const auto sum = [&](std::int64_t first, std::int64_t last) {
+        return std::accumulate(bytes.begin() + first, bytes.begin() + last, std::int64_t{0});
+    };
+    const Json manifest = {{"schema", "deft-corpus/1"},
+                           {"name", source.name},
+                           {"sha256", sha},
+                           {"tokenizer", tokenizer},
+                           {"documents", ranges_json(ranges)},
+                           {"bytes",
+                            {{"train", sum(ranges.train_first, ranges.train_last)},
+                             {"valid", sum(ranges.valid_first, ranges.valid_last)}}},
+                           {"tokens", written.tokens}};
+    write_file_atomically(folder / kManifest, manifest.dump(2) + "\n");
+}
+
+bool is_prepared(const fs::path& folder) {
+    return fs::exists(folder / kManifest);
+}
+
+// The folder appears whole. The caller holds its lock.
+void prepare_whole(const CorpusSource& source, const DataConfig& data, const std::string& sha, const fs::path& folder,
+                   const WriteCorpus& write) {
+    const fs::path temporary = folder.string() + ".part";
+    fs::remove_all(temporary);
+    make_folder(temporary);
+    prepare(source, data, sha, temporary, write);
+    fs::remove_all(folder);  // without a manifest it is none
+    fs::rename(temporary, folder);
+}
+
+// Nobody but this program wrote these files: where they are damaged, making them again is the way.
+std::shared_ptr<const engine::IndexedDataset> open_tokens(const fs::path& folder) {
+    try {
+        return std::make_shared<const engine::IndexedDataset>(folder / "tokens");
+    } catch (const Error& error) {
+        fail_damaged(folder, first_line(error.what()));
+    }
+}
+
+}  // namespace
+
+DocumentRanges divide_documents(std::int64_t documents, const std::vector<std::int64_t>& shares) {
+    const double all = static_cast<double>(std::accumulate(shares.begin(), shares.end(), std::int64_t{0}));
+    const auto border = [&](std::int64_t share) {
+        return static_cast<std::int64_t>(static_cast<double>(documents) * static_cast<double>(share) / all + 0.5);
+    };
+    DocumentRanges ranges;
+    ranges.train_last = std::max<std::int64_t>(1, std::min(documents - 1, border(shares[0])));
+    ranges.valid_first = ranges.train_last;
+    ranges.valid_last = std::clamp(border(shares[0] + shares[1]), ranges.valid_first + 1, documents);
+    return ranges;
+}
+
+std::string corpus_sha256(CorpusSource& source, const DataConfig& data, const std::string& tokenizer) {
+    const Json identity = {{"format", kCorpusFormat},
+                           {"texts", source_sha256(source, data)},
+                           {"tokenizer", tokenizer},
+                           {"split", data.split},
+                           {"max_bytes", data.max_bytes}};
+    return sha256(canonical_json(identity));
+}
+
+void require_planned(const DataConfig& data, const std::string& sha) {
+    if (!data.sha256.empty() && data.sha256 != sha)
+        throw Error(ErrorKind::config,
+                    fmt::format("the corpus has changed since this trial was planned: hash {} where {} was planned",
+                                sha.substr(0, 12), data.sha256.substr(0, 12)),
+                    "run the sweep again: it plans with the corpus as it is now");
+}
+
+fs::path prepared_folder(const fs::path& data_folder, const std::string& sha) {
+    return data_folder / sha.substr(0, 16);
+}
+
+PreparedFolder find_or_prepare(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
+                               const std::function<std::string(CorpusSource&)>& identity, const WriteCorpus& write) {
+    // What a plan has hashed and prepared need not be read again.
+    const fs::path planned = prepared_folder(data_folder, data.sha256);
+    if (!data.sha256.empty() && is_prepared(planned)) return {planned, data.sha256};
+    CorpusSource source = corpus_source(data, base_folder);
+    const std::string sha = identity(source);
+    require_planned(data, sha);
+    const fs::path folder = prepared_folder(data_folder, sha);
+    if (!is_prepared(folder)) {
+        make_folder(data_folder);
+        const FileLock lock(folder.string() + ".lock");
+        if (!is_prepared(folder)) prepare_whole(source, data, sha, folder, write);
+    }
+    return {folder, sha};
+}
+
+PreparedCorpus open_prepared(const PreparedFolder& prepared) {
+    const fs::path file = prepared.path / kManifest;
+    try {
+        const Json manifest = Json::parse(read_file(file));
+        if (manifest.at("sha256") != prepared.sha256)
+            fail_damaged(prepared.path, fmt::format("{} is of another corpus", file.string()));
+        PreparedCorpus corpus;
+        corpus.name = manifest.at("name");
+        corpus.tokenizer = manifest.at("tokenizer").at("name");
+        corpus.tokenizer_sha256 = manifest.at("tokenizer").at("sha256");
+        corpus.tokens = open_tokens(prepared.path);
+        const auto range = [&](const char* split, std::int64_t& first, std::int64_t& last) {
+            std::tie(first, last) = manifest.at("documents").at(split).get<std::pair<std::int64_t, std::int64_t>>();
+            if (first < 0 || last <= first || last > corpus.tokens->documents())
+                fail_damaged(prepared.path, fmt::format("{}: its {} documents are not there", file.string(), split));
+        };
+        range("train", corpus.documents.train_first, corpus.documents.train_last);
+        range("valid", corpus.documents.valid_first, corpus.documents.valid_last);
+        corpus.train_bytes = manifest.at("bytes").at("train");
+        corpus.valid_bytes = manifest.at("bytes").at("valid");
+        return corpus;
+    } catch (const Json::exception& error) {
+        fail_damaged(prepared.path, fmt::format("{}: {}", file.string(), error.what()));
+    }
+}
+
+void fail_damaged(const fs::path& folder, const std::string& what) {
+    throw Error(ErrorKind::io, what, fmt::format("delete the folder {}: it is made again", folder.string()));
+}
+
+void require_tokenizer(const PreparedCorpus& corpus, const std::string& sha, const fs::path& folder) {
+    if (corpus.tokenizer_sha256 == sha) return;
+    fail_damaged(folder, fmt::format("the tokenizer in {} is not the one that made its tokens", folder.string()));
+}
+
+void require_vocab(engine::TokenSpan tokens, std::int32_t vocab, const fs::path& folder) {
+    const auto [least, most] = engine::token_range(tokens);
+    if (least < 0 || most >= vocab)
+        fail_damaged(folder,
+                     fmt::format("{}: token {} is not among the {} of its tokenizer",
+                                 engine::bin_file(folder / "tokens").string(), least < 0 ? least : most, vocab));
+}
+
+}  // namespace deft::experiments

@@ -1,0 +1,82 @@
+#pragma once
+// The folder that a corpus is tokenised into, once, whatever its samples are:
+//
+//   DATA_FOLDER/<first 16 digits of its sha256>/
+//     manifest.json      what it is made of, its documents by split
+//     tokens.bin, .idx   all documents, as Megatron stores them
+//     tokenizer/         the files of its tokenizer, where it has any
+//     difficulty/        what `deft analyze` found, see difficulty.h
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "engine/data/indexed_dataset.h"
+#include "experiments/config.h"
+#include "experiments/datasets/corpus_source.h"
+#include "experiments/datasets/tokenize.h"
+
+namespace deft::experiments {
+
+// Raised by hand whenever the same texts give other tokens.
+inline constexpr int kCorpusFormat = 1;
+
+// The identity of a corpus: a hash of its texts, their split and its tokenizer; and the tokenizer's vocabulary.
+struct DatasetIdentity {
+    std::string sha256;
+    std::int64_t vocab = 0;
+};
+
+// Documents of the two splits, as ranges of the stored ones.
+struct DocumentRanges {
+    std::int64_t train_first = 0, train_last = 0, valid_first = 0, valid_last = 0;
+};
+
+// Document borders by shares: contiguous, in the documents' order, at least one document for train and valid.
+DocumentRanges divide_documents(std::int64_t documents, const std::vector<std::int64_t>& shares);
+
+// `tokenizer` spells what decides the tokens of a text. Fills the hashes of the source's files, so that what is
+// tokenised later is verified to be what was hashed.
+std::string corpus_sha256(CorpusSource& source, const DataConfig& data, const std::string& tokenizer);
+
+// Writes FOLDER/tokens and FOLDER/tokenizer, and tells `each` of every document: its split and its bytes of text. Gives
+// the manifest's "tokenizer": its name, sha256 and vocab; and fills `written`.
+using WriteCorpus = std::function<Json(const CorpusSource& source, const std::filesystem::path& folder,
+                                       const std::function<void(Split, std::int64_t)>& each, Tokenized& written)>;
+
+// The folder of the corpus, made where it is not there; several processes may ask at once. What data.sha256 names is
+// found without reading the texts. Gives the folder and the corpus's sha256. Errors: config, where the texts are not
+// those of data.sha256 any more, and for a corpus without training or validation text; those of the two functions.
+struct PreparedFolder {
+    std::filesystem::path path;
+    std::string sha256;
+};
+PreparedFolder find_or_prepare(const DataConfig& data, const std::string& base_folder,
+                               const std::filesystem::path& data_folder,
+                               const std::function<std::string(CorpusSource&)>& identity, const WriteCorpus& write);
+
+std::filesystem::path prepared_folder(const std::filesystem::path& data_folder, const std::string& sha256);
+// Errors: config, where data.sha256 is known and another.
+void require_planned(const DataConfig& data, const std::string& sha256);
+
+// What is stored, checked: its documents by split are there. Errors: io, saying which folder to delete.
+struct PreparedCorpus {
+    std::string name;
+    std::string tokenizer, tokenizer_sha256;
+    DocumentRanges documents;
+    std::int64_t train_bytes = 0, valid_bytes = 0;
+    std::shared_ptr<const engine::IndexedDataset> tokens;
+};
+PreparedCorpus open_prepared(const PreparedFolder& folder);
+
+[[noreturn]] void fail_damaged(const std::filesystem::path& folder, const std::string& what);
+// Errors: io, where the tokenizer that the folder holds is not the one of its manifest.
+void require_tokenizer(const PreparedCorpus& corpus, const std::string& sha256, const std::filesystem::path& folder);
+// Errors: io, for a token beyond the vocabulary: it would be read as an index.
+void require_vocab(engine::TokenSpan tokens, std::int32_t vocab, const std::filesystem::path& folder);
+
+}  // namespace deft::experiments

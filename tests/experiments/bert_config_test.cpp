@@ -1,0 +1,139 @@
+// data.samples = "bert" and [data.bert]: what they mean, which curricula fit, and what is refused with its place.
+
+#include "base/error.h"
+#include "base/json.h"
+#include "experiments/config.h"
+#include "experiments/engine_config.h"
+#include "experiments/projection.h"
+#include "tests/catch.h"
+
+using namespace deft;
+using namespace deft::experiments;
+
+namespace {
+
+// 64 tokens, 8 samples a step, 200 steps.
+const std::string kHead = "[model]\nseqlen = 64\n[train]\nbatch_size = 8\nbudget_tokens = 102_400\n";
+const std::string kBert = "[data]\nsamples = \"bert\"\ntokenizer = \"words.txt\"\n";
+
+TrialConfig parse(const std::string& toml) {
+    return parse_trial_config(parse_toml(toml, "t.toml"), 1, ".");
+}
+
+std::string refusal(const std::string& toml) {
+    try {
+        parse(toml);
+    } catch (const Error& error) {
+        CHECK(error.kind() == ErrorKind::config);
+        return error.what();
+    }
+    return "accepted";
+}
+
+// Of a curriculum of BERT's samples; the first line of it is line 9.
+std::string refused_curriculum(const std::string& toml) {
+    return refusal(kHead + kBert + toml);
+}
+
+std::string metric(const std::string& name) {
+    return "[curriculum." + name + "]\nsteps = 40\n";
+}
+
+}  // namespace
+
+TEST_CASE("BERT's samples are read, and packed ones stay what they were") {
+    const TrialConfig packed = parse(kHead);
+    CHECK(packed.data.samples == "packed");
+    CHECK(!to_json(packed).at("data").contains("samples"));
+    CHECK(!to_json(packed).at("data").contains("bert"));
+    CHECK(has_model(packed));
+
+    const TrialConfig plain = parse(kHead + kBert);
+    CHECK(!has_model(plain));
+    CHECK(plain.data.bert == BertSamplesConfig{});
+    CHECK_THROWS_WITH(require_model(plain), ContainsSubstring("no model trains on BERT samples yet") &&
+                                                ContainsSubstring("deft plan --draws"));
+    CHECK(project(plain).steps == 200);
+    CHECK(project(plain).memory_bytes == 0);
+    CHECK(project(plain).flops == 0);
+
+    const TrialConfig all = parse(kHead + kBert +
+                                  "[data.bert]\nsentences = \"lines\"\nlower_case = false\npairs = false\n"
+                                  "short_probability = 0.25\nmask_fraction = 0.3\nwhole_words = true\nseed = 9\n");
+    CHECK(all.data.bert == BertSamplesConfig{"lines", false, false, 0.25, 0.3, true, 9});
+    TrialConfig known = all;
+    known.data.sha256 = "abc";
+    known.data.vocab = 10;
+    CHECK(to_json(from_json(to_json(known))) == to_json(known));
+    TrialConfig other = known;
+    other.data.bert.pairs = true;
+    CHECK(config_hash(other) != config_hash(known));
+}
+
+TEST_CASE("settings of BERT's samples that make no sense are refused with their place") {
+    const auto refused = [](const std::string& line) { return refusal(kHead + kBert + "[data.bert]\n" + line + "\n"); };
+    CHECK_THAT(refused("sentence = \"lines\""),
+               ContainsSubstring("t.toml:10:1") && ContainsSubstring("did you mean sentences?"));
+    CHECK_THAT(refused("sentences = \"stops\""),
+               ContainsSubstring("t.toml:10:") && ContainsSubstring("punctuation, lines"));
+    CHECK_THAT(refused("short_probability = 1.5"),
+               ContainsSubstring("t.toml:10:") && ContainsSubstring("a share, 0 to 1"));
+    CHECK_THAT(refused("mask_fraction = nan"), ContainsSubstring("t.toml:10:") && ContainsSubstring("a share, 0 to 1"));
+    CHECK_THAT(refused("seed = -1"), ContainsSubstring("t.toml:10:") && ContainsSubstring("at least 0"));
+    CHECK_THAT(refused("pairs = 1"), ContainsSubstring("t.toml:10:"));
+    CHECK_THAT(refusal(kHead + "[data]\nsamples = \"brt\"\n"),
+               ContainsSubstring("t.toml:7:") && ContainsSubstring("did you mean \"bert\"?"));
+    for (const char* tokenizer : {"bytes", "gpt2", "bpe"})
+        CHECK_THAT(refusal(kHead + "[data]\nsamples = \"bert\"\ntokenizer = \"" + tokenizer + "\"\n"),
+                   ContainsSubstring("t.toml:8:") && ContainsSubstring("[MASK]") && ContainsSubstring("vocab.txt"));
+    CHECK_THAT(refusal(kHead + "[data]\nsamples = \"bert\"\n"),
+               ContainsSubstring("t.toml:6:") && ContainsSubstring("\"bytes\""));
+    CHECK_THAT(refusal(kHead + "[data]\ntokenizer = \"bert-base-uncased\"\n"),
+               ContainsSubstring("packed samples need"));
+    CHECK_THAT(refusal(kHead + "[data]\nbert = { pairs = true }\n"),
+               ContainsSubstring("t.toml:7:") && ContainsSubstring("means nothing to packed samples"));
+    CHECK_THAT(refusal(kHead + kBert + "vocab = 300\n"),
+               ContainsSubstring("t.toml:9:") && ContainsSubstring("has its own"));
+    CHECK_THAT(refusal(kHead + kBert + "corpus = \"indexed\"\ntrain_files = [\"a\"]\n"),
+               ContainsSubstring("found in text"));
+}
+
+TEST_CASE("what only a model means something to is refused for BERT's samples") {
+    CHECK_THAT(refusal("[model]\nlayers = 4\n[train]\nbudget_tokens = 102_400\n" + kBert),
+               ContainsSubstring("t.toml:2:1") && ContainsSubstring("no model trains on BERT samples yet"));
+    CHECK_THAT(refusal(kHead + kBert + "[random_ltd]\nsteps = 40\n"),
+               ContainsSubstring("t.toml:9:") && ContainsSubstring("random_ltd routes tokens"));
+    CHECK_THAT(refusal(kHead + kBert + "[token_bypass]\nsteps = 40\n"),
+               ContainsSubstring("token_bypass routes tokens"));
+    CHECK_THAT(refusal("[model]\nseqlen = 4\n[train]\nbudget_tokens = 102_400\n" + kBert),
+               ContainsSubstring("t.toml:2:") && ContainsSubstring("at least 5"));
+    CHECK(refusal("[model]\nseqlen = 4\n[train]\nbudget_tokens = 102_400\n" + kBert + "bert = { pairs = false }\n") ==
+          "accepted");
+}
+
+TEST_CASE("the curricula that fit BERT's samples, and those that do not, saying why") {
+    for (const char* name : {"seqtru", "seqreo", "voc", "voc_per_token", "seqreo_voc"})
+        CHECK(refused_curriculum(metric(name)) == "accepted");
+    CHECK(refused_curriculum(metric("seqtru") + metric("voc")) == "accepted");
+
+    const std::string place = "t.toml:9:";
+    CHECK_THAT(refused_curriculum(metric("seqres")),
+               ContainsSubstring(place) && ContainsSubstring("cannot be cut across its special tokens"));
+    CHECK_THAT(refused_curriculum(metric("seqres_voc")), ContainsSubstring("cannot be cut across"));
+    CHECK_THAT(refused_curriculum(metric("seqlen")),
+               ContainsSubstring(place) && ContainsSubstring("[curriculum.seqreo]"));
+    CHECK_THAT(refused_curriculum(metric("seqtru_voc")), ContainsSubstring("[curriculum.seqtru] and [curriculum.voc]"));
+    CHECK_THAT(refused_curriculum(metric("seqreoo")), ContainsSubstring("did you mean seqreo?"));
+    CHECK_THAT(refused_curriculum(metric("seqtru") + metric("seqreo")),
+               ContainsSubstring("both begin with short samples"));
+    CHECK_THAT(refused_curriculum(metric("seqtru") + metric("seqreo_voc")),
+               ContainsSubstring("both begin with short samples"));
+    CHECK_THAT(refused_curriculum(metric("seqreo") + metric("voc")),
+               ContainsSubstring("t.toml:11:") && ContainsSubstring("write [curriculum.seqreo_voc]"));
+    CHECK_THAT(refused_curriculum(metric("seqreo_voc") + metric("voc")),
+               ContainsSubstring("as seqreo_voc does already"));
+    CHECK_THAT(refused_curriculum(metric("seqreo_voc") + metric("seqreo")),
+               ContainsSubstring("first part of seqreo_voc"));
+    CHECK_THAT(refused_curriculum(metric("seqtru") + "min = 4\n"),
+               ContainsSubstring("t.toml:11:") && ContainsSubstring("at least 5"));
+}
