@@ -18,7 +18,7 @@ StepBench gpt2_124m_bench(std::int64_t batch_size) {
     return {{12, 768, 12, 1024, 50257, 0.02}, batch_size};
 }
 
-StepTime time_steps(const StepBench& bench, const Backend& backend, int min_steps, double min_seconds) {
+TokenCorpus random_corpus(const StepBench& bench) {
     std::vector<std::int32_t> tokens;
     const std::int64_t size = 64 * bench.batch_size * bench.model.max_seqlen;
     for (std::int64_t i = 0; i <= size; ++i) {
@@ -26,7 +26,10 @@ StepTime time_steps(const StepBench& bench, const Backend& backend, int min_step
             kernels::philox_u32(1, kernels::RandomPurpose::tests, 0, 0, static_cast<std::uint64_t>(i), 0);
         tokens.push_back(static_cast<std::int32_t>(word % static_cast<std::uint32_t>(bench.model.vocab)));
     }
-    const TokenCorpus corpus = corpus_of_tokens(std::move(tokens));
+    return corpus_of_tokens(std::move(tokens));
+}
+
+TrainerConfig trainer_config_of(const StepBench& bench) {
     TrainerConfig config;
     config.model = bench.model;
     config.techniques = {bench.model.max_seqlen, bench.model.layers, {}, {}};
@@ -35,6 +38,12 @@ StepTime time_steps(const StepBench& bench, const Backend& backend, int min_step
     config.learning_rate = {1e-4, 0, 0, std::int64_t{1} << 60, Decay::constant};
     config.optimizer.weight_decay = 0.1;
     config.optimizer.max_grad_norm = 1;
+    return config;
+}
+
+StepTime time_steps(const StepBench& bench, const Backend& backend, int min_steps, double min_seconds) {
+    const TokenCorpus corpus = random_corpus(bench);
+    const TrainerConfig config = trainer_config_of(bench);
     Trainer trainer(config, corpus, backend);
 
     for (int i = 0; i < 2; ++i) trainer.step();

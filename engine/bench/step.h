@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/data_efficiency/techniques.h"
 #include "engine/models/transformer.h"
+#include "engine/train/trainer.h"
 
 namespace deft::engine {
 
@@ -20,6 +20,10 @@ std::vector<StepBench> standard_step_benches();
 
 // GPT-2 124M at length 1024.
 StepBench gpt2_124m_bench(std::int64_t batch_size);
+
+// What such a step trains on: random tokens, 64 batches of them; and how.
+TokenCorpus random_corpus(const StepBench& bench);
+TrainerConfig trainer_config_of(const StepBench& bench);
 
 struct StepTime {
     double seconds = 0;  // median of the timed steps

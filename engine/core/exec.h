@@ -11,12 +11,15 @@
 
 namespace deft::engine {
 
+struct OpProfile;
+
 struct Exec {
     Device device = Device::cpu;
     kernels::cpu::Exec cpu;              // f32
     kernels::cuda::Exec cuda;            // f32, bf16
     kernels::reference::Exec reference;  // f64: the specification, run as a backend by tests
     std::shared_ptr<const void> cuda_context;  // what `cuda` points into
+    OpProfile* profile = nullptr;              // what each op takes is added here, see op_profile.h
 };
 
 // An Exec with the arena's workspace. Errors: missing, for a device that is not there.

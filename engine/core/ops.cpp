@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/core/dispatch.h"
+#include "engine/core/op_profile.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/reference/reference.h"
@@ -17,12 +18,27 @@ const std::int32_t* index_pointer(const Tensor& index) {
     return index.as<std::int32_t>();
 }
 
+double items(const Tensor& tensor) {
+    return static_cast<double>(tensor.numel());
+}
+
+double linear_flops(std::int64_t rows, std::int64_t in, std::int64_t out) {
+    return 2.0 * static_cast<double>(rows) * static_cast<double>(in) * static_cast<double>(out);
+}
+
+// A product of every query with every key that it may see; out (B, T, C). Padding is counted too.
+double attention_product_flops(const Tensor& out, const AttentionMask& mask) {
+    const auto T = static_cast<double>(out.dim(1));
+    return 2.0 * items(out) * (mask.causal ? (T + 1) / 2 : T);
+}
+
 }  // namespace
 
 void embedding_forward(Exec& exec, Tensor out, Tensor token, Tensor wte, Tensor wpe) {
     const std::int64_t B = out.dim(0), T = out.dim(1), C = out.dim(2), V = wte.dim(0);
     check_shape(token, {B, T}, "embedding token");
     check_shape(wte, {V, C}, "wte");
+    const OpTimer timer(exec, "embedding_forward", Phase::forward, items(out), {out, out, token, wpe});
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         embedding_forward(backend, out.as<T_>(), token.as<std::int32_t>(), wte.as<T_>(), wpe.as<T_>(), B, T, C, V);
     });
@@ -31,9 +47,10 @@ void embedding_forward(Exec& exec, Tensor out, Tensor token, Tensor wte, Tensor 
 void embedding_backward(Exec& exec, Tensor dwte, Tensor dwpe, Tensor dout, Tensor token, Accumulate accumulate) {
     const std::int64_t B = dout.dim(0), T = dout.dim(1), C = dout.dim(2);
     check_shape(token, {B, T}, "embedding token");
+    const OpTimer timer(exec, "embedding_backward", Phase::backward, 2 * items(dout), {dout, dout, dout, token, dwpe});
     dispatch(exec, dout.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        embedding_backward(backend, dwte.as<Sum<T_>>(), dwpe.as<Sum<T_>>(), dout.as<T_>(), token.as<std::int32_t>(), B, T, C,
-                           dwpe.dim(0), accumulate);
+        embedding_backward(backend, dwte.as<Sum<T_>>(), dwpe.as<Sum<T_>>(), dout.as<T_>(), token.as<std::int32_t>(), B,
+                           T, C, dwpe.dim(0), accumulate);
     });
 }
 
@@ -45,9 +62,11 @@ void layernorm_forward(Exec& exec, Tensor y, Tensor gathered, Tensor mean, Tenso
         check_shape(index, {B, K}, "layernorm index");
         check_shape(gathered, {B, K, C}, "layernorm gathered");
     }
+    const OpTimer timer(exec, "layernorm_forward", Phase::forward, 8 * items(y),
+                        {y, y, gathered, mean, rstd, index, weight, bias});
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        layernorm_forward(backend, y.as<T_>(), gathered.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(), stream.as<T_>(),
-                          index_pointer(index), weight.as<T_>(), bias.as<T_>(), B, T, K, C);
+        layernorm_forward(backend, y.as<T_>(), gathered.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(),
+                          stream.as<T_>(), index_pointer(index), weight.as<T_>(), bias.as<T_>(), B, T, K, C);
     });
 }
 
@@ -56,15 +75,18 @@ void residual_layernorm_forward(Exec& exec, Tensor y, Tensor sum, Tensor mean, T
     const std::int64_t rows = y.rows(), C = y.columns();
     check_shape(sum, {y.dim(0), y.dim(1), C}, "residual_layernorm sum");
     check_shape(delta, {y.dim(0), y.dim(1), C}, "residual_layernorm delta");
+    const OpTimer timer(exec, "residual_layernorm_forward", Phase::forward, 9 * items(y),
+                        {y, sum, mean, rstd, a, delta, weight, bias});
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        residual_layernorm_forward(backend, y.as<T_>(), sum.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(), a.as<T_>(),
-                                   delta.as<T_>(), weight.as<T_>(), bias.as<T_>(), rows, C);
+        residual_layernorm_forward(backend, y.as<T_>(), sum.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(),
+                                   a.as<T_>(), delta.as<T_>(), weight.as<T_>(), bias.as<T_>(), rows, C);
     });
 }
 
 void residual_forward(Exec& exec, Tensor out, Tensor index, Tensor a, Tensor delta) {
     const std::int64_t B = out.dim(0), T = out.dim(1), K = a.dim(1), C = out.dim(2);
     check_shape(delta, {B, K, C}, "residual delta");
+    const OpTimer timer(exec, "residual_forward", Phase::forward, items(a), {out, index, a, delta});
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         residual_forward(backend, out.as<T_>(), index_pointer(index), a.as<T_>(), delta.as<T_>(), B, T, K, C);
     });
@@ -74,16 +96,19 @@ void layernorm_backward(Exec& exec, Tensor dx, Tensor index, Tensor dweight, Ten
                         Tensor x, Tensor mean, Tensor rstd, Tensor weight, Accumulate accumulate) {
     const std::int64_t B = dx.dim(0), T = dx.dim(1), K = dy.dim(1), C = dx.dim(2);
     check_shape(x, {B, K, C}, "layernorm x");
+    const OpTimer timer(exec, "layernorm_backward", Phase::backward, 15 * items(dy),
+                        {dy, dy, index, dweight, dbias, dresidual, x, mean, rstd, weight});
     dispatch(exec, dx.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        layernorm_backward(backend, dx.as<T_>(), index_pointer(index), dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(), dy.as<T_>(),
-                           dresidual.as<T_>(), x.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(), weight.as<T_>(), B, T, K, C,
-                           accumulate);
+        layernorm_backward(backend, dx.as<T_>(), index_pointer(index), dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(),
+                           dy.as<T_>(), dresidual.as<T_>(), x.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(),
+                           weight.as<T_>(), B, T, K, C, accumulate);
     });
 }
 
 void gather_rows(Exec& exec, Tensor out, Tensor stream, Tensor index) {
     const std::int64_t B = stream.dim(0), T = stream.dim(1), K = out.dim(1), C = stream.dim(2);
     check_shape(index, {B, K}, "gather_rows index");
+    const OpTimer timer(exec, "gather_rows", Phase::forward, 0, {out, out, index});
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         gather_rows(backend, out.as<T_>(), stream.as<T_>(), index_pointer(index), B, T, K, C);
     });
@@ -92,6 +117,7 @@ void gather_rows(Exec& exec, Tensor out, Tensor stream, Tensor index) {
 void linear_forward(Exec& exec, Tensor y, Tensor pre, Tensor x, Tensor weight, Tensor bias, Activation activation) {
     const std::int64_t rows = x.rows(), in = x.columns(), out = y.columns();
     check_shape(weight, {out, in}, "linear weight");
+    const OpTimer timer(exec, "linear_forward", Phase::forward, linear_flops(rows, in, out), {y, pre, x, weight, bias});
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         linear_forward(backend, y.as<T_>(), pre.as<T_>(), x.as<T_>(), weight.as<T_>(), bias.as<T_>(), rows, in, out,
                        activation);
@@ -101,6 +127,8 @@ void linear_forward(Exec& exec, Tensor y, Tensor pre, Tensor x, Tensor weight, T
 void linear_backward_input(Exec& exec, Tensor dx, Tensor dy, Tensor weight, Tensor pre, Activation activation) {
     const std::int64_t rows = dy.rows(), in = dx.columns(), out = dy.columns();
     check_shape(weight, {out, in}, "linear weight");
+    const OpTimer timer(exec, "linear_backward_input", Phase::backward, linear_flops(rows, in, out),
+                        {dx, dy, weight, pre});
     dispatch(exec, dx.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         linear_backward_input(backend, dx.as<T_>(), dy.as<T_>(), weight.as<T_>(), pre.as<T_>(), rows, in, out,
                               activation);
@@ -110,9 +138,11 @@ void linear_backward_input(Exec& exec, Tensor dx, Tensor dy, Tensor weight, Tens
 void linear_backward_weight(Exec& exec, Tensor dweight, Tensor dbias, Tensor dy, Tensor x, Accumulate accumulate) {
     const std::int64_t rows = dy.rows(), in = x.columns(), out = dy.columns();
     check_shape(dweight, {out, in}, "linear dweight");
+    const OpTimer timer(exec, "linear_backward_weight", Phase::backward, linear_flops(rows, in, out),
+                        {dweight, dbias, dy, x});
     dispatch(exec, dy.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        linear_backward_weight(backend, dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(), dy.as<T_>(), x.as<T_>(), rows, in, out,
-                               accumulate);
+        linear_backward_weight(backend, dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(), dy.as<T_>(), x.as<T_>(), rows, in,
+                               out, accumulate);
     });
 }
 
@@ -121,6 +151,8 @@ void attention_forward(Exec& exec, Tensor out, Tensor lse, Tensor qkv, const Att
     check_shape(qkv, {B, T, 3 * C}, "attention qkv");
     check_shape(lse, {B, H, T}, "attention lse");
     if (mask.length) check_shape(mask.length, {B}, "attention length");
+    const OpTimer timer(exec, "attention_forward", Phase::forward, 2 * attention_product_flops(out, mask),
+                        {out, lse, qkv});
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         attention_forward(backend, out.as<T_>(), lse.as<Sum<T_>>(), qkv.as<T_>(), B, T, H, C / H, mask.causal,
                           mask.length.as<std::int32_t>());
@@ -132,6 +164,8 @@ void attention_backward(Exec& exec, Tensor dqkv, Tensor dout, Tensor out, Tensor
     const std::int64_t B = out.dim(0), T = out.dim(1), C = out.dim(2), H = lse.dim(1);
     check_shape(dqkv, {B, T, 3 * C}, "attention dqkv");
     if (mask.length) check_shape(mask.length, {B}, "attention length");
+    const OpTimer timer(exec, "attention_backward", Phase::backward, 5 * attention_product_flops(out, mask),
+                        {dqkv, dout, out, qkv, lse});
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         attention_backward(backend, dqkv.as<T_>(), dout.as<T_>(), out.as<T_>(), qkv.as<T_>(), lse.as<Sum<T_>>(), B, T,
                            H, C / H, mask.causal, mask.length.as<std::int32_t>());
@@ -142,6 +176,8 @@ void head_loss_train(Exec& exec, Tensor loss, Tensor dx, Tensor dweight, Tensor 
                      double scale, Accumulate accumulate) {
     const std::int64_t rows = x.rows(), C = x.columns(), V = weight.dim(0);
     check_shape(dweight, {V, C}, "head dweight");
+    const OpTimer timer(exec, "head_loss_train", Phase::backward, 3 * linear_flops(rows, C, V),
+                        {dx, loss, dweight, x, weight, target});
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         head_loss_train(backend, loss.as<Sum<T_>>(), dx.as<T_>(), dweight.as<Sum<T_>>(), x.as<T_>(), weight.as<T_>(),
                         target.as<std::int32_t>(), rows, C, V, scale, accumulate);
@@ -150,6 +186,7 @@ void head_loss_train(Exec& exec, Tensor loss, Tensor dx, Tensor dweight, Tensor 
 
 void head_loss(Exec& exec, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor target) {
     const std::int64_t rows = x.rows(), C = x.columns(), V = weight.dim(0);
+    const OpTimer timer(exec, "head_loss", Phase::forward, linear_flops(rows, C, V), {loss, greedy, x, weight, target});
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         head_loss(backend, loss.as<Sum<T_>>(), greedy.as<std::int32_t>(), x.as<T_>(), weight.as<T_>(),
                   target.as<std::int32_t>(), rows, C, V);
@@ -165,6 +202,7 @@ void select_random_tokens(Exec& exec, Tensor index, std::uint64_t seed, std::int
     const kernels::KeepRules rules{keep_first, length.as<std::int32_t>()};
     const auto clock = static_cast<std::uint64_t>(step);
     const kernels::RandomKeys keys{seed, clock, layer_id.as<std::int32_t>(), sample_id.as<std::int64_t>(), B, rules};
+    const OpTimer timer(exec, "select_random_tokens", Phase::forward, 0, {index, layer_id, sample_id});
     dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         select_kept_tokens(backend, index.as<std::int32_t>(), keys, layers * B, T, K);
     });
@@ -177,6 +215,7 @@ void select_important_tokens(Exec& exec, Tensor index, Tensor importance, Tensor
     if (length) check_shape(length, {B}, "length");
     const kernels::KeepRules rules{keep_first, length.as<std::int32_t>()};
     const kernels::ImportanceKeys keys{importance.as<float>(), token.as<std::int32_t>(), rules};
+    const OpTimer timer(exec, "select_important_tokens", Phase::forward, 0, {index, importance, token});
     dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         select_kept_tokens(backend, index.as<std::int32_t>(), keys, B, T, K);
     });
@@ -186,6 +225,7 @@ void add_entry_losses(Exec& exec, Tensor loss_sum, Tensor count, Tensor loss, Te
     const std::int64_t V = loss_sum.dim(0);
     check_shape(count, {V}, "entry count");
     check_shape(target, {loss.dim(0), loss.dim(1)}, "target");
+    const OpTimer timer(exec, "add_entry_losses", Phase::backward, 0, {loss_sum, count, loss, target});
     dispatch(exec, loss.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         add_entry_losses(backend, loss_sum.as<std::int64_t>(), count.as<std::int64_t>(), loss.as<Sum<T_>>(),
                          target.as<std::int32_t>(), loss.numel(), V, accumulate);
@@ -197,6 +237,7 @@ void update_importance(Exec& exec, Tensor importance, Tensor loss_sum, Tensor co
     const std::int64_t V = importance.dim(0);
     check_shape(loss_sum, {V}, "entry loss_sum");
     check_shape(count, {V}, "entry count");
+    const OpTimer timer(exec, "update_importance", Phase::update, 0, {importance, importance, loss_sum, count});
     dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         update_importance(backend, importance.as<float>(), loss_sum.as<std::int64_t>(), count.as<std::int64_t>(),
                           norm.as<double>(), loss.as<double>(), V, decay);
@@ -204,6 +245,7 @@ void update_importance(Exec& exec, Tensor importance, Tensor loss_sum, Tensor co
 }
 
 void global_norm(Exec& exec, Tensor norm, Tensor x) {
+    const OpTimer timer(exec, "global_norm", Phase::update, 2 * items(x), {x, norm});
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         global_norm(backend, norm.as<double>(), x.as<Sum<T_>>(), x.numel());
     });
@@ -211,14 +253,16 @@ void global_norm(Exec& exec, Tensor norm, Tensor x) {
 
 void adamw_update(Exec& exec, Tensor param, Tensor rounded, Tensor m, Tensor v, Tensor grad, Tensor norm, Tensor loss,
                   const AdamW& settings) {
+    const OpTimer timer(exec, "adamw_update", Phase::update, 15 * items(param),
+                        {param, param, rounded, m, m, v, v, grad});
     dispatch(exec, param.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        adamw_update(backend, param.as<Sum<T_>>(), rounded.as<kernels::bf16>(), m.as<Sum<T_>>(),
-                     v.as<Sum<T_>>(), grad.as<Sum<T_>>(), norm.as<double>(), loss.as<double>(),
-                     param.numel(), settings);
+        adamw_update(backend, param.as<Sum<T_>>(), rounded.as<kernels::bf16>(), m.as<Sum<T_>>(), v.as<Sum<T_>>(),
+                     grad.as<Sum<T_>>(), norm.as<double>(), loss.as<double>(), param.numel(), settings);
     });
 }
 
 void sum(Exec& exec, Tensor total, Tensor x, Accumulate accumulate) {
+    const OpTimer timer(exec, "sum", Phase::forward, items(x), {x, total});
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         sum(backend, total.as<double>(), x.as<Sum<T_>>(), x.numel(), accumulate);
     });
@@ -242,10 +286,9 @@ std::size_t cpu_workspace_bytes(const WorkspaceNeed& need) {
                      linear_backward_weight_workspace(threads, rows, need.C, need.C),
                      linear_backward_weight_workspace(threads, rows, need.C, need.hidden),
                      linear_backward_weight_workspace(threads, rows, need.hidden, need.C),
-                     attention_forward_workspace(threads, need.T, d),
-                     attention_backward_workspace(threads, need.T, d),
-                     head_loss_workspace(rows, need.C, need.V),
-                     select_kept_tokens_workspace(threads, need.T), global_norm_workspace(need.parameters)});
+                     attention_forward_workspace(threads, need.T, d), attention_backward_workspace(threads, need.T, d),
+                     head_loss_workspace(rows, need.C, need.V), select_kept_tokens_workspace(threads, need.T),
+                     global_norm_workspace(need.parameters)});
 }
 
 std::size_t cuda_workspace_bytes(const WorkspaceNeed& need) {
@@ -256,8 +299,8 @@ std::size_t cuda_workspace_bytes(const WorkspaceNeed& need) {
                      linear_backward_weight_workspace(rows, need.C, need.C),
                      linear_backward_weight_workspace(rows, need.C, need.hidden),
                      linear_backward_weight_workspace(rows, need.hidden, need.C),
-                     attention_backward_workspace(need.B, need.T, need.H),
-                     head_loss_workspace(rows, need.C, need.V), global_norm_workspace(need.parameters)});
+                     attention_backward_workspace(need.B, need.T, need.H), head_loss_workspace(rows, need.C, need.V),
+                     global_norm_workspace(need.parameters)});
 }
 
 }  // namespace

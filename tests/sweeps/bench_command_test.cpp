@@ -27,3 +27,14 @@ TEST_CASE("deft bench run checks, times and stores the cases that match") {
     CHECK(none.exit_code != kExitOk);
     CHECK_THAT(none.err, ContainsSubstring("no case matches no_such_*") && ContainsSubstring("deft bench list"));
 }
+
+TEST_CASE("deft profile breaks down a step of a sweep's trial, and writes a trace") {
+    const TinySweep sweep("[[case]]\nname = \"plain\"\n");
+    const std::filesystem::path trace = sweep.folder.path / "trace.json";
+    const Ran ran = sweep.deft("profile", {sweep.file.string(), "--steps", "2", "--threads", "1", "--root",
+                                           sweep.folder.path / "runs", "--trace", trace});
+    CHECK(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out, ContainsSubstring("linear_backward_weight") && ContainsSubstring("no op") &&
+                            ContainsSubstring("of roofline"));
+    CHECK(Json::parse(read_file(trace)).at("traceEvents").size() > 10);
+}

@@ -95,7 +95,7 @@ TEST_CASE("deft analyze takes a text without a sweep") {
           kExitUsage);
     const Ran too_long = run_deft(sweep, "analyze", {"--text", text, "--seqlen", "50", "--root", root});
     CHECK(too_long.exit_code == kExitUsage);
-    CHECK_THAT(too_long.err, ContainsSubstring("fewer than one sample"));
+    CHECK_THAT(too_long.err, ContainsSubstring("fewer tokens than one sample"));
 }
 
 namespace {

@@ -1,0 +1,144 @@
+// deft profile: where the time of a training step goes.
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "engine/bench/profile.h"
+#include "engine/bench/step.h"
+#include "experiments/datasets/load.h"
+#include "experiments/engine_config.h"
+#include "kernels/bench/run_benchmarks.h"
+#include "reporting/numbers.h"
+#include "reporting/table.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/cli/spec_options.h"
+
+namespace deft::cli {
+
+namespace {
+
+struct Arguments {
+    SpecArguments spec;
+    int size = 1;
+    int steps = 5;
+    std::int64_t step = 1;
+    int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    std::string root = "deft-runs", trace;
+};
+
+struct Profiled {
+    std::string name;
+    engine::StepProfile profile;
+};
+
+Profiled of_size(const Arguments& arguments) {
+    const engine::StepBench bench = engine::standard_step_benches().at(static_cast<std::size_t>(arguments.size - 1));
+    const engine::TokenCorpus corpus = engine::random_corpus(bench);
+    engine::Trainer trainer(engine::trainer_config_of(bench), corpus, arguments.threads);
+    const auto& m = bench.model;
+    return {fmt::format("layers {}, width {}, heads {}, vocabulary {}, length {}, batch {}", m.layers, m.width, m.heads,
+                        m.vocab, m.max_seqlen, bench.batch_size),
+            engine::profile_steps(trainer, arguments.steps)};
+}
+
+Profiled of_sweep(const Arguments& arguments) {
+    for (const sweeps::Point& point : sweeps::expand(arguments.spec.load())) {
+        if (!arguments.spec.selects(point)) continue;
+        const experiments::TrialConfig& config = point.config;
+        experiments::require_model(config);
+        const experiments::Dataset dataset =
+            experiments::load_dataset(config.data, config.base_folder, std::filesystem::path(arguments.root) / "data");
+        engine::TrainerConfig settings = experiments::trainer_config(config);
+        experiments::add_curriculum(settings, config, experiments::samples_of(dataset, config.model.seqlen));
+        engine::Trainer trainer(settings, dataset.train, arguments.threads);
+        for (std::int64_t done = 0; done < arguments.step - 1 && !trainer.done(); ++done) trainer.step();
+        return {fmt::format("{} from step {}", point.name(), arguments.step),
+                engine::profile_steps(trainer, arguments.steps)};
+    }
+    throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
+}
+
+std::string percent(double part, double whole) {
+    return fmt::format("{:.1f}%", 100 * part / whole);
+}
+
+void add_row(reporting::Table& table, const engine::ProfiledOp& op, double step_seconds, const kernels::Peaks& peaks) {
+    const auto rate = [&](double work) { return work > 0 ? reporting::si(work / op.seconds) : "-"; };
+    const double least = std::max(op.flops / peaks.fma.widest(), op.bytes / peaks.memory.best());
+    table.rows.push_back({engine::phase_name(op.phase), op.op, op.shape, std::to_string(op.calls),
+                          reporting::small_seconds(op.seconds), percent(op.seconds, step_seconds), rate(op.flops),
+                          rate(op.bytes), percent(least, op.seconds)});
+}
+
+int run(const Arguments& arguments) {
+    using reporting::Align;
+    const auto [name, profile] = arguments.spec.file.empty() ? of_size(arguments) : of_sweep(arguments);
+    const kernels::Peaks peaks = kernels::measure_peaks(arguments.threads);
+    reporting::Table table;
+    table.caption = fmt::format("One training step of {}: {}, {} thread(s), median of {} steps", name,
+                                reporting::small_seconds(profile.seconds), arguments.threads, arguments.steps);
+    table.columns = {{"phase", Align::left},
+                     {"op", Align::left},
+                     {"first output", Align::left},
+                     {"calls"},
+                     {"time"},
+                     {"of step"},
+                     {"FLOP/s"},
+                     {"B/s"},
+                     {"of roofline"}};
+    double phase_seconds[3] = {};
+    for (const engine::ProfiledOp& op : profile.ops) {
+        add_row(table, op, profile.seconds, peaks);
+        phase_seconds[static_cast<int>(op.phase)] += op.seconds;
+    }
+    table.rows.push_back({"-", "no op", "", "-", reporting::small_seconds(profile.outside_ops),
+                          percent(profile.outside_ops, profile.seconds), "-", "-", "-"});
+    table.notes.push_back(
+        fmt::format("forward {}, backward {}, update {} of the step; head_loss_train is both, and counted "
+                    "as backward. No op: drawing and copying samples, and calling ops.",
+                    percent(phase_seconds[0], profile.seconds), percent(phase_seconds[1], profile.seconds),
+                    percent(phase_seconds[2], profile.seconds)));
+    table.notes.push_back(
+        fmt::format("Roofline: the longer of FLOPs at {} ({} FMA) and bytes at {} (memory), both measured "
+                    "in this run; above 100% where a cache held the operands.",
+                    reporting::si(peaks.fma.widest(), "FLOP/s"), peaks.fma.widest_name(),
+                    reporting::si(peaks.memory.best(), "B/s")));
+    print(reporting::render_terminal(table, output_width()));
+    if (!arguments.trace.empty()) {
+        write_file_atomically(arguments.trace, engine::chrome_trace(profile, name));
+        print(fmt::format("trace of the last step, for ui.perfetto.dev or chrome://tracing: {}", arguments.trace));
+    }
+    return kExitOk;
+}
+
+}  // namespace
+
+void add_profile(CLI::App& app, Context& context) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand(
+        "profile",
+        "Show where the time of a training step goes: of a sweep's first chosen trial, or of a standard model");
+    arguments->spec.add_to(*command);
+    command->get_option("sweep")->required(false);
+    command->add_option("--size", arguments->size, "Without a sweep: 1, 2 or 3 of deft bench step's models")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 3));
+    command->add_option("--step", arguments->step, "Of a sweep: train to this step first")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    command->add_option("--steps", arguments->steps, "Steps to profile")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 10000));
+    command->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
+    command->add_option("--trace", arguments->trace, "Write the last step as a Chrome or Perfetto trace");
+    command->add_option("--root", arguments->root, "Where tokenised corpora are kept")->capture_default_str();
+    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+}
+
+}  // namespace deft::cli
