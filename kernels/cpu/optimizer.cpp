@@ -11,6 +11,21 @@ namespace {
 
 constexpr std::int64_t kChunk = 1 << 15;  // elements an item; part of the summation order
 
+// Of n items in double: 32 partial sums, so that no addition waits for the one before. term(i): the item.
+template <class Term>
+double sum_of(std::int64_t n, const Term& term) {
+    constexpr std::int64_t kParts = 32;
+    double part[kParts] = {};
+    std::int64_t i = 0;
+    for (; i + kParts <= n; i += kParts)
+#pragma omp simd
+        for (std::int64_t j = 0; j < kParts; ++j) part[j] += term(i + j);
+    double sum = 0;
+    for (; i < n; ++i) sum += term(i);
+    for (const double p : part) sum += p;
+    return sum;
+}
+
 }  // namespace
 
 void global_norm(Exec& exec, double* norm, const float* x, std::int64_t n) {
@@ -18,11 +33,11 @@ void global_norm(Exec& exec, double* norm, const float* x, std::int64_t n) {
     const std::int64_t chunks = ceil_div(n, kChunk);
     double* partial = scratch<double>(exec, 0);  // (chunks)
     parallel_items(exec.threads, chunks, [&](std::int64_t chunk, int) {
-        double squares = 0;
-#pragma omp simd reduction(+ : squares)
-        for (std::int64_t i = chunk * kChunk; i < std::min(n, (chunk + 1) * kChunk); ++i)
-            squares += static_cast<double>(x[i]) * x[i];
-        partial[chunk] = squares;
+        const float* first = x + chunk * kChunk;
+        partial[chunk] = sum_of(std::min(kChunk, n - chunk * kChunk), [&](std::int64_t i) {
+            const auto value = static_cast<double>(first[i]);
+            return value * value;
+        });
     });
     double squares = 0;
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk) squares += partial[chunk];
@@ -65,12 +80,8 @@ void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, c
 
 void sum(Exec&, double* total, const float* x, std::int64_t n, Accumulate accumulate) {
     double all = 0;
-    for (std::int64_t start = 0; start < n; start += kChunk) {
-        double partial = 0;
-#pragma omp simd reduction(+ : partial)
-        for (std::int64_t i = start; i < std::min(n, start + kChunk); ++i) partial += x[i];
-        all += partial;
-    }
+    for (std::int64_t start = 0; start < n; start += kChunk)
+        all += sum_of(std::min(kChunk, n - start), [&](std::int64_t i) { return static_cast<double>(x[start + i]); });
     total[0] = accumulate == Accumulate::yes ? total[0] + all : all;
 }
 
