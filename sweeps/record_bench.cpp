@@ -30,6 +30,7 @@ Json peaks_json(const kernels::Peaks& peaks) {
             {"avx512_flops", peaks.fma.avx512_flops},
             {"memory_read", peaks.memory.read},
             {"memory_copy", peaks.memory.copy},
+            {"memory_update", peaks.memory.update},
             {"cached_read", peaks.memory.cached_read}};
 }
 

@@ -57,10 +57,10 @@ void add_row(reporting::Table& table, const BenchResult& row) {
 
 std::string note_of(const kernels::Peaks& peaks, const RunArguments& arguments) {
     return fmt::format(
-        "Peaks measured in this run on {} thread(s): {} FMA {}; memory {} read, {} copied; L2 {} "
+        "Peaks measured in this run on {} thread(s): {} FMA {}; memory {} read, {} copied, {} changed in place; L2 {} "
         "read.",
         arguments.settings.threads, peaks.fma.widest_name(), reporting::si(peaks.fma.widest(), "FLOP/s"),
-        reporting::si(peaks.memory.read, "B/s"), reporting::si(peaks.memory.copy, "B/s"),
+        reporting::si(peaks.memory.read, "B/s"), reporting::si(peaks.memory.copy, "B/s"), reporting::si(peaks.memory.update, "B/s"),
         reporting::si(peaks.memory.cached_read, "B/s"));
 }
 

@@ -15,7 +15,7 @@ using namespace deft::kernels;
 
 namespace {
 
-const Peaks kPeaks{{100, 200}, {10, 8, 40}};
+const Peaks kPeaks{{100, 200}, {10, 8, 9, 40}};
 
 // Describing all cases takes a second or two.
 const std::vector<BenchCase>& all_benches() {
@@ -127,6 +127,9 @@ TEST_CASE("the peaks of memory are in order") {
     const MemoryPeak peak = measure_memory_peak(1);
     CHECK(peak.read > 1e8);
     CHECK(peak.copy > 1e8);
+    CHECK(peak.update > 1e8);
+    CHECK(peak.best() >= peak.update);
     CHECK(peak.cached_read > 1e8);
+    CHECK(peak.cached_read < 2e12);  // of one core: beyond that the loop was not run
     CHECK(last_level_cache_bytes() >= 1 << 18);
 }
