@@ -99,8 +99,8 @@ MemoryPeak measure_memory_peak(int threads) {
     peak.copy = best_rate(threads, 2 * bytes(large), [&](int t) {
         copy(aligned(to[static_cast<std::size_t>(t)]), from[static_cast<std::size_t>(t)].data(), large);
     });
-    peak.update = best_rate(threads, 2 * bytes(large),
-                            [&](int t) { update(to[static_cast<std::size_t>(t)].data(), large); });
+    peak.update =
+        best_rate(threads, 2 * bytes(large), [&](int t) { update(to[static_cast<std::size_t>(t)].data(), large); });
     peak.cached_read = best_rate(threads, bytes(small) * passes, [&](int t) {
         float total = 0;
         for (int pass = 0; pass < passes; ++pass) {
