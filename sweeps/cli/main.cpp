@@ -11,6 +11,7 @@
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/version.h"
 
+namespace deft::cli { void add_check(CLI::App& app, Context& context); }
 namespace {
 
 // The parser would only say that a subcommand is missing.
@@ -48,6 +49,7 @@ int run(int argc, char** argv) {
     deft::cli::add_analyze(app, context);
     deft::cli::add_config(app, context);
     deft::cli::add_bench(app, context);
+    deft::cli::add_check(app, context);
     deft::cli::add_tune(app, context);
     deft::cli::add_doctor(app, context);
     deft::cli::add_debug_state(app, context);

@@ -56,7 +56,7 @@ std::vector<bool> orders(std::size_t pairs, std::mt19937_64& random) {
     std::vector<bool> base_first(pairs);
     const bool odd_one = (random() & 1) != 0;
     for (std::size_t i = 0; i < pairs; ++i) base_first[i] = (i % 2 == 0) == odd_one;
-    for (std::size_t i = pairs; i > 1; --i) std::swap(base_first[i - 1], base_first[random() % i]);
+    for (std::size_t i = pairs; i > 1; --i) std::vector<bool>::swap(base_first[i - 1], base_first[random() % i]);
     return base_first;
 }
 

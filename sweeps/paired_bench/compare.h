@@ -13,6 +13,11 @@
 #include "reporting/regression/paired_verdict.h"
 #include "results_db/store.h"
 
+namespace deft {
+inline constexpr int kExitWorse = 3;
+inline constexpr int kExitUnclear = 4;
+}
+
 namespace deft::sweeps {
 
 enum class Side { base, head };
