@@ -129,8 +129,8 @@ std::vector<std::string> Arm::list() {
     return names;
 }
 
-PreparedArm Arm::prepare(const std::string& name) {
-    const std::string request = "prepare " + name;
+PreparedArm Arm::prepare(const std::string& name, std::size_t place) {
+    const std::string request = fmt::format("prepare {} {}", place, name);
     const Json answer = ask(request);
     PreparedArm prepared;
     prepared.unknown = answer.contains("unknown");

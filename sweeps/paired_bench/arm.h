@@ -39,8 +39,8 @@ class Arm {
     // threads that wait by spinning take no processor from it.
     results_db::Code describe();
     std::vector<std::string> list();
-    PreparedArm prepare(const std::string& name);
-    double run(kernels::CacheState state, long runs);  // seconds of one run, the mean over `runs`
+    PreparedArm prepare(const std::string& name, std::size_t place);  // in list()
+    double run(kernels::CacheState state, long runs);                 // seconds of one run, the mean over `runs`
 
  private:
     Json ask(const std::string& request);

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
-#include <set>
 
 #include "base/error.h"
 #include "base/stopwatch.h"
@@ -63,12 +63,12 @@ std::vector<bool> orders(std::size_t pairs, std::mt19937_64& random) {
 // Both programs, started for one case.
 class Launch {
  public:
-    Launch(const ComparedPrograms& programs, const ComparisonSettings& settings, const std::string& name)
+    Launch(const ComparedPrograms& programs, const ComparisonSettings& settings, const CommonCase& which)
         : processors_(processors_for(settings.threads)),
           base_(programs.base, settings.threads, processors_),
           head_(programs.head, settings.threads, processors_),
-          prepared_base_(of(Side::base, [&] { return base_.prepare(name); })),
-          prepared_head_(of(Side::head, [&] { return head_.prepare(name); })) {
+          prepared_base_(of(Side::base, [&] { return base_.prepare(which.name, which.base_place); })),
+          prepared_head_(of(Side::head, [&] { return head_.prepare(which.name, which.head_place); })) {
         if (!prepared_head_.wrong.empty()) throw CaseTrouble{Trouble::wrong_output, Side::head, prepared_head_.wrong};
         if (!prepared_base_.wrong.empty()) throw CaseTrouble{Trouble::wrong_output, Side::base, prepared_base_.wrong};
         if (prepared_base_.unknown) throw CaseTrouble{Trouble::only_in_head, Side::base, ""};
@@ -136,7 +136,7 @@ class Comparison {
         for (ComparedCase* row : rows)
             if (of_row(*row).decision.pairs_wanted > 0) wanting.push_back(row);
         if (wanting.empty()) return false;
-        Launch launch(programs_, settings_, wanting.front()->name);
+        Launch launch(programs_, settings_, wanting.front()->which);
         for (ComparedCase* row : wanting) {
             row->backend = launch.head().backend;
             row->flops = launch.head().flops;
@@ -190,16 +190,27 @@ bool matches(const std::string& name, const std::vector<std::string>& patterns) 
            });
 }
 
+std::map<std::string, std::size_t> places(const std::vector<std::string>& names) {
+    std::map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < names.size(); ++i) places.emplace(names[i], i);
+    return places;
+}
+
 }  // namespace
 
 KnownArms know(const ComparedPrograms& programs, const std::vector<std::string>& patterns) {
     Arm base(programs.base, 1, {}), head(programs.head, 1, {});
     KnownArms known{base.describe(), head.describe(), {}};
     const std::vector<std::string> of_base = base.list(), of_head = head.list();
-    const std::set<std::string> in_base(of_base.begin(), of_base.end()), in_head(of_head.begin(), of_head.end());
-    for (const std::string& name : of_head)
-        if (matches(name, patterns))
-            (in_base.contains(name) ? known.cases.both : known.cases.only_head).push_back(name);
+    const std::map<std::string, std::size_t> in_base = places(of_base), in_head = places(of_head);
+    for (const auto& name : of_head) {
+        if (!matches(name, patterns)) continue;
+        const auto base_place = in_base.find(name);
+        if (base_place == in_base.end())
+            known.cases.only_head.push_back(name);
+        else
+            known.cases.both.push_back({name, base_place->second, in_head.at(name)});
+    }
     for (const std::string& name : of_base)
         if (matches(name, patterns) && !in_head.contains(name)) known.cases.only_base.push_back(name);
     if (known.cases.both.empty() && known.cases.only_base.empty() && known.cases.only_head.empty())
@@ -215,9 +226,10 @@ std::vector<ComparedCase> compare(const ComparedPrograms& programs, const CaseNa
     Comparison comparison(programs, settings);
     std::vector<ComparedCase> rows(2 * cases.both.size());
     for (std::size_t i = 0; i < cases.both.size(); ++i) {
-        progress(cases.both[i], static_cast<double>(i) / static_cast<double>(cases.both.size()));
+        progress(cases.both[i].name, static_cast<double>(i) / static_cast<double>(cases.both.size()));
         ComparedCase *hot = &rows[2 * i], *cold = &rows[2 * i + 1];
-        hot->name = cold->name = cases.both[i];
+        hot->which = cold->which = cases.both[i];
+        hot->name = cold->name = cases.both[i].name;
         cold->state = CacheState::cold;
         ComparedCase* both[] = {hot, cold};
         comparison.measure(both, [](ComparedCase& row) -> Measurement& { return row.first; });

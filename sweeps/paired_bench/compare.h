@@ -16,7 +16,7 @@
 namespace deft {
 inline constexpr int kExitWorse = 3;
 inline constexpr int kExitUnclear = 4;
-}
+}  // namespace deft
 
 namespace deft::sweeps {
 
@@ -44,8 +44,15 @@ struct Measurement {
     reporting::PairedDecision decision;
 };
 
+// A case that both programs have.
+struct CommonCase {
+    std::string name;
+    std::size_t base_place = 0, head_place = 0;  // in either program's list
+};
+
 // A case in one state of the caches.
 struct ComparedCase {
+    CommonCase which;
     std::string name, backend;
     kernels::CacheState state = kernels::CacheState::hot;
     double flops = 0, bytes = 0;  // of one run
@@ -66,7 +73,8 @@ struct ComparedCase {
 
 // The cases that a pattern names, of either program; all without a pattern.
 struct CaseNames {
-    std::vector<std::string> both, only_base, only_head;
+    std::vector<CommonCase> both;
+    std::vector<std::string> only_base, only_head;
 };
 struct KnownArms {
     results_db::Code base, head;

@@ -51,7 +51,7 @@ Json describe() {
 
 class Worker {
  public:
-    explicit Worker(int threads) : threads_(threads), cases_(kernels::op_benches(kSeed)) {}
+    explicit Worker(int threads) : threads_(threads) {}
 
     Json answer(const std::string& request) {
         std::istringstream words(request);
@@ -68,15 +68,18 @@ class Worker {
  private:
     Json list() const {
         Json names = Json::array();
-        for (const BenchCase& bench : cases_) names.push_back(bench.name);
+        for (const BenchCase& bench : kernels::op_benches(kSeed)) names.push_back(bench.name);
         return {{"cases", names}};
     }
 
-    Json prepare(const std::string& name) {
+    Json prepare(const std::string& which) {
         prepared_.reset();
-        const auto bench =
-            std::find_if(cases_.begin(), cases_.end(), [&](const auto& one) { return one.name == name; });
-        if (bench == cases_.end()) return {{"unknown", name}};
+        std::istringstream words(which);
+        std::size_t place = 0;
+        std::string name;
+        words >> place >> name;
+        const std::optional<BenchCase> bench = kernels::find_op_bench(name, place, kSeed);
+        if (!bench) return {{"unknown", name}};
         PreparedBench prepared = bench->prepare(threads_);
         if (!prepared.wrong.empty()) return {{"wrong", prepared.wrong}};
         Json ready = {{"ready", true},
@@ -102,7 +105,6 @@ class Worker {
     }
 
     int threads_;
-    std::vector<BenchCase> cases_;
     std::optional<PreparedBench> prepared_;
 };
 

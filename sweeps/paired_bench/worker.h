@@ -6,9 +6,10 @@
 //   describe          the code that is measured: {"git_sha", "git_branch", "dirty", "diff_sha256", "binary_sha256",
 //                     "compiler", "cxx_flags", "build_type"}
 //   list              {"cases": [NAME...]}
-//   prepare NAME      makes the arguments, in place of those of the case before, and compares the outputs with the
-//                     reference: {"ready": true, "backend", "flops", "bytes", "hot", "cold"}, the last two in seconds a
-//                     run, about; {"wrong": what}; or {"unknown": NAME}
+//   prepare P NAME    the case at place P of the list, from 0: makes its arguments, in place of those of the case
+//                     before, and compares the outputs with the reference: {"ready": true, "backend", "flops",
+//                     "bytes", "hot", "cold"}, the last two in seconds a run, about; {"wrong": what}; or
+//                     {"unknown": NAME}
 //   run hot|cold N    one run to wake up, then N timed together: {"seconds": of the N}
 //   quit              ends it, as the end of its input does
 // Anything else, and what failed: {"error": why}.
