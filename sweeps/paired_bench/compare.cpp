@@ -63,12 +63,18 @@ std::vector<bool> orders(std::size_t pairs, std::mt19937_64& random) {
 // Both programs, started for one case.
 class Launch {
  public:
-    Launch(const ComparedPrograms& programs, const ComparisonSettings& settings, const CommonCase& which)
-        : processors_(processors_for(settings.threads)),
-          base_(programs.base, settings.threads, processors_),
-          head_(programs.head, settings.threads, processors_),
-          prepared_base_(of(Side::base, [&] { return base_.prepare(which.name, which.base_place); })),
-          prepared_head_(of(Side::head, [&] { return head_.prepare(which.name, which.head_place); })) {
+    // Who is started first gets other memory: a bias, unless that changes from launch to launch.
+    Launch(const ComparedPrograms& programs, const ComparisonSettings& settings, const CommonCase& which,
+           bool base_first) {
+        const std::vector<int> processors = processors_for(settings.threads);
+        const auto start_base = [&] {
+            base_.emplace(programs.base, settings.threads, processors);
+            prepared_base_ = of(Side::base, [&] { return base_->prepare(which.name, which.base_place); });
+        };
+        if (base_first) start_base();
+        head_.emplace(programs.head, settings.threads, processors);
+        prepared_head_ = of(Side::head, [&] { return head_->prepare(which.name, which.head_place); });
+        if (!base_first) start_base();
         if (!prepared_head_.wrong.empty()) throw CaseTrouble{Trouble::wrong_output, Side::head, prepared_head_.wrong};
         if (!prepared_base_.wrong.empty()) throw CaseTrouble{Trouble::wrong_output, Side::base, prepared_base_.wrong};
         if (prepared_base_.unknown) throw CaseTrouble{Trouble::only_in_head, Side::base, ""};
@@ -87,8 +93,8 @@ class Launch {
         return static_cast<long>(std::min<double>(kMostRuns, std::ceil(kReserve * seconds / faster)));
     }
     reporting::TimedPair pair(CacheState state, long runs, bool base_first) {
-        const auto time_base = [&] { return of(Side::base, [&] { return base_.run(state, runs); }); };
-        const auto time_head = [&] { return of(Side::head, [&] { return head_.run(state, runs); }); };
+        const auto time_base = [&] { return of(Side::base, [&] { return base_->run(state, runs); }); };
+        const auto time_head = [&] { return of(Side::head, [&] { return head_->run(state, runs); }); };
         reporting::TimedPair times;
         if (base_first) times.base = time_base();
         times.head = time_head();
@@ -97,8 +103,7 @@ class Launch {
     }
 
  private:
-    std::vector<int> processors_;
-    Arm base_, head_;
+    std::optional<Arm> base_, head_;
     PreparedArm prepared_base_, prepared_head_;
 };
 
@@ -136,7 +141,7 @@ class Comparison {
         for (ComparedCase* row : rows)
             if (of_row(*row).decision.pairs_wanted > 0) wanting.push_back(row);
         if (wanting.empty()) return false;
-        Launch launch(programs_, settings_, wanting.front()->which);
+        Launch launch(programs_, settings_, wanting.front()->which, starts_base_first());
         for (ComparedCase* row : wanting) {
             row->backend = launch.head().backend;
             row->flops = launch.head().flops;
@@ -148,6 +153,15 @@ class Comparison {
                 measurement.decision.pairs_wanted = 0;
         }
         return true;
+    }
+
+    // One way and the other, two launches at a time, in random order.
+    bool starts_base_first() {
+        if (launches_++ % 2 == 0)
+            first_of_two_ = (random_() & 1) != 0;
+        else
+            first_of_two_ = !first_of_two_;
+        return first_of_two_;
     }
 
     void take_pairs(Launch& launch, CacheState state, Measurement& measurement) {
@@ -163,6 +177,8 @@ class Comparison {
     double sample_seconds_;
     std::size_t pairs_a_launch_;
     std::mt19937_64 random_;
+    std::size_t launches_ = 0;
+    bool first_of_two_ = false;
 };
 
 // The first verdicts, as far as they stand up to the number of cases; returns those to confirm.
