@@ -26,7 +26,6 @@
 #include "sweeps/report_bench.h"
 
 namespace deft::cli {
-void add_bench_ab(CLI::App& bench, Context& context);
 
 namespace {
 

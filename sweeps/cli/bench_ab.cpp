@@ -19,8 +19,6 @@
 #include "sweeps/paired_bench/worker.h"
 
 namespace deft::cli {
-void add_bench_ab(CLI::App& bench, Context& context);
-void add_check(CLI::App& app, Context& context);
 
 namespace {
 

@@ -11,7 +11,6 @@
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/version.h"
 
-namespace deft::cli { void add_check(CLI::App& app, Context& context); }
 namespace {
 
 // The parser would only say that a subcommand is missing.

@@ -217,7 +217,8 @@ std::map<std::string, std::size_t> places(const std::vector<std::string>& names)
 KnownArms know(const ComparedPrograms& programs, const std::vector<std::string>& patterns) {
     Arm base(programs.base, 1, {}), head(programs.head, 1, {});
     KnownArms known{base.describe(), head.describe(), {}};
-    const std::vector<std::string> of_base = base.list(), of_head = head.list();
+    const std::vector<std::string> of_head = head.list();
+    const std::vector<std::string> of_base = programs.base == programs.head ? of_head : base.list();
     const std::map<std::string, std::size_t> in_base = places(of_base), in_head = places(of_head);
     for (const auto& name : of_head) {
         if (!matches(name, patterns)) continue;

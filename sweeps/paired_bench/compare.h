@@ -13,11 +13,6 @@
 #include "reporting/regression/paired_verdict.h"
 #include "results_db/store.h"
 
-namespace deft {
-inline constexpr int kExitWorse = 3;
-inline constexpr int kExitUnclear = 4;
-}  // namespace deft
-
 namespace deft::sweeps {
 
 enum class Side { base, head };
@@ -89,8 +84,8 @@ std::vector<ComparedCase> compare(const ComparedPrograms& programs, const CaseNa
                                   const ComparisonSettings& settings,
                                   const std::function<void(const std::string&, double)>& progress);
 
-// 3 where a case is worse; before that 1 where head crashes or computes what base does not; 5 where nothing was
-// measured, and 4, if `strict`, where a case stayed unclear.
+// The first that holds: kExitFailed where head crashes or its output is wrong; kExitWorse; kExitNothing where nothing was
+// measured; kExitUnclear, if `strict`, where a case stayed unclear.
 int gate_exit_code(std::span<const ComparedCase> cases, bool strict);
 
 }  // namespace deft::sweeps
