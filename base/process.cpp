@@ -15,7 +15,8 @@ namespace deft {
 
 ProcessOutput run_process(const std::vector<std::string>& argv) {
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(ErrorKind::io, fmt::format("cannot make a pipe: {}", error_text(errno)));
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+        throw Error(ErrorKind::io, fmt::format("cannot make a pipe: {}", error_text(errno)));
     const Descriptor reading(ends[0]);
     Descriptor writing(ends[1]);
     SpawnPlan plan;
@@ -42,7 +43,8 @@ ProcessOutput run_process(const std::vector<std::string>& argv) {
 pid_t start_process(const std::vector<std::string>& argv, const std::filesystem::path& log,
                     const std::vector<std::string>& environment) {
     const Descriptor file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
-    if (file.number() < 0) throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", log.string(), error_text(errno)));
+    if (file.number() < 0)
+        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", log.string(), error_text(errno)));
     SpawnPlan plan;
     plan.duplicate(file.number(), STDOUT_FILENO);
     plan.duplicate(file.number(), STDERR_FILENO);

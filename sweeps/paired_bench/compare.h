@@ -84,8 +84,8 @@ std::vector<ComparedCase> compare(const ComparedPrograms& programs, const CaseNa
                                   const ComparisonSettings& settings,
                                   const std::function<void(const std::string&, double)>& progress);
 
-// The first that holds: kExitFailed where head crashes or its output is wrong; kExitWorse; kExitNothing where nothing was
-// measured; kExitUnclear, if `strict`, where a case stayed unclear.
+// The first that holds: kExitFailed where head crashes or its output is wrong; kExitWorse; kExitNothing where nothing
+// was measured; kExitUnclear, if `strict`, where a case stayed unclear.
 int gate_exit_code(std::span<const ComparedCase> cases, bool strict);
 
 }  // namespace deft::sweeps

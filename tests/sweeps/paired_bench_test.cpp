@@ -63,7 +63,8 @@ TEST_CASE("a program ten percent slower is worse, one as fast the same, one fast
     slow.seconds = "0.0022";
     const Ran worse = compare(sweep, {}, slow);
     CHECK(worse.exit_code == 3);
-    CHECK_THAT(worse.out, ContainsSubstring("B is 1.100x slower than A [1.100, 1.100]") && ContainsSubstring("24 + 24"));
+    CHECK_THAT(worse.out,
+               ContainsSubstring("B is 1.100x slower than A [1.100, 1.100]") && ContainsSubstring("24 + 24"));
     const auto rows = results_db::Reader(root_of(sweep) + "/results.db").benches();
     REQUIRE(rows.size() == 8);  // two arms, hot and cold, first and second measurement
     for (const results_db::BenchRow& row : rows) {
@@ -92,9 +93,10 @@ TEST_CASE("what stays unclear, or is not confirmed, is no regression unless that
 
     Script once;  // slow in the first three launches only
     const std::string counter = sweep.folder.path / "launches";
-    once.before_run = fmt::format("if [ $runs = 1 ]; then echo x >> {0}; fi\n"
-                                  "if [ $(wc -l < {0}) -le 3 ]; then echo '{{\"seconds\":0.0022}}'; continue; fi",
-                                  counter);
+    once.before_run = fmt::format(
+        "if [ $runs = 1 ]; then echo x >> {0}; fi\n"
+        "if [ $(wc -l < {0}) -le 3 ]; then echo '{{\"seconds\":0.0022}}'; continue; fi",
+        counter);
     const Ran unconfirmed = compare(sweep, {}, once, {"--strict"});
     CHECK(unconfirmed.exit_code == 4);
     CHECK_THAT(unconfirmed.out, ContainsSubstring("a second one did not confirm it"));
@@ -146,8 +148,10 @@ TEST_CASE("a program that speaks otherwise is refused", "[paired_bench]") {
     CHECK_THAT(version.err, ContainsSubstring("version 2 of the benchmark protocol, this program version 1"));
     const Ran silent = sweep.deft("bench", {"ab", "/bin/false", DEFT_PROGRAM, "--root", root_of(sweep)});
     CHECK(silent.exit_code == kExitUsage);
-    CHECK_THAT(silent.err, ContainsSubstring("/bin/false is no program to compare") && ContainsSubstring("exit code 1"));
-    for (const char* garbage : {"Segmentation fault", "[1, 2", "{\"seconds\":-1}", "{\"seconds\":\"x\"}", "{}", "\x1b[2J"}) {
+    CHECK_THAT(silent.err,
+               ContainsSubstring("/bin/false is no program to compare") && ContainsSubstring("exit code 1"));
+    for (const char* garbage :
+         {"Segmentation fault", "[1, 2", "{\"seconds\":-1}", "{\"seconds\":\"x\"}", "{}", "\x1b[2J"}) {
         Script chatty;
         chatty.before_run = fmt::format("echo '{}'; continue", garbage);
         const Ran ran = compare(sweep, {}, chatty);
@@ -174,10 +178,11 @@ TEST_CASE("deft check bench builds two commits once and compares them", "[paired
     const TinySweep sweep("");
     const std::filesystem::path checkout = sweep.folder.path / "checkout", cache = sweep.folder.path / "cache";
     // "Building" copies a script.
-    sweep.folder.write("checkout/CMakeLists.txt",
-                       "cmake_minimum_required(VERSION 3.16)\nproject(tiny NONE)\n"
-                       "add_custom_target(deft COMMAND sh -n ${CMAKE_SOURCE_DIR}/program COMMAND ${CMAKE_COMMAND} -E copy"
-                       " ${CMAKE_SOURCE_DIR}/program ${CMAKE_BINARY_DIR}/deft)\n");
+    sweep.folder.write(
+        "checkout/CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.16)\nproject(tiny NONE)\n"
+        "add_custom_target(deft COMMAND sh -n ${CMAKE_SOURCE_DIR}/program COMMAND ${CMAKE_COMMAND} -E copy"
+        " ${CMAKE_SOURCE_DIR}/program ${CMAKE_BINARY_DIR}/deft)\n");
     const auto git = [&](std::vector<std::string> words) {
         std::vector<std::string> argv = {"git", "-C", checkout, "-c", "user.name=t", "-c", "user.email=t@example.org"};
         argv.insert(argv.end(), words.begin(), words.end());
