@@ -45,6 +45,8 @@ class Error : public std::runtime_error {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;     // some trials failed, or an I/O error
 inline constexpr int kExitUsage = 2;      // usage or configuration
+inline constexpr int kExitWorse = 3;      // a gate says worse
+inline constexpr int kExitUnclear = 4;    // unclear, where that was told to count
 inline constexpr int kExitNothing = 5;    // nothing measured
 inline constexpr int kExitDatabase = 6;   // database locked, foreign, corrupt or too new
 inline constexpr int kExitWorkLeft = 75;  // stopped with work left

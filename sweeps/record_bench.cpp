@@ -34,20 +34,8 @@ Json peaks_json(const kernels::Peaks& peaks) {
             {"cached_read", peaks.memory.cached_read}};
 }
 
-// The load of the last minute; negative where the system does not say.
-double load_average() {
-    double load = -1;
-    return getloadavg(&load, 1) == 1 ? load : -1;
-}
-
 results_db::BenchSamples samples_of(const kernels::BenchResult& row, int threads, std::int64_t code_id) {
-    results_db::BenchSamples samples;
-    const std::size_t slash = row.name.find('/');
-    samples.kernel = row.name.substr(0, slash);
-    samples.impl = row.backend;
-    samples.params_json = canonical_json(Json{{"case", slash == std::string::npos ? "" : row.name.substr(slash + 1)},
-                                              {"caches", to_string(row.state)},
-                                              {"threads", threads}});
+    results_db::BenchSamples samples = bench_series(row.name, row.backend, row.state, threads);
     samples.flops = row.flops;
     samples.bytes = row.bytes;
     samples.code_id = code_id;
@@ -57,6 +45,23 @@ results_db::BenchSamples samples_of(const kernels::BenchResult& row, int threads
 }
 
 }  // namespace
+
+double load_average() {
+    double load = -1;
+    return getloadavg(&load, 1) == 1 ? load : -1;
+}
+
+results_db::BenchSamples bench_series(const std::string& name, const std::string& backend, kernels::CacheState state,
+                                      int threads) {
+    results_db::BenchSamples samples;
+    const std::size_t slash = name.find('/');
+    samples.kernel = name.substr(0, slash);
+    samples.impl = backend;
+    samples.params_json = canonical_json(Json{{"case", slash == std::string::npos ? "" : name.substr(slash + 1)},
+                                              {"caches", to_string(state)},
+                                              {"threads", threads}});
+    return samples;
+}
 
 BenchRecorder::BenchRecorder(const fs::path& root)
     : file_(database_in(root)), writer_(file_), code_(describe_code(DEFT_SOURCE_DIR)), started_ms_(now_ms()) {}

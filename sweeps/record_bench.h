@@ -30,6 +30,12 @@ class BenchRecorder {
     std::int64_t started_ms_;
 };
 
+// The series that times of a case belong to, without its code and times.
+results_db::BenchSamples bench_series(const std::string& name, const std::string& backend, kernels::CacheState state,
+                                      int threads);
+// The load of the last minute; negative where the system does not say.
+double load_average();
+
 // For Google Benchmark's JSON: code, build and peaks.
 std::vector<std::pair<std::string, std::string>> bench_context(const results_db::Code& code,
                                                                const kernels::Peaks& peaks, int threads);

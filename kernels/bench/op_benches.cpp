@@ -76,18 +76,35 @@ std::string bench_name(std::string name) {
     return name;
 }
 
+std::shared_ptr<cases::CaseTable> model_table() {
+    return std::make_shared<cases::CaseTable>(cases::case_table(cases::Sizes::model));
+}
+
+// Nothing for an op without CPU code.
+std::optional<BenchCase> bench_of(const std::shared_ptr<cases::CaseTable>& table, std::size_t i, std::uint64_t seed) {
+    const OpCase op = table->describe(i);
+    if (!op.cpu) return std::nullopt;
+    return BenchCase{bench_name(op.name), "cpu", op.flops, op.bytes,
+                     [=](int threads) { return prepare(table->make(i, seed), threads); }};
+}
+
 }  // namespace
 
 std::vector<BenchCase> op_benches(std::uint64_t seed) {
-    const auto table = std::make_shared<cases::CaseTable>(cases::case_table(cases::Sizes::model));
+    const auto table = model_table();
     std::vector<BenchCase> benches;
-    for (std::size_t i = 0; i < table->size(); ++i) {
-        const OpCase op = table->describe(i);
-        if (!op.cpu) continue;
-        benches.push_back({bench_name(op.name), "cpu", op.flops, op.bytes,
-                           [=](int threads) { return prepare(table->make(i, seed), threads); }});
-    }
+    for (std::size_t i = 0; i < table->size(); ++i)
+        if (std::optional<BenchCase> bench = bench_of(table, i, seed)) benches.push_back(std::move(*bench));
     return benches;
+}
+
+std::optional<BenchCase> find_op_bench(const std::string& name, std::size_t place, std::uint64_t seed) {
+    const auto table = model_table();
+    for (std::size_t i = 0; i < table->size(); ++i) {
+        std::optional<BenchCase> bench = bench_of(table, (place + i) % table->size(), seed);
+        if (bench && bench->name == name) return bench;
+    }
+    return std::nullopt;
 }
 
 }  // namespace deft::kernels

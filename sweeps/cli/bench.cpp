@@ -250,6 +250,7 @@ void add_bench(CLI::App& app, Context& context) {
     step->callback([arguments, &context] { context.exit_code = run_step(*arguments); });
 
     add_bench_run(*command, context);
+    add_bench_ab(*command, context);
     add_bench_gpu(*command, context);
     add_bench_sampler(*command, context);
     auto encoding = std::make_shared<TokenizerArguments>();

@@ -24,6 +24,8 @@ void add_bench(CLI::App& app, Context& context);
 void add_bench_gpu(CLI::App& bench, Context& context);  // deft bench gpu
 void add_bench_sampler(CLI::App& bench, Context& context);  // deft bench sampler
 void add_bench_run(CLI::App& bench, Context& context);  // deft bench list and run
+void add_bench_ab(CLI::App& bench, Context& context);  // deft bench ab, aa and serve
+void add_check(CLI::App& app, Context& context);
 void add_tune(CLI::App& app, Context& context);
 void add_profile(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);

@@ -1,0 +1,110 @@
+// deft bench ab: two programs side by side. deft bench aa: this one beside itself. deft bench serve: one arm of either.
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+
+#include <csignal>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/comparison_options.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/cli/progress_line.h"
+#include "sweeps/paired_bench/record.h"
+#include "sweeps/paired_bench/worker.h"
+
+namespace deft::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct AbArguments {
+    std::string base, head;
+    ComparisonOptions options;
+};
+
+struct AaArguments {
+    ComparisonOptions options;
+    int rounds = 1;
+};
+
+fs::path this_program() {
+    return fs::read_symlink("/proc/self/exe");
+}
+
+int compare_files(const AbArguments& arguments) {
+    for (const std::string& file : {arguments.base, arguments.head})
+        if (!fs::is_regular_file(file))
+            throw Error(ErrorKind::usage, file + " is no program file",
+                        "deft bench ab compares files; for revisions see deft check bench");
+    return compare_and_print(
+        {fs::absolute(arguments.base), fs::absolute(arguments.head)}, {"A", "B"}, arguments.options,
+        {fmt::format("A: {}. B: {}. The ratio is B's time over A's.", arguments.base, arguments.head)});
+}
+
+// Identical code is no regression, whatever is measured: the answer is how much this machine makes up.
+int compare_with_itself(const AaArguments& arguments) {
+    const sweeps::ComparedPrograms programs{this_program(), this_program()};
+    sweeps::ComparisonSettings settings = settings_of(arguments.options);
+    const sweeps::KnownArms arms = sweeps::know(programs, arguments.options.patterns);
+    sweeps::ComparisonRecorder recorder(arguments.options.root);
+    ProgressLine line;
+    std::vector<sweeps::ComparedCase> cases;
+    const sweeps::ComparisonSettings first = settings;
+    for (int round = 0; round < arguments.rounds; ++round, ++settings.seed) {
+        std::vector<sweeps::ComparedCase> measured = sweeps::compare(
+            programs, arms.cases, settings,
+            [&](const std::string& what, double done) { line.show(what, (round + done) / arguments.rounds); });
+        recorder.record(measured, arms, settings);
+        cases.insert(cases.end(), measured.begin(), measured.end());
+    }
+    line.clear();
+    reporting::Table table = sweeps::comparison_table(cases, {"this program", "itself"}, first);
+    const std::vector<std::string> noise = sweeps::noise_notes(cases, first);
+    table.notes.insert(table.notes.begin(), noise.begin(), noise.end());
+    print(reporting::render_terminal(table, output_width()));
+    print(fmt::format("samples: {}", recorder.file().string()));
+    const int code = sweeps::gate_exit_code(cases, false);
+    return code == kExitWorse ? kExitOk : code;
+}
+
+int serve(int threads) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // frozen, it would outlive the program that talks with it
+    sweeps::serve_benches(std::cin, std::cout, threads);
+    return kExitOk;
+}
+
+}  // namespace
+
+void add_bench_ab(CLI::App& bench, Context& context) {
+    auto ab = std::make_shared<AbArguments>();
+    CLI::App* files = bench.add_subcommand("ab", "Compare two builds of this program, measured side by side");
+    files->add_option("A", ab->base, "A program file, the base")->required();
+    files->add_option("B", ab->head, "Another, the head: is it slower?")->required();
+    files->add_flag("--strict", ab->options.strict, "Exit with 4 where a case stays unclear");
+    add_comparison_options(*files, ab->options);
+    files->callback([ab, &context] { context.exit_code = compare_files(*ab); });
+
+    auto aa = std::make_shared<AaArguments>();
+    CLI::App* itself =
+        bench.add_subcommand("aa", "Compare this program with itself: the margin that this machine supports");
+    itself->add_option("--rounds", aa->rounds, "Comparisons of each case")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 10000));
+    add_comparison_options(*itself, aa->options);
+    itself->callback([aa, &context] { context.exit_code = compare_with_itself(*aa); });
+
+    auto threads = std::make_shared<int>(1);
+    CLI::App* worker = bench.add_subcommand("serve", "Internal: one arm of a comparison");
+    worker->group("");
+    worker->add_option("--threads", *threads, "Threads")->check(CLI::Range(1, 1024));
+    worker->callback([threads, &context] { context.exit_code = serve(*threads); });
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,81 @@
+// deft check bench: is a commit slower than another? Exit codes tell worse from broken, unclear and unmeasured.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/comparison_options.h"
+#include "sweeps/paired_bench/revision_build.h"
+
+namespace deft::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kShortHash = 12;
+
+struct Arguments {
+    std::string base, head;
+    std::string checkout = ".";
+    ComparisonOptions options;
+};
+
+struct Revision {
+    fs::path program;
+    std::string hash;  // empty: the running program
+    std::string name;
+};
+
+Revision program_of(const fs::path& checkout, const std::string& revision, std::vector<std::string>& notes) {
+    if (revision == ".") return {fs::read_symlink("/proc/self/exe"), "", "this program"};
+    const std::string hash = sweeps::resolve_revision(checkout, revision);
+    if (sweeps::has_changes(checkout) && hash == sweeps::resolve_revision(checkout, "HEAD"))
+        notes.push_back(
+            fmt::format("The checkout has changes that are not in {}: the commit was measured. Give . for "
+                        "the program that is running.",
+                        revision));
+    const fs::path program = sweeps::build_revision(checkout, hash, sweeps::build_cache(), [](const std::string& what) {
+        std::fprintf(stderr, "deft: %s\n", what.c_str());
+    });
+    return {program, hash, revision};
+}
+
+std::string describe(const Revision& revision) {
+    return revision.name + (revision.hash.empty() ? "" : " (" + revision.hash.substr(0, kShortHash) + ")");
+}
+
+int check_bench(const Arguments& arguments) {
+    const bool needs_checkout = arguments.base != "." || arguments.head != ".";
+    const fs::path checkout = needs_checkout ? sweeps::checkout_of(arguments.checkout) : fs::path();
+    std::vector<std::string> notes;
+    const Revision base = program_of(checkout, arguments.base, notes),
+                   head = program_of(checkout, arguments.head, notes);
+    notes.push_back(
+        fmt::format("BASE: {}. HEAD: {}. The ratio is HEAD's time over BASE's.", describe(base), describe(head)));
+    return compare_and_print({base.program, head.program}, {"BASE", "HEAD"}, arguments.options, notes, base.hash,
+                             head.hash);
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Context& context) {
+    CLI::App* command = app.add_subcommand("check", "Gates for continuous integration");
+    command->require_subcommand(1);
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* bench = command->add_subcommand(
+        "bench", "Is HEAD slower than BASE? 0 no, 3 yes, 1 HEAD is broken, 4 unclear (--strict), 5 nothing measured");
+    bench->add_option("BASE", arguments->base, "A git revision; . is the running program")->required();
+    bench->add_option("HEAD", arguments->head, "Another")->required();
+    bench->add_option("--checkout", arguments->checkout, "A checkout that knows both")->capture_default_str();
+    bench->add_flag("--strict", arguments->options.strict, "Exit with 4 where a case stays unclear");
+    add_comparison_options(*bench, arguments->options);
+    bench->callback([arguments, &context] { context.exit_code = check_bench(*arguments); });
+}
+
+}  // namespace deft::cli

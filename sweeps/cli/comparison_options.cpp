@@ -1,0 +1,63 @@
+#include "sweeps/cli/comparison_options.h"
+
+#include <fmt/format.h>
+
+#include <random>
+
+#include "sweeps/cli/output.h"
+#include "sweeps/cli/progress_line.h"
+#include "sweeps/paired_bench/record.h"
+
+namespace deft::cli {
+
+void add_comparison_options(CLI::App& command, ComparisonOptions& options) {
+    command.add_option("-k,--case", options.patterns,
+                       "Only cases whose name matches, as in 'linear_*'; several are joined");
+    command.add_option("--threads", options.threads, "Threads of each program")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1024));
+    command
+        .add_option("--pairs", options.first_look, "At the first look; the others come at twice and four times as many")
+        ->capture_default_str()
+        ->check(CLI::Range(10, 1000));
+    command.add_option("--launches", options.launches, "Of both programs before the first look")
+        ->capture_default_str()
+        ->check(CLI::Range(3, 1000));
+    command.add_option("--margin", options.margin, "How much slower is a regression, as a fraction")
+        ->capture_default_str()
+        ->check(CLI::Range(0.001, 10.0));
+    command.add_option("--seed", options.seed, "Of the order within pairs; drawn and printed without");
+    command.add_option("--root", options.root, "Where results.db is")->capture_default_str();
+}
+
+sweeps::ComparisonSettings settings_of(const ComparisonOptions& options) {
+    sweeps::ComparisonSettings settings;
+    settings.threads = options.threads;
+    settings.launches = options.launches;
+    settings.rule.margin = options.margin;
+    settings.rule.looks = {options.first_look, 2 * options.first_look, 4 * options.first_look};
+    settings.seed = options.seed != 0 ? options.seed : std::random_device{}();
+    return settings;
+}
+
+int compare_and_print(const sweeps::ComparedPrograms& programs, const sweeps::ComparisonNames& names,
+                      const ComparisonOptions& options, const std::vector<std::string>& notes,
+                      const std::string& base_sha, const std::string& head_sha) {
+    const sweeps::ComparisonSettings settings = settings_of(options);
+    sweeps::KnownArms arms = sweeps::know(programs, options.patterns);
+    if (!base_sha.empty()) arms.base.git_sha = base_sha;
+    if (!head_sha.empty()) arms.head.git_sha = head_sha;
+    sweeps::ComparisonRecorder recorder(options.root);  // before anything is timed: it may be locked
+    ProgressLine line;
+    const std::vector<sweeps::ComparedCase> cases = sweeps::compare(
+        programs, arms.cases, settings, [&](const std::string& what, double done) { line.show(what, done); });
+    line.clear();
+    recorder.record(cases, arms, settings);
+    reporting::Table table = sweeps::comparison_table(cases, names, settings);
+    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
+    print(reporting::render_terminal(table, output_width()));
+    print(fmt::format("samples: {}", recorder.file().string()));
+    return sweeps::gate_exit_code(cases, options.strict);
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,34 @@
+#pragma once
+// The options that all comparisons of programs share, and what happens once both programs are there.
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sweeps/paired_bench/compare.h"
+#include "sweeps/paired_bench/comparison_table.h"
+
+namespace deft::cli {
+
+struct ComparisonOptions {
+    std::vector<std::string> patterns;
+    int threads = 1;
+    std::size_t first_look = 24;  // pairs; later ones at twice and four times as many
+    std::size_t launches = 3;
+    double margin = 0.02;
+    std::uint64_t seed = 0;  // 0: drawn
+    bool strict = false;
+    std::string root = "deft-runs";
+};
+
+void add_comparison_options(CLI::App& command, ComparisonOptions& options);
+
+sweeps::ComparisonSettings settings_of(const ComparisonOptions& options);
+
+// Measures, stores the samples, prints the table with `notes` below it; returns the gate's exit code.
+int compare_and_print(const sweeps::ComparedPrograms& programs, const sweeps::ComparisonNames& names,
+                      const ComparisonOptions& options, const std::vector<std::string>& notes = {},
+                      const std::string& base_sha = {}, const std::string& head_sha = {});
+
+}  // namespace deft::cli

@@ -1,0 +1,122 @@
+#include "sweeps/paired_bench/revision_build.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/process.h"
+#include "base/spawn_plan.h"
+#include "sweeps/signals.h"
+#include "sweeps/text.h"
+#include "sweeps/trial_process.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A checkout runs none of the repository's hooks.
+std::vector<std::string> git(const fs::path& folder, const std::vector<std::string>& arguments) {
+    std::vector<std::string> argv = {"git", "-C", folder.string(), "-c", "core.hooksPath=/dev/null"};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    return argv;
+}
+
+std::string line_of(const ProcessOutput& output) {
+    return output.out.substr(0, output.out.find('\n'));
+}
+
+// Indented below a message, fit for a terminal.
+std::string last_lines(const std::string& text, std::size_t most) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back("\n    " + printable(line));
+    const std::size_t first = lines.size() > most ? lines.size() - most : 0;
+    return fmt::format("{}", fmt::join(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(), ""));
+}
+
+// Runs one step of a build, whatever it says into the log.
+void run_step(const std::vector<std::string>& argv, const fs::path& log, const std::string& hash) {
+    constexpr int kGraceMs = 2000, kPollMs = 200;
+    constexpr std::size_t kShownLines = 15;
+    const SignalWatch signals;
+    const pid_t pid = start_process(argv, log);
+    const results_db::ProcessIdentity process = identify(pid);
+    int status = 0;
+    while (::waitpid(pid, &status, WNOHANG) == 0) {
+        if (signals.interrupts() > 0 || signals.terminated()) {
+            end_group(process, kGraceMs);
+            ::waitpid(pid, &status, 0);
+            throw Error(ErrorKind::io, "interrupted while building " + hash, "the same command goes on where it was");
+        }
+        signals.sleep_ms(kPollMs);
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+    throw Error(ErrorKind::io, fmt::format("{} does not build:{}", hash, last_lines(read_file(log), kShownLines)),
+                fmt::format("see {}; compare with a commit that builds here", log.string()));
+}
+
+}  // namespace
+
+fs::path build_cache() {
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    if (cache != nullptr && *cache == '/') return fs::path(cache) / "deft" / "builds";
+    const char* home = std::getenv("HOME");
+    if (home == nullptr || *home != '/')
+        throw Error(ErrorKind::usage, "no folder to build revisions in", "set XDG_CACHE_HOME or HOME");
+    return fs::path(home) / ".cache" / "deft" / "builds";
+}
+
+fs::path checkout_of(const fs::path& folder) {
+    const ProcessOutput top = run_process(git(folder, {"rev-parse", "--show-toplevel"}));
+    if (top.exit_code != 0 || line_of(top).empty())
+        throw Error(ErrorKind::usage, fmt::format("{} is in no git checkout", fs::absolute(folder).string()),
+                    "run this in a checkout of deft, or name one with --checkout");
+    return line_of(top);
+}
+
+std::string resolve_revision(const fs::path& checkout, const std::string& revision) {
+    const ProcessOutput hash =
+        run_process(git(checkout, {"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"}));
+    if (hash.exit_code != 0)
+        throw Error(ErrorKind::usage, fmt::format("{} names no commit in {}", printable(revision), checkout.string()),
+                    "name a branch, a tag or a hash; a shallow clone lacks old commits: git fetch --unshallow");
+    return line_of(hash);
+}
+
+bool has_changes(const fs::path& checkout) {
+    return run_process(git(checkout, {"diff", "--quiet", "--no-ext-diff", "HEAD"})).exit_code == 1;
+}
+
+fs::path build_revision(const fs::path& checkout, const std::string& hash, const fs::path& cache,
+                        const std::function<void(const std::string&)>& narrate) {
+    const fs::path folder = cache / hash, source = folder / "source", build = folder / "build", log = folder / "log";
+    const fs::path program = build / "deft", done = folder / "done";
+    make_folder(folder);
+    const Descriptor lock(::open((folder / "lock").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+    if (lock.number() < 0 || ::flock(lock.number(), LOCK_EX) != 0)
+        throw Error(ErrorKind::io, fmt::format("cannot lock {}", folder.string()), "is the folder writable?");
+    if (fs::exists(done) && fs::exists(program)) return program;
+    narrate(fmt::format("building {}; this is done once", hash));
+    fs::remove(log);
+    if (!fs::exists(source / "CMakeLists.txt"))  // a worktree that was removed by hand is still registered: --force
+        run_step(git(checkout, {"worktree", "add", "--force", "--detach", source.string(), hash}), log, hash);
+    run_step({"cmake", "-S", source.string(), "-B", build.string(), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+              "-DDEFT_TESTS=OFF"},
+             log, hash);
+    run_step({"cmake", "--build", build.string(), "--target", "deft"}, log, hash);
+    if (!fs::exists(program)) throw Error(ErrorKind::io, fmt::format("building {} made no {}", hash, program.string()));
+    write_file_atomically(done, "");
+    return program;
+}
+
+}  // namespace deft::sweeps

@@ -1,0 +1,226 @@
+// deft bench aa and ab, and deft check bench, with real processes: this program, and scripts whose times are known.
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/process.h"
+#include "results_db/store.h"
+#include "tests/sweeps/program.h"
+
+using namespace deft;
+using test::Ran;
+using test::TinySweep;
+
+namespace {
+
+// A worker that answers as `deft bench serve` does. Its one case takes `seconds`, both hot and cold.
+struct Script {
+    std::string seconds = "0.002";
+    std::string cases = "\"tiny/1\"";
+    std::string hello = R"({"deft_bench":1})";
+    std::string prepare = R"({"ready":true,"backend":"cpu","flops":1,"bytes":1,"hot":0.002,"cold":0.002})";
+    std::string before_run;  // shell commands, with the count of runs so far in $runs
+
+    std::string text() const {
+        return fmt::format(
+            "#!/bin/sh\n"
+            "echo '{}'\n"
+            "runs=0\n"
+            "while read -r word rest; do case $word in\n"
+            "describe) echo '{{\"git_sha\":\"abc\"}}' ;;\n"
+            "list) echo '{{\"cases\":[{}]}}' ;;\n"
+            "prepare) echo '{}' ;;\n"
+            "run) runs=$((runs + 1)); {}\n echo '{{\"seconds\":{}}}' ;;\n"
+            "quit) exit 0 ;;\n"
+            "esac; done\n",
+            hello, cases, prepare, before_run, seconds);
+    }
+};
+
+std::string write_program(const TinySweep& sweep, const std::string& name, const Script& script) {
+    const std::filesystem::path file = sweep.folder.write(name, script.text());
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    return file;
+}
+
+std::string root_of(const TinySweep& sweep) {
+    return sweep.folder.path / "runs";
+}
+
+Ran compare(const TinySweep& sweep, const Script& base, const Script& head, std::vector<std::string> more = {}) {
+    std::vector<std::string> words = {"ab", write_program(sweep, "base", base), write_program(sweep, "head", head),
+                                      "--root", root_of(sweep)};
+    words.insert(words.end(), more.begin(), more.end());
+    return sweep.deft("bench", words);
+}
+
+}  // namespace
+
+TEST_CASE("a program ten percent slower is worse, one as fast the same, one faster better", "[paired_bench]") {
+    const TinySweep sweep("");
+    Script slow;
+    slow.seconds = "0.0022";
+    const Ran worse = compare(sweep, {}, slow);
+    CHECK(worse.exit_code == 3);
+    CHECK_THAT(worse.out,
+               ContainsSubstring("B is 1.100x slower than A [1.100, 1.100]") && ContainsSubstring("24 + 24"));
+    const auto rows = results_db::Reader(root_of(sweep) + "/results.db").benches();
+    REQUIRE(rows.size() == 8);  // two arms, hot and cold, first and second measurement
+    for (const results_db::BenchRow& row : rows) {
+        CHECK(row.seconds == std::vector<double>(24, row.arm == "A" ? 0.002 : 0.0022));
+        CHECK(row.git_sha == "abc");
+        CHECK(row.verified);
+    }
+    const Ran same = compare(sweep, {}, {}, {"--strict"});
+    CHECK(same.exit_code == kExitOk);
+    CHECK_THAT(same.out, ContainsSubstring("same") && ContainsSubstring("1.000 times as long"));
+    const Ran better = compare(sweep, slow, {}, {"--strict"});
+    CHECK(better.exit_code == kExitOk);
+    CHECK_THAT(better.out, ContainsSubstring("B is 1.100x faster than A [1.100, 1.100]"));
+}
+
+TEST_CASE("what stays unclear, or is not confirmed, is no regression unless that is strict", "[paired_bench]") {
+    const TinySweep sweep("");
+    Script restless;  // as much faster as slower, by far more than 96 pairs can average out
+    restless.before_run =
+        "case $((runs % 4)) in 0) s=0.0030 ;; 1) s=0.001333333 ;; 2) s=0.0024 ;; 3) s=0.001666667 ;; esac;"
+        "echo '{\"seconds\":'$s'}'; continue";
+    CHECK(compare(sweep, {}, restless).exit_code == kExitOk);
+    const Ran strict = compare(sweep, {}, restless, {"--strict"});
+    CHECK(strict.exit_code == 4);
+    CHECK_THAT(strict.out, ContainsSubstring("unclear") && ContainsSubstring("96"));
+
+    Script once;  // slow in the first three launches only
+    const std::string counter = sweep.folder.path / "launches";
+    once.before_run = fmt::format(
+        "if [ $runs = 1 ]; then echo x >> {0}; fi\n"
+        "if [ $(wc -l < {0}) -le 3 ]; then echo '{{\"seconds\":0.0022}}'; continue; fi",
+        counter);
+    const Ran unconfirmed = compare(sweep, {}, once, {"--strict"});
+    CHECK(unconfirmed.exit_code == 4);
+    CHECK_THAT(unconfirmed.out, ContainsSubstring("a second one did not confirm it"));
+}
+
+TEST_CASE("wrong output and a crash are verdicts of their own", "[paired_bench]") {
+    const TinySweep sweep("");
+    Script wrong;
+    wrong.prepare = R"({"wrong":"y[3] is 7, not 8"})";
+    const Ran wrong_head = compare(sweep, {}, wrong);
+    CHECK(wrong_head.exit_code == kExitFailed);
+    CHECK_THAT(wrong_head.out, ContainsSubstring("wrong output in B") && ContainsSubstring("y[3] is 7, not 8"));
+    const Ran wrong_base = compare(sweep, wrong, {});
+    CHECK(wrong_base.exit_code == kExitNothing);
+    CHECK_THAT(wrong_base.out, ContainsSubstring("wrong output in A"));
+
+    Script crashing;
+    crashing.before_run = "if [ $runs = 5 ]; then echo 'no such luck' >&2; kill -SEGV $$; fi";
+    const Ran crash = compare(sweep, {}, crashing);
+    CHECK(crash.exit_code == kExitFailed);
+    CHECK_THAT(crash.out, ContainsSubstring("crashed in B") && ContainsSubstring("signal 11") &&
+                              ContainsSubstring("no such luck"));
+    CHECK(compare(sweep, crashing, {}).exit_code == kExitNothing);
+    Script failing;
+    failing.before_run = "echo '{\"error\":\"out of memory\"}'; continue";
+    CHECK_THAT(compare(sweep, {}, failing).out, ContainsSubstring("out of memory"));
+}
+
+TEST_CASE("a case of one program alone is told and not compared", "[paired_bench]") {
+    const TinySweep sweep("");
+    Script more;
+    more.cases = R"("tiny/1","new/2")";
+    const Ran both = compare(sweep, {}, more);
+    CHECK(both.exit_code == kExitOk);
+    CHECK_THAT(both.out, ContainsSubstring("new/2") && ContainsSubstring("only in B"));
+    CHECK_THAT(compare(sweep, more, {}).out, ContainsSubstring("only in A"));
+    CHECK(compare(sweep, {}, more, {"-k", "new/*"}).exit_code == kExitNothing);
+    const Ran none = compare(sweep, {}, more, {"-k", "other/*"});
+    CHECK(none.exit_code == kExitNothing);
+    CHECK_THAT(none.err, ContainsSubstring("no case of either program matches other/*"));
+}
+
+TEST_CASE("a program that speaks otherwise is refused", "[paired_bench]") {
+    const TinySweep sweep("");
+    Script newer;
+    newer.hello = R"({"deft_bench":2})";
+    const Ran version = compare(sweep, {}, newer);
+    CHECK(version.exit_code == kExitUsage);
+    CHECK_THAT(version.err, ContainsSubstring("version 2 of the benchmark protocol, this program version 1"));
+    const Ran silent = sweep.deft("bench", {"ab", "/bin/false", DEFT_PROGRAM, "--root", root_of(sweep)});
+    CHECK(silent.exit_code == kExitUsage);
+    CHECK_THAT(silent.err,
+               ContainsSubstring("/bin/false is no program to compare") && ContainsSubstring("exit code 1"));
+    for (const char* garbage :
+         {"Segmentation fault", "[1, 2", "{\"seconds\":-1}", "{\"seconds\":\"x\"}", "{}", "\x1b[2J"}) {
+        Script chatty;
+        chatty.before_run = fmt::format("echo '{}'; continue", garbage);
+        const Ran ran = compare(sweep, {}, chatty);
+        CHECK(ran.exit_code == kExitFailed);
+        CHECK_THAT(ran.err, ContainsSubstring("something else than the protocol's JSON"));
+        CHECK(ran.err.find('\x1b') == std::string::npos);
+    }
+}
+
+TEST_CASE("this program beside itself", "[paired_bench]") {
+    const TinySweep sweep("");
+    const Ran ran = sweep.deft("bench", {"aa", "-k", "gather_rows/16/*", "--pairs", "10", "--root", root_of(sweep)});
+    CHECK(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out, ContainsSubstring("Identical code, 2 comparison(s)") &&
+                            ContainsSubstring("Margin that this machine supports now"));
+    const auto rows = results_db::Reader(root_of(sweep) + "/results.db").benches();
+    REQUIRE(rows.size() >= 4);
+    for (const results_db::BenchRow& row : rows) CHECK(row.seconds.size() >= 10);
+    const Ran bad = sweep.deft("bench", {"aa", "--pairs", "3"});
+    CHECK(bad.exit_code == kExitUsage);
+}
+
+TEST_CASE("deft check bench builds two commits once and compares them", "[paired_bench]") {
+    const TinySweep sweep("");
+    const std::filesystem::path checkout = sweep.folder.path / "checkout", cache = sweep.folder.path / "cache";
+    // "Building" copies a script.
+    sweep.folder.write(
+        "checkout/CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.16)\nproject(tiny NONE)\n"
+        "add_custom_target(deft COMMAND sh -n ${CMAKE_SOURCE_DIR}/program COMMAND ${CMAKE_COMMAND} -E copy"
+        " ${CMAKE_SOURCE_DIR}/program ${CMAKE_BINARY_DIR}/deft)\n");
+    const auto git = [&](std::vector<std::string> words) {
+        std::vector<std::string> argv = {"git", "-C", checkout, "-c", "user.name=t", "-c", "user.email=t@example.org"};
+        argv.insert(argv.end(), words.begin(), words.end());
+        REQUIRE(run_process(argv).exit_code == 0);
+    };
+    const auto commit = [&](const Script& script, const std::string& after, const char* tag) {
+        std::filesystem::permissions(sweep.folder.write("checkout/program", script.text() + after),
+                                     std::filesystem::perms::owner_all);
+        git({"add", "-A"});
+        git({"commit", "-q", "-m", tag});
+        git({"tag", tag});
+    };
+    git({"init", "-q"});
+    Script slow;
+    slow.seconds = "0.0022";
+    commit({}, "", "fast");
+    commit(slow, "", "slow");
+    commit(slow, "if then\n", "broken");
+    const auto check = [&](const std::string& base, const std::string& head) {
+        return sweep.deft("check", {"bench", base, head, "--checkout", checkout, "--root", root_of(sweep)},
+                          [&] { ::setenv("XDG_CACHE_HOME", cache.c_str(), 1); });
+    };
+    const Ran worse = check("fast", "slow");
+    CHECK(worse.exit_code == 3);
+    CHECK_THAT(worse.out, ContainsSubstring("HEAD is 1.100x slower than BASE"));
+    CHECK_THAT(worse.err, ContainsSubstring("building"));
+    const Ran again = check("slow", "fast");
+    CHECK(again.exit_code == kExitOk);
+    CHECK(again.err.find("building") == std::string::npos);
+    const Ran broken = check("fast", "broken");
+    CHECK(broken.exit_code == kExitFailed);
+    CHECK_THAT(broken.err, ContainsSubstring("does not build") && ContainsSubstring("yntax error"));
+    sweep.folder.write("checkout/program", "changed");
+    CHECK_THAT(check("slow", "slow").out, !ContainsSubstring("has changes"));
+    git({"reset", "-q", "--hard", "slow"});
+    sweep.folder.write("checkout/program", "changed");
+    CHECK_THAT(check("fast", "HEAD").out, ContainsSubstring("has changes that are not in HEAD"));
+    const Ran unknown = check("fast", "no-such-branch");
+    CHECK(unknown.exit_code == kExitUsage);
+    CHECK_THAT(unknown.err, ContainsSubstring("no-such-branch names no commit"));
+}
