@@ -1,7 +1,8 @@
 #pragma once
-// Elapsed time on the clock that never goes back.
+// Elapsed time on the clock that never goes back, and the date on the one that tells it.
 
 #include <chrono>
+#include <cstdint>
 
 namespace deft {
 
@@ -9,6 +10,12 @@ using Clock = std::chrono::steady_clock;
 
 inline double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Milliseconds since 1970, as the journal and the database keep times.
+inline std::int64_t now_ms() {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
 }
 
 }  // namespace deft

@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <chrono>
 
 #include "base/journal.h"
 #include "base/stopwatch.h"
@@ -20,11 +19,6 @@ namespace deft::experiments {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::int64_t now_ms() {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
 
 constexpr std::int64_t kLeaseMs = 60'000;
 

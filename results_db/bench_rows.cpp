@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/median.h"
 #include "base/sha256.h"
 #include "results_db/connection.h"
 #include "results_db/open.h"
@@ -31,26 +32,20 @@ std::int64_t case_id(Connection& connection, const BenchSamples& samples) {
     return query.integer(0);
 }
 
-double median_of(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 void insert_result(Connection& connection, std::int64_t session_id, const BenchSamples& samples) {
     const std::vector<double>& seconds = samples.seconds;
     const auto n = static_cast<std::int64_t>(seconds.size());
-    const double median = median_of(seconds);
+    const double middle = median(seconds);
     std::vector<double> deviation;
-    for (const double value : seconds) deviation.push_back(std::abs(value - median));
+    for (const double value : seconds) deviation.push_back(std::abs(value - middle));
     const double mean = std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(n);
     Statement(
         connection,
         "INSERT INTO bench_result (session_id, case_id, code_id, arm, n, samples, min, median, mean, mad, verified)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")
         .bind(session_id, case_id(connection, samples), samples.code_id, samples.arm, n,
-              std::as_bytes(std::span(seconds)), *std::min_element(seconds.begin(), seconds.end()), median, mean,
-              median_of(deviation), samples.verified)
+              std::as_bytes(std::span(seconds)), *std::min_element(seconds.begin(), seconds.end()), middle, mean,
+              median(deviation), samples.verified)
         .run();
 }
 

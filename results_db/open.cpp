@@ -5,13 +5,13 @@
 #include <sys/statfs.h>
 
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <string_view>
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "base/stopwatch.h"
 
 namespace deft::results_db {
 
@@ -190,11 +190,6 @@ void migrate(Connection& connection, std::span<const Migration> steps) {
     for (const Migration& step : steps)
         if (step.version > version) apply(connection, step);
     connection.execute("PRAGMA foreign_keys = ON");
-}
-
-std::int64_t now_ms() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
 std::string random_uid() {

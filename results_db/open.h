@@ -29,7 +29,6 @@ std::unique_ptr<Connection> open_for_reading(const std::filesystem::path& file,
 // Brings the schema to the last step; an older database is first copied to <file>.backup-vN.
 void migrate(Connection& connection, std::span<const Migration> steps);
 
-std::int64_t now_ms();
 std::string random_uid();
 
 }  // namespace deft::results_db

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/stopwatch.h"
 #include "results_db/ingest.h"
 #include "results_db/lock.h"
 #include "results_db/open.h"

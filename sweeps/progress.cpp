@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "sweeps/text.h"
 
 namespace deft::sweeps {
@@ -17,11 +17,6 @@ namespace {
 
 constexpr std::int64_t kRepaintMs = 100;
 constexpr std::int64_t kSummaryMs = 30'000;
-
-std::int64_t now_ms() {
-    using namespace std::chrono;
-    return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
-}
 
 std::string variable(const char* name) {
     const char* value = std::getenv(name);

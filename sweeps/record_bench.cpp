@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdlib>
 
 #include "base/files.h"
 #include "base/json.h"
+#include "base/stopwatch.h"
 #include "sweeps/provenance.h"
 
 namespace deft::sweeps {
@@ -14,16 +14,6 @@ namespace deft::sweeps {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::int64_t now_ms() {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
-
-fs::path database_in(const fs::path& root) {
-    make_folder(root);
-    return root / "results.db";
-}
 
 Json peaks_json(const kernels::Peaks& peaks) {
     return {{"avx2_flops", peaks.fma.avx2_flops},
@@ -61,6 +51,11 @@ results_db::BenchSamples bench_series(const std::string& name, const std::string
                                               {"caches", to_string(state)},
                                               {"threads", threads}});
     return samples;
+}
+
+fs::path database_in(const fs::path& root) {
+    make_folder(root);
+    return root / "results.db";
 }
 
 BenchRecorder::BenchRecorder(const fs::path& root)

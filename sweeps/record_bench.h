@@ -12,6 +12,9 @@
 
 namespace deft::sweeps {
 
+// The results database of a root, whose folder is made. Errors: io.
+std::filesystem::path database_in(const std::filesystem::path& root);
+
 class BenchRecorder {
  public:
     // Errors: database, io, as results_db::Writer.

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/median.h"
 #include "kernels/bench/op_benches.h"
 
 namespace deft::cli {
@@ -28,11 +29,6 @@ std::vector<kernels::BenchCase> chosen_benches(const std::vector<std::string>& p
 }
 
 Spread spread_of(std::vector<double> values) {
-    const auto median = [](std::vector<double>& of) {
-        std::sort(of.begin(), of.end());
-        const std::size_t half = of.size() / 2;
-        return of.size() % 2 == 1 ? of[half] : (of[half - 1] + of[half]) / 2;
-    };
     if (values.empty()) return {};
     Spread spread{median(values), 0};
     for (double& value : values) value = std::abs(value - spread.median);

@@ -1,9 +1,9 @@
 #include "sweeps/paired_bench/record.h"
 
-#include <chrono>
 
 #include "base/files.h"
 #include "base/json.h"
+#include "base/stopwatch.h"
 #include "sweeps/paired_bench/arm.h"
 #include "sweeps/provenance.h"
 #include "sweeps/record_bench.h"
@@ -13,16 +13,6 @@ namespace deft::sweeps {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::int64_t now_ms() {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
-
-fs::path database_in(const fs::path& root) {
-    make_folder(root);
-    return root / "results.db";
-}
 
 Json settings_json(const ComparisonSettings& settings, const char* phase) {
     return {{"phase", phase},
