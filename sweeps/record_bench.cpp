@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/stopwatch.h"
+#include "sweeps/driver.h"
 #include "sweeps/provenance.h"
 
 namespace deft::sweeps {
@@ -55,7 +56,7 @@ results_db::BenchSamples bench_series(const std::string& name, const std::string
 
 fs::path database_in(const fs::path& root) {
     make_folder(root);
-    return root / "results.db";
+    return database_file(root);
 }
 
 BenchRecorder::BenchRecorder(const fs::path& root)

@@ -74,10 +74,9 @@ double gemm_rate(int threads) {
         for (std::int64_t i = 0; i < tensor.numel(); ++i) tensor.as<float>()[i] = static_cast<float>(i % 17) - 8;
     double best = 0;
     for (int round = 0; round < 20; ++round) {
-        const auto start = std::chrono::steady_clock::now();
+        const Clock::time_point start = Clock::now();
         linear_forward(exec, tensors[0], {}, tensors[1], tensors[2], {}, Activation::none);
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        best = std::max(best, 2.0 * rows * out * in / seconds);
+        best = std::max(best, 2.0 * rows * out * in / seconds_since(start));
     }
     return best;
 }

@@ -4,7 +4,8 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <chrono>
+
+#include "base/stopwatch.h"
 
 namespace deft::kernels {
 
@@ -39,14 +40,14 @@ double best_rate(int threads, double flops_per_fma, float (*loop)(long)) {
     double best = 0;
     volatile float sink = 0;
     for (int round = 0; round < kRounds; ++round) {
-        const auto start = std::chrono::steady_clock::now();
+        const Clock::time_point start = Clock::now();
 #pragma omp parallel num_threads(threads)
         {
             const float value = loop(kIterations);
 #pragma omp critical
             sink = sink + value;
         }
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        const double seconds = seconds_since(start);
         best = std::max(best, threads * static_cast<double>(kIterations) * kChains * flops_per_fma / seconds);
     }
     return best;
