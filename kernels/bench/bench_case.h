@@ -11,6 +11,8 @@ namespace deft::kernels {
 struct PreparedBench {
     double flops = 0, bytes = 0;  // work and least memory traffic of one run
     double footprint = 0;         // bytes of its arguments
+    double items = 0;             // that one run works off, where FLOPs say nothing: tokens, samples, draws
+    std::string item;             // what one of them is: "token"
     std::string wrong;            // what the outputs of a first run have wrong; empty: they are right
     std::function<void()> hot;    // again on the same arguments
     std::function<void()> cold;   // on arguments that no cache holds any more; empty: there is no such way

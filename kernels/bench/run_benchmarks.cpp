@@ -73,7 +73,7 @@ void time_runs(benchmark::State& state, const std::function<void()>& run, const 
     const auto rate = benchmark::Counter::kIsIterationInvariantRate;
     // Of zeros the library's JSON would have a NaN: their relative deviation.
     for (const auto& [name, amount] :
-         {std::pair{"FLOP/s", row.flops}, {"bytes/s", row.bytes}, {"of_roofline", row.least_seconds}})
+         {std::pair{"FLOP/s", row.flops}, {"bytes/s", row.bytes}, {"items/s", row.items}, {"of_roofline", row.least_seconds}})
         if (amount > 0) state.counters[name] = benchmark::Counter(amount, rate);
 }
 
@@ -116,13 +116,15 @@ std::vector<BenchResult> run_benchmarks(std::span<const BenchCase> cases, const 
                                              const PreparedBench& prepared = preparations.of(i);
                                              row->flops = prepared.flops;
                                              row->bytes = prepared.bytes;
+                                             row->items = prepared.items;
+                                             row->item = prepared.item;
                                              row->least_seconds = peaks.least_seconds(prepared, state);
                                              row->wrong = prepared.wrong;
                                              const auto& run = state == CacheState::hot ? prepared.hot : prepared.cold;
                                              if (row->wrong.empty() && run)
                                                  time_runs(timing, run, *row);
                                              else
-                                                 timing.SkipWithError(row->wrong.c_str());
+                                                 timing.SkipWithError(row->wrong.empty() ? "there is no such way to run it" : row->wrong.c_str());
                                          })
                 ->UseRealTime()
                 ->MinTime(settings.min_seconds)
@@ -133,6 +135,7 @@ std::vector<BenchResult> run_benchmarks(std::span<const BenchCase> cases, const 
     Collector collector(std::move(rows), google_json, done);
     benchmark::RunSpecifiedBenchmarks(&collector, nullptr, "all");
     benchmark::ClearRegisteredBenchmarks();
+    std::erase_if(results, [](const BenchResult& row) { return row.wrong.empty() && row.seconds.empty(); });
     return results;
 }
 

@@ -39,11 +39,13 @@ struct BenchResult {
     std::string name, backend;
     CacheState state = CacheState::hot;
     double flops = 0, bytes = 0, least_seconds = 0;  // of one run
+    double items = 0;                                // the same
+    std::string item;                                // what one is
     std::vector<double> seconds;                     // of one run, each repetition's mean
     std::string wrong;                               // why nothing was timed: what the outputs have wrong
 };
 
-// Each case is prepared, checked and timed before the next is prepared. done(result) is called after each row;
+// Each case is prepared, checked and timed before the next is prepared; a way to run that a case has not gets no row. done(result) is called after each row;
 // google_json or null receives Google Benchmark's JSON, with `context` among it.
 std::vector<BenchResult> run_benchmarks(std::span<const BenchCase> cases, const BenchSettings& settings,
                                         const Peaks& peaks,

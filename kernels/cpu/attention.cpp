@@ -1,9 +1,11 @@
 #include "kernels/cpu/attention.h"
 
 #include <cmath>
+#include <limits>
 
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/vector_math.h"
+#include "kernels/cpu/wide_vectors.h"
 #include "kernels/cpu/workspace.h"
 
 namespace deft::kernels::cpu {
@@ -28,24 +30,23 @@ struct Head {
     std::int64_t row() const { return (b * H + h) * T; }                                           // in (B, H, T)
 };
 
-// scores: the tile Q K^T (queries, keys), of which a row sees its first `visible` entries; turned into exp(scale s -
-// max) with the running max and sum brought up to date. Returns what the row's earlier output must be scaled by.
+// Entries that a row of scores is worked on in steps of: those between its visible ones and the next multiple are there
+// to be overwritten.
+constexpr std::int64_t kRowStep = 16;
+static_assert(kForwardKeys % kRowStep == 0 && kBackwardKeys % kRowStep == 0);
+
+// scores: a row of the tile Q K^T, which sees its first `visible` entries; turned into exp(scale s - max) with the
+// running max and sum brought up to date. Returns what the row's earlier output must be scaled by.
 float online_softmax_row(float* scores, std::int64_t visible, std::int64_t keys, float scale, float& running_max,
                          float& running_sum, bool first) {
-    float highest = scores[0];
-#pragma omp simd reduction(max : highest)
-    for (std::int64_t i = 0; i < visible; ++i) highest = scores[i] > highest ? scores[i] : highest;
-    highest *= scale;
+    const std::int64_t width = ceil_div(visible, kRowStep) * kRowStep;
+    std::fill(scores + visible, scores + width, -std::numeric_limits<float>::infinity());
+    const float highest = largest(scores, width) * scale;
     const float new_max = first || highest > running_max ? highest : running_max;
     const float rescale = first ? 0.0f : vector_exp(running_max - new_max);
-    float total = 0;
-#pragma omp simd reduction(+ : total)
-    for (std::int64_t i = 0; i < visible; ++i) {
-        const float p = vector_exp(scale * scores[i] - new_max);
-        scores[i] = p;
-        total += p;
-    }
-    std::fill(scores + visible, scores + keys, 0.0f);
+    const float total =
+        sum_of(width, [&](std::int64_t i) { return scores[i] = vector_exp(scale * scores[i] - new_max); });
+    if (width < keys) std::fill(scores + width, scores + keys, 0.0f);
     running_sum = first ? total : running_sum * rescale + total;
     running_max = new_max;
     return rescale;
@@ -84,12 +85,14 @@ void forward_head(const Head& head, float* out, float* lse, const float* qkv, fl
             const bool first = k0 == 0;
             gemm_tile(scores, kForwardKeys, {q + q0 * packed_stride, packed_stride},
                       {k + k0 * packed_stride, packed_stride, true}, queries, keys, d, 0.0f);
-            for (std::int64_t i = 0; i < queries; ++i) {
-                const std::int64_t visible = causal ? std::min(keys, q0 + i - k0 + 1) : keys;
-                const float rescale = online_softmax_row(scores + i * kForwardKeys, visible, keys, scale,
-                                                         running_max[i], running_sum[i], first);
-                if (!first) scale_row(out_tile + i * stride, d, rescale);
-            }
+            widest_vectors([&] {
+                for (std::int64_t i = 0; i < queries; ++i) {
+                    const std::int64_t visible = causal ? std::min(keys, q0 + i - k0 + 1) : keys;
+                    const float rescale = online_softmax_row(scores + i * kForwardKeys, visible, keys, scale,
+                                                             running_max[i], running_sum[i], first);
+                    if (!first) scale_row(out_tile + i * stride, d, rescale);
+                }
+            });
             gemm_tile(out_tile, stride, {scores, kForwardKeys}, {v + k0 * packed_stride, packed_stride}, queries, d,
                       keys, first ? 0.0f : 1.0f);
         }
@@ -107,8 +110,9 @@ void backward_tile(float* p, float* ds, const float* lse, const float* delta, st
     for (std::int64_t i = 0; i < queries; ++i) {
         const std::int64_t visible = std::min(keys, first_visible + i);
         float *p_row = p + i * kBackwardKeys, *ds_row = ds + i * kBackwardKeys;
+        const std::int64_t width = ceil_div(visible, kRowStep) * kRowStep;
 #pragma omp simd
-        for (std::int64_t j = 0; j < visible; ++j) {
+        for (std::int64_t j = 0; j < width; ++j) {
             const float value = vector_exp(scale * p_row[j] - lse[i]);
             p_row[j] = value;
             ds_row[j] = scale * value * (ds_row[j] - delta[i]);
@@ -153,8 +157,10 @@ void backward_head(const Head& head, float* dqkv, const float* dout, const float
             const Operand dout_tile{dout + q0 * stride, stride};          // (queries, d)
             gemm_tile(scratch.scores, kBackwardKeys, q_tile, k_tile_t, queries, keys, d, 0.0f);
             gemm_tile(scratch.dp, kBackwardKeys, dout_tile, v_tile_t, queries, keys, d, 0.0f);
-            backward_tile(scratch.scores, scratch.dp, lse + q0, scratch.delta + q0, queries, keys, scale,
-                          causal ? q0 - k0 + 1 : keys);
+            widest_vectors([&] {
+                backward_tile(scratch.scores, scratch.dp, lse + q0, scratch.delta + q0, queries, keys, scale,
+                              causal ? q0 - k0 + 1 : keys);
+            });
             const float query_beta = k0 == 0 ? 0.0f : 1.0f;  // the first key tile writes dq, later ones add
             const Operand p_t{scratch.scores, kBackwardKeys, true}, ds{scratch.dp, kBackwardKeys},
                 ds_t{scratch.dp, kBackwardKeys, true};

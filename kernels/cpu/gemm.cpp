@@ -26,6 +26,11 @@ std::string gemm_library() {
            std::to_string(version->patch);
 }
 
+bool products_use_avx512() {
+    static const bool uses = (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+    return uses;
+}
+
 TileGrid::TileGrid(std::int64_t rows_, std::int64_t cols_) : rows(rows_), cols(cols_) {
     std::int64_t down = std::max<std::int64_t>(1, ceil_div(rows, kTileRows));
     std::int64_t across = std::max<std::int64_t>(1, ceil_div(cols, kTileCols));

@@ -11,6 +11,10 @@ namespace deft::kernels::cpu {
 // "oneDNN 2.6.3"
 std::string gemm_library();
 
+// Whether products run on AVX-512 here: the processor has it, and the library was not told to leave it (oneDNN:
+// DNNL_MAX_CPU_ISA).
+bool products_use_avx512();
+
 // A row-major operand; `leading` is the distance between stored rows. transposed: the product uses its transpose.
 struct Operand {
     const float* data;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/vector_math.h"
+#include "kernels/cpu/wide_vectors.h"
 #include "kernels/cpu/workspace.h"
 
 namespace deft::kernels::cpu {
@@ -13,9 +14,10 @@ namespace deft::kernels::cpu {
 namespace {
 
 // Rows whose logits exist at once: enough that the passes over w and dw are paid for.
+constexpr std::int64_t kChunkRows = 256;
+
 std::int64_t chunk_rows(std::int64_t rows) {
-    constexpr std::int64_t kRows = 256;
-    return std::min(rows, kRows);
+    return std::min(rows, kChunkRows);
 }
 
 // Rows of logits start on cache lines, whatever V is, and do not collide.
@@ -31,25 +33,11 @@ void check_targets(const std::int32_t* target, std::int64_t rows, std::int64_t V
                                                " lies outside the vocabulary of " + std::to_string(V));
 }
 
-float largest(const float* x, std::int64_t n) {
-    float highest = x[0];
-#pragma omp simd reduction(max : highest)
-    for (std::int64_t i = 0; i < n; ++i) highest = x[i] > highest ? x[i] : highest;
-    return highest;
-}
-
 // -log softmax(logits)[target]; the logits become exp(logits - max), whose sum is returned through `total`.
 float cross_entropy_row(float* logits, std::int64_t V, std::int32_t target, float highest, float& total) {
     const float target_logit = logits[target];
-    float sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < V; ++i) {
-        const float e = vector_exp(logits[i] - highest);
-        logits[i] = e;
-        sum += e;
-    }
-    total = sum;
-    return std::log(sum) - (target_logit - highest);
+    total = sum_of(V, [&](std::int64_t i) { return logits[i] = vector_exp(logits[i] - highest); });
+    return std::log(total) - (target_logit - highest);
 }
 
 // The loss of one row, and its logits replaced by scale (softmax - one-hot).
@@ -80,7 +68,10 @@ template <class Body>
 void parallel_rows(int threads, std::int64_t rows, const Body& body) {
     constexpr std::int64_t kRowBlock = 8;
     parallel_items(threads, ceil_div(rows, kRowBlock), [&](std::int64_t block, int) {
-        for (std::int64_t row = block * kRowBlock; row < std::min(rows, (block + 1) * kRowBlock); ++row) body(row);
+        const std::int64_t end = std::min(rows, (block + 1) * kRowBlock);
+        widest_vectors([&] {
+            for (std::int64_t row = block * kRowBlock; row < end; ++row) body(row);
+        });
     });
 }
 
@@ -116,25 +107,33 @@ void head_loss(Exec& exec, float* loss, std::int32_t* greedy, const float* x, co
     require_workspace(exec, head_loss_workspace(rows, C, V), "head_loss");
     check_targets(target, rows, V);
     const std::int64_t leading = padded_vocabulary(V);
-    float* logits = scratch<float>(exec, 0);  // (chunk, leading)
-    const Operand w_transposed{w, C, true};   // (C, V)
-    for (std::int64_t first = 0; first < rows; first += chunk_rows(rows)) {
-        const std::int64_t chunk = std::min(chunk_rows(rows), rows - first);
-        gemm(exec, logits, leading, {x + first * C, C}, w_transposed, chunk, V, C, 0.0f);
-        parallel_rows(exec.threads, chunk, [&](std::int64_t row) {
-            float* row_logits = logits + row * leading;
-            const std::int32_t row_target = target[first + row];
-            const bool ignored = row_target == kIgnoreTarget;
-            const float highest = ignored ? 0.0f : largest(row_logits, V);
-            if (greedy != nullptr) greedy[first + row] = !ignored && is_greedy(row_logits, row_target, highest);
+    float* logits = scratch<float>(exec, 0);                                                   // (chunk, leading)
+    float* scored_x = scratch<float>(exec, scratch_bytes<float>(chunk_rows(rows) * leading));  // (chunk, C)
+    const Operand w_transposed{w, C, true};                                                    // (C, V)
+    std::int64_t scored[kChunkRows];  // of a task's documents only a few rows have a target: the others cost nothing
+    for (std::int64_t next = 0; next < rows;) {
+        std::int64_t count = 0;
+        for (; next < rows && count < kChunkRows; ++next) {
+            loss[next] = 0;
+            if (greedy != nullptr) greedy[next] = 0;
+            if (target[next] == kIgnoreTarget) continue;
+            std::copy_n(x + next * C, C, scored_x + count * C);
+            scored[count++] = next;
+        }
+        gemm(exec, logits, leading, {scored_x, C}, w_transposed, count, V, C, 0.0f);
+        parallel_rows(exec.threads, count, [&](std::int64_t i) {
+            float* row_logits = logits + i * leading;
+            const std::int64_t row = scored[i];
+            const float highest = largest(row_logits, V);
+            if (greedy != nullptr) greedy[row] = is_greedy(row_logits, target[row], highest);
             float total = 0;
-            loss[first + row] = ignored ? 0.0f : cross_entropy_row(row_logits, V, row_target, highest, total);
+            loss[row] = cross_entropy_row(row_logits, V, target[row], highest, total);
         });
     }
 }
 
-std::size_t head_loss_workspace(std::int64_t rows, std::int64_t, std::int64_t V) {
-    return scratch_bytes<float>(chunk_rows(rows) * padded_vocabulary(V));
+std::size_t head_loss_workspace(std::int64_t rows, std::int64_t C, std::int64_t V) {
+    return scratch_bytes<float>(chunk_rows(rows) * padded_vocabulary(V)) + scratch_bytes<float>(chunk_rows(rows) * C);
 }
 
 }  // namespace deft::kernels::cpu

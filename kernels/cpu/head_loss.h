@@ -13,7 +13,8 @@ void head_loss_train(Exec&, float* loss, float* dx, float* dw, const float* x, c
                      const std::int32_t* target, std::int64_t rows, std::int64_t C, std::int64_t V, double scale,
                      Accumulate);
 
-// As above without gradients; greedy (rows) or null receives 1 where the target has the largest logit (lowest id wins ties).
+// As above without gradients, and without logits of ignored rows; greedy (rows) or null receives 1 where the target has
+// the largest logit (lowest id wins ties).
 void head_loss(Exec&, float* loss, std::int32_t* greedy, const float* x, const float* w, const std::int32_t* target,
                std::int64_t rows, std::int64_t C, std::int64_t V);
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/cpu/parallel.h"
+#include "kernels/cpu/wide_vectors.h"
 #include "kernels/cpu/workspace.h"
 
 namespace deft::kernels::cpu {
@@ -22,20 +23,17 @@ template <class Body>
 void parallel_rows(int threads, std::int64_t rows, const Body& body) {
     parallel_items(threads, ceil_div(rows, kRowBlock), [&](std::int64_t block, int) {
         const std::int64_t end = std::min(rows, (block + 1) * kRowBlock);
-        for (std::int64_t row = block * kRowBlock; row < end; ++row) body(row);
+        widest_vectors([&] {
+            for (std::int64_t row = block * kRowBlock; row < end; ++row) body(row);
+        });
     });
 }
 
 // One row of y = (x - mean) / sqrt(var + eps) * weight + bias, with the biased variance in two passes.
 void normalise_row(float* y, float& mean_out, float& rstd_out, const float* x, const float* weight, const float* bias,
                    std::int64_t C) {
-    float total = 0;
-#pragma omp simd reduction(+ : total)
-    for (std::int64_t i = 0; i < C; ++i) total += x[i];
-    const float mean = total / static_cast<float>(C);
-    float squares = 0;
-#pragma omp simd reduction(+ : squares)
-    for (std::int64_t i = 0; i < C; ++i) squares += (x[i] - mean) * (x[i] - mean);
+    const float mean = sum_of(C, [&](std::int64_t i) { return x[i]; }) / static_cast<float>(C);
+    const float squares = sum_of(C, [&](std::int64_t i) { return (x[i] - mean) * (x[i] - mean); });
     const float rstd = 1.0f / std::sqrt(squares / static_cast<float>(C) + static_cast<float>(kLayerNormEps));
 #pragma omp simd
     for (std::int64_t i = 0; i < C; ++i) y[i] = (x[i] - mean) * rstd * weight[i] + bias[i];
@@ -47,17 +45,14 @@ void normalise_row(float* y, float& mean_out, float& rstd_out, const float* x, c
 // With n = (x - mean) rstd and g = dy weight: dx = rstd (g - mean(g) - n mean(g n)).
 void backward_row(float* dx, float* dweight, float* dbias, const float* dy, const float* dresidual, const float* x,
                   float mean, float rstd, const float* weight, std::int64_t C) {
-    float g_total = 0, gn_total = 0;
-#pragma omp simd reduction(+ : g_total, gn_total)
-    for (std::int64_t i = 0; i < C; ++i) {
+    const auto width = static_cast<float>(C);
+    const float g_mean = sum_of(C, [&](std::int64_t i) { return dy[i] * weight[i]; }) / width;
+    const float gn_mean = sum_of(C, [&](std::int64_t i) {
         const float n = (x[i] - mean) * rstd;
-        const float g = dy[i] * weight[i];
-        g_total += g;
-        gn_total += g * n;
         dweight[i] += dy[i] * n;
         dbias[i] += dy[i];
-    }
-    const float g_mean = g_total / static_cast<float>(C), gn_mean = gn_total / static_cast<float>(C);
+        return dy[i] * weight[i] * n;
+    }) / width;
     if (dresidual == nullptr) {
 #pragma omp simd
         for (std::int64_t i = 0; i < C; ++i)
@@ -119,10 +114,12 @@ void layernorm_backward(Exec& exec, float* dx, const std::int32_t* index, float*
     parallel_items(exec.threads, chunks, [&](std::int64_t i, int) {
         float *chunk_dweight = partial + i * 2 * C, *chunk_dbias = chunk_dweight + C;
         std::fill_n(chunk_dweight, 2 * C, 0.0f);
-        for (std::int64_t row = i * chunk; row < std::min(rows, (i + 1) * chunk); ++row)
-            backward_row(dx + stream_row(index, row, T, K) * C, chunk_dweight, chunk_dbias, dy + row * C,
-                         dresidual == nullptr ? nullptr : dresidual + row * C, x + row * C, mean[row], rstd[row],
-                         weight, C);
+        widest_vectors([&] {
+            for (std::int64_t row = i * chunk; row < std::min(rows, (i + 1) * chunk); ++row)
+                backward_row(dx + stream_row(index, row, T, K) * C, chunk_dweight, chunk_dbias, dy + row * C,
+                             dresidual == nullptr ? nullptr : dresidual + row * C, x + row * C, mean[row], rstd[row],
+                             weight, C);
+        });
     });
     // The partial sums are added in order of chunk.
     const WorkerScope scope;

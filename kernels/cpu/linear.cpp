@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/vector_math.h"
+#include "kernels/cpu/wide_vectors.h"
 #include "kernels/cpu/workspace.h"
 
 namespace deft::kernels::cpu {
@@ -23,6 +24,16 @@ void finish_forward(const Tile& tile, float* y, float* z, const float* bias, std
         } else if (y != z) {
             std::copy_n(z_row, tile.cols, y_row);
         }
+    }
+}
+
+// Multiplies a tile of dx (rows, in) by the derivative at pre (rows, in).
+void multiply_gelu_derivative(const Tile& tile, float* dx, const float* pre, std::int64_t in) {
+    for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
+        float* dx_row = dx + row * in + tile.col;
+        const float* pre_row = pre + row * in + tile.col;
+#pragma omp simd
+        for (std::int64_t i = 0; i < tile.cols; ++i) dx_row[i] *= gelu_derivative(pre_row[i]);
     }
 }
 
@@ -76,7 +87,7 @@ void linear_forward(Exec& exec, float* y, float* pre, const float* x, const floa
     const Operand w_transposed{w, in, true};  // (in, out)
     float* z = pre == nullptr ? y : pre;      // (rows, out)
     gemm(exec, z, out, x_operand, w_transposed, rows, out, in, 0.0f,
-         [&](const Tile& tile) { finish_forward(tile, y, z, bias, out, act); });
+         [&](const Tile& tile) { widest_vectors([&] { finish_forward(tile, y, z, bias, out, act); }); });
 }
 
 void linear_backward_input(Exec& exec, float* dx, const float* dy, const float* w, const float* pre, std::int64_t rows,
@@ -84,13 +95,7 @@ void linear_backward_input(Exec& exec, float* dx, const float* dy, const float* 
     const Operand dy_operand{dy, out};  // (rows, out)
     const Operand w_operand{w, in};     // (out, in)
     gemm(exec, dx, in, dy_operand, w_operand, rows, in, out, 0.0f, [&](const Tile& tile) {
-        if (act == Activation::none) return;
-        for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
-            float* dx_row = dx + row * in + tile.col;
-            const float* pre_row = pre + row * in + tile.col;
-#pragma omp simd
-            for (std::int64_t i = 0; i < tile.cols; ++i) dx_row[i] *= gelu_derivative(pre_row[i]);
-        }
+        if (act != Activation::none) widest_vectors([&] { multiply_gelu_derivative(tile, dx, pre, in); });
     });
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/cpu/parallel.h"
+#include "kernels/cpu/wide_vectors.h"
 #include "kernels/cpu/workspace.h"
 
 namespace deft::kernels::cpu {
@@ -10,21 +11,6 @@ namespace deft::kernels::cpu {
 namespace {
 
 constexpr std::int64_t kChunk = 1 << 15;  // elements an item; part of the summation order
-
-// Of n items in double: 32 partial sums, so that no addition waits for the one before. term(i): the item.
-template <class Term>
-double sum_of(std::int64_t n, const Term& term) {
-    constexpr std::int64_t kParts = 32;
-    double part[kParts] = {};
-    std::int64_t i = 0;
-    for (; i + kParts <= n; i += kParts)
-#pragma omp simd
-        for (std::int64_t j = 0; j < kParts; ++j) part[j] += term(i + j);
-    double sum = 0;
-    for (; i < n; ++i) sum += term(i);
-    for (const double p : part) sum += p;
-    return sum;
-}
 
 }  // namespace
 
@@ -34,9 +20,11 @@ void global_norm(Exec& exec, double* norm, const float* x, std::int64_t n) {
     double* partial = scratch<double>(exec, 0);  // (chunks)
     parallel_items(exec.threads, chunks, [&](std::int64_t chunk, int) {
         const float* first = x + chunk * kChunk;
-        partial[chunk] = sum_of(std::min(kChunk, n - chunk * kChunk), [&](std::int64_t i) {
-            const auto value = static_cast<double>(first[i]);
-            return value * value;
+        widest_vectors([&] {
+            partial[chunk] = sum_of<double>(std::min(kChunk, n - chunk * kChunk), [&](std::int64_t i) {
+                const auto value = static_cast<double>(first[i]);
+                return value * value;
+            });
         });
     });
     double squares = 0;
@@ -81,7 +69,7 @@ void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, c
 void sum(Exec&, double* total, const float* x, std::int64_t n, Accumulate accumulate) {
     double all = 0;
     for (std::int64_t start = 0; start < n; start += kChunk)
-        all += sum_of(std::min(kChunk, n - start), [&](std::int64_t i) { return static_cast<double>(x[start + i]); });
+        all += sum_of<double>(std::min(kChunk, n - start), [&](std::int64_t i) { return static_cast<double>(x[start + i]); });
     total[0] = accumulate == Accumulate::yes ? total[0] + all : all;
 }
 
