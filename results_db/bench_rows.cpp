@@ -51,16 +51,18 @@ void insert_result(Connection& connection, std::int64_t session_id, const BenchS
 
 }  // namespace
 
-void insert_bench_session(Connection& connection, const BenchSession& session) {
+bool insert_bench_session(Connection& connection, const BenchSession& session) {
     Statement(connection,
               "INSERT INTO bench_session (uid, mode, host_id, started_ms, ended_ms, env_json, settings_json)"
-              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
-        .bind(random_uid(), session.mode, session.host_id, session.started_ms, session.ended_ms,
+              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (uid) DO NOTHING")
+        .bind(session.uid.empty() ? random_uid() : session.uid, session.mode, session.host_id, session.started_ms, session.ended_ms,
               valid_json(session.env_json, "a benchmark's environment"),
               valid_json(session.settings_json, "a benchmark's settings"))
         .run();
+    if (connection.changes() == 0) return false;
     const std::int64_t id = connection.last_id();
     for (const BenchSamples& samples : session.results) insert_result(connection, id, samples);
+    return true;
 }
 
 std::vector<BenchRow> read_bench_rows(Connection& connection) {

@@ -20,6 +20,7 @@ struct BenchSamples {
 };
 
 struct BenchSession {
+    std::string uid;              // empty: drawn. One that is there already is the same session
     std::string mode = "single";  // single | ab | import
     std::int64_t host_id = 0;
     std::int64_t started_ms = 0, ended_ms = 0;
@@ -29,8 +30,8 @@ struct BenchSession {
 
 class Connection;
 
-// In the caller's transaction. Errors: database.
-void insert_bench_session(Connection& connection, const BenchSession& session);
+// In the caller's transaction. False, and nothing is added, where a session of that uid is there. Errors: database.
+bool insert_bench_session(Connection& connection, const BenchSession& session);
 
 // A stored result.
 struct BenchRow {

@@ -98,9 +98,10 @@ std::unique_ptr<Connection> read_connection(const std::filesystem::path& file) {
 }  // namespace
 
 std::span<const Migration> migrations() {
-    static const std::array<Migration, 3> steps = {Migration{1, "first schema", kSchemaV1},
+    static const std::array<Migration, 4> steps = {Migration{1, "first schema", kSchemaV1},
                                                    Migration{2, "curves over resumed attempts", kSchemaV2},
-                                                   Migration{3, "benchmarks", kSchemaV3}};
+                                                   Migration{3, "benchmarks", kSchemaV3},
+                                                   Migration{4, "baselines and verdicts", kSchemaV4}};
     return steps;
 }
 

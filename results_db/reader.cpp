@@ -26,7 +26,7 @@ constexpr const char* kTrialColumns =
     " k.device_seconds, k.usd, k.sku, k.price_source, k.price_valid_from_ms, k.usd_per_hour,"      // 16..21
     " c.git_sha, c.git_branch, c.dirty, c.diff_sha256, c.binary_sha256, c.compiler, c.cxx_flags, c.build_type,"  // ..29
     " h.hostname, h.arch, h.cpu_model, h.cores, h.threads, h.mem_bytes, h.kernel, h.os, h.extra_json,"  // 30..38
-    " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes, a.eval_seconds, a.id"            // 39..45
+    " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes, a.eval_seconds, a.id, a.uid"     // 39..46
     " FROM experiment e"
     " LEFT JOIN attempt a ON a.id = (SELECT b.id FROM attempt b WHERE b.experiment_id = e.id"
     "  ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1)"
@@ -110,6 +110,7 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
     trial.parameters = row.integer(42);
     trial.peak_rss_bytes = row.integer(43);
     trial.eval_seconds = row.real(44);
+    trial.attempt_uid = row.text(46);
     if (const auto attempt = row.maybe_integer(45)) {
         Statement last(connection, (kPointQuery + "ORDER BY step DESC LIMIT 1").c_str());
         if (last.bind(place.experiment_id).step()) trial.last_point = point_of(last);
@@ -250,6 +251,18 @@ std::vector<Checkpoint> Reader::checkpoints(const std::string& sweep) const {
 
 std::vector<BenchRow> Reader::benches() const {
     return read_bench_rows(*impl_->connection);
+}
+
+std::vector<BenchHistoryRow> Reader::bench_history() const {
+    return read_bench_history(*impl_->connection);
+}
+
+std::vector<BaselineRow> Reader::baselines() const {
+    return read_baselines(*impl_->connection);
+}
+
+std::vector<VerdictRow> Reader::verdicts() const {
+    return read_verdicts(*impl_->connection);
 }
 
 }  // namespace deft::results_db

@@ -18,5 +18,6 @@ std::span<const Migration> migrations();
 extern const char* const kSchemaV1;
 extern const char* const kSchemaV2;
 extern const char* const kSchemaV3;
+extern const char* const kSchemaV4;
 
 }  // namespace deft::results_db

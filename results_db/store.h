@@ -13,7 +13,10 @@
 
 #include "base/error.h"
 #include "base/journal.h"
+#include "results_db/baseline_rows.h"
+#include "results_db/bench_history.h"
 #include "results_db/bench_rows.h"
+#include "results_db/verdict_rows.h"
 
 namespace deft::results_db {
 
@@ -160,8 +163,14 @@ class Writer {
     // Attempts still marked leased or running: what a killed driver left.
     std::vector<LiveAttempt> live_attempts() const;
 
-    // All of its results, or none.
-    void add_bench_session(const BenchSession&);
+    // All of its results, or none; false where a session of its uid is there already.
+    bool add_bench_session(const BenchSession&);
+
+    // All rows of one new baseline, or none. Errors: usage, where a live baseline has that name.
+    void pin_baseline(const std::vector<BaselineRow>& rows);
+    // How many rows it had. Errors: missing, with the live names.
+    std::int64_t retire_baseline(const std::string& name);
+    void add_verdicts(const std::vector<VerdictRow>& rows);
 
     void add_event(const std::string& actor, const std::string& kind, const std::string& ref,
                    const std::string& payload_json);
@@ -192,6 +201,7 @@ struct TrialRow {
     std::string config_hash, variant_hash, label, config_json;
     std::string state;  // pending | leased | running | ok | failed | ...
     std::int64_t attempts = 0;
+    std::string attempt_uid;  // of the one shown; empty: none
     std::string fail_class, error, workdir;
     std::int64_t started_ms = 0, ended_ms = 0;
     std::optional<journal::TrainPoint> last_point;  // of its curve
@@ -250,6 +260,9 @@ class Reader {
     std::map<std::string, TrialCurve> curves(const std::string& sweep) const;
     std::vector<Checkpoint> checkpoints(const std::string& sweep) const;  // by config hash and step
     std::vector<BenchRow> benches() const;                                // by case and time
+    std::vector<BenchHistoryRow> bench_history() const;                   // by series and time
+    std::vector<BaselineRow> baselines() const;                           // by name and time
+    std::vector<VerdictRow> verdicts() const;                             // in the order given
 
  private:
     struct Impl;

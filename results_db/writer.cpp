@@ -296,9 +296,29 @@ std::vector<LiveAttempt> Writer::live_attempts() const {
     return live;
 }
 
-void Writer::add_bench_session(const BenchSession& session) {
+bool Writer::add_bench_session(const BenchSession& session) {
     Transaction transaction(*impl_->connection);
-    insert_bench_session(*impl_->connection, session);
+    const bool is_new = insert_bench_session(*impl_->connection, session);
+    transaction.commit();
+    return is_new;
+}
+
+void Writer::pin_baseline(const std::vector<BaselineRow>& rows) {
+    Transaction transaction(*impl_->connection);
+    insert_baseline(*impl_->connection, rows);
+    transaction.commit();
+}
+
+std::int64_t Writer::retire_baseline(const std::string& name) {
+    Transaction transaction(*impl_->connection);
+    const std::int64_t rows = results_db::retire_baseline(*impl_->connection, name, now_ms());
+    transaction.commit();
+    return rows;
+}
+
+void Writer::add_verdicts(const std::vector<VerdictRow>& rows) {
+    Transaction transaction(*impl_->connection);
+    insert_verdicts(*impl_->connection, rows);
     transaction.commit();
 }
 
