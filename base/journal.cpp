@@ -204,6 +204,7 @@ Json to_json(const Ended& record) {
             {"error", record.error},
             {"train_seconds", real(record.train_seconds)},
             {"flops", real(record.flops)},
+            {"step_seconds", real(record.step_seconds)},
             {"eval_seconds", real(record.eval_seconds)},
             {"threads", record.threads},
             {"peak_rss_bytes", record.peak_rss_bytes},
@@ -294,6 +295,7 @@ void from_json(const Json& line, Ended& record) {
     fields.read("error", record.error);
     fields.read("train_seconds", record.train_seconds);
     if (line.contains("flops")) fields.read("flops", record.flops);
+    if (line.contains("step_seconds")) fields.read("step_seconds", record.step_seconds);
     fields.read("eval_seconds", record.eval_seconds);
     fields.read("threads", record.threads);
     fields.read("peak_rss_bytes", record.peak_rss_bytes);

@@ -93,6 +93,7 @@ struct Ended {
     std::string fail_class;  // config | nan | oom_host | io | crash | user | other; empty when ok
     std::string error;
     double train_seconds = 0;  // of training since the first step, before a checkpoint too; work lost to kills is not in it
+    double step_seconds = 0;   // of this attempt's optimizer steps alone; 0: not counted
     double eval_seconds = 0;
     double flops = 0;          // of all training, as train_seconds
     std::int64_t threads = 0;

@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-
 #include "base/journal.h"
 #include "base/stopwatch.h"
 #include "engine/train/trainer.h"
@@ -94,7 +93,9 @@ bool train(const Run& run, journal::Ended& ended) {
     std::int64_t logged_tokens = run.trainer.counts().input_tokens;
     ended.train_seconds = logged_at;
     while (!run.trainer.done()) {
+        const Clock::time_point before_step = Clock::now();
         const engine::StepResult result = run.trainer.step();
+        ended.step_seconds += seconds_since(before_step);
         const engine::Counts& counts = run.trainer.counts();
         ended.train_seconds = run.resumed.train_seconds + seconds_since(start) - saving;
         if (counts.steps % run.config.log_every == 0 || run.trainer.done()) {

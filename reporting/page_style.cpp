@@ -5,9 +5,11 @@ namespace deft::reporting {
 // Line colours: Okabe and Ito, without yellow, lightened where a dark ground asks for it.
 const char* const kPageStyle = R"css(
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--muted:#57606a;--line:#d4d9df;--soft:#f4f6f8;--link:#0b57a4;
---pub:#eef4fb;--warn:#8a4600;--c0:#1b1f24;--c1:#0072b2;--c2:#d55e00;--c3:#009e73;--c4:#b0528a;--c5:#b57b00;--c6:#2f89bd}
+--pub:#eef4fb;--warn:#8a4600;--good:#00664b;--c0:#1b1f24;--c1:#0072b2;--c2:#d55e00;--c3:#009e73;
+--c4:#b0528a;--c5:#b57b00;--c6:#2f89bd}
 @media (prefers-color-scheme:dark){:root{--bg:#14171b;--fg:#e6e9ed;--muted:#a3acb7;--line:#39414a;--soft:#1d2227;
---link:#7ab8f5;--pub:#1a2a3a;--warn:#f0b26b;--c0:#e6e9ed;--c1:#56b4e9;--c2:#ff8a45;--c3:#2fc69a;--c4:#e39cc4;
+--link:#7ab8f5;--pub:#1a2a3a;--warn:#f0b26b;--good:#5fd9b4;
+--c0:#e6e9ed;--c1:#56b4e9;--c2:#ff8a45;--c3:#2fc69a;--c4:#e39cc4;
 --c5:#e69f00;--c6:#8fd0f5}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,
@@ -60,9 +62,23 @@ summary{cursor:pointer;padding:7px 0;font-weight:600}
 .trace td{white-space:normal;overflow-wrap:anywhere;min-width:8ch;max-width:25ch;vertical-align:top}
 .trace tbody th{vertical-align:top}
 pre{background:var(--soft);padding:10px 12px;overflow-x:auto;font-size:.85rem;margin:8px 0 12px}
+.panels{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,330px),1fr));gap:14px}
+.panel{margin:0;border:1px solid var(--line);border-radius:4px;padding:10px 12px;min-width:0}
+.panel h3{margin:0;font-size:.95rem;overflow-wrap:anywhere}
+.panel p{margin:0 0 4px;font-size:.82rem;overflow-wrap:anywhere}
+.panel svg{display:block;width:100%;height:auto}
+.panel svg text{font-size:12px}
+.panel figcaption{font-size:.82rem;overflow-wrap:anywhere}
+.level{stroke:var(--muted);fill:none;stroke-width:5;opacity:.28}
+.spread{stroke:currentColor;fill:none;stroke-width:1.2;opacity:.45}
+.change{fill:none;stroke-width:1.5;stroke-dasharray:4 3}
+path.slower{stroke:var(--c2)}path.faster{stroke:var(--c3)}
+svg text.slower,strong.slower{fill:var(--warn);color:var(--warn);font-weight:600}
+svg text.faster,strong.faster{fill:var(--good);color:var(--good);font-weight:600}
 @media (max-width:560px){main{padding:18px 12px 40px}h1{font-size:1.3rem}th,td{padding:5px 8px}}
 @media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--muted:#444;--line:#bbb;--soft:#f4f4f4;--link:#000;
---pub:#f0f0f0;--warn:#6b3600;--c0:#000;--c1:#0072b2;--c2:#d55e00;--c3:#009e73;--c4:#b0528a;--c5:#b57b00;--c6:#2f89bd}
+--pub:#f0f0f0;--warn:#6b3600;--good:#004d38;
+--c0:#000;--c1:#0072b2;--c2:#d55e00;--c3:#009e73;--c4:#b0528a;--c5:#b57b00;--c6:#2f89bd}
 @page{margin:14mm}main{max-width:none;padding:0}.scroll{overflow:visible}table{font-size:7.5pt}th,td{padding:2px 4px;
 white-space:normal}figure,tr,details{break-inside:avoid}h2,h3{break-after:avoid}.chart svg{min-width:0}}
 )css";

@@ -67,7 +67,7 @@ Finding processor(const results_db::Host& host) {
 
 Finding threads(const results_db::Host& host) {
     return {ok, "threads", fmt::format("{} usable, on {} cores", host.threads, host.cores),
-            fmt::format("slots = \"auto\" runs {} one-thread trials at once", host.threads)};
+            fmt::format("slots = \"auto\" runs {} one-thread trials at once, or one large trial on all", host.threads)};
 }
 
 Finding memory(const results_db::Host& host) {

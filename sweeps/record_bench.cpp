@@ -9,6 +9,7 @@
 #include "base/stopwatch.h"
 #include "sweeps/driver.h"
 #include "sweeps/provenance.h"
+#include "sweeps/provenance_json.h"
 
 namespace deft::sweeps {
 
@@ -79,7 +80,9 @@ void BenchRecorder::record(std::span<const kernels::BenchResult> results, const 
 
 std::vector<std::pair<std::string, std::string>> bench_context(const results_db::Code& code,
                                                                const kernels::Peaks& peaks, int threads) {
-    return {{"deft_commit", code.git_sha + (code.dirty ? " with changes" : "")},
+    return {{"deft_code", canonical_json(code_json(code))},
+            {"deft_host", canonical_json(host_json(describe_host()))},
+            {"deft_commit", code.git_sha + (code.dirty ? " with changes" : "")},
             {"deft_build", code.compiler + " " + code.build_type},
             {"deft_threads", std::to_string(threads)},
             {"deft_peaks", canonical_json(peaks_json(peaks))}};

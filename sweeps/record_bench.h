@@ -39,7 +39,8 @@ results_db::BenchSamples bench_series(const std::string& name, const std::string
 // The load of the last minute; negative where the system does not say.
 double load_average();
 
-// For Google Benchmark's JSON: code, build and peaks.
+// For Google Benchmark's JSON: code, host, build and peaks. What deft bench import reads is deft_code, deft_host and
+// deft_threads.
 std::vector<std::pair<std::string, std::string>> bench_context(const results_db::Code& code,
                                                                const kernels::Peaks& peaks, int threads);
 

@@ -98,6 +98,21 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads) {
     return make_slots(request, threads, engine::usable_gpus(), engine::gpu_problem());
 }
 
+int default_threads(const std::vector<Point>& points, int cores) {
+    constexpr std::int64_t kLargestSideBySide = std::int64_t{1} << 30;  // bytes
+    const bool is_large = std::any_of(points.begin(), points.end(), [](const Point& point) {
+        return experiments::has_model(point.config) &&
+               experiments::planned_bytes(point.config, engine::Device::cpu) > kLargestSideBySide;
+    });
+    return is_large || points.size() < static_cast<std::size_t>(cores) ? cores : 1;
+}
+
+int threads_for(int asked, const SlotRequest& request, const std::vector<Point>& points) {
+    if (asked > 0) return asked;
+    if (request.where != SlotRequest::Where::automatic || !engine::usable_gpus().empty()) return 1;
+    return default_threads(points, usable_cores());
+}
+
 bool fits(const Point& point, const Slot& slot) {
     return slot.memory_bytes == 0 ||
            experiments::planned_bytes(point.config, slot.device) <= slot.memory_bytes;

@@ -35,6 +35,16 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std:
 // On the GPUs of this machine.
 std::vector<Slot> make_slots(const SlotRequest& request, int threads);
 
+// Threads of each trial on the CPU where nobody chose: one for all trials of a sweep, since wall times are compared
+// between slots of one shape. Results are the same bits either way. Measured by `deft bench slots`.
+inline constexpr const char* kThreadsRule =
+    "one thread a trial and as many trials at once as cores, unless a sweep has fewer trials or one of them plans more "
+    "than 1 GiB; then all cores for one trial.";
+int default_threads(const std::vector<Point>& points, int cores);
+// What was asked for (0: nothing); else default_threads() where the slots are left to this machine and it has no GPU, and
+// one where somebody counted them.
+int threads_for(int asked, const SlotRequest& request, const std::vector<Point>& points);
+
 // Whether the trial's planned buffers fit the slot.
 bool fits(const Point& point, const Slot& slot);
 // Errors: config, where the slots' device lacks the trial's dtype or head size; memory, where its buffers fit none.

@@ -189,7 +189,8 @@ void read_resources(const ConfigNode& node, Spec& spec) {
     reader.optional("threads", threads);
     reader.optional("slots", spec.slots);
     spec.device = read_device(reader);
-    if (threads < 1 || threads > 1024) reader.refuse("threads", "must be 1 to 1024");
+    const bool stated = reader.optional_node("threads") != nullptr;
+    if (stated && (threads < 1 || threads > 1024)) reader.refuse("threads", "must be 1 to 1024");
     spec.threads = static_cast<int>(threads);
     parse_slots(spec.slots, reader.place("slots"));
 }

@@ -49,7 +49,7 @@ struct Spec {
     std::string scale;     // the overlay that was applied; empty where the file has none of that name
     std::string baseline;  // a case's name
     std::vector<std::int64_t> seeds;
-    int threads = 1;  // per trial
+    int threads = 0;  // per trial; 0: the scheduler chooses
     std::string slots = "auto";
     std::optional<experiments::DeviceUse> device;  // what plans count hours for; nothing of it decides a trial
     std::optional<results_db::Price> price;

@@ -3,12 +3,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <limits>
 #include <memory>
-#include <numeric>
-#include <random>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,6 +14,7 @@
 #include "base/mapped_file.h"
 #include "base/stopwatch.h"
 #include "engine/bench/corpus.h"
+#include "engine/bench/zipf_tokens.h"
 #include "engine/data_efficiency/sampling/analyzer.h"
 #include "engine/data_efficiency/sampling/parallel_tasks.h"
 
@@ -33,20 +31,8 @@ double cpu_seconds() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Zipf's law by inversion: ln(rank) is uniform. Ids are shuffled, so that frequent ones are not neighbours.
 TokenCorpus made_up_corpus(const AnalyzerBench& bench, const fs::path& folder) {
-    std::mt19937_64 random(1);
-    std::vector<std::uint16_t> id(static_cast<std::size_t>(bench.vocab));
-    std::iota(id.begin(), id.end(), std::uint16_t{0});
-    std::shuffle(id.begin(), id.end(), random);
-    // A table of ranks takes the place of an exponential a token.
-    std::vector<std::uint16_t> drawn(1 << 20);
-    for (std::size_t i = 0; i < drawn.size(); ++i) {
-        const double u = (static_cast<double>(i) + 0.5) / static_cast<double>(drawn.size());
-        drawn[i] = id[static_cast<std::size_t>(std::exp(u * std::log(bench.vocab))) - 1];
-    }
-    std::vector<std::uint16_t> token(static_cast<std::size_t>(bench.tokens));
-    for (std::uint16_t& t : token) t = drawn[random() >> 44];
+    const std::vector<std::uint16_t> token = zipf_tokens(bench.tokens, bench.vocab, 1);
     write_file_atomically(folder / "tokens.bin",
                           {reinterpret_cast<const char*>(token.data()), token.size() * sizeof token[0]});
     const auto mapped = std::make_shared<const MappedFile>(folder / "tokens.bin");

@@ -1,8 +1,12 @@
 """One GPT training step in PyTorch, timed: the model, batch and counting of engine/bench/step.h.
 
-usage: pytorch_step.py LAYERS WIDTH HEADS VOCAB LENGTH BATCH THREADS [f32|bf16]; prints one JSON object.
-With a dtype: on the GPU, through torch.compile, bf16 by autocast, AdamW fused, the fastest attention that PyTorch picks.
+usage: pytorch_step.py LAYERS WIDTH HEADS VOCAB LENGTH BATCH THREADS [f32|bf16]
+With a dtype: on the GPU, through torch.compile, bf16 by autocast, AdamW fused, the fastest attention that PyTorch picks;
+prints one JSON object. Without: on the CPU in float32, as a worker that others are interleaved with. It says first what
+it is, a JSON object in a line, then answers each line MODE STEPS, MODE one of its modes, with {"seconds": of one step},
+and gemm with {"gemm_flops": its rate on 1024 x 3072 x 768}.
 """
+import ctypes
 import json
 import os
 import sys
@@ -64,12 +68,11 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, weight_decay=0.1, **f
 token = torch.randint(vocab, (batch, length), device=device)
 target = torch.randint(vocab, (batch, length), device=device)
 mask = torch.ones(length, length, dtype=torch.bool, device=device).triu(1)
-forward = torch.compile(model) if dtype else model
 if dtype == "f32":
     torch.backends.cuda.matmul.allow_tf32 = False
 
 
-def step():
+def step(forward):
     optimizer.zero_grad(set_to_none=True)
     with torch.autocast(device, torch.bfloat16, enabled=dtype == "bf16"):
         loss = forward(token, target, mask)
@@ -90,9 +93,58 @@ def median_seconds(run, least_runs, least_seconds):
 
 
 if dtype:
-    print(json.dumps({"seconds": median_seconds(step, 10, 3.0), "version": torch.__version__}))
+    on_gpu = torch.compile(model)
+    seconds = median_seconds(lambda: step(on_gpu), 10, 3.0)
+    print(json.dumps({"seconds": seconds, "version": torch.__version__}))
     sys.exit()
+
+
+def blas():
+    """What multiplies: OpenBLAS and the core type it chose, or MKL."""
+    with open("/proc/self/maps") as maps:
+        libraries = {line.split()[-1] for line in maps if "openblas" in line}
+    for library in sorted(libraries):
+        name = ctypes.CDLL(library).openblas_get_corename
+        name.restype = ctypes.c_char_p
+        return "OpenBLAS for " + name().decode()
+    return "MKL" if torch.backends.mkl.is_available() else "no BLAS that it names"
+
+
+def compiled_mode():
+    """torch.compile's step beside the eager one, where this PyTorch has it and it works here."""
+    if not hasattr(torch, "compile"):
+        return {}, ""
+    try:
+        compiled = torch.compile(model)
+        step(compiled)
+        return {"compiled": compiled}, ""
+    except Exception as failure:
+        return {}, str(failure).strip().splitlines()[0]
+
+
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)  # what a compiler prints is no answer
+
+
+def answer(values):
+    answers.write(json.dumps(values) + "\n")
+    answers.flush()
+
+
+with torch.no_grad():
+    first_loss = model(token, target, mask).item()
+extra, failure = compiled_mode()
+modes = {"eager": model, **extra}
 a, b = torch.randn(1024, 768), torch.randn(3072, 768)
-gemm = median_seconds(lambda: a @ b.t(), 5, 0.2)
-print(json.dumps({"seconds": median_seconds(step, 3, 1.0), "version": torch.__version__,
-                  "gemm_flops": 2 * 1024 * 3072 * 768 / gemm}))
+answer({"version": torch.__version__, "modes": list(modes), "blas": blas(), "first_loss": first_loss,
+        "compile_failure": failure})
+for line in sys.stdin:
+    if line.strip() == "gemm":
+        seconds = median_seconds(lambda: a @ b.t(), 5, 0.2)
+        answer({"gemm_flops": 2 * 1024 * 3072 * 768 / seconds})
+        continue
+    mode, steps = line.split()
+    before = time.perf_counter()
+    for _ in range(int(steps)):
+        step(modes[mode])
+    answer({"seconds": (time.perf_counter() - before) / int(steps)})

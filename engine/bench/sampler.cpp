@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/stopwatch.h"
-#include "engine/data_efficiency/sampling/sampler.h"
 
 namespace deft::engine {
 
@@ -61,10 +60,7 @@ double rate(const Sampler& sampler, const std::vector<std::int64_t>& firsts, std
     return static_cast<double>(firsts.size()) * static_cast<double>(batch) / seconds_since(start);
 }
 
-}  // namespace
-
-SamplerRates sampler_rates(std::int64_t samples, std::int64_t metrics, std::int64_t steps, std::int64_t batch,
-                           std::int64_t draws) {
+std::vector<SampleCurriculum> invented_curricula(std::int64_t samples, std::int64_t metrics, std::int64_t steps) {
     std::vector<SampleCurriculum> curricula;
     for (std::int64_t m = 0; m < metrics; ++m) {
         SampleCurriculum& metric = curricula.emplace_back();
@@ -72,13 +68,29 @@ SamplerRates sampler_rates(std::int64_t samples, std::int64_t metrics, std::int6
         metric.index = invented_index(samples, static_cast<std::uint64_t>(m));
         metric.name = std::to_string(m);
     }
+    return curricula;
+}
+
+Sampler sampler_of(const std::vector<SampleCurriculum>& curricula, std::int64_t steps, std::int64_t batch) {
+    return Sampler(1, admit(curricula, steps), steps, [=](std::int64_t step) { return step * batch; });
+}
+
+}  // namespace
+
+Sampler invented_sampler(std::int64_t samples, std::int64_t metrics, std::int64_t steps, std::int64_t batch) {
+    return sampler_of(invented_curricula(samples, metrics, steps), steps, batch);
+}
+
+SamplerRates sampler_rates(std::int64_t samples, std::int64_t metrics, std::int64_t steps, std::int64_t batch,
+                           std::int64_t draws) {
+    const std::vector<SampleCurriculum> curricula = invented_curricula(samples, metrics, steps);
     SamplerRates rates;
     rates.samples = samples;
     rates.metrics = metrics;
     peak_bytes_since_last();
     const std::int64_t before = bytes_now();
     const Clock::time_point start = Clock::now();
-    const Sampler sampler(1, admit(curricula, steps), steps, [=](std::int64_t step) { return step * batch; });
+    const Sampler sampler = sampler_of(curricula, steps, batch);
     std::int64_t sum = sampler.sample_at(0);
     rates.start_seconds = seconds_since(start);
     rates.start_bytes = peak_bytes_since_last() - before;

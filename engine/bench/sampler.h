@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "engine/data_efficiency/sampling/sampler.h"
+
 namespace deft::engine {
 
 struct SamplerRates {
@@ -13,6 +15,10 @@ struct SamplerRates {
     double draws_per_second = 0;     // step after step, as a trainer draws
     double scattered_per_second = 0; // steps in random order
 };
+
+// Draws under `metrics` metrics (1 or 2) of invented values, each a percentile that grows by its root over half of
+// `steps` steps of `batch` samples.
+Sampler invented_sampler(std::int64_t samples, std::int64_t metrics, std::int64_t steps, std::int64_t batch);
 
 // An invented index of `samples` values under `metrics` metrics (1 or 2), each a percentile that grows by its root over
 // half of `steps` steps of `batch` samples.

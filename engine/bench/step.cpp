@@ -1,6 +1,7 @@
 #include "engine/bench/step.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/median.h"
 #include "base/stopwatch.h"
@@ -41,6 +42,30 @@ TrainerConfig trainer_config_of(const StepBench& bench) {
     return config;
 }
 
+std::vector<StepArm> step_arms(const StepBench& bench) {
+    const TrainerConfig baseline = trainer_config_of(bench);
+    const std::int64_t layers = bench.model.layers, half = bench.model.max_seqlen / 2;
+    const Pacing always_half{half, half};
+    std::vector<StepArm> arms = {{"baseline", baseline}};
+    if (layers > 2) {
+        arms.push_back({"random-LTD", baseline});
+        arms.back().config.techniques.routing = random_ltd(layers, always_half);
+    }
+    arms.push_back({"seqtru", baseline});
+    arms.back().config.techniques.seqtru = always_half;
+    return arms;
+}
+
+double step_flops(const TrainerConfig& config) {
+    const StepPlan plan = plan_step(config.techniques, 0, config.batch_size);
+    return static_cast<double>(plan.rows) * sample_flops(config.model, config.techniques, plan);
+}
+
+double expected_first_loss(const TransformerConfig& model) {
+    const double variance = static_cast<double>(model.width) * model.init_std * model.init_std;
+    return std::log(static_cast<double>(model.vocab)) + variance / 2;
+}
+
 StepTime time_steps(const StepBench& bench, const Backend& backend, int min_steps, double min_seconds) {
     const TokenCorpus corpus = random_corpus(bench);
     const TrainerConfig config = trainer_config_of(bench);
@@ -56,8 +81,7 @@ StepTime time_steps(const StepBench& bench, const Backend& backend, int min_step
         seconds.push_back(seconds_since(before));
     }
     result.seconds = median(seconds);
-    const StepPlan plan = plan_step(config.techniques, 0);
-    result.flops = static_cast<double>(bench.batch_size) * sample_flops(config.model, config.techniques, plan);
+    result.flops = step_flops(config);
     return result;
 }
 

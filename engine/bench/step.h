@@ -2,6 +2,7 @@
 // How long a whole training step takes: forward, backward, clip and update.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "engine/models/transformer.h"
@@ -24,6 +25,22 @@ StepBench gpt2_124m_bench(std::int64_t batch_size);
 // What such a step trains on: random tokens, 64 batches of them; and how.
 TokenCorpus random_corpus(const StepBench& bench);
 TrainerConfig trainer_config_of(const StepBench& bench);
+
+// One way to train the same model.
+struct StepArm {
+    std::string name;
+    TrainerConfig config;
+};
+
+// The baseline, and what saves half of it for good: "random-LTD" keeps half the tokens in all layers but the first and
+// last (not of a model with two layers), "seqtru" trains on the first half of every sample.
+std::vector<StepArm> step_arms(const StepBench& bench);
+
+// FLOPs of the first step, as sample_flops counts them.
+double step_flops(const TrainerConfig& config);
+
+// Of random tokens, before anything is learnt: ln V, plus half the variance of the logits of a normalised row.
+double expected_first_loss(const TransformerConfig& model);
 
 struct StepTime {
     double seconds = 0;  // median of the timed steps

@@ -32,47 +32,54 @@ ScoredRow scored_row(const Request& request, std::int64_t max_seqlen) {
 
 namespace {
 
-// Runs the rows of one batch and stores their scores.
-void score_batch(engine::Transformer& model, engine::Exec& exec, const std::vector<ScoredRow>& rows,
-                 std::span<const std::size_t> batch, std::vector<Score>& scores) {
-    const std::size_t B = batch.size();
+ScoringBatch padded_batch(const std::vector<ScoredRow>& rows, std::span<const std::size_t> members) {
+    ScoringBatch batch;
+    batch.request.assign(members.begin(), members.end());
     std::size_t T = 0;
-    for (const std::size_t row : batch) T = std::max(T, rows[row].input.size());
-    std::vector<std::int32_t> token(B * T, 0);  // (B, T), padded on the right, which a causal model never sees
-    std::vector<std::int32_t> target(B * T, kernels::kIgnoreTarget);  // (B, T)
-    for (std::size_t b = 0; b < B; ++b) {
-        std::copy(rows[batch[b]].input.begin(), rows[batch[b]].input.end(), &token[b * T]);
-        std::copy(rows[batch[b]].target.begin(), rows[batch[b]].target.end(), &target[b * T]);
+    for (const std::size_t row : members) T = std::max(T, rows[row].input.size());
+    batch.length = static_cast<std::int64_t>(T);
+    batch.token.assign(members.size() * T, 0);
+    batch.target.assign(members.size() * T, kernels::kIgnoreTarget);
+    for (std::size_t b = 0; b < members.size(); ++b) {
+        std::copy(rows[members[b]].input.begin(), rows[members[b]].input.end(), &batch.token[b * T]);
+        std::copy(rows[members[b]].target.begin(), rows[members[b]].target.end(), &batch.target[b * T]);
     }
-    const auto rows_in = static_cast<std::int64_t>(B), length = static_cast<std::int64_t>(T);
-    model.load(exec, rows_in, length, token.data(), target.data());
-    model.evaluate(exec, rows_in, length);
-    const auto loss = engine::host_copy<float>(exec, model.loss.view({rows_in, length}));             // (B, T)
-    const auto greedy = engine::host_copy<std::int32_t>(exec, model.greedy.view({rows_in, length}));  // (B, T)
-    for (std::size_t b = 0; b < B; ++b)
-        for (std::size_t i = b * T; i < (b + 1) * T; ++i) {
-            if (target[i] == kernels::kIgnoreTarget) continue;
-            Score& result = scores[batch[b]];
-            result.log_likelihood -= static_cast<double>(loss[i]);
-            result.greedy = result.greedy && greedy[i] == 1;
-        }
+    return batch;
 }
 
 }  // namespace
 
-std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::span<const Request> requests,
-                         std::int64_t batch) {
+std::vector<ScoringBatch> scoring_batches(std::span<const Request> requests, std::int64_t max_seqlen,
+                                          std::int64_t batch) {
     std::vector<ScoredRow> rows;
-    for (const Request& request : requests) rows.push_back(scored_row(request, model.config().max_seqlen));
-    // By length, so that a batch is padded little.
+    for (const Request& request : requests) rows.push_back(scored_row(request, max_seqlen));
     std::vector<std::size_t> order(rows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return rows[a].input.size() > rows[b].input.size(); });
-    std::vector<Score> scores(rows.size());
+    std::vector<ScoringBatch> batches;
     const auto B = static_cast<std::size_t>(batch);
     for (std::size_t first = 0; first < order.size(); first += B)
-        score_batch(model, exec, rows, std::span(order).subspan(first, std::min(B, order.size() - first)), scores);
+        batches.push_back(padded_batch(rows, std::span(order).subspan(first, std::min(B, order.size() - first))));
+    return batches;
+}
+
+std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::span<const Request> requests,
+                         std::int64_t batch) {
+    std::vector<Score> scores(requests.size());
+    for (const ScoringBatch& rows : scoring_batches(requests, model.config().max_seqlen, batch)) {
+        const std::int64_t B = rows.rows(), T = rows.length;
+        model.load(exec, B, T, rows.token.data(), rows.target.data());
+        model.evaluate(exec, B, T);
+        const auto loss = engine::host_copy<float>(exec, model.loss.view({B, T}));             // (B, T)
+        const auto greedy = engine::host_copy<std::int32_t>(exec, model.greedy.view({B, T}));  // (B, T)
+        for (std::size_t i = 0; i < rows.target.size(); ++i) {
+            if (rows.target[i] == kernels::kIgnoreTarget) continue;
+            Score& result = scores[rows.request[i / static_cast<std::size_t>(T)]];
+            result.log_likelihood -= static_cast<double>(loss[i]);
+            result.greedy = result.greedy && greedy[i] == 1;
+        }
+    }
     return scores;
 }
 

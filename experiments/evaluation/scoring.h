@@ -27,6 +27,19 @@ struct ScoredRow {
 // Errors: as score().
 ScoredRow scored_row(const Request& request, std::int64_t max_seqlen);
 
+// Rows of like length, padded on the right, which a causal model never sees.
+struct ScoringBatch {
+    std::vector<std::size_t> request;          // (B), whose row each is
+    std::int64_t length = 0;                   // T, of the longest
+    std::vector<std::int32_t> token, target;   // (B, T)
+
+    std::int64_t rows() const { return static_cast<std::int64_t>(request.size()); }
+};
+
+// By length, the longest first, so that a batch is padded little. Errors: as score().
+std::vector<ScoringBatch> scoring_batches(std::span<const Request> requests, std::int64_t max_seqlen,
+                                          std::int64_t batch);
+
 // The last max_seqlen + 1 tokens of context and continuation are kept, as in lm-evaluation-harness: the context is cut
 // from the left, the continuation never. Requests of like length share a batch; scores come in the requests' order.
 // Errors: config, for a continuation longer than max_seqlen and for an empty context.

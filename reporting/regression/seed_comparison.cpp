@@ -87,24 +87,32 @@ Spread spread_of(const BySeed& base, const BySeed& head, const SeedRule& rule) {
             shrunk(of_head, head.size(), rule.pooled->variance), rule.pooled->degrees, rule.item_error};
 }
 
-// Half the interval's width with that many seeds.
-double half_width(const Spread& spread, std::size_t base_seeds, std::size_t head_seeds, double confidence) {
+struct ErrorOfDifference {
+    double error = 0, degrees = 0;
+
+    double half_width(double confidence) const {
+        return error == 0 ? 0 : student_t_quantile(confidence, degrees) * error;
+    }
+};
+
+// With that many seeds.
+ErrorOfDifference error_of(const Spread& spread, std::size_t base_seeds, std::size_t head_seeds) {
     const double n_base = static_cast<double>(base_seeds), n_head = static_cast<double>(head_seeds);
     const double from_base = spread.of_base / n_base, from_head = spread.of_head / n_head;
     const double error = std::max(std::sqrt(from_base + from_head), spread.item_error);
-    if (error == 0) return 0;
+    if (error == 0) return {};
     double degrees = n_head - 1;
     if (spread.method == SeedMethod::pooled) degrees = kPriorDegrees + n_base + n_head - 2;
     if (spread.method == SeedMethod::welch && from_base + from_head > 0)
         degrees = welch_degrees(from_base, n_base, from_head, n_head);
-    return student_t_quantile(confidence, std::min(degrees, spread.most_degrees)) * error;
+    return {error, std::min(degrees, spread.most_degrees)};
 }
 
 // The fewest more seeds on either side that bring half the interval's width below `distance`. More are never worse.
 std::optional<std::size_t> more_seeds(const Spread& spread, std::size_t base_seeds, std::size_t head_seeds,
                                       double confidence, double distance) {
     const auto enough = [&](std::size_t more) {
-        return half_width(spread, base_seeds + more, head_seeds + more, confidence) < distance;
+        return error_of(spread, base_seeds + more, head_seeds + more).half_width(confidence) < distance;
     };
     std::size_t fewer = 0, more = kMostSeeds;
     if (enough(fewer)) return 0;
@@ -151,7 +159,8 @@ SeedComparison compare_seeds(std::span<const SeedScore> base_scores, std::span<c
         result.more_seeds = kFewestSeeds - fewest;
         return result;
     }
-    const double half = half_width(spread, base.size(), head.size(), rule.confidence);
+    const ErrorOfDifference error = error_of(spread, base.size(), head.size());
+    const double half = error.half_width(rule.confidence);
     // What rounding leaves of a spread is none.
     if (half <= 1e-12 * (std::abs(mean(values_of(base))) + std::abs(mean(values_of(head))))) {
         const bool identical = base == head;
@@ -161,6 +170,8 @@ SeedComparison compare_seeds(std::span<const SeedScore> base_scores, std::span<c
     }
     const double harm = rule.improves == Improves::upwards ? -result.difference : result.difference;
     result.interval = Interval{result.difference - half, result.difference + half};
+    result.standard_error = error.error;
+    result.degrees = error.degrees;
     result.verdict = verdict_of(harm, half, rule.margin);
     result.more_seeds = more_seeds(spread, base.size(), head.size(), rule.confidence, std::abs(harm - rule.margin));
     return result;

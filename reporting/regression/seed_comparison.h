@@ -50,6 +50,7 @@ struct SeedComparison {
     SeedMethod method = SeedMethod::welch;
     double difference = 0;               // mean of head - mean of base
     std::optional<Interval> interval;    // of the difference; nothing below kFewestSeeds, or without any spread
+    double standard_error = 0, degrees = 0;  // that the interval is made of; 0 without one
     std::optional<SeedVerdict> verdict;  // nothing below kFewestSeeds on either side
     // More seeds on either side that would settle it, were difference and spread to stay what they are; without a
     // verdict, those that bring one. 0: settled. Nothing: a thousand would not do, or there is no spread to go by.

@@ -1,4 +1,4 @@
-// deft bench: how fast this machine trains, as a fraction of the FMA peak measured in the same run, tokenizes and reports.
+// deft bench: how fast this machine tokenizes, reads, analyzes and reports; its other measures have files of their own.
 
 #include <fmt/format.h>
 
@@ -15,85 +15,23 @@
 #include "base/process.h"
 #include "engine/bench/analyzer.h"
 #include "engine/bench/corpus.h"
-#include "engine/bench/step.h"
 #include "engine/bench/tokenizer.h"
-#include "kernels/bench/peak_fma.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/pytorch_step.h"
+#include "sweeps/cli/scratch_folder.h"
 #include "sweeps/report_bench.h"
 
 namespace deft::cli {
 
 namespace {
 
-struct Arguments {
-    int threads = 2;
-    int rounds = 3;
-    std::string python;  // of a PyTorch to stand beside
-};
-
 struct TokenizerArguments {
     std::string text;       // a file
     std::string tokenizer;  // a folder, or none for bytes
     int rounds = 9;
 };
-
-int run_step(const Arguments& arguments) {
-    using reporting::Align;
-    reporting::Table table;
-    table.caption = fmt::format("One training step, {} thread(s), median of {} interleaved rounds", arguments.threads,
-                                arguments.rounds);
-    table.columns = {{"layers, width, heads, vocab, length, batch", Align::left}, {"ms"}, {"GFLOP/s"},
-                     {"of AVX2 peak"}};
-    const kernels::FmaPeak peak = kernels::measure_fma_peak(arguments.threads);
-    if (peak.avx512_flops > 0) table.columns.push_back({"of AVX-512 peak"});
-    const bool torch = !arguments.python.empty();
-    if (torch) table.columns.insert(table.columns.end(), {{"PyTorch GFLOP/s"}, {"against PyTorch"}});
-    const double our_gemm = torch ? engine::gemm_rate(arguments.threads) : 0;
-    std::string version;
-    for (const engine::StepBench& bench : engine::standard_step_benches()) {
-        std::vector<double> ours, theirs, torch_gemm;
-        double flops = 0;
-        for (int round = 0; round < arguments.rounds; ++round) {
-            const engine::StepTime time = engine::time_steps(bench, {engine::Device::cpu, engine::DType::f32, arguments.threads}, 3, 1.0);
-            ours.push_back(time.seconds);
-            flops = time.flops;
-            if (!torch) continue;
-            const PytorchStep other = time_pytorch_step(arguments.python, bench, arguments.threads);
-            theirs.push_back(other.seconds);
-            torch_gemm.push_back(other.gemm_flops);
-            version = other.version;
-        }
-        const auto& m = bench.model;
-        const double seconds = median(ours);
-        std::vector<reporting::Cell> row = {fmt::format("{}, {}, {}, {}, {}, {}", m.layers, m.width, m.heads, m.vocab,
-                                                    m.max_seqlen, bench.batch_size),
-                                        fmt::format("{:.1f}", seconds * 1e3), fmt::format("{:.1f}", flops / seconds / 1e9),
-                                        fmt::format("{:.2f}", flops / seconds / peak.avx2_flops)};
-        if (peak.avx512_flops > 0) row.push_back(fmt::format("{:.2f}", flops / seconds / peak.avx512_flops));
-        if (torch) {
-            const bool healthy = median(torch_gemm) >= our_gemm / 2;
-            row.push_back(fmt::format("{:.1f}", flops / median(theirs) / 1e9));
-            row.push_back(healthy ? fmt::format("{:.2f}x", median(theirs) / seconds) : "- (its GEMM is slow here)");
-        }
-        table.rows.push_back(std::move(row));
-    }
-    table.notes.push_back(fmt::format("FMA peak measured in this run: AVX2 {:.1f} GFLOP/s{}.", peak.avx2_flops / 1e9,
-                                      peak.avx512_flops > 0
-                                          ? fmt::format(", AVX-512 {:.1f} GFLOP/s", peak.avx512_flops / 1e9)
-                                          : ""));
-    table.notes.push_back("FLOPs of a step: 6 x (parameters without the position table) x tokens + 12 x layers x width x "
-                          "length x tokens / 2 (causal).");
-    if (torch)
-        table.notes.push_back(fmt::format("PyTorch {} in eager mode; 1024 x 3072 x 768 GEMM here {:.1f} GFLOP/s. "
-                                          "No ratio where PyTorch's own is under half of that.",
-                                          version, our_gemm / 1e9));
-    print(reporting::render_terminal(table, output_width()));
-    return kExitOk;
-}
 
 int run_tokenizer(const TokenizerArguments& arguments) {
     using engine::Tokenizer;
@@ -152,23 +90,6 @@ int run_corpus(const CorpusArguments& arguments) {
     print(reporting::render_terminal(table, output_width()));
     return kExitOk;
 }
-
-// A folder that goes with its owner.
-struct ScratchFolder {
-    std::filesystem::path path;
-
-    ScratchFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "deft_bench_XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw Error(ErrorKind::io, "cannot make a temporary folder");
-        path = name;
-    }
-    ~ScratchFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path, ignored);
-    }
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-};
 
 struct AnalyzerArguments {
     engine::AnalyzerBench bench;
@@ -242,17 +163,16 @@ int run_report(const sweeps::ReportBench& bench) {
 void add_bench(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("bench", "Measure how fast this machine trains, tokenizes, reads and reports");
     command->require_subcommand(1);
-    auto arguments = std::make_shared<Arguments>();
-    CLI::App* step = command->add_subcommand("step", "Whole training steps of three models, beside the FMA peak");
-    step->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
-    step->add_option("--rounds", arguments->rounds, "Rounds of each model")->capture_default_str()->check(CLI::Range(1, 100));
-    step->add_option("--pytorch", arguments->python, "A Python with torch, to stand beside in the same run");
-    step->callback([arguments, &context] { context.exit_code = run_step(*arguments); });
-
+    add_bench_step(*command, context);
+    add_bench_startup(*command, context);
+    add_bench_slots(*command, context);
     add_bench_run(*command, context);
     add_bench_ab(*command, context);
+    add_bench_import(*command, context);
+    add_bench_history(*command, context);
     add_bench_gpu(*command, context);
     add_bench_sampler(*command, context);
+    add_bench_scoring(*command, context);
     auto encoding = std::make_shared<TokenizerArguments>();
     CLI::App* tokenizer = command->add_subcommand("tokenizer", "Encoding text, one thread");
     tokenizer->add_option("--text", encoding->text, "A text file, plain, .gz or .zst")->required();

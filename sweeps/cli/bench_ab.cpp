@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "base/error.h"
+#include "sweeps/cli/check_options.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/comparison_options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/progress_line.h"
+#include "sweeps/paired_bench/findings.h"
 #include "sweeps/paired_bench/record.h"
 #include "sweeps/paired_bench/worker.h"
 
@@ -27,6 +29,7 @@ namespace fs = std::filesystem;
 struct AbArguments {
     std::string base, head;
     ComparisonOptions options;
+    CheckOptions outputs;
 };
 
 struct AaArguments {
@@ -43,9 +46,11 @@ int compare_files(const AbArguments& arguments) {
         if (!fs::is_regular_file(file))
             throw Error(ErrorKind::usage, file + " is no program file",
                         "deft bench ab compares files; for revisions see deft check bench");
-    return compare_and_print(
+    prepare_check_outputs(arguments.outputs);
+    const reporting::CheckReport report = compare_and_print(
         {fs::absolute(arguments.base), fs::absolute(arguments.head)}, {"A", "B"}, arguments.options,
         {fmt::format("A: {}. B: {}. The ratio is B's time over A's.", arguments.base, arguments.head)});
+    return finish_check(report, arguments.outputs);
 }
 
 // Identical code is no regression, whatever is measured: the answer is how much this machine makes up.
@@ -70,7 +75,7 @@ int compare_with_itself(const AaArguments& arguments) {
     table.notes.insert(table.notes.begin(), noise.begin(), noise.end());
     print(reporting::render_terminal(table, output_width()));
     print(fmt::format("samples: {}", recorder.file().string()));
-    const int code = sweeps::gate_exit_code(cases, false);
+    const int code = reporting::exit_code_of(sweeps::findings_of(cases, {}, first), false);
     return code == kExitWorse ? kExitOk : code;
 }
 
@@ -87,8 +92,8 @@ void add_bench_ab(CLI::App& bench, Context& context) {
     CLI::App* files = bench.add_subcommand("ab", "Compare two builds of this program, measured side by side");
     files->add_option("A", ab->base, "A program file, the base")->required();
     files->add_option("B", ab->head, "Another, the head: is it slower?")->required();
-    files->add_flag("--strict", ab->options.strict, "Exit with 4 where a case stays unclear");
     add_comparison_options(*files, ab->options);
+    add_check_options(*files, ab->outputs);
     files->callback([ab, &context] { context.exit_code = compare_files(*ab); });
 
     auto aa = std::make_shared<AaArguments>();

@@ -15,7 +15,7 @@
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/pytorch_step.h"
+#include "sweeps/pytorch_step.h"
 #include "sweeps/provenance.h"
 
 namespace deft::cli {
@@ -42,7 +42,7 @@ struct Torch {
 
 void torch_round(const std::string& python, const engine::StepBench& bench, Row& row, Torch& torch) {
     try {
-        const PytorchStep step = time_pytorch_step(python, bench, 1, row.dtype);
+        const sweeps::PytorchStep step = sweeps::time_pytorch_on_gpu(python, bench, row.dtype);
         row.torch_seconds.push_back(step.seconds);
         torch.version = step.version;
     } catch (const Error& error) {

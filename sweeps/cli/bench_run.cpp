@@ -1,4 +1,4 @@
-// deft bench list and deft bench run: every kernel case, beside the roofline of this machine.
+// deft bench list and deft bench run: every benchmark case, beside the roofline of this machine.
 
 #include <fmt/format.h>
 
@@ -45,13 +45,14 @@ int list(const std::vector<std::string>& patterns) {
 
 void add_row(reporting::Table& table, const BenchResult& row) {
     if (!row.wrong.empty()) {
-        table.rows.push_back({row.name, to_string(row.state), "wrong output", "-", "-", "-", "-"});
+        table.rows.push_back({row.name, to_string(row.state), "wrong output", "-", "-", "-", "-", "-"});
         return;
     }
     const Spread time = spread_of(row.seconds);
     const auto rate = [&](double work) { return work > 0 ? reporting::si(work / time.median) : "-"; };
     table.rows.push_back({row.name, to_string(row.state), reporting::small_seconds(time.median),
                           fmt::format("{:.1f}%", 100 * time.deviation / time.median), rate(row.flops), rate(row.bytes),
+                          row.items > 0 ? rate(row.items) + " " + row.item + "s" : "-",
                           fmt::format("{:.0f}%", 100 * row.least_seconds / time.median)});
 }
 
@@ -94,6 +95,7 @@ int run(const RunArguments& arguments) {
                      {"spread"},
                      {"FLOP/s"},
                      {"B/s"},
+                     {"items/s"},
                      {"of roofline"}};
     bool all_right = true;
     for (const BenchResult& row : results) {
@@ -106,7 +108,8 @@ int run(const RunArguments& arguments) {
         "spread: median absolute deviation of the repetitions. cold: arguments in turn, three times the "
         "last-level cache together. Roofline: the longer of FLOPs at the FMA peak and least bytes at "
         "memory's rate; of hot arguments that fit the last-level cache, at the L2's.");
-    table.notes.push_back("Every case's outputs were compared with the double-precision reference in this run.");
+    table.notes.push_back("Every kernel's outputs were compared with the double-precision reference in this run, the "
+                          "other cases' with another way to compute them.");
     print(reporting::render_terminal(table, output_width()));
     print(fmt::format("raw repetitions: {}", recorder.file().string()));
     if (!arguments.json.empty()) {
@@ -125,12 +128,12 @@ void add_patterns(CLI::App& command, std::vector<std::string>& patterns) {
 
 void add_bench_run(CLI::App& bench, Context& context) {
     auto patterns = std::make_shared<std::vector<std::string>>();
-    CLI::App* lists = bench.add_subcommand("list", "The kernel cases that there are");
+    CLI::App* lists = bench.add_subcommand("list", "The benchmark cases that there are: kernels, tokenizers, analyzer, sampler");
     add_patterns(*lists, *patterns);
     lists->callback([patterns, &context] { context.exit_code = list(*patterns); });
 
     auto arguments = std::make_shared<RunArguments>();
-    CLI::App* runs = bench.add_subcommand("run", "Time kernel cases, hot and cold, beside this machine's roofline");
+    CLI::App* runs = bench.add_subcommand("run", "Time benchmark cases, hot and cold, beside this machine's roofline");
     add_patterns(*runs, arguments->patterns);
     kernels::BenchSettings& settings = arguments->settings;
     runs->add_option("--threads", settings.threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));

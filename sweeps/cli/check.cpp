@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sweeps/cli/check_options.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/comparison_options.h"
 #include "sweeps/paired_bench/revision_build.h"
@@ -24,6 +25,7 @@ struct Arguments {
     std::string base, head;
     std::string checkout = ".";
     ComparisonOptions options;
+    CheckOptions outputs;
 };
 
 struct Revision {
@@ -51,6 +53,7 @@ std::string describe(const Revision& revision) {
 }
 
 int check_bench(const Arguments& arguments) {
+    prepare_check_outputs(arguments.outputs);
     const bool needs_checkout = arguments.base != "." || arguments.head != ".";
     const fs::path checkout = needs_checkout ? sweeps::checkout_of(arguments.checkout) : fs::path();
     std::vector<std::string> notes;
@@ -58,8 +61,9 @@ int check_bench(const Arguments& arguments) {
                    head = program_of(checkout, arguments.head, notes);
     notes.push_back(
         fmt::format("BASE: {}. HEAD: {}. The ratio is HEAD's time over BASE's.", describe(base), describe(head)));
-    return compare_and_print({base.program, head.program}, {"BASE", "HEAD"}, arguments.options, notes, base.hash,
-                             head.hash);
+    const reporting::CheckReport report = compare_and_print({base.program, head.program}, {"BASE", "HEAD"},
+                                                            arguments.options, notes, base.hash, head.hash);
+    return finish_check(report, arguments.outputs);
 }
 
 }  // namespace
@@ -73,9 +77,11 @@ void add_check(CLI::App& app, Context& context) {
     bench->add_option("BASE", arguments->base, "A git revision; . is the running program")->required();
     bench->add_option("HEAD", arguments->head, "Another")->required();
     bench->add_option("--checkout", arguments->checkout, "A checkout that knows both")->capture_default_str();
-    bench->add_flag("--strict", arguments->options.strict, "Exit with 4 where a case stays unclear");
     add_comparison_options(*bench, arguments->options);
+    add_check_options(*bench, arguments->outputs);
     bench->callback([arguments, &context] { context.exit_code = check_bench(*arguments); });
+    add_check_quality(*command, context);
+    add_check_trend(*command, context);
 }
 
 }  // namespace deft::cli

@@ -6,6 +6,7 @@
 
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/progress_line.h"
+#include "sweeps/paired_bench/findings.h"
 #include "sweeps/paired_bench/record.h"
 
 namespace deft::cli {
@@ -40,7 +41,7 @@ sweeps::ComparisonSettings settings_of(const ComparisonOptions& options) {
     return settings;
 }
 
-int compare_and_print(const sweeps::ComparedPrograms& programs, const sweeps::ComparisonNames& names,
+reporting::CheckReport compare_and_print(const sweeps::ComparedPrograms& programs, const sweeps::ComparisonNames& names,
                       const ComparisonOptions& options, const std::vector<std::string>& notes,
                       const std::string& base_sha, const std::string& head_sha) {
     const sweeps::ComparisonSettings settings = settings_of(options);
@@ -57,7 +58,7 @@ int compare_and_print(const sweeps::ComparedPrograms& programs, const sweeps::Co
     table.notes.insert(table.notes.end(), notes.begin(), notes.end());
     print(reporting::render_terminal(table, output_width()));
     print(fmt::format("samples: {}", recorder.file().string()));
-    return sweeps::gate_exit_code(cases, options.strict);
+    return sweeps::findings_of(cases, names, settings);
 }
 
 }  // namespace deft::cli

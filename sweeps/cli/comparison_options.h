@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "reporting/check_report.h"
 #include "sweeps/paired_bench/compare.h"
 #include "sweeps/paired_bench/comparison_table.h"
 
@@ -18,7 +19,6 @@ struct ComparisonOptions {
     std::size_t launches = 3;
     double margin = 0.02;
     std::uint64_t seed = 0;  // 0: drawn
-    bool strict = false;
     std::string root = "deft-runs";
 };
 
@@ -26,8 +26,8 @@ void add_comparison_options(CLI::App& command, ComparisonOptions& options);
 
 sweeps::ComparisonSettings settings_of(const ComparisonOptions& options);
 
-// Measures, stores the samples, prints the table with `notes` below it; returns the gate's exit code.
-int compare_and_print(const sweeps::ComparedPrograms& programs, const sweeps::ComparisonNames& names,
+// Measures, stores the samples, prints the table with `notes` below it; returns what was found.
+reporting::CheckReport compare_and_print(const sweeps::ComparedPrograms& programs, const sweeps::ComparisonNames& names,
                       const ComparisonOptions& options, const std::vector<std::string>& notes = {},
                       const std::string& base_sha = {}, const std::string& head_sha = {});
 

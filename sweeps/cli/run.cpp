@@ -72,8 +72,7 @@ int run(const Arguments& arguments) {
     options.progress = sweeps::parse_progress_mode(arguments.progress);
     const sweeps::Spec spec = arguments.spec.load();
     options.root = arguments.root;
-    options.threads = arguments.threads > 0 ? arguments.threads : spec.threads;
-    options.slots = sweeps::make_slots(sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots), options.threads);
+    const sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots);
     options.only = arguments.spec.only;
     options.fail_fast = arguments.fail_fast;
     options.dry_run = arguments.dry_run;
@@ -81,6 +80,8 @@ int run(const Arguments& arguments) {
     options.fill_with = fill_with(arguments);
     options.points = points_of(arguments);
     const std::vector<sweeps::Point> points = sweeps::expand(spec);
+    options.threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, points);
+    options.slots = sweeps::make_slots(request, options.threads);
     const sweeps::RunSummary summary = sweeps::run_sweep(spec, points, options);
     if (arguments.dry_run) return summary.exit_code;
 
@@ -97,7 +98,7 @@ void add_run(CLI::App& app, Context& context) {
     arguments->spec.add_to(*command);
     command->add_option("--root", arguments->root, "Where results go")->capture_default_str();
     command->add_option("--slots", arguments->slots, "Trials at once: auto, or as in cpu:2, gpu:1, gpu:1/2 (two on a card)");
-    command->add_option("--threads", arguments->threads, "Threads of each trial")->check(CLI::Range(1, 1024));
+    command->add_option("--threads", arguments->threads, "Threads of each trial; chosen by the size of the models where neither this nor the sweep says")->check(CLI::Range(1, 1024));
     command->add_option("--progress", arguments->progress, "auto, live, plain or none")->capture_default_str();
     command->add_flag("--dry-run", arguments->dry_run, "Say what would be trained, and train nothing");
     command->add_flag("--fail-fast", arguments->fail_fast, "Start no trial after the first that failed");

@@ -153,9 +153,9 @@ int run(const Arguments& arguments) {
     const sweeps::Spec spec = load(arguments);
     const sweeps::Point point = sweeps::expand(spec).front();
     experiments::require_model(point.config);
-    const int threads = arguments.threads > 0 ? arguments.threads : spec.threads;
-    const std::vector<sweeps::Slot> slots =
-        sweeps::make_slots(sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots), threads);
+    const sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots);
+    const int threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, {point});
+    const std::vector<sweeps::Slot> slots = sweeps::make_slots(request, threads);
     sweeps::require_fit(point, slots);
     experiments::TuneSettings settings = arguments.settings;
     settings.probe.device = slots.front().device;

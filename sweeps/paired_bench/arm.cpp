@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "sweeps/paired_bench/worker.h"
+#include "sweeps/provenance_json.h"
 #include "sweeps/text.h"
 
 namespace deft::sweeps {
@@ -103,18 +104,7 @@ Json Arm::ask(const std::string& request) {
 }
 
 results_db::Code Arm::describe() {
-    const Json answer = ask("describe");
-    results_db::Code code;
-    code.git_sha = text_of(answer, "git_sha");
-    if (code.git_sha.empty()) code.git_sha = "unknown";
-    code.git_branch = text_of(answer, "git_branch");
-    code.diff_sha256 = text_of(answer, "diff_sha256");
-    code.dirty = !code.diff_sha256.empty();
-    code.binary_sha256 = text_of(answer, "binary_sha256");
-    code.compiler = text_of(answer, "compiler");
-    code.cxx_flags = text_of(answer, "cxx_flags");
-    code.build_type = text_of(answer, "build_type");
-    return code;
+    return code_of(ask("describe"));
 }
 
 std::vector<std::string> Arm::list() {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "reporting/regression/case_family.h"
+#include "sweeps/case_patterns.h"
 #include "sweeps/paired_bench/arm.h"
 
 namespace deft::sweeps {
@@ -121,6 +121,7 @@ class Comparison {
     template <class OfRow>
     void measure(std::span<ComparedCase*> rows, OfRow of_row) {
         for (ComparedCase* row : rows) of_row(*row).decision = paired_verdict({}, settings_.rule);
+        const auto start = Clock::now();
         try {
             while (take_launch(rows, of_row)) {
             }
@@ -131,6 +132,7 @@ class Comparison {
                 row->why = trouble.why;
             }
         }
+        for (ComparedCase* row : rows) row->measured_for += seconds_since(start) / static_cast<double>(rows.size());
     }
 
  private:
@@ -200,12 +202,6 @@ std::vector<ComparedCase*> judge(std::vector<ComparedCase>& rows, double false_d
     return doubtful;
 }
 
-bool matches(const std::string& name, const std::vector<std::string>& patterns) {
-    return patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-               return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-           });
-}
-
 std::map<std::string, std::size_t> places(const std::vector<std::string>& names) {
     std::map<std::string, std::size_t> places;
     for (std::size_t i = 0; i < names.size(); ++i) places.emplace(names[i], i);
@@ -268,20 +264,6 @@ std::vector<ComparedCase> compare(const ComparedPrograms& programs, const CaseNa
     add_lonely(cases.only_base, Trouble::only_in_base, Side::head);
     add_lonely(cases.only_head, Trouble::only_in_head, Side::base);
     return rows;
-}
-
-int gate_exit_code(std::span<const ComparedCase> cases, bool strict) {
-    const auto any = [&](const auto& is) { return std::any_of(cases.begin(), cases.end(), is); };
-    const auto has = [&](Verdict verdict) {
-        return any([&](const ComparedCase& one) { return one.is_measured() && one.verdict == verdict; });
-    };
-    if (any([](const ComparedCase& one) {
-            return one.side == Side::head && (one.trouble == Trouble::crashed || one.trouble == Trouble::wrong_output);
-        }))
-        return kExitFailed;
-    if (has(Verdict::worse)) return kExitWorse;
-    if (!any([](const ComparedCase& one) { return one.is_measured(); })) return kExitNothing;
-    return strict && has(Verdict::unclear) ? kExitUnclear : kExitOk;
 }
 
 }  // namespace deft::sweeps

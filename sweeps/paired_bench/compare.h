@@ -51,6 +51,7 @@ struct ComparedCase {
     std::string name, backend;
     kernels::CacheState state = kernels::CacheState::hot;
     double flops = 0, bytes = 0;  // of one run
+    double measured_for = 0;      // seconds that this row's measurements took, its share of the launches included
 
     Trouble trouble = Trouble::none;
     Side side = Side::head;  // whose trouble
@@ -83,9 +84,5 @@ KnownArms know(const ComparedPrograms& programs, const std::vector<std::string>&
 std::vector<ComparedCase> compare(const ComparedPrograms& programs, const CaseNames& cases,
                                   const ComparisonSettings& settings,
                                   const std::function<void(const std::string&, double)>& progress);
-
-// The first that holds: kExitFailed where head crashes or its output is wrong; kExitWorse; kExitNothing where nothing
-// was measured; kExitUnclear, if `strict`, where a case stayed unclear.
-int gate_exit_code(std::span<const ComparedCase> cases, bool strict);
 
 }  // namespace deft::sweeps

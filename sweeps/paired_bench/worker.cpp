@@ -13,8 +13,10 @@
 #include "base/first_line.h"
 #include "base/json.h"
 #include "base/stopwatch.h"
-#include "kernels/bench/op_benches.h"
+#include "kernels/bench/bench_case.h"
+#include "sweeps/bench_cases.h"
 #include "sweeps/provenance.h"
+#include "sweeps/provenance_json.h"
 
 namespace deft::sweeps {
 
@@ -22,8 +24,6 @@ namespace {
 
 using kernels::BenchCase;
 using kernels::PreparedBench;
-
-constexpr std::uint64_t kSeed = 1;  // of the inputs: both arms compute the same
 
 double time_together(const std::function<void()>& run, long runs) {
     const auto start = Clock::now();
@@ -42,13 +42,6 @@ double about_seconds_a_run(const std::function<void()>& run) {
     return seconds / static_cast<double>(runs);
 }
 
-Json describe() {
-    const results_db::Code code = describe_code(DEFT_SOURCE_DIR);
-    return {{"git_sha", code.git_sha},         {"git_branch", code.git_branch},      {"dirty", code.dirty},
-            {"diff_sha256", code.diff_sha256}, {"compiler", code.compiler},          {"cxx_flags", code.cxx_flags},
-            {"build_type", code.build_type},   {"binary_sha256", code.binary_sha256}};
-}
-
 class Worker {
  public:
     explicit Worker(int threads) : threads_(threads) {}
@@ -58,7 +51,7 @@ class Worker {
         std::string word, rest;
         words >> word;
         std::getline(words >> std::ws, rest);
-        if (word == "describe") return describe();
+        if (word == "describe") return code_json(describe_code(DEFT_SOURCE_DIR));
         if (word == "list") return list();
         if (word == "prepare") return prepare(rest);
         if (word == "run") return run(rest);
@@ -68,7 +61,7 @@ class Worker {
  private:
     Json list() const {
         Json names = Json::array();
-        for (const BenchCase& bench : kernels::op_benches(kSeed)) names.push_back(bench.name);
+        for (const BenchCase& bench : bench_cases()) names.push_back(bench.name);
         return {{"cases", names}};
     }
 
@@ -78,7 +71,7 @@ class Worker {
         std::size_t place = 0;
         std::string name;
         words >> place >> name;
-        const std::optional<BenchCase> bench = kernels::find_op_bench(name, place, kSeed);
+        const std::optional<BenchCase> bench = find_bench_case(name, place);
         if (!bench) return {{"unknown", name}};
         PreparedBench prepared = bench->prepare(threads_);
         if (!prepared.wrong.empty()) return {{"wrong", prepared.wrong}};

@@ -14,3 +14,18 @@ TEST_CASE("dates of the calendar alone are dates") {
         CHECK_FALSE(parse_date(text));
     }
 }
+
+TEST_CASE("a moment is read in its own zone") {
+    CHECK(parse_timestamp("1970-01-01T00:00:01Z") == 1000);
+    CHECK(parse_timestamp("1970-01-01T01:00:00+01:00") == 0);
+    CHECK(parse_timestamp("1969-12-31T19:30:00-04:30") == 0);
+    CHECK(parse_timestamp("2024-02-29T12:34:56.789+00:00") == 1709210096000);
+    CHECK(parse_timestamp("2016-12-31T23:59:60Z") == 1483228800000);  // a leap second
+    for (const char* text :
+         {"", "2024-02-29", "2024-02-29T12:34:56", "2024-02-30T12:34:56Z", "2024-02-29 12:34:56Z", "2024-02-29T24:00:00Z",
+          "2024-02-29T12:60:00Z", "2024-02-29T12:34:61Z", "2024-02-29T12:34:56.Z", "2024-02-29T12:34:56+1:00",
+          "2024-02-29T12:34:56+01:00 ", "2024-02-29T12:34:56+99:00", "2015/03/17-18:40:25"}) {
+        INFO(text);
+        CHECK_FALSE(parse_timestamp(text));
+    }
+}

@@ -68,7 +68,7 @@ TEST_CASE("every journal record survives its line") {
     CHECK(to_json(round_trip(artifact)) == to_json(artifact));
     const Lease lease{5, 6};
     CHECK(round_trip(lease).until_ms == 6);
-    const Ended ended{9, "failed", "nan", "loss is \"NaN\"\nat step 3", 1.5, 0.5, 3e9, 2, 1 << 20, 2.25};
+    const Ended ended{9, "failed", "nan", "loss is \"NaN\"\nat step 3", 1.5, 1.25, 0.5, 3e9, 2, 1 << 20, 2.25};
     CHECK(round_trip(ended).error == ended.error);
     CHECK(to_json(ended)["type"] == "ended");
 }

@@ -38,3 +38,32 @@ TEST_CASE("deft profile breaks down a step of a sweep's trial, and writes a trac
                             ContainsSubstring("of roofline"));
     CHECK(Json::parse(read_file(trace)).at("traceEvents").size() > 10);
 }
+
+TEST_CASE("deft bench step compares a sweep's model with its techniques, and stores every round") {
+    const TinySweep sweep("[[case]]\nname = \"plain\"\n");
+    const std::filesystem::path root = sweep.folder.path / "runs";
+    const Ran ran = sweep.deft("bench", {"step", "--sweep", sweep.file.string(), "--case", "plain", "--rounds", "8",
+                                         "--segment", "0.001", "--threads", "1", "--seed", "9", "--root", root});
+    CHECK(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out, ContainsSubstring("baseline") && ContainsSubstring("seqtru") && ContainsSubstring("time/FLOPs") &&
+                            ContainsSubstring("seed 9"));
+    const auto rows = results_db::Reader(root / "results.db").benches();
+    REQUIRE(rows.size() >= 2);
+    for (const results_db::BenchRow& row : rows) CHECK(row.seconds.size() == 7);
+}
+
+TEST_CASE("deft bench startup starts real trials") {
+    const TinySweep sweep("[[case]]\nname = \"plain\"\n");
+    const Ran ran = sweep.deft("bench", {"startup", sweep.file.string(), "--rounds", "2"});
+    CHECK(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out, ContainsSubstring("to the first step") && ContainsSubstring("of steps"));
+}
+
+TEST_CASE("deft bench slots sets trials side by side against one on all threads") {
+    const TinySweep sweep("");
+    const std::filesystem::path root = sweep.folder.path / "runs";
+    const Ran ran = sweep.deft("bench", {"slots", "--models", "1", "--rounds", "2", "--segment", "0.01", "--root", root});
+    CHECK(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out, ContainsSubstring("side by side / one") && ContainsSubstring("The scheduler's rule"));
+    CHECK(results_db::Reader(root / "results.db").benches().size() == 2);
+}

@@ -73,3 +73,16 @@ TEST_CASE("a dtype that the slots lack is refused with the case's name") {
     point.config.train.dtype = "bf16";
     CHECK_THROWS_WITH(require_fit(point, slots("cpu:1")), ContainsSubstring("case baseline: the cpu backend has no bf16"));
 }
+
+TEST_CASE("where nobody says how many threads: one each for small trials side by side, all for large ones or too few") {
+    const std::vector<Point> small(4, point_of(64, 8));
+    CHECK(default_threads(small, 2) == 1);
+    CHECK(default_threads(small, 4) == 1);
+    CHECK(default_threads({small.front()}, 2) == 2);
+    std::vector<Point> mixed = small;
+    mixed.push_back(point_of(8192, 8));
+    CHECK(default_threads(mixed, 2) == 2);  // one shape for the whole sweep
+    CHECK(threads_for(3, parse_slots("auto"), small) == 3);
+    CHECK(threads_for(0, parse_slots("cpu:1"), {small.front()}) == 1);
+    if (engine::usable_gpus().empty()) CHECK(threads_for(0, parse_slots("auto"), {small.front()}) == usable_cores());
+}

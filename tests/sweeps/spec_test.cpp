@@ -34,7 +34,7 @@ TEST_CASE("A small sweep reads with its defaults") {
     CHECK(spec.seeds == std::vector<std::int64_t>{1, 2});
     CHECK(spec.baseline == "baseline");
     CHECK(spec.cases[0].label == "baseline");
-    CHECK(spec.threads == 1);
+    CHECK(spec.threads == 0);
     CHECK(spec.slots == "auto");
     CHECK(spec.scale == "");
     CHECK(!spec.price);

@@ -1,0 +1,14 @@
+#pragma once
+// What comes before a step as benchmark cases: encoding text, measuring difficulty, ordering and drawing samples. Each
+// is checked against another way to compute the same.
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/bench/bench_case.h"
+
+namespace deft::engine {
+
+std::vector<kernels::BenchCase> engine_benches(std::uint64_t seed);
+
+}  // namespace deft::engine

@@ -1,0 +1,76 @@
+#pragma once
+// What a gate found, as one value: tables, annotations and exit codes are made from it.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reporting/regression/verdict.h"
+
+namespace deft::reporting {
+
+enum class Outcome {
+    better,
+    same,
+    worse,
+    unclear,
+    broken,   // crashed, wrong output, NaN: there is no number, and that is the news
+    missing,  // not measured, or nothing to compare with
+};
+
+// As the database and machine-readable output spell it.
+constexpr const char* name(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::better:
+            return "better";
+        case Outcome::same:
+            return "same";
+        case Outcome::worse:
+            return "worse";
+        case Outcome::unclear:
+            return "unclear";
+        case Outcome::broken:
+            return "broken";
+        case Outcome::missing:
+            break;
+    }
+    return "missing";
+}
+
+constexpr Outcome outcome_of(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::better:
+            return Outcome::better;
+        case Verdict::same:
+            return Outcome::same;
+        case Verdict::worse:
+            return Outcome::worse;
+        case Verdict::unclear:
+            break;
+    }
+    return Outcome::unclear;
+}
+
+// One measure of one case.
+struct CheckFinding {
+    std::string check;  // bench | quality | trend
+    std::string name;   // the case and measure: "linear_forward/64x64x64", "baseline: validation loss"
+    std::string where;  // the host or variant that tells findings of one name apart; may be empty
+    Outcome outcome = Outcome::missing;
+    std::string text;  // one sentence: what was found, and how sure
+    // Head against base: the log ratio of times, or the difference of scores and losses; nothing where not measured.
+    std::optional<double> effect, lower, upper;  // with its interval
+    std::optional<double> limit;                 // that was applied, in the effect's units; above 0
+    double seconds = 0;                          // that the measurement took; 0: unknown
+};
+
+struct CheckReport {
+    std::string caption;
+    std::vector<CheckFinding> findings;
+};
+
+// The first that holds: kExitFailed where something is broken; kExitWorse; kExitNothing where nothing was measured;
+// kExitUnclear, if `strict`, where something stayed unclear.
+int exit_code_of(const CheckReport& report, bool strict);
+
+}  // namespace deft::reporting

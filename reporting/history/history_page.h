@@ -1,0 +1,14 @@
+#pragma once
+// The history of benchmarks as one HTML file that needs nothing else: no script, no network.
+
+#include <span>
+#include <string>
+
+#include "reporting/history/series_changes.h"
+
+namespace deft::reporting {
+
+// A small chart a series, those that changed first. The same histories give the same bytes.
+std::string render_history_page(std::span<const SeriesHistory> histories);
+
+}  // namespace deft::reporting

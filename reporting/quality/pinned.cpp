@@ -1,0 +1,173 @@
+#include "reporting/quality/pinned.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/suggestion.h"
+#include "reporting/numbers.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using results_db::BaselineRow;
+
+void require_finished(const MeasuredCase& one) {
+    if (!one.crashed.empty())
+        throw Error(ErrorKind::usage, fmt::format("case {} has crashed trials: {}", one.name, one.crashed.front()),
+                    "mend and run them, or pin other cases with --only", "the baselines");
+    if (!one.unfinished.empty())
+        throw Error(ErrorKind::usage,
+                    fmt::format("case {} has unfinished trials: seed {}", one.name, fmt::join(one.unfinished, ", ")),
+                    "run the sweep to its end, or pin other cases with --only", "the baselines");
+}
+
+void require_finite(const MeasuredCase& one, const Measure& measure, const SeedValue& seed) {
+    if (std::isfinite(seed.value) && std::all_of(seed.curve.begin(), seed.curve.end(),
+                                                 [](const LossPoint& point) { return std::isfinite(point.loss); }))
+        return;
+    throw Error(ErrorKind::data,
+                fmt::format("case {}: {} of seed {} is not finite", one.name, name(measure), seed.seed),
+                "a baseline is what later trials should reach: pin other cases with --only", "the baselines");
+}
+
+Json to_json(const SeedValue& seed) {
+    Json json = {{"seed", seed.seed}, {"attempt", seed.attempt_uid}, {"value", seed.value}};
+    for (const LossPoint& point : seed.curve) json["curve"].push_back({point.tokens, point.loss});
+    return json;
+}
+
+// What is not finite or does not grow could not have been pinned.
+LossCurve curve_from(const Json& json) {
+    LossCurve curve;
+    for (const Json& point : json) {
+        curve.push_back({point.at(0).get<double>(), point.at(1).get<double>()});
+        const double before = curve.size() > 1 ? curve[curve.size() - 2].tokens : 0;
+        if (!(curve.back().tokens > before) || !std::isfinite(curve.back().loss))
+            throw Error(ErrorKind::database, "a curve whose tokens do not grow, or whose loss is not finite");
+    }
+    return curve;
+}
+
+std::vector<SeedValue> seeds_from(const std::string& source) {
+    const Json parsed = Json::parse(source);
+    std::vector<SeedValue> seeds;
+    for (const Json& json : parsed.at("seeds"))
+        seeds.push_back({json.at("seed").get<std::int64_t>(), json.at("attempt").get<std::string>(),
+                         json.at("value").get<double>(),
+                         json.contains("curve") ? curve_from(json["curve"]) : LossCurve{}});
+    return seeds;
+}
+
+BaselineRow row_of(const MeasuredCase& one, const Measure& measure, const std::vector<SeedValue>& seeds,
+                   const std::string& sweep, const PinRequest& request) {
+    std::vector<double> values;
+    Json source = {{"sweep", sweep}, {"seeds", Json::array()}};
+    for (const SeedValue& seed : seeds) {
+        require_finite(one, measure, seed);
+        values.push_back(seed.value);
+        source["seeds"].push_back(to_json(seed));
+    }
+    BaselineRow row;
+    row.name = request.name;
+    row.variant = one.name;
+    row.variant_hash = one.variant_hash;
+    row.measure_json = canonical_json(to_json(measure));
+    row.center = mean(values);
+    row.lowest = *std::min_element(values.begin(), values.end());
+    row.highest = *std::max_element(values.begin(), values.end());
+    row.seeds = static_cast<std::int64_t>(values.size());
+    row.source_json = canonical_json(source);
+    row.pinned_by = request.pinned_by;
+    row.reason = request.reason;
+    row.created_ms = request.now_ms;
+    return row;
+}
+
+MeasuredCase& case_of(std::vector<MeasuredCase>& cases, const BaselineRow& row) {
+    for (MeasuredCase& one : cases)
+        if (one.name == row.variant) return one;
+    MeasuredCase& one = cases.emplace_back();
+    one.name = row.variant;
+    one.variant_hash = row.variant_hash;
+    return one;
+}
+
+[[noreturn]] void fail_unknown(std::span<const BaselineRow> rows, const std::string& name) {
+    std::set<std::string> live;
+    for (const BaselineRow& row : rows)
+        if (!row.retired_ms) live.insert(row.name);
+    throw Error(ErrorKind::missing, fmt::format("there is no live baseline {}", name),
+                live.empty() ? "pin one: deft baseline pin NAME SWEEP"
+                             : suggestion(name, std::vector<std::string>(live.begin(), live.end())));
+}
+
+}  // namespace
+
+std::vector<BaselineRow> baseline_rows(std::span<const MeasuredCase> cases, const std::string& sweep,
+                                       const PinRequest& request) {
+    if (request.name.empty()) throw Error(ErrorKind::usage, "a baseline without a name", "give it one");
+    std::vector<BaselineRow> rows;
+    for (const MeasuredCase& one : cases) {
+        require_finished(one);
+        for (const auto& [measure, seeds] : one.values) rows.push_back(row_of(one, measure, seeds, sweep, request));
+    }
+    if (rows.empty())
+        throw Error(ErrorKind::missing, fmt::format("sweep {} has nothing measured to pin", sweep),
+                    "run it first: deft run SWEEP.toml", "the baselines");
+    return rows;
+}
+
+std::vector<MeasuredCase> pinned_cases(std::span<const BaselineRow> rows, const std::string& name) {
+    std::vector<MeasuredCase> cases;
+    for (const BaselineRow& row : rows) {
+        if (row.name != name || row.retired_ms) continue;
+        try {
+            MeasuredCase& one = case_of(cases, row);
+            std::vector<SeedValue> seeds = seeds_from(row.source_json);
+            one.seeds = std::max(one.seeds, seeds.size());
+            one.values[measure_from(Json::parse(row.measure_json))] = std::move(seeds);
+        } catch (const std::exception& error) {
+            throw Error(ErrorKind::database,
+                        fmt::format("baseline {}, case {}, cannot be read: {}", name, row.variant, error.what()),
+                        fmt::format("retire it and pin anew: deft baseline retire {}", name), "the baseline");
+        }
+    }
+    if (cases.empty()) fail_unknown(rows, name);
+    return cases;
+}
+
+Table baseline_table(std::span<const BaselineRow> rows) {
+    Table table;
+    table.columns = {{"baseline", Align::left}, {"cases"},           {"measures"},           {"seeds"},
+                     {"pinned", Align::left},   {"by", Align::left}, {"state", Align::left}, {"reason", Align::left}};
+    for (std::size_t begin = 0; begin < rows.size();) {
+        std::size_t end = begin;
+        std::set<std::string> variants;
+        std::int64_t fewest = rows[begin].seeds, most = fewest;
+        for (; end < rows.size() && rows[end].name == rows[begin].name &&
+               rows[end].created_ms == rows[begin].created_ms && rows[end].retired_ms == rows[begin].retired_ms;
+             ++end) {
+            variants.insert(rows[end].variant);
+            fewest = std::min(fewest, rows[end].seeds);
+            most = std::max(most, rows[end].seeds);
+        }
+        const BaselineRow& row = rows[begin];
+        table.rows.push_back({row.name, fmt::format("{}", variants.size()), fmt::format("{}", end - begin),
+                              fewest == most ? fmt::format("{}", most) : fmt::format("{} to {}", fewest, most),
+                              date(row.created_ms), row.pinned_by,
+                              row.retired_ms ? "retired " + date(*row.retired_ms) : "live",
+                              row.reason.empty() ? "-" : row.reason});
+        begin = end;
+    }
+    if (rows.empty()) table.notes.push_back("No baseline was pinned here: deft baseline pin NAME SWEEP.");
+    return table;
+}
+
+}  // namespace deft::reporting

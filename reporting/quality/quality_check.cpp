@@ -1,0 +1,324 @@
+#include "reporting/quality/quality_check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/json.h"
+#include "reporting/numbers.h"
+#include "reporting/regression/benjamini_hochberg.h"
+#include "reporting/regression/distributions.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using Scores = std::vector<SeedScore>;
+
+// One measure of one case on both sides, as numbers.
+struct Sides {
+    const MeasuredCase* base_case = nullptr;
+    const MeasuredCase* head_case = nullptr;
+    Measure measure;
+    Scores base, head;
+    std::string missing;  // why there is nothing to compare; empty: there is
+};
+
+struct Comparison {
+    SeedComparison seeds;
+    double margin = 0, harm = 0;
+};
+
+std::vector<double> values_of(const Scores& scores) {
+    std::vector<double> values;
+    for (const SeedScore& score : scores) values.push_back(score.value);
+    return values;
+}
+
+std::vector<std::int64_t> seeds_of(const Scores& scores) {
+    std::vector<std::int64_t> seeds;
+    for (const SeedScore& score : scores) seeds.push_back(score.seed);
+    std::sort(seeds.begin(), seeds.end());
+    return seeds;
+}
+
+bool all_finite(const Scores& scores) {
+    return std::all_of(scores.begin(), scores.end(), [](const SeedScore& s) { return std::isfinite(s.value); });
+}
+
+// Trials of the head that the baseline does not stand on.
+std::vector<SeedValue> fresh(const std::vector<SeedValue>& base, const std::vector<SeedValue>& head) {
+    std::set<std::string> pinned;
+    for (const SeedValue& seed : base) pinned.insert(seed.attempt_uid);
+    std::vector<SeedValue> result;
+    for (const SeedValue& seed : head)
+        if (!pinned.contains(seed.attempt_uid)) result.push_back(seed);
+    return result;
+}
+
+void take_scores(Sides& sides, const std::vector<SeedValue>& base, const std::vector<SeedValue>& head) {
+    for (const SeedValue& seed : base) sides.base.push_back({seed.seed, seed.value});
+    for (const SeedValue& seed : head) sides.head.push_back({seed.seed, seed.value});
+}
+
+// All at the tokens that the shortest of the curves reached.
+void take_curves(Sides& sides, const std::vector<SeedValue>& base, const std::vector<SeedValue>& head) {
+    std::vector<const LossCurve*> curves;
+    for (const std::vector<SeedValue>* side : {&base, &head})
+        for (const SeedValue& seed : *side) curves.push_back(&seed.curve);
+    const double tokens = common_tokens(curves);
+    const auto take = [&](const std::vector<SeedValue>& side, Scores& scores) {
+        for (const SeedValue& seed : side) {
+            const std::optional<double> loss = late_loss(seed.curve, tokens);
+            if (!loss) sides.missing = "the curves share too few points to compare";
+            scores.push_back({seed.seed, loss.value_or(0)});
+        }
+    };
+    take(base, sides.base);
+    take(head, sides.head);
+}
+
+Sides sides_of(const MeasuredCase& base, const MeasuredCase& head, const Measure& measure) {
+    Sides sides;
+    sides.base_case = &base;
+    sides.head_case = &head;
+    sides.measure = measure;
+    const std::vector<SeedValue>& pinned = base.values.at(measure);
+    const auto found = head.values.find(measure);
+    const std::vector<SeedValue> measured = found == head.values.end() ? std::vector<SeedValue>{} : found->second;
+    const std::vector<SeedValue> news = fresh(pinned, measured);
+    if (measured.empty())
+        sides.missing = "no finished trial measured it";
+    else if (news.empty())
+        sides.missing = "its finished trials are those that were pinned: nothing was trained since";
+    else if (measure.kind == MeasureKind::curve)
+        take_curves(sides, pinned, news);
+    else
+        take_scores(sides, pinned, news);
+    return sides;
+}
+
+bool comparable(const Sides& sides) {
+    return sides.missing.empty() && all_finite(sides.base) && all_finite(sides.head);
+}
+
+std::optional<PooledVariance> pooled_over_cases(const std::vector<Sides>& all, const Measure& measure) {
+    std::vector<std::vector<double>> values;
+    for (const Sides& sides : all) {
+        if (sides.measure != measure || !comparable(sides)) continue;
+        values.push_back(values_of(sides.base));
+        values.push_back(values_of(sides.head));
+    }
+    return pooled_variance(values);
+}
+
+double margin_of(const Sides& sides, const QualityRule& rule) {
+    const double scale = std::abs(mean(values_of(sides.base)));
+    return sides.measure.improves == Improves::downwards && scale > 0 ? rule.loss_margin * scale : rule.score_margin;
+}
+
+Comparison compare(const Sides& sides, const std::vector<Sides>& all, const QualityRule& rule) {
+    SeedRule seed_rule;
+    seed_rule.improves = sides.measure.improves;
+    seed_rule.margin = margin_of(sides, rule);
+    seed_rule.confidence = rule.confidence;
+    if (seeds_of(sides.base) != seeds_of(sides.head)) seed_rule.pooled = pooled_over_cases(all, sides.measure);
+    Comparison result;
+    result.seeds = compare_seeds(sides.base, sides.head, seed_rule);
+    result.margin = seed_rule.margin;
+    result.harm = seed_rule.improves == Improves::upwards ? -result.seeds.difference : result.seeds.difference;
+    return result;
+}
+
+// That a difference this far beyond the margin comes about where the truth is at the margin; one-sided.
+std::optional<double> p_value_of(const Comparison& comparison) {
+    const SeedComparison& seeds = comparison.seeds;
+    if (!seeds.interval) return std::nullopt;
+    const double t = (std::abs(comparison.harm) - comparison.margin) / seeds.standard_error;
+    const double tail = student_t_p_value(t, seeds.degrees) / 2;
+    return t > 0 ? tail : 1 - tail;
+}
+
+Outcome outcome_of(const Comparison& comparison, double adjusted_p, const QualityRule& rule) {
+    const SeedComparison& seeds = comparison.seeds;
+    if (!seeds.verdict) return Outcome::unclear;
+    if (!seeds.interval) return *seeds.verdict == SeedVerdict::not_worse ? Outcome::same : Outcome::unclear;
+    const double half = (seeds.interval->high - seeds.interval->low) / 2;
+    const bool stands = adjusted_p <= rule.false_discovery_rate;
+    if (comparison.harm - half > comparison.margin) return stands ? Outcome::worse : Outcome::unclear;
+    if (comparison.harm + half < -comparison.margin && stands) return Outcome::better;
+    return comparison.harm + half < comparison.margin ? Outcome::same : Outcome::unclear;
+}
+
+std::string needed(const std::optional<std::size_t>& more_seeds) {
+    if (!more_seeds) return "no number of seeds up to a thousand would settle it";
+    if (*more_seeds == 0) return "alone it would count, among so many comparisons it may be chance";
+    return fmt::format("about {} more seed{} on either side would settle it", *more_seeds, *more_seeds == 1 ? "" : "s");
+}
+
+std::string certainty(const Comparison& comparison, Outcome outcome, double adjusted_p, const QualityRule& rule) {
+    const SeedComparison& seeds = comparison.seeds;
+    if (!seeds.verdict)
+        return fmt::format("no verdict below {} seeds on either side: {} more", kFewestSeeds, *seeds.more_seeds);
+    if (!seeds.interval)
+        return outcome == Outcome::same ? "every seed has the same value on both sides"
+                                        : "without any spread over seeds there is nothing to judge the difference by";
+    if (outcome == Outcome::unclear) return needed(seeds.more_seeds);
+    if (outcome == Outcome::same)
+        return fmt::format("at most {} worse, {:.0f}% sure",
+                           score(comparison.harm + (seeds.interval->high - seeds.interval->low) / 2),
+                           50 + 50 * rule.confidence);
+    return fmt::format("adjusted p {:.2g}", adjusted_p);
+}
+
+std::string sentence(const Sides& sides, const Comparison& comparison, Outcome outcome, double adjusted_p,
+                     const QualityRule& rule) {
+    const SeedComparison& seeds = comparison.seeds;
+    std::string text =
+        fmt::format("{} against {}", score(mean(values_of(sides.head))), score(mean(values_of(sides.base))));
+    text += fmt::format(": {} by {}",
+                        comparison.harm > 0   ? "worse"
+                        : comparison.harm < 0 ? "better"
+                                              : "apart",
+                        score(std::abs(comparison.harm)));
+    if (seeds.interval) {
+        const double half = (seeds.interval->high - seeds.interval->low) / 2;
+        text += fmt::format(" ± {} ({:.0f}%)", score(half), 100 * rule.confidence);
+    }
+    text += fmt::format(", limit {}; {}", score(comparison.margin), certainty(comparison, outcome, adjusted_p, rule));
+    if (sides.base_case->variant_hash != sides.head_case->variant_hash)
+        text += "; its configuration is not the baseline's";
+    return text;
+}
+
+QualityFinding started(const std::string& case_name, const std::optional<Measure>& measure,
+                       const std::string& baseline) {
+    QualityFinding result;
+    result.case_name = case_name;
+    result.measure = measure;
+    result.judged.finding.check = "quality";
+    result.judged.finding.name = case_name + ": " + (measure ? name(*measure) : "trials");
+    result.judged.finding.where = "against " + baseline;
+    Json subject = {{"case", case_name}, {"baseline", baseline}};
+    if (measure) subject["measure"] = to_json(*measure);
+    result.judged.subject_json = subject.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return result;
+}
+
+QualityFinding told(QualityFinding finding, Outcome outcome, const std::string& text) {
+    finding.judged.finding.outcome = outcome;
+    finding.judged.finding.text = text;
+    return finding;
+}
+
+std::string not_finite_text(const Scores& scores) {
+    std::vector<std::int64_t> seeds;
+    for (const SeedScore& score : scores)
+        if (!std::isfinite(score.value)) seeds.push_back(score.seed);
+    return fmt::format("not finite for seed {}", fmt::join(seeds, ", "));
+}
+
+// What the trials themselves say, before any number of them.
+void add_trial_findings(std::vector<QualityFinding>& findings, const MeasuredCase& head, const std::string& baseline) {
+    if (!head.crashed.empty())
+        findings.push_back(told(
+            started(head.name, std::nullopt, baseline), Outcome::broken,
+            fmt::format("{} of {} seeds crashed: {}", head.crashed.size(), head.seeds, fmt::join(head.crashed, "; "))));
+    if (!head.unfinished.empty())
+        findings.push_back(told(started(head.name, std::nullopt, baseline), Outcome::missing,
+                                fmt::format("{} of {} seeds have not finished: {}", head.unfinished.size(), head.seeds,
+                                            fmt::join(head.unfinished, ", "))));
+}
+
+// Comparisons that can be made, with their places among the findings.
+struct Compared {
+    std::size_t finding = 0, sides = 0;
+    Comparison comparison;
+};
+
+void judge(std::vector<QualityFinding>& findings, const std::vector<Sides>& all, std::vector<Compared>& compared,
+           const QualityRule& rule) {
+    std::vector<double> p_values;
+    for (const Compared& one : compared) p_values.push_back(p_value_of(one.comparison).value_or(1));
+    const std::vector<double> adjusted = benjamini_hochberg(p_values);
+    for (std::size_t i = 0; i < compared.size(); ++i) {
+        const Comparison& comparison = compared[i].comparison;
+        const Sides& sides = all[compared[i].sides];
+        QualityFinding& result = findings[compared[i].finding];
+        CheckFinding& finding = result.judged.finding;
+        finding.outcome = outcome_of(comparison, adjusted[i], rule);
+        finding.text = sentence(sides, comparison, finding.outcome, adjusted[i], rule);
+        finding.effect = comparison.seeds.difference;
+        if (comparison.seeds.interval) {
+            finding.lower = comparison.seeds.interval->low;
+            finding.upper = comparison.seeds.interval->high;
+            result.judged.p_value = p_values[i];
+            result.judged.adjusted_p = adjusted[i];
+        }
+        finding.limit = comparison.margin;
+        result.base = mean(values_of(sides.base));
+        result.head = mean(values_of(sides.head));
+        result.more_seeds = comparison.seeds.more_seeds;
+    }
+}
+
+const MeasuredCase* find(std::span<const MeasuredCase> cases, const std::string& name) {
+    const auto found =
+        std::find_if(cases.begin(), cases.end(), [&](const MeasuredCase& one) { return one.name == name; });
+    return found == cases.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string rule_json(const QualityRule& rule) {
+    return canonical_json(Json{{"loss_margin", rule.loss_margin},
+                               {"score_margin", rule.score_margin},
+                               {"confidence", rule.confidence},
+                               {"false_discovery_rate", rule.false_discovery_rate},
+                               {"fewest_seeds", kFewestSeeds},
+                               {"curves", "mean loss over the last half of the tokens that all seeds consumed"}});
+}
+
+std::vector<QualityFinding> check_quality(std::span<const MeasuredCase> base, std::span<const MeasuredCase> head,
+                                          const std::string& baseline, const QualityRule& rule, bool whole) {
+    std::vector<QualityFinding> findings;
+    std::vector<Sides> all;
+    std::vector<Compared> compared;
+    for (const MeasuredCase& one : head) {
+        add_trial_findings(findings, one, baseline);
+        const MeasuredCase* pinned = find(base, one.name);
+        if (pinned == nullptr) {
+            findings.push_back(told(started(one.name, std::nullopt, baseline), Outcome::missing,
+                                    fmt::format("baseline {} has no case of that name", baseline)));
+            continue;
+        }
+        if (one.values.empty() && !findings.empty() && findings.back().case_name == one.name) continue;  // said why
+        for (const auto& [measure, seeds] : pinned->values) {
+            const Sides sides = sides_of(*pinned, one, measure);
+            QualityFinding finding = started(one.name, measure, baseline);
+            finding.base_seeds = seeds.size();
+            finding.head_seeds = sides.head.size();
+            if (!sides.missing.empty())
+                finding = told(std::move(finding), Outcome::missing, sides.missing);
+            else if (!all_finite(sides.head))
+                finding = told(std::move(finding), Outcome::broken, not_finite_text(sides.head));
+            else
+                compared.push_back({findings.size(), all.size(), {}});
+            findings.push_back(std::move(finding));
+            all.push_back(sides);
+        }
+    }
+    if (whole)
+        for (const MeasuredCase& one : base)
+            if (find(head, one.name) == nullptr)
+                findings.push_back(told(started(one.name, std::nullopt, baseline), Outcome::missing,
+                                        "the sweep has no case of that name"));
+    for (Compared& one : compared) one.comparison = compare(all[one.sides], all, rule);
+    judge(findings, all, compared, rule);
+    return findings;
+}
+
+}  // namespace deft::reporting

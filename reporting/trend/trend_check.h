@@ -1,0 +1,62 @@
+#pragma once
+// Did a benchmark settle on another level of late? Over all series of a history at once.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "reporting/check_verdicts.h"
+#include "reporting/regression/change_points.h"
+#include "reporting/regression/prediction_interval.h"
+#include "reporting/table.h"
+#include "reporting/trend/bench_series.h"
+
+namespace deft::reporting {
+
+// The thresholds, frozen before anything is measured.
+struct TrendRule {
+    ChangePointRule change;
+    AlertRule alert;
+    PredictionRule prediction;
+    double false_discovery_rate = 0.05;  // among the series called better or worse
+    std::int64_t idle_days = 30;         // without a session, before the newest of all: the series has ended
+};
+std::string rule_json(const TrendRule& rule);
+
+// What the sessions of one series say before the other series are looked at.
+struct SeriesTrend {
+    std::optional<ChangePoint> news;         // the latest change that is one
+    std::optional<ChangePoint> last_change;  // news or older
+    Departure departure = Departure::none;   // of the latest sessions, where nothing is news
+    double level = 0;                        // mean since the last change, without sessions that depart
+    double ratio = 1;                        // new level over old one, or the departing sessions over their level
+    double p_value = 1;                      // two-sided, Student's, by the spread within levels
+};
+
+// Seconds of each session, positive and finite, oldest first. A departure is one only beyond the smallest change, as
+// change points are.
+SeriesTrend series_trend(std::span<const double> sessions, const TrendRule& rule = {});
+
+struct TrendFinding {
+    Judged judged;
+    std::size_t sessions = 0;
+    double level = 0, latest = 0;  // seconds of one run
+    std::string since;             // the day and commit of the news; empty: none
+};
+
+// worse, better  a change that is news, or latest sessions beyond what those before predict; and it stands up to the
+//                number of series (Benjamini and Hochberg)
+// unclear        it does not
+// same           neither
+// missing        too few sessions for any change; broken: a time that is not positive and finite
+// Series that have ended are left out.
+std::vector<TrendFinding> check_trend(std::span<const BenchSeries> series, const TrendRule& rule = {});
+
+CheckReport trend_report(std::span<const TrendFinding> findings);
+// A row a series; without `all` only those that are not the same as ever.
+Table trend_table(std::span<const TrendFinding> findings, const TrendRule& rule, bool all);
+
+}  // namespace deft::reporting

@@ -1,0 +1,98 @@
+// deft baseline: what later sweeps are compared with, pinned by hand and never moved otherwise.
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/stopwatch.h"
+#include "reporting/quality/pinned.h"
+#include "reporting/regression/seed_comparison.h"
+#include "reporting/table.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/cli/results.h"
+#include "sweeps/driver.h"
+
+namespace deft::cli {
+
+namespace {
+
+struct Arguments {
+    std::string name, sweep, reason;
+    std::vector<std::string> only;
+    std::string root = "deft-runs";
+};
+
+std::string user_name() {
+    const passwd* entry = ::getpwuid(::geteuid());
+    return entry != nullptr ? entry->pw_name : fmt::format("user {}", ::geteuid());
+}
+
+int pin(const Arguments& arguments) {
+    std::vector<results_db::BaselineRow> rows;
+    std::string sweep_name;
+    std::size_t cases = 0;
+    {
+        const results_db::Reader reader = open_results(arguments.root);
+        const results_db::SweepResults sweep = reporting::selected(find_sweep(reader, arguments.sweep), arguments.only);
+        const auto measured = reporting::measured_cases(sweep, reader.curves(sweep.name));
+        rows =
+            reporting::baseline_rows(measured, sweep.name, {arguments.name, user_name(), arguments.reason, now_ms()});
+        sweep_name = sweep.name;
+        cases = measured.size();
+    }
+    results_db::Writer(sweeps::database_file(arguments.root)).pin_baseline(rows);
+    print(fmt::format("Pinned baseline {}: {} case{} and {} measures of sweep {}.", arguments.name, cases,
+                      cases == 1 ? "" : "s", rows.size(), sweep_name));
+    std::int64_t fewest = rows.front().seeds;
+    for (const results_db::BaselineRow& row : rows) fewest = std::min(fewest, row.seeds);
+    if (fewest < static_cast<std::int64_t>(reporting::kFewestSeeds))
+        print(fmt::format("With {} seed{} a side there is no verdict: it takes {}.", fewest, fewest == 1 ? "" : "s",
+                          reporting::kFewestSeeds));
+    return kExitOk;
+}
+
+int list(const Arguments& arguments) {
+    const std::vector<results_db::BaselineRow> rows = open_results(arguments.root).baselines();
+    print(reporting::render_terminal(reporting::baseline_table(rows), output_width()));
+    return kExitOk;
+}
+
+int retire(const Arguments& arguments) {
+    { const results_db::Reader reader = open_results(arguments.root); }  // a writer would make the file
+    const std::int64_t rows = results_db::Writer(sweeps::database_file(arguments.root)).retire_baseline(arguments.name);
+    print(fmt::format("Retired baseline {}: its {} rows stay, its name is free.", arguments.name, rows));
+    return kExitOk;
+}
+
+}  // namespace
+
+void add_baseline(CLI::App& app, Context& context) {
+    CLI::App* command = app.add_subcommand("baseline", "Pin a sweep's results, for deft check quality to compare with");
+    command->require_subcommand(1);
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* pinning = command->add_subcommand("pin", "Pin a sweep's finished trials under a name");
+    pinning->add_option("NAME", arguments->name, "Of the baseline, as in main")->required();
+    pinning->add_option("SWEEP", arguments->sweep, "Its name; the newest where none is given");
+    pinning
+        ->add_option("--only", arguments->only,
+                     "These trials alone, as in baseline or 'cl[budget_fraction=0.5]'; several are joined")
+        ->allow_extra_args(false);
+    pinning->add_option("--reason", arguments->reason, "Why, for whoever asks later");
+    CLI::App* listing = command->add_subcommand("list", "All baselines, retired ones too");
+    CLI::App* retiring = command->add_subcommand("retire", "End a baseline; what it was stays on record");
+    retiring->add_option("NAME", arguments->name, "Of the baseline")->required();
+    for (CLI::App* one : {pinning, listing, retiring})
+        one->add_option("--root", arguments->root, "Where the results are")->capture_default_str();
+    pinning->callback([arguments, &context] { context.exit_code = pin(*arguments); });
+    listing->callback([arguments, &context] { context.exit_code = list(*arguments); });
+    retiring->callback([arguments, &context] { context.exit_code = retire(*arguments); });
+}
+
+}  // namespace deft::cli

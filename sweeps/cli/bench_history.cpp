@@ -1,0 +1,59 @@
+// deft bench history: how each benchmark's times went over the sessions in the database.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "reporting/history/history_page.h"
+#include "reporting/history/history_table.h"
+#include "sweeps/case_patterns.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/cli/results.h"
+
+namespace deft::cli {
+
+namespace {
+
+struct Arguments {
+    std::string root = "deft-runs";
+    std::string html;
+    std::vector<std::string> patterns;
+};
+
+int run(const Arguments& arguments) {
+    const results_db::Reader reader = open_results(arguments.root);
+    std::vector<reporting::BenchSeries> series = reporting::bench_series(reader.bench_history());
+    if (series.empty())
+        throw Error(ErrorKind::missing, fmt::format("no benchmark has been recorded in {}", arguments.root),
+                    "measure some: deft bench run; or deft bench import FILE");
+    sweeps::keep_matching(series, arguments.patterns);
+    if (series.empty())
+        throw Error(ErrorKind::missing, fmt::format("no series matches {}", fmt::join(arguments.patterns, ", ")),
+                    "deft bench history lists all");
+    const std::vector<reporting::SeriesHistory> histories = reporting::series_histories(series);
+    print(reporting::render_terminal(reporting::history_table(histories), output_width()));
+    if (arguments.html.empty()) return kExitOk;
+    write_file_atomically(arguments.html, reporting::render_history_page(histories));
+    print(fmt::format("page: {}", arguments.html));
+    return kExitOk;
+}
+
+}  // namespace
+
+void add_bench_history(CLI::App& bench, Context& context) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = bench.add_subcommand("history", "Each benchmark's times over the sessions, what changed first");
+    command->add_option("-k,--case", arguments->patterns,
+                        "Only series whose name matches, as in 'linear_*'; several are joined");
+    command->add_option("--html", arguments->html, "Write a page with charts to this file, too");
+    command->add_option("--root", arguments->root, "Where results.db is")->capture_default_str();
+    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,80 @@
+// deft bench import: another program's benchmarks into the same history.
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "reporting/numbers.h"
+#include "reporting/table.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/import_bench.h"
+
+namespace deft::cli {
+
+namespace {
+
+struct Arguments {
+    std::string file;
+    std::string root = "deft-runs";
+    sweeps::ImportNames names;
+};
+
+void add_notes(reporting::Table& table, const sweeps::ImportedSession& imported) {
+    constexpr std::size_t kMostNamed = 10;
+    if (!imported.dated)
+        table.notes.push_back("The file has no date that can be read: the time of this import stands for it.");
+    if (imported.summarised > 0)
+        table.notes.push_back(fmt::format(
+            "{} series have no repetitions in the file: their median or mean stands for one.", imported.summarised));
+    if (imported.code.git_sha == "unknown")
+        table.notes.push_back("The commit that was measured is unknown: give it with --commit.");
+    for (std::size_t i = 0; i < std::min(kMostNamed, imported.left_out.size()); ++i)
+        table.notes.push_back(
+            fmt::format("Left out: {}: {}.", imported.left_out[i].first, imported.left_out[i].second));
+    if (imported.left_out.size() > kMostNamed)
+        table.notes.push_back(fmt::format("{} more were left out.", imported.left_out.size() - kMostNamed));
+}
+
+int run(const Arguments& arguments) {
+    const sweeps::ImportedSession imported = sweeps::import_bench(arguments.file, arguments.root, arguments.names);
+    if (!imported.is_new) {
+        print(fmt::format("{} is in {} already; nothing was added", arguments.file, arguments.root));
+        return kExitOk;
+    }
+    reporting::Table table;
+    using reporting::Align;
+    table.columns = {{"program", Align::left},
+                     {"measured", Align::left},
+                     {"commit", Align::left},
+                     {"host", Align::left},
+                     {"compiler", Align::left},
+                     {"series"},
+                     {"samples"}};
+    table.rows = {{imported.program, reporting::date(imported.measured_ms), imported.code.git_sha.substr(0, 12),
+                   imported.host.hostname, imported.code.compiler, std::to_string(imported.series),
+                   std::to_string(imported.samples)}};
+    add_notes(table, imported);
+    print(reporting::render_terminal(table, output_width()));
+    return kExitOk;
+}
+
+}  // namespace
+
+void add_bench_import(CLI::App& bench, Context& context) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command =
+        bench.add_subcommand("import", "Take the JSON of any Google Benchmark program into the history");
+    command->add_option("FILE", arguments->file, "Written with --benchmark_out=FILE --benchmark_out_format=json")
+        ->required();
+    command->add_option("--name", arguments->names.program, "Of the program; without, that of its executable");
+    command->add_option("--commit", arguments->names.commit, "That was measured");
+    command->add_option("--compiler", arguments->names.compiler, "That built it");
+    command->add_option("--host", arguments->names.host, "The machine's name, where the file's is another each time");
+    command->add_option("--root", arguments->root, "Where results.db is")->capture_default_str();
+    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+}
+
+}  // namespace deft::cli

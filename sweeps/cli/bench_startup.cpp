@@ -1,0 +1,91 @@
+// deft bench startup: how long a trial takes to its first step, and what it costs beside its steps.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "base/median.h"
+#include "experiments/prepare.h"
+#include "reporting/numbers.h"
+#include "reporting/table.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/cli/progress_line.h"
+#include "sweeps/cli/scratch_folder.h"
+#include "sweeps/cli/spec_options.h"
+#include "sweeps/trial_overhead.h"
+
+namespace deft::cli {
+
+namespace {
+
+constexpr double kMostStartSeconds = 0.3, kMostOverhead = 0.02;
+
+struct Arguments {
+    SpecArguments spec;
+    int threads = 1;
+    int rounds = 20;
+};
+
+sweeps::Point first_point(const Arguments& arguments) {
+    for (const sweeps::Point& point : sweeps::expand(arguments.spec.load()))
+        if (arguments.spec.selects(point)) return point;
+    throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
+}
+
+int run(Arguments arguments) {
+    if (arguments.spec.file.empty()) arguments.spec.file = DEFT_SOURCE_DIR "/sweeps/quickstart.toml";
+    const sweeps::Point point = first_point(arguments);
+    const ScratchFolder folder;
+    sweeps::OverheadBench bench;
+    bench.root = folder.path;
+    bench.threads = arguments.threads;
+    ProgressLine line;
+    line.show("tokenising", -1);
+    experiments::prepare_data(point.config, bench.root / "data", [](const std::string&, double) {});
+    std::vector<double> starts;
+    for (int round = 0; round < arguments.rounds; ++round) {
+        line.show("starting trials", static_cast<double>(round) / arguments.rounds);
+        starts.push_back(sweeps::seconds_to_first_step(point, bench));
+    }
+    line.show("a whole trial", -1);
+    const sweeps::TrialSeconds trial = sweeps::time_whole_trial(point, bench);
+    line.clear();
+
+    using reporting::small_seconds;
+    reporting::Table table;
+    table.caption = fmt::format("{} of {}, {} thread(s): its process, with a tokenised corpus", point.name(),
+                                arguments.spec.file, arguments.threads);
+    table.columns = {
+        {"to the first step, median"}, {"worst"}, {"process"}, {"steps"}, {"scoring"}, {"all else"}, {"of steps"},
+        {"journal and leases"}};
+    table.rows = {{small_seconds(median(starts)), small_seconds(*std::max_element(starts.begin(), starts.end())),
+                   small_seconds(trial.process), small_seconds(trial.steps), small_seconds(trial.evaluation),
+                   small_seconds(trial.overhead()), fmt::format("{:.2f}%", 100 * trial.overhead() / trial.steps),
+                   small_seconds(trial.training - trial.steps)}};
+    table.notes.push_back(
+        fmt::format("The first step is {} starts until the journal has its line. All else: start-up, "
+                    "journal, checkpoint and end, of one whole trial. Targets: {} and {:.0f}%.",
+                    arguments.rounds, small_seconds(kMostStartSeconds), 100 * kMostOverhead));
+    print(reporting::render_terminal(table, output_width()));
+    return kExitOk;
+}
+
+}  // namespace
+
+void add_bench_startup(CLI::App& bench, Context& context) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = bench.add_subcommand(
+        "startup", "A trial's process: time to its first step, and what it costs beside its steps");
+    arguments->spec.add_to(*command);
+    command->get_option("sweep")->required(false);
+    command->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
+    command->add_option("--rounds", arguments->rounds, "Trials to start")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000));
+    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,249 @@
+// deft bench step: whole training steps, the baseline beside random-LTD, seqtru and PyTorch, in interleaved rounds.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <random>
+
+#include "base/error.h"
+#include "base/stopwatch.h"
+#include "engine/bench/layers.h"
+#include "experiments/engine_config.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/cli/progress_line.h"
+#include "sweeps/cli/spec_options.h"
+#include "sweeps/cli/step_tables.h"
+#include "sweeps/pytorch_step.h"
+#include "sweeps/record_bench.h"
+
+namespace deft::cli {
+
+namespace {
+
+struct Arguments {
+    int threads = 2;
+    sweeps::RoundSettings rounds;
+    std::vector<int> sizes;
+    std::vector<std::string> pythons;  // each has a PyTorch
+    std::string isa = "native";
+    std::string sweep, sweep_case, scale = sweeps::kDefaultScale;
+    std::vector<std::string> overrides;
+    std::string root = "deft-runs";
+};
+
+// Before oneDNN is first used, which reads its variable then; what PyTorch reads is for its processes. Set by the user,
+// a variable stays.
+void choose_isa(const std::string& isa) {
+    if (isa != "avx2") return;
+    ::setenv("DNNL_MAX_CPU_ISA", "AVX2", 1);
+    ::setenv("ATEN_CPU_CAPABILITY", "avx2", 0);
+    ::setenv("MKL_ENABLE_INSTRUCTIONS", "AVX2", 0);
+    ::setenv("OPENBLAS_CORETYPE", "Haswell", 0);
+}
+
+engine::StepBench bench_of_sweep(const Arguments& arguments) {
+    SpecArguments spec;
+    spec.file = arguments.sweep;
+    spec.scale = arguments.scale;
+    spec.overrides = arguments.overrides;
+    if (!arguments.sweep_case.empty()) spec.only = {arguments.sweep_case};
+    for (const sweeps::Point& point : sweeps::expand(spec.load(), sweeps::Data::may_be_missing)) {
+        if (!spec.selects(point)) continue;
+        experiments::require_model(point.config);
+        const engine::TrainerConfig config = experiments::trainer_config(point.config);
+        return {config.model, config.batch_size};
+    }
+    throw Error(ErrorKind::usage, "the excludes leave no point of this case", "name another with --case");
+}
+
+std::vector<engine::StepBench> chosen_models(const Arguments& arguments) {
+    if (!arguments.sweep.empty()) return {bench_of_sweep(arguments)};
+    const std::vector<engine::StepBench> all = engine::standard_step_benches();
+    if (arguments.sizes.empty()) return all;
+    std::vector<engine::StepBench> chosen;
+    for (const int size : arguments.sizes) chosen.push_back(all.at(static_cast<std::size_t>(size - 1)));
+    return chosen;
+}
+
+// Random tokens at the start: another loss, and something else was trained.
+void require_first_loss(const std::string& who, double loss, const engine::TransformerConfig& model) {
+    const double expected = engine::expected_first_loss(model);
+    if (std::abs(loss - expected) > 0.05 * expected)
+        throw Error(
+            ErrorKind::data,
+            fmt::format("{} begins with a loss of {:.3f} on random tokens, where {:.3f} is right", who, loss, expected),
+            "", "what is stored");
+}
+
+sweeps::Contestant contestant_of(const std::string& name, engine::Trainer& trainer) {
+    return {name, [&trainer](long steps) {
+                const Clock::time_point start = Clock::now();
+                for (long i = 0; i < steps; ++i) trainer.step();
+                return seconds_since(start) / static_cast<double>(steps);
+            }};
+}
+
+// One PyTorch and its modes, or none where it failed.
+struct Torch {
+    std::unique_ptr<sweeps::PytorchWorker> worker;
+    TorchNote note;
+};
+
+Torch start_torch(const std::string& python, const engine::StepBench& bench, int threads) {
+    Torch torch;
+    torch.worker = std::make_unique<sweeps::PytorchWorker>(python, bench, threads);
+    const sweeps::PytorchWorker& worker = *torch.worker;
+    torch.note = {worker.version(), worker.blas(), worker.compile_failure(), 0};
+    require_first_loss("PyTorch " + worker.version(), worker.first_loss(), bench.model);
+    return torch;
+}
+
+// Ours and theirs in turn: the best of three each.
+double gemm_rates(std::vector<Torch>& torches, int threads) {
+    double ours = 0;
+    for (int round = 0; round < 3; ++round) {
+        ours = std::max(ours, engine::gemm_rate(threads));
+        for (Torch& torch : torches) torch.note.gemm_flops = std::max(torch.note.gemm_flops, torch.worker->gemm_rate());
+    }
+    return ours;
+}
+
+// "2.15.0" of "2.15.0+cu132".
+std::string short_version(const std::string& version) {
+    return version.substr(0, version.find('+'));
+}
+
+using Progress = std::function<void(const std::string&, double)>;
+
+StepTimes time_model(const engine::StepBench& bench, const Arguments& arguments, const Progress& progress) {
+    StepTimes times;
+    times.model = model_text(bench);
+    std::vector<Torch> torches;
+    for (const std::string& python : arguments.pythons) {
+        progress("starting " + python, -1);
+        torches.push_back(start_torch(python, bench, arguments.threads));
+    }
+    if (!torches.empty()) times.our_gemm_flops = gemm_rates(torches, arguments.threads);
+
+    const engine::TokenCorpus corpus = engine::random_corpus(bench);
+    std::vector<std::unique_ptr<engine::Trainer>> trainers;
+    std::vector<sweeps::Contestant> contestants;
+    for (const engine::StepArm& arm : engine::step_arms(bench)) {
+        engine::Trainer& trainer =
+            *trainers.emplace_back(std::make_unique<engine::Trainer>(arm.config, corpus, arguments.threads));
+        require_first_loss(arm.name, trainer.step().loss, bench.model);
+        contestants.push_back(contestant_of(arm.name, trainer));
+        times.rows.push_back({arm.name, engine::step_flops(arm.config), {}, {}});
+    }
+    for (std::size_t i = 0; i < torches.size(); ++i)
+        for (const std::string& mode : torches[i].worker->modes()) {
+            sweeps::PytorchWorker& worker = *torches[i].worker;
+            const std::string name = fmt::format("torch {} {}", short_version(worker.version()), mode);
+            contestants.push_back({name, [&worker, mode](long steps) { return worker.run(mode, steps); }});
+            times.rows.push_back({name, times.rows.front().flops, {}, i});
+        }
+    std::vector<std::vector<double>> seconds =
+        sweeps::time_in_rounds(contestants, arguments.rounds, [&](double done) { progress(times.model, done); });
+    for (std::size_t i = 0; i < times.rows.size(); ++i) times.rows[i].seconds = std::move(seconds[i]);
+    for (const Torch& torch : torches) times.torches.push_back(torch.note);
+    return times;
+}
+
+LayerTimes time_layers(const engine::StepBench& bench, const Arguments& arguments, const Progress& progress) {
+    const std::int64_t T = bench.model.max_seqlen;
+    engine::InnerLayers full(bench.model, bench.batch_size, T, arguments.threads);
+    engine::InnerLayers half(bench.model, bench.batch_size, T / 2, arguments.threads);
+    std::vector<sweeps::Contestant> contestants;
+    for (engine::InnerLayers* layers : {&full, &half})
+        contestants.push_back({"", [layers](long runs) {
+                                   double seconds = 0;
+                                   for (long i = 0; i < runs; ++i) seconds += layers->run();
+                                   return seconds / static_cast<double>(runs);
+                               }});
+    const std::string name = "inner layers of " + model_text(bench);
+    auto seconds = sweeps::time_in_rounds(contestants, arguments.rounds, [&](double done) { progress(name, done); });
+    for (const engine::InnerLayers* layers : {&full, &half})
+        if (!layers->is_sane()) throw Error(ErrorKind::data, name + " left no finite gradient");
+    return {model_text(bench), full.flops(), half.flops(), std::move(seconds[0]), std::move(seconds[1])};
+}
+
+void record(sweeps::BenchRecorder& recorder, const StepReport& report, const Arguments& arguments) {
+    std::vector<kernels::BenchResult> rows;
+    const auto add = [&](const std::string& name, const std::string& backend, double flops,
+                         const std::vector<double>& seconds) {
+        kernels::BenchResult& row = rows.emplace_back();
+        row.name = name + (report.is_avx2 ? "/avx2" : "");
+        row.backend = backend;
+        row.flops = flops;
+        row.seconds = seconds;
+    };
+    for (const StepTimes& times : report.steps)
+        for (const StepTimes::Row& row : times.rows)
+            add(fmt::format("step/{}/{}", times.model, row.torch ? "baseline" : row.name), row.torch ? row.name : "cpu",
+                row.flops, row.seconds);
+    for (const LayerTimes& times : report.layers) {
+        add(fmt::format("inner_layers/{}/full", times.model), "cpu", times.full_flops, times.full);
+        add(fmt::format("inner_layers/{}/random-LTD", times.model), "cpu", times.half_flops, times.half);
+    }
+    recorder.record(rows, {arguments.threads, arguments.rounds.segment_seconds, arguments.rounds.rounds}, report.peaks);
+}
+
+int run(Arguments arguments) {
+    choose_isa(arguments.isa);
+    if (arguments.rounds.seed == 0) arguments.rounds.seed = std::random_device()();
+    sweeps::BenchRecorder recorder(arguments.root);  // before anything is timed: it may be locked
+    ProgressLine line;
+    const Progress progress = [&](const std::string& what, double done) { line.show(what, done); };
+    StepReport report;
+    report.is_avx2 = arguments.isa == "avx2";
+    report.peaks = kernels::measure_peaks(arguments.threads);
+    for (const engine::StepBench& bench : chosen_models(arguments)) {
+        report.steps.push_back(time_model(bench, arguments, progress));
+        if (bench.model.layers > 2) report.layers.push_back(time_layers(bench, arguments, progress));
+    }
+    const kernels::FmaPeak again = kernels::measure_fma_peak(arguments.threads);
+    report.peaks.fma.avx2_flops = std::max(report.peaks.fma.avx2_flops, again.avx2_flops);
+    report.peaks.fma.avx512_flops = std::max(report.peaks.fma.avx512_flops, again.avx512_flops);
+    line.clear();
+    record(recorder, report, arguments);
+    print(reporting::render_terminal(step_table(report, arguments.threads, arguments.rounds), output_width()));
+    if (!report.layers.empty()) print(reporting::render_terminal(layer_table(report), output_width()));
+    print(fmt::format("raw rounds: {}", recorder.file().string()));
+    return kExitOk;
+}
+
+}  // namespace
+
+void add_bench_step(CLI::App& bench, Context& context) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* step = bench.add_subcommand(
+        "step", "Whole training steps, beside random-LTD, seqtru, the FMA peak and PyTorch, in interleaved rounds");
+    step->add_option("--size", arguments->sizes, "Of the three standard models: 1, 2, 3; all where none is named")
+        ->check(CLI::Range(1, 3))
+        ->allow_extra_args(false);
+    step->add_option("--sweep", arguments->sweep, "Instead, the model and batch of a sweep's trial");
+    step->add_option("--case", arguments->sweep_case, "Of the sweep; its first where none is named");
+    step->add_option("--scale", arguments->scale, "Of the sweep")->capture_default_str();
+    step->add_option("--set", arguments->overrides, "Of the sweep, as in model.width=256")->allow_extra_args(false);
+    step->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
+    step->add_option("--rounds", arguments->rounds.rounds, "Rounds of each model, the first tenth dropped")
+        ->capture_default_str()
+        ->check(CLI::Range(2, 1000));
+    step->add_option("--segment", arguments->rounds.segment_seconds, "Seconds of each arm in a round, about")
+        ->capture_default_str()
+        ->check(CLI::Range(0.001, 60.0));
+    step->add_option("--seed", arguments->rounds.seed, "Of the orders; 0: a new one");
+    step->add_option("--pytorch", arguments->pythons, "A Python with torch, to stand beside; may be given again")
+        ->allow_extra_args(false);
+    step->add_option("--isa", arguments->isa, "native, or avx2: the widest vectors that libraries may use")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"native", "avx2"}));
+    step->add_option("--root", arguments->root, "Where results.db is")->capture_default_str();
+    step->callback([arguments, &context] { context.exit_code = run(*arguments); });
+}
+
+}  // namespace deft::cli

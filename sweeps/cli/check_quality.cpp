@@ -1,0 +1,81 @@
+// deft check quality: is a sweep worse than a pinned baseline?
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reporting/quality/pinned.h"
+#include "reporting/quality/quality_check.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/gate_options.h"
+#include "sweeps/cli/results.h"
+
+namespace deft::cli {
+
+namespace {
+
+struct Arguments {
+    std::string sweep, baseline, baseline_root;
+    std::vector<std::string> only;
+    reporting::QualityRule rule;
+    GateOptions gate;
+};
+
+std::vector<reporting::MeasuredCase> pinned(const Arguments& arguments) {
+    const std::string& root = arguments.baseline_root.empty() ? arguments.gate.root : arguments.baseline_root;
+    return reporting::pinned_cases(open_results(root).baselines(), arguments.baseline);
+}
+
+reporting::CheckReport check_quality(const Arguments& arguments) {
+    const std::vector<reporting::MeasuredCase> base = pinned(arguments);
+    std::string sweep_name;
+    std::vector<reporting::MeasuredCase> head;
+    {
+        const results_db::Reader reader = open_results(arguments.gate.root);
+        const results_db::SweepResults sweep = reporting::selected(find_sweep(reader, arguments.sweep), arguments.only);
+        sweep_name = sweep.name;
+        head = reporting::measured_cases(sweep, reader.curves(sweep.name));
+    }
+    const auto findings =
+        reporting::check_quality(base, head, arguments.baseline, arguments.rule, arguments.only.empty());
+    std::vector<reporting::Judged> judged;
+    for (const reporting::QualityFinding& one : findings) judged.push_back(one.judged);
+    const reporting::CheckReport report = reporting::quality_report(findings, sweep_name, arguments.baseline);
+    record_and_print(report, reporting::quality_table(findings, sweep_name, arguments.baseline, arguments.rule), judged,
+                     rule_json(arguments.rule), arguments.gate);
+    return report;
+}
+
+}  // namespace
+
+void add_check_quality(CLI::App& check, Context& context) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = check.add_subcommand(
+        "quality",
+        "Is a sweep worse than a baseline? 0 no, 3 yes, 1 trials are broken, 4 unclear (--strict), 5 nothing measured");
+    command->add_option("SWEEP", arguments->sweep, "Its name; the newest where none is given");
+    command->add_option("--baseline", arguments->baseline, "Its name, as deft baseline list shows it")->required();
+    command->add_option("--baseline-root", arguments->baseline_root,
+                        "The results that the baseline is pinned in, where they are not those of --root");
+    command
+        ->add_option("--only", arguments->only,
+                     "These trials alone, as in baseline or 'cl[budget_fraction=0.5]'; several are joined")
+        ->allow_extra_args(false);
+    command
+        ->add_option("--loss-margin", arguments->rule.loss_margin,
+                     "How much higher a loss is worse, as a share of the baseline's")
+        ->capture_default_str()
+        ->check(CLI::Range(1e-6, 10.0));
+    command
+        ->add_option("--score-margin", arguments->rule.score_margin,
+                     "How much lower a score is worse, in its own units")
+        ->capture_default_str()
+        ->check(CLI::Range(1e-6, 1000.0));
+    add_gate_options(*command, arguments->gate);
+    command->callback([arguments, &context] {
+        prepare_check_outputs(arguments->gate.outputs);
+        context.exit_code = finish_check(check_quality(*arguments), arguments->gate.outputs);
+    });
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,68 @@
+// deft check trend: did a benchmark settle on another level of late?
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "reporting/trend/trend_check.h"
+#include "sweeps/case_patterns.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/gate_options.h"
+#include "sweeps/cli/results.h"
+
+namespace deft::cli {
+
+namespace {
+
+struct Arguments {
+    std::vector<std::string> patterns;
+    bool all = false;
+    reporting::TrendRule rule;
+    GateOptions gate;
+};
+
+reporting::CheckReport check_trend(const Arguments& arguments) {
+    std::vector<reporting::BenchSeries> series =
+        reporting::bench_series(open_results(arguments.gate.root).bench_history());
+    const bool measured = !series.empty();
+    sweeps::keep_matching(series, arguments.patterns);
+    if (measured && series.empty())
+        throw Error(ErrorKind::missing,
+                    fmt::format("no case of the history matches {}", fmt::join(arguments.patterns, ", ")),
+                    "deft bench history lists all");
+    const std::vector<reporting::TrendFinding> findings = reporting::check_trend(series, arguments.rule);
+    std::vector<reporting::Judged> judged;
+    for (const reporting::TrendFinding& one : findings) judged.push_back(one.judged);
+    const reporting::CheckReport report = reporting::trend_report(findings);
+    record_and_print(report, reporting::trend_table(findings, arguments.rule, arguments.all), judged,
+                     rule_json(arguments.rule), arguments.gate);
+    return report;
+}
+
+}  // namespace
+
+void add_check_trend(CLI::App& check, Context& context) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = check.add_subcommand(
+        "trend",
+        "Did a benchmark become slower of late? 0 no, 3 yes, 4 unclear (--strict), 5 too few sessions for any");
+    command->add_option("-k,--case", arguments->patterns,
+                        "Only cases whose name matches, as in 'linear_*'; several are joined");
+    command
+        ->add_option("--smallest-change", arguments->rule.change.smallest_change,
+                     "How much slower is a regression, as a fraction")
+        ->capture_default_str()
+        ->check(CLI::Range(0.001, 10.0));
+    command->add_flag("--all", arguments->all, "Show the series without news too");
+    add_gate_options(*command, arguments->gate);
+    command->callback([arguments, &context] {
+        prepare_check_outputs(arguments->gate.outputs);
+        context.exit_code = finish_check(check_trend(*arguments), arguments->gate.outputs);
+    });
+}
+
+}  // namespace deft::cli

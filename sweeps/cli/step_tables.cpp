@@ -1,0 +1,115 @@
+#include "sweeps/cli/step_tables.h"
+
+#include <fmt/format.h>
+
+#include "base/median.h"
+#include "reporting/numbers.h"
+
+namespace deft::cli {
+
+namespace {
+
+constexpr double kMostTimePerFlop = 1.08;  // of the baseline's: what a technique's step may cost
+constexpr double kMostLayerTime = 0.55;    // of a full layer's
+
+bool shows_avx512(const StepReport& report) {
+    return report.peaks.fma.avx512_flops > 0 && !report.is_avx2;
+}
+
+std::vector<reporting::Cell> cells_of(const StepReport& report, const StepTimes& times, const StepTimes::Row& row) {
+    const StepTimes::Row& baseline = times.rows.front();
+    const double seconds = median(row.seconds), rate = row.flops / seconds;
+    std::vector<reporting::Cell> cells = {times.model, row.name, fmt::format("{:.1f}", seconds * 1e3),
+                                          fmt::format("{:.1f}", rate / 1e9),
+                                          fmt::format("{:.2f}", rate / report.peaks.fma.avx2_flops)};
+    if (shows_avx512(report)) cells.push_back(fmt::format("{:.2f}", rate / report.peaks.fma.avx512_flops));
+    if (&row == &baseline) {
+        cells.insert(cells.end(), {"1.000", "1.000", "1.00"});
+        return cells;
+    }
+    if (row.torch && times.torches[*row.torch].gemm_flops < times.our_gemm_flops / 2) {
+        cells.insert(cells.end(), {"1.000", "- (its GEMM is slow here)", "-"});
+        return cells;
+    }
+    const double share = row.flops / baseline.flops;
+    const sweeps::TimeRatio time = sweeps::time_ratio(row.seconds, baseline.seconds);
+    cells.push_back(fmt::format("{:.3f}", share));
+    cells.push_back(to_text(time));
+    cells.push_back(fmt::format("{:.2f}", time.ratio / share));
+    return cells;
+}
+
+std::string torch_note(const TorchNote& torch) {
+    std::string text =
+        fmt::format("PyTorch {} ({}): GEMM {}", torch.version, torch.blas, reporting::si(torch.gemm_flops, "FLOP/s"));
+    if (!torch.compile_failure.empty()) text += "; torch.compile failed: " + torch.compile_failure;
+    return text + ".";
+}
+
+std::string peak_note(const StepReport& report) {
+    const kernels::FmaPeak& fma = report.peaks.fma;
+    std::string text = "FMA peak measured in this run: AVX2 " + reporting::si(fma.avx2_flops, "FLOP/s");
+    if (fma.avx512_flops > 0) text += ", AVX-512 " + reporting::si(fma.avx512_flops, "FLOP/s");
+    return text + (report.is_avx2 ? "; libraries were held to AVX2." : ".");
+}
+
+}  // namespace
+
+std::string model_text(const engine::StepBench& bench) {
+    const auto& m = bench.model;
+    return fmt::format("{},{},{},{},{},{}", m.layers, m.width, m.heads, m.vocab, m.max_seqlen, bench.batch_size);
+}
+
+reporting::Table step_table(const StepReport& report, int threads, const sweeps::RoundSettings& rounds) {
+    reporting::Table table;
+    table.caption =
+        fmt::format("One training step, {} thread(s), {}: median of {} interleaved rounds", threads,
+                    report.is_avx2 ? "AVX2" : "native vectors", report.steps.front().rows.front().seconds.size());
+    table.columns = {{"L,width,heads,V,T,B", reporting::Align::left},
+                     {"step", reporting::Align::left},
+                     {"ms"},
+                     {"GFLOP/s"},
+                     {"of AVX2"}};
+    if (shows_avx512(report)) table.columns.push_back({"of AVX-512"});
+    table.columns.insert(table.columns.end(), {{"FLOP share"}, {"time share"}, {"time/FLOPs"}});
+    table.key_columns = 2;
+    for (const StepTimes& times : report.steps)
+        for (const StepTimes::Row& row : times.rows) table.rows.push_back(cells_of(report, times, row));
+    table.notes.push_back(peak_note(report));
+    table.notes.push_back(
+        "FLOPs of a step: 6 x (parameters without the position table) x tokens + 12 x layers x width x "
+        "length x tokens / 2 (causal); each layer by the tokens that it takes.");
+    table.notes.push_back(
+        fmt::format("random-LTD keeps half the tokens in all layers but the first and last; seqtru "
+                    "takes half of each sample. Shares are of the baseline's step: Hodges-Lehmann over "
+                    "the rounds' ratios, 95% interval, orders from seed {}. Target: time/FLOPs at most {}.",
+                    rounds.seed, kMostTimePerFlop));
+    for (const StepTimes& times : report.steps)
+        for (const TorchNote& torch : times.torches)
+            table.notes.push_back(fmt::format("{}: {} Ours on the same matrices {}; no ratio below half of that.",
+                                              times.model, torch_note(torch),
+                                              reporting::si(times.our_gemm_flops, "FLOP/s")));
+    return table;
+}
+
+reporting::Table layer_table(const StepReport& report) {
+    reporting::Table table;
+    table.caption = "The layers between first and last alone, forward and backward";
+    table.columns = {{"L,width,heads,V,T,B", reporting::Align::left},
+                     {"all tokens, ms"},
+                     {"half, ms"},
+                     {"FLOP share"},
+                     {"time share"}};
+    for (const LayerTimes& times : report.layers)
+        table.rows.push_back({times.model, fmt::format("{:.1f}", median(times.full) * 1e3),
+                              fmt::format("{:.1f}", median(times.half) * 1e3),
+                              fmt::format("{:.3f}", times.half_flops / times.full_flops),
+                              to_text(sweeps::time_ratio(times.half, times.full))});
+    table.notes.push_back(
+        fmt::format("half: random-LTD, choosing, gathering and scattering included; the update, which "
+                    "is the same for both, is not. Target: a time share of at most {}.",
+                    kMostLayerTime));
+    return table;
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,53 @@
+#pragma once
+// What deft bench step measured, as people read it.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/bench/step.h"
+#include "kernels/bench/run_benchmarks.h"
+#include "reporting/table.h"
+#include "sweeps/interleaved_rounds.h"
+
+namespace deft::cli {
+
+// "4,128,4,8192,128,16": layers, width, heads, vocabulary, length, batch.
+std::string model_text(const engine::StepBench& bench);
+
+struct TorchNote {
+    std::string version, blas, compile_failure;
+    double gemm_flops = 0;
+};
+
+struct StepTimes {
+    struct Row {
+        std::string name;
+        double flops = 0;
+        std::vector<double> seconds;       // a step, of each round
+        std::optional<std::size_t> torch;  // whose; empty: ours
+    };
+    std::string model;
+    std::vector<Row> rows;  // the baseline first
+    std::vector<TorchNote> torches;
+    double our_gemm_flops = 0;  // where there is a PyTorch
+};
+
+// Of the layers between first and last: all tokens, and half of them under random-LTD.
+struct LayerTimes {
+    std::string model;
+    double full_flops = 0, half_flops = 0;
+    std::vector<double> full, half;
+};
+
+struct StepReport {
+    std::vector<StepTimes> steps;
+    std::vector<LayerTimes> layers;
+    kernels::Peaks peaks;
+    bool is_avx2 = false;  // libraries were held to AVX2
+};
+
+reporting::Table step_table(const StepReport& report, int threads, const sweeps::RoundSettings& rounds);
+reporting::Table layer_table(const StepReport& report);
+
+}  // namespace deft::cli

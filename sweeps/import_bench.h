@@ -1,0 +1,39 @@
+#pragma once
+// What another program's benchmarks measured, set down in the results database as `deft bench run` sets down ours.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results_db/store.h"
+
+namespace deft::sweeps {
+
+// What the file may not say, or says wrong; empty: as the file has it.
+struct ImportNames {
+    std::string program;  // begins the names of its series; without one, the executable's name
+    std::string commit;   // that was measured
+    std::string compiler;
+    std::string host;  // the machine's name
+};
+
+struct ImportedSession {
+    bool is_new = true;  // false: this file was imported before, and nothing was added
+    std::string program;
+    results_db::Host host;
+    results_db::Code code;
+    std::int64_t measured_ms = 0;
+    bool dated = true;  // false: the file has no date that can be read, and the time of the import stands for it
+    std::size_t series = 0, samples = 0, summarised = 0;        // summarised: series without repetitions
+    std::vector<std::pair<std::string, std::string>> left_out;  // names, and why
+};
+
+// A session of mode 'import' in the root's database. The JSON of `deft bench run` continues the series that it
+// recorded; of other programs a series is named PROGRAM, benchmark, arguments and threads. Errors: io, data (no JSON of
+// Google Benchmark), usage (a program without a name), missing (no benchmark with a time), database.
+ImportedSession import_bench(const std::filesystem::path& file, const std::filesystem::path& root,
+                             const ImportNames& names);
+
+}  // namespace deft::sweeps

@@ -1,0 +1,65 @@
+// Benchmark cases of the engine: right, and repeatable.
+
+#include "engine/bench/cases.h"
+
+#include <cmath>
+#include <set>
+
+#include "engine/bench/layers.h"
+#include "engine/bench/step.h"
+#include "tests/catch.h"
+
+using namespace deft;
+using namespace deft::engine;
+
+TEST_CASE("tokenizers, analyzer and sampler are benchmark cases that check themselves") {
+    std::set<std::string> names;
+    for (const kernels::BenchCase& bench : engine_benches(5)) {
+        INFO(bench.name);
+        CHECK(names.insert(bench.name).second);
+        const kernels::PreparedBench prepared = bench.prepare(2);
+        CHECK(prepared.wrong == "");
+        CHECK(prepared.items > 0);
+        CHECK(prepared.bytes == bench.bytes);
+        prepared.hot();
+        prepared.hot();
+        if (prepared.cold) prepared.cold();
+    }
+    CHECK(names.size() == 5);
+}
+
+TEST_CASE("the arms of a step: half the tokens in the inner layers, or half of every sample") {
+    const StepBench bench{{4, 32, 2, 16, 64, 0.02}, 2};
+    const std::vector<StepArm> arms = step_arms(bench);
+    REQUIRE(arms.size() == 3);
+    const TokenCorpus corpus = random_corpus(bench);
+    std::vector<double> flops;
+    for (const StepArm& arm : arms) {
+        INFO(arm.name);
+        Trainer trainer(arm.config, corpus, 1);
+        const StepResult result = trainer.step();
+        CHECK(result.loss == Approx(expected_first_loss(bench.model)).epsilon(0.05));
+        CHECK(trainer.counts().flops == Approx(step_flops(arm.config)));
+        CHECK(result.plan.seqlen == (arm.name == "seqtru" ? 8 : 16));
+        CHECK(result.plan.kept == (arm.name == "baseline" ? 16 : 8));
+        flops.push_back(step_flops(arm.config));
+    }
+    CHECK(flops[1] < flops[0]);
+    CHECK(flops[2] < flops[1]);
+    CHECK(step_arms({{2, 32, 2, 16, 64, 0.02}, 2}).size() == 2);  // no layer to drop tokens in
+}
+
+TEST_CASE("the inner layers alone run forward and backward, whole and with half the tokens") {
+    const TransformerConfig model{5, 32, 2, 16, 64, 0.02};
+    InnerLayers full(model, 2, 16, 2), half(model, 2, 8, 2);
+    for (InnerLayers* layers : {&full, &half})
+        for (int run = 0; run < 3; ++run) {
+            CHECK(layers->run() > 0);
+            CHECK(layers->is_sane());
+        }
+    // By hand: 6 (12 C^2 + 13 C) K + 6 C K^2 of each of 2 samples in 3 layers.
+    const auto by_hand = [](double K) { return 2 * 3 * (6 * (12 * 32 * 32 + 13 * 32) * K + 6 * 32 * K * K); };
+    CHECK(full.flops() == by_hand(16));
+    CHECK(half.flops() == by_hand(8));
+    CHECK_THROWS_WITH(InnerLayers({2, 32, 2, 16, 64, 0.02}, 2, 8, 1), ContainsSubstring("fewer than three layers"));
+}
