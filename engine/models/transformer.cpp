@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 
 #include "base/error.h"
@@ -52,6 +53,9 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
     loss = add("loss", sum_dtype(dtype), {B, T});
     greedy = add("greedy", DType::i32, {B, T});
     lengths_ = add("length", DType::i32, {B});
+    computed_ = add("packed.computed", DType::i32, {B, T});
+    source_ = add("packed.source", DType::i32, {B, T});
+    scored_ = add("packed.scored", DType::i32, {B, T});
     for (std::int64_t layer = 0; layer <= config.layers; ++layer)
         stream_.push_back(add("stream." + std::to_string(layer), dtype, {B, T, C}));
     for (std::int64_t layer = 0; layer < config.layers; ++layer)
@@ -84,16 +88,20 @@ BlockRows KeptTokens::rows(std::int64_t layer) const {
     return {index.slice(set), set_of(layer - 1) != set, set_of(layer + 1) != set};
 }
 
+void Transformer::require_in_vocabulary(std::span<const std::int32_t> ids, std::int32_t lowest,
+                                        const char* what) const {
+    const auto bad =
+        std::find_if(ids.begin(), ids.end(), [&](std::int32_t id) { return id < lowest || id >= config_.vocab; });
+    if (bad != ids.end())
+        throw Error(ErrorKind::config, fmt::format("{} {} lies outside the vocabulary of {}", what, *bad, config_.vocab),
+                    "tokenise the text with the tokenizer of this model");
+}
+
 void Transformer::load(Exec& exec, std::int64_t B, std::int64_t T, const std::int32_t* tokens,
                        const std::int32_t* targets, const std::int32_t* lengths) {
-    const auto require_below = [this, B, T](const std::int32_t* ids, std::int32_t lowest, const char* what) {
-        const auto bad = std::find_if(ids, ids + B * T, [&](std::int32_t id) { return id < lowest || id >= config_.vocab; });
-        if (bad != ids + B * T)
-            throw Error(ErrorKind::config, fmt::format("{} {} lies outside the vocabulary of {}", what, *bad, config_.vocab),
-                        "tokenise the text with the tokenizer of this model");
-    };
-    require_below(tokens, 0, "token");
-    require_below(targets, kernels::kIgnoreTarget, "target");
+    const auto positions = static_cast<std::size_t>(B * T);
+    require_in_vocabulary({tokens, positions}, 0, "token");
+    require_in_vocabulary({targets, positions}, kernels::kIgnoreTarget, "target");
     for (std::int64_t b = 0; lengths != nullptr && b < B; ++b)
         if (lengths[b] < 0 || lengths[b] > T)
             throw Error(ErrorKind::config, fmt::format("a sample of {} tokens has a length of {}", T, lengths[b]),
@@ -161,6 +169,43 @@ void Transformer::evaluate(Exec& exec, std::int64_t B, std::int64_t T) {
     forward(exec, B, T, {});
     head_loss(exec, loss.view({B, T}), greedy.view({B, T}), final_.view({B, T, config_.width}),
               tensor(wte_, &Parameter::compute), target.view({B, T}));
+}
+
+void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
+    if (!config_.causal) throw std::logic_error("packed samples of a model that attends to later positions");
+    const std::int64_t B = samples.B, T = samples.T, C = config_.width, H = config_.heads;
+    const auto M = static_cast<std::int64_t>(samples.computed.size());
+    const auto R = static_cast<std::int64_t>(samples.scored.size());
+    require_in_vocabulary(samples.token, 0, "token");
+    require_in_vocabulary(samples.target, 0, "target");
+    const Tensor computed = computed_.view({1, M}), source = source_.view({1, B * T}), scored = scored_.view({1, R});
+    write_tensor(exec, token.view({B, T}), samples.token.data());
+    write_tensor(exec, target.view({1, R}), samples.target.data());
+    write_tensor(exec, computed, samples.computed.data());
+    write_tensor(exec, source, samples.source.data());
+    write_tensor(exec, scored, samples.scored.data());
+    length_ = {};
+
+    // Buffers of the backward pass hold what is (B, T).
+    const Tensor embedded = d_stream_.view({B, T, C});
+    embedding_forward(exec, embedded, token.view({B, T}), tensor(wte_, &Parameter::compute),
+                      tensor(wpe_, &Parameter::compute));
+    gather_rows(exec, stream_[0].view({1, M, C}), embedded.view({1, B * T, C}), computed);
+    for (std::int64_t layer = 0; layer < config_.layers; ++layer) {
+        const auto i = static_cast<std::size_t>(layer);
+        const PackedAttention packed{source, computed, scratch_.d_qkv.view({B, T, 3 * C}),
+                                     scratch_.d_branch.view({B, T, C}), saved_[i].lse.view({B, H, T})};
+        block_forward(exec, block_tensors(layer, &Parameter::compute), view(saved_[i], shape_, 1, M),
+                      view(scratch_, shape_, 1, M), stream_[i].view({1, M, C}), {}, stream_[i + 1].view({1, M, C}), {},
+                      {true, {}}, packed);
+    }
+    layernorm_forward(exec, final_.view({1, M, C}), {}, final_mean_.view({1, M}), final_rstd_.view({1, M}),
+                      stream_.back().view({1, M, C}), {}, tensor(lnf_, &Parameter::compute),
+                      tensor(lnf_b_, &Parameter::compute));
+    const Tensor states = d_final_.view({1, R, C});
+    gather_rows(exec, states, final_.view({1, M, C}), scored);
+    head_loss(exec, loss.view({1, R}), greedy.view({1, R}), states, tensor(wte_, &Parameter::compute),
+              target.view({1, R}));
 }
 
 void Transformer::logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T) {

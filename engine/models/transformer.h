@@ -37,6 +37,17 @@ struct KeptTokens {
     BlockRows rows(std::int64_t layer) const;
 };
 
+// Samples (B, T) to be scored, of which each position that is not padding is computed once, and once for all samples
+// that begin alike up to it. On the host.
+struct PackedSamples {
+    std::int64_t B = 0, T = 0;               // B T at most max_batch max_seqlen, T at most max_seqlen
+    std::span<const std::int32_t> token;     // (B, T); what pads a sample on its right is any token
+    std::span<const std::int32_t> computed;  // (M): the positions of (B T) that are computed
+    std::span<const std::int32_t> source;    // (B, T): which of the M stands at each position; at padding any
+    std::span<const std::int32_t> scored;    // (R), R at most B T: which of the M a loss is asked of
+    std::span<const std::int32_t> target;    // (R)
+};
+
 class Transformer {
  public:
     // Plans every buffer for micro-batches of at most `max_batch` samples of max_seqlen tokens. Call inside a plan.
@@ -67,12 +78,17 @@ class Transformer {
     // Loss and greedy hits with every token in every layer.
     void evaluate(Exec& exec, std::int64_t B, std::int64_t T);
 
+    // The same of causal attention for packed samples: R entries of loss and greedy, which view({1, R}) has.
+    // Errors: as load().
+    void evaluate(Exec& exec, const PackedSamples& samples);
+
     // Logits (B, T, V) of the last forward pass, for inspection: the training path never holds them.
     void logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T);
 
  private:
     void forward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept);
     void backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, Accumulate accumulate);
+    void require_in_vocabulary(std::span<const std::int32_t> ids, std::int32_t lowest, const char* what) const;
     BlockTensors block_tensors(std::int64_t layer, Tensor Parameter::*field) const;
     Tensor tensor(std::size_t parameter, Tensor Parameter::*field) const { return parameters_[parameter].*field; }
 
@@ -94,6 +110,7 @@ class Transformer {
     Tensor final_, final_mean_, final_rstd_;  // (B, T, C), (B, T), (B, T)
     Tensor d_stream_, d_final_;               // (B, T, C)
     Tensor lengths_, length_;                 // (max_batch), and what is used of it
+    Tensor computed_, source_, scored_;       // (max_batch, max_seqlen) i32, of packed samples
     // Of the last forward: which slot each block read, and which held its input for backward.
     std::vector<std::size_t> input_slot_;
     std::size_t last_slot_ = 0;

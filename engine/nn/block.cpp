@@ -50,12 +50,29 @@ BlockScratch view(const BlockScratch& scratch, const BlockShape& s, std::int64_t
             scratch.d_qkv.view({B, K, 3 * s.C}), scratch.d_hidden.view({B, K, s.F})};
 }
 
+namespace {
+
+// out (1, M, C), qkv (1, M, 3C)
+void packed_attention_forward(Exec& exec, Tensor out, Tensor qkv, const PackedAttention& packed,
+                              const AttentionMask& mask) {
+    const std::int64_t positions = packed.source.dim(1);
+    gather_rows(exec, packed.qkv.view({1, positions, qkv.columns()}), qkv, packed.source);
+    attention_forward(exec, packed.out, packed.lse, packed.qkv, mask);
+    gather_rows(exec, out, packed.out.view({1, positions, out.columns()}), packed.computed);
+}
+
+}  // namespace
+
 void block_forward(Exec& exec, const BlockTensors& w, const BlockSaved& s, const BlockScratch& scratch, Tensor in,
-                   Tensor gathered, Tensor out, const BlockRows& rows, const AttentionMask& mask) {
+                   Tensor gathered, Tensor out, const BlockRows& rows, const AttentionMask& mask,
+                   const PackedAttention& packed) {
     const Tensor read = rows.gathers ? rows.index : Tensor{}, written = rows.scatters ? rows.index : Tensor{};
     layernorm_forward(exec, s.ln1, gathered, s.ln1_mean, s.ln1_rstd, in, read, w.ln1_weight, w.ln1_bias);
     linear_forward(exec, s.qkv, {}, s.ln1, w.qkv_weight, w.qkv_bias, Activation::none);
-    attention_forward(exec, s.att, s.lse, s.qkv, mask);
+    if (packed.source)
+        packed_attention_forward(exec, s.att, s.qkv, packed, mask);
+    else
+        attention_forward(exec, s.att, s.lse, s.qkv, mask);
     linear_forward(exec, scratch.branch, {}, s.att, w.proj_weight, w.proj_bias, Activation::none);
     residual_layernorm_forward(exec, s.ln2, s.mid, s.ln2_mean, s.ln2_rstd, read ? gathered : in, scratch.branch,
                                w.ln2_weight, w.ln2_bias);

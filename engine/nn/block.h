@@ -60,12 +60,21 @@ BlockScratch plan_block_scratch(Arena& arena, DType dtype, const BlockShape& sha
 BlockSaved view(const BlockSaved& saved, const BlockShape& shape, std::int64_t B, std::int64_t K);
 BlockScratch view(const BlockScratch& scratch, const BlockShape& shape, std::int64_t B, std::int64_t K);
 
+// Attention over (B, T) where the stream holds M of those positions in one row, (1, M, C): what samples begin with
+// alike, once, and no padding. Empty: the stream is (B, K, C).
+struct PackedAttention {
+    Tensor source;         // (1, B T): the row of the stream that stands at each position
+    Tensor computed;       // (1, M): the position of each row of the stream
+    Tensor qkv, out, lse;  // (B, T, 3C), (B, T, C), (B, H, T): scratch
+};
+
 // out = block(in), each the stream (B, T, C) or, inside a run, its kept rows (B, K, C). A block that scatters writes
 // only the kept rows of `out`, so that the stream it gathered from may be `out`. One that gathers leaves what it
 // gathered in `gathered` (B, K, C). `in`, or `gathered`, must stay unchanged until backward. saved and scratch are
 // views for (B, K).
 void block_forward(Exec& exec, const BlockTensors& weights, const BlockSaved& saved, const BlockScratch& scratch,
-                   Tensor in, Tensor gathered, Tensor out, const BlockRows& rows, const AttentionMask& mask);
+                   Tensor in, Tensor gathered, Tensor out, const BlockRows& rows, const AttentionMask& mask,
+                   const PackedAttention& packed = {});
 
 // d_stream (B, T, C) holds the gradient of the output and receives that of the input; rows not in index pass through.
 // Inside a run the gradient of the kept rows goes from block to block in scratch.d_rows. input: `in` of forward, or

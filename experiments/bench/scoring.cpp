@@ -12,63 +12,100 @@ namespace deft::experiments {
 
 namespace {
 
-std::vector<Request> random_requests(const engine::TransformerConfig& model, std::int64_t count) {
-    std::uint32_t draw = 0;
-    const auto below = [&](std::int64_t limit) {
-        const std::uint32_t word = kernels::philox_u32(1, kernels::RandomPurpose::tests, 0, 0, draw++, 0);
+class Draws {
+ public:
+    explicit Draws(const engine::TransformerConfig& model) : model_(model) {}
+
+    std::int64_t below(std::int64_t limit) {
+        const std::uint32_t word = kernels::philox_u32(1, kernels::RandomPurpose::tests, 0, 0, draw_++, 0);
         return static_cast<std::int64_t>(word % static_cast<std::uint32_t>(limit));
-    };
-    const auto tokens = [&](std::int64_t n) {
+    }
+    std::vector<std::int32_t> tokens(std::int64_t n) {
         std::vector<std::int32_t> drawn(static_cast<std::size_t>(n));
-        for (std::int32_t& token : drawn) token = static_cast<std::int32_t>(below(model.vocab));
+        for (std::int32_t& token : drawn) token = static_cast<std::int32_t>(below(model_.vocab));
         return drawn;
-    };
+    }
+
+ private:
+    const engine::TransformerConfig& model_;
+    std::uint32_t draw_ = 0;
+};
+
+std::vector<Request> random_requests(const engine::TransformerConfig& model, std::int64_t questions,
+                                     std::int64_t choices) {
+    Draws draws(model);
     const std::int64_t shortest = std::max<std::int64_t>(10, model.max_seqlen / 8);
     std::vector<Request> requests;
-    for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t scored = 1 + below(8), length = shortest + below(model.max_seqlen + 1 - shortest);
-        requests.push_back({tokens(length + 1 - scored), tokens(scored)});
+    for (std::int64_t i = 0; i < questions; ++i) {
+        const std::int64_t length = shortest + draws.below(model.max_seqlen + 1 - shortest);
+        const std::int64_t scored = choices == 1 ? 1 + draws.below(8) : length / 4;
+        const std::vector<std::int32_t> context = draws.tokens(length + 1 - scored);
+        for (std::int64_t c = 0; c < choices; ++c) requests.push_back({context, draws.tokens(scored)});
     }
     return requests;
 }
 
+// Full batches of a plain forward pass.
+struct PlainBatches {
+    std::int64_t count, B, T;
+    std::vector<std::int32_t> token, target;  // (B, T)
+};
+
+PlainBatches plain_batches(const engine::StepBench& bench, std::int64_t tokens, double scored_share) {
+    Draws draws(bench.model);
+    PlainBatches plain{0, bench.batch_size, bench.model.max_seqlen, {}, {}};
+    plain.count = (tokens + plain.B * plain.T - 1) / (plain.B * plain.T);
+    plain.token = draws.tokens(plain.B * plain.T);
+    plain.target = draws.tokens(plain.B * plain.T);
+    const auto scored = static_cast<std::size_t>(scored_share * static_cast<double>(plain.target.size()));
+    std::fill(plain.target.begin() + static_cast<std::ptrdiff_t>(scored), plain.target.end(), kernels::kIgnoreTarget);
+    return plain;
+}
+
 }  // namespace
 
-ScoringTimes time_scoring(const engine::StepBench& bench, const engine::Backend& backend, std::int64_t requests,
-                          int rounds) {
+ScoringTimes time_scoring(const engine::StepBench& bench, const engine::Backend& backend, std::int64_t questions,
+                          std::int64_t choices, int rounds) {
     const engine::TokenCorpus corpus = engine::random_corpus(bench);
     engine::Trainer trainer(engine::trainer_config_of(bench), corpus, backend);
     engine::Transformer& model = trainer.model();
     engine::Exec& exec = trainer.exec();
-    const std::vector<Request> asked = random_requests(bench.model, requests);
-    const std::vector<ScoringBatch> batches = scoring_batches(asked, bench.model.max_seqlen, bench.batch_size);
+    const std::vector<Request> requests = random_requests(bench.model, questions, choices);
 
     ScoringTimes times;
-    for (const Request& request : asked)
+    std::size_t scored = 0;
+    for (const ScoringBatch& batch :
+         scoring_batches(requests, bench.model.max_seqlen, bench.batch_size * bench.model.max_seqlen)) {
+        times.computed += static_cast<std::int64_t>(batch.computed.size());
+        scored += batch.scored.size();
+    }
+    for (const Request& request : requests)
         times.tokens += static_cast<std::int64_t>(request.context.size() + request.continuation.size()) - 1;
-    for (const ScoringBatch& batch : batches) times.padding += batch.rows() * batch.length;
-    times.padding -= times.tokens;
+    const PlainBatches plain =
+        plain_batches(bench, times.tokens, static_cast<double>(scored) / static_cast<double>(times.tokens));
+    times.forward_tokens = plain.count * plain.B * plain.T;
 
     const auto forward_alone = [&] {
-        for (const ScoringBatch& batch : batches) {
-            model.load(exec, batch.rows(), batch.length, batch.token.data(), batch.target.data());
-            model.evaluate(exec, batch.rows(), batch.length);
+        for (std::int64_t i = 0; i < plain.count; ++i) {
+            model.load(exec, plain.B, plain.T, plain.token.data(), plain.target.data());
+            model.evaluate(exec, plain.B, plain.T);
         }
     };
-    const auto scoring = [&] { score(model, exec, asked, bench.batch_size); };
+    const auto scoring = [&] { score(model, exec, requests, bench.batch_size); };
     const auto time = [](const auto& run) {
         const Clock::time_point start = Clock::now();
         run();
         return seconds_since(start);
     };
     forward_alone();
+    const double tokens_ratio = static_cast<double>(times.tokens) / static_cast<double>(times.forward_tokens);
     std::vector<double> forwards, scorings, ratios;
     for (int round = 0; round < rounds; ++round) {
         const bool forward_first = round % 2 == 0;
         if (forward_first) forwards.push_back(time(forward_alone));
         scorings.push_back(time(scoring));
         if (!forward_first) forwards.push_back(time(forward_alone));
-        ratios.push_back(scorings.back() / forwards.back());
+        ratios.push_back(tokens_ratio * forwards.back() / scorings.back());
     }
     times.forward_seconds = median(forwards);
     times.scoring_seconds = median(scorings);

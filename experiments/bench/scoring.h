@@ -9,15 +9,18 @@ namespace deft::experiments {
 
 struct ScoringTimes {
     double scoring_seconds = 0;  // medians of the rounds
-    double forward_seconds = 0;  // the same batches through the model, and nothing else
-    double ratio = 0;            // scoring over forward, the median of each round's own
-    std::int64_t tokens = 0;     // of the requests
-    std::int64_t padding = 0;    // positions computed beside them
+    double forward_seconds = 0;  // plain forward passes of full rows, and nothing else
+    double ratio = 0;           // tokens a second scored over those of the forward pass, the median of each round's own
+    std::int64_t tokens = 0;    // of the requests
+    std::int64_t computed = 0;  // of them, beginnings that choices share once
+    std::int64_t forward_tokens = 0;
 };
 
-// Random requests whose lengths spread evenly over an eighth to all of the model's length, of which the last one to
-// eight tokens are scored, as tasks of multiple choice have them. Untrained weights. Rounds alternate.
-ScoringTimes time_scoring(const engine::StepBench& bench, const engine::Backend& backend, std::int64_t requests,
-                          int rounds);
+// `questions` random questions of `choices` requests each, whose lengths spread evenly over an eighth to all of the
+// model's length. One choice: its last one to eight tokens are scored. More: they share three quarters of it, and the
+// rest is scored. The forward pass takes as many tokens in full batches, of which the same share is scored. Untrained
+// weights. Rounds alternate.
+ScoringTimes time_scoring(const engine::StepBench& bench, const engine::Backend& backend, std::int64_t questions,
+                          std::int64_t choices, int rounds);
 
 }  // namespace deft::experiments

@@ -5,77 +5,23 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include "base/error.h"
 #include "engine/core/copies.h"
 
 namespace deft::experiments {
 
-ScoredRow scored_row(const Request& request, std::int64_t max_seqlen) {
-    std::vector<std::int32_t> tokens = request.context;
-    tokens.insert(tokens.end(), request.continuation.begin(), request.continuation.end());
-    const auto limit = static_cast<std::size_t>(max_seqlen) + 1;
-    if (request.continuation.size() >= limit || request.context.empty())
-        throw Error(ErrorKind::config,
-                    fmt::format("a continuation of {} tokens does not fit a model of length {} with a token of context",
-                                request.continuation.size(), max_seqlen),
-                    "raise model.seqlen or leave the task out of eval.tasks");
-    if (tokens.size() > limit) tokens.erase(tokens.begin(), tokens.end() - static_cast<std::ptrdiff_t>(limit));
-    ScoredRow row;
-    row.input.assign(tokens.begin(), tokens.end() - 1);
-    row.target.assign(row.input.size(), kernels::kIgnoreTarget);
-    std::copy(request.continuation.begin(), request.continuation.end(),
-              row.target.end() - static_cast<std::ptrdiff_t>(request.continuation.size()));
-    return row;
-}
-
-namespace {
-
-ScoringBatch padded_batch(const std::vector<ScoredRow>& rows, std::span<const std::size_t> members) {
-    ScoringBatch batch;
-    batch.request.assign(members.begin(), members.end());
-    std::size_t T = 0;
-    for (const std::size_t row : members) T = std::max(T, rows[row].input.size());
-    batch.length = static_cast<std::int64_t>(T);
-    batch.token.assign(members.size() * T, 0);
-    batch.target.assign(members.size() * T, kernels::kIgnoreTarget);
-    for (std::size_t b = 0; b < members.size(); ++b) {
-        std::copy(rows[members[b]].input.begin(), rows[members[b]].input.end(), &batch.token[b * T]);
-        std::copy(rows[members[b]].target.begin(), rows[members[b]].target.end(), &batch.target[b * T]);
-    }
-    return batch;
-}
-
-}  // namespace
-
-std::vector<ScoringBatch> scoring_batches(std::span<const Request> requests, std::int64_t max_seqlen,
-                                          std::int64_t batch) {
-    std::vector<ScoredRow> rows;
-    for (const Request& request : requests) rows.push_back(scored_row(request, max_seqlen));
-    std::vector<std::size_t> order(rows.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return rows[a].input.size() > rows[b].input.size(); });
-    std::vector<ScoringBatch> batches;
-    const auto B = static_cast<std::size_t>(batch);
-    for (std::size_t first = 0; first < order.size(); first += B)
-        batches.push_back(padded_batch(rows, std::span(order).subspan(first, std::min(B, order.size() - first))));
-    return batches;
-}
-
 std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::span<const Request> requests,
                          std::int64_t batch) {
     std::vector<Score> scores(requests.size());
-    for (const ScoringBatch& rows : scoring_batches(requests, model.config().max_seqlen, batch)) {
-        const std::int64_t B = rows.rows(), T = rows.length;
-        model.load(exec, B, T, rows.token.data(), rows.target.data());
-        model.evaluate(exec, B, T);
-        const auto loss = engine::host_copy<float>(exec, model.loss.view({B, T}));             // (B, T)
-        const auto greedy = engine::host_copy<std::int32_t>(exec, model.greedy.view({B, T}));  // (B, T)
+    const std::int64_t T = model.config().max_seqlen;
+    for (const ScoringBatch& rows : scoring_batches(requests, T, batch * T)) {
+        model.evaluate(exec, rows.samples());
+        const auto R = static_cast<std::int64_t>(rows.target.size());
+        const auto loss = engine::host_copy<float>(exec, model.loss.view({R}));             // (R)
+        const auto greedy = engine::host_copy<std::int32_t>(exec, model.greedy.view({R}));  // (R)
         for (std::size_t i = 0; i < rows.target.size(); ++i) {
-            if (rows.target[i] == kernels::kIgnoreTarget) continue;
-            Score& result = scores[rows.request[i / static_cast<std::size_t>(T)]];
+            Score& result = scores[rows.request[i]];
             result.log_likelihood -= static_cast<double>(loss[i]);
             result.greedy = result.greedy && greedy[i] == 1;
         }
