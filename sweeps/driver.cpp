@@ -15,6 +15,7 @@
 #include "base/first_line.h"
 #include "base/json.h"
 #include "base/process.h"
+#include "base/short_hash.h"
 #include "experiments/prepare.h"
 #include "sweeps/dry_run.h"
 #include "sweeps/overview.h"
@@ -246,7 +247,7 @@ class Driver {
 
     // A folder may be left of a database that is gone; what stands in it is not ours to overwrite.
     void choose_folder(Running& child) const {
-        const std::string hash = points_[child.point].config_hash.substr(0, 12);
+        const std::string hash = short_hash(points_[child.point].config_hash);
         do {
             child.folder = options_.root / "runs" / fmt::format("{}.{}", hash, child.number);
         } while (fs::exists(child.folder) && ++child.number > 0);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "base/short_hash.h"
 #include "reporting/numbers.h"
 #include "reporting/regression/benjamini_hochberg.h"
 #include "reporting/regression/distributions.h"
@@ -15,7 +16,6 @@ namespace deft::reporting {
 namespace {
 
 constexpr std::int64_t kDayMs = 86'400'000;
-constexpr std::size_t kShortHash = 12;
 
 // Student's test of a few new values against the level they should belong to; two-sided. `level`: two values or more.
 double departure_p_value(std::span<const double> level, std::span<const double> latest) {
@@ -72,7 +72,7 @@ std::string change_words(double ratio) {
 }
 
 std::string moment(const SessionPoint& point) {
-    return fmt::format("{} (commit {})", date(point.started_ms), point.git_sha.substr(0, kShortHash));
+    return fmt::format("{} (commit {})", date(point.started_ms), short_hash(point.git_sha));
 }
 
 std::string news_text(const SeriesTrend& trend, const BenchSeries& series, double adjusted_p) {

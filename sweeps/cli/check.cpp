@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/short_hash.h"
 #include "sweeps/cli/check_options.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/comparison_options.h"
@@ -18,8 +19,6 @@ namespace deft::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kShortHash = 12;
 
 struct Arguments {
     std::string base, head;
@@ -49,7 +48,7 @@ Revision program_of(const fs::path& checkout, const std::string& revision, std::
 }
 
 std::string describe(const Revision& revision) {
-    return revision.name + (revision.hash.empty() ? "" : " (" + revision.hash.substr(0, kShortHash) + ")");
+    return revision.name + (revision.hash.empty() ? "" : " (" + short_hash(revision.hash) + ")");
 }
 
 int check_bench(const Arguments& arguments) {
