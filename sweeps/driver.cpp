@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "base/counted.h"
 #include "base/files.h"
 #include "base/first_line.h"
 #include "base/json.h"
@@ -191,9 +192,9 @@ class Driver {
         } else if (signals_.interrupts() == 1 && !draining_) {
             draining_ = true;
             progress_.warning(
-                fmt::format("draining: {} running trial{} will finish, {} will not start. "
+                fmt::format("draining: {} will finish, {} will not start. "
                             "Ctrl-C again stops at once. To go on later: {}",
-                            running_.size(), running_.size() == 1 ? "" : "s", queue_.size(), options_.continue_with));
+                            counted(running_.size(), "running trial"), queue_.size(), options_.continue_with));
         }
     }
 

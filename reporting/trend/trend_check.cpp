@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/json.h"
 #include "base/short_hash.h"
 #include "reporting/numbers.h"
@@ -77,8 +78,8 @@ std::string moment(const SessionPoint& point) {
 
 std::string news_text(const SeriesTrend& trend, const BenchSeries& series, double adjusted_p) {
     const std::size_t index = trend.news->index, on_level = series.points.size() - index;
-    return fmt::format("{} since {}, {} sessions on the new level; adjusted p {:.2g}", change_words(trend.ratio),
-                       moment(series.points[index]), on_level, adjusted_p);
+    return fmt::format("{} since {}, {} on the new level; adjusted p {:.2g}", change_words(trend.ratio),
+                       moment(series.points[index]), counted(on_level, "session"), adjusted_p);
 }
 
 std::string departure_text(const SeriesTrend& trend, const TrendRule& rule, double adjusted_p) {
@@ -87,8 +88,9 @@ std::string departure_text(const SeriesTrend& trend, const TrendRule& rule, doub
 }
 
 std::string quiet_text(const SeriesTrend& trend, const BenchSeries& series, const TrendRule& rule) {
-    std::string text = fmt::format("no new level in the last {} of {} sessions",
-                                   std::min(rule.alert.recent, series.points.size()), series.points.size());
+    std::string text =
+        fmt::format("no new level in the last {} of {}", std::min(rule.alert.recent, series.points.size()),
+                    counted(series.points.size(), "session"));
     if (trend.last_change)
         text += fmt::format("; {} since {}", change_words(trend.last_change->ratio()),
                             moment(series.points[trend.last_change->index]));
@@ -176,8 +178,8 @@ std::vector<TrendFinding> check_trend(std::span<const BenchSeries> all, const Tr
             finding.outcome = Outcome::broken;
             finding.text = "a time that is not positive and finite";
         } else if (values.size() < 2 * rule.change.shortest) {
-            finding.text = fmt::format("{} sessions: {} are the fewest that can show a change", values.size(),
-                                       2 * rule.change.shortest);
+            finding.text = fmt::format("{}: {} are the fewest that can show a change",
+                                       counted(values.size(), "session"), 2 * rule.change.shortest);
         } else {
             trends.push_back(series_trend(values, rule));
             judged.push_back(findings.size() - 1);
