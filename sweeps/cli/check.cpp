@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/short_hash.h"
-#include "sweeps/cli/check_options.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/comparison_options.h"
 #include "sweeps/paired_bench/revision_build.h"
@@ -24,7 +23,7 @@ struct Arguments {
     std::string base, head;
     std::string checkout = ".";
     ComparisonOptions options;
-    CheckOptions outputs;
+    GateOptions gate;
 };
 
 struct Revision {
@@ -52,7 +51,7 @@ std::string describe(const Revision& revision) {
 }
 
 int check_bench(const Arguments& arguments) {
-    prepare_check_outputs(arguments.outputs);
+    prepare_check_outputs(arguments.gate.outputs);
     const bool needs_checkout = arguments.base != "." || arguments.head != ".";
     const fs::path checkout = needs_checkout ? sweeps::checkout_of(arguments.checkout) : fs::path();
     std::vector<std::string> notes;
@@ -60,9 +59,9 @@ int check_bench(const Arguments& arguments) {
                    head = program_of(checkout, arguments.head, notes);
     notes.push_back(
         fmt::format("BASE: {}. HEAD: {}. The ratio is HEAD's time over BASE's.", describe(base), describe(head)));
-    const reporting::CheckReport report = compare_and_print({base.program, head.program}, {"BASE", "HEAD"},
-                                                            arguments.options, notes, base.hash, head.hash);
-    return finish_check(report, arguments.outputs);
+    const reporting::CheckReport report = compare_and_print(
+        {base.program, head.program}, {"BASE", "HEAD"}, arguments.options, arguments.gate, notes, base.hash, head.hash);
+    return finish_check(report, arguments.gate.outputs);
 }
 
 }  // namespace
@@ -77,7 +76,7 @@ void add_check(CLI::App& app, Context& context) {
     bench->add_option("HEAD", arguments->head, "Another")->required();
     bench->add_option("--checkout", arguments->checkout, "A checkout that knows both")->capture_default_str();
     add_comparison_options(*bench, arguments->options);
-    add_check_options(*bench, arguments->outputs);
+    add_gate_options(*bench, arguments->gate);
     bench->callback([arguments, &context] { context.exit_code = check_bench(*arguments); });
     add_check_quality(*command, context);
     add_check_trend(*command, context);

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "base/json.h"
+
 namespace deft::sweeps {
 
 namespace {
@@ -38,6 +40,10 @@ CheckFinding finding_of(const ComparedCase& one, const ComparisonNames& names, c
     return finding;
 }
 
+Json program_json(const results_db::Code& code) {
+    return {{"git_sha", code.git_sha}, {"dirty", code.dirty}, {"binary_sha256", code.binary_sha256}};
+}
+
 }  // namespace
 
 reporting::CheckReport findings_of(std::span<const ComparedCase> cases, const ComparisonNames& names,
@@ -46,6 +52,25 @@ reporting::CheckReport findings_of(std::span<const ComparedCase> cases, const Co
     report.caption = fmt::format("Benchmarks, {} against {}", names.head, names.base);
     for (const ComparedCase& one : cases) report.findings.push_back(finding_of(one, names, settings));
     return report;
+}
+
+std::vector<reporting::Judged> judged_findings(const reporting::CheckReport& findings,
+                                               std::span<const ComparedCase> cases, const KnownArms& arms) {
+    std::vector<reporting::Judged> all;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const ComparedCase& one = cases[i];
+        const CheckFinding& finding = findings.findings.at(i);
+        Json subject = {{"case", one.name}, {"base", program_json(arms.base)}, {"head", program_json(arms.head)}};
+        if (!finding.where.empty()) subject["caches"] = finding.where;
+        if (!one.backend.empty()) subject["backend"] = one.backend;
+        reporting::Judged& judged = all.emplace_back();
+        judged.finding = finding;
+        judged.subject_json = subject.dump(-1, ' ', false, Json::error_handler_t::replace);
+        if (!one.is_measured()) continue;
+        judged.p_value = one.first.decision.evidence->p_value;
+        judged.adjusted_p = one.adjusted_p;
+    }
+    return all;
 }
 
 }  // namespace deft::sweeps

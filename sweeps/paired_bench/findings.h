@@ -2,8 +2,10 @@
 // A comparison as a gate's findings.
 
 #include <span>
+#include <vector>
 
 #include "reporting/check_report.h"
+#include "reporting/check_verdicts.h"
 #include "sweeps/paired_bench/compare.h"
 #include "sweeps/paired_bench/comparison_table.h"
 
@@ -13,5 +15,10 @@ namespace deft::sweeps {
 // compare with: missing. Effects are natural logarithms of head's time over base's.
 reporting::CheckReport findings_of(std::span<const ComparedCase> cases, const ComparisonNames& names,
                                    const ComparisonSettings& settings);
+
+// These findings with what the database keeps of them besides: which programs, and the p-value of the first
+// measurement.
+std::vector<reporting::Judged> judged_findings(const reporting::CheckReport& findings,
+                                               std::span<const ComparedCase> cases, const KnownArms& arms);
 
 }  // namespace deft::sweeps

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdlib>
 
+#include "base/json.h"
 #include "base/process.h"
 #include "results_db/store.h"
 #include "tests/sweeps/program.h"
@@ -100,6 +102,48 @@ TEST_CASE("what stays unclear, or is not confirmed, is no regression unless that
     const Ran unconfirmed = compare(sweep, {}, once, {"--strict"});
     CHECK(unconfirmed.exit_code == 4);
     CHECK_THAT(unconfirmed.out, ContainsSubstring("a second one did not confirm it"));
+}
+
+TEST_CASE("a comparison as JSON, with its verdicts stored beside their limits unless it is a dry run",
+          "[paired_bench]") {
+    const TinySweep sweep("");
+    Script slow;
+    slow.seconds = "0.0022";
+    const Ran dry = compare(sweep, {}, slow, {"--dry-run"});
+    CHECK(dry.exit_code == kExitWorse);
+    CHECK(!std::filesystem::exists(root_of(sweep)));
+    const Ran ran = compare(sweep, {}, slow, {"--json", "--margin", "0.05"});
+    CHECK(ran.exit_code == kExitWorse);
+    const Json json = Json::parse(ran.out);  // nothing else on standard output
+    CHECK(json.at("schema") == "deft-check/1");
+    CHECK(json.at("exit_code") == kExitWorse);
+    REQUIRE(json.at("findings").size() == 2);
+    CHECK(json.at("findings").at(0).at("outcome") == "worse");
+    CHECK(json.at("findings").at(0).at("where") == "hot");
+    CHECK_THAT(ran.err, ContainsSubstring("The ratio is B's time over A's"));
+
+    const auto verdicts = results_db::Reader(root_of(sweep) + "/results.db").verdicts();
+    REQUIRE(verdicts.size() == 2);
+    for (const results_db::VerdictRow& verdict : verdicts) {
+        CHECK(verdict.check_uid == verdicts[0].check_uid);
+        CHECK(verdict.kind == "bench");
+        CHECK(verdict.result == "worse");
+        CHECK(*verdict.effect == Approx(std::log(1.1)));
+        CHECK(*verdict.limit == Approx(std::log(1.05)));
+        CHECK(*verdict.adjusted_p < 0.05);
+        CHECK(*verdict.p_value <= *verdict.adjusted_p);
+        CHECK(Json::parse(verdict.rule_json).at("margin") == 0.05);
+        CHECK(Json::parse(verdict.subject_json).at("case") == "tiny/1");
+        CHECK(Json::parse(verdict.subject_json).at("head").at("git_sha") == "abc");
+    }
+    Script wrong;
+    wrong.prepare = R"({"wrong":"y[3] is 7, not 8"})";
+    CHECK(compare(sweep, {}, wrong).exit_code == kExitFailed);
+    const auto more = results_db::Reader(root_of(sweep) + "/results.db").verdicts();
+    REQUIRE(more.size() == 4);
+    CHECK(more[3].result == "broken");
+    CHECK(more[3].check_uid != more[0].check_uid);
+    CHECK_FALSE(more[3].effect.has_value());
 }
 
 TEST_CASE("wrong output and a crash are verdicts of their own", "[paired_bench]") {
