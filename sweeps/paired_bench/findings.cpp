@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "base/short_hash.h"
 
 namespace deft::sweeps {
 
@@ -40,6 +41,10 @@ CheckFinding finding_of(const ComparedCase& one, const ComparisonNames& names, c
     return finding;
 }
 
+std::string caption_of(const ComparisonNames& names) {
+    return fmt::format("Benchmarks, {} against {}", names.head, names.base);
+}
+
 Json program_json(const results_db::Code& code) {
     return {{"git_sha", code.git_sha}, {"dirty", code.dirty}, {"binary_sha256", code.binary_sha256}};
 }
@@ -49,7 +54,7 @@ Json program_json(const results_db::Code& code) {
 reporting::CheckReport findings_of(std::span<const ComparedCase> cases, const ComparisonNames& names,
                                    const ComparisonSettings& settings) {
     reporting::CheckReport report;
-    report.caption = fmt::format("Benchmarks, {} against {}", names.head, names.base);
+    report.caption = caption_of(names);
     for (const ComparedCase& one : cases) report.findings.push_back(finding_of(one, names, settings));
     return report;
 }
@@ -71,6 +76,25 @@ std::vector<reporting::Judged> judged_findings(const reporting::CheckReport& fin
         judged.adjusted_p = one.adjusted_p;
     }
     return all;
+}
+
+reporting::Judged judged_build(const UnbuiltRevision& revision, const ComparisonNames& names) {
+    const bool is_head = revision.side == Side::head;
+    const std::string& side = is_head ? names.head : names.base;
+    reporting::Judged judged;
+    judged.finding.check = "bench";
+    judged.finding.name = "build of " + side;
+    judged.finding.outcome = is_head ? Outcome::broken : Outcome::missing;
+    judged.finding.text = fmt::format("{}, commit {}, does not build{}: {}", side, short_hash(revision.hash),
+                                      is_head ? "" : ", which leaves nothing to compare with", revision.reason);
+    judged.subject_json = Json{{"build", side}, {"git_sha", revision.hash}}.dump();
+    return judged;
+}
+
+reporting::CheckReport comparison_report(std::span<const reporting::Judged> judged, const ComparisonNames& names) {
+    reporting::CheckReport report{caption_of(names), {}};
+    for (const reporting::Judged& one : judged) report.findings.push_back(one.finding);
+    return report;
 }
 
 }  // namespace deft::sweeps
