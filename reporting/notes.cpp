@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/short_hash.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/scale.h"
@@ -29,7 +30,7 @@ std::string joined(const std::set<std::string>& texts) {
 }
 
 std::string commit(const TrialRow& trial) {
-    return trial.code.git_sha.substr(0, 12) + (trial.code.dirty ? " + uncommitted changes" : "");
+    return short_hash(trial.code.git_sha) + (trial.code.dirty ? " + uncommitted changes" : "");
 }
 
 std::string host(const TrialRow& trial) {
@@ -39,7 +40,7 @@ std::string host(const TrialRow& trial) {
 std::string dataset(const TrialRow& trial) {
     if (trial.dataset_name.empty() && trial.dataset_sha256.empty()) return "unknown";
     return fmt::format("{} (sha256 {})", trial.dataset_name,
-                       trial.dataset_sha256.empty() ? "unknown" : trial.dataset_sha256.substr(0, 12));
+                       trial.dataset_sha256.empty() ? "unknown" : short_hash(trial.dataset_sha256));
 }
 
 std::string price(const TrialRow& trial) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "reporting/blocks.h"
 #include "reporting/figures_page.h"
 #include "reporting/html_text.h"
@@ -16,10 +17,6 @@
 namespace deft::reporting {
 
 namespace {
-
-std::string counted(std::size_t count, const char* noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 std::string title_of(const ReportData& data) {
     return data.about.title.empty() ? "Sweep " + data.sweep.name : data.about.title;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "base/counted.h"
 #include "reporting/numbers.h"
 #include "reporting/scale.h"
 #include "reporting/suite_average.h"
@@ -124,7 +125,7 @@ void add_average(const PublishedContext& context, const PublishedColumn& column,
         head.begins_block = fields.empty();
         fields.emplace_back(std::move(head), std::move(cell));
     };
-    add(title_of(column, "measured", fmt::format("{}, {} task{}", unit, tasks, tasks == 1 ? "" : "s")), false,
+    add(title_of(column, "measured", fmt::format("{}, {}", unit, counted(tasks, "task"))), false,
         [=](const Variant& variant) { return average_cell(variant, shots, tasks); });
     add(title_of(column, "(published)", fmt::format("{}, {}", unit, column.detail)), true,
         [=](const Variant& variant) { return published_cell(number_of(context, variant, column)); });
@@ -195,9 +196,9 @@ std::vector<std::string> published_notes(const PublishedContext& context) {
         const PublishedColumn* column = column_of(table, measures);
         const std::set<std::string> tasks = tasks_of(context.sweep, shots_of(measures));
         if (column != nullptr && !tasks.empty())
-            notes.push_back(fmt::format("{}, measured: unweighted mean of {} task{} x 100: {}. The published one: {}.",
-                                        column->title, tasks.size(), tasks.size() == 1 ? "" : "s",
-                                        fmt::join(tasks, ", "), column->detail));
+            notes.push_back(fmt::format("{}, measured: unweighted mean of {} x 100: {}. The published one: {}.",
+                                        column->title, counted(tasks.size(), "task"), fmt::join(tasks, ", "),
+                                        column->detail));
     }
     if (const std::string titles = not_measured_here(context); !titles.empty())
         notes.push_back(fmt::format("Published, but not measured here: {}.", titles));

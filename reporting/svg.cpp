@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/counted.h"
 #include "reporting/axis.h"
 #include "reporting/figure.h"
 #include "reporting/html_text.h"
@@ -216,13 +217,12 @@ std::string description(const Figure& figure) {
     if (best == nullptr) return "No finite points were recorded.";
     if (figure.schedule)
         return fmt::format(
-            "{} by {}, {} line{}.{}", figure.y_title, figure.x_title, figure.series.size(),
-            figure.series.size() == 1 ? "" : "s",
+            "{} by {}, {}.{}", figure.y_title, figure.x_title, counted(figure.series.size(), "line"),
             figure.not_drawn.empty() ? "" : fmt::format(" {} further rows are not drawn.", figure.not_drawn.size()));
     std::string text = fmt::format(
-        "{} goes from at most {} at the start to {} at {} {}: the lowest last point, of {}. {} line{}{}.",
-        figure.y_title, score(first), score(best->points.back().y), si(best->points.back().x), figure.x_title,
-        best->name, figure.series.size(), figure.series.size() == 1 ? "" : "s",
+        "{} goes from at most {} at the start to {} at {} {}: the lowest last point, of {}. {}{}.", figure.y_title,
+        score(first), score(best->points.back().y), si(best->points.back().x), figure.x_title, best->name,
+        counted(figure.series.size(), "line"),
         seeds > 1 ? fmt::format(", each the mean over up to {} seeds with their range as a band", seeds) : "");
     if (validation) text += " The numbers beside the names are validation losses.";
     if (not_finite > 0) text += fmt::format(" {} points that are NaN or infinite cannot be drawn.", not_finite);

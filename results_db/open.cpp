@@ -36,7 +36,7 @@ std::int64_t bytes_in(const std::filesystem::path& file) {
 }
 
 void back_up(Connection& connection, std::int64_t version) {
-    const std::string backup = fmt::format("{}.backup-v{}", connection.file(), version);
+    const std::string backup = backup_of(connection.file(), version).string();
     const std::string part = backup + ".part";
     std::error_code ignored;
     std::filesystem::remove(part, ignored);
@@ -93,6 +93,17 @@ std::unique_ptr<Connection> read_connection(const std::filesystem::path& file) {
         if (error.kind() != ErrorKind::io || bytes_in(file.string() + "-wal") > 0) throw;
         return std::make_unique<Connection>(file, Connection::Mode::immutable);
     }
+}
+
+// Read-only, of this program's version or before.
+std::unique_ptr<Connection> open_of_any_age(const std::filesystem::path& file, std::span<const Migration> steps) {
+    require_ours(file);
+    if (bytes_in(file) == 0) fail_empty(file);
+    auto connection = read_connection(file);
+    const std::int64_t version = connection->integer("PRAGMA user_version");
+    if (version > steps.back().version) fail_newer(connection->file(), version, steps.back().version);
+    if (version == 0) fail_empty(file);
+    return connection;
 }
 
 }  // namespace
@@ -167,18 +178,24 @@ std::unique_ptr<Connection> open_for_writing(const std::filesystem::path& file, 
 }
 
 std::unique_ptr<Connection> open_for_reading(const std::filesystem::path& file, std::span<const Migration> steps) {
-    require_ours(file);
-    if (bytes_in(file) == 0) fail_empty(file);
-    auto connection = read_connection(file);
+    auto connection = open_of_any_age(file, steps);
     const std::int64_t version = connection->integer("PRAGMA user_version");
-    if (version > steps.back().version) fail_newer(connection->file(), version, steps.back().version);
-    if (version == 0) fail_empty(file);
     if (version < steps.back().version)
         throw Error(ErrorKind::database,
                     fmt::format("{} has the older schema version {}; this program reads {}", file.string(), version,
                                 steps.back().version),
-                    "run any sweep in that root folder: it copies the file and migrates it", "the file");
+                    fmt::format("deft db upgrade --root {} copies the file and migrates it",
+                                file.has_parent_path() ? file.parent_path().string() : "."),
+                    "the file");
     return connection;
+}
+
+std::int64_t schema_version(const std::filesystem::path& file, std::span<const Migration> steps) {
+    return open_of_any_age(file, steps)->integer("PRAGMA user_version");
+}
+
+std::filesystem::path backup_of(const std::filesystem::path& file, std::int64_t version) {
+    return fmt::format("{}.backup-v{}", file.string(), version);
 }
 
 void migrate(Connection& connection, std::span<const Migration> steps) {

@@ -2,6 +2,7 @@
 // Opening a database file: is it ours, how new is it, which journal mode suits its file system; and migrating it
 // forward.
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -22,11 +23,17 @@ bool supports_wal(long file_system_type);
 std::unique_ptr<Connection> open_for_writing(const std::filesystem::path& file,
                                              std::span<const Migration> steps = migrations());
 
-// Errors: missing (no file, or nothing in it yet), database, io.
+// Errors: missing (no file, or nothing in it yet), database (an older schema among them), io.
 std::unique_ptr<Connection> open_for_reading(const std::filesystem::path& file,
                                              std::span<const Migration> steps = migrations());
 
-// Brings the schema to the last step; an older database is first copied to <file>.backup-vN.
+// Of a file that may be older than this program. Errors: as open_for_reading.
+std::int64_t schema_version(const std::filesystem::path& file, std::span<const Migration> steps = migrations());
+
+// Where a database of an older version is copied before it is migrated: <file>.backup-vN.
+std::filesystem::path backup_of(const std::filesystem::path& file, std::int64_t version);
+
+// Brings the schema to the last step; an older database is copied first.
 void migrate(Connection& connection, std::span<const Migration> steps);
 
 std::string random_uid();

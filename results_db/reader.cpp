@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/short_hash.h"
 #include "results_db/nonfinite.h"
 #include "results_db/open.h"
 #include "results_db/point_row.h"
@@ -133,8 +134,7 @@ std::vector<Membership> members_of(Connection& connection, std::int64_t sweep_id
 [[noreturn]] void fail_ambiguous(const std::string& selector, const std::vector<TrialRow>& found) {
     std::string names;
     for (const TrialRow& trial : found)
-        names +=
-            fmt::format("{}{} ({})", names.empty() ? "" : ", ", trial_name(trial), trial.config_hash.substr(0, 12));
+        names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", trial_name(trial), short_hash(trial.config_hash));
     throw Error(ErrorKind::usage, fmt::format("'{}' may be any of {} trials: {}", selector, found.size(), names),
                 "give one of these names, or more of the hash");
 }

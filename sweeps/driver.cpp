@@ -11,10 +11,12 @@
 #include <random>
 #include <set>
 
+#include "base/counted.h"
 #include "base/files.h"
 #include "base/first_line.h"
 #include "base/json.h"
 #include "base/process.h"
+#include "base/short_hash.h"
 #include "experiments/prepare.h"
 #include "sweeps/dry_run.h"
 #include "sweeps/overview.h"
@@ -190,9 +192,9 @@ class Driver {
         } else if (signals_.interrupts() == 1 && !draining_) {
             draining_ = true;
             progress_.warning(
-                fmt::format("draining: {} running trial{} will finish, {} will not start. "
+                fmt::format("draining: {} will finish, {} will not start. "
                             "Ctrl-C again stops at once. To go on later: {}",
-                            running_.size(), running_.size() == 1 ? "" : "s", queue_.size(), options_.continue_with));
+                            counted(running_.size(), "running trial"), queue_.size(), options_.continue_with));
         }
     }
 
@@ -246,7 +248,7 @@ class Driver {
 
     // A folder may be left of a database that is gone; what stands in it is not ours to overwrite.
     void choose_folder(Running& child) const {
-        const std::string hash = points_[child.point].config_hash.substr(0, 12);
+        const std::string hash = short_hash(points_[child.point].config_hash);
         do {
             child.folder = options_.root / "runs" / fmt::format("{}.{}", hash, child.number);
         } while (fs::exists(child.folder) && ++child.number > 0);

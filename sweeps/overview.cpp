@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/json.h"
 #include "reporting/numbers.h"
 #include "sweeps/price.h"
@@ -35,8 +36,8 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
     }
     std::string selected;
     if (overview.selected != points.size()) selected = fmt::format(", {} of them asked for", overview.selected);
-    lines.push_back(fmt::format("  {} trials with {} seed{}{}; {} already done", points.size(), spec.seeds.size(),
-                                spec.seeds.size() == 1 ? "" : "s", selected, overview.done));
+    lines.push_back(fmt::format("  {} with {}{}; {} already done", counted(points.size(), "trial"),
+                                counted(spec.seeds.size(), "seed"), selected, overview.done));
 
     if (overview.done < overview.selected) {
         std::string estimate =

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/counted.h"
 #include "experiments/engine_config.h"
 #include "experiments/projection.h"
 
@@ -141,9 +142,8 @@ void require_fit(const Point& point, const std::vector<Slot>& slots) {
 }
 
 std::string describe_slots(const std::vector<Slot>& slots, int threads) {
-    const std::string count = fmt::format("{} slot{}", slots.size(), slots.size() == 1 ? "" : "s");
-    if (slots.front().device == engine::Device::cpu)
-        return fmt::format("{} of {} thread{}", count, threads, threads == 1 ? "" : "s");
+    const std::string count = counted(slots.size(), "slot");
+    if (slots.front().device == engine::Device::cpu) return fmt::format("{} of {}", count, counted(threads, "thread"));
     const std::string share = slots.front().per_gpu == 1 ? "" : fmt::format(", {} a card", slots.front().per_gpu);
     return fmt::format("{} on {}{}", count, slots.front().gpu_name, share);
 }

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/short_hash.h"
 #include "base/text_stream.h"
 #include "experiments/datasets/catalogue.h"
 #include "experiments/datasets/embedded_corpus.h"
@@ -101,7 +102,7 @@ class FileReader {
         if (found != file_.sha256)
             throw Error(ErrorKind::io,
                         fmt::format("{} has hash {}..., and {}... is expected of {}", file_.path.string(),
-                                    found.substr(0, 12), file_.sha256.substr(0, 12), file_.name),
+                                    short_hash(found), short_hash(file_.sha256), file_.name),
                         "get the file again, or name it under [data] train_files as a text of your own");
     }
 

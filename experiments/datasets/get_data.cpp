@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/files.h"
+#include "base/short_hash.h"
 #include "experiments/datasets/download.h"
 #include "experiments/datasets/file_lock.h"
 #include "experiments/datasets/find_file.h"
@@ -37,7 +38,7 @@ std::string verify(const fs::path& path, const CatalogueFile& file, const fs::pa
     if (!expected.empty() && digest.sha256 != expected)
         throw Error(ErrorKind::io,
                     fmt::format("{} has {} bytes of hash {}..., and {}... is expected of {}", path.string(),
-                                digest.bytes, digest.sha256.substr(0, 12), expected.substr(0, 12), file.path),
+                                digest.bytes, short_hash(digest.sha256), short_hash(expected), file.path),
                     fix);
     return digest.sha256;
 }

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/first_line.h"
 #include "base/sha256.h"
+#include "base/short_hash.h"
 #include "experiments/datasets/file_lock.h"
 
 namespace deft::experiments {
@@ -126,7 +127,7 @@ void require_planned(const DataConfig& data, const std::string& sha) {
     if (!data.sha256.empty() && data.sha256 != sha)
         throw Error(ErrorKind::config,
                     fmt::format("the corpus has changed since this trial was planned: hash {} where {} was planned",
-                                sha.substr(0, 12), data.sha256.substr(0, 12)),
+                                short_hash(sha), short_hash(data.sha256)),
                     "run the sweep again: it plans with the corpus as it is now");
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "reporting/figures_page.h"
 #include "reporting/history/history_table.h"
 #include "reporting/history/panel_svg.h"
@@ -13,10 +14,6 @@
 namespace deft::reporting {
 
 namespace {
-
-std::string counted(std::size_t count, const char* one, const char* many) {
-    return fmt::format("{} {}", count, count == 1 ? one : many);
-}
 
 std::string status_class(const SeriesHistory& history) {
     return history.is(Outcome::worse) ? "slower" : history.is(Outcome::better) ? "faster" : "facts";
@@ -29,7 +26,7 @@ std::string newest_text(const SeriesHistory& history) {
         fmt::format("newest {}, {}", small_seconds(newest.seconds), session_text(newest.started_ms, newest.git_sha));
     if (history.newest_ratio)
         text += fmt::format(": {:.3f}x the median of {} before", *history.newest_ratio,
-                            counted(history.series.points.size() - 1, "session", "sessions"));
+                            counted(history.series.points.size() - 1, "session"));
     return text;
 }
 

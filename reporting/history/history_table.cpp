@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/short_hash.h"
 #include "reporting/numbers.h"
 
 namespace deft::reporting {
@@ -89,7 +90,7 @@ Table environments_table(std::span<const SeriesHistory> histories) {
                      {"newest", Align::left}};
     for (const auto& [key, environment] : environments)
         table.rows.push_back({environment.one->hostname, environment.one->cpu_model,
-                              environment.one->host_fingerprint.substr(0, 12), environment.one->compiler,
+                              short_hash(environment.one->host_fingerprint), environment.one->compiler,
                               std::to_string(environment.series), std::to_string(environment.sessions.size()),
                               session_of(*environment.sessions.begin()), session_of(*environment.sessions.rbegin())});
     return table;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/counted.h"
 #include "base/median.h"
 #include "reporting/axis.h"
 #include "reporting/html_text.h"
@@ -115,8 +116,8 @@ std::string levels_svg(const Panel& panel) {
 }
 
 std::string point_title(const SessionPoint& point) {
-    return html_escaped(fmt::format("{}: {}, {} launch{}, {} to {}", session_text(point.started_ms, point.git_sha),
-                                    small_seconds(point.seconds), point.launches, point.launches == 1 ? "" : "es",
+    return html_escaped(fmt::format("{}: {}, {}, {} to {}", session_text(point.started_ms, point.git_sha),
+                                    small_seconds(point.seconds), counted(point.launches, "launch", "launches"),
                                     small_seconds(point.low), small_seconds(point.high)));
 }
 
@@ -176,8 +177,8 @@ std::string panel_svg(const SeriesHistory& history, const std::string& id) {
     return fmt::format(
                "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{}\">\n<title id=\"{}\">{}</title>\n",
                number(kWidth), number(kHeight), html_escaped(id), html_escaped(id),
-               html_escaped(fmt::format("{}, {}: {} sessions, newest {}, {}", history.series.name, history.series.where,
-                                        history.series.points.size(),
+               html_escaped(fmt::format("{}, {}: {}, newest {}, {}", history.series.name, history.series.where,
+                                        counted(history.series.points.size(), "session"),
                                         small_seconds(history.series.points.back().seconds), status_text(history)))) +
            axes_svg(panel) + levels_svg(panel) + changes_svg(panel) + points_svg(panel) + "</svg>\n";
 }

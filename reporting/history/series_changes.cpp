@@ -9,13 +9,12 @@
 #include <utility>
 
 #include "base/median.h"
+#include "base/short_hash.h"
 #include "reporting/numbers.h"
 
 namespace deft::reporting {
 
 namespace {
-
-constexpr std::size_t kShortHash = 12;
 
 bool can_be_drawn(const SessionPoint& point) {
     return point.seconds > 0 && std::isfinite(point.seconds);
@@ -89,7 +88,7 @@ std::string status_text(const SeriesHistory& history) {
 }
 
 std::string session_text(std::int64_t started_ms, const std::string& git_sha) {
-    return fmt::format("{} ({})", date(started_ms), git_sha.substr(0, kShortHash));
+    return fmt::format("{} ({})", date(started_ms), short_hash(git_sha));
 }
 
 std::string change_text(const SeriesHistory& history, const ChangePoint& change) {

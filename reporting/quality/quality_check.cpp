@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/counted.h"
 #include "base/json.h"
 #include "reporting/numbers.h"
 #include "reporting/regression/benjamini_hochberg.h"
@@ -156,7 +157,7 @@ Outcome outcome_of(const Comparison& comparison, double adjusted_p, const Qualit
 std::string needed(const std::optional<std::size_t>& more_seeds) {
     if (!more_seeds) return "no number of seeds up to a thousand would settle it";
     if (*more_seeds == 0) return "alone it would count, among so many comparisons it may be chance";
-    return fmt::format("about {} more seed{} on either side would settle it", *more_seeds, *more_seeds == 1 ? "" : "s");
+    return fmt::format("about {} on either side would settle it", counted(*more_seeds, "more seed"));
 }
 
 std::string certainty(const Comparison& comparison, Outcome outcome, double adjusted_p, const QualityRule& rule) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/json.h"
+#include "base/short_hash.h"
 #include "reporting/numbers.h"
 #include "reporting/regression/benjamini_hochberg.h"
 #include "reporting/regression/distributions.h"
@@ -15,7 +17,6 @@ namespace deft::reporting {
 namespace {
 
 constexpr std::int64_t kDayMs = 86'400'000;
-constexpr std::size_t kShortHash = 12;
 
 // Student's test of a few new values against the level they should belong to; two-sided. `level`: two values or more.
 double departure_p_value(std::span<const double> level, std::span<const double> latest) {
@@ -72,13 +73,13 @@ std::string change_words(double ratio) {
 }
 
 std::string moment(const SessionPoint& point) {
-    return fmt::format("{} (commit {})", date(point.started_ms), point.git_sha.substr(0, kShortHash));
+    return fmt::format("{} (commit {})", date(point.started_ms), short_hash(point.git_sha));
 }
 
 std::string news_text(const SeriesTrend& trend, const BenchSeries& series, double adjusted_p) {
     const std::size_t index = trend.news->index, on_level = series.points.size() - index;
-    return fmt::format("{} since {}, {} sessions on the new level; adjusted p {:.2g}", change_words(trend.ratio),
-                       moment(series.points[index]), on_level, adjusted_p);
+    return fmt::format("{} since {}, {} on the new level; adjusted p {:.2g}", change_words(trend.ratio),
+                       moment(series.points[index]), counted(on_level, "session"), adjusted_p);
 }
 
 std::string departure_text(const SeriesTrend& trend, const TrendRule& rule, double adjusted_p) {
@@ -87,8 +88,9 @@ std::string departure_text(const SeriesTrend& trend, const TrendRule& rule, doub
 }
 
 std::string quiet_text(const SeriesTrend& trend, const BenchSeries& series, const TrendRule& rule) {
-    std::string text = fmt::format("no new level in the last {} of {} sessions",
-                                   std::min(rule.alert.recent, series.points.size()), series.points.size());
+    std::string text =
+        fmt::format("no new level in the last {} of {}", std::min(rule.alert.recent, series.points.size()),
+                    counted(series.points.size(), "session"));
     if (trend.last_change)
         text += fmt::format("; {} since {}", change_words(trend.last_change->ratio()),
                             moment(series.points[trend.last_change->index]));
@@ -176,8 +178,8 @@ std::vector<TrendFinding> check_trend(std::span<const BenchSeries> all, const Tr
             finding.outcome = Outcome::broken;
             finding.text = "a time that is not positive and finite";
         } else if (values.size() < 2 * rule.change.shortest) {
-            finding.text = fmt::format("{} sessions: {} are the fewest that can show a change", values.size(),
-                                       2 * rule.change.shortest);
+            finding.text = fmt::format("{}: {} are the fewest that can show a change",
+                                       counted(values.size(), "session"), 2 * rule.change.shortest);
         } else {
             trends.push_back(series_trend(values, rule));
             judged.push_back(findings.size() - 1);

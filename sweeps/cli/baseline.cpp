@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "reporting/quality/pinned.h"
@@ -48,12 +49,12 @@ int pin(const Arguments& arguments) {
         cases = measured.size();
     }
     results_db::Writer(sweeps::database_file(arguments.root)).pin_baseline(rows);
-    print(fmt::format("Pinned baseline {}: {} case{} and {} measures of sweep {}.", arguments.name, cases,
-                      cases == 1 ? "" : "s", rows.size(), sweep_name));
+    print(fmt::format("Pinned baseline {}: {} and {} of sweep {}.", arguments.name, counted(cases, "case"),
+                      counted(rows.size(), "measure"), sweep_name));
     std::int64_t fewest = rows.front().seeds;
     for (const results_db::BaselineRow& row : rows) fewest = std::min(fewest, row.seeds);
     if (fewest < static_cast<std::int64_t>(reporting::kFewestSeeds))
-        print(fmt::format("With {} seed{} a side there is no verdict: it takes {}.", fewest, fewest == 1 ? "" : "s",
+        print(fmt::format("With {} a side there is no verdict: it takes {}.", counted(fewest, "seed"),
                           reporting::kFewestSeeds));
     return kExitOk;
 }

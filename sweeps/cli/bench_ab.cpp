@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "sweeps/cli/check_options.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/comparison_options.h"
 #include "sweeps/cli/output.h"
@@ -29,11 +28,12 @@ namespace fs = std::filesystem;
 struct AbArguments {
     std::string base, head;
     ComparisonOptions options;
-    CheckOptions outputs;
+    GateOptions gate;
 };
 
 struct AaArguments {
     ComparisonOptions options;
+    std::string root = "deft-runs";
     int rounds = 1;
 };
 
@@ -46,11 +46,11 @@ int compare_files(const AbArguments& arguments) {
         if (!fs::is_regular_file(file))
             throw Error(ErrorKind::usage, file + " is no program file",
                         "deft bench ab compares files; for revisions see deft check bench");
-    prepare_check_outputs(arguments.outputs);
+    prepare_check_outputs(arguments.gate.outputs);
     const reporting::CheckReport report = compare_and_print(
-        {fs::absolute(arguments.base), fs::absolute(arguments.head)}, {"A", "B"}, arguments.options,
+        {fs::absolute(arguments.base), fs::absolute(arguments.head)}, {"A", "B"}, arguments.options, arguments.gate,
         {fmt::format("A: {}. B: {}. The ratio is B's time over A's.", arguments.base, arguments.head)});
-    return finish_check(report, arguments.outputs);
+    return finish_check(report, arguments.gate.outputs);
 }
 
 // Identical code is no regression, whatever is measured: the answer is how much this machine makes up.
@@ -58,7 +58,7 @@ int compare_with_itself(const AaArguments& arguments) {
     const sweeps::ComparedPrograms programs{this_program(), this_program()};
     sweeps::ComparisonSettings settings = settings_of(arguments.options);
     const sweeps::KnownArms arms = sweeps::know(programs, arguments.options.patterns);
-    sweeps::ComparisonRecorder recorder(arguments.options.root);
+    sweeps::ComparisonRecorder recorder(arguments.root);
     ProgressLine line;
     std::vector<sweeps::ComparedCase> cases;
     const sweeps::ComparisonSettings first = settings;
@@ -93,7 +93,7 @@ void add_bench_ab(CLI::App& bench, Context& context) {
     files->add_option("A", ab->base, "A program file, the base")->required();
     files->add_option("B", ab->head, "Another, the head: is it slower?")->required();
     add_comparison_options(*files, ab->options);
-    add_check_options(*files, ab->outputs);
+    add_gate_options(*files, ab->gate);
     files->callback([ab, &context] { context.exit_code = compare_files(*ab); });
 
     auto aa = std::make_shared<AaArguments>();
@@ -103,6 +103,7 @@ void add_bench_ab(CLI::App& bench, Context& context) {
         ->capture_default_str()
         ->check(CLI::Range(1, 10000));
     add_comparison_options(*itself, aa->options);
+    itself->add_option("--root", aa->root, "Where results.db is")->capture_default_str();
     itself->callback([aa, &context] { context.exit_code = compare_with_itself(*aa); });
 
     auto threads = std::make_shared<int>(1);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/short_hash.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
@@ -53,7 +54,7 @@ int run(const Arguments& arguments) {
                      {"compiler", Align::left},
                      {"series"},
                      {"samples"}};
-    table.rows = {{imported.program, reporting::date(imported.measured_ms), imported.code.git_sha.substr(0, 12),
+    table.rows = {{imported.program, reporting::date(imported.measured_ms), short_hash(imported.code.git_sha),
                    imported.host.hostname, imported.code.compiler, std::to_string(imported.series),
                    std::to_string(imported.samples)}};
     add_notes(table, imported);

@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "sweeps/cli/check_options.h"
+#include "base/short_hash.h"
+#include "reporting/check_table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/comparison_options.h"
+#include "sweeps/paired_bench/findings.h"
 #include "sweeps/paired_bench/revision_build.h"
 
 namespace deft::cli {
@@ -19,51 +21,72 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kShortHash = 12;
-
 struct Arguments {
     std::string base, head;
     std::string checkout = ".";
     ComparisonOptions options;
-    CheckOptions outputs;
+    GateOptions gate;
 };
+
+const sweeps::ComparisonNames kNames{"BASE", "HEAD"};
 
 struct Revision {
     fs::path program;
     std::string hash;  // empty: the running program
     std::string name;
+    std::string broken;  // why it does not build; empty: it does
 };
 
+void narrate(const std::string& what) {
+    std::fprintf(stderr, "deft: %s\n", what.c_str());
+}
+
 Revision program_of(const fs::path& checkout, const std::string& revision, std::vector<std::string>& notes) {
-    if (revision == ".") return {fs::read_symlink("/proc/self/exe"), "", "this program"};
+    if (revision == ".") return {fs::read_symlink("/proc/self/exe"), "", "this program", ""};
     const std::string hash = sweeps::resolve_revision(checkout, revision);
     if (sweeps::has_changes(checkout) && hash == sweeps::resolve_revision(checkout, "HEAD"))
         notes.push_back(
             fmt::format("The checkout has changes that are not in {}: the commit was measured. Give . for "
                         "the program that is running.",
                         revision));
-    const fs::path program = sweeps::build_revision(checkout, hash, sweeps::build_cache(), [](const std::string& what) {
-        std::fprintf(stderr, "deft: %s\n", what.c_str());
-    });
-    return {program, hash, revision};
+    try {
+        return {sweeps::build_revision(checkout, hash, sweeps::build_cache(), narrate), hash, revision, ""};
+    } catch (const sweeps::BuildFailed& failed) {
+        narrate(failed.what());
+        return {"", hash, revision, failed.reason()};
+    }
 }
 
 std::string describe(const Revision& revision) {
-    return revision.name + (revision.hash.empty() ? "" : " (" + revision.hash.substr(0, kShortHash) + ")");
+    return revision.name + (revision.hash.empty() ? "" : " (" + short_hash(revision.hash) + ")");
+}
+
+// What CI must see although nothing was timed.
+reporting::CheckReport report_builds(const Revision& base, const Revision& head, const GateOptions& gate) {
+    std::vector<reporting::Judged> judged;
+    if (!head.broken.empty())
+        judged.push_back(sweeps::judged_build({sweeps::Side::head, head.hash, head.broken}, kNames));
+    if (!base.broken.empty())
+        judged.push_back(sweeps::judged_build({sweeps::Side::base, base.hash, base.broken}, kNames));
+    const reporting::CheckReport report = sweeps::comparison_report(judged, kNames);
+    record_and_print(report, reporting::check_table(report, report.findings.size()), judged, "{}", gate);
+    return report;
 }
 
 int check_bench(const Arguments& arguments) {
-    prepare_check_outputs(arguments.outputs);
+    prepare_check_outputs(arguments.gate.outputs);
     const bool needs_checkout = arguments.base != "." || arguments.head != ".";
     const fs::path checkout = needs_checkout ? sweeps::checkout_of(arguments.checkout) : fs::path();
     std::vector<std::string> notes;
     const Revision base = program_of(checkout, arguments.base, notes),
                    head = program_of(checkout, arguments.head, notes);
+    if (!base.broken.empty() || !head.broken.empty())
+        return finish_check(report_builds(base, head, arguments.gate), arguments.gate.outputs);
     notes.push_back(
         fmt::format("BASE: {}. HEAD: {}. The ratio is HEAD's time over BASE's.", describe(base), describe(head)));
-    const reporting::CheckReport report = compare_and_print({base.program, head.program}, {"BASE", "HEAD"},
-                                                            arguments.options, notes, base.hash, head.hash);
-    return finish_check(report, arguments.outputs);
+    const reporting::CheckReport report = compare_and_print({base.program, head.program}, kNames, arguments.options,
+                                                            arguments.gate, notes, base.hash, head.hash);
+    return finish_check(report, arguments.gate.outputs);
 }
 
 }  // namespace
@@ -72,13 +95,14 @@ void add_check(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("check", "Gates for continuous integration");
     command->require_subcommand(1);
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* bench = command->add_subcommand(
-        "bench", "Is HEAD slower than BASE? 0 no, 3 yes, 1 HEAD is broken, 4 unclear (--strict), 5 nothing measured");
+    CLI::App* bench = command->add_subcommand("bench",
+                                              "Is HEAD slower than BASE? 0 no, 3 yes, 1 HEAD is broken or does not "
+                                              "build, 4 unclear (--strict), 5 nothing measured");
     bench->add_option("BASE", arguments->base, "A git revision; . is the running program")->required();
     bench->add_option("HEAD", arguments->head, "Another")->required();
     bench->add_option("--checkout", arguments->checkout, "A checkout that knows both")->capture_default_str();
     add_comparison_options(*bench, arguments->options);
-    add_check_options(*bench, arguments->outputs);
+    add_gate_options(*bench, arguments->gate);
     bench->callback([arguments, &context] { context.exit_code = check_bench(*arguments); });
     add_check_quality(*command, context);
     add_check_trend(*command, context);

@@ -35,6 +35,7 @@ void add_check(CLI::App& app, Context& context);
 void add_check_quality(CLI::App& check, Context& context);  // deft check quality
 void add_check_trend(CLI::App& check, Context& context);    // deft check trend
 void add_baseline(CLI::App& app, Context& context);
+void add_db(CLI::App& app, Context& context);
 void add_tune(CLI::App& app, Context& context);
 void add_profile(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);

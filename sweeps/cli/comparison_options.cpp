@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <optional>
 #include <random>
 
+#include "base/json.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/progress_line.h"
 #include "sweeps/paired_bench/findings.h"
@@ -28,7 +31,6 @@ void add_comparison_options(CLI::App& command, ComparisonOptions& options) {
         ->capture_default_str()
         ->check(CLI::Range(0.001, 10.0));
     command.add_option("--seed", options.seed, "Of the order within pairs; drawn and printed without");
-    command.add_option("--root", options.root, "Where results.db is")->capture_default_str();
 }
 
 sweeps::ComparisonSettings settings_of(const ComparisonOptions& options) {
@@ -42,23 +44,33 @@ sweeps::ComparisonSettings settings_of(const ComparisonOptions& options) {
 }
 
 reporting::CheckReport compare_and_print(const sweeps::ComparedPrograms& programs, const sweeps::ComparisonNames& names,
-                      const ComparisonOptions& options, const std::vector<std::string>& notes,
-                      const std::string& base_sha, const std::string& head_sha) {
+                                         const ComparisonOptions& options, const GateOptions& gate,
+                                         const std::vector<std::string>& notes, const std::string& base_sha,
+                                         const std::string& head_sha) {
     const sweeps::ComparisonSettings settings = settings_of(options);
     sweeps::KnownArms arms = sweeps::know(programs, options.patterns);
     if (!base_sha.empty()) arms.base.git_sha = base_sha;
     if (!head_sha.empty()) arms.head.git_sha = head_sha;
-    sweeps::ComparisonRecorder recorder(options.root);  // before anything is timed: it may be locked
+    std::optional<sweeps::ComparisonRecorder> recorder;
+    if (!gate.dry_run) recorder.emplace(gate.root);  // before anything is timed: it may be locked
     ProgressLine line;
     const std::vector<sweeps::ComparedCase> cases = sweeps::compare(
         programs, arms.cases, settings, [&](const std::string& what, double done) { line.show(what, done); });
     line.clear();
-    recorder.record(cases, arms, settings);
+    const reporting::CheckReport report = sweeps::findings_of(cases, names, settings);
+    if (recorder) {
+        recorder->record(cases, arms, settings);
+        record_verdicts(recorder->writer(), sweeps::judged_findings(report, cases, arms),
+                        canonical_json(sweeps::settings_json(settings)));
+    }
     reporting::Table table = sweeps::comparison_table(cases, names, settings);
     table.notes.insert(table.notes.end(), notes.begin(), notes.end());
-    print(reporting::render_terminal(table, output_width()));
-    print(fmt::format("samples: {}", recorder.file().string()));
-    return sweeps::findings_of(cases, names, settings);
+    print_check(report, table, gate);
+    if (gate.json)
+        for (const std::string& note : notes) std::fprintf(stderr, "deft: %s\n", note.c_str());
+    else if (recorder)
+        print(fmt::format("samples: {}", recorder->file().string()));
+    return report;
 }
 
 }  // namespace deft::cli

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reporting/check_report.h"
+#include "sweeps/cli/gate_options.h"
 #include "sweeps/paired_bench/compare.h"
 #include "sweeps/paired_bench/comparison_table.h"
 
@@ -19,16 +20,17 @@ struct ComparisonOptions {
     std::size_t launches = 3;
     double margin = 0.02;
     std::uint64_t seed = 0;  // 0: drawn
-    std::string root = "deft-runs";
 };
 
 void add_comparison_options(CLI::App& command, ComparisonOptions& options);
 
 sweeps::ComparisonSettings settings_of(const ComparisonOptions& options);
 
-// Measures, stores the samples, prints the table with `notes` below it; returns what was found.
+// Measures, stores samples and verdicts unless this is a dry run, prints the table with `notes` below it, or JSON with
+// the notes on standard error; returns what was found.
 reporting::CheckReport compare_and_print(const sweeps::ComparedPrograms& programs, const sweeps::ComparisonNames& names,
-                      const ComparisonOptions& options, const std::vector<std::string>& notes = {},
-                      const std::string& base_sha = {}, const std::string& head_sha = {});
+                                         const ComparisonOptions& options, const GateOptions& gate,
+                                         const std::vector<std::string>& notes = {}, const std::string& base_sha = {},
+                                         const std::string& head_sha = {});
 
 }  // namespace deft::cli

@@ -51,6 +51,7 @@ int run(int argc, char** argv) {
     deft::cli::add_profile(app, context);
     deft::cli::add_check(app, context);
     deft::cli::add_baseline(app, context);
+    deft::cli::add_db(app, context);
     deft::cli::add_tune(app, context);
     deft::cli::add_doctor(app, context);
     deft::cli::add_debug_state(app, context);

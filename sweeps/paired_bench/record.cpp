@@ -1,6 +1,5 @@
 #include "sweeps/paired_bench/record.h"
 
-
 #include "base/files.h"
 #include "base/json.h"
 #include "base/stopwatch.h"
@@ -13,18 +12,6 @@ namespace deft::sweeps {
 namespace {
 
 namespace fs = std::filesystem;
-
-Json settings_json(const ComparisonSettings& settings, const char* phase) {
-    return {{"phase", phase},
-            {"threads", settings.threads},
-            {"seed", settings.seed},
-            {"launches", settings.launches},
-            {"sample_seconds", settings.sample_seconds},
-            {"margin", settings.rule.margin},
-            {"alpha", settings.rule.alpha},
-            {"looks", settings.rule.looks},
-            {"false_discovery_rate", settings.false_discovery_rate}};
-}
 
 void add_arms(const ComparedCase& one, const Measurement& measurement, int threads, std::int64_t base_id,
               std::int64_t head_id, std::vector<results_db::BenchSamples>& results) {
@@ -47,6 +34,13 @@ void add_arms(const ComparedCase& one, const Measurement& measurement, int threa
 
 }  // namespace
 
+Json settings_json(const ComparisonSettings& settings) {
+    return {{"threads", settings.threads},    {"seed", settings.seed},
+            {"launches", settings.launches},  {"sample_seconds", settings.sample_seconds},
+            {"margin", settings.rule.margin}, {"alpha", settings.rule.alpha},
+            {"looks", settings.rule.looks},   {"false_discovery_rate", settings.false_discovery_rate}};
+}
+
 ComparisonRecorder::ComparisonRecorder(const fs::path& root)
     : file_(database_in(root)), writer_(file_), started_ms_(now_ms()) {}
 
@@ -60,7 +54,9 @@ void ComparisonRecorder::record(std::span<const ComparedCase> cases, const Known
     session.ended_ms = now_ms();
     session.env_json = canonical_json(Json{{"load", load_average()}, {"processors", processors_for(settings.threads)}});
     for (const bool again : {false, true}) {
-        session.settings_json = canonical_json(settings_json(settings, again ? "confirmation" : "first"));
+        Json of_phase = settings_json(settings);
+        of_phase["phase"] = again ? "confirmation" : "first";
+        session.settings_json = canonical_json(of_phase);
         session.results.clear();
         for (const ComparedCase& one : cases)
             if (!again || one.again)

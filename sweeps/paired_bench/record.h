@@ -5,10 +5,14 @@
 #include <filesystem>
 #include <span>
 
+#include "base/json_fwd.h"
 #include "results_db/store.h"
 #include "sweeps/paired_bench/compare.h"
 
 namespace deft::sweeps {
+
+// The rule, and how it was measured.
+Json settings_json(const ComparisonSettings& settings);
 
 class ComparisonRecorder {
  public:
@@ -16,6 +20,7 @@ class ComparisonRecorder {
     explicit ComparisonRecorder(const std::filesystem::path& root);
 
     const std::filesystem::path& file() const { return file_; }
+    results_db::Writer& writer() { return writer_; }
     // The first measurements as one session, the second ones as another.
     void record(std::span<const ComparedCase> cases, const KnownArms& arms, const ComparisonSettings& settings);
 

@@ -44,10 +44,34 @@ std::string last_lines(const std::string& text, std::size_t most) {
     return fmt::format("{}", fmt::join(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(), ""));
 }
 
-// Runs one step of a build, whatever it says into the log.
-void run_step(const std::vector<std::string>& argv, const fs::path& log, const std::string& hash) {
-    constexpr int kGraceMs = 2000, kPollMs = 200;
+std::string last_words(const fs::path& log) {
     constexpr std::size_t kShownLines = 15;
+    return last_lines(read_file(log), kShownLines);
+}
+
+std::string without(std::string text, const std::string& part) {
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at))
+        text.erase(at, part.size());
+    return text;
+}
+
+// The first line that tells of an error; without one, the last that is not blank. Paths as in the source.
+std::string reason_in(const fs::path& log, const fs::path& source) {
+    constexpr std::size_t kWidth = 300;
+    std::string reason = "it said nothing";
+    std::istringstream in(read_file(log));
+    for (std::string line; std::getline(in, line);) {
+        if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+        reason = cut_to_width(printable(without(line, source.string() + "/")), kWidth);
+        for (const char* word : {"error:", "Error:", "ERROR:", "CMake Error"})
+            if (line.find(word) != std::string::npos) return reason;
+    }
+    return reason;
+}
+
+// Runs one step of a build, whatever it says into the log. False where it fails.
+bool run_step(const std::vector<std::string>& argv, const fs::path& log, const std::string& hash) {
+    constexpr int kGraceMs = 2000, kPollMs = 200;
     const SignalWatch signals;
     const pid_t pid = start_process(argv, log);
     const results_db::ProcessIdentity process = identify(pid);
@@ -60,12 +84,19 @@ void run_step(const std::vector<std::string>& argv, const fs::path& log, const s
         }
         signals.sleep_ms(kPollMs);
     }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
-    throw Error(ErrorKind::io, fmt::format("{} does not build:{}", hash, last_lines(read_file(log), kShownLines)),
-                fmt::format("see {}; compare with a commit that builds here", log.string()));
+    if (WIFSIGNALED(status))  // the commit may be sound
+        throw Error(ErrorKind::io,
+                    fmt::format("signal {} ended {} while building {}", WTERMSIG(status), argv.front(), hash),
+                    "the same command goes on where it was");
+    return WEXITSTATUS(status) == 0;
 }
 
 }  // namespace
+
+BuildFailed::BuildFailed(const std::string& hash, const fs::path& source, const fs::path& log)
+    : Error(ErrorKind::io, fmt::format("{} does not build:{}", hash, last_words(log)),
+            fmt::format("see {}; compare with a commit that builds here", log.string())),
+      reason_(reason_in(log, source)) {}
 
 fs::path build_cache() {
     const char* cache = std::getenv("XDG_CACHE_HOME");
@@ -100,7 +131,7 @@ bool has_changes(const fs::path& checkout) {
 fs::path build_revision(const fs::path& checkout, const std::string& hash, const fs::path& cache,
                         const std::function<void(const std::string&)>& narrate) {
     const fs::path folder = cache / hash, source = folder / "source", build = folder / "build", log = folder / "log";
-    const fs::path program = build / "deft", done = folder / "done";
+    const fs::path program = build / "deft", done = folder / "done", checked_out = folder / "checked_out";
     make_folder(folder);
     const Descriptor lock(::open((folder / "lock").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
     if (lock.number() < 0 || ::flock(lock.number(), LOCK_EX) != 0)
@@ -108,13 +139,18 @@ fs::path build_revision(const fs::path& checkout, const std::string& hash, const
     if (fs::exists(done) && fs::exists(program)) return program;
     narrate(fmt::format("building {}; this is done once", hash));
     fs::remove(log);
-    if (!fs::exists(source / "CMakeLists.txt"))  // a worktree that was removed by hand is still registered: --force
-        run_step(git(checkout, {"worktree", "add", "--force", "--detach", source.string(), hash}), log, hash);
-    run_step({"cmake", "-S", source.string(), "-B", build.string(), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-              "-DDEFT_TESTS=OFF"},
-             log, hash);
-    run_step({"cmake", "--build", build.string(), "--target", "deft"}, log, hash);
-    if (!fs::exists(program)) throw Error(ErrorKind::io, fmt::format("building {} made no {}", hash, program.string()));
+    if (!fs::exists(checked_out)) {
+        fs::remove_all(source);  // half of it, where a checkout was interrupted; git still knows it: --force
+        if (!run_step(git(checkout, {"worktree", "add", "--force", "--detach", source.string(), hash}), log, hash))
+            throw Error(ErrorKind::io, fmt::format("{} cannot be checked out:{}", hash, last_words(log)),
+                        fmt::format("see {}; is there space?", log.string()));
+        write_file_atomically(checked_out, "");
+    }
+    const bool built = run_step({"cmake", "-S", source.string(), "-B", build.string(), "-G", "Ninja",
+                                 "-DCMAKE_BUILD_TYPE=Release", "-DDEFT_TESTS=OFF"},
+                                log, hash) &&
+                       run_step({"cmake", "--build", build.string(), "--target", "deft"}, log, hash);
+    if (!built || !fs::exists(program)) throw BuildFailed(hash, source, log);
     write_file_atomically(done, "");
     return program;
 }

@@ -289,7 +289,11 @@ TEST_CASE("an older database is copied and migrated") {
     { const OneAttempt one(file); }
     std::vector<Migration> steps(migrations().begin(), migrations().end());
     steps.push_back({kNewest + 1, "notes", "CREATE TABLE note (text TEXT NOT NULL) STRICT"});
-    check_fails([&] { open_for_reading(file, steps); }, ErrorKind::database, fmt::format("older schema version {}", kNewest));
+    check_fails([&] { open_for_reading(file, steps); }, ErrorKind::database,
+                fmt::format("older schema version {}", kNewest));
+    check_fails([&] { open_for_reading(file, steps); }, ErrorKind::database,
+                fmt::format("deft db upgrade --root {}", folder.path().string()));
+    CHECK(schema_version(file, steps) == kNewest);
     {
         const auto connection = open_for_writing(file, steps);
         CHECK(connection->integer("PRAGMA user_version") == kNewest + 1);
@@ -298,7 +302,7 @@ TEST_CASE("an older database is copied and migrated") {
         CHECK(connection->integer("SELECT count(*) FROM migration") == kNewest + 1);
         CHECK(connection->integer("PRAGMA foreign_keys") == 1);
     }
-    const std::filesystem::path backup = file.string() + fmt::format(".backup-v{}", kNewest);
+    const std::filesystem::path backup = backup_of(file, kNewest);
     CHECK(Reader(backup).sweep("quick").trials.size() == 1);
     CHECK_FALSE(std::filesystem::exists(backup.string() + ".part"));
     // To the program of the older version it is now a newer file.

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdlib>
 
+#include "base/json.h"
 #include "base/process.h"
 #include "results_db/store.h"
 #include "tests/sweeps/program.h"
@@ -55,6 +57,54 @@ Ran compare(const TinySweep& sweep, const Script& base, const Script& head, std:
     return sweep.deft("bench", words);
 }
 
+// Commits whose "building" copies a script, tagged with what they are.
+struct Repository {
+    Repository() {
+        sweep.folder.write(
+            "checkout/CMakeLists.txt",
+            "cmake_minimum_required(VERSION 3.16)\nproject(tiny NONE)\n"
+            "add_custom_target(deft COMMAND sh -n ${CMAKE_SOURCE_DIR}/program COMMAND ${CMAKE_COMMAND} -E copy"
+            " ${CMAKE_SOURCE_DIR}/program ${CMAKE_BINARY_DIR}/deft)\n");
+        git({"init", "-q"});
+        Script slow;
+        slow.seconds = "0.0022";
+        commit({}, "", "fast");
+        commit(slow, "", "slow");
+        commit(slow, "if then\n", "broken");
+        git({"rm", "-q", "CMakeLists.txt"});
+        git({"commit", "-q", "-m", "empty"});
+        git({"tag", "empty"});
+        git({"reset", "-q", "--hard", "broken"});
+    }
+
+    std::filesystem::path checkout() const { return sweep.folder.path / "checkout"; }
+    std::filesystem::path cache() const { return sweep.folder.path / "cache"; }
+
+    void git(std::vector<std::string> words) const {
+        std::vector<std::string> argv = {
+            "git", "-C", checkout(), "-c", "user.name=t", "-c", "user.email=t@example.org"};
+        argv.insert(argv.end(), words.begin(), words.end());
+        REQUIRE(run_process(argv).exit_code == 0);
+    }
+    void commit(const Script& script, const std::string& after, const char* tag) const {
+        std::filesystem::permissions(sweep.folder.write("checkout/program", script.text() + after),
+                                     std::filesystem::perms::owner_all);
+        git({"add", "-A"});
+        git({"commit", "-q", "-m", tag});
+        git({"tag", tag});
+    }
+    Ran check(const std::string& base, const std::string& head, const std::vector<std::string>& more = {}) const {
+        std::vector<std::string> words = {"bench", base, head, "--checkout", checkout(), "--root", root_of(sweep)};
+        words.insert(words.end(), more.begin(), more.end());
+        return sweep.deft("check", words, [this] {
+            ::setenv("XDG_CACHE_HOME", cache().c_str(), 1);
+            ::unsetenv("GITHUB_STEP_SUMMARY");
+        });
+    }
+
+    TinySweep sweep{""};
+};
+
 }  // namespace
 
 TEST_CASE("a program ten percent slower is worse, one as fast the same, one faster better", "[paired_bench]") {
@@ -100,6 +150,48 @@ TEST_CASE("what stays unclear, or is not confirmed, is no regression unless that
     const Ran unconfirmed = compare(sweep, {}, once, {"--strict"});
     CHECK(unconfirmed.exit_code == 4);
     CHECK_THAT(unconfirmed.out, ContainsSubstring("a second one did not confirm it"));
+}
+
+TEST_CASE("a comparison as JSON, with its verdicts stored beside their limits unless it is a dry run",
+          "[paired_bench]") {
+    const TinySweep sweep("");
+    Script slow;
+    slow.seconds = "0.0022";
+    const Ran dry = compare(sweep, {}, slow, {"--dry-run"});
+    CHECK(dry.exit_code == kExitWorse);
+    CHECK(!std::filesystem::exists(root_of(sweep)));
+    const Ran ran = compare(sweep, {}, slow, {"--json", "--margin", "0.05"});
+    CHECK(ran.exit_code == kExitWorse);
+    const Json json = Json::parse(ran.out);  // nothing else on standard output
+    CHECK(json.at("schema") == "deft-check/1");
+    CHECK(json.at("exit_code") == kExitWorse);
+    REQUIRE(json.at("findings").size() == 2);
+    CHECK(json.at("findings").at(0).at("outcome") == "worse");
+    CHECK(json.at("findings").at(0).at("where") == "hot");
+    CHECK_THAT(ran.err, ContainsSubstring("The ratio is B's time over A's"));
+
+    const auto verdicts = results_db::Reader(root_of(sweep) + "/results.db").verdicts();
+    REQUIRE(verdicts.size() == 2);
+    for (const results_db::VerdictRow& verdict : verdicts) {
+        CHECK(verdict.check_uid == verdicts[0].check_uid);
+        CHECK(verdict.kind == "bench");
+        CHECK(verdict.result == "worse");
+        CHECK(*verdict.effect == Approx(std::log(1.1)));
+        CHECK(*verdict.limit == Approx(std::log(1.05)));
+        CHECK(*verdict.adjusted_p < 0.05);
+        CHECK(*verdict.p_value <= *verdict.adjusted_p);
+        CHECK(Json::parse(verdict.rule_json).at("margin") == 0.05);
+        CHECK(Json::parse(verdict.subject_json).at("case") == "tiny/1");
+        CHECK(Json::parse(verdict.subject_json).at("head").at("git_sha") == "abc");
+    }
+    Script wrong;
+    wrong.prepare = R"({"wrong":"y[3] is 7, not 8"})";
+    CHECK(compare(sweep, {}, wrong).exit_code == kExitFailed);
+    const auto more = results_db::Reader(root_of(sweep) + "/results.db").verdicts();
+    REQUIRE(more.size() == 4);
+    CHECK(more[3].result == "broken");
+    CHECK(more[3].check_uid != more[0].check_uid);
+    CHECK_FALSE(more[3].effect.has_value());
 }
 
 TEST_CASE("wrong output and a crash are verdicts of their own", "[paired_bench]") {
@@ -175,52 +267,74 @@ TEST_CASE("this program beside itself", "[paired_bench]") {
 }
 
 TEST_CASE("deft check bench builds two commits once and compares them", "[paired_bench]") {
-    const TinySweep sweep("");
-    const std::filesystem::path checkout = sweep.folder.path / "checkout", cache = sweep.folder.path / "cache";
-    // "Building" copies a script.
-    sweep.folder.write(
-        "checkout/CMakeLists.txt",
-        "cmake_minimum_required(VERSION 3.16)\nproject(tiny NONE)\n"
-        "add_custom_target(deft COMMAND sh -n ${CMAKE_SOURCE_DIR}/program COMMAND ${CMAKE_COMMAND} -E copy"
-        " ${CMAKE_SOURCE_DIR}/program ${CMAKE_BINARY_DIR}/deft)\n");
-    const auto git = [&](std::vector<std::string> words) {
-        std::vector<std::string> argv = {"git", "-C", checkout, "-c", "user.name=t", "-c", "user.email=t@example.org"};
-        argv.insert(argv.end(), words.begin(), words.end());
-        REQUIRE(run_process(argv).exit_code == 0);
-    };
-    const auto commit = [&](const Script& script, const std::string& after, const char* tag) {
-        std::filesystem::permissions(sweep.folder.write("checkout/program", script.text() + after),
-                                     std::filesystem::perms::owner_all);
-        git({"add", "-A"});
-        git({"commit", "-q", "-m", tag});
-        git({"tag", tag});
-    };
-    git({"init", "-q"});
-    Script slow;
-    slow.seconds = "0.0022";
-    commit({}, "", "fast");
-    commit(slow, "", "slow");
-    commit(slow, "if then\n", "broken");
-    const auto check = [&](const std::string& base, const std::string& head) {
-        return sweep.deft("check", {"bench", base, head, "--checkout", checkout, "--root", root_of(sweep)},
-                          [&] { ::setenv("XDG_CACHE_HOME", cache.c_str(), 1); });
-    };
-    const Ran worse = check("fast", "slow");
+    const Repository repository;
+    const Ran worse = repository.check("fast", "slow");
     CHECK(worse.exit_code == 3);
     CHECK_THAT(worse.out, ContainsSubstring("HEAD is 1.100x slower than BASE"));
     CHECK_THAT(worse.err, ContainsSubstring("building"));
-    const Ran again = check("slow", "fast");
+    const Ran again = repository.check("slow", "fast");
     CHECK(again.exit_code == kExitOk);
     CHECK(again.err.find("building") == std::string::npos);
-    const Ran broken = check("fast", "broken");
-    CHECK(broken.exit_code == kExitFailed);
-    CHECK_THAT(broken.err, ContainsSubstring("does not build") && ContainsSubstring("yntax error"));
-    sweep.folder.write("checkout/program", "changed");
-    CHECK_THAT(check("slow", "slow").out, !ContainsSubstring("has changes"));
-    git({"reset", "-q", "--hard", "slow"});
-    sweep.folder.write("checkout/program", "changed");
-    CHECK_THAT(check("fast", "HEAD").out, ContainsSubstring("has changes that are not in HEAD"));
-    const Ran unknown = check("fast", "no-such-branch");
+    repository.sweep.folder.write("checkout/program", "changed");
+    CHECK_THAT(repository.check("slow", "slow").out, !ContainsSubstring("has changes"));
+    repository.git({"reset", "-q", "--hard", "slow"});
+    repository.sweep.folder.write("checkout/program", "changed");
+    CHECK_THAT(repository.check("fast", "HEAD").out, ContainsSubstring("has changes that are not in HEAD"));
+    const Ran unknown = repository.check("fast", "no-such-branch");
     CHECK(unknown.exit_code == kExitUsage);
     CHECK_THAT(unknown.err, ContainsSubstring("no-such-branch names no commit"));
+}
+
+TEST_CASE("a commit that does not build is a finding, written wherever findings are", "[paired_bench]") {
+    const Repository repository;
+    const std::filesystem::path out = repository.sweep.folder.path / "out-of-check";
+    const std::vector<std::string> outputs = {"--github",       "--junit",    out / "junit.xml", "--bmf",
+                                              out / "bmf.json", "--markdown", out / "table.md"};
+    const auto verdicts = [&] { return results_db::Reader(root_of(repository.sweep) + "/results.db").verdicts(); };
+    SECTION("HEAD: broken, as a crash is") {
+        const Ran broken = repository.check("fast", "broken", outputs);
+        CHECK(broken.exit_code == kExitFailed);
+        CHECK_THAT(broken.out, ContainsSubstring("1 broken") && ContainsSubstring("build of HEAD"));
+        CHECK_THAT(broken.err, ContainsSubstring("does not build") && ContainsSubstring("yntax error") &&
+                                   ContainsSubstring("::error title=broken%3A build of HEAD::HEAD, commit "));
+        CHECK_THAT(read_file(out / "junit.xml"),
+                   ContainsSubstring("errors=\"1\"") && ContainsSubstring("<error message=\"HEAD, commit "));
+        CHECK_THAT(read_file(out / "table.md"), ContainsSubstring("yntax error"));
+        CHECK(Json::parse(read_file(out / "bmf.json")).empty());  // no number there
+        REQUIRE(verdicts().size() == 1);
+        CHECK(verdicts()[0].result == "broken");
+        CHECK_THAT(verdicts()[0].text,
+                   ContainsSubstring("does not build: program: ") && ContainsSubstring("yntax error"));
+        const Ran json = repository.check("fast", "broken", {"--json", "--dry-run"});
+        CHECK(json.exit_code == kExitFailed);
+        CHECK(Json::parse(json.out).at("findings").at(0).at("outcome") == "broken");
+        CHECK(verdicts().size() == 1);
+    }
+    SECTION("BASE: nothing is measured") {
+        const Ran nothing = repository.check("broken", "fast", outputs);
+        CHECK(nothing.exit_code == kExitNothing);
+        CHECK_THAT(nothing.err, ContainsSubstring("::warning title=missing%3A build of BASE::BASE, commit "));
+        CHECK_THAT(read_file(out / "junit.xml"),
+                   ContainsSubstring("skipped=\"1\"") && ContainsSubstring("leaves nothing to compare with"));
+        REQUIRE(verdicts().size() == 1);
+        CHECK(verdicts()[0].result == "missing");
+        CHECK(repository.check("broken", ".", {"--dry-run"}).exit_code == kExitNothing);
+    }
+    SECTION("both: HEAD's is the graver") {
+        const Ran both = repository.check("broken", "empty");
+        CHECK(both.exit_code == kExitFailed);
+        CHECK_THAT(both.out, ContainsSubstring("1 broken, 1 missing") && ContainsSubstring("CMakeLists.txt"));
+        CHECK(repository.check("broken", "empty").exit_code == kExitFailed);  // what is half done is no obstacle
+    }
+}
+
+TEST_CASE("a checkout that was interrupted is no broken commit", "[paired_bench]") {
+    const Repository repository;
+    REQUIRE(repository.check("fast", "slow").exit_code == kExitWorse);
+    for (const auto& commit : std::filesystem::directory_iterator(repository.cache() / "deft" / "builds")) {
+        std::filesystem::remove(commit.path() / "done");
+        std::filesystem::remove(commit.path() / "checked_out");
+        std::filesystem::remove(commit.path() / "source" / "program");
+    }
+    CHECK(repository.check("fast", "slow").exit_code == kExitWorse);
 }
