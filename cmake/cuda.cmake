@@ -15,7 +15,8 @@ set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 find_package(CUDAToolkit 12 REQUIRED)
 
-file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu)
+file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu
+    ${PROJECT_SOURCE_DIR}/kernels/bench/cuda/*.cu)
 add_library(kernels_cuda STATIC ${cuda_sources})
 target_include_directories(kernels_cuda PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_options(kernels_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)

@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "engine/bench/cases.h"
-#include "kernels/bench/op_benches.h"
 
 namespace deft::sweeps {
 
@@ -14,9 +13,10 @@ constexpr std::uint64_t kSeed = 1;  // of the inputs
 
 }  // namespace
 
-std::vector<kernels::BenchCase> bench_cases() {
-    std::vector<kernels::BenchCase> cases = kernels::op_benches(kSeed);
-    std::ranges::move(engine::engine_benches(kSeed), std::back_inserter(cases));
+std::vector<kernels::BenchCase> bench_cases(kernels::BenchBackends backends) {
+    std::vector<kernels::BenchCase> cases = kernels::op_benches(kSeed, backends);
+    if (backends != kernels::BenchBackends::cuda)
+        std::ranges::move(engine::engine_benches(kSeed), std::back_inserter(cases));
     return cases;
 }
 

@@ -76,7 +76,7 @@ results_db::Code code_of_file(const Json& context, const std::string& program, c
     return code;
 }
 
-// "gather_rows/16/128/cpu/hot/real_time" as `deft bench run` names the series; nothing for other names.
+// "gather_rows/16/128/cpu/hot/real_time", or ".../cuda-f32/rotating/manual_time", as `deft bench run` names the series; nothing for other names.
 std::optional<results_db::BenchSamples> our_series(const std::string& name, const Json& context) {
     std::string rest = name;
     const auto take_last = [&] {
@@ -86,12 +86,13 @@ std::optional<results_db::BenchSamples> our_series(const std::string& name, cons
         return part;
     };
     std::string caches = take_last();
-    if (caches == "real_time") caches = take_last();
+    if (caches == "real_time" || caches == "manual_time") caches = take_last();
     const std::string backend = take_last(), threads_text = text_of(context, "deft_threads");
     int threads = 0;
     std::from_chars(threads_text.data(), threads_text.data() + threads_text.size(), threads);
-    if ((caches != "hot" && caches != "cold") || backend.empty() || threads < 1) return std::nullopt;
-    return bench_series(rest, backend, caches == "hot" ? kernels::CacheState::hot : kernels::CacheState::cold, threads);
+    const std::optional<kernels::CacheState> state = kernels::cache_state(caches);
+    if (!state || backend.empty() || threads < 1) return std::nullopt;
+    return bench_series(rest, backend, *state, threads);
 }
 
 results_db::BenchSamples foreign_series(const ImportedBenchmark& benchmark, const std::string& program) {

@@ -18,12 +18,23 @@ namespace {
 namespace fs = std::filesystem;
 
 Json peaks_json(const kernels::Peaks& peaks) {
-    return {{"avx2_flops", peaks.fma.avx2_flops},
+    Json json = {{"avx2_flops", peaks.fma.avx2_flops},
             {"avx512_flops", peaks.fma.avx512_flops},
             {"memory_read", peaks.memory.read},
             {"memory_copy", peaks.memory.copy},
             {"memory_update", peaks.memory.update},
             {"cached_read", peaks.memory.cached_read}};
+    if (const auto& device = peaks.device)
+        json["cuda"] = {{"device", device->device},
+                        {"f32_flops", device->f32_flops},
+                        {"bf16_flops", device->bf16_flops},
+                        {"memory_read", device->read},
+                        {"memory_copy", device->copy},
+                        {"cached_read", device->cached_read},
+                        {"cache_bytes", device->cache_bytes},
+                        {"nothing_seconds", device->nothing_seconds},
+                        {"empty_kernel_seconds", device->empty_kernel_seconds}};
+    return json;
 }
 
 results_db::BenchSamples samples_of(const kernels::BenchResult& row, int threads, std::int64_t code_id) {
@@ -49,9 +60,9 @@ results_db::BenchSamples bench_series(const std::string& name, const std::string
     const std::size_t slash = name.find('/');
     samples.kernel = name.substr(0, slash);
     samples.impl = backend;
-    samples.params_json = canonical_json(Json{{"case", slash == std::string::npos ? "" : name.substr(slash + 1)},
-                                              {"caches", to_string(state)},
-                                              {"threads", threads}});
+    Json params = {{"case", slash == std::string::npos ? "" : name.substr(slash + 1)}, {"caches", to_string(state)}};
+    if (backend != kernels::kCudaF32 && backend != kernels::kCudaBf16) params["threads"] = threads;
+    samples.params_json = canonical_json(params);
     return samples;
 }
 

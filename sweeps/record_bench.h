@@ -33,7 +33,8 @@ class BenchRecorder {
     std::int64_t started_ms_;
 };
 
-// The series that times of a case belong to, without its code and times.
+// The series that times of a case belong to, without its code and times. Threads are the CPU's, and begin no other
+// series of a GPU.
 results_db::BenchSamples bench_series(const std::string& name, const std::string& backend, kernels::CacheState state,
                                       int threads);
 // The load of the last minute; negative where the system does not say.

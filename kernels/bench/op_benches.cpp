@@ -1,11 +1,11 @@
 #include "kernels/bench/op_benches.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <span>
 
+#include "kernels/bench/cuda/device_bench.h"
 #include "kernels/bench/peak_memory.h"
+#include "kernels/bench/ring_copies.h"
 #include "kernels/cases/all.h"
 #include "kernels/cases/run.h"
 
@@ -56,53 +56,56 @@ double footprint_of(const OpCase& op) {
 }
 
 PreparedBench prepare(OpCase op, int threads) {
-    constexpr double kMostCopies = 4096;
     PreparedBench prepared;
     prepared.flops = op.flops;
     prepared.bytes = op.bytes;
     prepared.footprint = footprint_of(op);
     prepared.wrong = cases::disagreement(op, cases::run_cpu(op, threads));
-    const double copies =
-        std::ceil(3 * static_cast<double>(last_level_cache_bytes()) / std::max(1.0, prepared.footprint)) + 1;
-    const auto ring =
-        std::make_shared<ArgumentRing>(std::move(op), threads, static_cast<std::size_t>(std::min(copies, kMostCopies)));
+    const std::size_t copies = ring_copies(prepared.footprint, static_cast<double>(last_level_cache_bytes()));
+    const auto ring = std::make_shared<ArgumentRing>(std::move(op), threads, copies);
     prepared.hot = [ring] { ring->run_same(); };
     prepared.cold = [ring] { ring->run_next(); };
     return prepared;
 }
 
-std::string bench_name(std::string name) {
-    std::replace(name.begin(), name.end(), ' ', '/');
-    return name;
+using Table = std::shared_ptr<const cases::CaseTable>;
+
+Table model_table() {
+    return std::make_shared<const cases::CaseTable>(cases::case_table(cases::Sizes::model));
 }
 
-std::shared_ptr<cases::CaseTable> model_table() {
-    return std::make_shared<cases::CaseTable>(cases::case_table(cases::Sizes::model));
-}
-
-// Nothing for an op without CPU code.
-std::optional<BenchCase> bench_of(const std::shared_ptr<cases::CaseTable>& table, std::size_t i, std::uint64_t seed) {
-    const OpCase op = table->describe(i);
-    if (!op.cpu) return std::nullopt;
-    return BenchCase{bench_name(op.name), "cpu", op.flops, op.bytes,
+BenchCase cpu_bench(const OpCase& described, const Table& table, std::size_t i, std::uint64_t seed) {
+    return BenchCase{bench_name(described.name), kCpu, described.flops, described.bytes,
                      [=](int threads) { return prepare(table->make(i, seed), threads); }};
 }
 
 }  // namespace
 
-std::vector<BenchCase> op_benches(std::uint64_t seed) {
-    const auto table = model_table();
+std::vector<BenchCase> op_benches(Table table, std::uint64_t seed, BenchBackends backends) {
     std::vector<BenchCase> benches;
-    for (std::size_t i = 0; i < table->size(); ++i)
-        if (std::optional<BenchCase> bench = bench_of(table, i, seed)) benches.push_back(std::move(*bench));
+    std::shared_ptr<cuda::SharedTimer> timer;
+    if constexpr (cuda::kBuilt) timer = std::make_shared<cuda::SharedTimer>();
+    for (std::size_t i = 0; i < table->size(); ++i) {
+        const OpCase op = table->describe(i);
+        if (op.cpu && backends != BenchBackends::cuda) benches.push_back(cpu_bench(op, table, i, seed));
+        if constexpr (cuda::kBuilt)
+            for (const auto type : {cases::Activations::f32, cases::Activations::bf16})
+                if (backends != BenchBackends::cpu)
+                    benches.push_back(cuda::device_bench(timer, op, type, [=] { return table->make(i, seed); }));
+    }
     return benches;
 }
 
+std::vector<BenchCase> op_benches(std::uint64_t seed, BenchBackends backends) {
+    return op_benches(model_table(), seed, backends);
+}
+
 std::optional<BenchCase> find_op_bench(const std::string& name, std::size_t place, std::uint64_t seed) {
-    const auto table = model_table();
+    const Table table = model_table();
     for (std::size_t i = 0; i < table->size(); ++i) {
-        std::optional<BenchCase> bench = bench_of(table, (place + i) % table->size(), seed);
-        if (bench && bench->name == name) return bench;
+        const std::size_t at = (place + i) % table->size();
+        const OpCase op = table->describe(at);
+        if (op.cpu && bench_name(op.name) == name) return cpu_bench(op, table, at, seed);
     }
     return std::nullopt;
 }

@@ -67,26 +67,78 @@ class Collector : public benchmark::BenchmarkReporter {
     std::ostringstream unread_;
 };
 
-void time_runs(benchmark::State& state, const std::function<void()>& run, const BenchResult& row) {
+void time_runs(benchmark::State& timing, const std::function<void()>& run) {
     run();  // pages, and hot caches
-    for ([[maybe_unused]] auto _ : state) run();
+    for ([[maybe_unused]] auto _ : timing) run();
+}
+
+void time_on_device(benchmark::State& timing, const PreparedBench& prepared, CacheState state) {
+    const std::int64_t runs = prepared.on_device(state).runs;
+    while (timing.KeepRunningBatch(runs)) timing.SetIterationTime(prepared.on_device(state).seconds);
+}
+
+void time_row(benchmark::State& timing, const PreparedBench& prepared, CacheState state) {
+    if (prepared.on_device) return time_on_device(timing, prepared, state);
+    const std::function<void()>& run = state == CacheState::hot ? prepared.hot : prepared.cold;
+    if (run)
+        time_runs(timing, run);
+    else
+        timing.SkipWithError("there is no such way to run it");
+}
+
+void set_rates(benchmark::State& timing, const BenchResult& row) {
     const auto rate = benchmark::Counter::kIsIterationInvariantRate;
     // Of zeros the library's JSON would have a NaN: their relative deviation.
-    for (const auto& [name, amount] :
-         {std::pair{"FLOP/s", row.flops}, {"bytes/s", row.bytes}, {"items/s", row.items}, {"of_roofline", row.least_seconds}})
-        if (amount > 0) state.counters[name] = benchmark::Counter(amount, rate);
+    for (const auto& [name, amount] : {std::pair{"FLOP/s", row.flops},
+                                       {"bytes/s", row.bytes},
+                                       {"items/s", row.items},
+                                       {"of_roofline", row.least_seconds}})
+        if (amount > 0) timing.counters[name] = benchmark::Counter(amount, rate);
 }
 
 }  // namespace
 
 const char* to_string(CacheState state) {
-    return state == CacheState::hot ? "hot" : "cold";
+    switch (state) {
+        case CacheState::hot:
+            return "hot";
+        case CacheState::cold:
+            return "cold";
+        case CacheState::rotating:
+            break;
+    }
+    return "rotating";
 }
 
-double Peaks::least_seconds(const PreparedBench& bench, CacheState state) const {
-    const bool is_cached = state == CacheState::hot && bench.footprint <= static_cast<double>(last_level_cache_bytes());
-    const double carried = is_cached ? std::max(memory.cached_read, memory.best()) : memory.best();
-    return std::max(bench.flops / fma.widest(), bench.bytes / carried);
+std::optional<CacheState> cache_state(const std::string& text) {
+    for (const CacheState state : {CacheState::hot, CacheState::cold, CacheState::rotating})
+        if (text == to_string(state)) return state;
+    return std::nullopt;
+}
+
+std::span<const CacheState> states_of(const BenchCase& bench) {
+    static constexpr CacheState kOfHost[] = {CacheState::hot, CacheState::cold};
+    static constexpr CacheState kOfDevice[] = {CacheState::cold, CacheState::hot, CacheState::rotating};
+    if (bench.on_device) return kOfDevice;
+    return kOfHost;
+}
+
+std::size_t count_rows(std::span<const BenchCase> cases) {
+    std::size_t rows = 0;
+    for (const BenchCase& bench : cases) rows += states_of(bench).size();
+    return rows;
+}
+
+double Peaks::least_seconds(const PreparedBench& bench, CacheState state, const std::string& backend) const {
+    const auto least = [&](double flops, double from_memory, double from_cache, std::int64_t cache_bytes) {
+        const bool is_cached = state == CacheState::hot && bench.footprint <= static_cast<double>(cache_bytes);
+        return std::max(bench.flops / flops,
+                        bench.bytes / (is_cached ? std::max(from_cache, from_memory) : from_memory));
+    };
+    if (backend == kCpu) return least(fma.widest(), memory.best(), memory.cached_read, last_level_cache_bytes());
+    if (!device) return 0;
+    return least(backend == kCudaBf16 ? device->bf16_flops : device->f32_flops, device->best(), device->cached_read,
+                 device->cache_bytes);
 }
 
 Peaks measure_peaks(int threads) {
@@ -100,36 +152,39 @@ std::vector<BenchResult> run_benchmarks(std::span<const BenchCase> cases, const 
                                         const std::function<void(const BenchResult&)>& done) {
     Preparations preparations(cases, settings.threads);
     std::vector<BenchResult> results;
-    results.reserve(2 * cases.size());
+    results.reserve(count_rows(cases));
     std::map<std::string, BenchResult*> rows;
     benchmark::ClearRegisteredBenchmarks();
     for (std::size_t i = 0; i < cases.size(); ++i)
-        for (const CacheState state : {CacheState::hot, CacheState::cold}) {
+        for (const CacheState state : states_of(cases[i])) {
             BenchResult* row = &results.emplace_back();
             row->name = cases[i].name;
             row->backend = cases[i].backend;
             row->state = state;
             const std::string name = row->name + "/" + row->backend + "/" + to_string(state);
             rows[name] = row;
-            benchmark::RegisterBenchmark(name.c_str(),
-                                         [&, i, row, state](benchmark::State& timing) {
-                                             const PreparedBench& prepared = preparations.of(i);
-                                             row->flops = prepared.flops;
-                                             row->bytes = prepared.bytes;
-                                             row->items = prepared.items;
-                                             row->item = prepared.item;
-                                             row->least_seconds = peaks.least_seconds(prepared, state);
-                                             row->wrong = prepared.wrong;
-                                             const auto& run = state == CacheState::hot ? prepared.hot : prepared.cold;
-                                             if (row->wrong.empty() && run)
-                                                 time_runs(timing, run, *row);
-                                             else
-                                                 timing.SkipWithError(row->wrong.empty() ? "there is no such way to run it" : row->wrong.c_str());
-                                         })
-                ->UseRealTime()
-                ->MinTime(settings.min_seconds)
-                ->Repetitions(settings.repetitions)
-                ->Unit(benchmark::kMicrosecond);
+            const auto time = [&, i, row, state](benchmark::State& timing) {
+                const PreparedBench& prepared = preparations.of(i);
+                row->flops = prepared.flops;
+                row->bytes = prepared.bytes;
+                row->items = prepared.items;
+                row->item = prepared.item;
+                row->least_seconds = peaks.least_seconds(prepared, state, row->backend);
+                row->wrong = prepared.wrong;
+                if (!row->wrong.empty()) return timing.SkipWithError(row->wrong.c_str());
+                time_row(timing, prepared, state);
+                set_rates(timing, *row);
+            };
+            const bool is_flushed = cases[i].on_device && state == CacheState::cold;
+            benchmark::internal::Benchmark* const registered =
+                benchmark::RegisterBenchmark(name.c_str(), time)
+                    ->MinTime(is_flushed ? settings.min_seconds / 10 : settings.min_seconds)
+                    ->Repetitions(settings.repetitions)
+                    ->Unit(benchmark::kMicrosecond);
+            if (cases[i].on_device)
+                registered->UseManualTime();
+            else
+                registered->UseRealTime();
         }
     for (const auto& [key, value] : context) benchmark::AddCustomContext(key, value);
     Collector collector(std::move(rows), google_json, done);

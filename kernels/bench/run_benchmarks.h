@@ -4,22 +4,27 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "kernels/bench/bench_case.h"
+#include "kernels/bench/cuda_peaks.h"
 #include "kernels/bench/peak_fma.h"
 #include "kernels/bench/peak_memory.h"
 
 namespace deft::kernels {
 
-enum class CacheState { hot, cold };
 const char* to_string(CacheState state);
+std::optional<CacheState> cache_state(const std::string& text);
+// That a case is timed in.
+std::span<const CacheState> states_of(const BenchCase&);
+std::size_t count_rows(std::span<const BenchCase> cases);
 
 struct BenchSettings {
     int threads = 1;
-    double min_seconds = 0.05;  // of a repetition
+    double min_seconds = 0.05;  // of a repetition; a tenth of it where a flush, which takes long, precedes each run
     int repetitions = 5;
 };
 
@@ -27,11 +32,14 @@ struct BenchSettings {
 struct Peaks {
     FmaPeak fma;
     MemoryPeak memory;
+    std::optional<CudaPeaks> device = std::nullopt;
 
-    // Seconds that a run takes at least: its FLOPs at the FMA peak, or its bytes at the rate of memory; of hot
-    // arguments that fit the last-level cache, at the rate of the L2 caches (Williams et al. 2009).
-    double least_seconds(const PreparedBench& bench, CacheState state) const;
+    // Seconds that a run takes at least: its FLOPs at the FMA peak (on a device: at the rate of a large product), or
+    // its bytes at the rate of memory; of hot arguments that fit the last-level cache, at the rate of the L2 caches
+    // (Williams et al. 2009). 0 for a device whose peaks were not measured.
+    double least_seconds(const PreparedBench& bench, CacheState state, const std::string& backend = kCpu) const;
 };
+// Of the CPU.
 Peaks measure_peaks(int threads);
 
 // One row: a case in one state of the caches.
@@ -45,8 +53,8 @@ struct BenchResult {
     std::string wrong;                               // why nothing was timed: what the outputs have wrong
 };
 
-// Each case is prepared, checked and timed before the next is prepared; a way to run that a case has not gets no row. done(result) is called after each row;
-// google_json or null receives Google Benchmark's JSON, with `context` among it.
+// Each case is prepared, checked and timed before the next is prepared; a way to run that a case has not gets no row.
+// done(result) is called after each row; google_json or null receives Google Benchmark's JSON, with `context` among it.
 std::vector<BenchResult> run_benchmarks(std::span<const BenchCase> cases, const BenchSettings& settings,
                                         const Peaks& peaks,
                                         const std::vector<std::pair<std::string, std::string>>& context,

@@ -79,6 +79,7 @@ struct OpCase {
     std::function<std::size_t(int threads)> workspace = [](int) { return std::size_t{0}; };
     std::function<std::size_t()> cuda_workspace = [] { return std::size_t{0}; };
     double flops = 0, bytes = 0;  // work and least memory traffic of one run
+    double bf16_bytes = 0;        // that traffic where activations are bf16
     double tolerance = 1e-10;     // largest normalised mean squared error of each written buffer
     // How often a value on its way to an output may be rounded to Real, with a margin where later terms cancel. A
     // rounding to bf16 errs by at most 2^-8 of a value, so the normalised mean squared error is at most (n 2^-8)^2.
@@ -105,9 +106,12 @@ struct OpCase {
         if constexpr (cuda::kBuilt) cuda_workspace = [=] { return bytes_needed(0); };
     }
     void set_least_bytes() {
-        bytes = 0;
-        for (const Buffer& buffer : buffers)
-            bytes += static_cast<double>(buffer.value.size()) * sizeof(float) * (buffer.role == Role::update ? 2 : 1);
+        bytes = bf16_bytes = 0;
+        for (const Buffer& buffer : buffers) {
+            const double items = static_cast<double>(buffer.value.size()) * (buffer.role == Role::update ? 2 : 1);
+            bytes += items * sizeof(float);
+            bf16_bytes += items * (buffer.item == Item::real ? sizeof(bf16) : sizeof(float));
+        }
     }
 };
 

@@ -68,6 +68,12 @@ auto with_stored_type(Item item, const F& f) {
     return f(std::int64_t{});
 }
 
+template <class Real>
+std::size_t stored_bytes(const Buffer& buffer) {
+    return with_stored_type<Real>(buffer.item,
+                                  [&]<class Stored>(Stored) { return buffer.value.size() * sizeof(Stored); });
+}
+
 template <class Stored>
 Stored to_stored(float value) {
     if constexpr (std::is_same_v<Stored, bf16>)

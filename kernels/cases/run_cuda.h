@@ -17,12 +17,9 @@ class DeviceBytes {
     void copy_back() { cuda::copy_to_host(exec_, host_.whole().data(), memory_.get(), host_.whole().size()); }
 
  private:
-    struct Release {
-        void operator()(void* memory) const { cuda::release(memory); }
-    };
     cuda::Exec& exec_;
     GuardedBytes& host_;
-    std::unique_ptr<void, Release> memory_;
+    cuda::DeviceMemory memory_;
 };
 
 // shift_items: how many items past a 256-byte boundary every buffer begins.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ class Context {
 // Device memory, 256-byte aligned, zero at first. Errors: memory, with the bytes asked and free.
 void* allocate(std::size_t bytes);
 void release(void* memory);
+struct ReleaseMemory {
+    void operator()(void* memory) const { release(memory); }
+};
+using DeviceMemory = std::unique_ptr<void, ReleaseMemory>;
 // Page-locked host memory, zero at first: copies from it do not wait for the device.
 void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* memory);

@@ -1,4 +1,4 @@
-// A real device behind memory.h and launch.h.
+// A real device behind memory.h, timing.h and launch.h.
 
 #include <cuda_runtime.h>
 
@@ -10,6 +10,7 @@
 #include "kernels/cuda/blas_library.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/memory.h"
+#include "kernels/cuda/timing.h"
 
 namespace deft::kernels::cuda {
 
@@ -220,6 +221,45 @@ void copy_to_host(Exec& exec, void* to, const void* from, std::size_t bytes) {
 
 void synchronise(Exec& exec) {
     check(cudaStreamSynchronize(stream_of(exec)), "waiting for the GPU");
+}
+
+Event::Event() {
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreate(&event), "cudaEventCreate");
+    event_ = event;
+}
+
+Event::~Event() {
+    cudaEventDestroy(static_cast<cudaEvent_t>(event_));
+}
+
+void Event::record(Exec& exec) {
+    check(cudaEventRecord(static_cast<cudaEvent_t>(event_), stream_of(exec)), "cudaEventRecord");
+}
+
+double seconds_between(const Event& first, const Event& last) {
+    check(cudaEventSynchronize(static_cast<cudaEvent_t>(first.event_)), "waiting for the GPU");
+    check(cudaEventSynchronize(static_cast<cudaEvent_t>(last.event_)), "waiting for the GPU");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(first.event_),
+                               static_cast<cudaEvent_t>(last.event_)),
+          "cudaEventElapsedTime");
+    return 1e-3 * static_cast<double>(milliseconds);
+}
+
+std::int64_t l2_cache_bytes() {
+    int device = 0, bytes = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device), "cudaDeviceGetAttribute");
+    return bytes;
+}
+
+void copy_on_device(Exec& exec, void* to, const void* from, std::size_t bytes) {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(exec)), "a copy on the GPU");
+}
+
+void fill_bytes(Exec& exec, void* memory, unsigned char value, std::size_t bytes) {
+    check(cudaMemsetAsync(memory, value, bytes, stream_of(exec)), "cudaMemsetAsync");
 }
 
 }  // namespace deft::kernels::cuda

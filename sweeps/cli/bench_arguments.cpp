@@ -7,15 +7,25 @@
 
 #include "base/error.h"
 #include "base/median.h"
+#include "engine/core/backend.h"
 #include "sweeps/bench_cases.h"
 #include "sweeps/case_patterns.h"
 
 namespace deft::cli {
 
-std::vector<kernels::BenchCase> chosen_benches(const std::vector<std::string>& patterns) {
-    std::vector<kernels::BenchCase> benches = sweeps::bench_cases();
-    std::erase_if(benches,
-                  [&](const kernels::BenchCase& bench) { return !sweeps::matches(bench.name, patterns); });
+kernels::BenchBackends chosen_backends(const std::string& word) {
+    using kernels::BenchBackends;
+    if (word == "cpu") return BenchBackends::cpu;
+    const std::string problem = engine::gpu_problem();
+    if (word != "cuda") return problem.empty() ? BenchBackends::all : BenchBackends::cpu;
+    if (problem.empty()) return BenchBackends::cuda;
+    throw Error(ErrorKind::missing, "no GPU can be used: " + problem, "use --backend cpu, or see `deft doctor`");
+}
+
+std::vector<kernels::BenchCase> chosen_benches(const std::vector<std::string>& patterns,
+                                               kernels::BenchBackends backends) {
+    std::vector<kernels::BenchCase> benches = sweeps::bench_cases(backends);
+    std::erase_if(benches, [&](const kernels::BenchCase& bench) { return !sweeps::matches(bench.name, patterns); });
     if (benches.empty())
         throw Error(ErrorKind::missing, fmt::format("no case matches {}", fmt::join(patterns, ", ")),
                     "see deft bench list");

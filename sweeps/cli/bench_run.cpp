@@ -26,34 +26,54 @@ namespace {
 using kernels::BenchCase;
 using kernels::BenchResult;
 
-struct RunArguments {
+struct Chosen {
     std::vector<std::string> patterns;
+    std::string backend = "all";
+
+    std::vector<BenchCase> cases() const { return chosen_benches(patterns, chosen_backends(backend)); }
+};
+
+struct RunArguments {
+    Chosen chosen;
     kernels::BenchSettings settings{static_cast<int>(std::max(1u, std::thread::hardware_concurrency())), 0.05, 5};
     std::string json;
     std::string root = "deft-runs";
 };
 
-int list(const std::vector<std::string>& patterns) {
+int list(const Chosen& chosen) {
     reporting::Table table;
     table.columns = {{"case", reporting::Align::left}, {"backend", reporting::Align::left}, {"FLOPs"}, {"bytes"}};
-    for (const BenchCase& bench : chosen_benches(patterns))
+    for (const BenchCase& bench : chosen.cases())
         table.rows.push_back({bench.name, bench.backend, reporting::si(bench.flops), reporting::si(bench.bytes, "B")});
-    table.notes.push_back("Of one run. Each is timed with hot caches and with cold ones: deft bench run -k PATTERN.");
+    table.notes.push_back(
+        "Of one run. Each is timed with hot caches and with cold ones, and on a GPU with arguments that "
+        "rotate: deft bench run -k PATTERN.");
     print(reporting::render_terminal(table, output_width()));
     return kExitOk;
 }
 
 void add_row(reporting::Table& table, const BenchResult& row) {
     if (!row.wrong.empty()) {
-        table.rows.push_back({row.name, to_string(row.state), "wrong output", "-", "-", "-", "-", "-"});
+        table.rows.push_back({row.name, row.backend, to_string(row.state), "wrong output", "-", "-", "-", "-", "-"});
         return;
     }
     const Spread time = spread_of(row.seconds);
     const auto rate = [&](double work) { return work > 0 ? reporting::si(work / time.median) : "-"; };
-    table.rows.push_back({row.name, to_string(row.state), reporting::small_seconds(time.median),
+    table.rows.push_back({row.name, row.backend, to_string(row.state), reporting::small_seconds(time.median),
                           fmt::format("{:.1f}%", 100 * time.deviation / time.median), rate(row.flops), rate(row.bytes),
                           row.items > 0 ? rate(row.items) + " " + row.item + "s" : "-",
                           fmt::format("{:.0f}%", 100 * row.least_seconds / time.median)});
+}
+
+std::string note_of(const kernels::CudaPeaks& peaks) {
+    return fmt::format(
+        "Peaks measured in this run on {}: a product of large random matrices by cuBLASLt {} in f32, {} in bf16; "
+        "memory {} "
+        "read, {} copied; L2 ({}) {} read. Between two events with nothing between them {}, with an empty kernel {}.",
+        peaks.device, reporting::si(peaks.f32_flops, "FLOP/s"), reporting::si(peaks.bf16_flops, "FLOP/s"),
+        reporting::si(peaks.read, "B/s"), reporting::si(peaks.copy, "B/s"),
+        reporting::si(static_cast<double>(peaks.cache_bytes), "B"), reporting::si(peaks.cached_read, "B/s"),
+        reporting::small_seconds(peaks.nothing_seconds), reporting::small_seconds(peaks.empty_kernel_seconds));
 }
 
 std::string note_of(const kernels::Peaks& peaks, const RunArguments& arguments) {
@@ -61,12 +81,14 @@ std::string note_of(const kernels::Peaks& peaks, const RunArguments& arguments) 
         "Peaks measured in this run on {} thread(s): {} FMA {}; memory {} read, {} copied, {} changed in place; L2 {} "
         "read.",
         arguments.settings.threads, peaks.fma.widest_name(), reporting::si(peaks.fma.widest(), "FLOP/s"),
-        reporting::si(peaks.memory.read, "B/s"), reporting::si(peaks.memory.copy, "B/s"), reporting::si(peaks.memory.update, "B/s"),
-        reporting::si(peaks.memory.cached_read, "B/s"));
+        reporting::si(peaks.memory.read, "B/s"), reporting::si(peaks.memory.copy, "B/s"),
+        reporting::si(peaks.memory.update, "B/s"), reporting::si(peaks.memory.cached_read, "B/s"));
 }
 
 int run(const RunArguments& arguments) {
-    const std::vector<BenchCase> cases = chosen_benches(arguments.patterns);
+    const std::vector<BenchCase> cases = arguments.chosen.cases();
+    const bool on_device = std::ranges::any_of(cases, &BenchCase::on_device);
+    const bool on_host = !std::ranges::all_of(cases, &BenchCase::on_device);
     std::ofstream json;
     if (!arguments.json.empty()) {
         json.open(arguments.json);
@@ -75,12 +97,13 @@ int run(const RunArguments& arguments) {
     sweeps::BenchRecorder recorder(arguments.root);  // before anything is timed: it may be locked
     ProgressLine line;
     line.show("measuring the machine's peaks", 0);
-    const kernels::Peaks peaks = kernels::measure_peaks(arguments.settings.threads);
+    kernels::Peaks peaks = kernels::measure_peaks(arguments.settings.threads);
+    if (on_device) peaks.device = kernels::measure_cuda_peaks();
     std::size_t rows = 0;
     const std::vector<BenchResult> results = kernels::run_benchmarks(
         cases, arguments.settings, peaks, sweeps::bench_context(recorder.code(), peaks, arguments.settings.threads),
         arguments.json.empty() ? nullptr : &json, [&](const BenchResult& row) {
-            line.show(row.name, static_cast<double>(++rows) / static_cast<double>(2 * cases.size()));
+            line.show(row.name, static_cast<double>(++rows) / static_cast<double>(kernels::count_rows(cases)));
         });
     line.clear();
     recorder.record(results, arguments.settings, peaks);
@@ -90,6 +113,7 @@ int run(const RunArguments& arguments) {
         fmt::format("{} case(s), {} thread(s), median of {} repetitions of {} s at least", cases.size(),
                     arguments.settings.threads, arguments.settings.repetitions, arguments.settings.min_seconds);
     table.columns = {{"case", reporting::Align::left},
+                     {"backend", reporting::Align::left},
                      {"caches", reporting::Align::left},
                      {"time"},
                      {"spread"},
@@ -103,13 +127,21 @@ int run(const RunArguments& arguments) {
         all_right = all_right && row.wrong.empty();
         if (!row.wrong.empty()) table.notes.push_back("Wrong output, not timed: " + row.wrong + ".");
     }
-    table.notes.push_back(note_of(peaks, arguments));
+    if (on_host) table.notes.push_back(note_of(peaks, arguments));
+    if (on_device) table.notes.push_back(note_of(*peaks.device));
     table.notes.push_back(
-        "spread: median absolute deviation of the repetitions. cold: arguments in turn, three times the "
-        "last-level cache together. Roofline: the longer of FLOPs at the FMA peak and least bytes at "
-        "memory's rate; of hot arguments that fit the last-level cache, at the L2's.");
-    table.notes.push_back("Every kernel's outputs were compared with the double-precision reference in this run, the "
-                          "other cases' with another way to compute them.");
+        "spread: median absolute deviation of the repetitions. Roofline: the longer of FLOPs at the FMA "
+        "peak, on a GPU at the product's, and least bytes at memory's rate; of hot arguments that fit "
+        "the last-level cache, at the L2's.");
+    if (on_host) table.notes.push_back("cpu, cold: arguments in turn, three times the last-level cache together.");
+    if (on_device)
+        table.notes.push_back(
+            "cuda, by events: cold: behind a flush that writes and reads twice the L2. hot: one run "
+            "behind the other. rotating: so too, arguments in turn, three times the L2 together. "
+            "f32 is without TF32, as in training.");
+    table.notes.push_back(
+        "Every kernel's outputs were compared with the double-precision reference in this run, the "
+        "other cases' with another way to compute them.");
     print(reporting::render_terminal(table, output_width()));
     print(fmt::format("raw repetitions: {}", recorder.file().string()));
     if (!arguments.json.empty()) {
@@ -120,21 +152,28 @@ int run(const RunArguments& arguments) {
     return all_right ? kExitOk : kExitFailed;
 }
 
-void add_patterns(CLI::App& command, std::vector<std::string>& patterns) {
-    command.add_option("-k,--case", patterns, "Only cases whose name matches, as in 'linear_*'; several are joined");
+void add_chosen(CLI::App& command, Chosen& chosen) {
+    command
+        .add_option("--backend", chosen.backend,
+                    "cpu, cuda (f32 and bf16), or all that this build and this machine have")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"cpu", "cuda", "all"}));
+    command.add_option("-k,--case", chosen.patterns,
+                       "Only cases whose name matches, as in 'linear_*'; several are joined");
 }
 
 }  // namespace
 
 void add_bench_run(CLI::App& bench, Context& context) {
-    auto patterns = std::make_shared<std::vector<std::string>>();
-    CLI::App* lists = bench.add_subcommand("list", "The benchmark cases that there are: kernels, tokenizers, analyzer, sampler");
-    add_patterns(*lists, *patterns);
-    lists->callback([patterns, &context] { context.exit_code = list(*patterns); });
+    auto chosen = std::make_shared<Chosen>();
+    CLI::App* lists =
+        bench.add_subcommand("list", "The benchmark cases that there are: kernels, tokenizers, analyzer, sampler");
+    add_chosen(*lists, *chosen);
+    lists->callback([chosen, &context] { context.exit_code = list(*chosen); });
 
     auto arguments = std::make_shared<RunArguments>();
     CLI::App* runs = bench.add_subcommand("run", "Time benchmark cases, hot and cold, beside this machine's roofline");
-    add_patterns(*runs, arguments->patterns);
+    add_chosen(*runs, arguments->chosen);
     kernels::BenchSettings& settings = arguments->settings;
     runs->add_option("--threads", settings.threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
     runs->add_option("--repetitions", settings.repetitions, "Of each row")

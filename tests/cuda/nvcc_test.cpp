@@ -52,12 +52,13 @@ constexpr const char* kBlasHeader = "cublasLt.h";
 // The sources that call cuBLASLt, or the others.
 std::vector<SourceFile> sources(bool calls_blas) {
     std::vector<SourceFile> chosen;
-    for (SourceFile& file : source_files("kernels/cuda", {".cu"})) {
-        const bool calls = std::any_of(file.lines.begin(), file.lines.end(), [](const std::string& line) {
-            return line.find(std::string("#include <") + kBlasHeader) == 0;
-        });
-        if (calls == calls_blas) chosen.push_back(std::move(file));
-    }
+    for (const char* folder : {"kernels/cuda", "kernels/bench/cuda"})
+        for (SourceFile& file : source_files(folder, {".cu"})) {
+            const bool calls = std::any_of(file.lines.begin(), file.lines.end(), [](const std::string& line) {
+                return line.find(std::string("#include <") + kBlasHeader) == 0;
+            });
+            if (calls == calls_blas) chosen.push_back(std::move(file));
+        }
     return chosen;
 }
 

@@ -40,6 +40,29 @@ TEST_CASE("the roofline by hand: FLOPs at the FMA peak, bytes at the rate of wha
     CHECK(kPeaks.least_seconds(bench, CacheState::hot) == 40);
 }
 
+TEST_CASE("a GPU's roofline has its own peaks, those of f32 or of bf16") {
+    Peaks peaks = kPeaks;
+    PreparedBench bench;
+    bench.flops = 1000;
+    bench.bytes = 400;
+    bench.footprint = 64;
+    CHECK(peaks.least_seconds(bench, CacheState::hot, kCudaF32) == 0);  // not measured
+    peaks.device = CudaPeaks{"a GPU", 10, 200, 20, 40, 80, 64, 0, 0};
+    CHECK(peaks.least_seconds(bench, CacheState::rotating, kCudaF32) == 100);
+    CHECK(peaks.least_seconds(bench, CacheState::rotating, kCudaBf16) == 10);
+    CHECK(peaks.least_seconds(bench, CacheState::cold, kCudaBf16) == 10);
+    CHECK(peaks.least_seconds(bench, CacheState::hot, kCudaBf16) == 5);
+    bench.footprint = 65;
+    CHECK(peaks.least_seconds(bench, CacheState::hot, kCudaBf16) == 10);
+    CHECK(peaks.least_seconds(bench, CacheState::hot) == 10);  // the CPU's: 400 / 40
+}
+
+TEST_CASE("a state of the caches is read as it is written") {
+    for (const CacheState state : {CacheState::hot, CacheState::cold, CacheState::rotating})
+        CHECK(cache_state(to_string(state)) == state);
+    CHECK_FALSE(cache_state("warm").has_value());
+}
+
 TEST_CASE("a case is prepared once, timed hot and cold, and reported as Google Benchmark reports") {
     int prepared = 0, hot = 0, cold = 0;
     const std::vector<BenchCase> cases = {{"sum/10", "cpu", 10, 80, [&](int threads) {

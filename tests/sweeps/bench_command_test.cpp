@@ -1,5 +1,6 @@
 // deft bench through the program.
 
+#include "engine/core/backend.h"
 #include "results_db/store.h"
 #include "tests/sweeps/program.h"
 
@@ -26,6 +27,26 @@ TEST_CASE("deft bench run checks, times and stores the cases that match") {
     const Ran none = sweep.deft("bench", {"run", "-k", "no_such_*", "--root", root});
     CHECK(none.exit_code != kExitOk);
     CHECK_THAT(none.err, ContainsSubstring("no case matches no_such_*") && ContainsSubstring("deft bench list"));
+}
+
+TEST_CASE("deft bench takes the backends that are there, and says what one that is not there needs") {
+    const TinySweep sweep("");
+    const Ran cpu = sweep.deft("bench", {"list", "--backend", "cpu", "-k", "gather_rows/16/*"});
+    CHECK(cpu.exit_code == kExitOk);
+    CHECK_THAT(cpu.out, ContainsSubstring("gather_rows/16/128/64/128/indexed") && !ContainsSubstring("cuda"));
+    const Ran all = sweep.deft("bench", {"list", "-k", "gather_rows/16/*"});
+    const Ran cuda = sweep.deft("bench", {"list", "--backend", "cuda", "-k", "gather_rows/16/*"});
+    const Ran unknown = sweep.deft("bench", {"list", "--backend", "tpu"});
+    CHECK(unknown.exit_code == kExitUsage);
+    CHECK(all.exit_code == kExitOk);
+    if (const std::string problem = engine::gpu_problem(); problem.empty()) {
+        CHECK_THAT(all.out, ContainsSubstring("cpu") && ContainsSubstring("cuda-bf16"));
+        CHECK_THAT(cuda.out, ContainsSubstring("cuda-f32"));
+    } else {
+        CHECK(all.out == cpu.out);
+        CHECK(cuda.exit_code == kExitNothing);
+        CHECK_THAT(cuda.err, ContainsSubstring("no GPU can be used: " + problem) && ContainsSubstring("--backend cpu"));
+    }
 }
 
 TEST_CASE("deft profile breaks down a step of a sweep's trial, and writes a trace") {

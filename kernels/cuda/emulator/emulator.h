@@ -52,6 +52,11 @@ struct KernelRecord {
 std::map<std::string, KernelRecord> kernels_run();
 void forget_kernels();
 
+// What events tell from here on; empty: the host's clock.
+void set_clock(std::function<double()> seconds);
+// What the device says its cache holds. There is none, and a flush of it is short.
+inline constexpr std::int64_t kCacheBytes = 64 << 10;
+
 // The running thread's place.
 unsigned thread_index();
 unsigned block_index();

@@ -1,0 +1,26 @@
+#pragma once
+// What a GPU carries, measured now: what a percentage of its roofline refers to.
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace deft::kernels {
+
+struct CudaPeaks {
+    std::string device;                    // "NVIDIA H200"
+    double f32_flops = 0, bf16_flops = 0;  // of a large product of random matrices by the library, as training calls it
+    double read = 0;                       // bytes/s, of memory that no cache holds
+    double copy = 0;                       // bytes/s read and written together
+    double cached_read = 0;                // bytes/s, of a quarter of the L2
+    std::int64_t cache_bytes = 0;          // of the L2
+    double nothing_seconds = 0;            // between two events with nothing between them: less is never measured
+    double empty_kernel_seconds = 0;       // of a launch that computes nothing
+
+    double best() const { return std::max(read, copy); }
+};
+
+// A few seconds. Errors: missing, where this build or this machine has no device.
+CudaPeaks measure_cuda_peaks();
+
+}  // namespace deft::kernels
