@@ -4,7 +4,7 @@
 #include <span>
 
 #include "kernels/bench/cuda/device_bench.h"
-#include "kernels/bench/peak_memory.h"
+#include "kernels/bench/cache_sizes.h"
 #include "kernels/bench/ring_copies.h"
 #include "kernels/cases/all.h"
 #include "kernels/cases/run.h"

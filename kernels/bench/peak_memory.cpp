@@ -1,23 +1,18 @@
 #include "kernels/bench/peak_memory.h"
 
 #include <immintrin.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "base/stopwatch.h"
+#include "kernels/bench/cache_sizes.h"
 
 namespace deft::kernels {
 
 namespace {
 
 constexpr int kRounds = 5;
-
-std::int64_t cache_bytes(int name, std::int64_t otherwise) {
-    const long bytes = sysconf(name);
-    return bytes > 0 ? bytes : otherwise;
-}
 
 constexpr std::int64_t kStreams = 4;  // a core keeps more of memory busy with several than with one
 
@@ -77,15 +72,11 @@ float* aligned(std::vector<float>& buffer) {
 
 }  // namespace
 
-std::int64_t last_level_cache_bytes() {
-    return cache_bytes(_SC_LEVEL3_CACHE_SIZE, std::int64_t{32} << 20);
-}
-
 MemoryPeak measure_memory_peak(int threads) {
     MemoryPeak peak;
     const std::int64_t large =
         std::clamp<std::int64_t>(2 * last_level_cache_bytes() / threads, 16 << 20, 128 << 20) / 256 * 64;
-    const std::int64_t small = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10) / 2 / 256 * 64;
+    const std::int64_t small = cache_bytes(2).value_or(512 << 10) / 2 / 256 * 64;
     const int passes = static_cast<int>(large / small) + 1;
     std::vector<std::vector<float>> from = buffers(threads, large), to = buffers(threads, large);
     volatile float sink = 0;

@@ -2,12 +2,8 @@
 // What memory and caches of this machine carry, measured now: the other side of the roofline.
 
 #include <algorithm>
-#include <cstdint>
 
 namespace deft::kernels {
-
-// 32 MiB where the system does not say.
-std::int64_t last_level_cache_bytes();
 
 struct MemoryPeak {
     double read = 0;         // bytes/s, of memory that no cache holds

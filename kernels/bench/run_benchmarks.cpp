@@ -8,6 +8,8 @@
 #include <ostream>
 #include <sstream>
 
+#include "kernels/bench/cache_sizes.h"
+
 namespace deft::kernels {
 
 namespace {
