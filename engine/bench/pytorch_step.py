@@ -104,7 +104,9 @@ def blas():
     with open("/proc/self/maps") as maps:
         libraries = {line.split()[-1] for line in maps if "openblas" in line}
     for library in sorted(libraries):
-        name = ctypes.CDLL(library).openblas_get_corename
+        name = getattr(ctypes.CDLL(library), "openblas_get_corename", None)
+        if name is None:  # NumPy's own, under other names, multiplies nothing of PyTorch's
+            continue
         name.restype = ctypes.c_char_p
         return "OpenBLAS for " + name().decode()
     return "MKL" if torch.backends.mkl.is_available() else "no BLAS that it names"
