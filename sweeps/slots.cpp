@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -48,6 +49,11 @@ std::vector<Slot> gpu_slots(const std::vector<engine::Gpu>& gpus, std::size_t ca
             slots.push_back({engine::Device::cuda, gpus[i].uuid, gpus[i].name,
                              std::max<std::int64_t>(1, gpus[i].memory_bytes / per_gpu - kContextBytes), per_gpu});
     return slots;
+}
+
+// Bytes of this machine's memory; what a container may use of it is not asked.
+std::int64_t memory_here() {
+    return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -99,19 +105,19 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads) {
     return make_slots(request, threads, engine::usable_gpus(), engine::gpu_problem());
 }
 
-int default_threads(const std::vector<Point>& points, int cores) {
-    constexpr std::int64_t kLargestSideBySide = std::int64_t{1} << 30;  // bytes
-    const bool is_large = std::any_of(points.begin(), points.end(), [](const Point& point) {
-        return experiments::has_model(point.config) &&
-               experiments::planned_bytes(point.config, engine::Device::cpu) > kLargestSideBySide;
-    });
-    return is_large || points.size() < static_cast<std::size_t>(cores) ? cores : 1;
+int default_threads(const std::vector<Point>& points, int cores, std::int64_t memory_bytes) {
+    std::int64_t largest = 0;
+    for (const Point& point : points)
+        if (experiments::has_model(point.config))
+            largest = std::max(largest, experiments::planned_bytes(point.config, engine::Device::cpu));
+    const bool fits_side_by_side = largest <= memory_bytes / 2 / cores;
+    return points.size() >= static_cast<std::size_t>(cores) && fits_side_by_side ? 1 : cores;
 }
 
 int threads_for(int asked, const SlotRequest& request, const std::vector<Point>& points) {
     if (asked > 0) return asked;
     if (request.where != SlotRequest::Where::automatic || !engine::usable_gpus().empty()) return 1;
-    return default_threads(points, usable_cores());
+    return default_threads(points, usable_cores(), memory_here());
 }
 
 bool fits(const Point& point, const Slot& slot) {

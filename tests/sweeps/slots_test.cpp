@@ -2,6 +2,7 @@
 
 #include "sweeps/slots.h"
 
+#include "experiments/projection.h"
 #include "sweeps/spec.h"
 #include "tests/catch.h"
 
@@ -74,14 +75,19 @@ TEST_CASE("a dtype that the slots lack is refused with the case's name") {
     CHECK_THROWS_WITH(require_fit(point, slots("cpu:1")), ContainsSubstring("case baseline: the cpu backend has no bf16"));
 }
 
-TEST_CASE("where nobody says how many threads: one each for small trials side by side, all for large ones or too few") {
+TEST_CASE("where nobody says how many threads: one each side by side, all where trials are too few or memory is") {
     const std::vector<Point> small(4, point_of(64, 8));
-    CHECK(default_threads(small, 2) == 1);
-    CHECK(default_threads(small, 4) == 1);
-    CHECK(default_threads({small.front()}, 2) == 2);
+    constexpr std::int64_t memory = std::int64_t{16} << 30;
+    CHECK(default_threads(small, 2, memory) == 1);
+    CHECK(default_threads(small, 4, memory) == 1);
+    CHECK(default_threads({small.front()}, 2, memory) == 2);
     std::vector<Point> mixed = small;
-    mixed.push_back(point_of(8192, 8));
-    CHECK(default_threads(mixed, 2) == 2);  // one shape for the whole sweep
+    mixed.push_back(point_of(8192, 8));  // some 50 GiB
+    CHECK(default_threads(mixed, 2, memory) == 2);  // one shape for the whole sweep
+    CHECK(default_threads(mixed, 2, 100 * memory) == 1);
+    const std::int64_t planned = experiments::planned_bytes(small.front().config, engine::Device::cpu);
+    CHECK(default_threads(small, 2, 4 * planned) == 1);
+    CHECK(default_threads(small, 2, 4 * planned - 1) == 2);
     CHECK(threads_for(3, parse_slots("auto"), small) == 3);
     CHECK(threads_for(0, parse_slots("cpu:1"), {small.front()}) == 1);
     if (engine::usable_gpus().empty()) CHECK(threads_for(0, parse_slots("auto"), {small.front()}) == usable_cores());
