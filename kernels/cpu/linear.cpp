@@ -108,17 +108,20 @@ void linear_backward_weight(Exec& exec, float* dw, float* dbias, const float* dy
     const std::int64_t bias_blocks = dbias == nullptr ? 0 : ceil_div(out, kBiasCols);
     const bool copies = rows > 0 && rows_collide(out);
     require_workspace(exec, linear_backward_weight_workspace(exec.threads, rows, in, out), "linear_backward_weight");
-    parallel_items(exec.threads, grid.size() + bias_blocks, [&](std::int64_t item, int thread) {
-        if (item < bias_blocks) {
-            const std::int64_t first = item * kBiasCols;
+    // Every tile takes its share of the bias with it, so that threads finish together.
+    const std::int64_t tiles = grid.size();
+    parallel_items(exec.threads, tiles, [&](std::int64_t item, int thread) {
+        for (std::int64_t block = item * bias_blocks / tiles; block < (item + 1) * bias_blocks / tiles; ++block) {
+            const std::int64_t first = block * kBiasCols;
             sum_columns(dbias, dy, rows, out, first, std::min(kBiasCols, out - first), accumulate);
-        } else if (copies) {
+        }
+        if (copies) {
             const std::int64_t leading = packed_leading(grid);
             float* packed = scratch<float>(
                 exec, static_cast<std::size_t>(thread) * scratch_bytes<float>(std::min(rows, kPackedRows) * leading));
-            weight_tile_of_copies(grid[item - bias_blocks], dw, dy, x, rows, in, out, beta, packed, leading);
+            weight_tile_of_copies(grid[item], dw, dy, x, rows, in, out, beta, packed, leading);
         } else {
-            gemm_tile(grid[item - bias_blocks], dw, in, dy_transposed, x_operand, rows, beta);
+            gemm_tile(grid[item], dw, in, dy_transposed, x_operand, rows, beta);
         }
     });
 }
