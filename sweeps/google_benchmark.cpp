@@ -96,7 +96,8 @@ bool is_true(const Json& row, const char* key) {
     return found != row.end() && found->is_boolean() && found->get<bool>();
 }
 
-// "BM_sort/64/min_time:0.100/repeats:3/threads:2" is BM_sort/64: how long it was timed begins no other series.
+// "BM_sort/64/min_time:0.100/repeats:3/threads:2" is BM_sort/64: how long it was timed begins no other series. A name of
+// settings alone stays.
 std::string without_settings(const std::string& name) {
     static constexpr std::array<std::string_view, 5> kSettings = {
         "min_time:", "min_warmup_time:", "repeats:", "iterations:", "threads:"};
@@ -109,7 +110,7 @@ std::string without_settings(const std::string& name) {
         if (!setting) out += (from == 0 ? "" : "/") + std::string(part);
         from = to + 1;
     }
-    return out;
+    return out.empty() ? name : out;
 }
 
 // "mean" of "BM_sort_mean", as versions before 1.5 tell aggregates; empty for none.

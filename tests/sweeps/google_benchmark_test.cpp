@@ -80,10 +80,12 @@ TEST_CASE("a file with aggregates alone gives medians, and old versions are unde
     CHECK(old.benchmarks[0].seconds[0] == Approx(5e-9));
 }
 
-TEST_CASE("a benchmark named like the ending of an aggregate keeps its name") {
-    const GoogleBenchmarkFile file = parse_rows(R"({"name": "_mean", "real_time": 2, "time_unit": "s"})");
-    REQUIRE(file.benchmarks.size() == 1);
+TEST_CASE("a benchmark named like an aggregate's ending or like settings keeps its name") {
+    const GoogleBenchmarkFile file = parse_rows(R"({"name": "_mean", "real_time": 2, "time_unit": "s"},
+        {"name": "BM_a", "run_name": "/threads:2", "real_time": 2, "time_unit": "s"})");
+    REQUIRE(file.benchmarks.size() == 2);
     CHECK(file.benchmarks[0].name == "_mean");
+    CHECK(file.benchmarks[1].name == "/threads:2");
 }
 
 TEST_CASE("two benchmarks of one name stay two") {
