@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 
 #include "base/error.h"
@@ -36,9 +38,9 @@ int run(const Arguments& arguments) {
                      {"ratio"}};
     for (const engine::StepBench& bench : engine::standard_step_benches())
         for (const std::int64_t choices : {1, 4}) {
-            const experiments::ScoringTimes times =
-                experiments::time_scoring(bench, {engine::Device::cpu, engine::DType::f32, arguments.threads},
-                                          arguments.batches * bench.batch_size / choices, choices, arguments.rounds);
+            const experiments::ScoringTimes times = experiments::time_scoring(
+                bench, {engine::Device::cpu, engine::DType::f32, arguments.threads},
+                std::max<std::int64_t>(1, arguments.batches * bench.batch_size / choices), choices, arguments.rounds);
             const auto& m = bench.model;
             const auto tokens = static_cast<double>(times.tokens);
             table.rows.push_back({fmt::format("{}, {}, {}, {}, {}, {}", m.layers, m.width, m.heads, m.vocab,
