@@ -212,7 +212,7 @@ Json verify_checkpoint(const fs::path& folder) {
         for (const char* name : kBpeFiles)
             if (hashes.contains(name)) names.push_back(name);
         for (const char* name : names)
-            if (sha256_file(folder / name) != hashes.at(name))
+            if (sha256_file(folder / name) != hashes.at(name).get<std::string>())
                 damaged(folder, fmt::format("{} is not what was written", name));
         counts_of(manifest.at("counts"));
         manifest.at("about");
@@ -236,7 +236,7 @@ Json load_checkpoint(Trainer& trainer, const fs::path& folder) {
     if (const Tensor state = trainer.router_state())
         copies.emplace_back(state, expect(moments, kRouterState, state.dtype, {state.dim(0)}, folder));
     const auto samples = static_cast<std::int64_t>(trainer.unique_tokens_by_sample().size());
-    const Tensor& unique = expect(moments, kUniqueTokens, DType::i32, {samples}, folder);
+    const Tensor unique = expect(moments, kUniqueTokens, DType::i32, {samples}, folder);
 
     copy_weights(trainer.exec(), trainer.model(), values);
     for (const auto& [to, from] : copies) write_tensor(trainer.exec(), to, from.data);

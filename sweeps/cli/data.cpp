@@ -87,7 +87,7 @@ int run_list() {
     table.columns = {
         {"name", Align::left}, {"kind", Align::left}, {"licence", Align::left}, {"where", Align::left}, {"size"}};
     for (const CatalogueEntry& entry : experiments::load_catalogue()) {
-        const CatalogueForm& form = experiments::form_at_hand(entry, ".");
+        const CatalogueForm form = experiments::form_at_hand(entry, ".");
         table.rows.push_back(
             {entry.name, entry.kind, shortened(entry.licence, kLicenceWidth), whereabouts(form), bytes_of(form)});
     }

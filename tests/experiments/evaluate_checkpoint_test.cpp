@@ -65,9 +65,9 @@ void check_equal_scores(const TinyTrial& trial, int threads) {
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const journal::Evaluation& score = evaluation.scores[i];
         INFO(score.task << " " << score.metric);
-        CHECK(score.task == expected[i].at("task"));
-        CHECK(score.metric == expected[i].at("metric"));
-        CHECK(score.n == expected[i].at("n"));
+        CHECK(score.task == expected[i].at("task").get<std::string>());
+        CHECK(score.metric == expected[i].at("metric").get<std::string>());
+        CHECK(score.n == expected[i].at("n").get<std::int64_t>());
         CHECK(std::bit_cast<std::uint64_t>(score.value) ==
               std::bit_cast<std::uint64_t>(expected[i].at("value").get<double>()));
     }

@@ -21,3 +21,29 @@ TEST_CASE("The bootstrap script names the packages that are missing, and install
     CHECK(read_file(folder.path / "out").empty());
     CHECK(!std::filesystem::exists(folder.path / "build"));
 }
+
+TEST_CASE("The tests end with one line that says how many were skipped, and why") {
+    const test::Folder folder;
+    const auto program = [&](const std::string& name, const std::string& body) {
+        const auto file = folder.write("bin/" + name, "#!/bin/sh\n" + body);
+        std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    };
+    program("cmake", "exit 0\n");
+    program("ninja", "exit 0\n");
+    program("nvcc", "exit 1\n");
+    program("ctest", "mkdir -p \"$2/Testing/Temporary\"\n"
+                     "cp \"$(dirname \"$0\")/../log\" \"$2/Testing/Temporary/LastTest.log\"\nexit 8\n");
+    const auto said = [&](const std::string& log) {
+        folder.write("log", log);
+        const std::string path = (folder.path / "bin").string() + ":" + std::getenv("PATH");
+        test::Process process({"/usr/bin/env", "PATH=" + path, "DEFT_BUILD=" + (folder.path / "build").string(), "CI=1",
+                               DEFT_SOURCE_DIR "/deft", "--no-cuda", "test"},
+                              folder.path / "out", folder.path / "err");
+        CHECK(process.wait() == 8);  // as ctest ended
+        const std::string err = read_file(folder.path / "err");
+        return err.substr(err.rfind('\n', err.size() - 2) + 1);
+    };
+    CHECK(said("all is well\n") == "deft: no test was skipped\n");
+    CHECK(said("deft test skipped: no PyTorch\nx\ndeft test skipped: no vectors: set A\ndeft test skipped: no PyTorch\n") ==
+          "deft: 3 skipped: 2: no PyTorch; 1: no vectors: set A\n");
+}
