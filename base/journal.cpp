@@ -193,7 +193,7 @@ Json to_json(const Artifact& record) {
 }
 
 Json to_json(const Lease& record) {
-    return {{"type", "lease"}, {"time_ms", record.time_ms}, {"until_ms", record.until_ms}};
+    return {{"type", "lease"}, {"time_ms", record.time_ms}, {"until_ms", record.until_ms}, {"doing", record.doing}};
 }
 
 Json to_json(const Ended& record) {
@@ -285,6 +285,7 @@ void from_json(const Json& line, Lease& record) {
     const Fields fields(line, "lease");
     fields.read("time_ms", record.time_ms);
     fields.read("until_ms", record.until_ms);
+    if (line.contains("doing")) fields.read("doing", record.doing);
 }
 
 void from_json(const Json& line, Ended& record) {

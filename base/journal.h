@@ -84,6 +84,7 @@ struct Artifact {
 struct Lease {
     std::int64_t time_ms = 0;
     std::int64_t until_ms = 0;
+    std::string doing;  // "training", "saving a checkpoint"; empty in journals of an older deft
 };
 
 // The trial is over.

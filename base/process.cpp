@@ -41,7 +41,7 @@ ProcessOutput run_process(const std::vector<std::string>& argv) {
 }
 
 pid_t start_process(const std::vector<std::string>& argv, const std::filesystem::path& log,
-                    const std::vector<std::string>& environment) {
+                    const std::vector<std::string>& environment, std::span<const int> blocked) {
     const Descriptor file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     if (file.number() < 0)
         throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", log.string(), error_text(errno)));
@@ -49,6 +49,7 @@ pid_t start_process(const std::vector<std::string>& argv, const std::filesystem:
     plan.duplicate(file.number(), STDOUT_FILENO);
     plan.duplicate(file.number(), STDERR_FILENO);
     plan.own_group();
+    plan.block(blocked);
     return plan.spawn(argv, environment);
 }
 

@@ -77,6 +77,13 @@ void SpawnPlan::own_group() {
     flags_ |= POSIX_SPAWN_SETPGROUP;
 }
 
+void SpawnPlan::block(std::span<const int> signals) {
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    for (const int signal : signals) sigaddset(&blocked, signal);
+    posix_spawnattr_setsigmask(&attributes_, &blocked);
+}
+
 pid_t SpawnPlan::spawn(const std::vector<std::string>& argv, const std::vector<std::string>& changed) {
     if (argv.empty()) throw Error(ErrorKind::io, "no program to start");
     std::vector<char*> arguments;

@@ -4,6 +4,7 @@
 #include <spawn.h>
 #include <sys/types.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,8 @@ class Descriptor {
     int number_;
 };
 
-// The child starts with nothing blocked and nothing ignored, whatever the parent does with its signals, and with
-// standard input from /dev/null until told otherwise.
+// The child starts with nothing ignored and nothing blocked but what it is told, whatever the parent does with its
+// signals, and with standard input from /dev/null until told otherwise.
 class SpawnPlan {
  public:
     SpawnPlan();
@@ -38,6 +39,7 @@ class SpawnPlan {
     void open(int number, const char* file);
     void duplicate(int from, int to);
     void own_group();
+    void block(std::span<const int> signals);
     // `changed`: "NAME=value" entries in place of, or beside, this process's own. Errors: io.
     pid_t spawn(const std::vector<std::string>& argv, const std::vector<std::string>& changed = {});
 

@@ -191,7 +191,9 @@ Json to_json(const TrialConfig& c) {
                      {"valid_files", c.data.valid_files},
                      {"tokenizer", c.data.tokenizer},
                      {"columns", columns_json(c)},
-                     {"checkpoint", {{"every_seconds", c.checkpoint.every_seconds}, {"keep", c.checkpoint.keep}}}};
+                     {"checkpoint", {{"every_seconds", c.checkpoint.every_seconds},
+                                     {"keep", c.checkpoint.keep},
+                                     {"grace_seconds", c.checkpoint.grace_seconds}}}};
     return json;
 }
 

@@ -143,6 +143,7 @@ struct CheckpointConfig {
     // the end.
     double every_seconds = 120;
     std::int64_t keep = 2;       // newest ones
+    double grace_seconds = 120;  // that a trial which is asked to stop has for its step and its checkpoint
 };
 
 struct TrialConfig {

@@ -168,9 +168,11 @@ void parse_eval(TableReader table, const std::string& base_folder, EvalConfig& e
 void parse_checkpoint(TableReader table, CheckpointConfig& checkpoint) {
     table.optional("every_seconds", checkpoint.every_seconds);
     table.optional("keep", checkpoint.keep);
+    table.optional("grace_seconds", checkpoint.grace_seconds);
     table.finish();
     table.require_at_least("every_seconds", checkpoint.every_seconds, 0);
     table.require_at_least("keep", checkpoint.keep, 1);
+    table.require_at_least("grace_seconds", checkpoint.grace_seconds, 0);
 }
 
 }  // namespace

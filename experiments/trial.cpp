@@ -11,6 +11,7 @@
 #include "experiments/datasets/load.h"
 #include "experiments/engine_config.h"
 #include "experiments/evaluation/evaluate.h"
+#include "experiments/heartbeat.h"
 #include "experiments/projection.h"
 
 namespace deft::experiments {
@@ -19,7 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kLeaseMs = 60'000;
+// Promises, in seconds, for what is done once and shows nothing of how it goes on.
+constexpr double kSlowDisk = 2e6;    // bytes a second
+constexpr double kSlowDevice = 2e8;  // FLOPs a second and thread: no processor that this runs on is near it
 
 const char* fail_class_of(ErrorKind kind, engine::Device device) {
     switch (kind) {
@@ -49,9 +52,13 @@ struct Run {
     const Dataset& dataset;
     engine::Trainer& trainer;
     journal::Writer& journal;
-    const std::function<bool()>& stop;
+    Heartbeat& heartbeat;
     Resumed resumed;
+    Projection projection;
 };
+
+// Ends the scoring of a trial that is to stop.
+struct StopAsked {};
 
 journal::TrainPoint point_of(const Run& run, const engine::StepResult& result, double seconds) {
     const engine::Counts& counts = run.trainer.counts();
@@ -79,19 +86,24 @@ journal::Sampling sampling_of(const engine::Trainer& trainer) {
 
 // A crash after the checkpoint must not find it ahead of the journal.
 SavedCheckpoint save(const Run& run, double seconds) {
+    constexpr double kBytesAParameter = 12;  // the weight and two moments
+    run.heartbeat.begin("saving a checkpoint",
+                        kBytesAParameter * static_cast<double>(run.projection.parameters) / kSlowDisk);
     run.journal.sync();
     return save_trial_checkpoint(run.config, run.dataset, run.trainer, run.places.checkpoint_folder, seconds);
 }
 
 // Trains to the budget, with a journal line every log_every steps and at the end. False: stopped before.
-bool train(const Run& run, journal::Ended& ended) {
+// longest_step: seconds that a step may take, promised to the driver.
+bool train(const Run& run, double longest_step, journal::Ended& ended) {
     const Clock::time_point start = Clock::now();
-    Clock::time_point last_lease = start, last_save = start;
+    Clock::time_point last_save = start;
     double saving = 0;  // seconds spent on checkpoints: no training
     double every = run.config.checkpoint.every_seconds;
     double logged_at = run.resumed.train_seconds;
     std::int64_t logged_tokens = run.trainer.counts().input_tokens;
     ended.train_seconds = logged_at;
+    run.heartbeat.begin("training", longest_step);
     while (!run.trainer.done()) {
         const Clock::time_point before_step = Clock::now();
         const engine::StepResult result = run.trainer.step();
@@ -107,7 +119,8 @@ bool train(const Run& run, journal::Ended& ended) {
             logged_at = ended.train_seconds;
             logged_tokens = counts.input_tokens;
         }
-        const bool stopping = run.stop() && !run.trainer.done();
+        run.heartbeat.beat();
+        const bool stopping = run.heartbeat.stopping() && !run.trainer.done();
         const bool due = every > 0 && seconds_since(last_save) >= every && !run.trainer.done();
         if (stopping || due) {
             const Clock::time_point before = Clock::now();
@@ -119,16 +132,12 @@ bool train(const Run& run, journal::Ended& ended) {
             last_save = Clock::now();
         }
         if (stopping) return false;
-        if (seconds_since(last_lease) > 10) {
-            run.journal.write(journal::Lease{now_ms(), now_ms() + kLeaseMs});
-            last_lease = Clock::now();
-        }
+        if (due) run.heartbeat.begin("training", longest_step);
     }
     return true;
 }
 
 void write_started(const Run& run) {
-    const Projection projection = project(run.config);
     journal::Started started;
     started.time_ms = now_ms();
     started.pid = getpid();
@@ -136,8 +145,8 @@ void write_started(const Run& run) {
     started.dataset_sha256 = run.dataset.sha256;
     started.dataset_bytes = run.dataset.train.bytes;
     started.dataset_tokens = run.dataset.train.tokens.size;
-    started.total_steps = projection.steps;
-    started.parameters = projection.parameters;
+    started.total_steps = run.projection.steps;
+    started.parameters = run.projection.parameters;
     started.config_hash = config_hash(run.config);
     started.resume_step = run.resumed.step;
     started.note = run.resumed.note;
@@ -161,19 +170,27 @@ bool run_to_end(const TrialConfig& config, const TrialPlaces& places, const Tria
     if (!resumed.note.empty()) fmt::print(stderr, "{}\n", resumed.note);
     if (resumed.step > 0) fmt::print(stderr, "going on from step {}\n", resumed.step);
 
-    const Run run{config, places, dataset, trainer, journal, stop, resumed};
+    Heartbeat heartbeat(journal, stop);
+    const Run run{config, places, dataset, trainer, journal, heartbeat, resumed, project(config)};
     write_started(run);
-    const bool whole = train(run, ended);
+    const double longest_step = run.projection.flops /
+                                static_cast<double>(std::max<std::int64_t>(1, run.projection.steps)) /
+                                (kSlowDevice * slot.threads);
+    const bool whole = train(run, longest_step, ended);
     ended.flops = trainer.counts().flops;
     if (!whole) return false;
     // Before the evaluation: one that is killed in it goes on from here.
     const bool saved_before = resumed.step == trainer.counts().steps;
     const SavedCheckpoint saved = saved_before ? resumed.checkpoint : save(run, ended.train_seconds);
 
-    journal.write(journal::Lease{now_ms(), now_ms() + kLeaseMs});
     const Clock::time_point start = Clock::now();
+    heartbeat.begin("scoring", longest_step);
+    const auto between_batches = [&] {
+        heartbeat.beat();
+        if (heartbeat.stopping()) throw StopAsked{};
+    };
     const auto scores = evaluate(config, dataset, trainer.model(), trainer.exec(), config.train.micro_batch_size,
-                                 trainer.counts().steps);
+                                 trainer.counts().steps, between_batches);
     for (const journal::Evaluation& score : scores) journal.write(score);
     ended.eval_seconds = seconds_since(start);
 
@@ -205,6 +222,8 @@ int run_trial(const TrialConfig& config, const TrialPlaces& places, const TrialS
     ended.state = "ok";
     try {
         if (!run_to_end(config, places, slot, journal, stop, ended)) ended.state = "stopped";
+    } catch (const StopAsked&) {
+        ended.state = "stopped";  // the checkpoint was saved before the scoring began
     } catch (const Error& error) {
         ended.state = "failed";
         ended.fail_class = fail_class_of(error.kind(), slot.device);

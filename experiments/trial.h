@@ -23,7 +23,7 @@ struct TrialSlot {
 };
 
 // Trains and evaluates, appending to run_folder/journal.jsonl; goes on from the newest checkpoint where there is one.
-// `stop` is asked after every step: true saves a checkpoint and ends. Returns an exit code: 0 ok, 1 failed (the Ended
+// `stop` is asked after every step and every batch of scoring: true saves a checkpoint and ends. Returns an exit code: 0 ok, 1 failed (the Ended
 // record says why), 75 stopped with a checkpoint.
 int run_trial(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot,
               const std::function<bool()>& stop);

@@ -219,6 +219,18 @@ void Statement::bind_one(int index, std::span<const std::byte> blob) {
     check(sqlite3_bind_blob64(statement_, index, blob.data(), blob.size(), SQLITE_TRANSIENT));
 }
 
+SyncedCommits::SyncedCommits(Connection& connection) : connection_(connection) {
+    connection_.execute("PRAGMA synchronous = FULL");
+}
+
+SyncedCommits::~SyncedCommits() {
+    try {
+        connection_.execute("PRAGMA synchronous = NORMAL");
+    } catch (const std::exception&) {
+        // Later commits are synced as well: slower, and nothing worse.
+    }
+}
+
 Transaction::Transaction(Connection& connection, Kind kind) : connection_(connection) {
     connection.execute(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
 }

@@ -99,6 +99,19 @@ class Statement {
     sqlite3_stmt* statement_ = nullptr;
 };
 
+// Commits within its lifetime are on the disk when they return; others survive a crash of the process, not a power cut.
+// Made and destroyed outside of transactions.
+class SyncedCommits {
+ public:
+    explicit SyncedCommits(Connection& connection);
+    ~SyncedCommits();
+    SyncedCommits(const SyncedCommits&) = delete;
+    SyncedCommits& operator=(const SyncedCommits&) = delete;
+
+ private:
+    Connection& connection_;
+};
+
 // BEGIN IMMEDIATE takes the write lock at once; a deferred one that is upgraded later would fail without waiting.
 class Transaction {
  public:

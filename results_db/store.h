@@ -107,6 +107,7 @@ struct Outcome {
     std::string error;
     std::int64_t peak_rss_bytes = 0;
     double cpu_seconds = 0;
+    std::int64_t ended_ms = 0;  // 0: now
 };
 
 struct LiveAttempt {
@@ -146,6 +147,7 @@ class Writer {
 
     // True when an attempt of it ended ok.
     bool is_done(std::int64_t experiment_id) const;
+    bool has_attempt(const std::string& uid) const;
     std::int64_t next_attempt_number(std::int64_t experiment_id) const;
 
     std::int64_t begin_attempt(std::int64_t experiment_id, std::int64_t code_id, std::int64_t host_id,
@@ -155,6 +157,7 @@ class Writer {
     // A torn last line is left for later; a damaged line before the last, or a journal shorter than what was read of it
     // before, is a JournalError naming file and line, and nothing of this call is stored.
     IngestResult ingest(std::int64_t attempt_id, const std::filesystem::path& journal);
+    // On the disk when it returns: what has ended is never done again, even after a power cut.
     void end_attempt(std::int64_t attempt_id, const Outcome&);
     // Cost of an ended attempt at the newest price of `sku` valid at its start; usd stays NULL without a price.
     void set_cost(std::int64_t attempt_id, const std::string& sku, std::int64_t devices, double device_seconds,

@@ -186,6 +186,11 @@ bool Writer::is_done(std::int64_t experiment_id) const {
     return query.bind(experiment_id).step();
 }
 
+bool Writer::has_attempt(const std::string& uid) const {
+    Statement query(*impl_->connection, "SELECT 1 FROM attempt WHERE uid = ?1");
+    return query.bind(uid).step();
+}
+
 std::int64_t Writer::next_attempt_number(std::int64_t experiment_id) const {
     Statement query(*impl_->connection, "SELECT 1 + ifnull(max(number), 0) FROM attempt WHERE experiment_id = ?1");
     query.bind(experiment_id).step();
@@ -236,6 +241,7 @@ void Writer::end_attempt(std::int64_t attempt_id, const Outcome& outcome) {
     const auto or_null = [](const std::string& text) {
         return text.empty() ? std::nullopt : std::optional<std::string>(text);
     };
+    const SyncedCommits synced(*impl_->connection);
     Transaction transaction(*impl_->connection);
     impl_->require_live(attempt_id);
     // The trial's own peak may be missing (killed) or the driver's may be: the larger one is nearer the truth.
@@ -244,7 +250,8 @@ void Writer::end_attempt(std::int64_t attempt_id, const Outcome& outcome) {
               " peak_rss_bytes = max(ifnull(peak_rss_bytes, 0), ?7), cpu_seconds = max(ifnull(cpu_seconds, 0), ?8),"
               " ended_ms = ?9 WHERE id = ?1")
         .bind(attempt_id, outcome.state, or_null(outcome.fail_class), outcome.exit_code, outcome.term_signal,
-              or_null(outcome.error), outcome.peak_rss_bytes, outcome.cpu_seconds, now_ms())
+              or_null(outcome.error), outcome.peak_rss_bytes, outcome.cpu_seconds,
+              outcome.ended_ms > 0 ? outcome.ended_ms : now_ms())
         .run();
     transaction.commit();
 }

@@ -25,8 +25,10 @@
 #include "sweeps/recovery.h"
 #include "sweeps/run_folder.h"
 #include "sweeps/signals.h"
+#include "sweeps/take_in.h"
 #include "sweeps/text.h"
 #include "sweeps/trial_process.h"
+#include "sweeps/trial_pulse.h"
 
 namespace deft::sweeps {
 
@@ -39,6 +41,8 @@ constexpr std::int64_t kIngestMs = 1000;
 constexpr int kMostTries = 2;  // of one trial in one run
 constexpr std::size_t kShownLogLines = 10;
 constexpr std::int64_t kLeaseMs = 3'600'000;
+constexpr int kOrphanGraceMs = 3000;
+constexpr std::int64_t kWaitMs = 1000;  // for a trial that is to stop, before that is worth a line
 
 std::int64_t steady_ms() {
     using namespace std::chrono;
@@ -66,6 +70,11 @@ struct Running {
     std::int64_t total_steps = 0;
     bool told_start = false;
     std::optional<journal::TrainPoint> last_point;
+    TrialPulse pulse{0};
+    std::optional<std::int64_t> asked_ms;  // when it was asked to stop, steady clock
+    std::string waited_for;                // what was last said of it while it is waited for
+    std::string killed_because;
+    bool hung = false;
 };
 
 struct Interrupted {};
@@ -98,7 +107,8 @@ class Driver {
 
     RunSummary run() {
         recorded_ = record_sweep(writer_, spec_, points_, options_);
-        for (const std::string& line : recover(writer_, options_.root, cost_, options_.grace_ms)) progress_.event(line);
+        for (const std::string& line : recover(writer_, options_.root, cost_, kOrphanGraceMs)) progress_.event(line);
+        take_in_what_is_left();
         fill_queue();
         announce();
         if (queue_.empty()) return summary_;
@@ -128,6 +138,14 @@ class Driver {
             else
                 queue_.push_back(i);
         }
+    }
+
+    void take_in_what_is_left() {
+        std::vector<std::size_t> wanted;
+        for (std::size_t i = 0; i < points_.size(); ++i)
+            if (is_asked_for(points_[i], options_)) wanted.push_back(i);
+        for (const std::string& line : take_in_finished(writer_, options_.root, points_, wanted, recorded_, cost_))
+            progress_.event(line);
     }
 
     void announce() {
@@ -176,6 +194,7 @@ class Driver {
             if (running_.empty()) return;
             if (!reap()) {
                 ingest_all();
+                end_the_hung();
                 progress_.update(view());
                 signals_.sleep_ms(kPollMs);
             }
@@ -183,12 +202,14 @@ class Driver {
     }
 
     void heed_signals() {
-        if (signals_.terminated() || signals_.interrupts() > 1) {
-            if (!running_.empty()) progress_.warning("stopping: the running trials save a checkpoint and end");
+        if (stop_interrupts_) {
+            end_the_late();
+        } else if (signals_.terminated() || signals_.interrupts() > 1) {
             stopped_by_ = signals_.terminated() ? kExitWorkLeft : 128 + SIGINT;
             draining_ = true;
-            end_children();
-            for (const auto& [child, end] : std::exchange(ended_, {})) finish(child, end);
+            if (!running_.empty())
+                progress_.warning("stopping: the running trials save a checkpoint and end. Ctrl-C once more kills them");
+            ask_to_stop();
         } else if (signals_.interrupts() == 1 && !draining_) {
             draining_ = true;
             progress_.warning(
@@ -196,6 +217,55 @@ class Driver {
                             "Ctrl-C again stops at once. To go on later: {}",
                             counted(running_.size(), "running trial"), queue_.size(), options_.continue_with));
         }
+    }
+
+    void ask_to_stop() {
+        stop_interrupts_ = signals_.interrupts();
+        for (Running& child : running_) {
+            ask_group_to_end(child.pid);
+            child.asked_ms = steady_ms();
+        }
+    }
+
+    // Kills what was asked to stop and has not within its grace, or what the user does not want to wait for.
+    void end_the_late() {
+        const bool impatient = signals_.interrupts() > *stop_interrupts_;
+        for (Running& child : running_) {
+            if (!child.asked_ms || !child.killed_because.empty()) continue;
+            child.pulse.look(child.folder / "journal.jsonl");
+            const auto waited = steady_ms() - *child.asked_ms;
+            const double grace = points_[child.point].config.checkpoint.grace_seconds;
+            if (impatient)
+                kill(child, "it was killed before it had saved a checkpoint");
+            else if (static_cast<double>(waited) > 1000 * grace)
+                kill(child, fmt::format("it was killed, for it had not saved a checkpoint within {} s "
+                                        "([checkpoint] grace_seconds)",
+                                        grace));
+            else if (child.pulse.overdue() > 0)
+                kill(child, "it was killed, for it did not answer");
+            else if (waited > kWaitMs && child.waited_for != child.pulse.doing()) {
+                child.waited_for = child.pulse.doing();
+                progress_.event(fmt::format("waiting for {}: {}; {:.0f} s of at most {}", name_of(child),
+                                            printable(child.waited_for), static_cast<double>(waited) / 1000, grace));
+            }
+        }
+    }
+
+    void end_the_hung() {
+        for (Running& child : running_) {
+            if (child.asked_ms || !child.killed_because.empty()) continue;
+            child.pulse.look(child.folder / "journal.jsonl");
+            if (child.pulse.overdue() < options_.hang_seconds) continue;
+            child.hung = true;
+            kill(child, fmt::format("it hung: nothing came of it for {:.0f} s more than it had promised ({})",
+                                    child.pulse.overdue(), child.pulse.doing()));
+        }
+    }
+
+    void kill(Running& child, const std::string& why) {
+        child.killed_because = why;
+        progress_.warning(fmt::format("{}: {}", name_of(child), printable(why)));
+        ::kill(-child.pid, SIGKILL);
     }
 
     // The first trial of the queue that fits a free slot. False: none does.
@@ -219,6 +289,7 @@ class Driver {
         const Slot& slot = options_.slots[static_cast<std::size_t>(slot_number)];
         Running child;
         child.point = index;
+        child.pulse = TrialPulse(options_.start_seconds);
         child.slot = slot_number;
         child.number = writer_.next_attempt_number(recorded_.experiments[index]);
         // Checkpoints of a database that is gone have no curve to go on from.
@@ -230,11 +301,11 @@ class Driver {
         const results_db::NewAttempt attempt = attempt_of(child, argv);
         const experiments::TrialPlaces places = {child.folder, data_folder(),
                                                  checkpoint_folder(options_.root, point.config_hash), may_resume};
-        write_trial_file(point, spec_.name, attempt, places, {slot.device, options_.threads});
+        write_trial_file(point, spec_.name, attempt, recorded_.provenance, places, {slot.device, options_.threads});
         child.attempt = writer_.begin_attempt(recorded_.experiments[index], recorded_.code, recorded_.host, attempt);
         ++tries_[index];
         try {
-            child.pid = start_process(argv, child.folder / "log.txt", environment_of(slot));
+            child.pid = start_process(argv, child.folder / "log.txt", environment_of(slot), kWatchedSignals);
         } catch (const Error& error) {
             // No trial would start then: this is the sweep's end, not the trial's.
             writer_.end_attempt(child.attempt, {"failed", "io", {}, {}, error.what(), 0, 0});
@@ -297,15 +368,23 @@ class Driver {
     bool collect_ended() {
         bool any = false;
         for (std::size_t i = 0; i < running_.size();) {
-            ChildEnd end;
-            const pid_t pid = ::wait4(running_[i].pid, &end.wait_status, WNOHANG, &end.usage);
-            if (pid == 0 || (pid < 0 && errno == EINTR)) {
+            const Running& child = running_[i];
+            siginfo_t ended{};
+            const auto id = static_cast<id_t>(child.pid);
+            if (::waitid(P_PID, id, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) {
                 ++i;
                 continue;
             }
-            // Helpers that a trial may have started end with it.
-            ::kill(-running_[i].pid, SIGKILL);
-            ended_.emplace_back(running_[i], end);
+            // Helpers that a trial may have started end with it: as long as it has not been waited for, the number of
+            // its group cannot be anybody else's.
+            ::kill(-child.pid, SIGKILL);
+            ChildEnd end;
+            while (::wait4(child.pid, &end.wait_status, 0, &end.usage) < 0 && errno == EINTR) {
+            }
+            end.asked_to_stop = child.asked_ms.has_value();
+            end.killed_because = child.killed_because;
+            end.hung = child.hung;
+            ended_.emplace_back(child, end);
             running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
             any = true;
         }
@@ -323,18 +402,13 @@ class Driver {
         return true;
     }
 
-    // Ends all children, and leaves them in ended_.
+    // Ends all children, without the database, and leaves them in ended_.
     void end_children() {
-        for (const Running& child : running_) ask_group_to_end(child.pid);
-        const std::int64_t limit = steady_ms() + options_.grace_ms;
-        while (!running_.empty() && steady_ms() < limit) {
-            if (!collect_ended()) signals_.sleep_ms(20);
-        }
-        for (const Running& child : running_) ::kill(-child.pid, SIGKILL);
+        if (!stop_interrupts_) ask_to_stop();
         while (!running_.empty()) {
-            if (!collect_ended()) signals_.sleep_ms(20);
+            end_the_late();
+            if (!collect_ended()) signals_.sleep_ms(kPollMs);
         }
-        for (auto& [child, end] : ended_) end.stopped_by_user = true;
     }
 
     void take_in(Running& child) {
@@ -484,6 +558,7 @@ class Driver {
     std::vector<std::pair<Running, ChildEnd>> ended_;
     bool draining_ = false;
     int stopped_by_ = 0;  // the exit code of a signal
+    std::optional<int> stop_interrupts_;  // Ctrl-C so far when the trials were asked to stop; nothing: they were not
     std::int64_t started_ms_ = 0, last_ingest_ms_ = 0;
     long memory_kills_ = memory_kills();
     double flops_done_ = 0, device_seconds_ = 0;

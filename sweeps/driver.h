@@ -21,7 +21,8 @@ struct DriverOptions {
     std::vector<std::string> only;  // cases; all where empty
     bool fail_fast = false;
     bool dry_run = false;       // say what would run, and write nothing
-    int grace_ms = 3000;        // between asking a trial to stop and making it
+    double start_seconds = 600;  // that a trial may load its data before it promises anything
+    double hang_seconds = 60;    // by which a trial may break a promise before it has hung
     std::string continue_with;  // the command that goes on, for messages
     std::string fill_with;      // the same for all cases, for reports
     std::string points;         // of that command the sweep's file and options, for reports

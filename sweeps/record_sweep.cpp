@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "sweeps/price.h"
 #include "sweeps/provenance.h"
+#include "sweeps/provenance_json.h"
 #include "sweeps/sweep_note.h"
 
 namespace deft::sweeps {
@@ -21,8 +22,11 @@ std::string overrides_json(const Spec& spec) {
 RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const std::vector<Point>& points,
                            const DriverOptions& options) {
     RecordedSweep recorded;
-    recorded.code = writer.add_code(describe_code(DEFT_SOURCE_DIR));
-    recorded.host = writer.add_host(describe_host());
+    const results_db::Code code = describe_code(DEFT_SOURCE_DIR);
+    const results_db::Host host = describe_host();
+    recorded.code = writer.add_code(code);
+    recorded.host = writer.add_host(host);
+    recorded.provenance = {{"code", code_json(code)}, {"host", host_json(host)}};
     if (const auto price = price_for(spec)) writer.add_price(*price);
     results_db::Sweep sweep;
     sweep.name = spec.name;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/json.h"
 #include "results_db/store.h"
 #include "sweeps/driver.h"
 
@@ -11,6 +12,7 @@ namespace deft::sweeps {
 
 struct RecordedSweep {
     std::int64_t code = 0, host = 0;
+    Json provenance;                        // both in words, for trials' folders
     std::vector<std::int64_t> experiments;  // by point
 };
 

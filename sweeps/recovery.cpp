@@ -25,14 +25,41 @@ JournalSummary ingest_rest(results_db::Writer& writer, std::int64_t attempt, con
     return summary;
 }
 
-void record_end(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& run_folder,
-                const results_db::Outcome& outcome, const JournalSummary& journal, const CostBasis& cost) {
+results_db::Outcome outcome_of(const JournalSummary& journal, const std::string& unsaid) {
+    results_db::Outcome outcome;
+    if (journal.damage) {
+        outcome = {"failed", "io", {}, {}, *journal.damage, 0, 0};
+    } else if (journal.ended && journal.ended->state == "ok") {
+        outcome.state = "ok";
+    } else if (journal.ended && journal.ended->state == "stopped") {
+        outcome = {"preempted", "preempt", {}, {}, "asked to stop; it saved a checkpoint", 0, 0};
+    } else if (journal.ended) {
+        outcome.state = "failed";
+        outcome.fail_class = journal.ended->fail_class.empty() ? "other" : journal.ended->fail_class;
+        outcome.error = journal.ended->error;
+    } else {
+        outcome = {"stale", "stale", {}, {}, unsaid, 0, 0};
+    }
+    if (journal.ended) {
+        outcome.peak_rss_bytes = journal.ended->peak_rss_bytes;
+        outcome.cpu_seconds = journal.ended->cpu_seconds;
+    }
+    return outcome;
+}
+
+void store_end(results_db::Writer& writer, std::int64_t attempt, const results_db::Outcome& outcome,
+               const JournalSummary& journal, const CostBasis& cost) {
     writer.end_attempt(attempt, outcome);
     if (journal.ended)
         writer.set_cost(attempt, cost.sku, cost.devices,
                         journal.ended->train_seconds * static_cast<double>(cost.devices) / cost.trials_per_device,
                         journal.ended->flops > 0 ? journal.ended->flops
                                                     : (journal.last_point ? journal.last_point->flops : 0));
+}
+
+void record_end(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& run_folder,
+                const results_db::Outcome& outcome, const JournalSummary& journal, const CostBasis& cost) {
+    store_end(writer, attempt, outcome, journal, cost);
     if (std::filesystem::is_directory(run_folder)) write_outcome_file(run_folder, outcome);
 }
 
@@ -51,26 +78,7 @@ std::vector<std::string> recover(results_db::Writer& writer, const std::filesyst
                         fmt::format("end it, as in kill -9 {}, and run again", attempt.process.pid));
 
         const JournalSummary journal = ingest_rest(writer, attempt.id, folder / "journal.jsonl");
-        results_db::Outcome outcome;
-        if (journal.damage) {
-            outcome = {"failed", "io", {}, {}, *journal.damage, 0, 0};
-        } else if (journal.ended && journal.ended->state == "ok") {
-            outcome.state = "ok";
-        } else if (journal.ended && journal.ended->state == "stopped") {
-            outcome = {"preempted", "preempt", {}, {}, "asked to stop; it saved a checkpoint", 0, 0};
-        } else if (journal.ended) {
-            outcome.state = "failed";
-            outcome.fail_class = journal.ended->fail_class.empty() ? "other" : journal.ended->fail_class;
-            outcome.error = journal.ended->error;
-        } else {
-            outcome.state = "stale";
-            outcome.fail_class = "stale";
-            outcome.error = "the driver that ran it was killed";
-        }
-        if (journal.ended) {
-            outcome.peak_rss_bytes = journal.ended->peak_rss_bytes;
-            outcome.cpu_seconds = journal.ended->cpu_seconds;
-        }
+        const results_db::Outcome outcome = outcome_of(journal, "the driver that ran it was killed");
         record_end(writer, attempt.id, folder, outcome, journal, cost);
         said.push_back(fmt::format("{}: left by a driver that was killed{}; now {}", name,
                                    orphan ? ", its process ended" : "", outcome.state));

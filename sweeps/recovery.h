@@ -30,7 +30,14 @@ std::optional<results_db::IngestResult> ingest_or_explain(results_db::Writer& wr
 // The same at a trial's end, with what the whole journal says.
 JournalSummary ingest_rest(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& journal);
 
-// Stores an attempt's end and cost, and outcome.json in its run folder.
+// How an attempt ended whose process nobody waited for, by its journal alone; `unsaid`: the error of one that does not
+// tell.
+results_db::Outcome outcome_of(const JournalSummary& journal, const std::string& unsaid);
+
+// Stores an attempt's end and cost.
+void store_end(results_db::Writer& writer, std::int64_t attempt, const results_db::Outcome& outcome,
+               const JournalSummary& journal, const CostBasis& cost);
+// The same, and outcome.json in its run folder.
 void record_end(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& run_folder,
                 const results_db::Outcome& outcome, const JournalSummary& journal, const CostBasis& cost);
 

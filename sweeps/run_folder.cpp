@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "sweeps/provenance_json.h"
 #include "sweeps/text.h"
 
 namespace deft::sweeps {
@@ -34,8 +35,8 @@ std::string last_painted(const std::string& line) {
 }  // namespace
 
 void write_trial_file(const Point& point, const std::string& sweep,
-                      const results_db::NewAttempt& attempt, const experiments::TrialPlaces& places,
-                      const experiments::TrialSlot& slot) {
+                      const results_db::NewAttempt& attempt, const Json& provenance,
+                      const experiments::TrialPlaces& places, const experiments::TrialSlot& slot) {
     const Json trial = {{"schema", kTrialSchema},
                         {"config", experiments::to_json(point.config)},
                         {"seed", point.seed},
@@ -48,6 +49,9 @@ void write_trial_file(const Point& point, const std::string& sweep,
                         {"sweep", sweep},
                         {"attempt", attempt.number},
                         {"uid", attempt.uid},
+                        {"slots", Json::parse(attempt.slots_json)},
+                        {"argv", Json::parse(attempt.argv_json)},
+                        {"provenance", provenance},
                         {"driver_pid", ::getpid()},
                         {"device", engine::device_name(slot.device)},
                         {"threads", slot.threads},
@@ -78,6 +82,25 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
         return result;
     } catch (const Json::exception& error) {
         throw Error(ErrorKind::config, fmt::format("{} is no trial: {}", file.string(), error.what()));
+    }
+}
+
+std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder) {
+    try {
+        const Json trial = Json::parse(read_file(run_folder / "trial.json"));
+        TrialOrigin origin;
+        origin.config_hash = trial.at("config_hash").get<std::string>();
+        origin.attempt.uid = trial.at("uid").get<std::string>();
+        origin.attempt.number = trial.at("attempt").get<std::int64_t>();
+        origin.attempt.workdir = "runs/" + run_folder.filename().string();
+        if (trial.contains("slots")) origin.attempt.slots_json = canonical_json(trial.at("slots"));
+        if (trial.contains("argv")) origin.attempt.argv_json = canonical_json(trial.at("argv"));
+        const Json provenance = trial.value("provenance", Json::object());
+        origin.code = code_of(provenance.value("code", Json::object()));
+        origin.host = host_of(provenance.value("host", Json::object()));
+        return origin;
+    } catch (const std::exception&) {
+        return std::nullopt;
     }
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/journal.h"
-#include "base/json_fwd.h"
+#include "base/json.h"
 #include "experiments/trial.h"
 #include "results_db/store.h"
 #include "sweeps/expand.h"
@@ -25,10 +25,22 @@ struct TrialFile {
     pid_t driver_pid = 0;  // of the process that wrote it
 };
 
+// provenance: the code and the host, as in RecordedSweep.
 void write_trial_file(const Point& point, const std::string& sweep, const results_db::NewAttempt& attempt,
-                      const experiments::TrialPlaces& places, const experiments::TrialSlot& slot);
+                      const Json& provenance, const experiments::TrialPlaces& places,
+                      const experiments::TrialSlot& slot);
 // Errors: io, config.
 TrialFile read_trial_file(const std::filesystem::path& run_folder);
+
+// What a trial file says of its attempt, whichever deft wrote it.
+struct TrialOrigin {
+    std::string config_hash;
+    results_db::NewAttempt attempt;  // workdir: runs/NAME of the folder
+    results_db::Code code;           // "unknown" where the file does not say
+    results_db::Host host;
+};
+// Nothing where there is no such file, or it is none.
+std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder);
 
 void write_outcome_file(const std::filesystem::path& run_folder, const results_db::Outcome& outcome);
 

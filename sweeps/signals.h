@@ -1,12 +1,19 @@
 #pragma once
-// Signals while a sweep runs: counted, looked at between two polls.
+// Signals while a sweep or a trial runs: blocked, and looked at between two pieces of work.
 
+#include <array>
 #include <csignal>
 
 namespace deft::sweeps {
 
-// Takes over SIGINT, SIGTERM, SIGHUP (unless ignored, as by nohup), SIGCHLD and SIGPIPE for its lifetime. One at a
-// time.
+// What a driver and its trials look at themselves. A trial starts with these blocked already, so that no moment of its
+// start is left in which one of them would end it.
+inline constexpr std::array<int, 4> kWatchedSignals = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+
+// Blocks those signals for its lifetime, in the calling thread and in threads that it starts from then on: make it
+// before any of them. No handler is installed. A handler's frame would be written below the stack pointer of whichever
+// thread the kernel picks, and the products that oneDNN 2.6 generates keep that register in the heap while they run.
+// SIGHUP stays ignored where it is (as under nohup), and SIGPIPE is ignored. One at a time.
 class SignalWatch {
  public:
     SignalWatch();
@@ -20,8 +27,12 @@ class SignalWatch {
     void sleep_ms(int milliseconds) const;
 
  private:
-    static constexpr int kWatched[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE};
-    struct sigaction old_[sizeof kWatched / sizeof *kWatched];
+    void take(int signal) const;
+    void take_pending() const;
+
+    sigset_t watched_{}, old_mask_{};
+    struct sigaction old_pipe_ {};
+    mutable int interrupts_ = 0, terminations_ = 0;
 };
 
 }  // namespace deft::sweeps

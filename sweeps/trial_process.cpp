@@ -84,17 +84,17 @@ bool end_group(const results_db::ProcessIdentity& process, int grace_ms) {
 }
 
 results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal) {
-    results_db::Outcome outcome;
-    outcome.peak_rss_bytes = static_cast<std::int64_t>(end.usage.ru_maxrss) * 1024;
-    outcome.cpu_seconds = seconds(end.usage.ru_utime) + seconds(end.usage.ru_stime);
     const bool signalled = WIFSIGNALED(end.wait_status);
     const int signal = signalled ? WTERMSIG(end.wait_status) : 0;
     const int code = signalled ? 0 : WEXITSTATUS(end.wait_status);
-    if (signalled)
-        outcome.term_signal = signal;
-    else
-        outcome.exit_code = code;
-
+    results_db::Outcome outcome;
+    const auto stopped = [](const char* state, const char* fail_class, const std::string& why) {
+        results_db::Outcome result;
+        result.state = state;
+        result.fail_class = fail_class;
+        result.error = why;
+        return result;
+    };
     const auto fail = [&](const std::string& fail_class, const std::string& error) {
         outcome.state = "failed";
         outcome.fail_class = fail_class;
@@ -104,14 +104,12 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
         fail("io", *journal.damage);
     } else if (!signalled && code == 0 && journal.ended && journal.ended->state == "ok") {
         outcome.state = "ok";
-    } else if (end.stopped_by_user) {
-        outcome.state = "cancelled";
-        outcome.fail_class = "user";
-        outcome.error = "stopped by the user";
     } else if (!signalled && journal.ended && journal.ended->state == "stopped") {
-        outcome.state = "preempted";
-        outcome.fail_class = "preempt";
-        outcome.error = "asked to stop; it saved a checkpoint";
+        outcome = end.asked_to_stop ? stopped("cancelled", "user", "stopped by the user; it saved a checkpoint")
+                                    : stopped("preempted", "preempt", "asked to stop; it saved a checkpoint");
+    } else if (signal == SIGKILL && !end.killed_because.empty()) {
+        outcome = end.hung ? stopped("timeout", "timeout", end.killed_because)
+                           : stopped("cancelled", "user", "stopped by the user; " + end.killed_because);
     } else if (!signalled && journal.ended && journal.ended->state != "ok") {
         fail(journal.ended->fail_class.empty() ? "other" : journal.ended->fail_class, journal.ended->error);
     } else if (signalled && end.kernel_killed_for_memory && signal == SIGKILL) {
@@ -126,11 +124,18 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
     } else {
         fail("crash", fmt::format("the trial exited with {} and said nothing in its journal", code));
     }
+    if (signalled)
+        outcome.term_signal = signal;
+    else
+        outcome.exit_code = code;
+    outcome.peak_rss_bytes = static_cast<std::int64_t>(end.usage.ru_maxrss) * 1024;
+    outcome.cpu_seconds = seconds(end.usage.ru_utime) + seconds(end.usage.ru_stime);
     return outcome;
 }
 
 bool worth_another_try(const results_db::Outcome& outcome) {
-    return outcome.state == "failed" && (outcome.fail_class == "crash" || outcome.fail_class == "io");
+    return outcome.state == "timeout" ||
+           (outcome.state == "failed" && (outcome.fail_class == "crash" || outcome.fail_class == "io"));
 }
 
 long memory_kills() {

@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <string>
+
 #include "results_db/store.h"
 #include "sweeps/run_folder.h"
 
@@ -22,9 +24,12 @@ bool end_group(const results_db::ProcessIdentity& process, int grace_ms);
 struct ChildEnd {
     int wait_status = 0;
     struct rusage usage {};
-    bool stopped_by_user = false;
+    bool asked_to_stop = false;
+    std::string killed_because;  // by the driver, in words; empty: it was not
+    bool hung = false;           // that was the reason
     bool kernel_killed_for_memory = false;
 };
+// A trial that a signal ended which the driver did not send is a crash, whatever had been asked of it.
 results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal);
 
 // True for failures that another try may mend.

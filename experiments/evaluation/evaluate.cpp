@@ -30,15 +30,17 @@ journal::Evaluation validation_record(const char* metric, const char* unit, doub
 }  // namespace
 
 std::vector<journal::Evaluation> evaluate(const TrialConfig& config, const Dataset& dataset, engine::Transformer& model,
-                                          engine::Exec& exec, std::int64_t batch, std::int64_t step) {
+                                          engine::Exec& exec, std::int64_t batch, std::int64_t step,
+                                          const BetweenBatches& between_batches) {
     const CorpusLoss validation =
-        corpus_loss(model, exec, dataset.valid, dataset.tokenizer, config.eval.validation_tokens, batch);
+        corpus_loss(model, exec, dataset.valid, dataset.tokenizer, config.eval.validation_tokens, batch,
+                    between_batches);
     std::vector<journal::Evaluation> all{
         validation_record("loss", "nats/token", validation.loss, validation.tokens, step),
         validation_record("bits_per_byte", "bits/byte", validation.bits_per_byte, validation.tokens, step),
         validation_record("unigram_entropy", "nats/token", validation.unigram_entropy, validation.tokens, step)};
     const TaskRun run{dataset.tokenizer,     model, exec, batch, config.eval.documents, config.data.embedded_seed,
-                      config.base_folder, step};
+                      config.base_folder, step, between_batches};
     const std::vector<journal::Evaluation> tasks = evaluate_tasks(config.eval.tasks, run);
     all.insert(all.end(), tasks.begin(), tasks.end());
     return all;

@@ -22,6 +22,7 @@ struct TaskRun {
     std::int64_t embedded_seed;  // of the corpus whose facts the embedded tasks ask for
     std::filesystem::path base_folder;
     std::int64_t step;
+    BetweenBatches between_batches = {};
 };
 
 // The task's metrics as journal records. A continuation longer than the model is scored window by window, which the

@@ -12,7 +12,7 @@
 namespace deft::experiments {
 
 std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::span<const Request> requests,
-                         std::int64_t batch) {
+                         std::int64_t batch, const BetweenBatches& between_batches) {
     std::vector<Score> scores(requests.size());
     const std::int64_t T = model.config().max_seqlen;
     for (const ScoringBatch& rows : scoring_batches(requests, T, batch * T)) {
@@ -25,12 +25,14 @@ std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::sp
             result.log_likelihood -= static_cast<double>(loss[i]);
             result.greedy = result.greedy && greedy[i] == 1;
         }
+        if (between_batches) between_batches();
     }
     return scores;
 }
 
 CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const engine::TokenCorpus& corpus,
-                       const engine::Tokenizer& tokenizer, std::int64_t max_tokens, std::int64_t batch) {
+                       const engine::Tokenizer& tokenizer, std::int64_t max_tokens, std::int64_t batch,
+                       const BetweenBatches& between_batches) {
     const std::int64_t T = model.config().max_seqlen;
     const std::int64_t samples = std::min(corpus.samples(T), std::max<std::int64_t>(1, max_tokens / T));
     if (samples < 1)
@@ -52,6 +54,7 @@ CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const eng
             text_bytes += tokenizer.token_bytes(target[i]);
             ++seen[static_cast<std::size_t>(target[i])];
         }
+        if (between_batches) between_batches();
     }
     CorpusLoss result;
     result.tokens = samples * T;

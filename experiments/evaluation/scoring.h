@@ -2,6 +2,7 @@
 // Log-likelihoods under a trained model, with token dropping off.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,10 +15,13 @@
 
 namespace deft::experiments {
 
+// Called after every batch that the model has seen; what it throws ends the scoring.
+using BetweenBatches = std::function<void()>;
+
 // In the requests' order. batch: samples of max_seqlen whose tokens a batch may have.
 // Errors: as scored_row().
 std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::span<const Request> requests,
-                         std::int64_t batch);
+                         std::int64_t batch, const BetweenBatches& between_batches = {});
 
 struct CorpusLoss {
     double loss = 0;           // mean nats a token
@@ -28,6 +32,7 @@ struct CorpusLoss {
 
 // Over the first samples of the corpus, at most max_tokens tokens (at least one sample), in windows of max_seqlen.
 CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const engine::TokenCorpus& corpus,
-                       const engine::Tokenizer& tokenizer, std::int64_t max_tokens, std::int64_t batch);
+                       const engine::Tokenizer& tokenizer, std::int64_t max_tokens, std::int64_t batch,
+                       const BetweenBatches& between_batches = {});
 
 }  // namespace deft::experiments

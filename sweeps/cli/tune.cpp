@@ -149,6 +149,7 @@ int report(const Arguments& arguments, const sweeps::Spec& spec, const sweeps::P
 }
 
 int run(const Arguments& arguments) {
+    const sweeps::SignalWatch signals;  // before any thread
     require_writable(arguments);
     const sweeps::Spec spec = load(arguments);
     const sweeps::Point point = sweeps::expand(spec).front();
@@ -162,7 +163,6 @@ int run(const Arguments& arguments) {
     settings.probe.threads = threads;
     settings.probe.warmup_tokens = warmup_of(arguments, point);
 
-    const sweeps::SignalWatch signals;
     ProgressLine line;
     std::size_t begun = 0;
     std::string last;

@@ -66,7 +66,7 @@ TEST_CASE("every journal record survives its line") {
 
     const Artifact artifact{"checkpoint", "ckpt/7", "ff", 12, "last", 7};
     CHECK(to_json(round_trip(artifact)) == to_json(artifact));
-    const Lease lease{5, 6};
+    const Lease lease{5, 6, "training"};
     CHECK(round_trip(lease).until_ms == 6);
     const Ended ended{9, "failed", "nan", "loss is \"NaN\"\nat step 3", 1.5, 1.25, 0.5, 3e9, 2, 1 << 20, 2.25};
     CHECK(round_trip(ended).error == ended.error);
@@ -109,22 +109,22 @@ TEST_CASE("the journal writer appends whole lines") {
     const auto file = folder / "journal.jsonl";
     {
         Writer writer(file);
-        writer.write(Lease{1, 2});
+        writer.write(Lease{1, 2, ""});
         writer.sync();
     }
     Writer writer(file);
-    writer.write(Lease{3, 4});
-    CHECK(read_text(file) == to_json(Lease{1, 2}).dump() + "\n" + to_json(Lease{3, 4}).dump() + "\n");
+    writer.write(Lease{3, 4, ""});
+    CHECK(read_text(file) == to_json(Lease{1, 2, ""}).dump() + "\n" + to_json(Lease{3, 4, ""}).dump() + "\n");
 }
 
 TEST_CASE("the journal writer cuts a torn last line") {
     const TemporaryFolder folder;
     const auto file = folder / "journal.jsonl";
-    const std::string whole = to_json(Lease{1, 2}).dump() + "\n";
+    const std::string whole = to_json(Lease{1, 2, ""}).dump() + "\n";
     SECTION("after a whole line") {
         write_text(file, whole + R"({"type":"tr)");
         Writer writer(file);
-        writer.write(Lease{1, 2});
+        writer.write(Lease{1, 2, ""});
         CHECK(read_text(file) == whole + whole);
     }
     SECTION("longer than one block") {

@@ -13,6 +13,7 @@
 using namespace deft;
 using namespace deft::sweeps;
 using test::FakeSweep;
+using namespace std::string_literals;
 
 namespace {
 
@@ -155,6 +156,85 @@ TEST_CASE("Ctrl-C twice stops at once, even what does not want to") {
     }
 }
 
+TEST_CASE("A trial that is asked to stop is waited for as long as it takes, and what it does is said") {
+    FakeSweep sweep({"answers"});
+    sweep.points[0].config.checkpoint.grace_seconds = 60;
+    const pid_t driver = sweep.run_apart();
+    REQUIRE(sweep.wait_for("up"));
+    ::kill(driver, SIGTERM);
+    CHECK(wait_for_exit(driver) == kExitWorkLeft);
+    CHECK_THAT(read_file(sweep.folder.path / "said"), ContainsSubstring("waiting for answers/1: saving a checkpoint"));
+    CHECK(sweep.row(0).state == "cancelled");
+    CHECK_THAT(sweep.row(0).error, ContainsSubstring("it saved a checkpoint"));
+}
+
+TEST_CASE("A third Ctrl-C kills what is still waited for") {
+    FakeSweep sweep({"stubborn"});
+    sweep.points[0].config.checkpoint.grace_seconds = 1000;
+    const pid_t driver = sweep.run_apart();
+    REQUIRE(sweep.wait_for("up"));
+    for (int i = 0; i < 3; ++i) {
+        ::kill(driver, SIGINT);
+        ::usleep(500'000);
+    }
+    CHECK(wait_for_exit(driver) == 130);
+    CHECK(sweep.row(0).state == "cancelled");
+    CHECK_THAT(sweep.row(0).error, ContainsSubstring("killed before it had saved a checkpoint"));
+}
+
+TEST_CASE("A trial that a signal of its own ends is a crash, also when it was asked to stop") {
+    FakeSweep sweep({"aborts"});
+    sweep.points[0].config.checkpoint.grace_seconds = 60;
+    const pid_t driver = sweep.run_apart();
+    REQUIRE(sweep.wait_for("up"));
+    ::kill(driver, SIGTERM);
+    CHECK(wait_for_exit(driver) == kExitWorkLeft);
+    CHECK(sweep.row(0).state == "failed");
+    CHECK(sweep.row(0).fail_class == "crash");
+    CHECK_THAT(sweep.row(0).error, ContainsSubstring("signal 6"));
+}
+
+TEST_CASE("A trial that breaks its promise is ended, and tried again") {
+    FakeSweep sweep({"hung"});
+    sweep.options.hang_seconds = 0.5;
+    CHECK(sweep.run().ok == 1);
+    CHECK_THAT(sweep.said, ContainsSubstring("it hung: nothing came of it"));
+    CHECK_THAT(sweep.said, ContainsSubstring("(training)"));
+    CHECK(sweep.row(0).attempts == 2);
+    CHECK(sweep.row(0).state == "ok");
+}
+
+TEST_CASE("A trial that starts and never says a word has hung as well") {
+    FakeSweep sweep({"stubborn"});
+    sweep.options.start_seconds = 0.2;
+    sweep.options.hang_seconds = 0.2;
+    CHECK(sweep.run().failed == 1);
+    CHECK(sweep.row(0).state == "timeout");
+    CHECK(sweep.row(0).fail_class == "timeout");
+    CHECK(sweep.row(0).attempts == 2);
+}
+
+TEST_CASE("Two stops and a crash still leave another try") {
+    FakeSweep sweep({"moody"});
+    CHECK(sweep.run().ok == 1);
+    CHECK(sweep.row(0).attempts == 4);
+}
+
+TEST_CASE("A trial that saved a checkpoint under a killed driver was preempted") {
+    FakeSweep sweep({"left"});
+    const pid_t driver = sweep.run_apart();
+    REQUIRE(sweep.wait_for("up"));
+    ::kill(driver, SIGKILL);
+    CHECK(wait_for_exit(driver) == -SIGKILL);
+    const auto folder = sweep.options.root / sweep.row(0).workdir;
+    std::filesystem::remove(sweep.folder.path / "up");
+    const pid_t next = sweep.run_apart();
+    REQUIRE(sweep.wait_for("up"));
+    ::kill(next, SIGTERM);
+    CHECK(wait_for_exit(next) == kExitWorkLeft);
+    CHECK(Json::parse(read_file(folder / "outcome.json")).at("state") == "preempted");
+}
+
 TEST_CASE("SIGTERM stops the sweep and its trials") {
     FakeSweep sweep({"slow"});
     const pid_t driver = sweep.run_apart();
@@ -248,6 +328,46 @@ TEST_CASE("A folder left of a lost database is not written into") {
     CHECK(sweep.run().ok == 1);
     CHECK(read_file(sweep.options.root / old / "journal.jsonl") == "precious\n");
     CHECK(sweep.row(0).workdir.ends_with(".2"));
+}
+
+TEST_CASE("Finished trials that the database does not know are taken in, not trained again") {
+    FakeSweep sweep({"ok", "moody", "nan"});
+    CHECK(sweep.run().ok == 2);
+    const results_db::TrialRow before = sweep.row(0);
+    const std::string outcome = read_file(sweep.options.root / before.workdir / "outcome.json");
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(sweep.options.root / ("results.db"s + suffix));
+    const RunSummary summary = sweep.run();
+    CHECK(summary.already_done == 2);
+    CHECK(summary.ok == 0);
+    CHECK(summary.failed == 1);
+    CHECK_THAT(sweep.said, ContainsSubstring("taken in ok/1: finished before in " +
+                                             before.workdir.substr(before.workdir.find('/') + 1)));
+    const results_db::TrialRow after = sweep.row(0);
+    CHECK(after.state == "ok");
+    CHECK(after.workdir == before.workdir);
+    CHECK(after.last_point->loss == before.last_point->loss);
+    CHECK(after.ended_ms == 2000);  // as its journal says
+    CHECK(after.device_seconds == before.device_seconds);
+    CHECK(after.code.git_sha == before.code.git_sha);
+    CHECK(after.host.cpu_model == before.host.cpu_model);
+    CHECK(read_file(sweep.options.root / before.workdir / "outcome.json") == outcome);
+    CHECK(sweep.row(1).attempts == 4);  // those that it went on from come along
+
+    CHECK(sweep.run().already_done == 2);
+    CHECK_THAT(sweep.said, !ContainsSubstring("taken in"));
+}
+
+TEST_CASE("A folder of another configuration, or whose journal is damaged, is not taken in") {
+    FakeSweep sweep({"ok-a", "ok-b"});
+    CHECK(sweep.run().ok == 2);
+    const auto folder = [&](std::size_t i) { return sweep.options.root / sweep.row(i).workdir; };
+    const auto journal = folder(0) / "journal.jsonl", trial = folder(1) / "trial.json";
+    write_file_atomically(journal, "{\"type\":\"sta\n" + read_file(journal));
+    std::string other = read_file(trial);
+    other.replace(other.find(sweep.points[1].config_hash) + 12, 1, "x");
+    write_file_atomically(trial, other);
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(sweep.options.root / ("results.db"s + suffix));
+    CHECK(sweep.run().ok == 2);
 }
 
 TEST_CASE("A process is told from a later one of the same number") {

@@ -14,12 +14,14 @@
 
 namespace deft::test {
 
-inline constexpr const char* kScript = R"sh(#!/bin/sh
+inline constexpr const char* kScript = R"sh(#!/bin/bash
 here=$(dirname "$0")
 folder="$2"
 journal="$folder/journal.jsonl"
 case_name=$(sed -n 's/^ *"case": "\(.*\)",*$/\1/p' "$folder/trial.json")
 echo "running $case_name"
+# A trial starts with SIGTERM blocked: it shows as pending to the process. (dash would unblock it.)
+await_stop() { until grep -q '^ShdPnd:.*[4567cdef]...$' /proc/$$/status; do sleep 0.05; done; }
 case "$case_name" in
     ok*) cat "$here/ok.jsonl" > "$journal" ;;
     nan*) echo "the loss is NaN"; cat "$here/nan.jsonl" > "$journal"; exit 1 ;;
@@ -36,7 +38,19 @@ case "$case_name" in
     wait*) touch "$here/up"; while [ ! -e "$here/go" ]; do sleep 0.05; done; cat "$here/ok.jsonl" > "$journal" ;;
     stopped*) cat "$here/stopped.jsonl" > "$journal"
               if [ -e "$here/tried" ]; then cat "$here/ok.jsonl" > "$journal"; else touch "$here/tried"; exit 75; fi ;;
-    stubborn*) trap '' TERM; touch "$here/up"; while :; do sleep 0.1; done ;;
+    stubborn*) touch "$here/up"; while :; do sleep 0.1; done ;;
+    answers*) cat "$here/started.jsonl" "$here/training.jsonl" > "$journal"; touch "$here/up"; await_stop
+             cat "$here/saving.jsonl" >> "$journal"; sleep 4; cat "$here/stopped.jsonl" >> "$journal"; exit 75 ;;
+    aborts*) touch "$here/up"; await_stop; cat "$here/stopped.jsonl" > "$journal"; kill -ABRT $$ ;;
+    hung*) if [ -e "$here/tried" ]; then cat "$here/ok.jsonl" > "$journal"
+           else touch "$here/tried"; cat "$here/started.jsonl" "$here/short.jsonl" > "$journal"; sleep 60; fi ;;
+    moody*) touch "$here/tried.$$"
+            case $(ls "$here" | grep -c '^tried') in
+                1 | 2) cat "$here/stopped.jsonl" > "$journal"; exit 75 ;;
+                3) kill -9 $$ ;;
+                *) cat "$here/ok.jsonl" > "$journal" ;;
+            esac ;;
+    left*) cat "$here/stopped.jsonl" > "$journal"; touch "$here/up"; sleep 60 ;;
 esac
 )sh";
 
@@ -50,7 +64,6 @@ class FakeSweep {
         options.trial_program = script;
         options.progress = sweeps::ProgressMode::plain;
         options.continue_with = "deft run fake.toml";
-        options.grace_ms = 300;
         spec.name = "fake";
         spec.sha256 = sha256("fake");
         spec.text = "name = \"fake\"\n";
@@ -64,6 +77,7 @@ class FakeSweep {
             point.case_name = point.label = name;
             point.seed = point.config.seed = 1;
             point.config.data.embedded_bytes = 2000;
+            point.config.checkpoint.grace_seconds = 0.3;
             point.config_hash = sha256("config of " + name);
             point.variant_hash = sha256("variant of " + name);
             point.projection.flops = 1e9;
@@ -146,6 +160,9 @@ class FakeSweep {
         stopped.state = "stopped";
         const auto line = [](const auto& record) { return to_json(record).dump() + "\n"; };
         folder.write("started.jsonl", line(started));
+        folder.write("training.jsonl", line(Lease{1000, 61'000, "training"}));
+        folder.write("short.jsonl", line(Lease{1000, 1200, "training"}));
+        folder.write("saving.jsonl", line(Lease{2000, 62'000, "saving a checkpoint"}));
         folder.write("ok.jsonl", line(started) + line(point) + line(ended));
         folder.write("stopped.jsonl", line(started) + line(point) + line(stopped));
         folder.write("nan.jsonl", line(started) + line(failed));
