@@ -241,6 +241,9 @@ Json hashed_part(const TrialConfig& config) {
     if (config.data.sha256.empty()) throw std::logic_error("a configuration was hashed before its data was resolved");
     Json json = to_json(config);
     json.erase("local");
+    // Padding once counted in full there, and with it budgets and learning rates were others.
+    const bool routed = config.random_ltd || config.token_bypass;
+    if (routed && config.curriculum && config.curriculum->find("seqres")) json["padding"] = "as its row";
     return json;
 }
 

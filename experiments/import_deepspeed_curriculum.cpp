@@ -200,6 +200,16 @@ void note_paths(JsonReader& section, const std::string& why, std::vector<ImportN
     }
 }
 
+// The papers' recipes name what Megatron-DeepSpeed's data_post_process does with a length: seqlen_truncate cuts,
+// seqlen_reshape lays out anew.
+bool is_cut(const std::string& letters) {
+    return is_one_of(letters, {"seqtru", "seqlentruncate"});
+}
+
+bool is_reshaped(const std::string& letters) {
+    return is_one_of(letters, {"seqres", "seqlenreshape"});
+}
+
 // Those whose difficulty is the step's length, or nothing at all.
 void import_single_cluster(JsonReader& section, const std::string& name, const std::string& type,
                            ImportedCurriculum& curriculum, std::vector<ImportNote>& notes) {
@@ -207,7 +217,8 @@ void import_single_cluster(JsonReader& section, const std::string& name, const s
     note_paths(section, "single_cluster reads no index, theirs neither", notes);
     const std::string key = section.name("clustering_type");
     const std::string letters = lower_letters(name);
-    const bool length = is_one_of(letters, {"seqlen", "sequencelength", "seqtru", "seqres"});
+    const bool says_how = is_cut(letters) || is_reshaped(letters);
+    const bool length = says_how || is_one_of(letters, {"seqlen", "sequencelength"});
     if (type != "value" || !length) {
         notes.push_back({key, What::defect,
                          length ? "single_cluster admits all samples at once, and a length is no percentile: theirs "
@@ -218,8 +229,8 @@ void import_single_cluster(JsonReader& section, const std::string& name, const s
         add(curriculum, name, name, {}, key, notes);
         return;
     }
-    const std::string ours = letters == "seqres" ? "seqres" : "seqtru";
-    if (ours == "seqtru" && letters != "seqtru")
+    const std::string ours = is_reshaped(letters) ? "seqres" : "seqtru";
+    if (!says_how)
         notes.push_back({key, What::changed,
                          "theirs leaves to the user's program whether samples are cut (seqtru) or laid out in shorter "
                          "rows (seqres), and this file cannot tell: seqtru was taken; rename the table for seqres"});

@@ -149,7 +149,9 @@ void write_started(const Run& run) {
     started.parameters = run.projection.parameters;
     started.config_hash = config_hash(run.config);
     started.resume_step = run.resumed.step;
-    started.note = run.resumed.note;
+    started.note = run.dataset.note;
+    if (!started.note.empty() && !run.resumed.note.empty()) started.note += "; ";
+    started.note += run.resumed.note;
     run.journal.write(started);
 }
 
@@ -158,6 +160,7 @@ bool run_to_end(const TrialConfig& config, const TrialPlaces& places, const Tria
                 const std::function<bool()>& stop, journal::Ended& ended) {
     require_model(config);
     const Dataset dataset = load_dataset(config.data, config.base_folder, places.data_folder);
+    if (!dataset.note.empty()) fmt::print(stderr, "{}\n", dataset.note);
     if (dataset.train.samples(config.model.seqlen) < 1)
         throw Error(ErrorKind::config,
                     fmt::format("the training text of {} tokens is shorter than one sample of {}",

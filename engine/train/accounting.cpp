@@ -39,7 +39,8 @@ void advance(Counts& counts, const TransformerConfig& config, const Techniques& 
     counts.input_tokens += plan.tokens;
     counts.cut_tokens += plan.samples * techniques.seqlen - plan.tokens;
     counts.padding_tokens += plan.padding();
-    counts.layer_tokens += plan.rows * plan.layer_tokens - plan.padding();
+    // A row of seqlen tokens counts as layer_tokens of them, so padding counts as little as the row it ends.
+    counts.layer_tokens += plan.tokens * plan.layer_tokens / plan.seqlen;
     counts.flops += static_cast<double>(plan.rows) * sample_flops(config, techniques, plan);
 }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <utility>
+
 #include "base/files.h"
 #include "base/first_line.h"
 #include "engine/data/wordpiece/vocab_txt.h"
@@ -40,8 +43,20 @@ std::shared_ptr<const engine::WordPiece> stored_wordpiece(const fs::path& folder
     try {
         return engine::load_wordpiece(folder / "tokenizer", wordpiece_rules(lower_case));
     } catch (const Error& error) {
-        fail_damaged(folder, first_line(error.what()));
+        throw DamagedCorpus(folder, first_line(error.what()));
     }
+}
+
+BertDataset open_dataset(const PreparedFolder& folder, bool lower_case) {
+    const PreparedCorpus prepared = open_prepared(folder);
+    const auto wordpiece = stored_wordpiece(folder.path, lower_case);
+    require_tokenizer(prepared, wordpiece->sha256(), folder.path);
+    const DocumentRanges& documents = prepared.documents;
+    BertDataset dataset{prepared.name, folder.sha256, wordpiece,
+                        engine::sentences_of_range(prepared.tokens, documents.train_first, documents.train_last),
+                        folder.path, {}};
+    require_vocab(dataset.train.tokens, wordpiece->vocab(), folder.path);
+    return dataset;
 }
 
 }  // namespace
@@ -62,24 +77,19 @@ DatasetIdentity bert_identity(const DataConfig& data, const std::string& base_fo
 
 BertDataset load_bert_dataset(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
                               const PrepareProgress& progress) {
-    const PreparedFolder folder = find_or_prepare(
-        data, base_folder, data_folder,
+    std::optional<BertDataset> dataset;
+    const CorpusRecipe recipe = {
         [&](CorpusSource& source) {
             const auto wordpiece = named_wordpiece(data.tokenizer, data.bert.lower_case, base_folder);
             return corpus_sha256(source, data, tokenizer_identity(*wordpiece, data.bert));
         },
         [&](const CorpusSource& source, const fs::path& into, const auto& each, Tokenized& written) {
             return write_corpus(source, data, base_folder, into, progress, each, written);
-        });
-    const PreparedCorpus prepared = open_prepared(folder);
-    const auto wordpiece = stored_wordpiece(folder.path, data.bert.lower_case);
-    require_tokenizer(prepared, wordpiece->sha256(), folder.path);
-    const DocumentRanges& documents = prepared.documents;
-    BertDataset dataset{prepared.name, folder.sha256, wordpiece,
-                        engine::sentences_of_range(prepared.tokens, documents.train_first, documents.train_last),
-                        folder.path};
-    require_vocab(dataset.train.tokens, wordpiece->vocab(), folder.path);
-    return dataset;
+        },
+        [&](const PreparedFolder& folder) { dataset = open_dataset(folder, data.bert.lower_case); }};
+    const std::string note = open_or_prepare(data, base_folder, data_folder, recipe, progress).note;
+    dataset->note = note;
+    return std::move(*dataset);
 }
 
 }  // namespace deft::experiments

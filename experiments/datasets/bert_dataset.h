@@ -18,6 +18,7 @@ struct BertDataset {
     std::shared_ptr<const engine::WordPiece> wordpiece;
     engine::SentenceCorpus train;
     std::filesystem::path folder;  // of this corpus, for what is derived from it
+    std::string note;              // for people: that it was damaged, and made anew
 };
 
 // bert-base-uncased | a folder with vocab.txt | a .txt file. Errors: as read_vocab_txt; data, where it is not there.

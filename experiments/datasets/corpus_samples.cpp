@@ -11,7 +11,8 @@ CorpusSamples samples_of(const Dataset& dataset, std::int64_t seqlen) {
             seqlen,
             engine::packed_samples(dataset.train, seqlen, dataset.tokenizer.vocab()),
             nullptr,
-            dataset.folder};
+            dataset.folder,
+            dataset.note};
 }
 
 CorpusSamples samples_of(const BertDataset& dataset, const BertSamplesConfig& config, std::int64_t seqlen) {
@@ -20,7 +21,7 @@ CorpusSamples samples_of(const BertDataset& dataset, const BertSamplesConfig& co
     const auto samples = std::make_shared<const engine::BertSamples>(dataset.train, dataset.wordpiece, shape, masking,
                                                                      static_cast<std::uint64_t>(config.seed));
     return {dataset.name, dataset.sha256, dataset.wordpiece->sha256(), seqlen, engine::bert_samples(samples),
-            samples,      dataset.folder};
+            samples,      dataset.folder, dataset.note};
 }
 
 CorpusSamples load_samples(const DataConfig& data, std::int64_t seqlen, const std::string& base_folder,

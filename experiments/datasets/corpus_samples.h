@@ -21,6 +21,7 @@ struct CorpusSamples {
     engine::SampleSource source;
     std::shared_ptr<const engine::BertSamples> bert;  // null: packed
     std::filesystem::path folder;                     // of the corpus, for what is derived from it
+    std::string note = {};  // for people: that the corpus was damaged, and made anew
 };
 
 CorpusSamples samples_of(const Dataset& dataset, std::int64_t seqlen);

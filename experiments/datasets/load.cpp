@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <utility>
+
 #include "base/files.h"
+#include "base/first_line.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "engine/data/indexed_dataset.h"
@@ -53,9 +57,18 @@ Json write_corpus(const CorpusSource& source, const DataConfig& data, const std:
     return {{"name", tokenizer.name()}, {"sha256", tokenizer.sha256()}, {"vocab", tokenizer.vocab()}};
 }
 
+// What is stored was written whole: where it cannot be read, it was damaged since.
+engine::Tokenizer stored_tokenizer(const fs::path& folder, const std::string& name) {
+    try {
+        return engine::read_stored_tokenizer(folder / "tokenizer", name);
+    } catch (const Error& error) {
+        throw DamagedCorpus(folder, first_line(error.what()));
+    }
+}
+
 Dataset open_dataset(const PreparedFolder& folder) {
     const PreparedCorpus prepared = open_prepared(folder);
-    const engine::Tokenizer tokenizer = engine::read_stored_tokenizer(folder.path / "tokenizer", prepared.tokenizer);
+    const engine::Tokenizer tokenizer = stored_tokenizer(folder.path, prepared.tokenizer);
     require_tokenizer(prepared, tokenizer.sha256(), folder.path);
     Dataset dataset{prepared.name, folder.sha256, tokenizer, {}, {}, folder.path};
     const auto part = [&](std::int64_t first, std::int64_t last, std::int64_t bytes) {
@@ -143,13 +156,16 @@ Dataset load_dataset(const DataConfig& data, const std::string& base_folder, con
         require_planned(data, sha);
         return open_indexed(data, base_folder, prepared_folder(data_folder, sha), sha);
     }
-    const PreparedFolder folder = find_or_prepare(
-        data, base_folder, data_folder,
+    std::optional<Dataset> dataset;
+    const CorpusRecipe recipe = {
         [&](CorpusSource& source) { return identity_of(source, data, base_folder).sha256; },
         [&](const CorpusSource& source, const fs::path& into, const auto& each, Tokenized& written) {
             return write_corpus(source, data, base_folder, into, progress, each, written);
-        });
-    return open_dataset(folder);
+        },
+        [&](const PreparedFolder& folder) { dataset = open_dataset(folder); }};
+    const std::string note = open_or_prepare(data, base_folder, data_folder, recipe, progress).note;
+    dataset->note = note;
+    return std::move(*dataset);
 }
 
 }  // namespace deft::experiments

@@ -18,6 +18,7 @@ struct Dataset {
     engine::Tokenizer tokenizer;
     engine::TokenCorpus train, valid;
     std::filesystem::path folder;  // of this corpus, for what is derived from it
+    std::string note = {};         // for people: that it was damaged, and made anew
 };
 
 // bytes | gpt2 | a folder with vocab.json and merges.txt. Errors: config or io.

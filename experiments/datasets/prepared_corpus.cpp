@@ -11,6 +11,7 @@
 #include "base/first_line.h"
 #include "base/sha256.h"
 #include "base/short_hash.h"
+#include "experiments/datasets/block_hashes.h"
 #include "experiments/datasets/file_lock.h"
 
 namespace deft::experiments {
@@ -20,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kManifest = "manifest.json";
+constexpr const char* kTokenFiles[] = {"tokens.bin", "tokens.idx"};
 
 Json ranges_json(const DocumentRanges& r) {
     return {{"train", {r.train_first, r.train_last}}, {"valid", {r.valid_first, r.valid_last}}};
@@ -45,6 +47,40 @@ DocumentRanges ranges_of(const std::vector<Split>& splits, const DataConfig& dat
         throw Error(ErrorKind::config, fmt::format("{} has no {} text", name, no_training ? "training" : "validation"),
                     data.max_bytes > 0 ? "raise data.max_bytes" : "supply it");
     return ranges;
+}
+
+std::string own_sha256(Json manifest) {
+    manifest.erase("manifest_sha256");
+    return sha256(canonical_json(manifest));
+}
+
+// With the hashes of the token files, and of itself.
+void write_manifest(const fs::path& folder, Json manifest) {
+    Json& hashes = manifest["block_sha256"] = {{"block_bytes", kHashedBlockBytes}};
+    for (const char* file : kTokenFiles) hashes[file] = block_hashes(folder / file);
+    manifest["manifest_sha256"] = own_sha256(manifest);
+    write_file_atomically(folder / kManifest, manifest.dump(2) + "\n");
+}
+
+void verify(const fs::path& folder, const Json& manifest) {
+    const auto hashes = manifest.find("block_sha256");
+    if (hashes == manifest.end()) {
+        // An older deft wrote none: later openings are held to what is here now.
+        try {
+            write_manifest(folder, manifest);
+        } catch (const Error&) {  // a folder that cannot be written to can be read all the same
+        }
+        return;
+    }
+    if (manifest.at("manifest_sha256").get<std::string>() != own_sha256(manifest))
+        throw DamagedCorpus(folder, fmt::format("{} is not what was written", (folder / kManifest).string()));
+    for (const char* file : kTokenFiles) {
+        if (!fs::exists(folder / file))
+            throw DamagedCorpus(folder, fmt::format("{} is missing", (folder / file).string()));
+        if (const auto difference = difference_from(folder / file, hashes->at(file).get<std::vector<std::string>>(),
+                                                    hashes->at("block_bytes").get<std::int64_t>()))
+            throw DamagedCorpus(folder, fmt::format("{}: {}", folder.string(), *difference));
+    }
 }
 
 // Writes everything into `folder`, which only this process knows.
@@ -73,7 +109,7 @@ void prepare(const CorpusSource& source, const DataConfig& data, const std::stri
                             {{"train", sum(ranges.train_first, ranges.train_last)},
                              {"valid", sum(ranges.valid_first, ranges.valid_last)}}},
                            {"tokens", written.tokens}};
-    write_file_atomically(folder / kManifest, manifest.dump(2) + "\n");
+    write_manifest(folder, manifest);
 }
 
 bool is_prepared(const fs::path& folder) {
@@ -96,7 +132,46 @@ std::shared_ptr<const engine::IndexedDataset> open_tokens(const fs::path& folder
     try {
         return std::make_shared<const engine::IndexedDataset>(folder / "tokens");
     } catch (const Error& error) {
-        fail_damaged(folder, first_line(error.what()));
+        throw DamagedCorpus(folder, first_line(error.what()));
+    }
+}
+
+PreparedFolder find_or_prepare(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
+                               const CorpusRecipe& recipe) {
+    // What a plan has hashed and prepared need not be read again.
+    const fs::path planned = prepared_folder(data_folder, data.sha256);
+    if (!data.sha256.empty() && is_prepared(planned)) return {planned, data.sha256, {}};
+    CorpusSource source = corpus_source(data, base_folder);
+    const std::string sha = recipe.identity(source);
+    require_planned(data, sha);
+    const fs::path folder = prepared_folder(data_folder, sha);
+    if (!is_prepared(folder)) {
+        make_folder(data_folder);
+        const FileLock lock(folder.string() + ".lock");
+        if (!is_prepared(folder)) prepare_whole(source, data, sha, folder, recipe.write);
+    }
+    return {folder, sha, {}};
+}
+
+// From its texts. What was derived from the damaged tokens goes with them.
+void make_anew(const DataConfig& data, const std::string& base_folder, const PreparedFolder& folder,
+               const CorpusRecipe& recipe, const std::string& damage) {
+    try {
+        const FileLock lock(folder.path.string() + ".lock");
+        try {
+            recipe.open(folder);
+            return;  // another process has made it anew meanwhile
+        } catch (const DamagedCorpus&) {
+        }
+        CorpusSource source = corpus_source(data, base_folder);
+        if (recipe.identity(source) != folder.sha256)
+            throw Error(ErrorKind::config, "the texts have changed since it was made");
+        prepare_whole(source, data, folder.sha256, folder.path, recipe.write);
+    } catch (const Error& error) {
+        throw Error(ErrorKind::io, fmt::format("{}; making it anew failed: {}", damage, first_line(error.what())),
+                    fmt::format("supply its texts as they were, or delete the folder {} and run the sweep again",
+                                folder.path.string()),
+                    "the damaged folder");
     }
 }
 
@@ -131,25 +206,25 @@ void require_planned(const DataConfig& data, const std::string& sha) {
                     "run the sweep again: it plans with the corpus as it is now");
 }
 
-fs::path prepared_folder(const fs::path& data_folder, const std::string& sha) {
-    return data_folder / sha.substr(0, 16);
+PreparedFolder open_or_prepare(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
+                               const CorpusRecipe& recipe, const PrepareProgress& progress) {
+    PreparedFolder folder = find_or_prepare(data, base_folder, data_folder, recipe);
+    std::string damage;
+    try {
+        recipe.open(folder);
+        return folder;
+    } catch (const DamagedCorpus& error) {
+        damage = first_line(error.what());
+    }
+    folder.note = fmt::format("the tokenised corpus is damaged and is made anew from its texts: {}", damage);
+    if (progress) progress(folder.note, 0);
+    make_anew(data, base_folder, folder, recipe, damage);
+    recipe.open(folder);
+    return folder;
 }
 
-PreparedFolder find_or_prepare(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
-                               const std::function<std::string(CorpusSource&)>& identity, const WriteCorpus& write) {
-    // What a plan has hashed and prepared need not be read again.
-    const fs::path planned = prepared_folder(data_folder, data.sha256);
-    if (!data.sha256.empty() && is_prepared(planned)) return {planned, data.sha256};
-    CorpusSource source = corpus_source(data, base_folder);
-    const std::string sha = identity(source);
-    require_planned(data, sha);
-    const fs::path folder = prepared_folder(data_folder, sha);
-    if (!is_prepared(folder)) {
-        make_folder(data_folder);
-        const FileLock lock(folder.string() + ".lock");
-        if (!is_prepared(folder)) prepare_whole(source, data, sha, folder, write);
-    }
-    return {folder, sha};
+fs::path prepared_folder(const fs::path& data_folder, const std::string& sha) {
+    return data_folder / sha.substr(0, 16);
 }
 
 PreparedCorpus open_prepared(const PreparedFolder& prepared) {
@@ -157,7 +232,8 @@ PreparedCorpus open_prepared(const PreparedFolder& prepared) {
     try {
         const Json manifest = Json::parse(read_file(file));
         if (manifest.at("sha256") != prepared.sha256)
-            fail_damaged(prepared.path, fmt::format("{} is of another corpus", file.string()));
+            throw DamagedCorpus(prepared.path, fmt::format("{} is of another corpus", file.string()));
+        verify(prepared.path, manifest);
         PreparedCorpus corpus;
         corpus.name = manifest.at("name");
         corpus.tokenizer = manifest.at("tokenizer").at("name");
@@ -166,7 +242,8 @@ PreparedCorpus open_prepared(const PreparedFolder& prepared) {
         const auto range = [&](const char* split, std::int64_t& first, std::int64_t& last) {
             std::tie(first, last) = manifest.at("documents").at(split).get<std::pair<std::int64_t, std::int64_t>>();
             if (first < 0 || last <= first || last > corpus.tokens->documents())
-                fail_damaged(prepared.path, fmt::format("{}: its {} documents are not there", file.string(), split));
+                throw DamagedCorpus(prepared.path,
+                                    fmt::format("{}: its {} documents are not there", file.string(), split));
         };
         range("train", corpus.documents.train_first, corpus.documents.train_last);
         range("valid", corpus.documents.valid_first, corpus.documents.valid_last);
@@ -174,24 +251,23 @@ PreparedCorpus open_prepared(const PreparedFolder& prepared) {
         corpus.valid_bytes = manifest.at("bytes").at("valid");
         return corpus;
     } catch (const Json::exception& error) {
-        fail_damaged(prepared.path, fmt::format("{}: {}", file.string(), error.what()));
+        throw DamagedCorpus(prepared.path, fmt::format("{}: {}", file.string(), error.what()));
     }
 }
 
-void fail_damaged(const fs::path& folder, const std::string& what) {
-    throw Error(ErrorKind::io, what, fmt::format("delete the folder {}: it is made again", folder.string()));
-}
+DamagedCorpus::DamagedCorpus(const fs::path& folder, const std::string& what)
+    : Error(ErrorKind::io, what, fmt::format("delete the folder {}: it is made again", folder.string())) {}
 
 void require_tokenizer(const PreparedCorpus& corpus, const std::string& sha, const fs::path& folder) {
     if (corpus.tokenizer_sha256 == sha) return;
-    fail_damaged(folder, fmt::format("the tokenizer in {} is not the one that made its tokens", folder.string()));
+    throw DamagedCorpus(folder, fmt::format("the tokenizer in {} is not the one that made its tokens", folder.string()));
 }
 
 void require_vocab(engine::TokenSpan tokens, std::int32_t vocab, const fs::path& folder) {
     const auto [least, most] = engine::token_range(tokens);
     if (least < 0 || most >= vocab)
-        fail_damaged(folder,
-                     fmt::format("{}: token {} is not among the {} of its tokenizer",
+        throw DamagedCorpus(
+            folder, fmt::format("{}: token {} is not among the {} of its tokenizer",
                                  engine::bin_file(folder / "tokens").string(), least < 0 ? least : most, vocab));
 }
 

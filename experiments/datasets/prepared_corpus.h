@@ -2,7 +2,7 @@
 // The folder that a corpus is tokenised into, once, whatever its samples are:
 //
 //   DATA_FOLDER/<first 16 digits of its sha256>/
-//     manifest.json      what it is made of, its documents by split
+//     manifest.json      what it is made of, its documents by split, and the hashes that its files are held to
 //     tokens.bin, .idx   all documents, as Megatron stores them
 //     tokenizer/         the files of its tokenizer, where it has any
 //     difficulty/        what `deft analyze` found, see difficulty.h
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "engine/data/indexed_dataset.h"
 #include "experiments/config.h"
@@ -48,22 +49,39 @@ std::string corpus_sha256(CorpusSource& source, const DataConfig& data, const st
 using WriteCorpus = std::function<Json(const CorpusSource& source, const std::filesystem::path& folder,
                                        const std::function<void(Split, std::int64_t)>& each, Tokenized& written)>;
 
-// The folder of the corpus, made where it is not there; several processes may ask at once. What data.sha256 names is
-// found without reading the texts. Gives the folder and the corpus's sha256. Errors: config, where the texts are not
-// those of data.sha256 any more, and for a corpus without training or validation text; those of the two functions.
 struct PreparedFolder {
     std::filesystem::path path;
-    std::string sha256;
+    std::string sha256;  // of the corpus
+    std::string note;    // for people: that it was damaged, and made anew
 };
-PreparedFolder find_or_prepare(const DataConfig& data, const std::string& base_folder,
-                               const std::filesystem::path& data_folder,
-                               const std::function<std::string(CorpusSource&)>& identity, const WriteCorpus& write);
+
+// What a kind of samples does with such a folder.
+struct CorpusRecipe {
+    std::function<std::string(CorpusSource&)> identity;  // the corpus's sha256
+    WriteCorpus write;
+    std::function<void(const PreparedFolder&)> open;  // Errors: DamagedCorpus
+};
+
+// Opens the folder of the corpus, made where it is not there, and made anew from its texts where it is damaged; several
+// processes may ask at once. What data.sha256 names is found without reading the texts. Errors: config, where the texts
+// are not those of data.sha256 any more, and for a corpus without training or validation text; io, for a damaged folder
+// whose texts are not here; those of the recipe.
+PreparedFolder open_or_prepare(const DataConfig& data, const std::string& base_folder,
+                               const std::filesystem::path& data_folder, const CorpusRecipe& recipe,
+                               const PrepareProgress& progress);
 
 std::filesystem::path prepared_folder(const std::filesystem::path& data_folder, const std::string& sha256);
 // Errors: config, where data.sha256 is known and another.
 void require_planned(const DataConfig& data, const std::string& sha256);
 
-// What is stored, checked: its documents by split are there. Errors: io, saying which folder to delete.
+// A folder that does not hold what was written.
+class DamagedCorpus : public Error {
+ public:
+    DamagedCorpus(const std::filesystem::path& folder, const std::string& what);
+};
+
+// What is stored, verified: every block of the tokens is as it was written, at about 1 GB/s a core with SHA
+// instructions; the documents by split are there. Errors: DamagedCorpus.
 struct PreparedCorpus {
     std::string name;
     std::string tokenizer, tokenizer_sha256;
@@ -73,10 +91,9 @@ struct PreparedCorpus {
 };
 PreparedCorpus open_prepared(const PreparedFolder& folder);
 
-[[noreturn]] void fail_damaged(const std::filesystem::path& folder, const std::string& what);
-// Errors: io, where the tokenizer that the folder holds is not the one of its manifest.
+// Errors: DamagedCorpus, where the tokenizer that the folder holds is not the one of its manifest.
 void require_tokenizer(const PreparedCorpus& corpus, const std::string& sha256, const std::filesystem::path& folder);
-// Errors: io, for a token beyond the vocabulary: it would be read as an index.
+// Errors: DamagedCorpus, for a token beyond the vocabulary: it would be read as an index.
 void require_vocab(engine::TokenSpan tokens, std::int32_t vocab, const std::filesystem::path& folder);
 
 }  // namespace deft::experiments

@@ -16,7 +16,8 @@
 //     text                  the context; an array gives each choice its own
 //     delimiter             between context and continuation (" "); no part of the choice's length
 //     multiple_choice:      choices = templates, or choice_list = a list field and choice = a template of its {choice};
-//                           gold = field with the right choice's index, or, with gold_values, its position there;
+//                           gold = field with the right choice's index, or, with gold_values (strings, integers or
+//                           booleans), its position there;
 //                           prediction = argmax | first_if_greater | second_if_greater
 //     last_word:            target
 //     perplexity:           text is what is scored; counted = what words and bytes are counted of (text)

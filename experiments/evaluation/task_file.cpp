@@ -51,6 +51,24 @@ std::vector<TextTemplate> optional_templates(TableReader& table, const char* key
     return templates;
 }
 
+// Strings, integers and booleans, as records may hold them, all as text.
+std::vector<std::string> optional_values(TableReader& table, const char* key) {
+    using Kind = ConfigNode::Kind;
+    const ConfigNode* node = table.optional_node(key);
+    std::vector<std::string> values;
+    if (node == nullptr) return values;
+    const std::string write = "write values of the field, as in [\"A\", \"B\"], [1, 2] or [false, true]";
+    if (node->kind != Kind::array) table.refuse(key, "must be an array", write);
+    for (const ConfigNode& item : node->items) {
+        if (item.kind != Kind::text && item.kind != Kind::integer && item.kind != Kind::boolean)
+            throw Error(ErrorKind::config, item.place,
+                        fmt::format("{} must hold strings, integers or booleans", table.name(key)), write);
+        const Json value = to_json(item);
+        values.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    return values;
+}
+
 RecordSource read_source(TableReader& table, const Place& place) {
     RecordSource source;
     source.place = place;
@@ -86,7 +104,7 @@ void read_choices(TableReader& table, TaskPrompt& prompt) {
         table.refuse("text", fmt::format("gives {} texts for {} choices", prompt.text.size(), prompt.choices.size()));
     prompt.gold = table.required_text("gold");
     prompt.gold_place = table.place("gold");
-    table.optional("gold_values", prompt.gold_values);
+    prompt.gold_values = optional_values(table, "gold_values");
     prompt.prediction = optional_one_of<Prediction>(table, "prediction",
                                                     {{"argmax", Prediction::argmax},
                                                      {"first_if_greater", Prediction::first_if_greater},

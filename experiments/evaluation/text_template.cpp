@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <charconv>
+
 #include "base/json.h"
 #include "base/suggestion.h"
 
@@ -41,7 +43,9 @@ std::string as_text(const Json& value, const std::string& name, const Records& r
     throw Error(ErrorKind::config, place,
                 fmt::format("field '{}' of the record at {} is {}, which no template can print", name,
                             where(records, record), value.type_name()),
-                "name a string, an integer or a boolean");
+                value.is_array()    ? fmt::format("name one of its items, as in {{{}.0}}", name)
+                : value.is_object() ? fmt::format("name one of its fields, as in {{{}.FIELD}}", name)
+                                    : std::string("name a string, an integer or a boolean"));
 }
 
 }  // namespace
@@ -72,24 +76,64 @@ TextTemplate parse_template(const std::string& text, const Place& place) {
     return result;
 }
 
-const Json& field_at(const Records& records, const Record& record, const std::string& path, const Place& place) {
-    const Json* at = &record.fields;
+namespace {
+
+// The key of an object, or the index of a list from 0; null where there is none.
+const Json* step_into(const Json& value, std::string_view key) {
+    if (value.is_object()) {
+        const auto found = value.find(std::string(key));
+        return found == value.end() ? nullptr : &*found;
+    }
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
+    const bool is_index = error == std::errc() && end == key.data() + key.size();
+    return value.is_array() && is_index && index < value.size() ? &value[index] : nullptr;
+}
+
+[[noreturn]] void refuse_path(const Json& value, const std::string& key, const std::string& path,
+                              const std::string& whose, const Place& place) {
+    const std::string what = fmt::format("{} has no field '{}'", whose, path);
+    if (value.is_array())
+        throw Error(ErrorKind::config, place,
+                    fmt::format("{}: '{}' is no index of a list of {}", what, key, value.size()),
+                    "write an index, counted from 0, as in {options.0}");
+    if (!value.is_object())
+        throw Error(ErrorKind::config, place, fmt::format("{}: '{}' is asked of {}", what, key, value.type_name()),
+                    fmt::format("end the name before .{}", key));
+    std::vector<std::string> known;
+    for (const auto& [name, field] : value.items()) known.push_back(name);
+    throw Error(ErrorKind::config, place, what,
+                suggestion(key, known, known.empty() ? "it has no fields at all"
+                                                     : fmt::format("its fields: {}", fmt::join(known, ", "))));
+}
+
+// The value at a dotted path below `root`.
+const Json& value_at(const Json& root, const std::string& path, const std::string& whose, const Place& place) {
+    const Json* at = &root;
     for (std::string_view rest = path;;) {
         const std::size_t dot = rest.find('.');
         const std::string key(rest.substr(0, dot));
-        const auto found = at->is_object() ? at->find(key) : at->end();
-        if (found == at->end()) {
-            std::vector<std::string> known;
-            if (at->is_object())
-                for (const auto& [name, value] : at->items()) known.push_back(name);
-            throw Error(ErrorKind::config, place,
-                        fmt::format("the record at {} has no field '{}'", where(records, record), path),
-                        suggestion(key, known, fmt::format("its fields: {}", fmt::join(known, ", "))));
-        }
-        at = &*found;
+        const Json* found = step_into(*at, key);
+        if (found == nullptr) refuse_path(*at, key, path, whose, place);
+        at = found;
         if (dot == std::string_view::npos) return *at;
         rest.remove_prefix(dot + 1);
     }
+}
+
+// What {choice}, or {choice.text} of a list of objects, means; null where the field is another.
+const Json* item_field(const Json* item, const std::string& field, const std::string& whose, const Place& place) {
+    if (item == nullptr) return nullptr;
+    if (field == kItem) return item;
+    const std::string prefix = std::string(kItem) + ".";
+    if (!field.starts_with(prefix) || !item->is_structured()) return nullptr;
+    return &value_at(*item, field.substr(prefix.size()), "a choice of " + whose, place);
+}
+
+}  // namespace
+
+const Json& field_at(const Records& records, const Record& record, const std::string& path, const Place& place) {
+    return value_at(record.fields, path, "the record at " + where(records, record), place);
 }
 
 std::string render(const TextTemplate& text, const Records& records, const Record& record, const Json* item) {
@@ -97,8 +141,9 @@ std::string render(const TextTemplate& text, const Records& records, const Recor
     for (const TextTemplate::Part& part : text.parts) {
         result += part.literal;
         if (part.field.empty()) continue;
-        const Json& value =
-            item != nullptr && part.field == kItem ? *item : field_at(records, record, part.field, text.place);
+        const Json* const of_item =
+            item_field(item, part.field, "the record at " + where(records, record), text.place);
+        const Json& value = of_item != nullptr ? *of_item : field_at(records, record, part.field, text.place);
         std::string printed = as_text(value, part.field, records, record, text.place);
         for (const Filter* filter : part.filters) printed = filter->apply(printed);
         result += printed;

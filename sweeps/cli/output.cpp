@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "reporting/repeat.h"
 #include "sweeps/progress.h"
+#include "sweeps/text.h"
 
 namespace deft::cli {
 
@@ -19,6 +20,10 @@ void print_to(const std::filesystem::path& file, const std::string& text) {
         print(text);
     else
         write_file_atomically(file, text.empty() || text.back() == '\n' ? text : text + "\n");
+}
+
+void print_note(const std::string& note) {
+    if (!note.empty()) std::fprintf(stderr, "deft: %s\n", sweeps::printable(note).c_str());
 }
 
 int output_width() {

@@ -10,6 +10,9 @@ void print(const std::string& text);
 // To the file, or to standard output where `file` is empty.
 void print_to(const std::filesystem::path& file, const std::string& text);
 
+// A remark beside the results, on standard error; nothing where it is empty.
+void print_note(const std::string& note);
+
 // Columns of a table in a file or a log.
 inline constexpr int kPlainWidth = 132;
 // Columns of standard output's terminal; kPlainWidth where it is none.

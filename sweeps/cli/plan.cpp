@@ -135,6 +135,8 @@ void print_draws(const std::vector<sweeps::PlanRow>& rows, const std::string& ro
         const experiments::TrialConfig& config = row.point.config;
         const experiments::CorpusSamples samples = experiments::load_samples(
             config.data, config.model.seqlen, config.base_folder, std::filesystem::path(root) / "data", progress);
+        line.clear();
+        print_note(samples.note);
         draws.push_back(experiments::simulate_draws(config, samples, progress));
     }
     line.clear();

@@ -54,6 +54,7 @@ Profiled of_sweep(const Arguments& arguments) {
         experiments::require_model(config);
         const experiments::Dataset dataset =
             experiments::load_dataset(config.data, config.base_folder, std::filesystem::path(arguments.root) / "data");
+        print_note(dataset.note);
         engine::TrainerConfig settings = experiments::trainer_config(config);
         experiments::add_curriculum(settings, config, experiments::samples_of(dataset, config.model.seqlen));
         engine::Trainer trainer(settings, dataset.train, arguments.threads);

@@ -174,6 +174,7 @@ int run(const Arguments& arguments) {
     };
     const experiments::Dataset dataset =
         experiments::load_dataset(point.config.data, point.config.base_folder, fs::path(arguments.root) / "data");
+    print_note(dataset.note);
     const experiments::Tuning tuning = experiments::tune(point.config, dataset, settings, watch);
     line.clear();
     std::optional<double> dollars_an_hour;

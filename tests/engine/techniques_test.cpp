@@ -101,6 +101,32 @@ TEST_CASE("layer tokens are rounded down, as the reference counts them") {
     CHECK(plan_step(techniques, 0).layer_tokens == 9);  // (10 * 2 + 7) / 3 = 9
 }
 
+TEST_CASE("padding counts as many layer-averaged tokens as its row does") {
+    const TransformerConfig model{4, 4, 2, 64, 10, 0.02};
+    Techniques techniques{64, 4, {}, random_ltd(4, Pacing{8, 8, 1, 0, 1})};
+    techniques.seqres = Pacing{40, 40, 1, 0, 1};
+    const StepPlan plan = plan_step(techniques, 0);  // one sample of 64 in two rows of 40
+    REQUIRE(plan.padding() == 16);
+    REQUIRE(plan.layer_tokens == 24);  // (40 * 2 + 8 * 2) / 4
+    Counts counts;
+    advance(counts, model, techniques, plan);
+    CHECK(counts.layer_tokens == 38);  // 64 * 24 / 40 = 38.4
+    CHECK(counts.input_tokens == 64);
+
+    // Without dropping, the tokens themselves; with it fewer, and never none.
+    for (std::int64_t length = 2; length <= 64; ++length)
+        for (const std::int64_t batch : {1, 3}) {
+            techniques.seqres = Pacing{length, length, 1, 0, 1};
+            Counts dropping, whole;
+            advance(dropping, model, techniques, plan_step(techniques, 0, batch));
+            CHECK(dropping.layer_tokens > 0);
+            CHECK(dropping.layer_tokens <= 64 * batch);
+            const Techniques plain{64, 4, {}, {}, techniques.seqres};
+            advance(whole, model, plain, plan_step(plain, 0, batch));
+            CHECK(whole.layer_tokens == 64 * batch);
+        }
+}
+
 TEST_CASE("GPT-3 1.3B at 300 billion tokens takes the published numbers of steps") {
     const TransformerConfig model{24, 2048, 16, 2048, 50257, 0.013};
     const Pacing seqtru{80, 2048, 8, 110'000, 1};

@@ -59,16 +59,6 @@ Values all(const engine::IntegerColumn& column) {
     return {column.begin(), column.end()};
 }
 
-std::string refusal(const std::function<void()>& act) {
-    try {
-        act();
-    } catch (const Error& error) {
-        CHECK(error.kind() == ErrorKind::io);
-        return error.what();
-    }
-    return "accepted";
-}
-
 // The index of voc of these very samples.
 bool is_of_pairs(const fs::path& file) {
     if (file.extension() != ".json") return false;
@@ -144,24 +134,22 @@ TEST_CASE("BERT's corpus and indexes are made once, told apart by how samples ar
     CHECK_THROWS_WITH(open_difficulty(single, index), ContainsSubstring("packing is \"bert, pairs"));
 }
 
-TEST_CASE("a damaged corpus of sentences is refused, saying which folder to delete") {
+TEST_CASE("a damaged corpus of sentences is made anew, and says so") {
     const SmallCorpus corpus;
     const TrialConfig config = corpus.config("");
     const fs::path folder = corpus.samples(config).folder;
-    const auto load = [&] { corpus.samples(config); };
     const auto damage = [&](const char* name, const std::function<std::string(std::string)>& change, const char* what) {
         const std::string whole = read_file(folder / name);
         write_file_atomically(folder / name, change(whole));
-        CHECK_THAT(refusal(load), ContainsSubstring(what) && ContainsSubstring("delete the folder"));
-        write_file_atomically(folder / name, whole);
-        load();
+        CHECK_THAT(corpus.samples(config).note, ContainsSubstring(what) && ContainsSubstring("made anew"));
+        CHECK(read_file(folder / name) == whole);
+        CHECK(corpus.samples(config).note.empty());
     };
     const auto cut = [](std::string text) { return text.substr(0, text.size() / 2); };
     damage("tokens.idx", cut, "tokens.idx");
     damage("tokens.bin", cut, "tokens.bin");
     damage(
-        "tokens.bin", [](std::string text) { return text.replace(0, 2, "\xff\x00", 2); },
-        "token 255 is not among the 10");
+        "tokens.bin", [](std::string text) { return text.replace(0, 2, "\xff\x00", 2); }, "block 1 of 1 of tokens.bin");
     damage("manifest.json", cut, "manifest.json");
     damage(
         "manifest.json", [](std::string) { return std::string("[]"); }, "manifest.json");
@@ -170,7 +158,13 @@ TEST_CASE("a damaged corpus of sentences is refused, saying which folder to dele
         "tokenizer/vocab.txt", [](const std::string& text) { return text + "e\n"; },
         "is not the one that made its tokens");
     fs::remove(folder / "tokenizer" / "vocab.txt");
-    CHECK_THAT(refusal(load), ContainsSubstring("vocab.txt") && ContainsSubstring("delete the folder"));
+    CHECK_THAT(corpus.samples(config).note, ContainsSubstring("vocab.txt"));
+    // Of an older deft, which stored no hashes.
+    Json manifest = Json::parse(read_file(folder / "manifest.json"));
+    manifest.erase("block_sha256");
+    write_file_atomically(folder / "manifest.json", manifest.dump());
+    damage(
+        "tokens.bin", [](std::string text) { return text.replace(0, 2, "\xff\x00", 2); }, "token 255 is not among the 10");
 }
 
 TEST_CASE("truncation by hand: every step draws all four samples") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "base/json.h"
 #include "experiments/config.h"
@@ -125,6 +126,26 @@ TEST_CASE("DeepSpeed's 1.3B GPT recipe becomes seqtru, voc and random-LTD") {
     check_note(imported, "num_workers", What::ignored);
     check_note(imported, "zero_optimization", What::outside);
     check_note(imported, "train_batch_size", What::outside, "train.batch_size");
+}
+
+TEST_CASE("the papers' names for lengths say whether samples are cut or laid out anew, and nothing is guessed") {
+    Json metric = scheduled("fixed_linear", 80, 2048, {{"total_curriculum_step", 110000}, {"difficulty_step", 8}});
+    metric["difficulty_type"] = "value";
+    metric["clustering_type"] = "single_cluster";
+    for (const auto& [theirs, ours] : {std::pair{"seqlen_truncate", "seqtru"}, {"seqlen_reshape", "seqres"}}) {
+        INFO(theirs);
+        const DeepSpeedImport imported = import_json(with_metrics({{theirs, metric}}));
+        CHECK(imported.notes.empty());
+        const TrialConfig config = parse(imported, 2048, 24, 512);
+        REQUIRE(config.curriculum);
+        REQUIRE(config.curriculum->metrics.size() == 1);
+        const CurriculumMetric& length = config.curriculum->metrics.front();
+        CHECK(length.metric == ours);
+        CHECK(length.growth.min == 80);
+        CHECK(length.growth.max == 2048);
+        CHECK(length.growth.multiple == 8);
+        CHECK(length.growth.steps == 110000);
+    }
 }
 
 TEST_CASE("every key of a DeepSpeed configuration is converted or named") {

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
+#include "experiments/datasets/block_hashes.h"
 #include "experiments/datasets/corpus_source.h"
 #include "experiments/datasets/difficulty.h"
 #include "experiments/datasets/tokenize.h"
@@ -251,27 +252,103 @@ TEST_CASE("data sets: two processes prepare one folder") {
     CHECK(prepared == 1);
 }
 
-TEST_CASE("data sets: a prepared folder that was cut is an error that says how to mend it") {
+TEST_CASE("data sets: a prepared folder that is damaged is made anew, and says so") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.jsonl", json_lines(numbered_texts(50)));
+    DataConfig data = text_data({"a.jsonl"});
+    data.tokenizer = "bpe";
+    data.vocab = 270;
+    data.sha256 = dataset_identity(data, folder.path()).sha256;
+    std::string said;
+    const auto load = [&] {
+        said.clear();
+        return load_dataset(data, folder.path(), folder / "data", [&](const std::string& what, double) { said += what; });
+    };
+    const Dataset first = load();
+    CHECK(first.note.empty());
+    const std::string text = decoded(first.train, first.tokenizer) + decoded(first.valid, first.tokenizer);
+    const auto check_made_anew = [&] {
+        const Dataset dataset = load();
+        CHECK_THAT(dataset.note, ContainsSubstring("damaged") && ContainsSubstring("made anew"));
+        CHECK_THAT(said, ContainsSubstring(dataset.note));
+        CHECK(decoded(dataset.train, dataset.tokenizer) + decoded(dataset.valid, dataset.tokenizer) == text);
+        CHECK(load().note.empty());
+    };
+    for (const char* name : {"tokens.bin", "tokens.idx", "manifest.json", "tokenizer/merges.txt"}) {
+        const std::string whole = read_text(first.folder / name);
+        for (const std::size_t size : {whole.size() - 2, whole.size() / 2, std::size_t{0}}) {
+            INFO(name << " cut to " << size);
+            write_text(first.folder / name, whole.substr(0, size));
+            check_made_anew();
+        }
+    }
+    fs::remove(first.folder / "tokens.bin");
+    check_made_anew();
+    // What was derived from the tokens is derived again.
+    load_difficulty(samples_of(load(), 8), "voc");
+    write_text(first.folder / "tokens.idx", "");
+    check_made_anew();
+    CHECK_FALSE(fs::exists(first.folder / "difficulty"));
+
+    Json manifest = Json::parse(read_text(first.folder / "manifest.json"));
+    manifest["documents"]["train"] = {0, 3};
+    write_text(first.folder / "manifest.json", manifest.dump());
+    check_made_anew();
+}
+
+TEST_CASE("data sets: tokens that were altered are never trained on") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.jsonl", json_lines(numbered_texts(500)));
+    DataConfig data = text_data({"a.jsonl"});
+    data.sha256 = dataset_identity(data, folder.path()).sha256;
+    const Dataset first = load_dataset(data, folder.path(), folder / "data");
+    const std::string whole = read_text(first.folder / "tokens.bin");
+    std::string altered = whole;
+    for (std::size_t i = whole.size() / 2; i < whole.size(); i += 2) altered[i] = 'x';  // every token still is one
+    write_text(first.folder / "tokens.bin", altered);
+    CHECK_THAT(load_dataset(data, folder.path(), folder / "data").note,
+               ContainsSubstring("block 1 of 1 of tokens.bin is not what was written"));
+    CHECK(read_text(first.folder / "tokens.bin") == whole);
+
+    // Without its text it stays as it is, and is refused.
+    altered[whole.size() / 2] = 'y';
+    write_text(first.folder / "tokens.bin", altered);
+    fs::remove(folder / "a.jsonl");
+    const auto load = [&] { load_dataset(data, folder.path(), folder / "data"); };
+    CHECK_THAT(refusal(load), ContainsSubstring("tokens.bin is not what was written") && ContainsSubstring("a.jsonl") &&
+                                  ContainsSubstring("delete the folder"));
+    CHECK(read_text(first.folder / "tokens.bin") == altered);
+}
+
+TEST_CASE("data sets: what an older deft prepared is held to what it is when it is first opened") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines(numbered_texts(50)));
     const DataConfig data = text_data({"a.jsonl"});
     const fs::path prepared = load_dataset(data, folder.path(), folder / "data").folder;
-    const auto load = [&] { load_dataset(data, folder.path(), folder / "data"); };
-    for (const char* name : {"tokens.bin", "tokens.idx", "manifest.json"}) {
-        const std::string whole = read_text(prepared / name);
-        for (const std::size_t size : {whole.size() - 2, whole.size() / 2, std::size_t{0}}) {
-            INFO(name << " cut to " << size);
-            write_text(prepared / name, whole.substr(0, size));
-            CHECK_THAT(refusal(load), ContainsSubstring(name));
-            CHECK_THAT(refusal(load), ContainsSubstring("delete the folder"));
-        }
-        write_text(prepared / name, whole);
-    }
-    CHECK(refusal(load) == "accepted");
     Json manifest = Json::parse(read_text(prepared / "manifest.json"));
-    manifest["documents"]["valid"] = {3, 1'000'000};
+    for (const char* key : {"block_sha256", "manifest_sha256"}) REQUIRE(manifest.erase(key) == 1);
     write_text(prepared / "manifest.json", manifest.dump());
-    CHECK_THAT(refusal(load), ContainsSubstring("delete the folder"));
+    CHECK(load_dataset(data, folder.path(), folder / "data").note.empty());
+    CHECK(Json::parse(read_text(prepared / "manifest.json")).contains("block_sha256"));
+    std::string altered = read_text(prepared / "tokens.bin");
+    altered[0] = altered[0] == 'x' ? 'y' : 'x';
+    write_text(prepared / "tokens.bin", altered);
+    CHECK_FALSE(load_dataset(data, folder.path(), folder / "data").note.empty());
+}
+
+TEST_CASE("block hashes name the first block that differs") {
+    const TemporaryFolder folder;
+    const fs::path file = folder / "f";
+    write_text(file, "aaaabbbbcc");
+    const std::vector<std::string> hashes = block_hashes(file, 4);
+    CHECK(hashes == std::vector<std::string>{sha256("aaaa"), sha256("bbbb"), sha256("cc")});
+    CHECK_FALSE(difference_from(file, hashes, 4));
+    write_text(file, "aaaabbxbcc");
+    CHECK(difference_from(file, hashes, 4) == "block 2 of 3 of f is not what was written");
+    write_text(file, "aaaabbbb");
+    CHECK_THAT(difference_from(file, hashes, 4).value(), ContainsSubstring("2 blocks") && ContainsSubstring("3 were"));
+    write_text(file, "");
+    CHECK(block_hashes(file, 4).empty());
 }
 
 TEST_CASE("data sets: a named tokenizer's files may be packed") {

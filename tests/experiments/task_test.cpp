@@ -107,6 +107,61 @@ TEST_CASE("templates: braces, filters, choice lists, a text for each choice, gol
           std::vector<std::string>{"a of 3", "7 of 3"});
 }
 
+TEST_CASE("templates name items of lists, nested fields, and fields of a choice") {
+    const std::string task = kHead + kRecords +
+                             "[prompt]\n"
+                             "text = \"{q.parts.1.text}: {options.0} or {options.10}\"\n"
+                             "choice_list = \"q.parts\"\n"
+                             "choice = \"{choice.text} of {q.parts.0.text}\"\n"
+                             "gold = \"answers.0\"\n";
+    const std::string record =
+        R"({"q": {"parts": [{"text": "a"}, {"text": "b"}]}, "options": [0,1,2,3,4,5,6,7,8,9,"ten"], "answers": [1]})";
+    const auto documents = documents_of(task, record);
+    CHECK(documents[0].requests[0].context == "b: 0 or ten");
+    CHECK(documents[0].choices == std::vector<std::string>{"a of a", "b of a"});
+    CHECK(documents[0].gold == 1);
+
+    const auto error = [&](const std::string& from, const std::string& to) {
+        return records_error(replaced(task, from, to), record);
+    };
+    CHECK_THAT(error("{options.10}", "{options.11}"),
+               ContainsSubstring("no field 'options.11': '11' is no index of a list of 11") &&
+                   ContainsSubstring("mine.toml:11") && ContainsSubstring("counted from 0"));
+    for (const char* wrong : {"options.-1", "options.", "options.x", "options.1x", "options.99999999999999999999"}) {
+        INFO(wrong);
+        CHECK_THAT(error("options.10", wrong), ContainsSubstring("is no index of a list of 11"));
+    }
+    CHECK_THAT(error("options.10", "options.0.text"), ContainsSubstring("'text' is asked of number") &&
+                                                          ContainsSubstring("end the name before .text"));
+    CHECK_THAT(error("{options.10}", "{options}"), ContainsSubstring("is array") && ContainsSubstring("{options.0}"));
+    CHECK_THAT(error("{options.10}", "{q}"), ContainsSubstring("is object") && ContainsSubstring("{q.FIELD}"));
+    CHECK_THAT(error("{choice.text}", "{choice.txet}"),
+               ContainsSubstring("a choice of the record at mine.jsonl:1 has no field 'txet'") &&
+                   ContainsSubstring("did you mean text?"));
+    CHECK_THAT(records_error(kWhole, "{}"), ContainsSubstring("no fields at all") && !ContainsSubstring("its fields:"));
+}
+
+TEST_CASE("gold values are strings, integers or booleans, as the records have them") {
+    const auto gold = [&](const std::string& values, const std::string& right) {
+        return documents_of(kWhole + "gold_values = " + values + "\n",
+                            "{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": " + right + "}")[0]
+            .gold;
+    };
+    CHECK(gold("[false, true]", "true") == 1);
+    CHECK(gold("[false, true]", "false") == 0);
+    CHECK(gold("[1, 2]", "2") == 1);
+    CHECK(gold("[1, 2]", "\"2\"") == 1);
+    CHECK(gold("[\"A\", \"B\"]", "\"B\"") == 1);
+    for (const char* wrong : {"[0.5, 1.5]", "[[1], [2]]", "true"}) {
+        INFO(wrong);
+        CHECK_THAT(parse_error(kWhole + "gold_values = " + wrong + "\n"),
+                   ContainsSubstring("prompt.gold_values must") && ContainsSubstring("[false, true]") &&
+                       ContainsSubstring("mine.toml:14"));
+    }
+    CHECK_THAT(records_error(kWhole, "{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": true}"),
+               ContainsSubstring("is no index") && ContainsSubstring("prompt.gold_values = [false, true]"));
+}
+
 TEST_CASE("hellaswag's filters") {
     const auto apply = [](const char* name, std::string_view text) { return find_filter(name)->apply(text); };
     CHECK(apply("hellaswag_clean", "a [b] c [d] [e") == "a c [e");

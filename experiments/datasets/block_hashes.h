@@ -1,0 +1,22 @@
+#pragma once
+// SHA-256 of a file block by block, on all cores: tells cheaply that a file is as it was written.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace deft::experiments {
+
+inline constexpr std::int64_t kHashedBlockBytes = 16 << 20;
+
+// (blocks of `block_bytes`, the last one shorter). Errors: io.
+std::vector<std::string> block_hashes(const std::filesystem::path& file, std::int64_t block_bytes = kHashedBlockBytes);
+
+// What differs, for people, as in "block 3 of 7 of tokens.bin is not what was written"; nothing where the file has these
+// hashes. Errors: io.
+std::optional<std::string> difference_from(const std::filesystem::path& file, const std::vector<std::string>& hashes,
+                                           std::int64_t block_bytes = kHashedBlockBytes);
+
+}  // namespace deft::experiments
