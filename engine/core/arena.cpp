@@ -58,6 +58,7 @@ Tensor Arena::workspace() const {
 }
 
 void Arena::commit() {
+    context_ = open_device(device_);
     block_ = allocate(device_, static_cast<std::size_t>(total_bytes()));
 }
 

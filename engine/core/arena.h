@@ -31,8 +31,10 @@ class Arena {
     void reserve_workspace(std::size_t bytes);
     Tensor workspace() const;  // (bytes / 4) i32, empty before commit()
 
-    // Ends the first pass. Errors: memory, naming the bytes and what to lower.
+    // Ends the first pass: opens the device, and allocates. Errors: missing, for a device that is not there; memory,
+    // naming the bytes and what to lower.
     void commit();
+    const DeviceContext& context() const { return context_; }  // null before commit(), and on a CPU
 
     Device device() const { return device_; }
     bool committed() const { return block_ != nullptr; }
@@ -57,6 +59,7 @@ class Arena {
     std::vector<Buffer> buffers_;
     std::int64_t region_bytes_[kRegions] = {};
     std::size_t next_ = 0;  // second pass: the buffer expected next
+    DeviceContext context_;
     Memory block_{nullptr, nullptr};
 };
 

@@ -9,9 +9,8 @@ Exec make_exec(const Backend& backend, const Arena& arena) {
     exec.device = backend.device;
     if constexpr (kernels::cuda::kBuilt)
         if (backend.device == Device::cuda) {
-            const auto context = std::make_shared<const kernels::cuda::Context>();
-            exec.cuda = context->exec();
-            exec.cuda_context = context;
+            exec.context = arena.context();
+            exec.cuda = exec.context->exec();
         }
     exec.cpu.threads = backend.threads;
     if (const Tensor workspace = arena.workspace(); workspace && workspace.numel() > 0) {

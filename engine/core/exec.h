@@ -18,11 +18,11 @@ struct Exec {
     kernels::cpu::Exec cpu;              // f32
     kernels::cuda::Exec cuda;            // f32, bf16
     kernels::reference::Exec reference;  // f64: the specification, run as a backend by tests
-    std::shared_ptr<const void> cuda_context;  // what `cuda` points into
+    DeviceContext context;               // what `cuda` points into
     OpProfile* profile = nullptr;              // what each op takes is added here, see op_profile.h
 };
 
-// An Exec with the arena's workspace. Errors: missing, for a device that is not there.
+// An Exec on the arena's device, with its workspace. The arena is committed.
 Exec make_exec(const Backend& backend, const Arena& arena);
 
 }  // namespace deft::engine

@@ -32,15 +32,22 @@ Memory map_host(std::size_t bytes) {
 
 }  // namespace
 
+DeviceContext open_device(Device device) {
+    if constexpr (kernels::cuda::kBuilt)
+        if (device == Device::cuda) return std::make_shared<const kernels::cuda::Context>();
+    return nullptr;
+}
+
 Memory allocate(Device device, std::size_t bytes) {
     if constexpr (kernels::cuda::kBuilt)
-        if (device == Device::cuda) return {kernels::cuda::allocate(bytes), kernels::cuda::release};
+        if (device == Device::cuda) return {kernels::cuda::allocate(bytes, "a model and its step"), kernels::cuda::release};
     return map_host(bytes);
 }
 
 Memory allocate_staging(Device device, std::size_t bytes) {
     if constexpr (kernels::cuda::kBuilt)
-        if (device == Device::cuda) return {kernels::cuda::allocate_pinned(bytes), kernels::cuda::release_pinned};
+        if (device == Device::cuda)
+            return {kernels::cuda::allocate_pinned(bytes, "samples on their way"), kernels::cuda::release_pinned};
     return map_host(bytes);
 }
 

@@ -61,11 +61,6 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
       arena_(backend.device),
       unique_tokens_(corpus.samples(config.model.max_seqlen)) {
     require_backend(backend, config.model.width / config.model.heads);
-    const LargestStep largest = largest_step(config.techniques, config.batch_size);
-    staged_token_ = staging<std::int32_t>(backend, largest.tokens);
-    staged_target_ = staging<std::int32_t>(backend, largest.tokens);
-    staged_sample_id_ = staging<std::int64_t>(backend, largest.tokens / largest.least_seqlen + 1);
-    draws_.reserve(static_cast<std::size_t>(largest.samples));
     Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend); });
     model_ = std::move(buffers.model);
     sample_id_ = buffers.sample_id;
@@ -73,6 +68,11 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
     result_ = buffers.result;
     groups_ = model_->parameters().groups();
     exec_ = make_exec(backend, arena_);
+    const LargestStep largest = largest_step(config.techniques, config.batch_size);
+    staged_token_ = staging<std::int32_t>(backend, largest.tokens);
+    staged_target_ = staging<std::int32_t>(backend, largest.tokens);
+    staged_sample_id_ = staging<std::int64_t>(backend, largest.tokens / largest.least_seqlen + 1);
+    draws_.reserve(static_cast<std::size_t>(largest.samples));
     initialise(exec_, model_->parameters(), config_.seed, config_.model.init_std, config_.model.layers);
     if (router_) start_router(exec_, *router_);
 }

@@ -3,6 +3,7 @@
 
 #include "kernels/cases/attention.h"
 #include "kernels/cases/embedding.h"
+#include "kernels/cases/gemm.h"
 #include "kernels/cases/head_loss.h"
 #include "kernels/cases/layernorm.h"
 #include "kernels/cases/linear.h"
@@ -20,6 +21,7 @@ inline CaseTable case_table(Sizes sizes) {
     add_head_loss_cases(table);
     add_optimizer_cases(table);
     add_token_selection_cases(table);
+    add_gemm_cases(table);
     return table;
 }
 

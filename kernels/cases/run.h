@@ -15,11 +15,14 @@
 
 namespace deft::kernels::cases {
 
-// Bytes as a backend shall see them, aligned to 256 bytes (plus `shift`), with a guard zone on both sides.
+// Bytes as a backend shall see them, aligned to 256 bytes (plus `shift`), with guard zones: before, and of at least
+// `behind` bytes behind, up to the next multiple of 256. What is read there is huge in every type.
 class GuardedBytes {
  public:
-    explicit GuardedBytes(std::size_t n, std::size_t shift = 0)
-        : first_(kZone + shift), n_(n), bytes_((first_ + n + 2 * kZone - 1) / kZone * kZone) {
+    static constexpr std::size_t kZone = 256;
+
+    explicit GuardedBytes(std::size_t n, std::size_t shift = 0, std::size_t behind = kZone)
+        : first_(kZone + shift), n_(n), bytes_((first_ + n + behind + kZone - 1) / kZone * kZone) {
         memory_.reset(static_cast<unsigned char*>(std::aligned_alloc(kZone, bytes_)));
         std::fill_n(memory_.get(), bytes_, kGuard);
         std::fill_n(data(), n_, kPoison);
@@ -37,8 +40,9 @@ class GuardedBytes {
     }
 
  private:
-    static constexpr std::size_t kZone = 256;
-    static constexpr unsigned char kGuard = 0xA5, kPoison = 0xFF;  // NaN in every floating type
+    // The guard is the largest finite bf16, 3e38 as float, 1e306 as double and 2e9 as a 32-bit integer; the poison is
+    // NaN in every floating type.
+    static constexpr unsigned char kGuard = 0x7F, kPoison = 0xFF;
     struct Free {
         void operator()(unsigned char* memory) const { std::free(memory); }
     };
@@ -89,11 +93,26 @@ double to_double(Stored value) {
     return static_cast<double>(value);
 }
 
+// Where a buffer begins and ends.
+enum class Placement {
+    aligned,    // it begins at a multiple of 256
+    unaligned,  // it ends at one, or an item before: it begins at no multiple of 16, as wide accesses must
+};
+
+inline std::size_t shift_of(Placement placement, std::size_t bytes, std::size_t item_bytes) {
+    if (placement == Placement::aligned) return 0;
+    constexpr std::size_t kWide = 16, kZone = GuardedBytes::kZone;
+    const std::size_t shift = (kZone - bytes % kZone) % kZone;
+    return shift % kWide != 0 ? shift : (shift + kZone - item_bytes) % kZone;
+}
+
 // The buffer as it stands before a run.
 template <class Real>
-GuardedBytes store_buffer(const Buffer& buffer, std::size_t shift_items = 0) {
+GuardedBytes store_buffer(const Buffer& buffer, Placement placement = Placement::aligned,
+                          std::size_t guard_behind = GuardedBytes::kZone) {
     return with_stored_type<Real>(buffer.item, [&]<class Stored>(Stored) {
-        GuardedBytes bytes(buffer.value.size() * sizeof(Stored), shift_items * sizeof(Stored));
+        const std::size_t stored_bytes = buffer.value.size() * sizeof(Stored);
+        GuardedBytes bytes(stored_bytes, shift_of(placement, stored_bytes, sizeof(Stored)), guard_behind);
         for (std::size_t i = 0; buffer.role != Role::output && i < buffer.value.size(); ++i) {
             const Stored stored = to_stored<Stored>(buffer.value[i]);
             std::memcpy(bytes.data() + i * sizeof(Stored), &stored, sizeof(Stored));

@@ -9,8 +9,8 @@ namespace deft::kernels::cases {
 // A copy on the device of guarded bytes of the host.
 class DeviceBytes {
  public:
-    DeviceBytes(cuda::Exec& exec, GuardedBytes& host) : exec_(exec), host_(host) {
-        memory_.reset(cuda::allocate(host.whole().size()));
+    DeviceBytes(cuda::Exec& exec, GuardedBytes& host, const std::string& name) : exec_(exec), host_(host) {
+        memory_.reset(cuda::allocate(host.whole().size(), name.c_str()));
         cuda::copy_to_device(exec, memory_.get(), host.whole().data(), host.whole().size());
     }
     void* data() const { return static_cast<std::byte*>(memory_.get()) + host_.offset(); }
@@ -22,17 +22,19 @@ class DeviceBytes {
     cuda::DeviceMemory memory_;
 };
 
-// shift_items: how many items past a 256-byte boundary every buffer begins.
 template <class Real>
 RunResult run_on_cuda(cuda::Exec exec, const OpCase& op,
-                      const std::function<void(cuda::Exec&, const Arguments<Real>&)>& run, std::size_t shift_items) {
+                      const std::function<void(cuda::Exec&, const Arguments<Real>&)>& run, Placement placement) {
+    // Where a device faults behind an allocation, nothing stands between that and the buffer but what alignment takes.
+    const std::size_t guard_behind = cuda::faults_past_end() ? 0 : GuardedBytes::kZone;
     std::vector<GuardedBytes> buffers;
-    for (const Buffer& buffer : op.buffers) buffers.push_back(store_buffer<Real>(buffer, shift_items));
-    GuardedBytes workspace(op.cuda_workspace());
+    for (const Buffer& buffer : op.buffers) buffers.push_back(store_buffer<Real>(buffer, placement, guard_behind));
+    GuardedBytes workspace(op.cuda_workspace(), 0, guard_behind);
     std::vector<DeviceBytes> on_device;
     std::vector<void*> data;
-    for (GuardedBytes& buffer : buffers) data.push_back(on_device.emplace_back(exec, buffer).data());
-    DeviceBytes device_workspace(exec, workspace);
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+        data.push_back(on_device.emplace_back(exec, buffers[i], op.buffers[i].name).data());
+    DeviceBytes device_workspace(exec, workspace, "the workspace");
     exec.workspace = {static_cast<std::byte*>(device_workspace.data()), workspace.size()};
     run(exec, Arguments<Real>(op.buffers, data));
     for (DeviceBytes& buffer : on_device) buffer.copy_back();
@@ -51,9 +53,10 @@ inline OpCase as_stored(OpCase op, Activations type) {
     return op;
 }
 
-inline RunResult run_cuda(const cuda::Exec& exec, const OpCase& op, Activations type, std::size_t shift_items = 0) {
-    return type == Activations::bf16 ? run_on_cuda<bf16>(exec, as_stored(op, type), op.cuda_bf16, shift_items)
-                                     : run_on_cuda<float>(exec, op, op.cuda_f32, shift_items);
+inline RunResult run_cuda(const cuda::Exec& exec, const OpCase& op, Activations type,
+                          Placement placement = Placement::aligned) {
+    return type == Activations::bf16 ? run_on_cuda<bf16>(exec, as_stored(op, type), op.cuda_bf16, placement)
+                                     : run_on_cuda<float>(exec, op, op.cuda_f32, placement);
 }
 
 // The error that a buffer may have.

@@ -16,6 +16,9 @@
 
 namespace deft::kernels::cuda {
 
+// Before a wide access: a device traps by itself.
+__device__ inline void require_aligned(const void*, std::size_t) {}
+
 // Errors: device, naming the kernel. Defined in runtime.cu.
 void check(cudaError_t status, const char* what);
 

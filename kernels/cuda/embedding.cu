@@ -21,7 +21,7 @@ __global__ void embed_tokens(Real* out, const std::int32_t* token, const Real* w
     const std::int64_t id = token[row];
     const bool known = id >= 0 && id < V;
     for (std::int64_t c = warp_lane() * kWidth; c < C; c += kWarpSize * kWidth) {
-        float sum[kWidth], position[kWidth];
+        float sum[kWidth] = {}, position[kWidth];
         if (known) load(sum, wte + id * C + c);
         load(position, wpe + row % T * C + c);
         for (int i = 0; i < kWidth; ++i) sum[i] = known ? sum[i] + position[i] : NAN;

@@ -1,294 +1,82 @@
 #include "kernels/cuda/gemm.h"
 
-#include <cublasLt.h>
-
-#include <algorithm>
-#include <array>
-#include <compare>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <type_traits>
-
-#include "base/error.h"
-#include "kernels/cuda/blas_library.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/library_gemm.h"
 
 namespace deft::kernels::cuda {
 
 namespace {
 
-void check_blas(cublasStatus_t status, const char* what) {
-    if (status == CUBLAS_STATUS_SUCCESS) return;
-    check(cudaGetLastError(), what);  // of an earlier kernel, which the library would report as its own failure
-    if (status == CUBLAS_STATUS_ALLOC_FAILED)
-        throw Error(ErrorKind::memory, std::string("cuBLASLt has no memory for ") + what,
-                    "lower the micro batch size, put fewer trials on the card, or use a GPU with more memory");
-    throw Error(ErrorKind::device, std::string("cuBLASLt failed in ") + what + ": " + cublasLtGetStatusString(status));
-}
+// A block makes one tile of c, kTile x kTile, from tiles of a and b that are kDepth deep. Its 256 threads stand as 16 x
+// 16; thread (y, x) owns rows y, y + 16, ... and columns x, x + 16, ...
+constexpr int kEdge = 16, kThreads = kEdge * kEdge, kItems = 4, kTile = kEdge * kItems, kDepth = 16;
 
+// An element (row, col) stands at data[row * across + col * along], whichever way the operand is stored.
 template <class Real>
-constexpr cudaDataType_t kDataType = std::is_same_v<Real, float> ? CUDA_R_32F : CUDA_R_16BF;
+struct Strided {
+    const Real* data;
+    std::int64_t rows, cols, across, along;
 
-// A stored matrix as the library sees it: by columns, so that a row-major (r, c) is a (c, r).
-struct Stored {
-    cudaDataType_t type;
-    std::int64_t rows, cols, leading;
-    int alignment;  // of the data, in bytes
-    auto operator<=>(const Stored&) const = default;
-};
-
-// What decides a plan: d (m, n) = op(a) op(b), by columns.
-struct Shape {
-    Stored a, b, d;
-    bool a_transposed, b_transposed;
-    std::int64_t k;
-    cublasLtEpilogue_t epilogue;
-    std::int64_t auxiliary_leading;  // 0: none
-    int bias_alignment, auxiliary_alignment;
-    std::size_t workspace_bytes;
-    auto operator<=>(const Shape&) const = default;
-};
-
-// Where the matrices of one product are; bias and auxiliary as the epilogue wants them.
-struct Places {
-    const void *a, *b;
-    void* d;
-    const void* bias = nullptr;
-    const void* auxiliary = nullptr;
-};
-
-struct DestroyOperation {
-    void operator()(cublasLtMatmulDesc_t operation) const { cublasLtMatmulDescDestroy(operation); }
-};
-using Operation = std::unique_ptr<std::remove_pointer_t<cublasLtMatmulDesc_t>, DestroyOperation>;
-
-struct DestroyLayout {
-    void operator()(cublasLtMatrixLayout_t layout) const { cublasLtMatrixLayoutDestroy(layout); }
-};
-using Layout = std::unique_ptr<std::remove_pointer_t<cublasLtMatrixLayout_t>, DestroyLayout>;
-
-struct DestroyPreference {
-    void operator()(cublasLtMatmulPreference_t preference) const { cublasLtMatmulPreferenceDestroy(preference); }
-};
-using Preference = std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreference_t>, DestroyPreference>;
-
-struct Plan {
-    Operation operation;
-    Layout a, b, d;
-    std::optional<cublasLtMatmulAlgo_t> algorithm;  // none: the library has no such product
-};
-
-struct Library {
-    cublasLtHandle_t handle = nullptr;
-    std::map<Shape, Plan> plans;
-
-    Library() { check_blas(cublasLtCreate(&handle), "cublasLtCreate"); }
-    ~Library() {
-        plans.clear();
-        cublasLtDestroy(handle);
+    Strided(const Operand<Real>& operand, std::int64_t rows_, std::int64_t cols_)
+        : data(operand.data), rows(rows_), cols(cols_) {
+        const std::int64_t stored_cols = operand.transposed ? rows : cols;
+        const std::int64_t leading = operand.leading == 0 ? stored_cols : operand.leading;
+        across = operand.transposed ? 1 : leading;
+        along = operand.transposed ? leading : 1;
     }
-    Library(const Library&) = delete;
-    Library& operator=(const Library&) = delete;
+    // Zero past the edges.
+    __device__ float at(std::int64_t row, std::int64_t col) const {
+        return row < rows && col < cols ? to_float(data[row * across + col * along]) : 0.0f;
+    }
 };
 
-template <class Value>
-void set(const Operation& operation, cublasLtMatmulDescAttributes_t attribute, const Value& value) {
-    check_blas(cublasLtMatmulDescSetAttribute(operation.get(), attribute, &value, sizeof value),
-               "setting up a product");
-}
-
-template <class Value>
-void set(const Preference& preference, cublasLtMatmulPreferenceAttributes_t attribute, const Value& value) {
-    check_blas(cublasLtMatmulPreferenceSetAttribute(preference.get(), attribute, &value, sizeof value),
-               "setting up a preference");
-}
-
-Operation make_operation(const Shape& shape) {
-    cublasLtMatmulDesc_t made = nullptr;
-    check_blas(cublasLtMatmulDescCreate(&made, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product");
-    Operation operation(made);
-    set(operation, CUBLASLT_MATMUL_DESC_TRANSA, shape.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
-    set(operation, CUBLASLT_MATMUL_DESC_TRANSB, shape.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
-    set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE, shape.epilogue);
-    if (shape.auxiliary_leading != 0)
-        set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, shape.auxiliary_leading);
-    return operation;
-}
-
-void set_places(const Operation& operation, const Places& places) {
-    if (places.bias != nullptr) set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, places.bias);
-    if (places.auxiliary != nullptr) set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, places.auxiliary);
-}
-
-Layout make_layout(const Stored& stored) {
-    cublasLtMatrixLayout_t made = nullptr;
-    check_blas(cublasLtMatrixLayoutCreate(&made, stored.type, static_cast<std::uint64_t>(stored.rows),
-                                          static_cast<std::uint64_t>(stored.cols), stored.leading),
-               "describing a matrix");
-    return Layout(made);
-}
-
-Preference make_preference(const Shape& shape) {
-    cublasLtMatmulPreference_t made = nullptr;
-    check_blas(cublasLtMatmulPreferenceCreate(&made), "making a preference");
-    Preference preference(made);
-    set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(shape.workspace_bytes));
-    // No split of k over blocks, whose partial sums would be added in any order.
-    set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, std::uint32_t{CUBLASLT_REDUCTION_SCHEME_NONE});
-    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, static_cast<std::uint32_t>(shape.a.alignment));
-    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, static_cast<std::uint32_t>(shape.b.alignment));
-    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, static_cast<std::uint32_t>(shape.d.alignment));
-    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<std::uint32_t>(shape.d.alignment));
-    return preference;
-}
-
-bool splits_k(const cublasLtMatmulAlgo_t& algorithm) {
-    std::int32_t parts = 1;
-    std::size_t written = 0;
-    const cublasStatus_t status = cublasLtMatmulAlgoConfigGetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM,
-                                                                       &parts, sizeof parts, &written);
-    return status == CUBLAS_STATUS_SUCCESS && parts > 1;
-}
-
-// The library's first choice that does not split k.
-std::optional<cublasLtMatmulAlgo_t> choose_algorithm(const Library& library, const Shape& shape, const Plan& plan) {
-    const Preference preference = make_preference(shape);
-    std::array<cublasLtMatmulHeuristicResult_t, 16> results{};
-    int found = 0;
-    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-        library.handle, plan.operation.get(), plan.a.get(), plan.b.get(), plan.d.get(), plan.d.get(), preference.get(),
-        static_cast<int>(results.size()), results.data(), &found);
-    if (status != CUBLAS_STATUS_NOT_SUPPORTED && status != CUBLAS_STATUS_INVALID_VALUE)
-        check_blas(status, "choosing an algorithm");
-    for (int i = 0; i < found; ++i) {
-        const auto& result = results[static_cast<std::size_t>(i)];
-        if (result.state == CUBLAS_STATUS_SUCCESS && !splits_k(result.algo)) return result.algo;
-    }
-    return std::nullopt;
-}
-
-// The plan of a shape, made at its first use. The places must be set already, since their alignment counts.
-const Plan& plan_of(Library& library, const Shape& shape, const Places& places) {
-    if (const auto known = library.plans.find(shape); known != library.plans.end()) {
-        set_places(known->second.operation, places);
-        return known->second;
-    }
-    Plan plan{make_operation(shape), make_layout(shape.a), make_layout(shape.b), make_layout(shape.d), {}};
-    set_places(plan.operation, places);
-    plan.algorithm = choose_algorithm(library, shape, plan);
-    return library.plans.emplace(shape, std::move(plan)).first->second;
-}
-
-// d = op(a) op(b) + beta d with the epilogue. False, with nothing done, where the library has no algorithm.
-bool multiply(Exec& exec, const Shape& shape, const Places& places, float beta) {
-    Library& library = *static_cast<Library*>(exec.blas);
-    const Plan& plan = plan_of(library, shape, places);
-    if (!plan.algorithm) return false;
-    const float alpha = 1;
-    check_blas(
-        cublasLtMatmul(library.handle, plan.operation.get(), &alpha, places.a, plan.a.get(), places.b, plan.b.get(),
-                       &beta, places.d, plan.d.get(), places.d, plan.d.get(), &*plan.algorithm,
-                       exec.blas_workspace.data(), exec.blas_workspace.size(), static_cast<cudaStream_t>(exec.stream)),
-        "cublasLtMatmul");
-    return true;
-}
-
-// The largest power of two, up to 256, that divides the address.
-int alignment_of(const void* data) {
-    const auto address = reinterpret_cast<std::uintptr_t>(data) | 256;
-    return static_cast<int>(address & (~address + 1));
-}
-
-// An operand of the product (r, c) = what is stored or its transpose.
-template <class Real>
-Stored stored(const Operand<Real>& operand, std::int64_t r, std::int64_t c) {
-    const std::int64_t rows = operand.transposed ? c : r, cols = operand.transposed ? r : c;  // as stored, by rows
-    return {kDataType<Real>, cols, rows, operand.leading == 0 ? cols : operand.leading, alignment_of(operand.data)};
-}
-
-// c (m, n) = a b by rows is c^T = b^T a^T by columns: the operands change places, and a row-major matrix read by
-// columns is its own transpose.
+// c (m, n) = a (m, k) b (k, n), or += where it adds. Each sum runs over k in order.
 template <class In, class Out>
-Shape shape_of(const Exec& exec, const Out* c, const Operand<In>& a, const Operand<In>& b, std::int64_t m,
-               std::int64_t n, std::int64_t k, std::int64_t ldc,
-               cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT, const void* bias = nullptr,
-               const void* auxiliary = nullptr, std::int64_t auxiliary_leading = 0) {
-    return {stored(b, k, n),
-            stored(a, m, k),
-            {kDataType<Out>, n, m, ldc, alignment_of(c)},
-            b.transposed,
-            a.transposed,
-            k,
-            epilogue,
-            auxiliary_leading,
-            alignment_of(bias),
-            alignment_of(auxiliary),
-            exec.blas_workspace.size()};
-}
-
-// What an epilogue reads beside the product, in vectors: no preference of the heuristics tells them its alignment.
-bool fits_epilogue(const void* beside) {
-    return alignment_of(beside) >= 16;
-}
-// A matrix beside an epilogue also has rows of a multiple of 8.
-bool fits_epilogue(const void* auxiliary, std::int64_t leading) {
-    return leading % 8 == 0 && fits_epilogue(auxiliary);
-}
-
-template <class Out>
-void multiply_empty(Exec& exec, Out* c, std::int64_t m, std::int64_t n, std::int64_t ldc, float beta) {
-    if (beta != 0) return;
-    check(
-        cudaMemset2DAsync(c, static_cast<std::size_t>(ldc) * sizeof(Out), 0, static_cast<std::size_t>(n) * sizeof(Out),
-                          static_cast<std::size_t>(m), static_cast<cudaStream_t>(exec.stream)),
-        "an empty product");
+__global__ void __launch_bounds__(kThreads)
+    multiply_tiles(Out* c, Strided<In> a, Strided<In> b, std::int64_t ldc, bool adds) {
+    DEFT_SHARED(float, of_a, kTile*(kDepth + 1));  // (kTile, kDepth), one float more a row: no bank conflicts
+    DEFT_SHARED(float, of_b, kDepth* kTile);       // (kDepth, kTile)
+    const std::int64_t tiles_across = ceil_div(b.cols, kTile);
+    const std::int64_t first_row = blockIdx.x / tiles_across * kTile, first_col = blockIdx.x % tiles_across * kTile;
+    const int thread = static_cast<int>(threadIdx.x), y = thread / kEdge, x = thread % kEdge;
+    float sum[kItems][kItems] = {};
+    for (std::int64_t k0 = 0; k0 < a.cols; k0 += kDepth) {
+        for (int i = thread; i < kTile * kDepth; i += kThreads) {
+            of_a[i / kDepth * (kDepth + 1) + i % kDepth] = a.at(first_row + i / kDepth, k0 + i % kDepth);
+            of_b[i] = b.at(k0 + i / kTile, first_col + i % kTile);
+        }
+        __syncthreads();
+        for (int p = 0; p < kDepth; ++p)
+            for (int i = 0; i < kItems; ++i)
+                for (int j = 0; j < kItems; ++j)
+                    sum[i][j] += of_a[(y + i * kEdge) * (kDepth + 1) + p] * of_b[p * kTile + x + j * kEdge];
+        __syncthreads();  // the tiles have been read
+    }
+    for (int i = 0; i < kItems; ++i)
+        for (int j = 0; j < kItems; ++j) {
+            const std::int64_t row = first_row + y + i * kEdge, col = first_col + x + j * kEdge;
+            if (row >= a.rows || col >= b.cols) continue;
+            Out& to = c[row * ldc + col];
+            to = from_float<Out>(adds ? sum[i][j] + to_float(to) : sum[i][j]);
+        }
 }
 
 }  // namespace
 
-void* open_blas_library() {
-    return new Library;
-}
-
-void close_blas_library(void* library) {
-    delete static_cast<Library*>(library);
+template <class In, class Out>
+void tiled_gemm(Exec& exec, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k,
+                float beta, std::int64_t ldc) {
+    launch(exec, {"multiply_tiles", ceil_div(m, kTile) * ceil_div(n, kTile), kThreads}, multiply_tiles<In, Out>, c,
+           Strided<In>(a, m, k), Strided<In>(b, k, n), ldc == 0 ? n : ldc, beta != 0);
 }
 
 template <class In, class Out>
 void gemm(Exec& exec, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k, float beta,
           std::int64_t ldc) {
     if (m == 0 || n == 0) return;
-    if (ldc == 0) ldc = n;
-    if (k == 0) return multiply_empty(exec, c, m, n, ldc, beta);
-    const Shape shape = shape_of(exec, c, a, b, m, n, k, ldc);
-    if (multiply(exec, shape, {b.data, a.data, c}, beta)) return;
-    throw Error(ErrorKind::device, "cuBLASLt has no algorithm for a product of m " + std::to_string(m) + ", n " +
-                                       std::to_string(n) + ", k " + std::to_string(k));
-}
-
-template <class Real>
-bool gemm_bias_activation(Exec& exec, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias,
-                          std::int64_t rows, std::int64_t in, std::int64_t out, Activation act) {
-    const bool is_gelu = act == Activation::gelu, keeps_pre = pre != nullptr;
-    if (rows == 0 || in == 0 || out == 0 || bias == nullptr || (keeps_pre && !is_gelu)) return false;
-    if (!fits_epilogue(bias) || (keeps_pre && !fits_epilogue(pre, out))) return false;
-    const cublasLtEpilogue_t epilogue = !is_gelu    ? CUBLASLT_EPILOGUE_BIAS
-                                        : keeps_pre ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS
-                                                    : CUBLASLT_EPILOGUE_GELU_BIAS;
-    const Operand<Real> a{x}, b{w, true};
-    const Shape shape = shape_of(exec, y, a, b, rows, out, in, out, epilogue, bias, pre, keeps_pre ? out : 0);
-    return multiply(exec, shape, {w, x, y, bias, pre}, 0.0f);
-}
-
-template <class Real>
-bool gemm_activation_gradient(Exec& exec, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
-                              std::int64_t in, std::int64_t out, Activation act) {
-    if (rows == 0 || in == 0 || out == 0 || act != Activation::gelu || !fits_epilogue(pre, in)) return false;
-    const Operand<Real> a{dy}, b{w};
-    const Shape shape = shape_of(exec, dx, a, b, rows, in, out, in, CUBLASLT_EPILOGUE_DGELU, nullptr, pre, in);
-    return multiply(exec, shape, {w, dy, dx, nullptr, pre}, 0.0f);
+    const bool is_empty = k == 0;  // which no library is asked
+    if (is_empty || !library_gemm(exec, c, a, b, m, n, k, beta, ldc == 0 ? n : ldc))
+        tiled_gemm(exec, c, a, b, m, n, k, beta, ldc);
 }
 
 template void gemm<float, float>(Exec&, float*, Operand<float>, Operand<float>, std::int64_t, std::int64_t,
@@ -297,13 +85,11 @@ template void gemm<bf16, bf16>(Exec&, bf16*, Operand<bf16>, Operand<bf16>, std::
                                float, std::int64_t);
 template void gemm<bf16, float>(Exec&, float*, Operand<bf16>, Operand<bf16>, std::int64_t, std::int64_t, std::int64_t,
                                 float, std::int64_t);
-template bool gemm_bias_activation<float>(Exec&, float*, float*, const float*, const float*, const float*, std::int64_t,
-                                          std::int64_t, std::int64_t, Activation);
-template bool gemm_bias_activation<bf16>(Exec&, bf16*, bf16*, const bf16*, const bf16*, const bf16*, std::int64_t,
-                                         std::int64_t, std::int64_t, Activation);
-template bool gemm_activation_gradient<float>(Exec&, float*, const float*, const float*, const float*, std::int64_t,
-                                              std::int64_t, std::int64_t, Activation);
-template bool gemm_activation_gradient<bf16>(Exec&, bf16*, const bf16*, const bf16*, const bf16*, std::int64_t,
-                                             std::int64_t, std::int64_t, Activation);
+template void tiled_gemm<float, float>(Exec&, float*, Operand<float>, Operand<float>, std::int64_t, std::int64_t,
+                                       std::int64_t, float, std::int64_t);
+template void tiled_gemm<bf16, bf16>(Exec&, bf16*, Operand<bf16>, Operand<bf16>, std::int64_t, std::int64_t,
+                                     std::int64_t, float, std::int64_t);
+template void tiled_gemm<bf16, float>(Exec&, float*, Operand<bf16>, Operand<bf16>, std::int64_t, std::int64_t,
+                                      std::int64_t, float, std::int64_t);
 
 }  // namespace deft::kernels::cuda

@@ -1,6 +1,5 @@
 #pragma once
-// Matrix products on the device, the one place that knows which library multiplies: cuBLASLt (gemm.cu), which takes its
-// first heuristic without split-K; under the emulator a plain loop (emulator/gemm.cpp).
+// Matrix products on the device: the library's where it takes them, and our own kernel's where it does not.
 
 #include "kernels/bf16.h"
 #include "kernels/cuda/exec.h"
@@ -17,21 +16,15 @@ struct Operand {
 };
 
 // c (m, n) = a (m, k) b (k, n) + beta c, summed in float; rows of c stand ldc apart, 0: n. In and Out: float, bf16;
-// beta: 0 or 1; m, n, k may be 0.
+// beta: 0 or 1; m, n, k may be 0. Without beta c is not read.
 // Instantiated for (float, float), (bf16, bf16) and (bf16, float).
 template <class In, class Out>
 void gemm(Exec&, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k, float beta,
           std::int64_t ldc = 0);
 
-// y = act(x W^T + bias) in one library call; pre as in linear_forward. False, with nothing done, where the library has
-// no such call for these sizes.
-template <class Real>
-bool gemm_bias_activation(Exec&, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias, std::int64_t rows,
-                          std::int64_t in, std::int64_t out, Activation);
-
-// dx = (dy W) * act'(pre), likewise.
-template <class Real>
-bool gemm_activation_gradient(Exec&, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
-                              std::int64_t in, std::int64_t out, Activation);
+// The same by our own kernel, without tensor cores: for what the library refuses.
+template <class In, class Out>
+void tiled_gemm(Exec&, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k, float beta,
+                std::int64_t ldc = 0);
 
 }  // namespace deft::kernels::cuda

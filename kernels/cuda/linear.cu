@@ -1,9 +1,11 @@
 #include "kernels/cuda/linear.h"
 
 #include <cmath>
+#include <type_traits>
 
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/gemm.h"
+#include "kernels/cuda/library_gemm.h"
 #include "kernels/cuda/vector.h"
 #include "kernels/cuda/warp_rows.h"
 
@@ -61,13 +63,22 @@ __global__ void multiply_gelu_derivative(Real* dx, const Real* pre, std::int64_t
     }
 }
 
+// How exact the library's GELU is, its manual does not say; by the device's tanh instruction it has some 11 bits,
+// enough for bf16 alone.
+template <class Real>
+constexpr bool library_may_activate(Activation act) {
+    return act == Activation::none || !std::is_same_v<Real, float>;
+}
+
 }  // namespace
 
 template <class Real>
 void linear_forward(Exec& exec, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias, std::int64_t rows,
                     std::int64_t in, std::int64_t out, Activation act) {
     const bool is_product = bias == nullptr && act == Activation::none;
-    if (!is_product && gemm_bias_activation(exec, y, pre, x, w, bias, rows, in, out, act)) return;
+    if (!is_product && library_may_activate<Real>(act) &&
+        library_bias_activation(exec, y, pre, x, w, bias, rows, in, out, act))
+        return;
     Real* z = pre == nullptr ? y : pre;  // (rows, out)
     gemm<Real, Real>(exec, z, {x}, {w, true}, rows, out, in, 0.0f);
     if (is_product && y == z) return;
@@ -80,7 +91,9 @@ void linear_forward(Exec& exec, Real* y, Real* pre, const Real* x, const Real* w
 template <class Real>
 void linear_backward_input(Exec& exec, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
                            std::int64_t in, std::int64_t out, Activation act) {
-    if (act != Activation::none && gemm_activation_gradient(exec, dx, dy, w, pre, rows, in, out, act)) return;
+    if (act != Activation::none && library_may_activate<Real>(act) &&
+        library_activation_gradient(exec, dx, dy, w, pre, rows, in, out, act))
+        return;
     gemm<Real, Real>(exec, dx, {dy}, {w}, rows, in, out, 0.0f);
     if (act == Activation::none) return;
     with_width<Real>(rows_are_wide<Real>(in, dx, pre), [&](auto width) {

@@ -1,6 +1,6 @@
 #pragma once
-// Linear layers: library products, with bias and GELU in the same call where the library has one. Real: float or bf16;
-// gradients of weights are float.
+// Linear layers: products, with bias and GELU in the library's call where it has one; GELU in float is ours. Real:
+// float or bf16; gradients of weights are float.
 
 #include "kernels/cuda/exec.h"
 #include "kernels/types.h"

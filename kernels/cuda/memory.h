@@ -12,8 +12,8 @@
 namespace deft::kernels::cuda {
 
 struct DeviceInfo {
-    std::string name;   // "NVIDIA H200"
-    std::string uuid;   // "GPU-8f1c..." as nvidia-smi prints it
+    std::string name;  // "NVIDIA H200"
+    std::string uuid;  // "GPU-8f1c..." as nvidia-smi prints it
     std::int64_t memory_bytes = 0;
 };
 
@@ -36,16 +36,20 @@ class Context {
     Exec exec_;
 };
 
-// Device memory, 256-byte aligned, zero at first. Errors: memory, with the bytes asked and free.
-void* allocate(std::size_t bytes);
+// Device memory, 256-byte aligned, zero at first; a Context has chosen the device before. Errors: memory, with the name
+// and the bytes asked and free.
+void* allocate(std::size_t bytes, const char* name = "memory");
 void release(void* memory);
 struct ReleaseMemory {
     void operator()(void* memory) const { release(memory); }
 };
 using DeviceMemory = std::unique_ptr<void, ReleaseMemory>;
 // Page-locked host memory, zero at first: copies from it do not wait for the device.
-void* allocate_pinned(std::size_t bytes);
+void* allocate_pinned(std::size_t bytes, const char* name = "page-locked memory");
 void release_pinned(void* memory);
+// Whether an access behind an allocation, whose bytes are a multiple of 256, is a fault at once. Elsewhere other
+// allocations may stand there.
+bool faults_past_end();
 
 // In stream order. `from` must stay as it is until the stream has passed here, unless it is pageable.
 void copy_to_device(Exec&, void* to, const void* from, std::size_t bytes);

@@ -154,7 +154,8 @@ Context::Context(int device) {
     std::unique_ptr<std::remove_pointer_t<cudaStream_t>, decltype(destroy)> owned_stream(stream, destroy);
     std::unique_ptr<void, decltype(&close_blas_library)> owned_blas(open_blas_library(), &close_blas_library);
     constexpr std::size_t kBlasWorkspace = 32 << 20;  // what NVIDIA recommends for Hopper
-    exec_.blas_workspace = {static_cast<std::byte*>(allocate(kBlasWorkspace)), kBlasWorkspace};
+    exec_.blas_workspace = {static_cast<std::byte*>(allocate(kBlasWorkspace, "the workspace of cuBLASLt")),
+                            kBlasWorkspace};
     exec_.stream = owned_stream.release();
     exec_.blas = owned_blas.release();
 }
@@ -166,7 +167,11 @@ Context::~Context() {
     cudaStreamDestroy(stream_of(exec_));
 }
 
-void* allocate(std::size_t bytes) {
+bool faults_past_end() {
+    return false;
+}
+
+void* allocate(std::size_t bytes, const char* name) {
     void* memory = nullptr;
     const cudaError_t status = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
     if (status == cudaErrorMemoryAllocation) {
@@ -174,8 +179,8 @@ void* allocate(std::size_t bytes) {
         std::size_t free = 0, total = 0;
         cudaMemGetInfo(&free, &total);
         throw Error(ErrorKind::memory,
-                    "the GPU has no room for " + std::to_string(bytes) + " bytes: " + std::to_string(free) + " of " +
-                        std::to_string(total) + " are free",
+                    "the GPU has no room for the " + std::to_string(bytes) + " bytes of " + name + ": " +
+                        std::to_string(free) + " of " + std::to_string(total) + " are free",
                     advice(status));
     }
     check(status, "cudaMalloc");
@@ -193,12 +198,13 @@ void release(void* memory) {
     cudaFree(memory);
 }
 
-void* allocate_pinned(std::size_t bytes) {
+void* allocate_pinned(std::size_t bytes, const char* name) {
     void* memory = nullptr;
     const cudaError_t status = cudaHostAlloc(&memory, bytes == 0 ? 1 : bytes, cudaHostAllocDefault);
     if (status == cudaErrorMemoryAllocation) {
         cudaGetLastError();
-        throw Error(ErrorKind::memory, "no " + std::to_string(bytes) + " bytes of host memory could be page-locked",
+        throw Error(ErrorKind::memory,
+                    "no " + std::to_string(bytes) + " bytes of host memory could be page-locked for " + name,
                     "raise the limit of locked memory (ulimit -l), or lower the batch size");
     }
     check(status, "cudaHostAlloc");

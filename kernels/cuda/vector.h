@@ -16,12 +16,14 @@ struct alignas(sizeof(Real) * kWidth) Vector {
 
 template <int kWidth, class Real>
 __device__ inline void load(float (&to)[kWidth], const Real* from) {
+    require_aligned(from, alignof(Vector<Real, kWidth>));
     const auto vector = *reinterpret_cast<const Vector<Real, kWidth>*>(from);
     for (int i = 0; i < kWidth; ++i) to[i] = to_float(vector.item[i]);
 }
 
 template <int kWidth, class Real>
 __device__ inline void store(Real* to, const float (&from)[kWidth]) {
+    require_aligned(to, alignof(Vector<Real, kWidth>));
     Vector<Real, kWidth> vector;
     for (int i = 0; i < kWidth; ++i) vector.item[i] = from_float<Real>(from[i]);
     *reinterpret_cast<Vector<Real, kWidth>*>(to) = vector;

@@ -1,10 +1,10 @@
-// The CUDA kernels under ThreadSanitizer, to which every thread of a block is a thread.
+// The CUDA kernels under ThreadSanitizer, to which every thread of a block is a thread, or AddressSanitizer.
 //
 //   test_cuda_races SEED f32|bf16 BARRIER CASE...   small op cases; values too are checked
 //   test_cuda_races tiny NAME BARRIER               a kernel of the emulator's own tests
 //
-// BARRIER: file:line of one that is skipped, or "all" are heeded. The exit code is 0 when nothing is wrong, 1 when a
-// value is or the emulator refuses, 66 where ThreadSanitizer reports.
+// test_cuda_bounds is called likewise. BARRIER: file:line of one that is skipped, or "all" are heeded. The exit code is 0
+// when nothing is wrong, 1 when a value is or the emulator refuses, 66 where the sanitizer reports.
 
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +19,9 @@
 // A short history is enough to name the other access, and keeps hundreds of threads small.
 extern "C" const char* __tsan_default_options() {
     return "exitcode=66:halt_on_error=1:history_size=1:atexit_sleep_ms=0";
+}
+extern "C" const char* __asan_default_options() {
+    return "exitcode=66:detect_leaks=0";
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/cuda/memory.h"
 #include "tests/cuda/emulator/tiny_kernels.h"
 
 namespace deft::kernels::cuda::tiny {
@@ -42,6 +43,18 @@ void many_blocks_twice() {
     for (int round = 0; round < 2; ++round) launch(exec, {"local_arrays", kMany, kThreads}, local_arrays, out.data());
 }
 
+// A buffer for one item less than the threads read.
+void read_behind() {
+    const Context context;
+    Exec exec = context.exec();
+    const std::vector<std::int32_t> values = items();
+    const std::size_t bytes = (values.size() - 1) * sizeof values[0];
+    const DeviceMemory in(allocate(bytes, "in")), total(allocate(sizeof values[0], "total"));
+    copy_to_device(exec, in.get(), values.data(), bytes);
+    launch(exec, {"add_up", kBlocks, kThreads}, add_up, static_cast<std::int32_t*>(total.get()),
+           static_cast<const std::int32_t*>(in.get()), true);
+}
+
 }  // namespace
 
 bool run_tiny(const std::string& name) {
@@ -55,6 +68,8 @@ bool run_tiny(const std::string& name) {
         add_ups(true);
     else if (name == "add_up")
         add_ups(false);
+    else if (name == "read_behind")
+        read_behind();
     else if (name == "many_blocks_twice")
         many_blocks_twice();
     else

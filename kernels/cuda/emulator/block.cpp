@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "kernels/cuda/emulator/allocations.h"
 #include "kernels/cuda/emulator/sanitizers.h"
 #include "kernels/cuda/emulator/warp.h"
 
@@ -103,8 +104,9 @@ void Block::run(std::mt19937_64* random, PassedBarriers& passed) {
         if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
         arrived(current_, passed);
     }
-    const std::string damage = shared_.damage();
-    if (!damage.empty()) misuse("shared memory was written outside its arrays: " + damage);
+    if (const std::string damage = shared_.damage(); !damage.empty())
+        misuse("shared memory was written outside its arrays: " + damage);
+    if (const std::string excess = shared_.excess(); !excess.empty()) misuse(excess);
 }
 
 unsigned Block::take_ready(std::mt19937_64* random) {
@@ -130,6 +132,19 @@ void Block::run_thread() {
     }
     self.wait = Wait::end;
     leave_context(self.context, scheduler_);
+}
+
+bool Block::runs_on(std::uintptr_t stack_pointer) const {
+    const Context& context = threads_[current_].context;
+    const auto first = reinterpret_cast<std::uintptr_t>(context.stack);
+    return stack_pointer >= first && stack_pointer < first + context.stack_bytes;
+}
+
+void Block::stop_at_fault(std::uintptr_t address, bool is_write) {
+    thrown_ = std::make_exception_ptr(
+        Misuse(fmt::format("kernel {}, block {}: thread {} {} {}", grid_.kernel, index_, current_,
+                           is_write ? "writes" : "reads", allocations().describe(address))));
+    leave_context(current_thread().context, scheduler_);
 }
 
 void Block::wait(Wait wait, const std::source_location& site) {

@@ -57,9 +57,14 @@ class Block {
     SharedMemory& shared() { return shared_; }
     [[noreturn]] void misuse(const std::string& what) const;
 
+    // Whether the running thread's stack is there.
+    bool runs_on(std::uintptr_t stack_pointer) const;
+
     // For the running thread.
     unsigned current() const { return current_; }
     [[noreturn]] void run_thread();
+    // Ends the thread and the launch, with a Misuse that names what stands at the address.
+    [[noreturn]] void stop_at_fault(std::uintptr_t address, bool is_write);
     Thread& current_thread() { return threads_[current_]; }
     // Returns when those that it waits for are there; a shuffle's or ballot's result is then set.
     void wait(Wait, const std::source_location&);

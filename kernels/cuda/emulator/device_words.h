@@ -61,6 +61,11 @@ inline float rsqrtf(float x) {
     return 1.0f / std::sqrt(x);
 }
 
+// A device traps where the address of a wide access is no multiple of its size; a host may not.
+inline void require_aligned(const void* address, std::size_t bytes) {
+    if (reinterpret_cast<std::uintptr_t>(address) % bytes != 0) emulator::misaligned_access(address, bytes);
+}
+
 template <class... Parameters>
 void start_kernel(const char* name, std::int64_t blocks, int threads, std::size_t shared_bytes, void*,
                   void (*kernel)(Parameters...), std::type_identity_t<Parameters>... arguments) {

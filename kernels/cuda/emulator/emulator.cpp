@@ -10,7 +10,9 @@
 #include <optional>
 #include <random>
 
+#include "kernels/cuda/emulator/allocations.h"
 #include "kernels/cuda/emulator/block.h"
+#include "kernels/cuda/emulator/faults.h"
 #include "kernels/cuda/emulator/sanitizers.h"
 
 namespace deft::kernels::cuda::emulator {
@@ -35,11 +37,10 @@ Device& device() {
     return the_device;
 }
 
-void check_shape(const char* kernel, std::int64_t blocks, int threads, std::size_t shared_bytes) {
+void check_shape(const char* kernel, std::int64_t blocks, int threads) {
     const auto refuse = [&](const std::string& what) { throw Misuse(fmt::format("kernel {}: {}", kernel, what)); };
     if (blocks < 1 || blocks > std::numeric_limits<std::int32_t>::max()) refuse(fmt::format("{} blocks", blocks));
     if (threads < 1 || threads > 1024) refuse(fmt::format("{} threads a block", threads));
-    if (shared_bytes > SharedMemory::kMostDynamic) refuse(fmt::format("{} bytes of shared memory", shared_bytes));
 }
 
 std::vector<unsigned> block_order(Device& d, unsigned blocks) {
@@ -77,7 +78,10 @@ void record_launch(Device& d, const Grid& grid) {
     if (std::exchange(d.last_schedule[grid.kernel], d.schedule_number) != d.schedule_number) ++record.schedules;
 }
 
-void run_blocks(Device& d, const Grid& grid, PassedBarriers& passed) {
+// The most shared memory that a block used.
+std::size_t run_blocks(Device& d, const Grid& grid, PassedBarriers& passed) {
+    std::size_t shared_bytes = 0;
+    const FaultTrap trap;
     std::uint64_t end_tag = 0;
     std::size_t nth = 0;
     for (const unsigned index : block_order(d, grid.blocks)) {
@@ -85,8 +89,12 @@ void run_blocks(Device& d, const Grid& grid, PassedBarriers& passed) {
         const Running running(d, block);
         block.run(d.schedule.shuffled ? &d.random : nullptr, passed);
         block.release_to(&end_tag);
+        shared_bytes = std::max(shared_bytes, block.shared().bytes());
     }
     tsan::acquire(&end_tag);
+    if (const std::string damage = allocations().damage(); !damage.empty())
+        throw Misuse(fmt::format("kernel {}: memory was written outside its buffers: {}", grid.kernel, damage));
+    return shared_bytes;
 }
 
 }  // namespace
@@ -95,13 +103,14 @@ void run(const char* kernel, std::int64_t blocks, int threads, std::size_t share
          const std::function<void()>& body) {
     Device& d = device();
     if (d.block != nullptr) throw Misuse(fmt::format("kernel {} is launched by a kernel", kernel));
-    check_shape(kernel, blocks, threads, shared_bytes);
+    check_shape(kernel, blocks, threads);
     const std::lock_guard lock(d.mutex);
     const Grid grid{kernel, static_cast<unsigned>(blocks), static_cast<unsigned>(threads), shared_bytes, body};
     record_launch(d, grid);
     PassedBarriers passed;
     try {
-        run_blocks(d, grid, passed);
+        std::size_t& most = d.kernels[kernel].shared_bytes;
+        most = std::max(most, run_blocks(d, grid, passed));
     } catch (...) {
         d.fibers = std::make_unique<FiberPool>();  // some stopped in the middle
         throw;

@@ -45,8 +45,9 @@ void skip_no_barrier();
 
 struct KernelRecord {
     std::int64_t launches = 0, blocks = 0, threads = 0;
-    std::int64_t schedules = 0;  // calls of set_schedule after which the kernel was launched
-    std::set<Barrier> barriers;  // that were passed
+    std::int64_t schedules = 0;    // calls of set_schedule after which the kernel was launched
+    std::set<Barrier> barriers;    // that were passed
+    std::size_t shared_bytes = 0;  // of a block, static and dynamic: the most
 };
 // What ran since the start or forget_kernels, by the kernel's name.
 std::map<std::string, KernelRecord> kernels_run();
@@ -56,6 +57,9 @@ void forget_kernels();
 void set_clock(std::function<double()> seconds);
 // What the device says its cache holds. There is none, and a flush of it is short.
 inline constexpr std::int64_t kCacheBytes = 64 << 10;
+
+// Ends the launch with a Misuse.
+[[noreturn]] void misaligned_access(const void* address, std::size_t bytes);
 
 // The running thread's place.
 unsigned thread_index();

@@ -82,7 +82,7 @@ FiberPool::~FiberPool() {
 Context FiberPool::start(std::size_t i, void (*entry)()) {
     while (fibers_.size() <= i) {
         fibers_.push_back({Mapping(kPage + kStack), tsan::create_fiber()});
-        fibers_.back().stack.forbid_first_page();  // an overflow stops there
+        fibers_.back().stack.forbid(0, kPage);  // an overflow stops there
         // The memory may have been a stack before, of a thread that was dropped in the middle.
         asan::unpoison(fibers_.back().stack.data(), kPage + kStack);
     }

@@ -27,8 +27,8 @@ class Mapping {
 
     std::byte* data() const { return memory_; }
     std::size_t size() const { return bytes_; }
-    // Any access to the first page is a fault from here on.
-    void forbid_first_page() { mprotect(memory_, kPage, PROT_NONE); }
+    // Any access to these whole pages is a fault from here on.
+    void forbid(std::size_t offset, std::size_t bytes) { mprotect(memory_ + offset, bytes, PROT_NONE); }
 
  private:
     std::byte* memory_ = nullptr;

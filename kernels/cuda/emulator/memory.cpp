@@ -1,18 +1,24 @@
-// The emulated device: one, whose memory is the host's. Memory comes from malloc alone, so that a sanitizer sees a
-// kernel's access past its end.
+// The emulated device: one, whose memory is the host's.
 
 #include "kernels/cuda/memory.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
+#include <atomic>
 #include <cstring>
+#include <stdexcept>
 
 #include "base/error.h"
+#include "kernels/cuda/emulator/allocations.h"
 
 namespace deft::kernels::cuda {
+
+namespace {
+
+std::atomic<int> contexts = 0;  // that live
+
+}  // namespace
 
 std::string unusable_reason() {
     return {};
@@ -20,37 +26,39 @@ std::string unusable_reason() {
 
 std::vector<DeviceInfo> devices() {
     const auto page = static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
-    return {{.name = "emulated",
-             .uuid = "GPU-emulated",
-             .memory_bytes = page * sysconf(_SC_PHYS_PAGES)}};
+    return {{.name = "emulated", .uuid = "GPU-emulated", .memory_bytes = page * sysconf(_SC_PHYS_PAGES)}};
 }
 
 Context::Context(int device) {
     if (device != 0)
         throw Error(ErrorKind::missing, fmt::format("there is no device {}: the emulated one is number 0", device));
+    ++contexts;
 }
 
-Context::~Context() = default;
+Context::~Context() {
+    --contexts;
+}
 
-void* allocate(std::size_t bytes) {
-    constexpr std::size_t kAlignment = 256;
-    void* memory = nullptr;
-    if (posix_memalign(&memory, kAlignment, std::max<std::size_t>(bytes, 1)) != 0)
-        throw Error(ErrorKind::memory, fmt::format("no memory for {} bytes of the emulated device", bytes));
-    std::memset(memory, 0, bytes);
-    return memory;
+bool faults_past_end() {
+    return true;
+}
+
+void* allocate(std::size_t bytes, const char* name) {
+    // A real device would take the memory of whichever it has as number 0.
+    if (contexts == 0) throw std::logic_error(std::string("no Context has chosen the device for ") + name);
+    return emulator::allocations().add(bytes, name);
 }
 
 void release(void* memory) {
-    std::free(memory);
+    emulator::allocations().remove(memory);
 }
 
-void* allocate_pinned(std::size_t bytes) {
-    return allocate(bytes);
+void* allocate_pinned(std::size_t bytes, const char* name) {
+    return allocate(bytes, name);
 }
 
 void release_pinned(void* memory) {
-    std::free(memory);
+    release(memory);
 }
 
 void copy_to_device(Exec&, void* to, const void* from, std::size_t bytes) {

@@ -13,6 +13,7 @@ extern "C" {
 [[gnu::weak]] void __tsan_release(void* address);
 [[gnu::weak]] void __sanitizer_start_switch_fiber(void** fake_stack, const void* stack, std::size_t bytes);
 [[gnu::weak]] void __sanitizer_finish_switch_fiber(void* fake_stack, const void** old_stack, std::size_t* old_bytes);
+[[gnu::weak]] void __asan_poison_memory_region(const volatile void* address, std::size_t bytes);
 [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void* address, std::size_t bytes);
 }
 
@@ -55,6 +56,9 @@ inline void start_switch(void** fake_stack, const void* stack, std::size_t bytes
 }
 inline void finish_switch(void* fake_stack, const void** old_stack, std::size_t* old_bytes) {
     if (__sanitizer_finish_switch_fiber != nullptr) __sanitizer_finish_switch_fiber(fake_stack, old_stack, old_bytes);
+}
+inline void poison(const void* address, std::size_t bytes) {
+    if (__asan_poison_memory_region != nullptr) __asan_poison_memory_region(address, bytes);
 }
 inline void unpoison(const void* address, std::size_t bytes) {
     if (__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(address, bytes);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kernels/cuda/emulator/block.h"
+#include "kernels/cuda/shared_memory_limits.h"
 
 namespace deft::kernels::cuda::emulator {
 
@@ -28,7 +29,7 @@ std::size_t round_up(std::size_t bytes, std::size_t multiple) {
 
 // Every array may need a zone behind it and its size rounded up.
 SharedMemory::SharedMemory(std::size_t dynamic_bytes)
-    : memory_(round_up(dynamic_bytes, kZone) + kMostStatic + (2 * kMostArrays + 1) * kZone) {
+    : memory_(round_up(dynamic_bytes, kZone) + kMostStaticSharedMemory + (2 * kMostArrays + 1) * kZone) {
     arrays_[0] = {kZone, dynamic_bytes, {}};
     constexpr std::uint64_t kPoisonWord = 0xFFF5FFF5FFF5FFF5u;
     static_assert(kZone % sizeof kPoisonWord == 0 && std::endian::native == std::endian::little);
@@ -42,10 +43,24 @@ void* SharedMemory::static_array(std::size_t bytes, const std::source_location& 
         if (same_place(arrays_[i].site, site)) return memory_.data() + arrays_[i].offset;
         taken += arrays_[i].bytes;
     }
-    if (count_ == kMostArrays || taken + bytes > kMostStatic) return nullptr;
+    if (count_ == kMostArrays || taken + bytes > kMostStaticSharedMemory) return nullptr;
     const Array& last = arrays_[count_ - 1];
     arrays_[count_] = {round_up(last.offset + last.bytes, kZone) + kZone, bytes, site};
     return memory_.data() + arrays_[count_++].offset;
+}
+
+std::size_t SharedMemory::bytes() const {
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < count_; ++i) total += arrays_[i].bytes;
+    return total;
+}
+
+std::string SharedMemory::excess() const {
+    std::string less;
+    for (const SharedMemoryLimit& limit : kSharedMemoryLimits)
+        if (bytes() > limit.bytes)
+            less += fmt::format("{}sm_{} has {}", less.empty() ? "" : ", ", limit.compute_capability, limit.bytes);
+    return less.empty() ? less : fmt::format("{} bytes of shared memory: {}", bytes(), less);
 }
 
 std::size_t SharedMemory::written(std::size_t first, std::size_t last) const {

@@ -13,14 +13,15 @@ namespace deft::kernels::cuda::emulator {
 
 class SharedMemory {
  public:
-    static constexpr std::size_t kMostStatic = 48 << 10;
-    static constexpr std::size_t kMostDynamic = 227 << 10;  // of sm_90; sm_80 has 163 KiB
-
     explicit SharedMemory(std::size_t dynamic_bytes);
 
     // The array declared at `site`; null when there is no room for it.
     void* static_array(std::size_t bytes, const std::source_location& site);
     void* dynamic_array() { return memory_.data() + kZone; }
+    // Of all arrays, as they were declared.
+    std::size_t bytes() const;
+    // Which architectures have less than that, in words; empty when none has.
+    std::string excess() const;
     // What was written outside every array, in words; empty when nothing was.
     std::string damage() const;
 

@@ -1,6 +1,9 @@
 // What the words of kernel source ask of the running block. Nothing here may allocate or call into the C library: it
 // runs as a thread of the block, and ThreadSanitizer would take the block's own bookkeeping for that thread's.
 
+#include <fmt/format.h>
+
+#include "kernels/cuda/emulator/allocations.h"
 #include "kernels/cuda/emulator/block.h"
 #include "kernels/cuda/emulator/emulator.h"
 #include "kernels/cuda/emulator/shared_memory.h"
@@ -39,6 +42,11 @@ unsigned blocks_of_grid() {
 
 int lane_index() {
     return static_cast<int>(thread_index() % kWarp);
+}
+
+void misaligned_access(const void* address, std::size_t bytes) {
+    running_block()->misuse(fmt::format("thread {} moves {} bytes at once, which begin at {}", thread_index(), bytes,
+                                        allocations().describe(reinterpret_cast<std::uintptr_t>(address))));
 }
 
 void block_barrier(const std::source_location& site) {

@@ -114,5 +114,26 @@ TEST_CASE("more static shared memory than a device has is refused") {
     CHECK_THROWS_AS(emulator::run("over", 1, 1, 0, [] { use_floats<12000>(), use_floats<300>(); }), Misuse);
 }
 
+TEST_CASE("more shared memory than an architecture has is refused, and the architecture named") {
+    constexpr std::size_t kKiB = 1024, kStatic = 256 * sizeof(float);
+    const auto excess_of = [](std::size_t dynamic_bytes) {
+        try {
+            emulator::run("large", 1, 1, dynamic_bytes, use_floats<256>);
+        } catch (const Misuse& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(excess_of(99 * kKiB - kStatic) == "");
+    CHECK(
+        excess_of(99 * kKiB - kStatic + 1) ==
+        "kernel large, block 0: 101377 bytes of shared memory: sm_86 has 101376, sm_89 has 101376, sm_120 has 101376");
+    CHECK_THAT(excess_of(163 * kKiB), ContainsSubstring("sm_80 has 166912") && !ContainsSubstring("sm_90"));
+    CHECK_THAT(excess_of(227 * kKiB), ContainsSubstring("sm_90 has 232448"));
+    emulator::forget_kernels();
+    CHECK(excess_of(100) == "");
+    CHECK(emulator::kernels_run()["large"].shared_bytes == 100 + kStatic);
+}
+
 }  // namespace
 }  // namespace deft::kernels::cuda

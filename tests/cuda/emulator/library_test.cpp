@@ -1,0 +1,56 @@
+// What linear layers do with a library that refuses products, and with one that offers GELU with them.
+
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/emulator/library_gemm.h"
+#include "tests/catch.h"
+#include "tests/cuda/emulated_cases.h"
+
+namespace deft::kernels::cases {
+namespace {
+
+using cuda::emulator::LibraryRules;
+
+struct WithLibrary {
+    explicit WithLibrary(const LibraryRules& rules) {
+        cuda::emulator::set_library(rules);
+        cuda::emulator::forget_library_calls();
+        cuda::emulator::forget_kernels();
+    }
+    ~WithLibrary() { cuda::emulator::set_library({}); }
+    WithLibrary(const WithLibrary&) = delete;
+    WithLibrary& operator=(const WithLibrary&) = delete;
+};
+
+void check_ops_with_products(Activations type, Placement placement) {
+    const cuda::Context context;
+    for (const OpCase& op : small_cases(7, 1 << 13)) {
+        if (op.name.find("linear_") != 0 && op.name.find("head_loss") != 0) continue;
+        INFO(op.name);
+        CHECK(disagreement(op, run_cuda(context.exec(), op, type, placement), type) == "");
+    }
+}
+
+TEST_CASE("a product that the library refuses runs on a kernel of ours") {
+    const WithLibrary library({.takes_products = false});
+    const auto launches = [] { return cuda::emulator::kernels_run()["multiply_tiles"].launches; };
+    check_ops_with_products(Activations::f32, Placement::aligned);
+    const auto in_float = launches();
+    CHECK(in_float > 10);
+    check_ops_with_products(Activations::bf16, Placement::unaligned);
+    CHECK(launches() == 2 * in_float);
+    CHECK(cuda::emulator::library_calls().products == 0);
+}
+
+TEST_CASE("in float GELU is ours, whatever the library offers") {
+    const WithLibrary library({.takes_epilogues = true});
+    check_ops_with_products(Activations::f32, Placement::aligned);
+    CHECK(cuda::emulator::library_calls().float_gelu == 0);
+    CHECK(cuda::emulator::library_calls().bias > 0);
+    check_ops_with_products(Activations::bf16, Placement::aligned);
+    CHECK(cuda::emulator::library_calls().bf16_gelu > 4);
+}
+
+}  // namespace
+}  // namespace deft::kernels::cases
