@@ -52,22 +52,39 @@ const CurriculumMetric* CurriculumConfig::find(const std::string& metric) const 
     return nullptr;
 }
 
-void resolve_data(TrialConfig& config) {
+namespace {
+
+void resolve_corpus_and_tasks(TrialConfig& config) {
     const DatasetIdentity identity = dataset_identity(config.data, config.base_folder);
     config.data.sha256 = identity.sha256;
     config.data.vocab = identity.vocab;
     config.eval.task_sha256.clear();
     for (const std::string& name : config.eval.tasks)
         config.eval.task_sha256.push_back(task_sha256(load_task(name, config.base_folder)));
-    if (config.curriculum)
-        for (CurriculumMetric& metric : config.curriculum->metrics)
-            if (!metric.column.empty())
-                metric.column_sha256 = sha256_file(find_data_file(metric.column, config.base_folder));
+}
+
+// `missing`: the hash of a column that is not here; empty: an error.
+void resolve_columns(TrialConfig& config, const std::string& missing) {
+    if (!config.curriculum) return;
+    for (CurriculumMetric& metric : config.curriculum->metrics) {
+        if (metric.column.empty()) continue;
+        const bool here = look_for_data_file(metric.column, config.base_folder).has_value();
+        metric.column_sha256 =
+            here || missing.empty() ? sha256_file(find_data_file(metric.column, config.base_folder)) : missing;
+    }
+}
+
+}  // namespace
+
+void resolve_data(TrialConfig& config) {
+    resolve_corpus_and_tasks(config);
+    resolve_columns(config, "");
 }
 
 void resolve_data_if_present(TrialConfig& config) {
+    resolve_columns(config, kDataMissing);
     try {
-        resolve_data(config);
+        resolve_corpus_and_tasks(config);
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::data) throw;
         config.data.sha256 = kDataMissing;

@@ -1,11 +1,7 @@
 #include "experiments/engine_config.h"
 
-#include <fmt/format.h>
-
-#include "base/error.h"
-#include "base/sha256.h"
 #include "experiments/datasets/difficulty.h"
-#include "experiments/datasets/find_file.h"
+#include "experiments/difficulty_column.h"
 
 namespace deft::experiments {
 
@@ -34,12 +30,8 @@ engine::VariableBatch variable_batch_of(const VariableBatchConfig& batch) {
 // Of the metrics that order samples.
 engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConfig& config,
                                  const CorpusSamples& samples) {
-    if (metric.column.empty()) return load_difficulty(samples, analysed_metric(metric));
-    const std::filesystem::path file = find_data_file(metric.column, config.base_folder);
-    if (sha256_file(file) != metric.column_sha256)
-        throw Error(ErrorKind::config, fmt::format("{} has changed since this trial was planned", file.string()),
-                    "run the sweep again: it will be planned anew");
-    return open_difficulty(samples, file);
+    return metric.column.empty() ? load_difficulty(samples, analysed_metric(metric))
+                                 : open_column(metric, config, samples);
 }
 
 std::int64_t baseline_steps_of(const TrialConfig& config) {

@@ -1,6 +1,7 @@
 #include "experiments/prepare.h"
 
 #include "experiments/datasets/difficulty.h"
+#include "experiments/difficulty_column.h"
 
 namespace deft::experiments {
 
@@ -9,6 +10,7 @@ void prepare_data(const TrialConfig& config, const std::filesystem::path& data_f
     const CorpusSamples samples =
         load_samples(config.data, config.model.seqlen, config.base_folder, data_folder, progress);
     if (!config.curriculum) return;
+    check_columns(config, samples);
     for (const CurriculumMetric& metric : config.curriculum->metrics)
         if (orders_samples(metric) && metric.column.empty())
             load_difficulty(samples, analysed_metric(metric), progress);

@@ -8,7 +8,8 @@
 
 namespace deft::experiments {
 
-// Makes what is not there yet. Errors: as load_dataset() and load_difficulty().
+// Makes what is not there yet, and checks the columns of difficulties that it names. Errors: as load_dataset(),
+// load_difficulty() and open_column().
 void prepare_data(const TrialConfig& config, const std::filesystem::path& data_folder, const PrepareProgress& progress);
 
 }  // namespace deft::experiments

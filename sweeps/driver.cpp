@@ -176,7 +176,7 @@ class Driver {
                 std::string key = config.data.sha256;
                 if (config.curriculum)
                     for (const auto& metric : config.curriculum->metrics)
-                        key += fmt::format(" {} {}", metric.metric, config.model.seqlen);
+                        key += fmt::format(" {} {} {}", metric.metric, config.model.seqlen, metric.column_sha256);
                 if (seen.insert(key).second) experiments::prepare_data(config, data_folder(), say);
             }
         } catch (const Interrupted&) {

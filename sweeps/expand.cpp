@@ -99,6 +99,10 @@ void resolve(experiments::TrialConfig& config, std::map<std::string, experiments
     }
     config.data = found->second.data;
     config.eval = found->second.eval;
+    if (!config.curriculum) return;
+    for (experiments::CurriculumMetric& metric : config.curriculum->metrics)
+        if (!metric.column.empty())  // "local" names the columns, so both have it
+            metric.column_sha256 = found->second.curriculum->find(metric.metric)->column_sha256;
 }
 
 }  // namespace

@@ -122,13 +122,18 @@ std::string published_note(const reporting::PublishedTable& table) {
 }
 
 void add_missing_data_note(Plan& plan) {
-    std::set<std::string> corpora;
-    for (const PlanRow& row : plan.rows)
-        if (row.point.config.data.sha256 == experiments::kDataMissing) corpora.insert(row.point.config.data.corpus);
-    if (!corpora.empty())
+    std::set<std::string> missing;
+    for (const PlanRow& row : plan.rows) {
+        const experiments::TrialConfig& config = row.point.config;
+        if (config.data.sha256 == experiments::kDataMissing) missing.insert(config.data.corpus);
+        if (!config.curriculum) continue;
+        for (const experiments::CurriculumMetric& metric : config.curriculum->metrics)
+            if (metric.column_sha256 == experiments::kDataMissing) missing.insert(metric.column);
+    }
+    if (!missing.empty())
         plan.notes.push_back(fmt::format("Data that is not here: {}. These counts do not need it, deft run does; the"
                                          " variants' hashes change once it is here.",
-                                         fmt::join(corpora, ", ")));
+                                         fmt::join(missing, ", ")));
 }
 
 void add_notes(Plan& plan) {

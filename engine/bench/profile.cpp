@@ -6,36 +6,30 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/median.h"
 
 namespace deft::engine {
 
 namespace {
 
-using Key = std::tuple<Phase, std::string, std::string>;  // phase, op, shape
-
-// What one step adds to its groups.
-struct Group {
-    std::vector<double> seconds;  // (steps)
-    int calls = 0;                // of the newest step
-    double flops = 0, bytes = 0;
-};
-
-void add_step(std::map<Key, Group>& groups, const std::vector<OpRecord>& records) {
-    std::map<Key, Group> step;
+// Calls of an op at a shape are one group.
+std::vector<ProfiledOp> ops_of(const std::vector<OpRecord>& records) {
+    std::map<std::tuple<Phase, std::string, std::string>, ProfiledOp> groups;
     for (const OpRecord& record : records) {
-        Group& group = step[{record.phase, record.op, record.shape}];
-        group.seconds.resize(1);
-        group.seconds[0] += record.seconds;
-        ++group.calls;
-        group.flops += record.flops;
-        group.bytes += record.bytes;
+        ProfiledOp& op = groups[{record.phase, record.op, record.shape}];
+        op.op = record.op;
+        op.shape = record.shape;
+        op.phase = record.phase;
+        ++op.calls;
+        op.seconds += record.seconds;
+        op.flops += record.flops;
+        op.bytes += record.bytes;
     }
-    for (auto& [key, now] : step) {
-        Group& group = groups[key];
-        now.seconds.insert(now.seconds.end(), group.seconds.begin(), group.seconds.end());
-        group = std::move(now);
-    }
+    std::vector<ProfiledOp> ops;
+    for (auto& [key, op] : groups) ops.push_back(std::move(op));
+    std::stable_sort(ops.begin(), ops.end(), [](const ProfiledOp& a, const ProfiledOp& b) {
+        return a.phase != b.phase ? a.phase < b.phase : a.seconds > b.seconds;
+    });
+    return ops;
 }
 
 double seconds_in(const std::vector<OpRecord>& records) {
@@ -55,33 +49,28 @@ StepProfile profile_steps(Trainer& trainer, int steps) {
     if (trainer.exec().device != Device::cpu)
         throw Error(ErrorKind::config, "only steps on the CPU are profiled: a GPU's ops run on after they return",
                     "use Nsight Systems there");
-    for (int i = 0; i < 2; ++i) {
+    for (std::int64_t i = 0; i < kProfileWarmUpSteps; ++i) {
         require_room(trainer);
         trainer.step();
     }
-    std::map<Key, Group> groups;
-    std::vector<double> seconds, outside;
-    StepProfile profile;
+    std::vector<StepProfile> profiles;
     for (int i = 0; i < steps; ++i) {
         require_room(trainer);
         OpProfile ops;
         trainer.exec().profile = &ops;
         trainer.step();
         trainer.exec().profile = nullptr;
-        profile.last_seconds = seconds_since(ops.start);
-        seconds.push_back(profile.last_seconds);
-        outside.push_back(profile.last_seconds - seconds_in(ops.records));
-        add_step(groups, ops.records);
-        profile.last = std::move(ops.records);
+        StepProfile& profile = profiles.emplace_back();
+        profile.seconds = seconds_since(ops.start);
+        profile.step = trainer.counts().steps;
+        profile.records = std::move(ops.records);
     }
-    profile.seconds = median(seconds);
-    profile.outside_ops = median(outside);
-    for (const auto& [key, group] : groups)
-        profile.ops.push_back({std::get<1>(key), std::get<2>(key), std::get<0>(key), group.calls, median(group.seconds),
-                               group.flops, group.bytes});
-    std::stable_sort(profile.ops.begin(), profile.ops.end(), [](const ProfiledOp& a, const ProfiledOp& b) {
-        return a.phase != b.phase ? a.phase < b.phase : a.seconds > b.seconds;
-    });
+    const auto middle = profiles.begin() + (steps - 1) / 2;
+    std::nth_element(profiles.begin(), middle, profiles.end(),
+                     [](const StepProfile& a, const StepProfile& b) { return a.seconds < b.seconds; });
+    StepProfile profile = std::move(*middle);
+    profile.ops = ops_of(profile.records);
+    profile.outside_ops = profile.seconds - seconds_in(profile.records);
     return profile;
 }
 
@@ -98,8 +87,8 @@ std::string chrome_trace(const StepProfile& profile, const std::string& name) {
                           {"tid", 1},
                           {"args", args}});
     };
-    event(name, "step", 0, profile.last_seconds, Json::object());
-    for (const OpRecord& record : profile.last)
+    event(name, "step", 0, profile.seconds, Json::object());
+    for (const OpRecord& record : profile.records)
         event(record.op, phase_name(record.phase), record.start, record.seconds,
               {{"shape", record.shape}, {"flops", record.flops}, {"bytes", record.bytes}});
     return Json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump();

@@ -1,6 +1,7 @@
 #pragma once
 // Where the time of a training step goes: every op of it, and what no op accounts for.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,28 +10,33 @@
 
 namespace deft::engine {
 
-// One op at one shape: all its calls of a step together.
+// One op at one shape: all its calls of the step together.
 struct ProfiledOp {
     std::string op, shape;
     Phase phase = Phase::forward;
     int calls = 0;
-    double seconds = 0;           // median over the steps that have it
-    double flops = 0, bytes = 0;  // of one step
+    double seconds = 0;
+    double flops = 0, bytes = 0;
 };
 
+// One step, whole: the seconds of its ops and outside_ops are its seconds.
 struct StepProfile {
-    double seconds = 0;           // of a step: the median
-    std::vector<ProfiledOp> ops;  // by phase, the longest first
-    std::vector<OpRecord> last;   // of the last step, in order
-    double last_seconds = 0;      // of that step
-    double outside_ops = 0;       // seconds of a step that no op accounts for: the median
+    std::int64_t step = 0;           // of the trial, from 1
+    double seconds = 0;
+    std::vector<ProfiledOp> ops;     // by phase, the longest first
+    std::vector<OpRecord> records;   // in order
+    double outside_ops = 0;          // that no op accounts for
 };
 
-// Two steps to warm up, then `steps` under the profile. Errors: as Trainer::step; config, for a device whose ops are
-// still running when they return; usage, for a trial that ends before.
+// Steps that warm up caches before the first that is profiled.
+inline constexpr std::int64_t kProfileWarmUpSteps = 2;
+
+// Warms up, then takes the step of median length among `steps` profiled ones; of an even number the shorter of the two.
+// Steps are not averaged: where a schedule grows, each has shapes of its own. Errors: as Trainer::step; config, for a
+// device whose ops are still running when they return; usage, for a trial that ends before.
 StepProfile profile_steps(Trainer& trainer, int steps);
 
-// Chrome's and Perfetto's trace format (JSON, complete events) of the last step.
+// Chrome's and Perfetto's trace format (JSON, complete events) of that step.
 std::string chrome_trace(const StepProfile& profile, const std::string& name);
 
 }  // namespace deft::engine

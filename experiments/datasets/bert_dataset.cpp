@@ -71,7 +71,7 @@ std::shared_ptr<const engine::WordPiece> named_wordpiece(const std::string& name
 
 DatasetIdentity bert_identity(const DataConfig& data, const std::string& base_folder) {
     const auto wordpiece = named_wordpiece(data.tokenizer, data.bert.lower_case, base_folder);
-    CorpusSource source = corpus_source(data, base_folder);
+    CorpusSource source = training_source(data, base_folder);
     return {corpus_sha256(source, data, tokenizer_identity(*wordpiece, data.bert)), wordpiece->vocab()};
 }
 

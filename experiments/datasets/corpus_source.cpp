@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/short_hash.h"
@@ -11,18 +13,13 @@
 #include "experiments/datasets/embedded_corpus.h"
 #include "experiments/datasets/find_file.h"
 #include "experiments/datasets/text_digest.h"
+#include "experiments/datasets/text_files.h"
 
 namespace deft::experiments {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-DocumentReader reader_by_name(const std::string& file_name) {
-    fs::path path(file_name);
-    if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
-    return path.extension() == ".jsonl" ? DocumentReader::jsonl : DocumentReader::text;
-}
 
 Split split_of(const std::string& name) {
     if (name == "train") return Split::train;
@@ -33,12 +30,15 @@ Split split_of(const std::string& name) {
 CorpusSource text_source(const DataConfig& data, const fs::path& base_folder) {
     CorpusSource source;
     source.name = fmt::format("{}", fmt::join(data.train_files, " + "));
-    const bool divided = data.valid_files.empty();
-    for (const std::string& name : data.train_files)
-        source.files.push_back({name, find_data_file(name, base_folder), reader_by_name(name),
-                                divided ? Split::divided : Split::train, {}});
-    for (const std::string& name : data.valid_files)
-        source.files.push_back({name, find_data_file(name, base_folder), reader_by_name(name), Split::valid, {}});
+    const auto add = [&](const std::vector<std::string>& names, Split split) {
+        for (const std::string& name : names)
+            for (const TextFile& file : text_files(name, base_folder))
+                source.files.push_back({file.name, file.path,
+                                        is_json_lines(file.name) ? DocumentReader::jsonl : DocumentReader::text, split,
+                                        {}});
+    };
+    add(data.train_files, data.valid_files.empty() ? Split::divided : Split::train);
+    add(data.valid_files, Split::valid);
     return source;
 }
 
@@ -196,9 +196,32 @@ bool each_of_file(const SourceFile& file, const std::function<bool(std::string_v
 }
 
 std::string text_sha256(const fs::path& path) {
+    require_text(path);
     const TextDigest digest = text_digest(path);
     if (digest.bytes == 0) fail_empty(path);
     return digest.sha256;
+}
+
+// Where the share before `size` * `share` ends: behind a line, or between characters where no line ends later.
+std::size_t border_at(std::string_view text, double share) {
+    auto at = static_cast<std::size_t>(static_cast<double>(text.size()) * share);
+    const std::size_t line_feed = text.find('\n', at);
+    if (line_feed + 1 < text.size() && line_feed != std::string_view::npos) return line_feed + 1;
+    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) ++at;
+    return at;
+}
+
+// A text that is the whole corpus, by the shares of [data] split: each part is a document.
+bool take_in_parts(std::string_view text, const DataConfig& data,
+                   const std::function<bool(Split, std::string_view)>& take) {
+    if (data.max_bytes > 0) text = text.substr(0, static_cast<std::size_t>(data.max_bytes));
+    const auto all = static_cast<double>(data.split[0] + data.split[1] + data.split[2]);
+    const std::size_t valid = border_at(text, static_cast<double>(data.split[0]) / all);
+    const std::size_t rest =
+        data.split[2] == 0 ? text.size()
+                           : std::max(valid, border_at(text, static_cast<double>(data.split[0] + data.split[1]) / all));
+    return take(Split::train, text.substr(0, valid)) && take(Split::valid, text.substr(valid, rest - valid)) &&
+           take(Split::test, text.substr(rest));
 }
 
 EmbeddedCorpus embedded(const DataConfig& data) {
@@ -229,6 +252,15 @@ CorpusSource corpus_source(const DataConfig& data, const fs::path& base_folder) 
     return data.corpus == "text" ? text_source(data, base_folder) : catalogue_source(data, base_folder);
 }
 
+CorpusSource training_source(const DataConfig& data, const fs::path& base_folder) {
+    CorpusSource source = corpus_source(data, base_folder);
+    if (source.files.size() == 1) {
+        SourceFile& file = source.files.front();
+        file.in_parts = file.split == Split::divided && file.reader == DocumentReader::text;
+    }
+    return source;
+}
+
 std::string source_sha256(CorpusSource& source, const DataConfig& data) {
     std::string digests;
     if (source.embedded) {
@@ -241,6 +273,7 @@ std::string source_sha256(CorpusSource& source, const DataConfig& data) {
         digests += fmt::format("{} {}", static_cast<int>(file.split), file.sha256);
         // text and jsonl follow from what a file is; the others read one text in several ways.
         if (file.reader > DocumentReader::jsonl) digests += fmt::format(" reader {}", static_cast<int>(file.reader));
+        if (file.in_parts) digests += " in parts";
         digests += "\n";
     }
     return sha256(digests);
@@ -264,7 +297,10 @@ void for_each_document(const CorpusSource& source, const DataConfig& data,
             progress((static_cast<double>(f) + fraction) / static_cast<double>(source.files.size()));
         };
         const bool wanted = each_of_file(
-            file, [&](std::string_view text) { return take(file.split, text); },
+            file,
+            [&](std::string_view text) {
+                return file.in_parts ? take_in_parts(text, data, take) : take(file.split, text);
+            },
             progress ? std::function<void(double)>(within) : nullptr);
         if (!wanted) return;
     }

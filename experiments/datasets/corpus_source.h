@@ -31,6 +31,7 @@ struct SourceFile {
     DocumentReader reader = DocumentReader::text;
     Split split = Split::divided;
     std::string sha256;          // of the text; empty: unknown
+    bool in_parts = false;       // a document for each split, by the shares of [data] split
 };
 
 struct CorpusSource {
@@ -40,10 +41,15 @@ struct CorpusSource {
     std::string supply;  // how to get missing files
 };
 
-// Does not open the files. Errors: data, for a file that is not here, unless its hash is known.
+// Does not open the files. Errors: data, for a file that is not here, unless its hash is known; as text_files() and
+// is_json_lines().
 CorpusSource corpus_source(const DataConfig& data, const std::filesystem::path& base_folder);
 
-// A hash of all texts in their order; fills the files' hashes that are unknown. Known hashes are taken on trust: for_each_document() verifies them.
+// The same as it is trained on: a text that is one document, and is to be divided, is cut into parts.
+CorpusSource training_source(const DataConfig& data, const std::filesystem::path& base_folder);
+
+// A hash of all texts in their order; fills the files' hashes that are unknown. Known hashes are taken on trust:
+// for_each_document() verifies them. Errors: as text_files(); config, for what is no text or empty.
 std::string source_sha256(CorpusSource& source, const DataConfig& data);
 
 // Calls `take` for every document until it returns false. `progress` gets the fraction read, now and then.

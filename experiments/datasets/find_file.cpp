@@ -21,14 +21,6 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-std::vector<fs::path> folders(const fs::path& base_folder) {
-    std::vector<fs::path> all;
-    for (const fs::path& folder : {mirror_folder(), download_folder()})
-        if (!folder.empty()) all.push_back(folder);
-    all.push_back(base_folder);
-    return all;
-}
-
 }  // namespace
 
 fs::path download_folder() {
@@ -42,12 +34,20 @@ fs::path mirror_folder() {
     return variable("DEFT_DATA_MIRROR");
 }
 
+std::vector<fs::path> data_folders(const fs::path& base_folder) {
+    std::vector<fs::path> all;
+    for (const fs::path& folder : {mirror_folder(), download_folder()})
+        if (!folder.empty()) all.push_back(folder);
+    all.push_back(base_folder);
+    return all;
+}
+
 std::optional<fs::path> look_in_folder(const fs::path& folder, const std::string& name) {
     return find_text_file(folder / name);
 }
 
 std::optional<fs::path> look_for_data_file(const std::string& name, const fs::path& base_folder) {
-    for (const fs::path& folder : folders(base_folder))
+    for (const fs::path& folder : data_folders(base_folder))
         if (const auto found = look_in_folder(folder, name)) return found;
     return std::nullopt;
 }
@@ -55,7 +55,7 @@ std::optional<fs::path> look_for_data_file(const std::string& name, const fs::pa
 fs::path find_data_file(const std::string& name, const fs::path& base_folder) {
     if (const auto found = look_for_data_file(name, base_folder)) return *found;
     std::vector<std::string> places;
-    for (const fs::path& folder : folders(base_folder)) places.push_back((folder / name).string());
+    for (const fs::path& folder : data_folders(base_folder)) places.push_back((folder / name).string());
     throw Error(ErrorKind::data,
                 fmt::format("data file {} is missing; looked at {}", name, fmt::join(places, ", ")),
                 "set DEFT_DATA_MIRROR to the folder that holds it, or put it beside the sweep file");

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace deft::experiments {
 
@@ -13,11 +14,13 @@ std::filesystem::path download_folder();
 // The folder that DEFT_DATA_MIRROR names, or empty.
 std::filesystem::path mirror_folder();
 
+// Where data files are looked for, in this order: mirror_folder(), download_folder(), base_folder.
+std::vector<std::filesystem::path> data_folders(const std::filesystem::path& base_folder);
+
 // FOLDER/NAME, or the same as .gz or .zst.
 std::optional<std::filesystem::path> look_in_folder(const std::filesystem::path& folder, const std::string& name);
 
-// Looked for in mirror_folder(), then in download_folder(), then in base_folder, each also as .gz and .zst; an absolute
-// path stands for itself.
+// Looked for in the data_folders(), each also as .gz and .zst; an absolute path stands for itself.
 std::optional<std::filesystem::path> look_for_data_file(const std::string& name,
                                                         const std::filesystem::path& base_folder);
 

@@ -145,7 +145,7 @@ engine::Tokenizer named_tokenizer(const std::string& name, const std::string& ba
 DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder) {
     if (data.samples == "bert") return bert_identity(data, base_folder);
     if (data.corpus == "indexed") return indexed_identity(data, base_folder);
-    CorpusSource source = corpus_source(data, base_folder);
+    CorpusSource source = training_source(data, base_folder);
     return identity_of(source, data, base_folder);
 }
 

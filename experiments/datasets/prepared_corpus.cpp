@@ -141,7 +141,7 @@ PreparedFolder find_or_prepare(const DataConfig& data, const std::string& base_f
     // What a plan has hashed and prepared need not be read again.
     const fs::path planned = prepared_folder(data_folder, data.sha256);
     if (!data.sha256.empty() && is_prepared(planned)) return {planned, data.sha256, {}};
-    CorpusSource source = corpus_source(data, base_folder);
+    CorpusSource source = training_source(data, base_folder);
     const std::string sha = recipe.identity(source);
     require_planned(data, sha);
     const fs::path folder = prepared_folder(data_folder, sha);
@@ -163,7 +163,7 @@ void make_anew(const DataConfig& data, const std::string& base_folder, const Pre
             return;  // another process has made it anew meanwhile
         } catch (const DamagedCorpus&) {
         }
-        CorpusSource source = corpus_source(data, base_folder);
+        CorpusSource source = training_source(data, base_folder);
         if (recipe.identity(source) != folder.sha256)
             throw Error(ErrorKind::config, "the texts have changed since it was made");
         prepare_whole(source, data, folder.sha256, folder.path, recipe.write);

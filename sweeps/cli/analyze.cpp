@@ -20,6 +20,7 @@
 #include "experiments/datasets/difficulty.h"
 #include "experiments/datasets/load.h"
 #include "experiments/sample_losses.h"
+#include "sweeps/cli/at_least.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/data_tokens.h"
 #include "sweeps/cli/difficulty_table.h"
@@ -38,7 +39,7 @@ constexpr const char* kPerplexity = "perplexity";
 struct Arguments {
     SpecArguments spec;
     CorpusArguments corpus;
-    std::vector<std::string> metrics = {"voc"};
+    std::vector<std::string> metrics;  // none: those of the sweep's curricula, of a corpus voc
     std::int64_t seqlen = 0;
     std::string samples = "packed";
     std::string tokenizer = "bytes";
@@ -57,33 +58,58 @@ struct Analysis {
     std::string base_folder;
     std::vector<std::string> metrics;
     std::int64_t seqlen = 0;
+    bool has_column = false;  // a curriculum takes values of another tool, one a sample
 };
 
-std::vector<Analysis> of_sweep(const SpecArguments& spec) {
+bool is_foreign(const Arguments& arguments) {
+    return !arguments.column.empty() || !arguments.from_deepspeed.empty() || !arguments.checkpoint.empty();
+}
+
+std::vector<std::string> metrics_of(const experiments::TrialConfig& config) {
+    std::vector<std::string> names;
+    if (!config.curriculum) return names;
+    for (const experiments::CurriculumMetric& metric : config.curriculum->metrics)
+        if (experiments::orders_samples(metric) && metric.column.empty())
+            names.push_back(experiments::analysed_metric(metric));
+    return names;
+}
+
+bool has_column(const experiments::TrialConfig& config) {
+    return config.curriculum && std::any_of(config.curriculum->metrics.begin(), config.curriculum->metrics.end(),
+                                            [](const auto& metric) { return !metric.column.empty(); });
+}
+
+// The corpora of the chosen trials, each at its sample length, in the order of the points. A column that is not here may
+// be what is to be made.
+std::vector<Analysis> of_sweep(const Arguments& arguments) {
     std::vector<Analysis> analyses;
-    for (const sweeps::Point& point : sweeps::expand(spec.load())) {
+    for (const sweeps::Point& point : sweeps::expand(arguments.spec.load(), sweeps::Data::may_be_missing)) {
+        if (!arguments.spec.selects(point)) continue;
         const experiments::TrialConfig& config = point.config;
-        if (!spec.selects(point) || !config.curriculum) continue;
-        for (const experiments::CurriculumMetric& metric : config.curriculum->metrics) {
-            if (!experiments::orders_samples(metric) || !metric.column.empty()) continue;
-            auto found = std::find_if(analyses.begin(), analyses.end(), [&](const Analysis& a) {
-                return a.data.sha256 == config.data.sha256 && a.data.bert == config.data.bert &&
-                       a.seqlen == config.model.seqlen;
-            });
-            if (found == analyses.end())
-                found = analyses.insert(found, {config.data, config.base_folder, {}, config.model.seqlen});
-            const std::string name = experiments::analysed_metric(metric);
+        auto found = std::find_if(analyses.begin(), analyses.end(), [&](const Analysis& a) {
+            return a.data.sha256 == config.data.sha256 && a.data.bert == config.data.bert &&
+                   a.seqlen == config.model.seqlen;
+        });
+        if (found == analyses.end())
+            found = analyses.insert(found,
+                                    {config.data, config.base_folder, arguments.metrics, config.model.seqlen, false});
+        found->has_column = found->has_column || has_column(config);
+        if (found->data.sha256 == experiments::kDataMissing) found->data.sha256.clear();  // opening it says what lacks
+        if (!arguments.metrics.empty()) continue;
+        for (const std::string& name : metrics_of(config))
             if (std::find(found->metrics.begin(), found->metrics.end(), name) == found->metrics.end())
                 found->metrics.push_back(name);
-        }
     }
+    if (!is_foreign(arguments))
+        std::erase_if(analyses, [](const Analysis& a) { return a.metrics.empty() && !a.has_column; });
     return analyses;
 }
 
 Analysis of_corpus(const Arguments& arguments) {
     if (arguments.seqlen == 0)
         throw Error(ErrorKind::usage, "a corpus has samples only at some length", "add --seqlen 1024");
-    Analysis analysis{arguments.corpus.data(), ".", arguments.metrics, arguments.seqlen};
+    Analysis analysis{arguments.corpus.data(), ".", arguments.metrics, arguments.seqlen, false};
+    if (analysis.metrics.empty()) analysis.metrics = {"voc"};
     set_tokenizer(analysis.data, arguments.tokenizer, arguments.vocab);
     set_samples(analysis.data, arguments.samples);
     return analysis;
@@ -102,6 +128,11 @@ engine::Shard parse_shard(const std::string& text) {
     throw Error(ErrorKind::usage, fmt::format("--shard {} names no share", text), "name one as in --shard 2/5");
 }
 
+[[noreturn]] void refuse_bert_perplexity() {
+    throw Error(ErrorKind::usage, "perplexity is that of a model, and no model trains on BERT samples yet",
+                "choose packed samples");
+}
+
 void check(const Arguments& arguments) {
     if (arguments.spec.file.empty() == !arguments.corpus.given())
         throw Error(ErrorKind::usage, "name one of a sweep file, --corpus and --text",
@@ -109,9 +140,6 @@ void check(const Arguments& arguments) {
     const bool foreign = !arguments.column.empty() || !arguments.from_deepspeed.empty();
     const bool perplexity =
         std::find(arguments.metrics.begin(), arguments.metrics.end(), kPerplexity) != arguments.metrics.end();
-    if (!arguments.spec.file.empty() && (foreign || perplexity || !arguments.deepspeed_out.empty()))
-        throw Error(ErrorKind::usage, "a sweep has several corpora, and these options are of one",
-                    "name it with --corpus or --text, and --seqlen");
     if (!arguments.column_out.empty() && arguments.from_deepspeed.empty())
         throw Error(ErrorKind::usage, "--column-out is for the values of --from-deepspeed",
                     "other metrics have their index's .json already, which a sweep takes as a column");
@@ -121,9 +149,6 @@ void check(const Arguments& arguments) {
     if (!arguments.column.empty() + !arguments.from_deepspeed.empty() + !arguments.shard.empty() + arguments.reduce > 1)
         throw Error(ErrorKind::usage, "--column, --from-deepspeed, --shard and --reduce exclude each other",
                     "give one");
-    if (perplexity && arguments.samples == "bert")
-        throw Error(ErrorKind::usage, "perplexity is that of a model, and no model trains on BERT samples yet",
-                    "leave --samples out");
     if (perplexity && (foreign || !arguments.shard.empty() || arguments.reduce || arguments.metrics.size() > 1))
         throw Error(ErrorKind::usage, "perplexity is measured by itself", "give --metric perplexity alone");
     if (!perplexity && !foreign)
@@ -155,7 +180,8 @@ fs::path perplexity_of(const Analysis& analysis, const Arguments& arguments, Pro
 // By a column of another tool, DeepSpeed's files or a checkpoint; nothing where a built-in metric is meant.
 std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experiments::CorpusSamples& samples,
                                          const Arguments& arguments, ProgressLine& line) {
-    DifficultyRow row{samples.corpus, analysis.metrics.front(), analysis.seqlen, {}, false, {}};
+    DifficultyRow row{samples.corpus, arguments.metrics.empty() ? "voc" : arguments.metrics.front(), analysis.seqlen,
+                      {}, false, {}};
     if (!arguments.from_deepspeed.empty()) {
         row.index = engine::read_deepspeed_index(arguments.from_deepspeed, row.metric, samples.source.samples);
         return row;
@@ -207,16 +233,26 @@ int run_shard(const Analysis& analysis, const experiments::CorpusSamples& sample
 int run(const Arguments& arguments) {
     check(arguments);
     const std::vector<Analysis> analyses =
-        arguments.spec.file.empty() ? std::vector<Analysis>{of_corpus(arguments)} : of_sweep(arguments.spec);
+        arguments.spec.file.empty() ? std::vector<Analysis>{of_corpus(arguments)} : of_sweep(arguments);
+    if (analyses.size() > 1 && (is_foreign(arguments) || !arguments.deepspeed_out.empty()))
+        throw Error(ErrorKind::usage,
+                    fmt::format("these options are of one corpus at one length, and the chosen trials have {}",
+                                analyses.size()),
+                    "choose trials of one of them with --only and --set");
     if (analyses.empty())
         throw Error(ErrorKind::missing, "no chosen trial orders its samples by a difficulty that is analysed",
                     "choose other cases, or give one [case.curriculum.voc]");
+    if (!arguments.checkpoint.empty() && analyses.front().data.samples == "bert") refuse_bert_perplexity();
     reporting::Table table = difficulty_table();
     int exit_code = kExitOk;
     for (const Analysis& analysis : analyses) {
         ProgressLine line;
         const experiments::CorpusSamples samples = experiments::load_samples(
             analysis.data, analysis.seqlen, analysis.base_folder, data_folder(arguments), shown_on(line));
+        line.clear();
+        print_note(samples.note);
+        print(fmt::format("{}: {} training samples of {} tokens", samples.corpus, samples.source.samples,
+                          analysis.seqlen));
         experiments::AnalysisOptions options;
         options.threads = arguments.threads;
         options.memory_bytes = arguments.memory_bytes;
@@ -255,11 +291,11 @@ void add_options(CLI::App& command, Arguments& arguments) {
     arguments.corpus.add_to(command);
     command
         .add_option("--metric", arguments.metrics,
-                    "Of the corpus: voc, voc_per_token, seqlen, seqreo_voc, several as in voc,seqlen; or perplexity")
+                    "voc, voc_per_token, seqlen, seqreo_voc, several as in voc,seqlen; or perplexity. Without: those of the"
+                    " sweep's curricula, of a corpus voc")
         ->delimiter(',')
-        ->allow_extra_args(false)
-        ->capture_default_str();
-    command.add_option("--seqlen", arguments.seqlen, "Tokens a sample, of the corpus")->check(CLI::PositiveNumber);
+        ->allow_extra_args(false);
+    command.add_option("--seqlen", arguments.seqlen, "Tokens a sample, of the corpus")->check(at_least(1));
     command
         .add_option("--samples", arguments.samples,
                     "Of the corpus: packed, or bert: sentences with special tokens, padded")
@@ -285,7 +321,7 @@ void add_options(CLI::App& command, Arguments& arguments) {
     command.add_option("--threads", arguments.threads, "Threads; all cores where left out")->check(CLI::Range(1, 1024));
     command.add_option("--memory", arguments.memory_bytes, "Memory for ordering samples, as in 500MB; default 1 GiB")
         ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::PositiveNumber);
+        ->check(at_least(1));
     command.add_option("--root", arguments.root, "Where tokenised corpora and what was found are kept")
         ->capture_default_str();
 }

@@ -1,3 +1,4 @@
+#include "sweeps/cli/at_least.h"
 #include "sweeps/cli/data_tokens.h"
 
 #include <fmt/format.h>
@@ -142,7 +143,7 @@ void add_data_tokenize(CLI::App& data, Context& context) {
     command->add_option("--vocab", arguments->vocab, "Entries of bpe, which is trained on the text's first 16 MB")
         ->check(CLI::Range(257, 1'000'000));
     command->add_option("--max-bytes", arguments->max_bytes, "Take documents until they hold as much text")
-        ->check(CLI::PositiveNumber);
+        ->check(at_least(1));
     command->add_option("--out", arguments->out, "The prefix")->required();
     command->callback([arguments, &context] { context.exit_code = run_tokenize(*arguments); });
 }
@@ -156,7 +157,7 @@ void add_data_train_tokenizer(CLI::App& data, Context& context) {
         ->check(CLI::Range(257, 1'000'000));
     command->add_option("--max-bytes", arguments->max_bytes, "Of text, from its start; held in memory")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(at_least(1));
     command->add_option("--out", arguments->out, "The folder: vocab.json, merges.txt and tokenizer.json")->required();
     command->callback([arguments, &context] { context.exit_code = run_train(*arguments); });
 }

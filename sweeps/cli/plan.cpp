@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "base/files.h"
 #include "base/json.h"
+#include "experiments/difficulty_column.h"
 #include "experiments/draws.h"
 #include "reporting/axes.h"
 #include "reporting/figures_page.h"
@@ -36,7 +38,7 @@ struct Arguments {
     bool print_config = false;
     std::string figures;  // a file to write
     bool draws = false;
-    std::string root = "deft-runs";  // of what --draws tokenises and analyses
+    std::string root = "deft-runs";  // of what --draws tokenises and analyses, and what has a column
 };
 
 std::string or_dash(const std::string& text) {
@@ -144,6 +146,21 @@ void print_draws(const std::vector<sweeps::PlanRow>& rows, const std::string& ro
     print("\n" + reporting::render_terminal(epochs_table(rows, draws), output_width()));
 }
 
+// Finds a column that does not fit its corpus now, where the corpus is here: tokenised where it is not yet.
+void check_columns(const std::vector<sweeps::Point>& points, const std::string& root) {
+    ProgressLine line;
+    const auto progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
+    std::set<std::string> seen;  // variants: seeds have the same columns
+    for (const sweeps::Point& point : points) {
+        const bool here = experiments::has_columns(point.config) && point.config.data.sha256 != experiments::kDataMissing;
+        if (!here || !seen.insert(point.variant_hash).second) continue;
+        const std::string note =
+            experiments::check_columns(point.config, std::filesystem::path(root) / "data", progress);
+        line.clear();
+        print_note(note);
+    }
+}
+
 void check(const Arguments& arguments) {
     if (arguments.draws && (arguments.json || arguments.print_config))
         throw Error(ErrorKind::usage, "--draws prints tables, and --json and --print-config print JSON alone",
@@ -157,6 +174,7 @@ int run(const Arguments& arguments) {
         sweeps::expand(spec, arguments.draws ? sweeps::Data::required : sweeps::Data::may_be_missing);
     std::erase_if(points, [&](const sweeps::Point& point) { return !arguments.spec.selects(point); });
     if (points.empty()) throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
+    check_columns(points, arguments.root);
     if (arguments.print_config) {
         print_configurations(points);
         return kExitOk;
@@ -198,7 +216,7 @@ void add_plan(CLI::App& app, Context& context) {
     command->add_flag(
         "--draws", arguments->draws,
         "Show what the sampler of each case draws; tokenises and analyses the corpus, and trains nothing");
-    command->add_option("--root", arguments->root, "Where --draws keeps tokenised corpora and what was found")
+    command->add_option("--root", arguments->root, "Where --draws, and cases with a column, keep tokenised corpora and what was found")
         ->capture_default_str();
     command->add_flag("--json", arguments->json, "Print the plan as JSON (schema deft-plan/1)");
     command->add_flag("--print-config", arguments->print_config, "Print each point's whole configuration as JSON");

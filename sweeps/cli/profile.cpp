@@ -15,6 +15,7 @@
 #include "kernels/bench/run_benchmarks.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
+#include "sweeps/cli/at_least.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/spec_options.h"
@@ -58,9 +59,9 @@ Profiled of_sweep(const Arguments& arguments) {
         engine::TrainerConfig settings = experiments::trainer_config(config);
         experiments::add_curriculum(settings, config, experiments::samples_of(dataset, config.model.seqlen));
         engine::Trainer trainer(settings, dataset.train, arguments.threads);
-        for (std::int64_t done = 0; done < arguments.step - 1 && !trainer.done(); ++done) trainer.step();
-        return {fmt::format("{} from step {}", point.name(), arguments.step),
-                engine::profile_steps(trainer, arguments.steps)};
+        const std::int64_t before = arguments.step - 1 - engine::kProfileWarmUpSteps;
+        for (std::int64_t done = 0; done < before && !trainer.done(); ++done) trainer.step();
+        return {point.name(), engine::profile_steps(trainer, arguments.steps)};
     }
     throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
 }
@@ -82,8 +83,8 @@ int run(const Arguments& arguments) {
     const auto [name, profile] = arguments.spec.file.empty() ? of_size(arguments) : of_sweep(arguments);
     const kernels::Peaks peaks = kernels::measure_peaks(arguments.threads);
     reporting::Table table;
-    table.caption = fmt::format("One training step of {}: {}, {} thread(s), median of {} steps", name,
-                                reporting::small_seconds(profile.seconds), arguments.threads, arguments.steps);
+    table.caption = fmt::format("Training step {} of {}: {}, {} thread(s), the median in time of {} steps", profile.step,
+                                name, reporting::small_seconds(profile.seconds), arguments.threads, arguments.steps);
     table.columns = {{"phase", Align::left},
                      {"op", Align::left},
                      {"first output", Align::left},
@@ -113,7 +114,7 @@ int run(const Arguments& arguments) {
     print(reporting::render_terminal(table, output_width()));
     if (!arguments.trace.empty()) {
         write_file_atomically(arguments.trace, engine::chrome_trace(profile, name));
-        print(fmt::format("trace of the last step, for ui.perfetto.dev or chrome://tracing: {}", arguments.trace));
+        print(fmt::format("trace of this step, for ui.perfetto.dev or chrome://tracing: {}", arguments.trace));
     }
     return kExitOk;
 }
@@ -130,14 +131,14 @@ void add_profile(CLI::App& app, Context& context) {
     command->add_option("--size", arguments->size, "Without a sweep: 1, 2 or 3 of deft bench step's models")
         ->capture_default_str()
         ->check(CLI::Range(1, 3));
-    command->add_option("--step", arguments->step, "Of a sweep: train to this step first")
+    command->add_option("--step", arguments->step, "Of a sweep: the first step to profile; two at least come before it")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(at_least(1));
     command->add_option("--steps", arguments->steps, "Steps to profile")
         ->capture_default_str()
         ->check(CLI::Range(1, 10000));
     command->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
-    command->add_option("--trace", arguments->trace, "Write the last step as a Chrome or Perfetto trace");
+    command->add_option("--trace", arguments->trace, "Write the step as a Chrome or Perfetto trace");
     command->add_option("--root", arguments->root, "Where tokenised corpora are kept")->capture_default_str();
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }

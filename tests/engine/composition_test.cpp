@@ -105,6 +105,26 @@ TEST_CASE("a variable batch takes as many samples as have its tokens, and scales
     CHECK(largest.least_seqlen == 32);
 }
 
+TEST_CASE("the largest step of a batch ramp is its last") {
+    Techniques techniques{64, 4};
+    techniques.batch_ramp = Pacing{2, 12, 2, 40, 1};
+    const LargestStep whole = largest_step(techniques, 12);
+    CHECK(whole.samples == 12);
+    CHECK(whole.tokens == 12 * 64);
+    CHECK(whole.least_seqlen == 64);
+    techniques.seqtru = Pacing{16, 64, 16, 3, 1};  // full long before the ramp is
+    const LargestStep cut = largest_step(techniques, 12);
+    CHECK(cut.samples == 12);
+    CHECK(cut.tokens == 12 * 64);
+    CHECK(cut.least_seqlen == 32);
+    techniques.seqtru.reset();
+    techniques.seqres = Pacing{24, 64, 8, 50, 1};  // the ramp's end comes before the full length
+    const LargestStep reshaped = largest_step(techniques, 12);
+    CHECK(reshaped.samples == 12);
+    CHECK(reshaped.tokens >= 12 * 64);
+    CHECK(reshaped.least_seqlen == 24);
+}
+
 TEST_CASE("a batch of different lengths ends where the next one begins, and leaves none out") {
     const std::int64_t length[] = {5, 4, 3, 9, 30, 1, 1, 1, 1, 8, 2, 2, 2};
     const VariableBatch batch{12, 1, 4};

@@ -12,6 +12,7 @@
 #include "engine/bench/corpus.h"
 #include "tests/catch.h"
 #include "tests/little_endian.h"
+#include "tests/small_disk.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
@@ -277,4 +278,30 @@ TEST_CASE("token sums do not overflow at the largest values") {
     CHECK(sum_of_tokens({narrow.data(), 100'001, 2}) == 100'001ULL * 65'535);
     std::vector<std::int32_t> wide(100, 2'147'483'647);
     CHECK(sum_of_tokens({wide.data(), 100, 4}) == 100ULL * 2'147'483'647);
+}
+
+TEST_CASE("a dataset that a full disk cuts short is refused by finish() at the latest, and leaves no index") {
+    const TemporaryFolder folder;
+    const test::SmallDisk disk(folder / "disk", 64);
+    if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
+    // The tokens lie in stdio's buffer until finish(); or fill the disk, so that only the index has no room.
+    for (const std::size_t sequences : {std::size_t{1}, std::size_t{5000}}) {
+        const std::size_t tokens = sequences == 1 ? 512 : 6;
+        write_text(disk / "ballast", std::string(sequences == 1 ? 64 << 10 : 4 << 10, 'x'));
+        IndexedDatasetWriter writer(disk / "d", 100);
+        const std::vector<std::int32_t> document(tokens, 7);
+        const auto write = [&] {
+            for (std::size_t i = 0; i < sequences; ++i) writer.add_document(document);
+            writer.finish();
+        };
+        try {
+            write();
+            FAIL("written to a full disk");
+        } catch (const Error& error) {
+            CHECK(error.kind() == ErrorKind::io);
+            CHECK_THAT(error.what(), ContainsSubstring("No space left") && ContainsSubstring(sequences == 1 ? "/d.bin" : "/d.idx"));
+        }
+        CHECK_FALSE(std::filesystem::exists(disk / "d.idx"));
+        std::filesystem::remove(disk / "d.bin");
+    }
 }

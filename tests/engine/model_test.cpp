@@ -184,3 +184,34 @@ TEST_CASE("a wrong learning rate ends in a clear error, not in NaN weights") {
     }
     FAIL("NaN went unnoticed");
 }
+
+TEST_CASE("a gradient that is not finite ends training where the loss still is, and changes nothing") {
+    TrainerConfig config = tiny_config();
+    const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+    Trainer trainer(config, corpus, 1);
+    const auto scale = [&](const std::string& name, float by) {
+        const Tensor& value = trainer.model().parameters().find(name).value;
+        for (std::int64_t i = 0; i < value.numel(); ++i) value.as<float>()[i] *= by;
+    };
+    // Forward the two cancel; backward, the gradient between them is beyond what a float holds.
+    scale("h.1.ln_2.weight", 1e-36F);
+    scale("h.1.mlp.c_fc.weight", 1e37F);
+    scale("ln_f.weight", 1e4F);
+    const StepResult result = trainer.accumulate_gradients();
+    REQUIRE(std::isfinite(result.loss));
+    REQUIRE_FALSE(std::isfinite(result.grad_norm));
+
+    const std::vector<float> before = all_parameters<float>(trainer);
+    try {
+        trainer.step();
+        FAIL("an infinite gradient went unnoticed");
+    } catch (const deft::Error& error) {
+        CHECK(error.kind() == deft::ErrorKind::nonfinite);
+        CHECK_THAT(error.what(), ContainsSubstring("diverged at step 1") && ContainsSubstring("gradient norm"));
+    }
+    CHECK(all_parameters<float>(trainer) == before);
+    CHECK(trainer.counts().steps == 0);
+    for (const Parameter& p : trainer.model().parameters().all())
+        for (const Tensor& moment : {trainer.model().parameters().first_moment(p), trainer.model().parameters().second_moment(p)})
+            for (const float m : values<float>(moment)) REQUIRE(m == 0);
+}

@@ -42,10 +42,32 @@ TEST_CASE("a profile names every op of a step, with its work") {
 
     CHECK(profile.seconds > 0);
     CHECK(profile.outside_ops > 0);
+    CHECK(ops + profile.outside_ops == Approx(profile.seconds));
+    CHECK(profile.step > 2);
     for (std::size_t i = 1; i < profile.ops.size(); ++i) {
         const ProfiledOp &before = profile.ops[i - 1], &op = profile.ops[i];
         CHECK((before.phase < op.phase || (before.phase == op.phase && before.seconds >= op.seconds)));
     }
+}
+
+TEST_CASE("the ops of a profile are those of one step, where every step has shapes of its own") {
+    TrainerConfig config = tiny_config();
+    config.techniques.seqtru = Pacing{4, 13, 1, 9, 1};
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    Trainer trainer(config, corpus, 1);
+    const StepProfile profile = profile_steps(trainer, 6);
+    const std::int64_t seqlen = plan_step(config.techniques, profile.step - 1, config.batch_size).seqlen;
+    int calls = 0;
+    double seconds = profile.outside_ops;
+    for (const ProfiledOp& op : profile.ops) {
+        seconds += op.seconds;
+        if (op.op != "embedding_forward") continue;
+        calls += op.calls;
+        INFO(op.shape);
+        CHECK(op.shape.find(std::to_string(seqlen)) != std::string::npos);
+    }
+    CHECK(calls == 1);
+    CHECK(seconds == Approx(profile.seconds));
 }
 
 TEST_CASE("the trace of a step is Chrome's: one event an op, none longer than the step") {
@@ -54,7 +76,7 @@ TEST_CASE("the trace of a step is Chrome's: one event an op, none longer than th
     Trainer trainer(config, corpus, 1);
     const StepProfile profile = profile_steps(trainer, 1);
     const Json events = Json::parse(chrome_trace(profile, "a step")).at("traceEvents");
-    REQUIRE(events.size() == profile.last.size() + 1);
+    REQUIRE(events.size() == profile.records.size() + 1);
     CHECK(events[0].at("name") == "a step");
     const double length = events[0].at("dur");
     double end = 0;

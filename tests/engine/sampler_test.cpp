@@ -125,6 +125,53 @@ TEST_CASE("within a cluster no sample comes again before all have come") {
     }
 }
 
+TEST_CASE("beyond its planned end a cluster goes on where it stopped, over three rounds") {
+    // Two clusters of 30 and 70 of 100 samples; the second phase ends, as planned, with an epoch of neither done.
+    const SampleCurriculum curriculum{{0, 1, 1, 9, 1}, false, index_of_values([] {
+                                          std::vector<std::int64_t> values(100, 1);
+                                          std::fill_n(values.begin(), 30, 0);
+                                          return values;
+                                      }()),
+                                      "half"};
+    const std::int64_t steps = 15, batch = 4;
+    REQUIRE(admit_one(curriculum, steps).phases.size() == 2);
+    const Sampler sampler = sampler_of(4, batch, curriculum, steps);
+    const std::int64_t second = admit_one(curriculum, steps).phases[1].first_step * batch, in_round = steps * batch - second;
+    REQUIRE(in_round % 10 != 0);
+    std::map<std::int64_t, std::int64_t> times;
+    for (std::int64_t round = 0, draw = 0; round < 4; ++round) {
+        for (; draw < second + (round + 1) * in_round; ++draw) ++times[sampler.sample_at(draw)];
+        for (const auto& [first, end] : {std::pair{0, 30}, {30, 100}}) {
+            std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
+            for (std::int64_t id = first; id < end; ++id) {
+                least = std::min(least, times[id]);
+                most = std::max(most, times[id]);
+            }
+            INFO("round " << round << ", samples " << first << " to " << end);
+            CHECK(most - least <= 1);
+        }
+    }
+}
+
+TEST_CASE("clusters of equal size have orders of their own") {
+    std::vector<std::int64_t> values(200, 0);
+    std::fill(values.begin() + 100, values.end(), 1);
+    const SampleCurriculum curriculum{{0, 1, 1, 2, 1}, false, index_of_values(values), "half"};
+    // Step 0 draws 40 of the first cluster; steps 1 and 2 draw 80 of both, about 40 of the second.
+    const std::int64_t steps = 3, batch = 40;
+    REQUIRE(admit_one(curriculum, steps).phases.size() == 2);
+    const Sampler sampler = sampler_of(4, batch, curriculum, steps);
+    std::set<std::int64_t> begins[2];  // places within its cluster, of what each begins with
+    for (std::int64_t draw = 0; draw < steps * batch; ++draw) {
+        const std::int64_t rank = sampler.at(draw).rank;
+        if (draw < batch || rank >= 100) begins[rank / 100].insert(rank % 100);
+    }
+    REQUIRE(begins[0].size() == 40);
+    REQUIRE(begins[1].size() >= 38);
+    const auto shared = std::count_if(begins[1].begin(), begins[1].end(), [&](auto r) { return begins[0].contains(r); });
+    CHECK(shared < 30);  // 16 by chance, standard deviation 2.4
+}
+
 TEST_CASE("draws are a pure function: any order, any batch split, and another seed draws otherwise",
           "[reference-defect]") {
     const SampleCurriculum curriculum = by_percentile(random_index(300, 1), 40);

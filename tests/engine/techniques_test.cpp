@@ -66,6 +66,20 @@ TEST_CASE("discrete pacing holds a point's value, and points are joined by lines
     CHECK(problem_of_points({{0, 8}, {0, 9}}) == "has two points at step 0 or goes back to it");
 }
 
+TEST_CASE("pacing is at its maximum from its duration on, whether a multiple or not, and at once without a duration") {
+    Pacing pacing{10, 45, 8, 20, 1};
+    for (const PacingKind kind : {PacingKind::root, PacingKind::step, PacingKind::exponential}) {
+        pacing.kind = kind;
+        pacing.duration = 20;
+        CHECK(paced_value(pacing, 19) < 45);
+        CHECK(paced_value(pacing, 20) == 45);
+        CHECK(paced_value(pacing, 21) == 45);
+        pacing.duration = 0;
+        CHECK(paced_value(pacing, 0) == 45);
+        CHECK(paced_value(pacing, 1) == 45);
+    }
+}
+
 TEST_CASE("pacing never leaves its bounds") {
     const Pacing pacing{10, 45, 8, 20, 1};  // bounds that are no multiples of the step
     std::int64_t last = 0;

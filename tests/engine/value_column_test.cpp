@@ -26,7 +26,7 @@ std::string refusal_of_csv(const std::string& text, std::int64_t samples) {
     try {
         difficulty_of_column(folder / "a.csv", samples);
     } catch (const deft::Error& error) {
-        CHECK(error.kind() == deft::ErrorKind::io);
+        CHECK(error.kind() == deft::ErrorKind::config);  // the same file fails again, however often it is tried
         CHECK_THAT(error.what(), ContainsSubstring("a.csv"));
         return error.what();
     }

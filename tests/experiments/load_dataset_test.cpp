@@ -5,7 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <random>
+#include <tuple>
+#include <utility>
 
 #include "base/json.h"
 #include "base/sha256.h"
@@ -123,6 +126,101 @@ TEST_CASE("corpus files: empty files are refused, empty documents are left out")
     const Dataset dataset = load_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
     CHECK(dataset.train.documents + dataset.valid.documents == 3);
     CHECK(decoded(dataset.train, dataset.tokenizer) + decoded(dataset.valid, dataset.tokenizer) == "onetwothree");
+}
+
+TEST_CASE("corpus files: a folder or a pattern names its texts, in the order of their names") {
+    const TemporaryFolder folder;
+    fs::create_directories(folder / "books" / "old [1]" / ".git");
+    write_text(folder / "books" / "b.txt", "second");
+    write_text(folder / "books" / "a.txt", "first");
+    write_text(folder / "books" / "b.txt.gz", test::gzip("not this one"));
+    write_text(folder / "books" / "c.txt.gz", test::gzip("third"));
+    write_text(folder / "books" / "LICENSE", "no text of the corpus");
+    write_text(folder / "books" / ".hidden.txt", "hidden");
+    write_text(folder / "books" / "old [1]" / "z.jsonl", json_lines({"fourth", "fifth"}));
+    write_text(folder / "books" / "old [1]" / ".git" / "x.txt", "hidden");
+    write_text(folder / "v.txt", "valid");
+    const auto train_text = [&](const std::string& name) {
+        const Dataset dataset = load_dataset(text_data({name}, {"v.txt"}), folder.path(), folder / "data");
+        return decoded(dataset.train, dataset.tokenizer);
+    };
+    CHECK(train_text("books") == "firstsecondthirdfourthfifth");
+    CHECK(train_text("books/") == "firstsecondthirdfourthfifth");
+    CHECK(train_text((folder / "books").string()) == "firstsecondthirdfourthfifth");
+    CHECK(train_text("books/*.txt") == "firstsecond");
+    CHECK(train_text("books/[a-c].txt*") == "firstsecondthird");
+    CHECK(train_text("books/old*/*") == "fourthfifth");
+    CHECK(train_text((folder / "books").string() + "/?.txt") == "firstsecond");
+    // A file is known by its text: the same as when each is named.
+    const DataConfig whole = text_data({"books"}, {"v.txt"}),
+                     named = text_data({"books/a.txt", "books/b.txt", "books/c.txt", "books/old [1]/z.jsonl"}, {"v.txt"});
+    CHECK(dataset_identity(whole, folder.path()).sha256 == dataset_identity(named, folder.path()).sha256);
+
+    fs::create_directories(folder / "empty");
+    CHECK_THAT(refusal([&] { train_text("empty"); }), ContainsSubstring("holds no .txt and no .jsonl file"));
+    CHECK_THAT(refusal([&] { train_text("books/*.xyz"); }), ContainsSubstring("books/*.xyz is missing"));
+    CHECK_THAT(refusal([&] { train_text("books/*"); }), ContainsSubstring("books/LICENSE has no suffix"));
+}
+
+TEST_CASE("corpus files: what is neither text nor known is refused, not trained on") {
+    const TemporaryFolder folder;
+    write_text(folder / "v.txt", "valid");
+    const auto refused = [&](const std::string& name, const std::string& content) {
+        write_text(folder / name.c_str(), content);
+        const std::string said =
+            refusal([&] { load_dataset(text_data({name}, {"v.txt"}), folder.path(), folder / "data"); });
+        CHECK_THAT(said, ContainsSubstring(name));
+        CHECK_FALSE(fs::exists(folder / "data"));
+        return said;
+    };
+    CHECK_THAT(refused("a.json", "[{\"text\": \"a\"}]"), ContainsSubstring("ends in .json") && ContainsSubstring(".jsonl"));
+    CHECK_THAT(refused("a", "words"), ContainsSubstring("has no suffix"));
+    CHECK_THAT(refused("a.parquet", "PAR1"), ContainsSubstring("ends in .parquet"));
+    CHECK_THAT(refused("a.csv.gz", test::gzip("a,b")), ContainsSubstring("ends in .csv"));
+    CHECK_THAT(refused("le.txt", std::string("\xFF\xFEh\0i\0", 6)), ContainsSubstring("UTF-16") && ContainsSubstring("iconv"));
+    CHECK_THAT(refused("be.txt", std::string("\xFE\xFF\0h\0i", 6)), ContainsSubstring("UTF-16"));
+    CHECK_THAT(refused("packed.txt.gz", test::gzip(std::string("\xFF\xFEh\0i\0", 6))), ContainsSubstring("UTF-16"));
+    CHECK_THAT(refused("unmarked.jsonl", std::string("{\0\"\0", 4)), ContainsSubstring("is no text"));
+}
+
+TEST_CASE("corpus files: a text by itself is cut by the shares of the split, at the ends of lines") {
+    const TemporaryFolder folder;
+    std::string text;
+    for (int i = 0; i < 100; ++i) text += "line " + std::to_string(i) + "\n";
+    write_text(folder / "a.txt", text);
+    DataConfig data = text_data({"a.txt"});
+    data.split = {80, 15, 5};
+    const auto parts = [&] {
+        const Dataset dataset = load_dataset(data, folder.path(), folder / "data");
+        CHECK(dataset.train.documents == 1);
+        CHECK(dataset.valid.documents == 1);
+        return std::pair(decoded(dataset.train, dataset.tokenizer), decoded(dataset.valid, dataset.tokenizer));
+    };
+    auto [train, valid] = parts();
+    CHECK(text.starts_with(train + valid + "line "));
+    CHECK(train.ends_with("\n"));
+    CHECK(std::abs(static_cast<double>(train.size()) - 0.8 * static_cast<double>(text.size())) < 10);
+    CHECK(std::abs(static_cast<double>(valid.size()) - 0.15 * static_cast<double>(text.size())) < 10);
+    data.split = {1, 1, 0};
+    std::tie(train, valid) = parts();
+    CHECK(train + valid == text);
+    data.max_bytes = 50;
+    std::tie(train, valid) = parts();
+    CHECK(text.starts_with(train + valid));
+    CHECK(train.size() + valid.size() == 50);
+    // One line of characters of three bytes each: none is cut apart.
+    data.max_bytes = 0;
+    text.clear();
+    for (int i = 0; i < 10; ++i) text += "\xE2\x82\xAC";
+    write_text(folder / "a.txt", text);
+    std::tie(train, valid) = parts();
+    CHECK(train.size() == 15);
+    CHECK(train + valid == text);
+    // Of several documents each stays whole; tokenising alone divides nothing.
+    write_text(folder / "b.txt", "b");
+    CHECK(load_dataset(text_data({"a.txt", "b.txt"}), folder.path(), folder / "data").train.tokens.size == 31);
+    const CorpusSource source = corpus_source(data, folder.path());
+    CHECK(write_tokens(source, data, engine::Tokenizer::bytes(), folder / "out", {}).documents == 1);
 }
 
 TEST_CASE("corpus files: invalid UTF-8 is tokenised losslessly") {

@@ -104,6 +104,19 @@ TEST_CASE("perplexity of targets is a mean over documents") {
     });
 }
 
+TEST_CASE("the standard error of a perplexity is that of the mean log-likelihood, times the perplexity") {
+    Task task;
+    task.kind = TaskKind::last_word;
+    task.metrics = {"perplexity"};
+    const std::vector<Score> scores{{-1, false}, {-2, false}, {-4, false}};
+    const std::vector<Document> documents(3, document_of({"word"}, 0));
+    const Metric found = document_metrics(task, documents, scores).at(0);
+    // Mean -7/3; squared deviations 16/9 + 1/9 + 25/9 = 14/3; sqrt(14/3 / 2) / sqrt(3) = sqrt(7) / 3.
+    CHECK(found.value == exactly(std::exp(7.0 / 3)));
+    CHECK(found.standard_error == exactly(std::exp(7.0 / 3) * std::sqrt(7.0) / 3));
+    CHECK(found.n == 3);
+}
+
 TEST_CASE("words, bytes and code points are counted as Python counts them") {
     golden::for_group("metrics.json", "count", [](const Json& c) {
         const auto text = c.at("text").get<std::string>();

@@ -105,6 +105,31 @@ TEST_CASE("ingesting again adds nothing; a torn line waits for its rest") {
     CHECK(stored(file, "SELECT spool_lines FROM attempt") == 3);
 }
 
+TEST_CASE("a trial that goes on at the very step that was stored last measures it anew") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db", journal = folder / "journal.jsonl";
+    OneAttempt one(file);
+    write_text(journal, line(a_point(1)) + line(a_point(2)) + line(a_score(2, 3.0)) + line(a_point(3, 3.5)) +
+                            line(a_score(3, 3.25)));
+    REQUIRE(one.writer.ingest(one.attempt, journal).lines == 5);
+    write_text(journal, line(a_point(3, 2.5)) + line(a_point(4, 2.25)), true);
+    REQUIRE(one.writer.ingest(one.attempt, journal).lines == 2);
+    const auto curve = Reader(file).curve("cafe01");
+    REQUIRE(curve.size() == 4);
+    CHECK(curve[2].step == 3);
+    CHECK(curve[2].loss == 2.5);
+    CHECK(curve[3].loss == 2.25);
+    CHECK(stored(file, "SELECT count(*) FROM evaluation WHERE step = 3") == 0);
+    CHECK(stored(file, "SELECT count(*) FROM evaluation WHERE step = 2") == 1);
+    // The same within one call.
+    write_text(journal, line(a_point(4, 2.0)) + line(a_point(5, 1.75)), true);
+    REQUIRE(one.writer.ingest(one.attempt, journal).lines == 2);
+    write_text(journal, line(a_point(6, 1.5)) + line(a_point(6, 1.25)), true);
+    REQUIRE(one.writer.ingest(one.attempt, journal).lines == 2);
+    CHECK(Reader(file).curve("cafe01").size() == 6);
+    CHECK(Reader(file).curve("cafe01").back().loss == 1.25);
+}
+
 TEST_CASE("a damaged line is named, and nothing of the call is stored") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db", journal = folder / "journal.jsonl";

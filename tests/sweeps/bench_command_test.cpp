@@ -1,5 +1,8 @@
 // deft bench through the program.
 
+#include <sstream>
+#include <string>
+
 #include "engine/core/backend.h"
 #include "results_db/store.h"
 #include "tests/sweeps/program.h"
@@ -58,6 +61,32 @@ TEST_CASE("deft profile breaks down a step of a sweep's trial, and writes a trac
     CHECK_THAT(ran.out, ContainsSubstring("linear_backward_weight") && ContainsSubstring("no op") &&
                             ContainsSubstring("of roofline"));
     CHECK(Json::parse(read_file(trace)).at("traceEvents").size() > 10);
+}
+
+TEST_CASE("The shares of a profile are of one step and add up to 100, where every step has shapes of its own") {
+    const TinySweep sweep(
+        "[[case]]\nname = \"growing\"\n[case.curriculum.seqtru]\nmin = 4\ndifficulty_step = 1\nduration = 0.9\n");
+    const Ran ran = sweep.deft("profile", {sweep.file.string(), "--step", "12", "--steps", "5", "--threads", "1", "--root",
+                                           sweep.folder.path / "runs"});
+    CHECK(ran.exit_code == kExitOk);
+    double shares = 0;
+    int rows = 0;
+    std::istringstream lines(ran.out);
+    for (std::string line; std::getline(lines, line);) {
+        // phase, op, ..., "12.3%" of the step, FLOP/s, B/s, of roofline
+        if (!line.starts_with("forward ") && !line.starts_with("backward ") && !line.starts_with("update ") &&
+            !line.starts_with("- "))
+            continue;
+        const std::size_t percent = line.find('%'), start = line.rfind(' ', percent) + 1;
+        REQUIRE(percent != std::string::npos);
+        shares += std::stod(line.substr(start, percent - start));
+        ++rows;
+        if (line.starts_with("- ")) break;  // the last row; notes follow
+    }
+    CHECK(rows > 10);
+    CHECK(shares == Approx(100).margin(0.05 * rows));
+    const std::string step = ran.out.substr(ran.out.find("Training step ") + 14, 2);
+    CHECK((step >= "12" && step <= "16"));
 }
 
 TEST_CASE("deft bench step compares a sweep's model with its techniques, and stores every round") {

@@ -82,6 +82,51 @@ TEST_CASE("deft analyze prints the difficulty of a sweep's samples, and finds it
     CHECK(run_deft(sweep, "analyze", {}).exit_code == kExitUsage);
 }
 
+TEST_CASE("deft analyze measures a sweep's own training documents by other tools, too") {
+    constexpr const char* kCases = "[[case]]\nname = \"mine\"\n[case.curriculum.mine]\ncolumn = \"mine.csv\"\nduration = 0.5\n";
+    TinySweep sweep(kCases);
+    std::string train, text = read_file(sweep.file);
+    for (int i = 0; i < 40; ++i) train += "{\"text\": \"" + std::string(15, static_cast<char>('a' + i % 26)) + "\"}\n";
+    sweep.folder.write("train.jsonl", train);  // 40 documents of 16 tokens with their marks: 39 samples of 16
+    sweep.folder.write("valid.txt", std::string(400, 'v'));
+    const std::string embedded = "corpus = \"embedded\"\nembedded_bytes = 5000\n";
+    text.replace(text.find(embedded), embedded.size(),
+                 "corpus = \"text\"\ntrain_files = [\"train.jsonl\"]\nvalid_files = [\"valid.txt\"]\n");
+    const std::string tasks = "tasks = [\"embedded_questions\"]\n";
+    text.replace(text.find(tasks), tasks.size(), "tasks = []\n");
+    sweep.folder.write("tiny.toml", text);
+    const auto analyze = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {sweep.file.string(), "--root", sweep.root.string()});
+        return run_deft(sweep, "analyze", more);
+    };
+    // The column that the sweep names is not there yet: this says how long it must be.
+    const Ran counted = analyze({});
+    CHECK(counted.exit_code == kExitOk);
+    CHECK_THAT(counted.out, ContainsSubstring("39 training samples of 16 tokens"));
+    const std::string out = (sweep.folder.path / "ds").string(), column = (sweep.folder.path / "mine.npy").string();
+    CHECK(analyze({"--metric", "voc", "--deepspeed-out", out}).exit_code == kExitOk);
+    const Ran foreign = analyze({"--from-deepspeed", out, "--metric", "voc", "--column-out", column});
+    CHECK(foreign.exit_code == kExitOk);
+    CHECK_THAT(foreign.out, ContainsSubstring("39 training samples"));
+    CHECK_THAT(analyze({"--column", column}).out, ContainsSubstring("mine.npy"));
+    std::string lines;
+    for (int i = 0; i < 39; ++i) lines += std::to_string(i) + "\n";
+    sweep.folder.write("mine.csv", lines);
+    const Ran ran = run_deft(sweep, "run", {});
+    CHECK(ran.exit_code == kExitOk);
+    std::filesystem::path checkpoint;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(sweep.root / "checkpoints"))
+        if (entry.path().filename() == "model.safetensors") checkpoint = entry.path().parent_path();
+    const Ran perplexity = analyze({"--metric", "perplexity", "--checkpoint", checkpoint.string()});
+    CHECK(perplexity.exit_code == kExitOk);
+    CHECK_THAT(perplexity.out, ContainsSubstring("39 training samples") && ContainsSubstring("perplexity"));
+
+    sweep.folder.write("tiny.toml", text + "[axes.grid]\n\"model.seqlen\" = [8, 16]\n");
+    const Ran several = analyze({"--column", column});
+    CHECK(several.exit_code == kExitUsage);
+    CHECK_THAT(several.err, ContainsSubstring("the chosen trials have 2") && ContainsSubstring("--set"));
+}
+
 TEST_CASE("deft analyze takes a text without a sweep") {
     const TinySweep sweep("");
     // Samples of two tokens and their last target; the tokens a, b and c have different frequencies.
@@ -156,4 +201,10 @@ TEST_CASE("deft analyze: options that make no sense together") {
                                                                                        {"--checkpoint", "x"},
                                                                                        {"--reduce", "--shard", "1/2"}})
         CHECK(samples.analyze(wrong).exit_code == kExitUsage);
+    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{{"--seqlen", "0"}, {"--memory", "-1"}}) {
+        const Ran ran = run_deft(samples.sweep, "analyze", wrong);
+        CHECK(ran.exit_code == kExitUsage);
+        CHECK_THAT(ran.err, ContainsSubstring("of at least 1"));
+        CHECK(ran.err.size() < 300);
+    }
 }

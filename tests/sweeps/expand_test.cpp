@@ -1,7 +1,14 @@
 #include "sweeps/expand.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <set>
+
+#include "engine/data/bpe/bpe_trainer.h"
+#include "engine/data/tokenizer.h"
 
 #include "tests/sweeps/files.h"
 
@@ -100,6 +107,44 @@ TEST_CASE("Overrides lie over defaults and cases") {
     CHECK_THAT(wrong(kHead + kCases, options), ContainsSubstring("no case of x has [random_ltd]"));
     options.overrides = {"train.learning_rte=1"};
     CHECK_THAT(wrong(kHead + kCases, options), ContainsSubstring("did you mean learning_rate?"));
+}
+
+TEST_CASE("Excludes on an axis that a case lacks leave that case alone") {
+    const Loaded loaded(kHead + kCases +
+                        "[axes.grid]\n\"curriculum.seqtru.duration\" = [0.25, 0.5]\n"
+                        "[[exclude]]\n\"curriculum.seqtru.duration\" = 0.5\n");
+    std::vector<std::string> names;
+    for (const Point& point : loaded.points) names.push_back(point.name());
+    CHECK(names == std::vector<std::string>{"baseline/1", "baseline/2", "cl[duration=0.25]/1",
+                                            "cl[duration=0.25]/2"});
+}
+
+TEST_CASE("Cases of other files or tokenizers have data of their own") {
+    const test::Folder folder;
+    folder.write("one.txt", "a rose is a rose is a rose");
+    folder.write("two.txt", "an iris is an iris is an iris");
+    const std::string_view texts[] = {"a rose is a rose is a rose", "an iris is an iris is an iris"};
+    for (const int i : {0, 1})
+        engine::write_tokenizer(
+            engine::Tokenizer(std::make_shared<const engine::Bpe>(engine::train_bpe({&texts[i], 1}, 260)), "t"),
+            folder.path / fmt::format("tokenizer{}", i));
+    const auto with = [&](const std::string& name, const std::string& file, const std::string& tokenizer) {
+        return fmt::format(
+            "[[case]]\nname = \"{}\"\n[case.data]\ncorpus = \"text\"\ntrain_files = [\"{}\"]\n"
+            "valid_files = [\"one.txt\"]\ntokenizer = \"{}\"\n",
+            name, file, tokenizer);
+    };
+    const Spec spec = load_spec(folder.write("s.toml", kHead + with("one", "one.txt", "tokenizer0") +
+                                                           with("two", "two.txt", "tokenizer0") +
+                                                           with("three", "one.txt", "tokenizer1")));
+    std::map<std::string, std::set<std::string>> data;  // by case, of its two seeds
+    std::set<std::string> all;
+    for (const Point& point : expand(spec)) {
+        data[point.case_name].insert(point.config.data.sha256);
+        all.insert(point.config.data.sha256);
+    }
+    for (const auto& [name, of_case] : data) CHECK(of_case.size() == 1);
+    CHECK(all.size() == 3);
 }
 
 TEST_CASE("A technique's axis multiplies only the cases that have it") {

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& file, std::int64_t line, const std::string& what, const std::string& fix) {
-    throw Error(ErrorKind::io, Place{file.string(), static_cast<int>(line), 0}, what, fix);
+    throw Error(ErrorKind::config, Place{file.string(), static_cast<int>(line), 0}, what, fix);
 }
 
 constexpr const char* kFiniteNumbers = "give every sample a finite number";
@@ -135,7 +135,7 @@ DifficultyIndex difficulty_of_column(const fs::path& file, std::int64_t samples)
     const ValueColumn column = read_value_column(file);
     if (static_cast<std::int64_t>(column.value.size()) != samples)
         throw Error(
-            ErrorKind::io,
+            ErrorKind::config,
             fmt::format("{} has {} values, and the corpus {} samples", file.string(), column.value.size(), samples),
             "measure every sample of this corpus at this sample length, in order");
     return index_of_values(column.value);

@@ -33,6 +33,20 @@ TEST_CASE("critical values of the signed-rank statistic") {
 }
 
 // 2^(1-n) <= alpha: 2/32 > 0.05 >= 2/64, and 2/128 > 0.01 >= 2/256.
+TEST_CASE("a level of exactly 2^-k is reached by k + 1 pairs") {
+    for (std::size_t k = 1; k <= 20; ++k) {
+        INFO(k);
+        const double alpha = std::ldexp(1.0, -static_cast<int>(k));
+        CHECK(fewest_pairs(alpha) == k + 1);
+        CHECK(SignedRank(k + 1).critical(alpha) == 0);  // 2 P(W <= 0) = 2 / 2^(k + 1)
+        CHECK_FALSE(SignedRank(k).critical(alpha));
+        CHECK(fewest_pairs(std::nextafter(alpha, 0.0)) == k + 2);
+        CHECK(fewest_pairs(std::nextafter(alpha, 1.0)) == k + 1);
+    }
+    CHECK(SignedRank(5).critical(0.125) == 1);  // W <= 1 in two of the 32 cases
+    CHECK(fewest_pairs(1) == 1);
+}
+
 TEST_CASE("too few pairs have no critical value") {
     CHECK(fewest_pairs(0.05) == 6);
     CHECK(fewest_pairs(0.01) == 8);
