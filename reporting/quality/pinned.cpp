@@ -101,9 +101,14 @@ MeasuredCase& case_of(std::vector<MeasuredCase>& cases, const BaselineRow& row) 
 
 [[noreturn]] void fail_unknown(std::span<const BaselineRow> rows, const std::string& name) {
     std::set<std::string> live;
-    for (const BaselineRow& row : rows)
+    bool was_retired = false;
+    for (const BaselineRow& row : rows) {
         if (!row.retired_ms) live.insert(row.name);
-    throw Error(ErrorKind::missing, fmt::format("there is no live baseline {}", name),
+        was_retired = was_retired || row.name == name;
+    }
+    // Beside others a name that never was one is mistyped; without any there is nothing to compare with.
+    throw Error(live.empty() || was_retired ? ErrorKind::missing : ErrorKind::usage,
+                fmt::format("there is no live baseline {}", name),
                 live.empty() ? "pin one: deft baseline pin NAME SWEEP"
                              : suggestion(name, std::vector<std::string>(live.begin(), live.end())));
 }

@@ -64,10 +64,11 @@ Table trend_table(std::span<const TrendFinding> findings, const TrendRule& rule,
         table.notes.push_back(fmt::format("missing: fewer than {} sessions.", 2 * rule.change.shortest));
     table.notes.push_back(fmt::format(
         "Told: a new level of {:.0f}% or more in the last {} sessions with {} behind it, or {} sessions in a row "
-        "beyond "
-        "what the {} or more before them predict; of what is told at most {:.0f}% by chance over all series.",
+        "beyond what the {} or more before them predict; and standing up to the number of series at {:.0f}% (Benjamini "
+        "and Hochberg). By chance something is told in {:.0f} to {:.0f}% of looks at a hundred series of which none "
+        "changed, as measured on invented ones.",
         100 * rule.change.smallest_change, rule.alert.recent, rule.alert.after, rule.prediction.hits,
-        rule.prediction.fewest, 100 * rule.false_discovery_rate));
+        rule.prediction.fewest, 100 * rule.false_discovery_rate, 100 * kLeastChanceNews, 100 * kMostChanceNews));
     return table;
 }
 

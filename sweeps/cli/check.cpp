@@ -10,6 +10,7 @@
 
 #include "base/short_hash.h"
 #include "reporting/check_table.h"
+#include "sweeps/cli/bench_arguments.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/comparison_options.h"
 #include "sweeps/paired_bench/findings.h"
@@ -74,6 +75,7 @@ reporting::CheckReport report_builds(const Revision& base, const Revision& head,
 }
 
 int check_bench(const Arguments& arguments) {
+    (void)chosen_benches(arguments.options.patterns, kernels::BenchBackends::cpu);  // before minutes of building
     prepare_check_outputs(arguments.gate.outputs);
     const bool needs_checkout = arguments.base != "." || arguments.head != ".";
     const fs::path checkout = needs_checkout ? sweeps::checkout_of(arguments.checkout) : fs::path();

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -29,6 +30,7 @@ struct TokenizeArguments {
     std::int64_t vocab = 0;
     std::int64_t max_bytes = 0;
     std::string out;
+    bool force = false;
 };
 
 struct TrainArguments {
@@ -36,7 +38,20 @@ struct TrainArguments {
     std::int64_t vocab = 0;
     std::int64_t max_bytes = experiments::kTokenizerTrainingBytes;
     std::string out;
+    bool force = false;
 };
+
+// Errors: usage, where one of the files is there and may not be overwritten.
+void require_free(const std::vector<fs::path>& files, bool force) {
+    for (const fs::path& file : files)
+        if (!force && fs::exists(fs::symlink_status(file)))
+            throw Error(ErrorKind::usage, fmt::format("{} is there already", file.string()),
+                        "name another place with --out, or overwrite it with --force", "the file");
+}
+
+std::vector<fs::path> tokenizer_files(const fs::path& folder) {
+    return {folder / "vocab.json", folder / "merges.txt", folder / "tokenizer.json"};
+}
 
 std::string bytes_text(std::int64_t bytes) {
     return reporting::si(static_cast<double>(bytes), "B");
@@ -46,6 +61,9 @@ int run_tokenize(const TokenizeArguments& arguments) {
     experiments::DataConfig data = arguments.corpus.data();
     set_tokenizer(data, arguments.tokenizer, arguments.vocab);
     data.max_bytes = arguments.max_bytes;
+    const fs::path prefix = arguments.out;
+    require_free({engine::bin_file(prefix), engine::idx_file(prefix)}, arguments.force);
+    if (data.tokenizer == "bpe") require_free(tokenizer_files(arguments.out + "_tokenizer"), arguments.force);
     ProgressLine line;
     const auto progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
     const experiments::CorpusSource source = experiments::corpus_source(data, ".");
@@ -53,7 +71,6 @@ int run_tokenize(const TokenizeArguments& arguments) {
         data.tokenizer == "bpe"
             ? experiments::train_tokenizer(source, data, experiments::kTokenizerTrainingBytes, progress)
             : experiments::named_tokenizer(data.tokenizer, ".");
-    const fs::path prefix = arguments.out;
     if (prefix.has_parent_path()) make_folder(prefix.parent_path());
     const Clock::time_point start = Clock::now();
     const experiments::Tokenized done = experiments::write_tokens(source, data, tokenizer, prefix, progress);
@@ -75,6 +92,7 @@ int run_tokenize(const TokenizeArguments& arguments) {
 int run_train(const TrainArguments& arguments) {
     experiments::DataConfig data = arguments.corpus.data();
     set_tokenizer(data, "bpe", arguments.vocab);
+    require_free(tokenizer_files(arguments.out), arguments.force);
     ProgressLine line;
     const auto progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
     const experiments::CorpusSource source = experiments::corpus_source(data, ".");
@@ -145,6 +163,7 @@ void add_data_tokenize(CLI::App& data, Context& context) {
     command->add_option("--max-bytes", arguments->max_bytes, "Take documents until they hold as much text")
         ->check(at_least(1));
     command->add_option("--out", arguments->out, "The prefix")->required();
+    command->add_flag("--force", arguments->force, "Overwrite what is there");
     command->callback([arguments, &context] { context.exit_code = run_tokenize(*arguments); });
 }
 
@@ -159,6 +178,7 @@ void add_data_train_tokenizer(CLI::App& data, Context& context) {
         ->capture_default_str()
         ->check(at_least(1));
     command->add_option("--out", arguments->out, "The folder: vocab.json, merges.txt and tokenizer.json")->required();
+    command->add_flag("--force", arguments->force, "Overwrite what is there");
     command->callback([arguments, &context] { context.exit_code = run_train(*arguments); });
 }
 

@@ -91,6 +91,19 @@ bool run_step(const std::vector<std::string>& argv, const fs::path& log, const s
     return WEXITSTATUS(status) == 0;
 }
 
+// A checkout of the commit in a folder of its own, with the objects of the user's repository, which knows nothing of
+// it: a worktree would stay registered there. False where it fails.
+bool check_out(const fs::path& checkout, const fs::path& source, const std::string& hash, const fs::path& log) {
+    const ProcessOutput common =
+        run_process(git(checkout, {"rev-parse", "--path-format=absolute", "--git-common-dir"}));
+    if (common.exit_code != 0) return false;
+    const fs::path theirs = line_of(common), ours = source / ".git";
+    if (!run_step({"git", "init", "--quiet", source.string()}, log, hash)) return false;
+    write_file_atomically(ours / "objects" / "info" / "alternates", (theirs / "objects").string() + "\n");
+    if (fs::exists(theirs / "shallow")) fs::copy_file(theirs / "shallow", ours / "shallow");
+    return run_step(git(source, {"checkout", "--quiet", "--detach", hash}), log, hash);
+}
+
 }  // namespace
 
 BuildFailed::BuildFailed(const std::string& hash, const fs::path& source, const fs::path& log)
@@ -140,8 +153,8 @@ fs::path build_revision(const fs::path& checkout, const std::string& hash, const
     narrate(fmt::format("building {}; this is done once", hash));
     fs::remove(log);
     if (!fs::exists(checked_out)) {
-        fs::remove_all(source);  // half of it, where a checkout was interrupted; git still knows it: --force
-        if (!run_step(git(checkout, {"worktree", "add", "--force", "--detach", source.string(), hash}), log, hash))
+        fs::remove_all(source);  // half of it, where a checkout was interrupted
+        if (!check_out(checkout, source, hash, log))
             throw Error(ErrorKind::io, fmt::format("{} cannot be checked out:{}", hash, last_words(log)),
                         fmt::format("see {}; is there space?", log.string()));
         write_file_atomically(checked_out, "");

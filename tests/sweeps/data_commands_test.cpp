@@ -54,18 +54,33 @@ TEST_CASE("deft data tokenizes text and trains tokenizers") {
     CHECK(read_file(out + ".bin").size() == 56);
     const Ran trained = run_deft(sweep, "data", {"train-tokenizer", "--text", text, "--vocab", "260", "--out", folder});
     CHECK(trained.exit_code == kExitOk);
-    const Ran pairs = run_deft(sweep, "data", {"tokenize", "--text", text, "--tokenizer", folder, "--out", out});
+    const Ran kept = run_deft(sweep, "data", {"tokenize", "--text", text, "--tokenizer", folder, "--out", out});
+    CHECK(kept.exit_code == kExitUsage);
+    CHECK_THAT(kept.err, ContainsSubstring(out + ".bin is there already") && ContainsSubstring("--force"));
+    CHECK(read_file(out + ".bin").size() == 56);
+    const Ran pairs =
+        run_deft(sweep, "data", {"tokenize", "--text", text, "--tokenizer", folder, "--out", out, "--force"});
     CHECK(pairs.exit_code == kExitOk);
     CHECK(read_file(out + ".bin").size() < 56);
 
+    const std::string vocabulary = read_file(folder + "/vocab.json");
+    const std::vector<std::string> train = {"train-tokenizer", "--text", text, "--vocab", "258", "--out", folder};
+    CHECK(run_deft(sweep, "data", train).exit_code == kExitUsage);
+    CHECK(read_file(folder + "/vocab.json") == vocabulary);
+    std::vector<std::string> forced = train;
+    forced.push_back("--force");
+    CHECK(run_deft(sweep, "data", forced).exit_code == kExitOk);
+    CHECK(read_file(folder + "/vocab.json") != vocabulary);
+
+    const std::string fresh = (sweep.folder.path / "fresh").string();  // nothing is there to be kept
     for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
-             {"tokenize", "--out", out},
-             {"tokenize", "--text", text, "--corpus", "books", "--out", out},
-             {"tokenize", "--text", text, "--tokenizer", "bpe", "--out", out},
-             {"tokenize", "--text", text, "--vocab", "300", "--out", out},
-             {"tokenize", "--text", text + ".none", "--out", out},
-             {"train-tokenizer", "--text", text, "--vocab", "100000", "--out", folder},
-             {"tokenize", "--corpus", "text", "--out", out}})
+             {"tokenize", "--out", fresh},
+             {"tokenize", "--text", text, "--corpus", "books", "--out", fresh},
+             {"tokenize", "--text", text, "--tokenizer", "bpe", "--out", fresh},
+             {"tokenize", "--text", text, "--vocab", "300", "--out", fresh},
+             {"tokenize", "--text", text + ".none", "--out", fresh},
+             {"train-tokenizer", "--text", text, "--vocab", "100000", "--out", fresh},
+             {"tokenize", "--corpus", "text", "--out", fresh}})
         CHECK(run_deft(sweep, "data", wrong).exit_code == kExitUsage);
     CHECK(read_file(out + ".bin").size() < 56);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -283,6 +284,25 @@ TEST_CASE("deft check bench builds two commits once and compares them", "[paired
     const Ran unknown = repository.check("fast", "no-such-branch");
     CHECK(unknown.exit_code == kExitUsage);
     CHECK_THAT(unknown.err, ContainsSubstring("no-such-branch names no commit"));
+}
+
+TEST_CASE("deft check bench refuses a pattern before it builds, and registers nothing in the repository",
+          "[paired_bench]") {
+    const Repository repository;
+    const Ran mistyped = repository.check("fast", "slow", {"-k", "gather_row/*"});
+    CHECK(mistyped.exit_code == kExitNothing);
+    CHECK_THAT(mistyped.err, ContainsSubstring("no case matches gather_row/*"));
+    CHECK(!std::filesystem::exists(repository.cache()));
+    REQUIRE(repository.check("fast", "slow").exit_code == kExitWorse);
+    const auto git_says = [](const std::filesystem::path& folder, std::vector<std::string> words) {
+        std::vector<std::string> argv = {"git", "-C", folder};
+        argv.insert(argv.end(), words.begin(), words.end());
+        return run_process(argv).out;
+    };
+    const std::string worktrees = git_says(repository.checkout(), {"worktree", "list"});
+    CHECK(std::count(worktrees.begin(), worktrees.end(), '\n') == 1);
+    for (const auto& commit : std::filesystem::directory_iterator(repository.cache() / "deft" / "builds"))
+        CHECK(git_says(commit.path() / "source", {"rev-parse", "HEAD"}) == commit.path().filename().string() + "\n");
 }
 
 TEST_CASE("a commit that does not build is a finding, written wherever findings are", "[paired_bench]") {
