@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/json.h"
@@ -261,6 +262,9 @@ Json hashed_part(const TrialConfig& config) {
     // Padding once counted in full there, and with it budgets and learning rates were others.
     const bool routed = config.random_ltd || config.token_bypass;
     if (routed && config.curriculum && config.curriculum->find("seqres")) json["padding"] = "as its row";
+    // Samples that were admitted together once came in the order of others, of as many.
+    if (config.curriculum && std::any_of(config.curriculum->metrics.begin(), config.curriculum->metrics.end(), orders_samples))
+        json["draws"] = "an order a cluster";
     return json;
 }
 

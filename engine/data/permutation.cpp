@@ -19,8 +19,9 @@ std::uint32_t mix(std::uint32_t x) {
 
 Permutation::Permutation(std::uint64_t n, std::uint64_t seed, kernels::RandomPurpose purpose, std::uint64_t epoch)
     : n_(n), half_bits_((std::bit_width(n > 0 ? n - 1 : 0) + 1) / 2) {
+    // A draw's step has 32 bits: the epoch's others go where a sample's number would.
     for (int round = 0; round < kRounds; ++round)
-        keys_[round] = kernels::philox_u32(seed, purpose, epoch, 0, 0, static_cast<std::uint32_t>(round));
+        keys_[round] = kernels::philox_u32(seed, purpose, epoch, 0, epoch >> 32, static_cast<std::uint32_t>(round));
 }
 
 std::uint64_t Permutation::operator()(std::uint64_t i) const {

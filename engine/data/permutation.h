@@ -8,7 +8,8 @@
 namespace deft::engine {
 
 // A Feistel network (Luby & Rackoff 1988) over the next power of four, walked until the image is below n (Black &
-// Rogaway 2002, cycle walking). Equal (seed, purpose, epoch, n): the same permutation on every machine.
+// Rogaway 2002, cycle walking). Equal (seed, purpose, epoch, n): the same permutation on every machine; all 64 bits of
+// the epoch count.
 class Permutation {
  public:
     Permutation(std::uint64_t n, std::uint64_t seed, kernels::RandomPurpose purpose, std::uint64_t epoch);

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <thread>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/sha256.h"
 #include "engine/data_efficiency/sampling/value_column.h"
+#include "experiments/datasets/block_hashes.h"
 #include "experiments/datasets/file_lock.h"
 
 namespace deft::experiments {
@@ -26,6 +29,41 @@ Json samples_fingerprint(const CorpusSamples& samples) {
             {"seqlen", samples.seqlen},
             {"packing", samples.source.packing},
             {"samples", samples.source.samples}};
+}
+
+constexpr const char* kHashes = "block_sha256";  // beside the fingerprint
+
+std::array<fs::path, 2> index_files(const fs::path& folder, const std::string& name) {
+    return {engine::difficulty_value_file(folder, name), engine::difficulty_order_file(folder, name)};
+}
+
+Json hashes_of(const fs::path& folder, const std::string& name) {
+    Json hashes = {{"block_bytes", kHashedBlockBytes}};
+    for (const fs::path& file : index_files(folder, name)) hashes["files"].push_back(block_hashes(file));
+    return hashes;
+}
+
+// Out of an index's JSON; null where an older deft wrote none.
+Json take_hashes(Json& json) {
+    if (!json.is_object() || !json.contains(kHashes)) return {};
+    Json hashes = json[kHashes];
+    json.erase(kHashes);
+    return hashes;
+}
+
+// What of an index is not as it was written.
+std::optional<std::string> damage_of(const fs::path& folder, const std::string& name, const Json& hashes) {
+    if (hashes.is_null()) return {};
+    const std::array<fs::path, 2> files = index_files(folder, name);
+    try {
+        for (std::size_t i = 0; i < files.size(); ++i)
+            if (auto difference = difference_from(files[i], hashes.at("files").at(i).get<std::vector<std::string>>(),
+                                                  hashes.at("block_bytes").get<std::int64_t>()))
+                return difference;
+    } catch (const Json::exception&) {
+        return "its hashes cannot be read";
+    }
+    return {};
 }
 
 // What tells apart the indexes of a metric that lie in one folder.
@@ -60,10 +98,18 @@ struct Analysis {
         return json;
     }
 
+    // The one that is there belongs to these samples, and is as it was written.
     bool is_made(const std::string& metric) const {
-        return fs::exists(engine::difficulty_value_file(folder, name(metric))) &&
-               fs::exists(engine::difficulty_order_file(folder, name(metric))) && fs::exists(file(metric)) &&
-               Json::parse(read_file(file(metric)), nullptr, false) == fingerprint(metric);
+        for (const fs::path& part : index_files(folder, name(metric)))
+            if (!fs::exists(part)) return false;
+        if (!fs::exists(file(metric))) return false;
+        Json found = Json::parse(read_file(file(metric)), nullptr, false);
+        const Json hashes = take_hashes(found);
+        if (found != fingerprint(metric)) return false;
+        const auto damage = damage_of(folder, name(metric), hashes);
+        if (damage && options.progress)
+            options.progress(fmt::format("the index {} is damaged and is made anew: {}", name(metric), *damage), 0);
+        return !damage;
     }
 
     std::vector<std::string> missing(std::span<const std::string> metrics) const {
@@ -85,7 +131,9 @@ struct Analysis {
             fs::remove(file(metric), absent);  // it would tell of files that are replaced now
             engine::reduce_parts(source.samples, engine::built_in_metric(metric), part_samples, options, folder,
                                  name(metric));
-            write_file_atomically(file(metric), fingerprint(metric).dump(2) + "\n");
+            Json json = fingerprint(metric);
+            json[kHashes] = hashes_of(folder, name(metric));
+            write_file_atomically(file(metric), json.dump(2) + "\n");
         }
         std::error_code ignored;  // parts that are left take space, and do no harm
         fs::remove_all(options.parts, ignored);
@@ -156,10 +204,14 @@ engine::DifficultyIndex load_difficulty(const CorpusSamples& samples, const std:
 engine::DifficultyIndex open_difficulty(const CorpusSamples& samples, const fs::path& file) {
     const Analysis analysis(samples, {});
     if (file.extension() != ".json") return engine::difficulty_of_column(file, analysis.source.samples);
-    const Json found = Json::parse(read_file(file), nullptr, false);
+    Json found = Json::parse(read_file(file), nullptr, false);
+    const Json hashes = take_hashes(found);
     require_belongs(file, found, analysis.samples);
     const std::string metric = found.value("metric", "");
     if (engine::is_built_in_metric(metric)) require_belongs(file, found, analysis.fingerprint(metric));
+    if (const auto damage = damage_of(file.parent_path(), file.stem().string(), hashes))
+        throw Error(ErrorKind::config, fmt::format("the index {} is damaged: {}", file.string(), *damage),
+                    "analyse the corpus again with deft analyze");
     return engine::read_difficulty_index(file.parent_path(), file.stem().string());
 }
 

@@ -2,9 +2,9 @@
 // The difficulty of a data set's training samples under a metric, analysed once and kept beside the corpus:
 //
 //   DATASET_FOLDER/difficulty/
-//     METRIC-SEQLEN.{json,value.npy,order.npy}    an index and its fingerprint, which tells what it belongs to; of
-//     BERT's
-//                                                 samples METRIC-SEQLEN-<8 digits of a hash of how they are cut>
+//     METRIC-SEQLEN.{json,value.npy,order.npy}    an index, its fingerprint, which tells what it belongs to, and the
+//                                                 hashes that its files are held to; of BERT's samples
+//                                                 METRIC-SEQLEN-<8 digits of a hash of how they are cut>
 //     parts-<16 digits>/                          what an analysis has finished, see engine's analyzer.h; its name is a
 //                                                 hash of the same fingerprint without the metric
 

@@ -153,6 +153,22 @@ TEST_CASE("beyond its planned end a cluster goes on where it stopped, over three
     }
 }
 
+TEST_CASE("beyond its planned end a phase mixes its draws anew each round") {
+    const SampleCurriculum curriculum = by_percentile(random_index(300, 1), 10);
+    const std::int64_t steps = 40, batch = 6;
+    const auto phases = admit_one(curriculum, steps).phases;
+    const Sampler sampler = sampler_of(4, batch, curriculum, steps);
+    const std::int64_t first = phases.back().first_step * batch, draws = steps * batch - first;
+    const auto cluster = [&](std::int64_t draw) {
+        std::size_t c = 0;
+        while (sampler.at(draw).rank >= phases[c].admitted) ++c;
+        return c;
+    };
+    std::int64_t same = 0;
+    for (std::int64_t i = 0; i < draws; ++i) same += cluster(first + i) == cluster(first + draws + i);
+    CHECK(same < draws * 3 / 4);  // each cluster has the same share of both; all where the mix is the same
+}
+
 TEST_CASE("clusters of equal size have orders of their own") {
     std::vector<std::int64_t> values(200, 0);
     std::fill(values.begin() + 100, values.end(), 1);

@@ -194,14 +194,16 @@ TEST_CASE("a keyed permutation is one, and another for every key") {
         CHECK(seen.size() == n);
     }
     const Permutation a(1000, 5, RandomPurpose::sample_order, 0), b(1000, 5, RandomPurpose::sample_order, 1),
-        c(1000, 6, RandomPurpose::sample_order, 0);
-    int same_epoch = 0, same_seed = 0;
+        c(1000, 6, RandomPurpose::sample_order, 0), d(1000, 5, RandomPurpose::sample_order, std::uint64_t{1} << 32);
+    int same_epoch = 0, same_seed = 0, same_high_word = 0;
     for (std::uint64_t i = 0; i < 1000; ++i) {
         same_epoch += a(i) == b(i);
         same_seed += a(i) == c(i);
+        same_high_word += a(i) == d(i);
     }
     CHECK(same_epoch < 12);  // one in a thousand by chance
     CHECK(same_seed < 12);
+    CHECK(same_high_word < 12);
 }
 
 TEST_CASE("the order of a permutation is spread evenly") {

@@ -86,6 +86,39 @@ TEST_CASE("difficulty: an index is made once, and anew where its fingerprint is 
     for (const auto& entry : fs::directory_iterator(dataset.folder / "difficulty")) CHECK_FALSE(entry.is_directory());
 }
 
+TEST_CASE("difficulty: an index that was altered is made anew, and says so") {
+    const TemporaryFolder folder;
+    const Dataset dataset = dataset_of(folder);
+    std::string said;
+    const auto load = [&] {
+        said.clear();
+        return load_difficulty(samples_of(dataset, 8), "voc", [&](const std::string& what, double) { said += what + "\n"; });
+    };
+    const std::vector<std::int64_t> order = all(load().order);
+    for (const char* name : {"voc-8.value.npy", "voc-8.order.npy"}) {
+        INFO(name);
+        const fs::path file = dataset.folder / "difficulty" / name;
+        const std::string whole = read_text(file);
+        std::string altered = whole;
+        altered.back() = static_cast<char>(altered.back() ^ 1);
+        write_text(file, altered);
+        CHECK_THAT(refusal([&] { open_difficulty(samples_of(dataset, 8), dataset.folder / "difficulty" / "voc-8.json"); }),
+                   ContainsSubstring("is damaged") && ContainsSubstring(name));
+        CHECK(all(load().order) == order);
+        CHECK_THAT(said, ContainsSubstring("voc-8 is damaged and is made anew") && ContainsSubstring(name));
+        CHECK(read_text(file) == whole);
+        load();
+        CHECK(said.empty());
+    }
+    // An older deft stored no hashes.
+    const fs::path json = dataset.folder / "difficulty" / "voc-8.json";
+    Json old = Json::parse(read_text(json));
+    REQUIRE(old.erase("block_sha256") == 1);
+    write_text(json, old.dump());
+    CHECK(all(load().order) == order);
+    CHECK(said.empty());
+}
+
 TEST_CASE("difficulty: an index that a user names is refused where it is of other samples, saying what differs") {
     const TemporaryFolder folder, other_folder;
     const Dataset dataset = dataset_of(folder), other = dataset_of(other_folder, "tulip");
