@@ -141,6 +141,7 @@ void write_started(const Run& run) {
     started.config_hash = config_hash(run.config);
     started.resume_step = run.resumed.step;
     started.note = run.resumed.note;
+    started.resume_seconds = run.resumed.train_seconds;
     run.journal.write(started);
 }
 
