@@ -92,6 +92,13 @@ int write_all(int descriptor, std::string_view bytes) {
     return 0;
 }
 
+// A rename lasts only once its folder is on the disk. Some file systems cannot sync a folder.
+void sync_folder_of(const fs::path& file) {
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory.number() >= 0) ::fsync(directory.number());
+}
+
 }  // namespace
 
 void write_file_atomically(const fs::path& file, std::string_view bytes) {
@@ -109,11 +116,18 @@ void write_file_atomically(const fs::path& file, std::string_view bytes) {
     if (descriptor.close() != 0) fail(errno);
     if (::rename(name.c_str(), file.c_str()) != 0) fail(errno);
     temporary.kept = true;
+    sync_folder_of(file);
+}
 
-    // The rename itself lasts only once the folder is on the disk. Some file systems cannot sync a folder.
-    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-    const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (directory.number() >= 0) ::fsync(directory.number());
+void rename_durably(const fs::path& from, const fs::path& to) {
+    const auto fail = [&](int error) {
+        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", to.string(), reason(error)), fix_for(error));
+    };
+    Descriptor descriptor(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+    if (descriptor.number() < 0) fail(errno);
+    if (::fsync(descriptor.number()) != 0) fail(errno);
+    if (::rename(from.c_str(), to.c_str()) != 0) fail(errno);
+    sync_folder_of(to);
 }
 
 std::string read_file(const fs::path& file) {

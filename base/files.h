@@ -12,6 +12,10 @@ namespace deft {
 // Errors: io (full disk, no right to write); `file` is then what it was before.
 void write_file_atomically(const std::filesystem::path& file, std::string_view bytes);
 
+// Brings what is in `from` to the disk, then gives the file its name: after a power cut `to` is the old file or whole.
+// Errors: io; `to` is then what it was before.
+void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
+
 // Errors: io.
 std::string read_file(const std::filesystem::path& file);
 

@@ -32,7 +32,7 @@ class Fields {
  public:
     Fields(const Json& line, const char* type) : line_(line), type_(type) {
         if (!line.is_object()) throw Error(ErrorKind::io, "a journal line is no JSON object");
-        if (std::string found; get_type(found) != type)
+        if (const std::string found = type_of(line); found != type)
             throw Error(ErrorKind::io, fmt::format("a journal line of type '{}' where '{}' is read", found, type));
     }
 
@@ -48,6 +48,11 @@ class Fields {
                                value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()};
         if (!value.is_number_integer() || too_large) fail(name, "is no 64-bit integer");
         out = value.get<std::int64_t>();
+    }
+
+    void read_count(const char* name, std::int64_t& out) const {
+        read(name, out);
+        if (out < 0) fail(name, "is negative");
     }
 
     void read(const char* name, double& out) const {
@@ -80,12 +85,6 @@ class Fields {
     }
 
  private:
-    const std::string& get_type(std::string& out) const {
-        const auto found = line_.find("type");
-        if (found != line_.end() && found->is_string()) out = found->get<std::string>();
-        return out;
-    }
-
     const Json& field(const char* name) const {
         const auto found = line_.find(name);
         if (found == line_.end()) fail(name, "is missing");
@@ -141,7 +140,8 @@ Json to_json(const Started& record) {
             {"parameters", record.parameters},
             {"config_hash", record.config_hash},
             {"resume_step", record.resume_step},
-            {"note", record.note}};
+            {"note", record.note},
+            {"resume_seconds", real(record.resume_seconds)}};
 }
 
 Json to_json(const TrainPoint& record) {
@@ -211,6 +211,12 @@ Json to_json(const Ended& record) {
             {"cpu_seconds", real(record.cpu_seconds)}};
 }
 
+std::string type_of(const Json& line) {
+    if (!line.is_object()) return {};
+    const auto found = line.find("type");
+    return found != line.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 void from_json(const Json& line, Started& record) {
     const Fields fields(line, "started");
     fields.read("time_ms", record.time_ms);
@@ -225,6 +231,7 @@ void from_json(const Json& line, Started& record) {
     // Absent from journals before there were checkpoints.
     if (line.contains("resume_step")) fields.read("resume_step", record.resume_step);
     if (line.contains("note")) fields.read("note", record.note);
+    if (line.contains("resume_seconds")) fields.read("resume_seconds", record.resume_seconds);
 }
 
 void from_json(const Json& line, TrainPoint& record) {
@@ -265,7 +272,7 @@ void from_json(const Json& line, Evaluation& record) {
     fields.read("unit", record.unit);
     fields.read_one_of("better", {"lower", "higher", "none"}, record.better);
     fields.read("value", record.value);
-    fields.read("n", record.n);
+    fields.read_count("n", record.n);
     fields.read("standard_error", record.standard_error);
     fields.read("chance", record.chance);
 }

@@ -24,6 +24,7 @@ struct Started {
     std::string config_hash;
     std::int64_t resume_step = 0;  // of the checkpoint that it went on from; 0: from the start
     std::string note;              // what a reader of the log must know, as a damaged checkpoint that was passed over
+    double resume_seconds = 0;     // of training before that checkpoint
 };
 
 // One optimizer step. The four counts are totals up to and including this step.
@@ -110,6 +111,9 @@ Json to_json(const Evaluation& record);
 Json to_json(const Artifact& record);
 Json to_json(const Lease& record);
 Json to_json(const Ended& record);
+
+// "train" of {"type": "train", ...}; empty where there is none.
+std::string type_of(const Json& line);
 
 // Errors: io, for a line of another type or with a field missing.
 void from_json(const Json& line, Started& record);

@@ -72,9 +72,9 @@ Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const 
             resumed.train_seconds = about.at("train_seconds").get<double>();
             resumed.checkpoint = {checkpoint, manifest.at("sha256").at(kModelFile), model_bytes(checkpoint)};
             return resumed;
-        } catch (const Json::exception& error) {
-            resumed.note += fmt::format("{}passed over {}: {}", resumed.note.empty() ? "" : "; ", checkpoint.string(),
-                                        error.what());
+        } catch (const Json::exception&) {
+            resumed.note += fmt::format("{}passed over {}: it does not say of which trial it is, or after how long",
+                                        resumed.note.empty() ? "" : "; ", checkpoint.string());
         } catch (const Error& error) {
             resumed.note += fmt::format("{}passed over: {}", resumed.note.empty() ? "" : "; ", first_line(error.what()));
         }

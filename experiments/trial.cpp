@@ -152,6 +152,7 @@ void write_started(const Run& run) {
     started.note = run.dataset.note;
     if (!started.note.empty() && !run.resumed.note.empty()) started.note += "; ";
     started.note += run.resumed.note;
+    started.resume_seconds = run.resumed.train_seconds;
     run.journal.write(started);
 }
 

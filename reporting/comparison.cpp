@@ -2,16 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "reporting/axes.h"
 #include "reporting/field.h"
+#include "reporting/key_fields.h"
 #include "reporting/measured.h"
 #include "reporting/notes.h"
 #include "reporting/published_columns.h"
 #include "reporting/resources.h"
 #include "reporting/score_columns.h"
+#include "reporting/sweep_text.h"
 #include "reporting/variants.h"
 
 namespace deft::reporting {
@@ -23,29 +24,6 @@ using results_db::SweepResults;
 Cell seeds_cell(const Variant& variant) {
     const std::size_t all = variant.trials.size();
     return variant.ok.size() == all ? fmt::format("{}", all) : fmt::format("{} of {}", variant.ok.size(), all);
-}
-
-Cell axes_cell(const Variant& variant) {
-    return variant.axes.others.empty() ? "-" : variant.axes.others_text();
-}
-
-bool any_budget(const std::vector<Variant>& variants) {
-    return std::any_of(variants.begin(), variants.end(), [](const Variant& row) { return row.axes.has_budget; });
-}
-
-bool any_other_axis(const std::vector<Variant>& variants) {
-    return std::any_of(variants.begin(), variants.end(), [](const Variant& row) { return !row.axes.others.empty(); });
-}
-
-std::vector<Field> key_fields(const std::vector<Variant>& variants) {
-    std::vector<Field> fields;
-    fields.emplace_back(Column{"case", Align::left}, [](const Variant& variant) { return Cell(variant.case_key); });
-    if (any_budget(variants))
-        fields.emplace_back(Column{"budget"}, [](const Variant& variant) {
-            return Cell(variant.axes.budget_text(), variant.axes.budget_fraction);
-        });
-    if (any_other_axis(variants)) fields.emplace_back(Column{"axes", Align::left}, axes_cell);
-    return fields;
 }
 
 void append(std::vector<Field>& to, std::vector<Field> fields) {
@@ -99,7 +77,7 @@ Table comparison_table(const SweepResults& sweep, const SweepAbout& about) {
     const Fields fields = fields_of(sweep, variants, base_case, published ? &*published : nullptr);
 
     Table table;
-    table.caption = "Sweep " + sweep.name + (about.title.empty() ? "" : ": " + about.title);
+    table.caption = "Sweep " + sweep_text(sweep) + (about.title.empty() ? "" : ": " + about.title);
     table.key_columns = fields.keys;
     for (const Field& field : fields.all) table.columns.push_back(field.column);
     for (const Variant& variant : variants) table.rows.push_back(row_of(variant, fields));

@@ -11,7 +11,7 @@
 
 namespace deft::reporting {
 
-// What the sweep's file says and the database does not; empty where unknown.
+// What a report says of a sweep beside its trials; empty where unknown.
 struct SweepAbout {
     std::string baseline;  // the case that ratios refer to, at full budget; the first one where empty
     std::string scale;     // empty: the file as written

@@ -35,6 +35,14 @@ bool any_cell(const Table& table, std::size_t column, const Has& has) {
                        [&](const std::vector<Cell>& row) { return column < row.size() && has(row[column]); });
 }
 
+// Which way is better is for readers of tables; a program wants the same name in every file.
+std::string plain_title(const Column& column) {
+    std::string title = column.title;
+    for (const std::string_view arrow : {" ↑", " ↓"})
+        for (std::size_t at = title.find(arrow); at != std::string::npos; at = title.find(arrow)) title.erase(at, arrow.size());
+    return column.raw_unit.empty() ? title : fmt::format("{} ({})", title, column.raw_unit);
+}
+
 // A number's spread has a column of its own right of it.
 std::vector<bool> columns_with_spread(const Table& table) {
     std::vector<bool> with_spread;
@@ -66,7 +74,7 @@ std::string render_csv(const Table& table) {
     const bool flags = any_flag(table);
     std::vector<std::string> fields;
     for (std::size_t column = 0; column < table.columns.size(); ++column) {
-        const std::string title = harmless(table.columns[column].title);
+        const std::string title = harmless(plain_title(table.columns[column]));
         fields.push_back(quoted(title));
         if (with_spread[column]) fields.push_back(quoted(title + " standard deviation"));
     }

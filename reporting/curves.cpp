@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "reporting/case_styles.h"
 #include "reporting/decimate.h"
 #include "reporting/numbers.h"
 
@@ -83,9 +84,7 @@ double consumed_at(const TrialCurve& curve, std::int64_t step, const Abscissa& a
 
 Series series_of(const Variant& variant, const std::vector<const TrialCurve*>& curves, const Abscissa& abscissa) {
     Series series;
-    series.name = variant.case_key;
-    if (variant.axes.has_budget) series.name += " " + variant.axes.budget_text();
-    if (!variant.axes.others.empty()) series.name += " " + variant.axes.others_text();
+    series.name = series_name(variant);
     series.seeds = curves.size();
     std::map<std::int64_t, Gathered> losses, validation;
     for (const TrialCurve* curve : curves) {
@@ -99,29 +98,17 @@ Series series_of(const Variant& variant, const std::vector<const TrialCurve*>& c
     return series;
 }
 
-// Colour and marker tell the case, the dash what else tells rows apart.
-struct Styles {
-    std::map<std::string, std::size_t> of_case;
-    std::map<std::string, std::size_t> of_axes;
-
-    void give(const Variant& variant, Series& series) {
-        const std::string axes = fmt::format("{}|{}", variant.axes.budget_fraction, variant.axes.others_text());
-        series.style = of_case.try_emplace(variant.case_key, of_case.size()).first->second;
-        series.dash = of_axes.try_emplace(axes, of_axes.size()).first->second;
-    }
-};
-
 }  // namespace
 
 std::vector<Figure> curve_figures(const std::vector<Variant>& variants, const Curves& curves) {
     std::vector<Figure> figures;
+    const CaseStyles styles(variants);
     for (const Abscissa& abscissa : kAbscissas) {
         Figure figure;
         figure.id = std::string("loss-") + abscissa.id;
         figure.title = fmt::format("Training loss by {}", abscissa.name);
         figure.x_title = abscissa.name;
         figure.y_title = "Training loss (nats a token)";
-        Styles styles;
         for (const Variant& variant : variants) {
             const std::vector<const TrialCurve*> own = curves_of(variant, curves);
             if (own.empty()) continue;

@@ -25,8 +25,16 @@ std::string classes(const Column& column, const Cell* cell) {
     return names.empty() ? "" : fmt::format(" class=\"{}\"", names);
 }
 
+// The aside below the rest: side by side in ten columns they would be wider than a screen.
+std::string text_html(const Cell& cell) {
+    const std::string text = marked_text(cell), behind = " " + cell.aside;
+    const std::size_t at = cell.aside.empty() ? std::string::npos : text.rfind(behind);
+    if (at == std::string::npos) return html_escaped(text);
+    return html_escaped(text.substr(0, at)) + "<br><small>" + html_escaped(text.substr(at + 1)) + "</small>";
+}
+
 std::string cell_html(const Column& column, const Cell& cell, bool names_row) {
-    std::string text = html_escaped(marked_text(cell));
+    std::string text = text_html(cell);
     if (!cell.trace.empty() && cell.text != "-")
         text = fmt::format("<a href=\"#trace-{}\">{}</a>", html_id(cell.trace), text);
     const std::string hint = cell.flag.empty() ? "" : fmt::format(" title=\"{}\"", html_escaped(cell.flag));

@@ -16,6 +16,8 @@ namespace {
 // Characters of the footnote size that stand side by side in a column of the article class, and those that a column's
 // margins take.
 constexpr int kWidth = 80, kGap = 2;
+// Rows of the footnote size that a page holds beside a caption and a head of three lines.
+constexpr std::size_t kPageRows = 45;
 
 std::string escaped_ascii(char c) {
     switch (c) {
@@ -114,36 +116,62 @@ std::string row_text(const std::vector<std::string>& cells) {
     return fmt::format("{} \\\\\n", fmt::join(cells, " & "));
 }
 
-std::string block_text(const Table& table, const std::vector<std::size_t>& block) {
-    std::string aligns;
+// "lrr", and the titles between their rules.
+struct Head {
+    std::string aligns, text;
+};
+Head head_of(const Table& table, const Block& block) {
+    Head head;
     std::vector<std::string> cells;
     for (const std::size_t column : block) {
-        aligns += table.columns[column].align == Align::right ? 'r' : 'l';
+        head.aligns += table.columns[column].align == Align::right ? 'r' : 'l';
         cells.push_back(stacked(table.columns[column]));
     }
-    std::string out = fmt::format("\\begin{{tabular}}{{{}}}\n\\toprule\n", aligns) + row_text(cells) + "\\midrule\n";
+    head.text = "\\toprule\n" + row_text(cells) + "\\midrule\n";
+    return head;
+}
+
+std::string rows_text(const Table& table, const Block& block) {
+    std::string out;
     for (const std::vector<Cell>& row : table.rows) {
-        cells.clear();
+        std::vector<std::string> cells;
         for (const std::size_t column : block)
             cells.push_back(column < row.size() ? escaped(marked_text(row[column])) : "");
         out += row_text(cells);
     }
-    return out + "\\bottomrule\n\\end{tabular}\n";
+    return out;
+}
+
+// On one page.
+std::string float_text(const Table& table, const Block& block, const std::string& caption) {
+    const Head head = head_of(table, block);
+    std::string out = "\\begin{table}\n\\centering\n\\footnotesize\n\\setlength{\\tabcolsep}{3pt}\n";
+    if (!caption.empty()) out += fmt::format("\\caption{{{}}}\n", caption);
+    out += fmt::format("\\begin{{tabular}}{{{}}}\n", head.aligns) + head.text + rows_text(table, block);
+    return out + "\\bottomrule\n\\end{tabular}\n\\end{table}\n";
+}
+
+// Over as many pages as its rows take, each with the head.
+std::string long_text(const Table& table, const Block& block, const std::string& caption) {
+    const Head head = head_of(table, block);
+    std::string out = "{\\footnotesize\n\\setlength{\\tabcolsep}{3pt}\n";
+    out += fmt::format("\\begin{{longtable}}{{{}}}\n", head.aligns);
+    if (!caption.empty()) out += fmt::format("\\caption{{{}}}\\\\\n", caption);
+    out += head.text + "\\endfirsthead\n" + head.text + "\\endhead\n\\bottomrule\n\\endfoot\n";
+    return out + rows_text(table, block) + "\\end{longtable}\n}\n";
 }
 
 }  // namespace
 
-// A float each: one of all blocks would be taller than a page.
+// One of all blocks would be taller than a page.
 std::string render_latex(const Table& table) {
-    std::string out = "% needs \\usepackage{booktabs}\n";
+    const bool is_long = table.rows.size() > kPageRows;
+    std::string out = is_long ? "% needs \\usepackage{booktabs,longtable}\n" : "% needs \\usepackage{booktabs}\n";
     if (table.columns.empty()) return out;
-    bool first = true;
+    std::string caption = escaped(table.caption);
     for (const Block& block : fitting_blocks(table, widths_of(table), kGap, kWidth)) {
-        out += "\\begin{table}\n\\centering\n\\footnotesize\n\\setlength{\\tabcolsep}{3pt}\n";
-        if (!table.caption.empty())
-            out += fmt::format("\\caption{{{}{}}}\n", escaped(table.caption), first ? "" : " (continued)");
-        out += block_text(table, block) + "\\end{table}\n";
-        first = false;
+        out += is_long ? long_text(table, block, caption) : float_text(table, block, caption);
+        if (!table.caption.empty()) caption = escaped(table.caption) + " (continued)";
     }
     if (table.notes.empty()) return out;
     out += "{\\footnotesize\\raggedright\n";

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 
 #include "reporting/blocks.h"
@@ -11,18 +12,57 @@ namespace deft::reporting {
 
 namespace {
 
+bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80;
+}
+
+// Names hold underscores, which mark nothing within a word.
+bool within_a_word(const std::string& line, std::size_t at) {
+    return at > 0 && at + 1 < line.size() && is_word(line[at - 1]) && is_word(line[at + 1]);
+}
+
+// "](", "][" and "]:" make the text before them a link, an image or a name of one; other brackets stay readable.
+bool ends_link_text(const std::string& line, std::size_t at) {
+    return line[at] == ']' && at + 1 < line.size() && std::string_view("([:").find(line[at + 1]) != std::string_view::npos;
+}
+
+// Addresses become links without any mark around them; an empty comment parts what would make one.
+bool begins_address(const std::string& line, std::size_t at) {
+    const std::string_view rest = std::string_view(line).substr(at);
+    return rest.starts_with("://") || (rest.starts_with(".") && at >= 3 && at + 1 < line.size() && is_word(line[at + 1]) &&
+                                       (line.compare(at - 3, 3, "www") == 0 || line.compare(at - 3, 3, "WWW") == 0));
+}
+
+// Text alone: no image, link, mention, reference to an issue, HTML or emphasis.
+std::string escaped_line(const std::string& line) {
+    constexpr std::string_view kApart = "<!-- -->";
+    std::string out;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+        const char c = line[at];
+        const bool before_word = at + 1 < line.size() && is_word(line[at + 1]);
+        if (c == '<') {
+            out += "&lt;";
+        } else if (c == '&') {
+            out += "&amp;";
+        } else if ((c == '@' || c == '#') && before_word) {
+            (out += c) += kApart;
+        } else if (begins_address(line, at)) {
+            (out += kApart) += c;
+        } else if (std::string_view("|\\*`~#").find(c) != std::string_view::npos || ends_link_text(line, at) ||
+                   (c == '_' && !within_a_word(line, at))) {
+            (out += '\\') += c;
+        } else {
+            out += c;
+        }
+    }
+    return out;
+}
+
 std::string escaped(const std::string& text, const char* newline) {
     std::string out;
     for (const std::string_view line : lines_of(text)) {
         if (line.data() != text.data()) out += newline;
-        for (const char c : printable(line)) {
-            if (c == '<')
-                out += "&lt;";
-            else if (c == '|' || c == '\\')
-                (out += '\\') += c;
-            else
-                out += c;
-        }
+        out += escaped_line(printable(line));
     }
     return out;
 }

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 
+#include "base/counted.h"
 #include "base/json.h"
 #include "reporting/numbers.h"
 
@@ -18,13 +20,25 @@ using results_db::ScoreRow;
 using results_db::TrialRow;
 
 constexpr double kMostOfEntropy = 0.9;
+constexpr std::size_t kMostNotes = 6, kMostNames = 6;
 
-std::optional<std::int64_t> full_length(const std::string& config_json) {
-    const Json config = Json::parse(config_json, nullptr, false);
+std::optional<std::int64_t> full_length(const Json& config) {
     if (!config.is_object() || !config.contains("model") || !config["model"].is_object()) return std::nullopt;
     const Json& model = config["model"];
     if (!model.contains("seqlen") || !model["seqlen"].is_number_integer()) return std::nullopt;
     return model["seqlen"].get<std::int64_t>();
+}
+
+// Whether the routed layers keep one number of tokens from first to last: such a schedule has no end to reach.
+bool keeps_a_constant_number(const Json& config) {
+    if (!config.is_object()) return false;
+    for (const char* key : {"random_ltd", "token_bypass"}) {
+        const auto routing = config.find(key);
+        if (routing == config.end() || !routing->is_object()) continue;
+        const Json pacing = routing->value("pacing", Json()), least = routing->value("min", Json());
+        if (pacing == Json("constant") || (least.is_number() && least == routing->value("max", Json()))) return true;
+    }
+    return false;
 }
 
 std::optional<double> validation(const TrialRow& trial, const char* metric) {
@@ -33,9 +47,9 @@ std::optional<double> validation(const TrialRow& trial, const char* metric) {
     return std::nullopt;
 }
 
-std::string schedule_failure(const journal::TrainPoint& last, std::int64_t full) {
+std::string schedule_failure(const journal::TrainPoint& last, std::int64_t full, bool kept_grows) {
     if (last.seqlen < full) return fmt::format("the length schedule ended at {} of {}", last.seqlen, full);
-    if (last.kept_tokens < last.seqlen)
+    if (kept_grows && last.kept_tokens < last.seqlen)
         return fmt::format("the kept-token schedule ended at {} of {}", last.kept_tokens, last.seqlen);
     return {};
 }
@@ -57,6 +71,34 @@ bool any_finished(const std::vector<Variant>& variants) {
     return std::any_of(variants.begin(), variants.end(), [](const Variant& row) { return !row.ok.empty(); });
 }
 
+// Rows of one reason share a note, and a few notes stand for many: each cell carries its own reason.
+std::vector<std::string> failure_notes(const std::vector<Variant>& variants) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> rows_of;  // by reason, in the order of the rows
+    for (const Variant& variant : variants) {
+        const std::string why = not_measured(variant);
+        if (why.empty()) continue;
+        auto found = std::find_if(rows_of.begin(), rows_of.end(), [&](const auto& entry) { return entry.first == why; });
+        if (found == rows_of.end()) found = rows_of.insert(found, {why, {}});
+        found->second.push_back(variant.name);
+    }
+    std::vector<std::string> notes;
+    std::size_t left = 0;
+    for (const auto& [why, rows] : rows_of) {
+        if (notes.size() == kMostNotes) {
+            left += rows.size();
+            continue;
+        }
+        const std::size_t named = std::min(rows.size(), kMostNames);
+        std::string names = fmt::format("{}", fmt::join(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+        if (named < rows.size()) names += fmt::format(" and {} more rows", rows.size() - named);
+        notes.push_back(fmt::format("† Not measured: {}: {}.", names, why));
+    }
+    if (left > 0)
+        notes.push_back(fmt::format("† Not measured: {} more; why stands with each as `flag` in CSV and JSON, and under "
+                                    "Provenance in HTML.", counted(left, "row")));
+    return notes;
+}
+
 }  // namespace
 
 bool is_unigram_entropy(const ScoreRow& row) {
@@ -65,9 +107,10 @@ bool is_unigram_entropy(const ScoreRow& row) {
 
 MeasuredRule measured_rule(const TrialRow& trial) {
     MeasuredRule rule;
-    const std::optional<std::int64_t> full = full_length(trial.config_json);
+    const Json config = Json::parse(trial.config_json, nullptr, false);
+    const std::optional<std::int64_t> full = full_length(config);
     rule.length_known = full && trial.last_point;
-    if (rule.length_known) rule.failure = schedule_failure(*trial.last_point, *full);
+    if (rule.length_known) rule.failure = schedule_failure(*trial.last_point, *full, !keeps_a_constant_number(config));
     const std::optional<double> entropy = validation(trial, "unigram_entropy");
     rule.entropy_known = entropy.has_value();
     if (entropy && rule.failure.empty()) rule.failure = entropy_failure(validation(trial, "loss"), *entropy);
@@ -88,10 +131,7 @@ std::string not_measured(const Variant& variant) {
 
 std::vector<std::string> measured_notes(const std::vector<Variant>& variants) {
     if (!any_finished(variants)) return {};
-    std::vector<std::string> notes;
-    for (const Variant& variant : variants)
-        if (const std::string why = not_measured(variant); !why.empty())
-            notes.push_back(fmt::format("† Not measured: {}: {}.", variant.name, why));
+    std::vector<std::string> notes = failure_notes(variants);
     const bool length = holds_for_all(variants, &MeasuredRule::length_known);
     const bool entropy = holds_for_all(variants, &MeasuredRule::entropy_known);
     std::string text = notes.empty() ? "Measured: " : "Other rows: ";

@@ -12,6 +12,7 @@
 #include "base/short_hash.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
+#include "reporting/price_text.h"
 #include "reporting/scale.h"
 #include "results_db/trial_name.h"
 
@@ -43,10 +44,13 @@ std::string dataset(const TrialRow& trial) {
                        trial.dataset_sha256.empty() ? "unknown" : short_hash(trial.dataset_sha256));
 }
 
-std::string price(const TrialRow& trial) {
-    if (!trial.usd) return kNoPrice;
-    return fmt::format("${:g} an hour of {}, price of {}, {}", trial.usd_per_hour, trial.price_sku,
-                       date(trial.price_valid_from_ms), trial.price_source);
+// Of the attempts that count; a trial that went on elsewhere may have several.
+std::set<std::string> prices_of(const TrialRow& trial) {
+    std::set<std::string> prices;
+    for (const results_db::AttemptRow& attempt : trial.attempt_rows)
+        if (attempt.counts && attempt.price) prices.insert(price_text(*attempt.price));
+    if (!trial.usd) prices.insert(kNoPrice);
+    return prices;
 }
 
 std::string seeds_note(const std::vector<Variant>& variants) {
@@ -133,7 +137,7 @@ struct Provenance {
         hosts.insert(host(trial));
         machines.insert(trial.host.hostname + '|' + host(trial));
         datasets.insert(dataset(trial));
-        prices.insert(price(trial));
+        prices.merge(prices_of(trial));
     }
 
     std::vector<std::string> notes() const {

@@ -122,6 +122,12 @@ std::string date(std::int64_t ms_since_epoch) {
                        static_cast<unsigned>(ymd.day()));
 }
 
+std::string date_and_time(std::int64_t ms_since_epoch) {
+    constexpr std::int64_t kDay = 24 * 3600;
+    const std::int64_t seconds = ms_since_epoch / 1000, of_day = (seconds % kDay + kDay) % kDay;
+    return fmt::format("{} {:02}:{:02}:{:02} UTC", date(ms_since_epoch), of_day / 3600, of_day / 60 % 60, of_day % 60);
+}
+
 double mean(std::span<const double> values) {
     if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
     double sum = 0;

@@ -28,6 +28,8 @@ std::string score(double value);
 std::string mean_and_spread(const std::vector<double>& values);
 // "2024-05-01", in UTC.
 std::string date(std::int64_t ms_since_epoch);
+// "2024-05-01 13:05:59 UTC".
+std::string date_and_time(std::int64_t ms_since_epoch);
 
 double mean(std::span<const double> values);
 // Of a sample: divided by n - 1. NaN below two values.

@@ -2,19 +2,19 @@
 
 namespace deft::reporting {
 
-// Line colours: Okabe and Ito, without yellow, lightened where a dark ground asks for it.
+// Line colours: Okabe and Ito, without yellow and with a brown, lightened where a dark ground asks for it.
 const char* const kPageStyle = R"css(
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--muted:#57606a;--line:#d4d9df;--soft:#f4f6f8;--link:#0b57a4;
 --pub:#eef4fb;--warn:#8a4600;--good:#00664b;--c0:#1b1f24;--c1:#0072b2;--c2:#d55e00;--c3:#009e73;
---c4:#b0528a;--c5:#b57b00;--c6:#2f89bd}
+--c4:#b0528a;--c5:#b57b00;--c6:#2f89bd;--c7:#7b5a3c}
 @media (prefers-color-scheme:dark){:root{--bg:#14171b;--fg:#e6e9ed;--muted:#a3acb7;--line:#39414a;--soft:#1d2227;
 --link:#7ab8f5;--pub:#1a2a3a;--warn:#f0b26b;--good:#5fd9b4;
 --c0:#e6e9ed;--c1:#56b4e9;--c2:#ff8a45;--c3:#2fc69a;--c4:#e39cc4;
---c5:#e69f00;--c6:#8fd0f5}}
+--c5:#e69f00;--c6:#8fd0f5;--c7:#c4a484}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,
 "DejaVu Sans",sans-serif}
-main{max-width:1180px;margin:0 auto;padding:28px 20px 60px}
+main{max-width:1240px;margin:0 auto;padding:28px 20px 60px}
 h1{font-size:1.6rem;line-height:1.25;margin:0 0 6px}
 h2{font-size:1.15rem;margin:40px 0 10px;padding-top:14px;border-top:1px solid var(--line)}
 h3{font-size:1rem;margin:26px 0 6px}
@@ -32,6 +32,7 @@ tbody th:first-child,thead th:first-child{position:sticky;left:0;background:var(
 th,td{padding:5px 8px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
 thead th{vertical-align:bottom;line-height:1.3;font-weight:600;border-bottom:2px solid var(--muted)}
 thead small{font-weight:400;color:var(--muted);font-size:.82em}
+td small{color:var(--muted);font-size:.9em}td{line-height:1.3}
 tbody th{font-weight:600}
 .l{text-align:left}
 .pub{background:var(--pub);font-style:italic}
@@ -54,7 +55,7 @@ svg circle,svg rect,svg g path:not([class]){fill:currentColor}
 .cross{stroke:currentColor;stroke-width:2;fill:none}
 .mark circle,.mark rect,.mark path:not([class]){fill:var(--bg);stroke:currentColor;stroke-width:2}
 .s0{color:var(--c0)}.s1{color:var(--c1)}.s2{color:var(--c2)}.s3{color:var(--c3)}.s4{color:var(--c4)}
-.s5{color:var(--c5)}.s6{color:var(--c6)}
+.s5{color:var(--c5)}.s6{color:var(--c6)}.s7{color:var(--c7)}
 figcaption{color:var(--muted);font-size:.88rem;max-width:100ch}
 details{border:1px solid var(--line);border-radius:4px;margin:8px 0;padding:0 12px}
 summary{cursor:pointer;padding:7px 0;font-weight:600}
@@ -78,7 +79,7 @@ svg text.faster,strong.faster{fill:var(--good);color:var(--good);font-weight:600
 @media (max-width:560px){main{padding:18px 12px 40px}h1{font-size:1.3rem}th,td{padding:5px 8px}}
 @media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--muted:#444;--line:#bbb;--soft:#f4f4f4;--link:#000;
 --pub:#f0f0f0;--warn:#6b3600;--good:#004d38;
---c0:#000;--c1:#0072b2;--c2:#d55e00;--c3:#009e73;--c4:#b0528a;--c5:#b57b00;--c6:#2f89bd}
+--c0:#000;--c1:#0072b2;--c2:#d55e00;--c3:#009e73;--c4:#b0528a;--c5:#b57b00;--c6:#2f89bd;--c7:#7b5a3c}
 @page{margin:14mm}main{max-width:none;padding:0}.scroll{overflow:visible}table{font-size:7.5pt}th,td{padding:2px 4px;
 white-space:normal}figure,tr,details{break-inside:avoid}h2,h3{break-after:avoid}.chart svg{min-width:0}}
 )css";

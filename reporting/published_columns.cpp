@@ -166,12 +166,16 @@ std::vector<Field> published_time_fields(const PublishedContext& context) {
         Cell out = published_cell(number);
         if (number == nullptr) return out;
         out.text += table_column.unit;
-        if (base != nullptr && base->value > 0) out.text += " " + ratio(number->value / base->value);
+        if (base != nullptr && base->value > 0) {
+            out.aside = ratio(number->value / base->value);
+            out.text += " " + out.aside;
+        }
         return out;
     };
     Column head;
     head.title = title_of(*column, "(published)", column->detail);
     head.published = true;
+    head.raw_unit = column->unit;
     return {Field(std::move(head), cell)};
 }
 

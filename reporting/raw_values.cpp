@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "reporting/sweep_text.h"
 #include "results_db/trial_name.h"
 
 namespace deft::reporting {
@@ -74,7 +75,7 @@ OrderedJson trial_json(const TrialRow& trial) {
 
 Table raw_values_table(const SweepResults& sweep) {
     Table table;
-    table.caption = "Every trial, as stored";
+    table.caption = "Every trial, as stored" + overrides_suffix(sweep);
     table.columns = {{"trial", Align::left}, {"state", Align::left}, {"steps"}, {"input\ntokens"},
                      {"unique\ntokens"},     {"layer-avg\ntokens"},  {"FLOPs"}, {"train\nseconds"}};
     const std::size_t counts = table.columns.size();  // and the scores behind them

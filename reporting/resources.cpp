@@ -55,11 +55,14 @@ Cell resource_cell(const Variant& variant, const Variant& reference, const Resou
     if (values.size() > 1) cell.spread = standard_deviation(values);
     if (!resource.with_ratio) return cell;
     const std::optional<double> base = mean_of(reference, resource);
-    if (base && *base > 0) cell.text += " " + ratio(*cell.value / *base);
+    if (base && *base > 0) {
+        cell.aside = ratio(*cell.value / *base);
+        cell.text += " " + cell.aside;
+    }
     return cell;
 }
 
-constexpr Resource kTrainTime = {"train\ntime", wall_seconds, short_seconds, true};
+constexpr Resource kTrainTime = {"train\ntime", wall_seconds, short_seconds, true, "s"};
 
 }  // namespace
 
@@ -73,7 +76,7 @@ const std::vector<Resource>& resources() {
         {"FLOPs", of_point<&TrainPoint::flops>, si, true},
         kTrainTime,
         {"tokens\nper s", token_rate, si, false},
-        {"cost", cost, dollars, true},
+        {"cost", cost, dollars, true, "USD"},
     };
     return all;
 }
@@ -89,7 +92,10 @@ std::optional<double> mean_of(const Variant& variant, const Resource& resource) 
 }
 
 Field resource_field(const Resource& resource, const std::vector<Variant>& variants, const std::string& base_case) {
-    return Field({resource.title}, [&resource, &variants, base_case](const Variant& variant) {
+    Column column;
+    column.title = resource.title;
+    column.raw_unit = resource.raw_unit;
+    return Field(std::move(column), [&resource, &variants, base_case](const Variant& variant) {
         return resource_cell(variant, reference_of(variants, base_case, variant), resource);
     });
 }

@@ -14,6 +14,7 @@ struct Resource {
     std::optional<double> (*value)(const results_db::TrialRow&);
     std::string (*print)(double);
     bool with_ratio;  // also as a multiple of the baseline's
+    const char* raw_unit = "";
 };
 
 const std::vector<Resource>& resources();

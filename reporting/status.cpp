@@ -6,10 +6,14 @@
 #include <cmath>
 #include <map>
 
+#include "base/counted.h"
 #include "base/first_line.h"
 #include "base/json.h"
 #include "reporting/numbers.h"
+#include "reporting/price_text.h"
+#include "reporting/sweep_text.h"
 #include "reporting/text.h"
+#include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
 
 namespace deft::reporting {
@@ -100,6 +104,53 @@ void add_scores(Lines& lines, const results_db::TrialRow& trial) {
     }
 }
 
+std::string cost_text(const results_db::TrialRow& trial) {
+    if (trial.usd) return dollars(*trial.usd);
+    return trial.device_seconds > 0 ? "no price: set [price] in the sweep file and run it again" : "";
+}
+
+std::string shape_text(const results_db::Shape& shape) {
+    if (shape.device == "cpu") return counted(shape.devices, "thread");
+    const std::string devices = counted(shape.devices, "GPU");
+    return shape.trials_per_device == 1 ? devices : fmt::format("1/{} of {}", shape.trials_per_device, devices);
+}
+
+std::string attempt_text(const results_db::AttemptRow& attempt) {
+    std::string text = attempt.state;
+    if (!attempt.fail_class.empty()) text += ", " + attempt.fail_class;
+    if (attempt.started_ms > 0) text += ", " + date_and_time(attempt.started_ms);
+    if (attempt.ended_ms > 0) text += " to " + date_and_time(attempt.ended_ms);
+    if (attempt.resume_step > 0) text += fmt::format(", from step {}", attempt.resume_step);
+    text += ", on " + shape_text(attempt.shape);
+    if (attempt.own_seconds) text += ", trained " + seconds(*attempt.own_seconds);
+    if (attempt.device_seconds) text += ", device time " + seconds(*attempt.device_seconds);
+    if (attempt.usd) text += fmt::format(", {} at {}", dollars(*attempt.usd), price_text(*attempt.price));
+    return text + (attempt.counts ? "" : ", not counted: nothing of it is in the result");
+}
+
+// What the cost is the sum of.
+void add_attempts(Lines& lines, const results_db::TrialRow& trial) {
+    if (trial.attempt_rows.empty()) return;
+    lines.section("Attempts");
+    for (const results_db::AttemptRow& attempt : trial.attempt_rows)
+        lines.add(fmt::format("attempt {}", attempt.number), attempt_text(attempt));
+}
+
+// "libc glibc 2.36, oneDNN 2.6.3".
+std::string libraries_text(const results_db::TrialRow& trial) {
+    for (const results_db::AttemptRow& attempt : trial.attempt_rows) {
+        if (attempt.uid != trial.attempt_uid) continue;
+        const Json libraries = Json::parse(attempt.libraries_json, nullptr, false);
+        std::string text;
+        if (libraries.is_object())
+            for (const auto& [name, version] : libraries.items())
+                text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name,
+                                    version.is_string() ? version.get<std::string>() : version.dump());
+        return text;
+    }
+    return {};
+}
+
 void add_provenance(Lines& lines, const results_db::TrialRow& trial) {
     lines.section("Provenance");
     const results_db::Code& code = trial.code;
@@ -109,6 +160,7 @@ void add_provenance(Lines& lines, const results_db::TrialRow& trial) {
     lines.add("compiler", code.compiler);
     lines.add("flags", code.cxx_flags);
     lines.add("build type", code.build_type);
+    lines.add("libraries", libraries_text(trial));
     const results_db::Host& host = trial.host;
     lines.add("host", host.hostname);
     lines.add("cpu", fmt::format("{}, {} cores, {} threads", host.cpu_model, host.cores, host.threads));
@@ -118,11 +170,24 @@ void add_provenance(Lines& lines, const results_db::TrialRow& trial) {
     lines.add("dataset hash", trial.dataset_sha256);
 }
 
+// Those of the same name that --set, --scale or an edited file tell apart.
+std::string other_runs(const results_db::SweepHead& sweep, const std::vector<results_db::SweepHead>& all) {
+    std::string text;
+    for (const results_db::SweepHead& other : all) {
+        if (other.name != sweep.name || other.spec_sha256 == sweep.spec_sha256) continue;
+        const std::string changed = results_db::overrides_text(other);
+        text += fmt::format("{}{} ({}{}, {})", text.empty() ? "" : "; ", results_db::full_name(other),
+                            other.scale.empty() ? "as written" : "scale " + other.scale,
+                            changed.empty() ? "" : ", " + changed, date(other.created_ms));
+    }
+    return text.empty() ? "" : fmt::format("this is {}; also run: {}", results_db::full_name(sweep), text);
+}
+
 }  // namespace
 
-Table status_table(const results_db::SweepResults& sweep) {
+Table status_table(const results_db::SweepResults& sweep, const std::vector<results_db::SweepHead>& all) {
     Table table;
-    table.caption = "Sweep " + sweep.name;
+    table.caption = "Sweep " + sweep_text(sweep);
     table.key_columns = 2;
     table.columns = {{"hash", Align::left}, {"trial", Align::left}, {"state", Align::left}, {"attempts"}, {"step"},
                      {"last\nloss"},        {"layer-avg\ntokens"},  {"error", Align::left}};
@@ -143,6 +208,7 @@ Table status_table(const results_db::SweepResults& sweep) {
     std::string counts = fmt::format("{} trials", sweep.trials.size());
     for (const auto& [state, count] : states) counts += fmt::format(", {} {}", count, state);
     table.notes.push_back(counts);
+    if (const std::string others = other_runs(sweep, all); !others.empty()) table.notes.push_back(others);
     return table;
 }
 
@@ -156,6 +222,8 @@ std::string render_trial(const results_db::TrialRow& trial) {
     lines.add("state", trial.state);
     lines.add("attempts", fmt::format("{}", trial.attempts));
     lines.add("run folder", trial.workdir);
+    if (trial.started_ms > 0) lines.add("started", date_and_time(trial.started_ms));
+    if (trial.ended_ms > 0) lines.add("ended", date_and_time(trial.ended_ms));
     add_counts(lines, trial);
     add_scores(lines, trial);
     lines.section("Cost");
@@ -163,10 +231,8 @@ std::string render_trial(const results_db::TrialRow& trial) {
     lines.add("evaluation", seconds(trial.eval_seconds));
     lines.add("device time", seconds(trial.device_seconds));
     lines.add("peak memory", trial.peak_rss_bytes > 0 ? si(static_cast<double>(trial.peak_rss_bytes), "B") : "");
-    lines.add("cost", trial.usd ? dollars(*trial.usd) : "no price");
-    if (trial.usd)
-        lines.add("price", fmt::format("${:g} an hour of {}, from {}, {}", trial.usd_per_hour, trial.price_sku,
-                                       date(trial.price_valid_from_ms), trial.price_source));
+    lines.add("cost", cost_text(trial));
+    add_attempts(lines, trial);
     add_provenance(lines, trial);
     if (const std::string error = error_text(trial); !error.empty()) {
         lines.section("Error");

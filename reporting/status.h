@@ -2,14 +2,16 @@
 // How far a sweep is, and everything about one trial.
 
 #include <string>
+#include <vector>
 
 #include "reporting/table.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
 
-// One row a trial: hash, name, state, attempts, step, loss, layer-averaged tokens, first line of the error.
-Table status_table(const results_db::SweepResults& sweep);
+// One row a trial: hash, name, state, attempts, step, loss, layer-averaged tokens, first line of the error. A note names
+// those of `all` that have the sweep's name too.
+Table status_table(const results_db::SweepResults& sweep, const std::vector<results_db::SweepHead>& all = {});
 
 // Configuration, provenance, counts, scores, cost and error of one trial, as lines of text.
 std::string render_trial(const results_db::TrialRow& trial);

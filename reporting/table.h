@@ -16,11 +16,13 @@ struct Column {
     Align align = Align::right;
     bool begins_block = false;  // where one line does not hold all columns
     bool published = false;     // holds what a paper printed, not what was measured here
+    std::string raw_unit = {};  // of the values where their texts carry a unit of their own, as in "33.1s"
 };
 
 // What stands in one place of a table; most cells are text alone.
 struct Cell {
     std::string text;              // as people read it
+    std::string aside;             // the end of the text that may stand below the rest where room is scarce: "1.00x"
     std::optional<double> value;   // the number that the text rounds
     std::optional<double> spread;  // standard deviation over seeds
     std::string published;         // the paper's own digits, where the value is a paper's
@@ -49,9 +51,11 @@ struct Table {
 std::string render_terminal(const Table&, int width);
 // A GitHub table, padded so that its source can be read as well.
 std::string render_markdown(const Table&);
-// RFC 4180 with raw numbers instead of printed ones; no cell of it is a formula to a spreadsheet.
+// RFC 4180 with raw numbers instead of printed ones, their units in the titles, and plain words there: no arrows. No cell of
+// it is a formula to a spreadsheet.
 std::string render_csv(const Table&);
-// A table environment for the booktabs package; several where a page is too narrow for all columns. Notes follow.
+// A table environment for the booktabs package, or a longtable where a page is too short; several where it is too narrow
+// for all columns. Notes follow.
 std::string render_latex(const Table&);
 // {"schema": "deft-report/1", "caption", "columns", "rows", "notes"}; NaN and infinity as strings.
 std::string render_json(const Table&);

@@ -4,7 +4,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "results_db/line_reader.h"
@@ -41,6 +43,11 @@ struct BadLine {
     std::string why;
 };
 
+// The line is whole, and nothing behind it is this trial's.
+struct AnotherTrial {
+    std::string why;
+};
+
 // The statements of one ingestion, prepared once.
 class Rows {
  public:
@@ -58,10 +65,12 @@ class Rows {
           forget_points_(connection, "DELETE FROM train_point WHERE attempt_id = ?1 AND step >= ?2"),
           forget_scores_(connection, "DELETE FROM evaluation WHERE attempt_id = ?1 AND step >= ?2"),
           add_metric_(connection, "INSERT INTO metric (name, unit, better) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"),
-          series_(connection,
-                  "INSERT INTO metric_point (attempt_id, metric_id, step, value, kind) SELECT ?1, id, ?2, ?3, ?4"
-                  " FROM metric WHERE name = ?5 AND unit = ?6 AND better = ?7"
-                  " ON CONFLICT (attempt_id, metric_id, step) DO UPDATE SET value = excluded.value, kind = excluded.kind"),
+          sampling_(connection,
+                    "INSERT INTO sampling_point (attempt_id, step, pool, drawn, repeated, cut_tokens, padded_tokens)"
+                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (attempt_id, step) DO UPDATE SET"
+                    " pool = excluded.pool, drawn = excluded.drawn, repeated = excluded.repeated,"
+                    " cut_tokens = excluded.cut_tokens, padded_tokens = excluded.padded_tokens"),
+          forget_sampling_(connection, "DELETE FROM sampling_point WHERE attempt_id = ?1 AND step >= ?2"),
           score_(
               connection,
               "INSERT INTO evaluation (attempt_id, step, code_id, task, task_version, split, shots, metric_id, value,"
@@ -77,6 +86,7 @@ class Rows {
         if (point.step <= last_step_) {
             forget_points_.bind(attempt_, point.step).run();
             forget_scores_.bind(attempt_, point.step).run();
+            forget_sampling_.bind(attempt_, point.step).run();
         }
         last_step_ = point.step;
         const std::int64_t nonfinite = kind_of(point.flops) | kind_of(point.loss) << 2 | kind_of(point.lr) << 4 |
@@ -87,20 +97,23 @@ class Rows {
         point_.run();
     }
 
-    // A series of its own for each number.
+    // Of the epochs the newest stand for all: they only grow.
     void add(const journal::Sampling& sampling) {
-        add_series(sampling.step, "sampling pool", "samples", static_cast<double>(sampling.pool));
-        add_series(sampling.step, "samples drawn", "samples", static_cast<double>(sampling.samples_drawn));
-        add_series(sampling.step, "samples repeated", "samples", static_cast<double>(sampling.samples_repeated));
-        add_series(sampling.step, "tokens cut", "tokens", static_cast<double>(sampling.tokens_cut));
-        add_series(sampling.step, "tokens padded", "tokens", static_cast<double>(sampling.tokens_padded));
-        for (std::size_t i = 0; i < sampling.epochs.size(); ++i)
-            add_series(sampling.step, fmt::format("epochs, part {} of {} by difficulty", i + 1, sampling.epochs.size()),
-                       "epochs", sampling.epochs[i]);
+        sampling_.bind(attempt_, sampling.step, sampling.pool, sampling.samples_drawn, sampling.samples_repeated,
+                       sampling.tokens_cut, sampling.tokens_padded);
+        sampling_.run();
+        epochs_ = sampling.epochs;
+    }
+
+    // What one row holds of many lines.
+    void finish() {
+        if (epochs_)
+            Statement(connection_, "UPDATE attempt SET epochs_json = ?2 WHERE id = ?1")
+                .bind(attempt_, Json(*epochs_).dump())
+                .run();
     }
 
     void add(const journal::Evaluation& score) {
-        if (score.n < 0) throw BadLine{"field 'n' of a journal line of type 'evaluation' is negative"};
         add_metric_.bind(score.metric, score.unit, score.better).run();
         score_.bind(attempt_, score.step, code_, score.task, score.task_version, score.split, score.shots, score.value,
                     kind_of(score.value), score.n, score.standard_error, score.chance, score.metric, score.unit,
@@ -124,8 +137,8 @@ class Rows {
 
     void add(const journal::Started& started) {
         if (!started.config_hash.empty() && started.config_hash != config_hash_)
-            throw BadLine{fmt::format("the journal is of configuration {}, the attempt of {}", started.config_hash,
-                                      config_hash_)};
+            throw AnotherTrial{fmt::format("the journal is of configuration {}, the attempt of {}",
+                                           started.config_hash, config_hash_)};
         std::optional<std::int64_t> dataset;
         if (!started.dataset_name.empty() || !started.dataset_sha256.empty()) {
             Statement(connection_,
@@ -147,12 +160,6 @@ class Rows {
             .run();
     }
 
-    void add(const journal::Lease& lease) {
-        Statement(connection_, "UPDATE attempt SET heartbeat_ms = ?2, lease_until_ms = ?3 WHERE id = ?1")
-            .bind(attempt_, lease.time_ms, lease.until_ms)
-            .run();
-    }
-
     void add(const journal::Ended& ended) {
         Statement(connection_,
                   "UPDATE attempt SET train_seconds = ?2, eval_seconds = ?3, threads = ?4, cpu_seconds = ?5,"
@@ -163,16 +170,12 @@ class Rows {
     }
 
  private:
-    void add_series(std::int64_t step, const std::string& name, const char* unit, double value) {
-        add_metric_.bind(name, unit, "none").run();
-        series_.bind(attempt_, step, value, kind_of(value), name, unit, "none").run();
-    }
-
     Connection& connection_;
     std::int64_t attempt_, code_;
     std::string workdir_, config_hash_;
     std::int64_t last_step_;
-    Statement point_, forget_points_, forget_scores_, add_metric_, series_, score_;
+    std::optional<std::vector<double>> epochs_;
+    Statement point_, forget_points_, forget_scores_, add_metric_, sampling_, forget_sampling_, score_;
 };
 
 template <class Record>
@@ -186,11 +189,10 @@ Record read_as(const Json& line) {
     }
 }
 
-void take_line(const std::string_view text, Rows& rows, IngestResult& result, std::optional<journal::Lease>& lease) {
+void take_line(const std::string_view text, Rows& rows, IngestResult& result) {
     const Json line = Json::parse(text, nullptr, false);
     if (line.is_discarded()) throw BadLine{"it is no JSON"};
-    std::string type;
-    if (line.is_object() && line.contains("type") && line["type"].is_string()) type = line["type"].get<std::string>();
+    const std::string type = journal::type_of(line);
     if (type == "train") {
         result.last_point = read_as<journal::TrainPoint>(line);
         rows.add(*result.last_point);
@@ -201,7 +203,7 @@ void take_line(const std::string_view text, Rows& rows, IngestResult& result, st
     } else if (type == "artifact") {
         rows.add(read_as<journal::Artifact>(line));
     } else if (type == "lease") {
-        lease = read_as<journal::Lease>(line);
+        result.lease = read_as<journal::Lease>(line);
     } else if (type == "started") {
         result.started = read_as<journal::Started>(line);
         result.ended.reset();  // an earlier end was not the last word
@@ -214,10 +216,40 @@ void take_line(const std::string_view text, Rows& rows, IngestResult& result, st
     }
 }
 
-[[noreturn]] void fail_line(const std::filesystem::path& journal, std::int64_t number, const std::string& why) {
-    throw JournalError(ErrorKind::io, Place{journal.string(), static_cast<int>(number), 0}, "a damaged line: " + why,
-                       "move the run folder away and run the same command again: the trial is repeated",
-                       "the rows already stored");
+// What was passed over.
+struct Damage {
+    std::int64_t lines = 0, first = 0;
+    std::string why;
+
+    void add(std::int64_t number, const std::string& reason) {
+        if (++lines == 1) {
+            first = number;
+            why = reason;
+        }
+    }
+};
+
+[[noreturn]] void fail(const std::filesystem::path& journal, std::int64_t number, const std::string& what,
+                       const char* unchanged) {
+    throw JournalError(ErrorKind::io, Place{journal.string(), static_cast<int>(number), 0}, what,
+                       "run the same command again: the trial is repeated from its last checkpoint", unchanged);
+}
+
+// All whole lines there are. Errors: JournalError, for another trial's.
+Damage take_lines(LineReader& lines, Rows& rows, const std::filesystem::path& journal, std::int64_t lines_before,
+                  IngestResult& result) {
+    Damage damage;
+    for (std::string_view line; lines.next(line);) {
+        const std::int64_t number = lines_before + ++result.lines;
+        try {
+            take_line(line, rows, result);
+        } catch (const BadLine& bad) {
+            damage.add(number, bad.why);
+        } catch (const AnotherTrial& other) {
+            fail(journal, number, other.why, "the rows already stored");
+        }
+    }
+    return damage;
 }
 
 }  // namespace
@@ -230,22 +262,19 @@ IngestResult ingest_journal(Connection& connection, std::int64_t attempt_id, con
     const AttemptPosition position = position_of(connection, attempt_id);
     LineReader lines(journal, position.bytes);
     Rows rows(connection, attempt_id, position);
-    std::optional<journal::Lease> lease;
-    for (std::string_view line; lines.next(line);) {
-        ++result.lines;
-        const std::int64_t number = position.lines + result.lines;
-        try {
-            take_line(line, rows, result, lease);
-        } catch (const BadLine& bad) {
-            fail_line(journal, number, bad.why);
-        }
-    }
+    const Damage damage = take_lines(lines, rows, journal, position.lines, result);
     if (result.lines == 0) return result;
-    if (lease) rows.add(*lease);
+    rows.finish();
     Statement(connection, "UPDATE attempt SET spool_bytes = ?2, spool_lines = ?3 WHERE id = ?1")
         .bind(attempt_id, lines.offset(), position.lines + result.lines)
         .run();
     transaction.commit();
+    if (damage.lines > 0)
+        fail(journal, damage.first,
+             fmt::format("a damaged line: {}; {} passed over, {} taken in", damage.why,
+                         counted(damage.lines, "damaged line"),
+                         counted(result.lines - damage.lines, "line")),
+             "the lines that are whole, which are stored");
     return result;
 }
 

@@ -6,11 +6,14 @@
 
 #include "base/error.h"
 #include "base/short_hash.h"
+#include "results_db/attempt_rows.h"
+#include "results_db/host_key.h"
 #include "results_db/nonfinite.h"
 #include "results_db/open.h"
 #include "results_db/point_row.h"
 #include "results_db/report_queries.h"
 #include "results_db/store.h"
+#include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
 
 namespace deft::results_db {
@@ -21,17 +24,14 @@ const std::string kPointQuery = std::string("SELECT ") + kPointColumns + " FROM 
 
 // The attempt that stands for an experiment: the newest that ended ok, or the newest of all.
 constexpr const char* kTrialColumns =
-    "SELECT ?2, ?3, ?4, e.seed, e.config_hash, e.variant_hash, e.label, e.config_json,"            // 0..7
-    " ifnull(a.state, 'pending'), (SELECT count(*) FROM attempt b WHERE b.experiment_id = e.id),"  // 8..9
-    " a.fail_class, a.error, a.workdir, a.started_ms, a.ended_ms, a.train_seconds,"                // 10..15
-    " k.device_seconds, k.usd, k.sku, k.price_source, k.price_valid_from_ms, k.usd_per_hour,"      // 16..21
-    " c.git_sha, c.git_branch, c.dirty, c.diff_sha256, c.binary_sha256, c.compiler, c.cxx_flags, c.build_type,"  // ..29
-    " h.hostname, h.arch, h.cpu_model, h.cores, h.threads, h.mem_bytes, h.kernel, h.os, h.extra_json,"  // 30..38
-    " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes, a.eval_seconds, a.id, a.uid"     // 39..46
+    "SELECT ?2, ?3, ?4, e.seed, e.config_hash, e.variant_hash, e.label, e.config_json,"  // 0..7
+    " ifnull(a.state, 'pending'), a.fail_class, a.error, a.workdir, a.started_ms, a.ended_ms, a.train_seconds,"  // ..14
+    " c.git_sha, c.git_branch, c.dirty, c.diff_sha256, c.binary_sha256, c.compiler, c.cxx_flags, c.build_type,"  // ..22
+    " h.hostname, h.arch, h.cpu_model, h.cores, h.threads, h.mem_bytes, h.kernel, h.os, h.extra_json,"  // 23..31
+    " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes, a.eval_seconds, a.id, a.uid, a.machine_json"  // ..40
     " FROM experiment e"
     " LEFT JOIN attempt a ON a.id = (SELECT b.id FROM attempt b WHERE b.experiment_id = e.id"
     "  ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1)"
-    " LEFT JOIN cost k ON k.attempt_id = a.id"
     " LEFT JOIN code c ON c.id = a.code_id LEFT JOIN host h ON h.id = a.host_id"
     " LEFT JOIN dataset d ON d.id = a.dataset_id"
     " WHERE e.id = ?1";
@@ -87,32 +87,29 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
     trial.label = row.text(6);
     trial.config_json = row.text(7);
     trial.state = row.text(8);
-    trial.attempts = row.integer(9);
-    trial.fail_class = row.text(10);
-    trial.error = row.text(11);
-    trial.workdir = row.text(12);
-    trial.started_ms = row.integer(13);
-    trial.ended_ms = row.integer(14);
-    trial.train_seconds = row.real(15);
-    trial.device_seconds = row.real(16);
-    trial.usd = row.maybe_real(17);
-    trial.price_sku = row.text(18);
-    trial.price_source = row.text(19);
-    trial.price_valid_from_ms = row.integer(20);
-    trial.usd_per_hour = row.real(21);
-    trial.code = {row.text(22), row.text(23), row.integer(24) != 0, row.text(25), {},
-                  row.text(26), row.text(27), row.text(28),         row.text(29)};
-    trial.host = {row.text(30),    row.text(31),    row.text(32),
-                  row.integer(33), row.integer(34), row.integer(35),
-                  row.text(36),    row.text(37),    row.is_null(38) ? "{}" : row.text(38)};
-    trial.dataset_name = row.text(39);
-    trial.dataset_sha256 = row.text(40);
-    trial.total_steps = row.integer(41);
-    trial.parameters = row.integer(42);
-    trial.peak_rss_bytes = row.integer(43);
-    trial.eval_seconds = row.real(44);
-    trial.attempt_uid = row.text(46);
-    if (const auto attempt = row.maybe_integer(45)) {
+    trial.fail_class = row.text(9);
+    trial.error = row.text(10);
+    trial.workdir = row.text(11);
+    trial.started_ms = row.integer(12);
+    trial.ended_ms = row.integer(13);
+    trial.train_seconds = row.real(14);
+    trial.code = {row.text(15), row.text(16), row.integer(17) != 0, row.text(18), {},
+                  row.text(19), row.text(20), row.text(21),         row.text(22)};
+    trial.host = {row.text(23),    row.text(24),    row.text(25),
+                  row.integer(26), row.integer(27), row.integer(28),
+                  row.text(29),    row.text(30),    row.is_null(31) ? "{}" : row.text(31)};
+    lay_machine_over(trial.host, row.text(40));
+    trial.dataset_name = row.text(32);
+    trial.dataset_sha256 = row.text(33);
+    trial.total_steps = row.integer(34);
+    trial.parameters = row.integer(35);
+    trial.peak_rss_bytes = row.integer(36);
+    trial.eval_seconds = row.real(37);
+    trial.attempt_uid = row.text(39);
+    trial.attempt_rows = read_attempts(connection, place.experiment_id);
+    trial.attempts = static_cast<std::int64_t>(trial.attempt_rows.size());
+    add_up_cost(trial);
+    if (const auto attempt = row.maybe_integer(38)) {
         Statement last(connection, (kPointQuery + "ORDER BY step DESC LIMIT 1").c_str());
         if (last.bind(place.experiment_id).step()) trial.last_point = point_of(last);
         trial.scores = scores_of(connection, *attempt);
@@ -180,34 +177,23 @@ Reader::Reader(const std::filesystem::path& file) : impl_(std::make_unique<Impl>
 
 Reader::~Reader() = default;
 
+std::vector<SweepHead> Reader::sweeps() const {
+    return read_sweeps(*impl_->connection);
+}
+
 std::vector<std::string> Reader::sweep_names() const {
-    Statement query(*impl_->connection, "SELECT name FROM sweep GROUP BY name ORDER BY max(use_order) DESC");
     std::vector<std::string> names;
-    while (query.step()) names.push_back(query.text(0));
+    for (const SweepHead& head : sweeps())
+        if (std::find(names.begin(), names.end(), head.name) == names.end()) names.push_back(head.name);
     return names;
 }
 
-SweepResults Reader::sweep(const std::string& name) const {
+SweepResults Reader::sweep(const std::string& selector) const {
     Connection& connection = *impl_->connection;
     const Transaction snapshot(connection, Transaction::Kind::read);
-    SweepResults results;
-    std::int64_t id = 0;
-    {
-        Statement query(connection,
-                        "SELECT id, name, spec_sha256, created_ms FROM sweep WHERE name = ?1"
-                        " ORDER BY use_order DESC LIMIT 1");
-        if (!query.bind(name).step()) {
-            std::string known;
-            for (const std::string& other : sweep_names()) known += (known.empty() ? "" : ", ") + other;
-            throw Error(ErrorKind::missing, fmt::format("{} has no sweep '{}'", connection.file(), name),
-                        known.empty() ? "run a sweep first: deft run SPEC" : "choose one of: " + known);
-        }
-        id = query.integer(0);
-        results.name = query.text(1);
-        results.spec_sha256 = query.text(2);
-        results.created_ms = query.integer(3);
-    }
-    for (const Membership& member : members_of(connection, id)) results.trials.push_back(trial_of(connection, member));
+    SweepResults results{find_sweep(read_sweeps(connection), selector, connection.file()), {}};
+    for (const Membership& member : members_of(connection, results.id))
+        results.trials.push_back(trial_of(connection, member));
     return results;
 }
 
@@ -240,13 +226,13 @@ std::vector<journal::TrainPoint> Reader::curve(const std::string& config_hash) c
     return points;
 }
 
-std::map<std::string, TrialCurve> Reader::curves(const std::string& sweep) const {
+std::map<std::string, TrialCurve> Reader::curves(const SweepHead& sweep) const {
     const Transaction snapshot(*impl_->connection, Transaction::Kind::read);
-    return curves_of_sweep(*impl_->connection, sweep);
+    return curves_of_sweep(*impl_->connection, sweep.id);
 }
 
-std::vector<Checkpoint> Reader::checkpoints(const std::string& sweep) const {
-    return checkpoints_of_sweep(*impl_->connection, sweep);
+std::vector<Checkpoint> Reader::checkpoints(const SweepHead& sweep) const {
+    return checkpoints_of_sweep(*impl_->connection, sweep.id);
 }
 
 std::vector<BenchRow> Reader::benches() const {

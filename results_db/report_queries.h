@@ -6,8 +6,8 @@
 
 namespace deft::results_db {
 
-// Of the newest spec of that name; empty where there is none.
-std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, const std::string& sweep);
-std::vector<Checkpoint> checkpoints_of_sweep(Connection& connection, const std::string& sweep);
+// Empty where there is no such sweep.
+std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::int64_t sweep_id);
+std::vector<Checkpoint> checkpoints_of_sweep(Connection& connection, std::int64_t sweep_id);
 
 }  // namespace deft::results_db

@@ -5,10 +5,13 @@
 
 namespace deft::results_db {
 
+class Connection;
+
 struct Migration {
     int version;
     const char* name;
     const char* sql;
+    void (*finish)(Connection&) = nullptr;  // what SQL cannot do, behind it in the same transaction
 };
 
 inline constexpr int kApplicationId = 0x64656674;  // "deft", at offset 68 of the file, for file(1)
@@ -19,5 +22,9 @@ extern const char* const kSchemaV1;
 extern const char* const kSchemaV2;
 extern const char* const kSchemaV3;
 extern const char* const kSchemaV4;
+extern const char* const kSchemaV5;
+
+// Takes in the notes on sweeps that stood beside the database, and keys hosts by what decides speed.
+void finish_v5(Connection& connection);
 
 }  // namespace deft::results_db

@@ -1,6 +1,6 @@
 #pragma once
 // The results database as its one writer sees it, and what readers get out of it. Rows are plain values; no SQL leaves
-// this folder. Schema: results_db/schema_v1.cpp.
+// this folder. Schema: results_db/schema_v1.cpp and the steps behind it.
 
 #include <cstdint>
 #include <filesystem>
@@ -39,6 +39,7 @@ struct Code {
     std::string build_type;
 };
 
+// One row stands for all machines of one speed: results_db/host_key.h says which.
 struct Host {
     std::string hostname;
     std::string arch;
@@ -55,7 +56,13 @@ struct Sweep {
     std::string name;
     std::string spec_sha256;  // of the resolved spec
     std::string spec_toml;    // the text of the file as it was
-    std::string overrides_json = "[]";
+    std::string overrides_json = "[]";  // [{"path", "value"}], as --set gave them
+    std::string title = {};
+    std::string scale = {};     // empty: the file as written
+    std::string baseline = {};  // the case that others are compared with
+    std::string command = {};   // that trains what is left
+    std::string points = {};    // file and options of `deft run`, without --only and --root
+    std::string paper = {};     // the published table to stand beside it; empty: none
 };
 
 // One point: configuration with its seed. Immutable.
@@ -74,12 +81,20 @@ struct Member {
     std::string axes_json = "{}";  // {"train.budget_fraction": 0.5}
 };
 
-// A dated price of one device.
+// What one device cost an hour on a day.
 struct Price {
     std::string sku;
-    std::int64_t valid_from_ms = 0;
+    std::int64_t date_ms = 0;
     double usd_per_hour = 0;
     std::string source;
+    bool operator==(const Price&) const = default;
+};
+
+// What of a machine an attempt holds while it runs.
+struct Shape {
+    std::string device = "cpu";  // cpu | cuda
+    std::int64_t devices = 1;    // threads of a CPU, or GPUs
+    std::int64_t trials_per_device = 1;
 };
 
 struct NewAttempt {
@@ -89,7 +104,10 @@ struct NewAttempt {
     std::string slots_json = "{}";
     std::string argv_json = "[]";
     std::string workdir;  // the run folder, relative to the root
-    std::int64_t lease_until_ms = 0;
+    Shape shape = {};
+    std::optional<Price> price = {};
+    std::string libraries_json = "{}";  // {"oneDNN": "2.6.3"}: as loaded
+    std::string machine_json = "{}";    // of results_db/host_key.h
 };
 
 struct ProcessIdentity {  // tells a process from a later one with the same pid
@@ -107,7 +125,8 @@ struct Outcome {
     std::string error;
     std::int64_t peak_rss_bytes = 0;
     double cpu_seconds = 0;
-    std::int64_t ended_ms = 0;  // 0: now
+    std::optional<double> own_seconds = {};  // of training that the attempt ran itself, not those before its checkpoint
+    std::int64_t ended_ms = 0;               // 0: now
 };
 
 struct LiveAttempt {
@@ -123,6 +142,7 @@ struct IngestResult {
     std::optional<journal::TrainPoint> last_point;
     std::optional<journal::Started> started;
     std::optional<journal::Ended> ended;
+    std::optional<journal::Lease> lease;
     std::int64_t lines = 0;
 };
 
@@ -143,7 +163,8 @@ class Writer {
     std::int64_t add_sweep(const Sweep&);
     std::int64_t add_experiment(const Experiment&);
     void add_member(std::int64_t sweep_id, std::int64_t experiment_id, const Member&);
-    void add_price(const Price&);
+    // Gives the price to those attempts of the sweep's experiments that began when it stated none.
+    void price_unpriced(std::int64_t sweep_id, const Price&);
 
     // True when an attempt of it ended ok.
     bool is_done(std::int64_t experiment_id) const;
@@ -154,14 +175,12 @@ class Writer {
                                const NewAttempt&);
     void set_running(std::int64_t attempt_id, const ProcessIdentity&, std::int64_t started_ms);
     // Reads whole new lines of the journal and stores their rows and the new byte offset in one transaction.
-    // A torn last line is left for later; a damaged line before the last, or a journal shorter than what was read of it
-    // before, is a JournalError naming file and line, and nothing of this call is stored.
+    // A torn last line is left for later. Damaged lines are passed over: the others are stored, and then a JournalError
+    // names the first one and says how many there were. A journal of another trial, or one shorter than what was read of
+    // it before, is a JournalError too, and nothing of this call is stored.
     IngestResult ingest(std::int64_t attempt_id, const std::filesystem::path& journal);
     // On the disk when it returns: what has ended is never done again, even after a power cut.
     void end_attempt(std::int64_t attempt_id, const Outcome&);
-    // Cost of an ended attempt at the newest price of `sku` valid at its start; usd stays NULL without a price.
-    void set_cost(std::int64_t attempt_id, const std::string& sku, std::int64_t devices, double device_seconds,
-                  double model_flops);
 
     // Attempts still marked leased or running: what a killed driver left.
     std::vector<LiveAttempt> live_attempts() const;
@@ -174,9 +193,6 @@ class Writer {
     // How many rows it had. Errors: missing, with the live names.
     std::int64_t retire_baseline(const std::string& name);
     void add_verdicts(const std::vector<VerdictRow>& rows);
-
-    void add_event(const std::string& actor, const std::string& kind, const std::string& ref,
-                   const std::string& payload_json);
 
  private:
     struct Impl;
@@ -195,6 +211,19 @@ struct ScoreRow {
     double standard_error = 0;  // NaN: unknown
 };
 
+// One attempt at a trial: when, on what, and what it used.
+struct AttemptRow {
+    std::int64_t number = 0;
+    std::string uid, state, fail_class, error, workdir;
+    std::int64_t created_ms = 0, started_ms = 0, ended_ms = 0;  // 0: not yet
+    std::int64_t resume_step = 0;
+    Shape shape;
+    std::optional<double> own_seconds, device_seconds, usd;
+    std::optional<Price> price;
+    std::string libraries_json = "{}";
+    bool counts = false;  // the result was built on it: it is the result, or steps of it are in the result's curve
+};
+
 // The newest attempt of one experiment that ended ok, or its newest attempt of any state.
 struct TrialRow {
     std::string case_key;
@@ -209,11 +238,11 @@ struct TrialRow {
     std::int64_t started_ms = 0, ended_ms = 0;
     std::optional<journal::TrainPoint> last_point;  // of its curve
     double train_seconds = 0;
+    // Over the attempts that count, each at its own shape and price; work that was done again after a kill is in it, for
+    // it was paid. Attempts from which nothing came are not: no case is dearer for a machine that failed under it.
     double device_seconds = 0;
-    std::optional<double> usd;
-    std::string price_sku, price_source;
-    std::int64_t price_valid_from_ms = 0;
-    double usd_per_hour = 0;
+    std::optional<double> usd;  // nothing where one of them has no price
+    std::vector<AttemptRow> attempt_rows;  // all of them, by number
     std::vector<ScoreRow> scores;
     Code code;  // without the diff's text
     Host host;
@@ -223,16 +252,30 @@ struct TrialRow {
     double eval_seconds = 0;
 };
 
-struct SweepResults {
+// A sweep as it was run: one name may stand for several, which --set, --scale or an edited file tell apart.
+struct SweepHead {
+    std::int64_t id = 0;
     std::string name, spec_sha256;
     std::int64_t created_ms = 0;
+    std::string overrides_json = "[]";
+    std::string title, scale, baseline, command, points, paper;  // as in Sweep; a scale may be "unknown"
+};
+
+struct SweepResults : SweepHead {
     std::vector<TrialRow> trials;  // by ordinal
+};
+
+// What was drawn from the training samples, up to and including a step.
+struct SamplingPoint {
+    std::int64_t step = 0, pool = 0, drawn = 0, repeated = 0, cut_tokens = 0, padded_tokens = 0;
 };
 
 // The curves of the attempt that a TrialRow shows.
 struct TrialCurve {
     std::vector<journal::TrainPoint> points;                         // by step
     std::vector<std::pair<std::int64_t, double>> validation_losses;  // step and nats a token, by step
+    std::vector<SamplingPoint> sampling;                             // by step
+    std::vector<double> epochs;  // draws a sample, of each tenth of the samples by difficulty, the easiest first
 };
 
 // A checkpoint that the attempt shown left.
@@ -250,18 +293,20 @@ class Reader {
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    std::vector<std::string> sweep_names() const;  // newest first
-    // The newest spec of that name.
-    SweepResults sweep(const std::string& name) const;
+    std::vector<SweepHead> sweeps() const;         // newest first
+    std::vector<std::string> sweep_names() const;  // each once, newest first
+    // "NAME", the newest spec of that name, or "NAME@HASH", of which the hash may be cut short. Errors: missing, or usage
+    // when ambiguous.
+    SweepResults sweep(const std::string& selector) const;
     // By a prefix of the config hash, or within the newest sweep by name: "baseline/1",
     // "baseline[budget_fraction=0.5]/1", of which axes and seed may be left out. Errors: missing, or usage when
     // ambiguous.
     TrialRow trial(const std::string& selector) const;
     // The training curve of an experiment, through all attempts that went on from one another's checkpoints.
     std::vector<journal::TrainPoint> curve(const std::string& config_hash) const;
-    // Of every trial of the newest spec of that name, by config hash, in one query each. Trials without any are absent.
-    std::map<std::string, TrialCurve> curves(const std::string& sweep) const;
-    std::vector<Checkpoint> checkpoints(const std::string& sweep) const;  // by config hash and step
+    // Of every trial of the sweep, by config hash, in one query each. Trials without any are absent.
+    std::map<std::string, TrialCurve> curves(const SweepHead& sweep) const;
+    std::vector<Checkpoint> checkpoints(const SweepHead& sweep) const;    // by config hash and step
     std::vector<BenchRow> benches() const;                                // by case and time
     std::vector<BenchHistoryRow> bench_history() const;                   // by series and time
     std::vector<BaselineRow> baselines() const;                           // by name and time

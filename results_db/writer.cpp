@@ -1,15 +1,13 @@
 #include <fmt/format.h>
-#include <unistd.h>
 #include <zstd.h>
 
-#include <array>
-#include <fstream>
 #include <vector>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/stopwatch.h"
+#include "results_db/host_key.h"
 #include "results_db/ingest.h"
 #include "results_db/lock.h"
 #include "results_db/open.h"
@@ -41,37 +39,16 @@ std::vector<std::byte> compress(const std::string& text) {
     return bytes;
 }
 
-std::string boot_id() {
-    std::ifstream in("/proc/sys/kernel/random/boot_id");
-    std::string id;
-    std::getline(in, id);
-    return id;
-}
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
 }  // namespace
 
 struct Writer::Impl {
-    explicit Impl(const std::filesystem::path& file) : lock(ours(file)), connection(open_for_writing(file)) {
-        Transaction transaction(*connection);
-        Statement(*connection, "INSERT INTO driver (uid, host, pid, boot_id, started_ms) VALUES (?1, ?2, ?3, ?4, ?5)")
-            .bind(uid, host_name(), std::int64_t{getpid()}, boot_id(), now_ms())
-            .run();
-        transaction.commit();
-    }
+    explicit Impl(const std::filesystem::path& file) : lock(ours(file)), connection(open_for_writing(file)) {}
 
     ~Impl() {
         try {
-            Transaction transaction(*connection);
-            Statement(*connection, "UPDATE driver SET ended_ms = ?2 WHERE uid = ?1").bind(uid, now_ms()).run();
-            transaction.commit();
             connection->execute("PRAGMA optimize");
         } catch (const std::exception&) {
-            // A full disk at the very end loses a note, no result.
+            // A full disk at the very end loses what makes queries fast, no result.
         }
     }
 
@@ -106,7 +83,6 @@ struct Writer::Impl {
 
     WriterLock lock;
     std::unique_ptr<Connection> connection;
-    std::string uid = random_uid();
 };
 
 Writer::Writer(const std::filesystem::path& file) : impl_(std::make_unique<Impl>(real_path(file))) {}
@@ -125,24 +101,30 @@ std::int64_t Writer::add_code(const Code& code) {
 }
 
 std::int64_t Writer::add_host(const Host& host) {
-    const std::string content = Json{host.hostname,  host.arch,   host.cpu_model, host.cores,     host.threads,
-                                     host.mem_bytes, host.kernel, host.os,        host.extra_json}
-                                    .dump(-1, ' ', false, Json::error_handler_t::replace);
+    // Of machines that count as one, the row shows the last seen; each attempt keeps its own.
     return impl_->add(
         "INSERT INTO host (fingerprint, hostname, arch, cpu_model, cores, threads, mem_bytes, kernel, os, extra_json)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (fingerprint) DO NOTHING",
-        "SELECT id FROM host WHERE fingerprint = ?1", sha256(content), host.hostname, host.arch, host.cpu_model,
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (fingerprint) DO UPDATE SET"
+        " hostname = excluded.hostname, mem_bytes = excluded.mem_bytes, kernel = excluded.kernel, os = excluded.os,"
+        " extra_json = excluded.extra_json",
+        "SELECT id FROM host WHERE fingerprint = ?1", host_fingerprint(host), host.hostname, host.arch, host.cpu_model,
         host.cores, host.threads, host.mem_bytes, host.kernel, host.os, valid_json(host.extra_json, "a host's extra"));
 }
 
 std::int64_t Writer::add_sweep(const Sweep& sweep) {
     Transaction transaction(*impl_->connection);
-    Statement insert(*impl_->connection,
-                     "INSERT INTO sweep (uid, name, spec_sha256, spec_toml, overrides_json, created_ms, use_order)"
-                     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1 + (SELECT ifnull(max(use_order), 0) FROM sweep))"
-                     " ON CONFLICT (name, spec_sha256) DO UPDATE SET use_order = excluded.use_order RETURNING id");
+    // What is not in the hash may have changed since.
+    Statement insert(
+        *impl_->connection,
+        "INSERT INTO sweep (uid, name, spec_sha256, spec_toml, overrides_json, created_ms, title, scale, baseline,"
+        " command, points, paper, use_order)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 1 + (SELECT ifnull(max(use_order), 0) FROM sweep))"
+        " ON CONFLICT (name, spec_sha256) DO UPDATE SET use_order = excluded.use_order, title = excluded.title,"
+        " overrides_json = excluded.overrides_json, scale = excluded.scale, baseline = excluded.baseline,"
+        " command = excluded.command, points = excluded.points, paper = excluded.paper RETURNING id");
     insert.bind(random_uid(), sweep.name, sweep.spec_sha256, sweep.spec_toml,
-                valid_json(sweep.overrides_json, "a sweep's overrides"), now_ms());
+                valid_json(sweep.overrides_json, "a sweep's overrides"), now_ms(), sweep.title, sweep.scale,
+                sweep.baseline, sweep.command, sweep.points, sweep.paper);
     if (!insert.step()) impl_->connection->fail("read back from");
     const std::int64_t id = insert.integer(0);
     insert.run();
@@ -170,13 +152,13 @@ void Writer::add_member(std::int64_t sweep_id, std::int64_t experiment_id, const
     transaction.commit();
 }
 
-void Writer::add_price(const Price& price) {
+void Writer::price_unpriced(std::int64_t sweep_id, const Price& price) {
     Transaction transaction(*impl_->connection);
     Statement(*impl_->connection,
-              "INSERT INTO price (sku, valid_from_ms, usd_per_hour, source) VALUES (?1, ?2, ?3, ?4)"
-              " ON CONFLICT (sku, valid_from_ms) DO UPDATE SET usd_per_hour = excluded.usd_per_hour,"
-              " source = excluded.source")
-        .bind(price.sku, price.valid_from_ms, price.usd_per_hour, price.source)
+              "UPDATE attempt SET sku = ?2, usd_per_hour = ?3, price_source = ?4, price_date_ms = ?5"
+              " WHERE usd_per_hour IS NULL"
+              " AND experiment_id IN (SELECT m.experiment_id FROM sweep_member m WHERE m.sweep_id = ?1)")
+        .bind(sweep_id, price.sku, price.usd_per_hour, price.source, price.date_ms)
         .run();
     transaction.commit();
 }
@@ -211,13 +193,21 @@ std::int64_t Writer::begin_attempt(std::int64_t experiment_id, std::int64_t code
     }
     Statement(connection,
               "INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, slots_json, argv_json,"
-              " workdir, created_ms, lease_until_ms) VALUES (?1, ?2, ?3, 'leased', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")
+              " workdir, created_ms, device, devices, trials_per_device, libraries_json, machine_json)"
+              " VALUES (?1, ?2, ?3, 'leased', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)")
         .bind(attempt.uid, experiment_id, attempt.number, code_id, host_id, attempt.worker,
               valid_json(attempt.slots_json, "an attempt's slots"),
-              valid_json(attempt.argv_json, "an attempt's arguments"), attempt.workdir, now_ms(),
-              attempt.lease_until_ms)
+              valid_json(attempt.argv_json, "an attempt's arguments"), attempt.workdir, now_ms(), attempt.shape.device,
+              attempt.shape.devices, attempt.shape.trials_per_device,
+              valid_json(attempt.libraries_json, "an attempt's libraries"),
+              valid_json(attempt.machine_json, "an attempt's machine"))
         .run();
     const std::int64_t id = connection.last_id();
+    if (attempt.price)
+        Statement(connection,
+                  "UPDATE attempt SET sku = ?2, usd_per_hour = ?3, price_source = ?4, price_date_ms = ?5 WHERE id = ?1")
+            .bind(id, attempt.price->sku, attempt.price->usd_per_hour, attempt.price->source, attempt.price->date_ms)
+            .run();
     transaction.commit();
     return id;
 }
@@ -226,8 +216,8 @@ void Writer::set_running(std::int64_t attempt_id, const ProcessIdentity& process
     Transaction transaction(*impl_->connection);
     impl_->require_live(attempt_id);
     Statement(*impl_->connection,
-              "UPDATE attempt SET state = 'running', pid = ?2, pid_start_ticks = ?3, boot_id = ?4, started_ms = ?5,"
-              " heartbeat_ms = ?5 WHERE id = ?1")
+              "UPDATE attempt SET state = 'running', pid = ?2, pid_start_ticks = ?3, boot_id = ?4, started_ms = ?5"
+              " WHERE id = ?1")
         .bind(attempt_id, process.pid, process.start_ticks, process.boot_id, started_ms)
         .run();
     transaction.commit();
@@ -248,42 +238,10 @@ void Writer::end_attempt(std::int64_t attempt_id, const Outcome& outcome) {
     Statement(*impl_->connection,
               "UPDATE attempt SET state = ?2, fail_class = ?3, exit_code = ?4, term_signal = ?5, error = ?6,"
               " peak_rss_bytes = max(ifnull(peak_rss_bytes, 0), ?7), cpu_seconds = max(ifnull(cpu_seconds, 0), ?8),"
-              " ended_ms = ?9 WHERE id = ?1")
+              " ended_ms = ?9, own_seconds = ?10 WHERE id = ?1")
         .bind(attempt_id, outcome.state, or_null(outcome.fail_class), outcome.exit_code, outcome.term_signal,
               or_null(outcome.error), outcome.peak_rss_bytes, outcome.cpu_seconds,
-              outcome.ended_ms > 0 ? outcome.ended_ms : now_ms())
-        .run();
-    transaction.commit();
-}
-
-void Writer::set_cost(std::int64_t attempt_id, const std::string& sku, std::int64_t devices, double device_seconds,
-                      double model_flops) {
-    Connection& connection = *impl_->connection;
-    Transaction transaction(connection);
-    impl_->state_of(attempt_id);
-    std::optional<double> usd, rate;
-    std::optional<std::int64_t> valid_from;
-    std::optional<std::string> source;
-    {
-        Statement price(connection,
-                        "SELECT p.usd_per_hour, p.valid_from_ms, p.source FROM price p, attempt a"
-                        " WHERE a.id = ?1 AND p.sku = ?2 AND p.valid_from_ms <= ifnull(a.started_ms, a.created_ms)"
-                        " ORDER BY p.valid_from_ms DESC LIMIT 1");
-        if (price.bind(attempt_id, sku).step()) {
-            rate = price.real(0);
-            valid_from = price.integer(1);
-            source = price.text(2);
-            usd = device_seconds / 3600.0 * *rate;
-        }
-    }
-    Statement(connection,
-              "INSERT INTO cost (attempt_id, sku, devices, device_seconds, usd, usd_per_hour, price_source,"
-              " price_valid_from_ms, model_flops) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-              " ON CONFLICT (attempt_id) DO UPDATE SET sku = excluded.sku, devices = excluded.devices,"
-              " device_seconds = excluded.device_seconds, usd = excluded.usd, usd_per_hour = excluded.usd_per_hour,"
-              " price_source = excluded.price_source, price_valid_from_ms = excluded.price_valid_from_ms,"
-              " model_flops = excluded.model_flops")
-        .bind(attempt_id, sku, devices, device_seconds, usd, rate, source, valid_from, model_flops)
+              outcome.ended_ms > 0 ? outcome.ended_ms : now_ms(), outcome.own_seconds)
         .run();
     transaction.commit();
 }
@@ -326,15 +284,6 @@ std::int64_t Writer::retire_baseline(const std::string& name) {
 void Writer::add_verdicts(const std::vector<VerdictRow>& rows) {
     Transaction transaction(*impl_->connection);
     insert_verdicts(*impl_->connection, rows);
-    transaction.commit();
-}
-
-void Writer::add_event(const std::string& actor, const std::string& kind, const std::string& ref,
-                       const std::string& payload_json) {
-    Transaction transaction(*impl_->connection);
-    Statement(*impl_->connection, "INSERT INTO event (ts_ms, actor, kind, ref, payload) VALUES (?1, ?2, ?3, ?4, ?5)")
-        .bind(now_ms(), actor, kind, ref, valid_json(payload_json, "an event's payload"))
-        .run();
     transaction.commit();
 }
 

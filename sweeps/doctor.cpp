@@ -3,12 +3,8 @@
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <openssl/crypto.h>
-#include <sqlite3.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -17,8 +13,8 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "engine/core/backend.h"
-#include "kernels/cpu/gemm.h"
 #include "kernels/cuda/exec.h"
+#include "sweeps/libraries.h"
 #include "sweeps/provenance.h"
 #include "sweeps/slots.h"
 #include "sweeps/text.h"
@@ -141,12 +137,11 @@ Finding nccl() {
 }
 
 Finding libraries() {
-    return {ok, "libraries",
-            fmt::format("{}, SQLite {}, OpenSSL {}, zlib {}, zstd {}, libcurl {}, fmt {}.{}.{}",
-                        kernels::cpu::gemm_library(), sqlite3_libversion(), OpenSSL_version(OPENSSL_VERSION_STRING),
-                        zlibVersion(), ZSTD_versionString(), curl_version_info(CURLVERSION_NOW)->version,
-                        FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100),
-            ""};
+    std::string text = fmt::format("libcurl {}", curl_version_info(CURLVERSION_NOW)->version);
+    const Json libraries = libraries_json();
+    for (const auto& [name, version] : libraries.items())
+        text += fmt::format(", {} {}", name, version.get<std::string>());
+    return {ok, "libraries", text, "kept with each attempt, for results may differ in bits between them"};
 }
 
 Finding git() {

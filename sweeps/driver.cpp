@@ -40,7 +40,6 @@ constexpr int kPollMs = 200;
 constexpr std::int64_t kIngestMs = 1000;
 constexpr int kMostTries = 2;  // of one trial in one run
 constexpr std::size_t kShownLogLines = 10;
-constexpr std::int64_t kLeaseMs = 3'600'000;
 constexpr int kOrphanGraceMs = 3000;
 constexpr std::int64_t kWaitMs = 1000;  // for a trial that is to stop, before that is worth a line
 
@@ -89,15 +88,7 @@ class Driver {
           writer_((make_folder(options.root), database_file(options.root))),
           tries_(points.size(), 0),
           id_(random_id()) {
-        if (const auto price = price_for(spec)) {
-            usd_per_hour_ = price->usd_per_hour;
-            cost_.sku = price->sku;
-        } else {
-            cost_.sku = engine::device_name(options.slots.front().device);
-        }
-        const bool on_gpu = options.slots.front().device == engine::Device::cuda;
-        cost_.devices = on_gpu ? 1 : options.threads;
-        cost_.trials_per_device = options.slots.front().per_gpu;
+        if (const auto price = price_for(spec)) usd_per_hour_ = price->usd_per_hour;
     }
 
     // A child must never outlive the driver that would have to record its end.
@@ -107,7 +98,7 @@ class Driver {
 
     RunSummary run() {
         recorded_ = record_sweep(writer_, spec_, points_, options_);
-        for (const std::string& line : recover(writer_, options_.root, cost_, kOrphanGraceMs)) progress_.event(line);
+        for (const std::string& line : recover(writer_, options_.root, kOrphanGraceMs)) progress_.event(line);
         take_in_what_is_left();
         fill_queue();
         announce();
@@ -144,7 +135,7 @@ class Driver {
         std::vector<std::size_t> wanted;
         for (std::size_t i = 0; i < points_.size(); ++i)
             if (is_asked_for(points_[i], options_)) wanted.push_back(i);
-        for (const std::string& line : take_in_finished(writer_, options_.root, points_, wanted, recorded_, cost_))
+        for (const std::string& line : take_in_finished(writer_, options_.root, points_, wanted, recorded_))
             progress_.event(line);
     }
 
@@ -333,7 +324,10 @@ class Driver {
         attempt.slots_json = canonical_json(slot_json(options_.slots[static_cast<std::size_t>(child.slot)], child.slot));
         attempt.argv_json = canonical_json(argv);
         attempt.workdir = "runs/" + child.folder.filename().string();
-        attempt.lease_until_ms = wall_clock_ms() + kLeaseMs;
+        attempt.shape = shape_of(options_.slots[static_cast<std::size_t>(child.slot)], options_.threads);
+        attempt.price = price_for(spec_);
+        attempt.libraries_json = recorded_.libraries_json;
+        attempt.machine_json = recorded_.machine_json;
         return attempt;
     }
 
@@ -443,7 +437,7 @@ class Driver {
         const JournalSummary journal = ingest_rest(writer_, child.attempt, child.folder / "journal.jsonl");
         const results_db::Outcome outcome = classify(end, journal);
         if (journal.started && !child.told_start) tell_resume(child, *journal.started);
-        record_end(writer_, child.attempt, child.folder, outcome, journal, cost_);
+        record_end(writer_, child.attempt, child.folder, outcome, journal);
 
         const double seconds = static_cast<double>(steady_ms() - child.started_ms) / 1000;
         device_seconds_ += seconds * devices_a_trial(options_.slots.front(), options_.threads);
@@ -535,9 +529,9 @@ class Driver {
         std::string text = fmt::format("{} ok", summary_.ok);
         if (summary_.already_done > 0) text += fmt::format(", {} done before", summary_.already_done);
         if (summary_.failed > 0) text += fmt::format(", {} failed", summary_.failed);
-        if (summary_.left > 0) text += fmt::format(", {} left; to go on: {}", summary_.left, options_.continue_with);
-        progress_.event(
-            fmt::format("{} in {}", text, duration_text(static_cast<double>(steady_ms() - started_ms_) / 1000)));
+        if (summary_.left > 0) text += fmt::format(", {} left", summary_.left);
+        text += " in " + duration_text(static_cast<double>(steady_ms() - started_ms_) / 1000);
+        progress_.event(summary_.left > 0 ? fmt::format("{}; to go on: {}", text, options_.continue_with) : text);
         return summary_;
     }
 
@@ -551,7 +545,6 @@ class Driver {
     std::vector<int> tries_;  // by point
     std::string id_;
     std::int64_t attempts_begun_ = 0;
-    CostBasis cost_;
     std::optional<double> usd_per_hour_;
     std::deque<std::size_t> queue_;
     std::vector<Running> running_;

@@ -60,7 +60,12 @@ results_db::Host host_of_file(const Json& context, const ImportNames& names) {
         // Not the clock rate: it is that of the moment.
         if (context.contains("caches")) host.extra_json = canonical_json(Json{{"caches", context["caches"]}});
     }
-    if (!names.host.empty()) host.hostname = names.host;
+    if (!names.host.empty()) {
+        host.hostname = names.host;
+        Json extra = Json::parse(host.extra_json);
+        extra["name"] = names.host;  // its owner's: such hosts are told apart by it
+        host.extra_json = canonical_json(extra);
+    }
     return host;
 }
 

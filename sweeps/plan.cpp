@@ -17,7 +17,7 @@ namespace {
 
 std::optional<PlanPrice> plan_price(const Spec& spec) {
     if (const auto price = price_for(spec))
-        return PlanPrice{price->usd_per_hour, price->sku, reporting::date(price->valid_from_ms), price->source};
+        return PlanPrice{price->usd_per_hour, price->sku, reporting::date(price->date_ms), price->source};
     const experiments::Device& device = spec.device->device;
     if (const auto& price = device.price)
         return PlanPrice{price->usd_per_hour, device.name, price->date, price->source};

@@ -8,11 +8,13 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/process.h"
 #include "base/sha256.h"
 #include "engine/core/backend.h"
+#include "sweeps/redact.h"
 #include "sweeps/slots.h"
 
 namespace deft::sweeps {
@@ -42,6 +44,12 @@ ProcessOutput git(const fs::path& folder, const std::vector<std::string>& argume
     } catch (const Error&) {
         return {127, ""};
     }
+}
+
+// Whole lines: half a secret would not be known for one.
+std::string_view first_lines(std::string_view text, std::size_t most_bytes) {
+    if (text.size() <= most_bytes) return text;
+    return text.substr(0, text.substr(0, most_bytes).rfind('\n') + 1);
 }
 
 std::string untracked_files_digest(const fs::path& folder, const std::string& names) {
@@ -93,7 +101,7 @@ std::int64_t physical_cores() {
 
 }  // namespace
 
-results_db::Code describe_code(const fs::path& source_folder) {
+results_db::Code describe_code(const fs::path& source_folder, bool keep_diff) {
     results_db::Code code;
     code.git_sha = "unknown";
     code.compiler = DEFT_COMPILER;
@@ -107,14 +115,13 @@ results_db::Code describe_code(const fs::path& source_folder) {
     if (head.exit_code != 0) return code;
     code.git_sha = trimmed(head.out);
     code.git_branch = trimmed(git(source_folder, {"rev-parse", "--abbrev-ref", "HEAD"}).out);
-    std::string diff = git(source_folder, {"diff", "--no-ext-diff", "--no-textconv", "HEAD"}).out;
+    const std::string diff = git(source_folder, {"diff", "--no-ext-diff", "--no-textconv", "HEAD"}).out;
     const std::string untracked = untracked_files_digest(
         source_folder, git(source_folder, {"ls-files", "-z", "--others", "--exclude-standard"}).out);
     code.dirty = !diff.empty() || !untracked.empty();
     if (code.dirty) {
         code.diff_sha256 = sha256(diff + '\0' + untracked);
-        if (diff.size() > kMostDiffBytes) diff.resize(kMostDiffBytes);
-        code.diff = std::move(diff);
+        if (keep_diff) code.diff = without_secrets(first_lines(diff, kMostDiffBytes));
     }
     return code;
 }

@@ -7,8 +7,9 @@
 
 namespace deft::sweeps {
 
-// Never fails: what cannot be found out is "unknown" or empty.
-results_db::Code describe_code(const std::filesystem::path& source_folder);
+// Never fails: what cannot be found out is "unknown" or empty. Of uncommitted changes the text is kept where asked for,
+// secrets replaced (sweeps/redact.h); their hash always is.
+results_db::Code describe_code(const std::filesystem::path& source_folder, bool keep_diff = true);
 results_db::Host describe_host();
 
 }  // namespace deft::sweeps

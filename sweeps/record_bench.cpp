@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/stopwatch.h"
+#include "results_db/host_key.h"
 #include "sweeps/driver.h"
 #include "sweeps/provenance.h"
 #include "sweeps/provenance_json.h"
@@ -77,10 +78,12 @@ BenchRecorder::BenchRecorder(const fs::path& root)
 void BenchRecorder::record(std::span<const kernels::BenchResult> results, const kernels::BenchSettings& settings,
                            const kernels::Peaks& peaks) {
     results_db::BenchSession session;
-    session.host_id = writer_.add_host(describe_host());
+    const results_db::Host host = describe_host();
+    session.host_id = writer_.add_host(host);
     session.started_ms = started_ms_;
     session.ended_ms = now_ms();
-    session.env_json = canonical_json(Json{{"peaks", peaks_json(peaks)}, {"load", load_average()}});
+    session.env_json = canonical_json(Json{{"peaks", peaks_json(peaks)}, {"load", load_average()},
+                                           {"machine", Json::parse(results_db::machine_json(host))}});
     session.settings_json = canonical_json(Json{
         {"threads", settings.threads}, {"min_seconds", settings.min_seconds}, {"repetitions", settings.repetitions}});
     const std::int64_t code_id = writer_.add_code(code_);

@@ -12,11 +12,12 @@ namespace deft::sweeps {
 
 struct RecordedSweep {
     std::int64_t code = 0, host = 0;
-    Json provenance;                        // both in words, for trials' folders
+    Json provenance;                           // both in words, for trials' folders
+    std::string libraries_json, machine_json;  // of this process and machine
     std::vector<std::int64_t> experiments;  // by point
 };
 
-// Also writes the note beside the database from which reports know the sweep's file. Errors: database, io.
+// Errors: database, io.
 RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const std::vector<Point>& points,
                            const DriverOptions& options);
 

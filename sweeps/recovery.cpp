@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/first_line.h"
+#include "sweeps/below_root.h"
 
 namespace deft::sweeps {
 
@@ -21,7 +22,7 @@ JournalSummary ingest_rest(results_db::Writer& writer, std::int64_t attempt, con
     std::string damage;
     const bool whole = ingest_or_explain(writer, attempt, journal, damage).has_value();
     JournalSummary summary = read_journal(journal);
-    if (!whole) summary.damage = damage;
+    if (!whole && !summary.damage) summary.damage = damage;
     return summary;
 }
 
@@ -44,30 +45,21 @@ results_db::Outcome outcome_of(const JournalSummary& journal, const std::string&
         outcome.peak_rss_bytes = journal.ended->peak_rss_bytes;
         outcome.cpu_seconds = journal.ended->cpu_seconds;
     }
+    outcome.own_seconds = own_seconds(journal);
     return outcome;
 }
 
-void store_end(results_db::Writer& writer, std::int64_t attempt, const results_db::Outcome& outcome,
-               const JournalSummary& journal, const CostBasis& cost) {
-    writer.end_attempt(attempt, outcome);
-    if (journal.ended)
-        writer.set_cost(attempt, cost.sku, cost.devices,
-                        journal.ended->train_seconds * static_cast<double>(cost.devices) / cost.trials_per_device,
-                        journal.ended->flops > 0 ? journal.ended->flops
-                                                    : (journal.last_point ? journal.last_point->flops : 0));
-}
-
 void record_end(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& run_folder,
-                const results_db::Outcome& outcome, const JournalSummary& journal, const CostBasis& cost) {
-    store_end(writer, attempt, outcome, journal, cost);
+                results_db::Outcome outcome, const JournalSummary& journal) {
+    outcome.own_seconds = own_seconds(journal);
+    writer.end_attempt(attempt, outcome);
     if (std::filesystem::is_directory(run_folder)) write_outcome_file(run_folder, outcome);
 }
 
-std::vector<std::string> recover(results_db::Writer& writer, const std::filesystem::path& root, const CostBasis& cost,
-                                 int grace_ms) {
+std::vector<std::string> recover(results_db::Writer& writer, const std::filesystem::path& root, int grace_ms) {
     std::vector<std::string> said;
     for (const results_db::LiveAttempt& attempt : writer.live_attempts()) {
-        const std::filesystem::path folder = root / attempt.workdir;
+        const std::filesystem::path folder = below_root(root, attempt.workdir);
         const std::string name = folder.filename().string();
         // The lock is ours, so no driver waits for this process any more.
         const bool orphan = is_running(attempt.process);
@@ -79,7 +71,7 @@ std::vector<std::string> recover(results_db::Writer& writer, const std::filesyst
 
         const JournalSummary journal = ingest_rest(writer, attempt.id, folder / "journal.jsonl");
         const results_db::Outcome outcome = outcome_of(journal, "the driver that ran it was killed");
-        record_end(writer, attempt.id, folder, outcome, journal, cost);
+        record_end(writer, attempt.id, folder, outcome, journal);
         said.push_back(fmt::format("{}: left by a driver that was killed{}; now {}", name,
                                    orphan ? ", its process ended" : "", outcome.state));
     }

@@ -11,34 +11,24 @@
 
 namespace deft::sweeps {
 
-struct CostBasis {
-    std::string sku;
-    std::int64_t devices = 1;
-    int trials_per_device = 1;
-};
-
 // Ends orphans, takes in the rest of their journals, and gives every attempt that is still marked live an end. Call it
 // as the holder of the lock, before anything starts. Returns what it did, a line each. Errors: database, naming the pid
 // of a process that cannot be ended; those of the writer.
-std::vector<std::string> recover(results_db::Writer& writer, const std::filesystem::path& root, const CostBasis& cost,
-                                 int grace_ms);
+std::vector<std::string> recover(results_db::Writer& writer, const std::filesystem::path& root, int grace_ms);
 
-// Takes in what the journal has that is new; nothing, where the journal is damaged, which `damage` then says.
+// Takes in what the journal has that is new; returns nothing where lines of it are damaged, which `damage` then says.
 std::optional<results_db::IngestResult> ingest_or_explain(results_db::Writer& writer, std::int64_t attempt,
                                                           const std::filesystem::path& journal, std::string& damage);
 
 // The same at a trial's end, with what the whole journal says.
 JournalSummary ingest_rest(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& journal);
 
-// How an attempt ended whose process nobody waited for, by its journal alone; `unsaid`: the error of one that does not
-// tell.
+// How an attempt ended whose process nobody waited for, and the seconds that it trained, by its journal alone; `unsaid`:
+// the error of one that does not tell.
 results_db::Outcome outcome_of(const JournalSummary& journal, const std::string& unsaid);
 
-// Stores an attempt's end and cost.
-void store_end(results_db::Writer& writer, std::int64_t attempt, const results_db::Outcome& outcome,
-               const JournalSummary& journal, const CostBasis& cost);
-// The same, and outcome.json in its run folder.
+// Stores an attempt's end and the seconds that it trained, and outcome.json in its run folder.
 void record_end(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& run_folder,
-                const results_db::Outcome& outcome, const JournalSummary& journal, const CostBasis& cost);
+                results_db::Outcome outcome, const JournalSummary& journal);
 
 }  // namespace deft::sweeps

@@ -97,8 +97,8 @@ ReportTime time_report(const ReportBench& bench, const std::filesystem::path& fo
     const results_db::Reader reader(database);
     reporting::ReportData data;
     data.sweep = reader.sweep(kSweep);
-    data.curves = reader.curves(kSweep);
-    data.checkpoints = reader.checkpoints(kSweep);
+    data.curves = reader.curves(data.sweep);
+    data.checkpoints = reader.checkpoints(data.sweep);
     time.read_seconds = seconds_since(read);
 
     const auto render = Clock::now();

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <deque>
 #include <fstream>
 
+#include "base/counted.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "sweeps/provenance_json.h"
@@ -17,10 +19,34 @@ namespace {
 
 constexpr std::uintmax_t kMostTailBytes = 1 << 16;
 
-// The name that records of this kind carry in a journal.
 template <class Record>
-std::string type_of() {
-    return journal::to_json(Record{}).at("type").template get<std::string>();
+Record read_as(const Json& line) {
+    Record record;
+    journal::from_json(line, record);
+    return record;
+}
+
+// Errors: io, for a line that is no record.
+void take_line(const std::string& text, JournalSummary& summary) {
+    const Json line = Json::parse(text, nullptr, false);
+    if (line.is_discarded()) throw Error(ErrorKind::io, "it is no JSON");
+    const std::string type = journal::type_of(line);
+    if (type == "train")
+        summary.last_point = read_as<journal::TrainPoint>(line);
+    else if (type == "started")
+        summary.started = read_as<journal::Started>(line);
+    else if (type == "ended")
+        summary.ended = read_as<journal::Ended>(line);
+    else if (type == "sampling")
+        read_as<journal::Sampling>(line);
+    else if (type == "evaluation")
+        read_as<journal::Evaluation>(line);
+    else if (type == "artifact")
+        read_as<journal::Artifact>(line);
+    else if (type == "lease")
+        read_as<journal::Lease>(line);
+    else
+        throw Error(ErrorKind::io, fmt::format("it has the unknown type '{}'", type));
 }
 
 // A progress line that a child painted over counts only as it looked last.
@@ -30,6 +56,36 @@ std::string last_painted(const std::string& line) {
     const std::size_t start = line.rfind('\r', end);
     return line.substr(start == std::string::npos ? 0 : start + 1,
                        end - (start == std::string::npos ? 0 : start + 1) + 1);
+}
+
+Json shape_json(const results_db::Shape& shape) {
+    return {{"device", shape.device}, {"devices", shape.devices}, {"trials_per_device", shape.trials_per_device}};
+}
+
+Json price_json(const std::optional<results_db::Price>& price) {
+    if (!price) return nullptr;
+    return {{"sku", price->sku},
+            {"usd_per_hour", price->usd_per_hour},
+            {"date_ms", price->date_ms},
+            {"source", price->source}};
+}
+
+// Before trial files told the shape, they told the device and the threads.
+results_db::Shape origin_shape(const Json& trial) {
+    if (trial.contains("shape")) {
+        const Json& shape = trial.at("shape");
+        return {shape.at("device").get<std::string>(), shape.at("devices").get<std::int64_t>(),
+                shape.at("trials_per_device").get<std::int64_t>()};
+    }
+    const auto device = trial.at("device").get<std::string>();
+    return {device, device == "cpu" ? trial.at("threads").get<std::int64_t>() : 1, 1};
+}
+
+std::optional<results_db::Price> origin_price(const Json& trial) {
+    if (!trial.contains("price") || trial.at("price").is_null()) return std::nullopt;
+    const Json& price = trial.at("price");
+    return results_db::Price{price.at("sku").get<std::string>(), price.at("date_ms").get<std::int64_t>(),
+                             price.at("usd_per_hour").get<double>(), price.at("source").get<std::string>()};
 }
 
 }  // namespace
@@ -55,6 +111,10 @@ void write_trial_file(const Point& point, const std::string& sweep,
                         {"driver_pid", ::getpid()},
                         {"device", engine::device_name(slot.device)},
                         {"threads", slot.threads},
+                        {"shape", shape_json(attempt.shape)},
+                        {"price", price_json(attempt.price)},
+                        {"libraries", Json::parse(attempt.libraries_json)},
+                        {"machine", Json::parse(attempt.machine_json)},
                         {"data_folder", places.data_folder.string()},
                         {"checkpoint_folder", places.checkpoint_folder.string()},
                         {"resume", places.resume}};
@@ -95,6 +155,10 @@ std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder) 
         origin.attempt.workdir = "runs/" + run_folder.filename().string();
         if (trial.contains("slots")) origin.attempt.slots_json = canonical_json(trial.at("slots"));
         if (trial.contains("argv")) origin.attempt.argv_json = canonical_json(trial.at("argv"));
+        origin.attempt.shape = origin_shape(trial);
+        origin.attempt.price = origin_price(trial);
+        if (trial.contains("libraries")) origin.attempt.libraries_json = canonical_json(trial.at("libraries"));
+        if (trial.contains("machine")) origin.attempt.machine_json = canonical_json(trial.at("machine"));
         const Json provenance = trial.value("provenance", Json::object());
         origin.code = code_of(provenance.value("code", Json::object()));
         origin.host = host_of(provenance.value("host", Json::object()));
@@ -120,36 +184,32 @@ void write_outcome_file(const std::filesystem::path& run_folder, const results_d
 
 JournalSummary read_journal(const std::filesystem::path& journal) {
     JournalSummary summary;
-    const std::string train_type = type_of<journal::TrainPoint>(), ended_type = type_of<journal::Ended>(),
-                      started_type = type_of<journal::Started>();
     std::ifstream in(journal, std::ios::binary);
-    std::size_t number = 0;
+    std::size_t number = 0, damaged = 0;
     for (std::string line; std::getline(in, line);) {
         ++number;
         if (in.eof()) break;  // no newline: torn, and not yet or never whole
-        if (line.empty()) continue;
         try {
-            const Json record = Json::parse(line);
-            const auto type = record.at("type").get<std::string>();
-            if (type == train_type) {
-                journal::TrainPoint point;
-                journal::from_json(record, point);
-                summary.last_point = point;
-            } else if (type == started_type) {
-                journal::Started started;
-                journal::from_json(record, started);
-                summary.started = started;
-            } else if (type == ended_type) {
-                journal::Ended ended;
-                journal::from_json(record, ended);
-                summary.ended = ended;
-            }
+            take_line(line, summary);
         } catch (const std::exception& error) {
-            summary.damage = fmt::format("{}:{}: damaged journal line: {}", journal.string(), number, error.what());
-            return summary;
+            if (damaged++ == 0)
+                summary.damage = fmt::format("{}:{}: a damaged line: {}", journal.string(), number, error.what());
         }
     }
+    if (damaged > 0)
+        *summary.damage += fmt::format("; {} passed over, {} taken in", counted(damaged, "damaged line"),
+                                       counted(number - damaged, "line"));
     return summary;
+}
+
+std::optional<double> own_seconds(const JournalSummary& journal) {
+    if (!journal.started && !journal.last_point && !journal.ended) return std::nullopt;
+    double until = 0;
+    if (journal.ended)
+        until = journal.ended->train_seconds;
+    else if (journal.last_point)
+        until = static_cast<double>(journal.last_point->wall_ms) / 1000;
+    return std::max(0.0, until - (journal.started ? journal.started->resume_seconds : 0));
 }
 
 std::vector<std::string> last_lines(const std::filesystem::path& log, std::size_t count) {

@@ -44,7 +44,7 @@ std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder);
 
 void write_outcome_file(const std::filesystem::path& run_folder, const results_db::Outcome& outcome);
 
-// What a journal says when read from its start. Damaged: a line that is whole and yet no record.
+// What a journal says when read from its start. Damaged: some line is whole and yet no record; the others count.
 struct JournalSummary {
     std::optional<journal::Started> started;
     std::optional<journal::TrainPoint> last_point;
@@ -52,6 +52,10 @@ struct JournalSummary {
     std::optional<std::string> damage;
 };
 JournalSummary read_journal(const std::filesystem::path& journal);
+
+// Seconds of training that the attempt ran itself, without those before the checkpoint that it went on from. One that was
+// killed counts up to its last line. Nothing where it did not begin.
+std::optional<double> own_seconds(const JournalSummary& journal);
 
 // The last lines of a log, control characters made harmless. Empty where there is no log.
 std::vector<std::string> last_lines(const std::filesystem::path& log, std::size_t count);

@@ -154,8 +154,13 @@ std::string describe_slots(const std::vector<Slot>& slots, int threads) {
     return fmt::format("{} on {}{}", count, slots.front().gpu_name, share);
 }
 
+results_db::Shape shape_of(const Slot& slot, int threads) {
+    return {engine::device_name(slot.device), slot.device == engine::Device::cpu ? threads : 1, slot.per_gpu};
+}
+
 double devices_a_trial(const Slot& slot, int threads) {
-    return slot.device == engine::Device::cpu ? threads : 1.0 / slot.per_gpu;
+    const results_db::Shape shape = shape_of(slot, threads);
+    return static_cast<double>(shape.devices) / static_cast<double>(shape.trials_per_device);
 }
 
 }  // namespace deft::sweeps

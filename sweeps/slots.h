@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "engine/core/backend.h"
+#include "results_db/store.h"
 #include "sweeps/expand.h"
 
 namespace deft::sweeps {
@@ -54,6 +55,8 @@ void require_fit(const Point& point, const std::vector<Slot>& slots);
 // "2 slots of 1 thread", "1 slot on a GPU (NVIDIA H200)".
 std::string describe_slots(const std::vector<Slot>& slots, int threads);
 
+// What of the machine a trial in the slot holds.
+results_db::Shape shape_of(const Slot& slot, int threads);
 // Devices that a trial pays for: its threads, or its share of a GPU.
 double devices_a_trial(const Slot& slot, int threads);
 

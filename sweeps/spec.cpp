@@ -211,7 +211,7 @@ void read_price(const ConfigNode& node, Spec& spec) {
     reader.finish();
     if (!(price.usd_per_hour >= 0 && price.usd_per_hour < 1e6))
         reader.refuse("usd_per_device_hour", "must be 0 or more");
-    price.valid_from_ms = date_to_ms(date, reader.place("date"));
+    price.date_ms = date_to_ms(date, reader.place("date"));
     spec.price = price;
 }
 
@@ -223,6 +223,12 @@ void read_report(const ConfigNode& node, Spec& spec) {
     if (std::find(known.begin(), known.end(), spec.paper) == known.end())
         refuse(reader.place("paper"), fmt::format("there is no published table {}", spec.paper),
                suggestion(spec.paper, known));
+}
+
+void read_provenance(const ConfigNode& node, Spec& spec) {
+    TableReader reader(node, "provenance");
+    reader.optional("diff", spec.keeps_diff);
+    reader.finish();
 }
 
 // Everything but the file's own bookkeeping; `root` is inherited and scaled.
@@ -237,6 +243,7 @@ Spec read_spec(const ConfigNode& root) {
     const ConfigNode* resources = reader.optional_node("resources");
     const ConfigNode* price = reader.optional_node("price");
     const ConfigNode* report = reader.optional_node("report");
+    const ConfigNode* provenance = reader.optional_node("provenance");
     const ConfigNode* defaults = reader.optional_node("defaults");
     const ConfigNode* axes = reader.optional_node("axes");
     const ConfigNode* cases = reader.optional_node("case");
@@ -249,6 +256,7 @@ Spec read_spec(const ConfigNode& root) {
     if (resources != nullptr) read_resources(*resources, spec);
     if (price != nullptr) read_price(*price, spec);
     if (report != nullptr) read_report(*report, spec);
+    if (provenance != nullptr) read_provenance(*provenance, spec);
     spec.defaults.place = root.place;
     if (defaults != nullptr) {
         TableReader tables(*defaults, "defaults");
@@ -292,10 +300,12 @@ void apply_overrides(const std::vector<std::string>& texts, Spec& spec) {
         Override change = parse_override(text);
         const auto axis =
             std::find_if(spec.axes.begin(), spec.axes.end(), [&](const Axis& a) { return a.path == change.path; });
-        if (axis != spec.axes.end())
+        if (axis != spec.axes.end()) {
             axis->values = {change.value};
-        else
+            spec.pinned_axes.push_back(std::move(change));
+        } else {
             spec.overrides.push_back(std::move(change));
+        }
     }
 }
 
@@ -311,7 +321,7 @@ std::vector<std::string> sweep_files_beside(const std::filesystem::path& file) {
 
 Json identity(const ConfigNode& root, const Spec& spec, const SpecOptions& options) {
     Json tree = to_json(root);
-    for (const char* key : {"title", "price", "resources", "report"}) tree.erase(key);
+    for (const char* key : {"title", "price", "resources", "report", "provenance"}) tree.erase(key);
     return {{"sweep", tree}, {"scale", spec.scale}, {"overrides", options.overrides}, {"seeds", spec.seeds}};
 }
 

@@ -58,7 +58,9 @@ struct Spec {
     std::vector<Case> cases;
     std::vector<Axis> axes;
     std::vector<Exclusion> exclusions;
-    std::vector<Override> overrides;
+    std::vector<Override> overrides;    // laid over the cases
+    std::vector<Override> pinned_axes;  // overrides of axes, which `axes` shows as their only values
+    bool keeps_diff = true;             // stores the uncommitted changes of the checkout with each result
 
     std::filesystem::path file;
     std::string text;    // of the file as it was

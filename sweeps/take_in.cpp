@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "base/counted.h"
-#include "base/json.h"
 #include "base/short_hash.h"
 #include "sweeps/text.h"
 
@@ -52,15 +50,7 @@ std::vector<LeftFolder> left_of(const results_db::Writer& writer, const Point& p
     return left;
 }
 
-CostBasis cost_of(const LeftFolder& folder, CostBasis cost) {
-    const Json slots = Json::parse(folder.origin.attempt.slots_json);
-    const bool on_gpu = slots.value("device", "") == "cuda";
-    cost.devices = on_gpu || !folder.journal.ended ? 1 : std::max<std::int64_t>(1, folder.journal.ended->threads);
-    cost.trials_per_device = on_gpu ? std::max(1, slots.value("per_gpu", 1)) : 1;
-    return cost;
-}
-
-void take_in(results_db::Writer& writer, std::int64_t experiment, const LeftFolder& folder, const CostBasis& cost) {
+void take_in(results_db::Writer& writer, std::int64_t experiment, const LeftFolder& folder) {
     results_db::NewAttempt attempt = folder.origin.attempt;
     attempt.number = std::max(attempt.number, writer.next_attempt_number(experiment));
     attempt.worker = "taken in";
@@ -70,14 +60,14 @@ void take_in(results_db::Writer& writer, std::int64_t experiment, const LeftFold
     const JournalSummary journal = ingest_rest(writer, id, folder.path / "journal.jsonl");
     results_db::Outcome outcome = outcome_of(journal, "nobody saw its end");
     if (journal.ended) outcome.ended_ms = journal.ended->time_ms;
-    store_end(writer, id, outcome, journal, cost_of(folder, cost));
+    writer.end_attempt(id, outcome);
 }
 
 }  // namespace
 
 std::vector<std::string> take_in_finished(results_db::Writer& writer, const fs::path& root,
                                           const std::vector<Point>& points, std::span<const std::size_t> wanted,
-                                          const RecordedSweep& recorded, const CostBasis& cost) {
+                                          const RecordedSweep& recorded) {
     std::vector<std::string> said;
     const auto folders = folders_by_hash(root);
     for (const std::size_t i : wanted) {
@@ -85,7 +75,7 @@ std::vector<std::string> take_in_finished(results_db::Writer& writer, const fs::
         if (found == folders.end() || writer.is_done(recorded.experiments[i])) continue;
         const std::vector<LeftFolder> left = left_of(writer, points[i], found->second);
         if (left.empty()) continue;
-        for (const LeftFolder& folder : left) take_in(writer, recorded.experiments[i], folder, cost);
+        for (const LeftFolder& folder : left) take_in(writer, recorded.experiments[i], folder);
         said.push_back(fmt::format("taken in {}: finished before in {}, which the database did not know",
                                    printable(points[i].name()), left.back().path.filename().string()));
     }

@@ -17,6 +17,6 @@ namespace deft::sweeps {
 // Errors: those of the writer.
 std::vector<std::string> take_in_finished(results_db::Writer& writer, const std::filesystem::path& root,
                                           const std::vector<Point>& points, std::span<const std::size_t> wanted,
-                                          const RecordedSweep& recorded, const CostBasis& cost);
+                                          const RecordedSweep& recorded);
 
 }  // namespace deft::sweeps

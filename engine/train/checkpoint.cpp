@@ -200,6 +200,7 @@ std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json
 
 Json verify_checkpoint(const fs::path& folder) {
     const Json manifest = Json::parse(read_file(folder / kManifest), nullptr, false);
+    if (!manifest.is_object()) damaged(folder, fmt::format("{} is no JSON object", kManifest));
     try {
         const auto schema = manifest.at("schema").get<std::string>();
         if (schema != kSchema)
@@ -216,8 +217,9 @@ Json verify_checkpoint(const fs::path& folder) {
                 damaged(folder, fmt::format("{} is not what was written", name));
         counts_of(manifest.at("counts"));
         manifest.at("about");
-    } catch (const Json::exception& error) {
-        damaged(folder, error.what());
+    } catch (const Json::exception&) {
+        // Which of them the library would name in its own words.
+        damaged(folder, fmt::format("{} lacks schema, sha256, counts or about, or one of them is garbled", kManifest));
     }
     return manifest;
 }

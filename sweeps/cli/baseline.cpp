@@ -15,6 +15,7 @@
 #include "reporting/quality/pinned.h"
 #include "reporting/regression/seed_comparison.h"
 #include "reporting/table.h"
+#include "results_db/sweep_heads.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
@@ -42,11 +43,11 @@ int pin(const Arguments& arguments) {
     {
         const results_db::Reader reader = open_results(arguments.root);
         const results_db::SweepResults sweep = reporting::selected(find_sweep(reader, arguments.sweep), arguments.only);
-        const auto measured = reporting::measured_cases(sweep, reader.curves(sweep.name));
-        rows =
-            reporting::baseline_rows(measured, sweep.name, {arguments.name, user_name(), arguments.reason, now_ms()});
-        sweep_name = sweep.name;
+        const auto measured = reporting::measured_cases(sweep, reader.curves(sweep));
+        sweep_name = results_db::full_name(sweep);
         cases = measured.size();
+        rows =
+            reporting::baseline_rows(measured, sweep_name, {arguments.name, user_name(), arguments.reason, now_ms()});
     }
     results_db::Writer(sweeps::database_file(arguments.root)).pin_baseline(rows);
     print(fmt::format("Pinned baseline {}: {} and {} of sweep {}.", arguments.name, counted(cases, "case"),
@@ -80,7 +81,7 @@ void add_baseline(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* pinning = command->add_subcommand("pin", "Pin a sweep's finished trials under a name");
     pinning->add_option("NAME", arguments->name, "Of the baseline, as in main")->required();
-    pinning->add_option("SWEEP", arguments->sweep, "Its name; the newest where none is given");
+    pinning->add_option("SWEEP", arguments->sweep, kSweepHelp);
     pinning
         ->add_option("--only", arguments->only,
                      "These trials alone, as in baseline or 'cl[budget_fraction=0.5]'; several are joined")

@@ -6,6 +6,7 @@
 
 #include "reporting/quality/pinned.h"
 #include "reporting/quality/quality_check.h"
+#include "reporting/sweep_text.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/gate_options.h"
 #include "sweeps/cli/results.h"
@@ -33,8 +34,8 @@ reporting::CheckReport check_quality(const Arguments& arguments) {
     {
         const results_db::Reader reader = open_results(arguments.gate.root);
         const results_db::SweepResults sweep = reporting::selected(find_sweep(reader, arguments.sweep), arguments.only);
-        sweep_name = sweep.name;
-        head = reporting::measured_cases(sweep, reader.curves(sweep.name));
+        sweep_name = reporting::sweep_text(sweep);
+        head = reporting::measured_cases(sweep, reader.curves(sweep));
     }
     const auto findings =
         reporting::check_quality(base, head, arguments.baseline, arguments.rule, arguments.only.empty());
@@ -53,7 +54,7 @@ void add_check_quality(CLI::App& check, Context& context) {
     CLI::App* command = check.add_subcommand(
         "quality",
         "Is a sweep worse than a baseline? 0 no, 3 yes, 1 trials are broken, 4 unclear (--strict), 5 nothing measured");
-    command->add_option("SWEEP", arguments->sweep, "Its name; the newest where none is given");
+    command->add_option("SWEEP", arguments->sweep, kSweepHelp);
     command->add_option("--baseline", arguments->baseline, "Its name, as deft baseline list shows it")->required();
     command->add_option("--baseline-root", arguments->baseline_root,
                         "The results that the baseline is pinned in, where they are not those of --root");

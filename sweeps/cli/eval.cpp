@@ -12,6 +12,7 @@
 #include "experiments/evaluate_checkpoint.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
+#include "sweeps/below_root.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
@@ -42,7 +43,7 @@ fs::path checkpoint_of_trial(const Arguments& arguments) {
                                 arguments.checkpoint, arguments.root),
                     "name a checkpoint's folder, or a trial and its root with --root");
     const results_db::TrialRow trial = open_results(arguments.root).trial(arguments.checkpoint);
-    const fs::path folder = sweeps::checkpoint_folder(arguments.root, trial.config_hash);
+    const fs::path folder = sweeps::below_root(arguments.root, sweeps::checkpoint_folder({}, trial.config_hash));
     if (const auto newest = experiments::newest_checkpoint(folder)) return *newest;
     throw Error(ErrorKind::missing, fmt::format("{} has no checkpoint in {}", arguments.checkpoint, folder.string()),
                 "run the sweep again, or name the folder where its checkpoint is");

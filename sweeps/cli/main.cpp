@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/suggestion.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/missing_command.h"
 #include "sweeps/cli/version.h"
 
 namespace {
@@ -62,7 +63,11 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& asked) {  // --help, --version
         app.exit(asked);
     } catch (const CLI::ParseError& error) {
-        std::fprintf(stderr, "deft: error: %s\n  to mend: see deft --help\n", error.what());
+        const std::string missing = deft::cli::missing_command(app, {argv + 1, argv + argc});
+        if (missing.empty())
+            std::fprintf(stderr, "deft: error: %s\n  to mend: see deft --help\n", error.what());
+        else
+            std::fprintf(stderr, "deft: error: %s\n", missing.c_str());
         return deft::kExitUsage;
     }
     // A result that could not be written is no result.

@@ -1,26 +1,39 @@
 #include "sweeps/cli/report_files.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "reporting/comparison.h"
 #include "reporting/table.h"
+#include "results_db/sweep_heads.h"
 #include "sweeps/published_tables.h"
+#include "sweeps/spec.h"
 
 namespace deft::cli {
 
-reporting::SweepAbout about_of(const sweeps::SweepNote& note) {
-    return {note.baseline, note.scale, note.title, note.command, note.points, sweeps::published_table(note.paper)};
+namespace {
+
+reporting::SweepAbout about_of(const results_db::SweepHead& sweep) {
+    return {sweep.baseline, sweep.scale, sweep.title, sweep.command, sweep.points, sweeps::published_table(sweep.paper)};
 }
 
-reporting::ReportData report_data(const results_db::Reader& reader, results_db::SweepResults sweep,
-                                  const sweeps::SweepNote& note, bool with_curves) {
+std::string page_name(const results_db::SweepHead& sweep) {
+    const bool as_usual = sweep.scale.empty() || sweep.scale == sweeps::kDefaultScale || sweep.scale == "unknown";
+    return as_usual && results_db::overrides_text(sweep).empty() ? sweep.name : results_db::full_name(sweep);
+}
+
+}  // namespace
+
+reporting::ReportData report_data(const results_db::Reader& reader, results_db::SweepResults sweep, bool with_curves) {
     reporting::ReportData data;
     data.sweep = std::move(sweep);
-    data.about = about_of(note);
+    data.about = about_of(data.sweep);
     if (with_curves) {
-        data.curves = reader.curves(data.sweep.name);
-        data.checkpoints = reader.checkpoints(data.sweep.name);
+        data.curves = reader.curves(data.sweep);
+        data.checkpoints = reader.checkpoints(data.sweep);
     }
     return data;
 }
@@ -33,7 +46,13 @@ const std::vector<std::string>& report_formats() {
 std::string render_report(const reporting::ReportData& data, const std::string& format, int width) {
     if (format == "html") return reporting::render_page(data);
     if (format == "json") return reporting::render_report_json(data);
-    const reporting::Table table = reporting::comparison_table(data.sweep, data.about);
+    return render_table(reporting::comparison_table(data.sweep, data.about), format, width);
+}
+
+std::string render_table(const reporting::Table& table, const std::string& format, int width) {
+    if (format == "html" || format == "json")
+        throw Error(ErrorKind::usage, fmt::format("{} holds every trial and its curves already", format),
+                    "leave --per-seed and --curves out, or choose term, md, csv or tex");
     if (format == "md") return reporting::render_markdown(table);
     if (format == "csv") return reporting::render_csv(table);
     if (format == "tex") return reporting::render_latex(table);
@@ -41,7 +60,7 @@ std::string render_report(const reporting::ReportData& data, const std::string& 
 }
 
 std::filesystem::path write_report_page(const std::filesystem::path& root, const reporting::ReportData& data) {
-    const std::filesystem::path file = root / "reports" / (data.sweep.name + ".html");
+    const std::filesystem::path file = root / "reports" / (page_name(data.sweep) + ".html");
     make_folder(file.parent_path());
     write_file_atomically(file, reporting::render_page(data));
     return file;

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/error.h"
-#include "base/suggestion.h"
 #include "sweeps/driver.h"
 
 namespace deft::cli {
@@ -21,11 +18,7 @@ results_db::Reader open_results(const std::string& root) {
 results_db::SweepResults find_sweep(const results_db::Reader& reader, const std::string& name) {
     const std::vector<std::string> names = reader.sweep_names();
     if (names.empty()) throw Error(ErrorKind::missing, "no sweep has been run yet", "run one: deft run SWEEP.toml");
-    if (name.empty()) return reader.sweep(names.front());
-    if (std::find(names.begin(), names.end(), name) == names.end())
-        throw Error(ErrorKind::missing, fmt::format("no sweep {} has been run here", name),
-                    suggestion(name, names, fmt::format("there are {}", fmt::join(names, ", "))));
-    return reader.sweep(name);
+    return reader.sweep(name.empty() ? names.front() : name);
 }
 
 }  // namespace deft::cli

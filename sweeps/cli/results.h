@@ -9,7 +9,10 @@ namespace deft::cli {
 
 // Errors: missing, with how to make one.
 results_db::Reader open_results(const std::string& root);
-// The sweep of that name, the newest where it is empty. Errors: missing, with the nearest name.
+inline constexpr const char* kSweepHelp =
+    "Its name, or NAME@HASH as `deft status` shows it; the newest where none is given";
+
+// The sweep of that name, or NAME@HASH; the newest where it is empty. Errors: missing, with the nearest name.
 results_db::SweepResults find_sweep(const results_db::Reader& reader, const std::string& name);
 
 }  // namespace deft::cli

@@ -59,8 +59,7 @@ void write_page(const std::string& root, const reporting::ReportData& data) {
 // Prints the table and writes the page.
 void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options) {
     const results_db::Reader reader(sweeps::database_file(options.root));
-    const sweeps::SweepNote note = sweeps::sweep_note(spec, options.fill_with, options.points);
-    const reporting::ReportData data = report_data(reader, reader.sweep(spec.name), note, true);
+    const reporting::ReportData data = report_data(reader, reader.sweep(spec.name), true);
     print(render_report(data, "term", output_width()));
     write_page(options.root, data);
 }

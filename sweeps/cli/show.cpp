@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "reporting/status.h"
+#include "sweeps/below_root.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
@@ -18,8 +19,11 @@ void add_show(CLI::App& app, Context&) {
     CLI::App* command = app.add_subcommand("show", "Show everything known about one trial");
     command->add_option("trial", arguments->trial, "Its name, as in baseline/1, or the start of its hash")->required();
     command->add_option("--root", arguments->root, "Where the results are")->capture_default_str();
-    command->callback(
-        [arguments] { print(reporting::render_trial(open_results(arguments->root).trial(arguments->trial))); });
+    command->callback([arguments] {
+        const results_db::TrialRow trial = open_results(arguments->root).trial(arguments->trial);
+        print(reporting::render_trial(trial));
+        if (!trial.workdir.empty()) sweeps::below_root(arguments->root, trial.workdir);
+    });
 }
 
 }  // namespace deft::cli

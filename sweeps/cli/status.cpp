@@ -18,12 +18,13 @@ void add_status(CLI::App& app, Context&) {
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("status", "Show how far a sweep is");
-    command->add_option("sweep", arguments->sweep, "Its name; the newest where none is given");
+    command->add_option("sweep", arguments->sweep, kSweepHelp);
     command->add_option("--root", arguments->root, "Where the results are")->capture_default_str();
     command->callback([arguments] {
         const results_db::Reader reader = open_results(arguments->root);
-        print(
-            reporting::render_terminal(reporting::status_table(find_sweep(reader, arguments->sweep)), output_width()));
+        const reporting::Table table =
+            reporting::status_table(find_sweep(reader, arguments->sweep), reader.sweeps());
+        print(reporting::render_terminal(table, output_width()));
     });
 }
 

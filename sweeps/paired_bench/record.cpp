@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/stopwatch.h"
+#include "results_db/host_key.h"
 #include "sweeps/paired_bench/arm.h"
 #include "sweeps/provenance.h"
 #include "sweeps/record_bench.h"
@@ -49,10 +50,12 @@ void ComparisonRecorder::record(std::span<const ComparedCase> cases, const Known
     const std::int64_t base_id = writer_.add_code(arms.base), head_id = writer_.add_code(arms.head);
     results_db::BenchSession session;
     session.mode = "ab";
-    session.host_id = writer_.add_host(describe_host());
+    const results_db::Host host = describe_host();
+    session.host_id = writer_.add_host(host);
     session.started_ms = started_ms_;
     session.ended_ms = now_ms();
-    session.env_json = canonical_json(Json{{"load", load_average()}, {"processors", processors_for(settings.threads)}});
+    session.env_json = canonical_json(Json{{"load", load_average()}, {"processors", processors_for(settings.threads)},
+                                           {"machine", Json::parse(results_db::machine_json(host))}});
     for (const bool again : {false, true}) {
         Json of_phase = settings_json(settings);
         of_phase["phase"] = again ? "confirmation" : "first";

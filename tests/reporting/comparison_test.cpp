@@ -39,10 +39,10 @@ TrialRow measured(TrialRow trial, std::int64_t tokens, std::int64_t wall_ms, dou
     trial.last_point = point;
     trial.attempts = 1;
     trial.usd = static_cast<double>(wall_ms) / 3.6e6 * 0.05;
-    trial.usd_per_hour = 0.05;
-    trial.price_sku = "cpu4";
-    trial.price_source = "a list";
-    trial.price_valid_from_ms = 1714521600000;
+    results_db::AttemptRow attempt;
+    attempt.counts = true;
+    attempt.price = results_db::Price{"cpu4", 1714521600000, 0.05, "a list"};
+    trial.attempt_rows = {attempt};
     trial.scores = {{"questions", "acc", "", "higher", "test", accuracy, 100, 0.25},
                     {"validation", "loss", "nats/token", "lower", "valid", loss, 20, kNaN}};
     trial.code.git_sha = "0123456789abcdef";

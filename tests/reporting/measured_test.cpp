@@ -2,7 +2,11 @@
 
 #include "reporting/measured.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "reporting/comparison.h"
 #include "tests/catch.h"
@@ -43,6 +47,23 @@ TEST_CASE("schedules must reach their ends") {
     }
 }
 
+TEST_CASE("a constant number of kept tokens has no end to reach") {
+    TrialRow trial = a_finished_trial("ltd", "{}", 1, 3);
+    trial.last_point->kept_tokens = 16;
+    for (const char* constant : {R"({"pacing":"constant","min":16,"max":16})", R"({"pacing":"linear","min":16,"max":16})"}) {
+        for (const char* routing : {"random_ltd", "token_bypass"}) {
+            trial.config_json = fmt::format(R"({{"model":{{"seqlen":64}},"{}":{}}})", routing, constant);
+            CHECK(measured_rule(trial).failure.empty());
+            CHECK(measured_rule(trial).length_known);
+        }
+    }
+    trial.config_json = R"({"model":{"seqlen":64},"random_ltd":{"pacing":"linear","min":16,"max":64}})";
+    CHECK(measured_rule(trial).failure == "the kept-token schedule ended at 16 of 64");
+    trial.config_json = R"({"model":{"seqlen":64},"random_ltd":{"pacing":"constant","min":16,"max":16}})";
+    trial.last_point->seqlen = 56;
+    CHECK(measured_rule(trial).failure == "the length schedule ended at 56 of 64");
+}
+
 TEST_CASE("the validation loss must lie a tenth below the unigram entropy") {
     CHECK(measured_rule(with_entropy(2.69, 3)).failure.empty());
     CHECK(measured_rule(with_entropy(2.71, 3)).failure ==
@@ -68,6 +89,21 @@ TEST_CASE("a row that is not measured is flagged and explained, not hidden") {
     CHECK_THAT(all_notes(table),
                ContainsSubstring("† Not measured: cl: the length schedule ended at 56 of 64 (seed 2).\n"
                                  "Other rows: schedules reached their ends; unigram entropy unknown.\n"));
+}
+
+TEST_CASE("two hundred rows that are not measured take a few notes") {
+    std::vector<TrialRow> trials = {a_finished_trial("base", "{}", 1, 3)};
+    for (int i = 0; i < 200; ++i) {
+        TrialRow& trial = trials.emplace_back(a_finished_trial(("cl" + std::to_string(i)).c_str(), "{}", 1, 3));
+        trial.last_point->seqlen = i < 100 ? 56 : i % 60;  // half for one reason, the others each for another
+    }
+    const Table table = comparison_table(a_sweep_of(trials), {"base", "smoke", "", ""});
+    std::size_t notes = 0;
+    for (const std::string& note : table.notes) notes += note.starts_with("† Not measured") ? 1 : 0;
+    CHECK(notes == 7);
+    CHECK_THAT(all_notes(table), ContainsSubstring("cl0, cl1, cl2, cl3, cl4, cl5 and 96 more rows: the length schedule "
+                                                   "ended at 56 of 64 (seed 1)."));
+    CHECK(table.rows[150][0].flag == "the length schedule ended at 29 of 64 (seed 1)");
 }
 
 TEST_CASE("the unigram entropy has no column of its own") {

@@ -50,7 +50,7 @@ std::string latex_cell(const std::string& text) {
 
 TEST_CASE("CSV holds raw numbers, spreads beside them, and flags at the end") {
     CHECK(render_csv(a_table()) ==
-          "case,loss ↓ (nats),loss ↓ (nats) standard deviation,average,acc,flag\r\n"
+          "case,loss (nats),loss (nats) standard deviation,average,acc,flag\r\n"
           "base,3.4375,0.125,43.6,,\r\n"
           "cl,,,,0.5,too short\r\n");
 }
@@ -122,6 +122,40 @@ TEST_CASE("HTML escapes content and attributes, and marks what is published and 
     CHECK(render_html(hostile).find("<script") == std::string::npos);
     CHECK(html_id("CL+x[a=0.5]") != html_id("CL-x[a=0.5]"));
     CHECK(html_id("a\"b").find('"') == std::string::npos);
+}
+
+TEST_CASE("Markdown is text alone: no image, link, mention, reference or HTML") {
+    const auto cell = [](const std::string& text) {
+        const std::string md = render_markdown(one_cell(text));
+        const std::size_t at = md.rfind("\n| ") + 3;
+        return md.substr(at, md.find_last_not_of(" |\n") + 1 - at);
+    };
+    CHECK(cell("![x](http://evil/x.png)") == "![x\\](http<!-- -->://evil/x.png)");
+    CHECK(cell("[click](javascript:x)") == "[click\\](javascript:x)");
+    CHECK(cell("[a][b]") == "[a\\][b]");
+    CHECK(cell("[a]: x") == "[a\\]: x");
+    CHECK(cell("see https://evil.example") == "see https<!-- -->://evil.example");
+    CHECK(cell("www.evil.example") == "www<!-- -->.evil.example");
+    CHECK(cell("@everyone, me@example.org") == "@<!-- -->everyone, me@<!-- -->example.org");
+    CHECK(cell("fixes #12, # 1") == "fixes #<!-- -->12, \\# 1");
+    CHECK(cell("&#64;user") == "&amp;#<!-- -->64;user");
+    CHECK(cell("<b>*x* `y` ~z~ _e_") == "&lt;b>\\*x\\* \\`y\\` \\~z\\~ \\_e\\_");
+    CHECK(cell("a|b\\c") == "a\\|b\\\\c");
+    // What the program prints itself is read as it is.
+    for (const char* plain : {"cl[budget_fraction=0.5]/1", "3.457 ± 0.012", "1.20M 0.50x", "seqtru_voc", "$0.0021"})
+        CHECK(cell(plain) == plain);
+    CHECK(render_markdown({"@all", {}, {}, {"[n](x)"}, 1}) == "**@<!-- -->all**\n\n- [n\\](x)\n");
+}
+
+TEST_CASE("a table too long for a page is a LaTeX longtable, its head on every page") {
+    Table table = a_table();
+    while (table.rows.size() < 200) table.rows.push_back(table.rows.back());
+    const std::string tex = render_latex(table);
+    CHECK_THAT(tex, ContainsSubstring("booktabs,longtable") && ContainsSubstring("\\begin{longtable}{lrrr}\n\\caption{A table}") &&
+                        ContainsSubstring("\\endfirsthead") && ContainsSubstring("\\endhead") &&
+                        ContainsSubstring("\\end{longtable}"));
+    CHECK(tex.find("\\begin{table}") == std::string::npos);
+    CHECK(render_latex(a_table()).find("longtable") == std::string::npos);
 }
 
 TEST_CASE("flagged cells are marked in text as well") {

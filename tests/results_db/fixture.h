@@ -43,7 +43,6 @@ inline results_db::NewAttempt an_attempt(const std::string& uid, std::int64_t nu
     attempt.number = number;
     attempt.worker = "driver/0";
     attempt.workdir = "runs/" + uid;
-    attempt.lease_until_ms = 1000;
     return attempt;
 }
 

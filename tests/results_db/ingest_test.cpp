@@ -7,6 +7,7 @@
 #include <limits>
 #include <thread>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "results_db/connection.h"
@@ -44,6 +45,8 @@ TEST_CASE("a journal's records become rows") {
     CHECK(result.last_point->step == 2);
     REQUIRE(result.ended.has_value());
     CHECK(result.ended->state == "ok");
+    REQUIRE(result.lease.has_value());
+    CHECK(result.lease->until_ms == 8000);
     // The state is the driver's to change.
     CHECK(one.writer.live_attempts().size() == 1);
     one.writer.end_attempt(one.attempt, ended_ok());
@@ -68,10 +71,9 @@ TEST_CASE("a journal's records become rows") {
     CHECK(row.scores[0].better == "lower");
     CHECK(row.scores[0].n == 20);
     CHECK(stored(file, "SELECT count(*) FROM artifact WHERE path = 'runs/a1/ckpt/2'") == 1);
-    CHECK(stored(file, "SELECT lease_until_ms FROM attempt") == 8000);
 }
 
-TEST_CASE("what was drawn becomes a series a number, the later line standing") {
+TEST_CASE("what was drawn is one row a step, the later line standing") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db", journal = folder / "journal.jsonl";
     OneAttempt one(file);
@@ -80,10 +82,15 @@ TEST_CASE("what was drawn becomes a series a number, the later line standing") {
     again.samples_repeated = 10;
     write_text(journal, line(first) + line(second) + line(again));
     CHECK(one.writer.ingest(one.attempt, journal).lines == 3);
-    CHECK(stored(file, "SELECT count(*) FROM metric_point") == 2 * 7);
-    CHECK(stored(file, "SELECT value FROM metric_point p JOIN metric m ON m.id = p.metric_id"
-                       " WHERE m.name = 'samples repeated' AND p.step = 20") == 10);
-    CHECK(stored(file, "SELECT count(*) FROM metric WHERE name = 'epochs, part 2 of 2 by difficulty'") == 1);
+    const Reader reader(file);
+    const TrialCurve drawn = reader.curves(reader.sweep("quick")).at("cafe01");
+    REQUIRE(drawn.sampling.size() == 2);
+    CHECK(drawn.sampling[0].step == 10);
+    CHECK(drawn.sampling[0].pool == 40);
+    CHECK(drawn.sampling[0].cut_tokens == 7);
+    CHECK(drawn.sampling[1].drawn == 160);
+    CHECK(drawn.sampling[1].repeated == 10);
+    CHECK(drawn.epochs == std::vector<double>{3, 1});
 }
 
 TEST_CASE("ingesting again adds nothing; a torn line waits for its rest") {
@@ -130,7 +137,7 @@ TEST_CASE("a trial that goes on at the very step that was stored last measures i
     CHECK(Reader(file).curve("cafe01").back().loss == 1.25);
 }
 
-TEST_CASE("a damaged line is named, and nothing of the call is stored") {
+TEST_CASE("damaged lines are named and passed over, and the others are stored") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db", journal = folder / "journal.jsonl";
     OneAttempt one(file);
@@ -158,10 +165,15 @@ TEST_CASE("a damaged line is named, and nothing of the call is stored") {
     SECTION("a missing field") {
         bad = "{\"type\":\"lease\"}\n";
     }
-    SECTION("another trial's start") {
-        journal::Started started;
-        started.config_hash = "beef";
-        bad = line(started);
+    SECTION("a count below zero") {
+        journal::Evaluation score = a_score(2, 1);
+        score.n = -1;
+        bad = line(score);
+    }
+    std::int64_t damaged = 1;
+    SECTION("a block of another file, with line breaks") {
+        bad = "e\nf}\n\n{\"type\":\"tr\n";
+        damaged = 4;
     }
     write_text(journal, line(a_point(2)) + bad + line(a_point(3)), true);
     try {
@@ -170,7 +182,26 @@ TEST_CASE("a damaged line is named, and nothing of the call is stored") {
     } catch (const Error& error) {
         CHECK(error.kind() == ErrorKind::io);
         CHECK_THAT(error.what(), ContainsSubstring("journal.jsonl:3: a damaged line"));
+        CHECK_THAT(error.what(), ContainsSubstring(counted(damaged, "damaged line") + " passed over, 2 lines taken in"));
     }
+    CHECK(Reader(file).curve("cafe01").size() == 3);
+    CHECK(stored(file, "SELECT spool_lines FROM attempt") == 3 + damaged);
+    // What is there is there: the rest of the journal goes on behind it.
+    write_text(journal, line(a_point(4)), true);
+    CHECK(one.writer.ingest(one.attempt, journal).lines == 1);
+}
+
+TEST_CASE("a journal of another trial is refused, and nothing of the call is stored") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db", journal = folder / "journal.jsonl";
+    OneAttempt one(file);
+    write_text(journal, line(a_point(1)));
+    one.writer.ingest(one.attempt, journal);
+    journal::Started started;
+    started.config_hash = "beef";
+    write_text(journal, line(a_point(2)) + line(started) + line(a_point(3)), true);
+    CHECK_THROWS_WITH(one.writer.ingest(one.attempt, journal),
+                      ContainsSubstring("journal.jsonl:3: the journal is of configuration beef"));
     CHECK(Reader(file).curve("cafe01").size() == 1);
     CHECK(stored(file, "SELECT spool_lines FROM attempt") == 1);
 }

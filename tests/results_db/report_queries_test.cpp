@@ -37,7 +37,7 @@ TEST_CASE("curves and checkpoints of a sweep are those of the attempts that its 
     db.writer.ingest(db.writer.begin_attempt(foreign, db.code, db.host, an_attempt("b1")), other);
 
     const results_db::Reader reader(folder / "results.db");
-    const auto curves = reader.curves("quick");
+    const auto curves = reader.curves(reader.sweep("quick"));
     REQUIRE(curves.size() == 1);
     const results_db::TrialCurve& curve = curves.at("cafe01");
     REQUIRE(curve.points.size() == 2);
@@ -46,12 +46,14 @@ TEST_CASE("curves and checkpoints of a sweep are those of the attempts that its 
     CHECK(curve.points[1].layer_tokens == 160);
     CHECK(curve.points[1].kept_tokens == 64);
     CHECK(curve.validation_losses == std::vector<std::pair<std::int64_t, double>>{{2, 3.25}});
-    const auto checkpoints = reader.checkpoints("quick");
+    const auto checkpoints = reader.checkpoints(reader.sweep("quick"));
     REQUIRE(checkpoints.size() == 1);
     CHECK(checkpoints[0].config_hash == "cafe01");
     CHECK(checkpoints[0].sha256 == std::string(64, 'c'));
     CHECK(checkpoints[0].step == 2);
-    CHECK(reader.curves("other").size() == 1);
-    CHECK(reader.curves("none").empty());
-    CHECK(reader.checkpoints("none").empty());
+    CHECK(reader.curves(reader.sweep("other")).size() == 1);
+    results_db::SweepHead none;
+    none.id = 99;
+    CHECK(reader.curves(none).empty());
+    CHECK(reader.checkpoints(none).empty());
 }

@@ -1,9 +1,11 @@
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "base/error.h"
 #include "results_db/connection.h"
 #include "results_db/store.h"
+#include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
 #include "tests/catch.h"
 #include "tests/results_db/fixture.h"
@@ -25,8 +27,21 @@ TEST_CASE("rows of one content get one id") {
     Host host = a_host();
     const auto node = writer.add_host(host);
     CHECK(writer.add_host(host) == node);
+    // What does not decide speed makes no other host, and the row shows the last seen.
     host.kernel = "6.2";
-    CHECK(writer.add_host(host) != node);
+    host.hostname = "container-7f3a";
+    host.mem_bytes -= 300 << 20;
+    CHECK(writer.add_host(host) == node);
+    CHECK(Connection(folder / "results.db", Connection::Mode::read).text("SELECT kernel FROM host") == "6.2");
+    for (const auto& change : std::vector<std::function<void(Host&)>>{
+             [](Host& other) { other.cpu_model = "Another CPU"; }, [](Host& other) { other.cores = 8; },
+             [](Host& other) { other.mem_bytes *= 2; }, [](Host& other) { other.extra_json = R"({"isa":["avx2"]})"; },
+             [](Host& other) { other.extra_json = R"({"gpus":["H200"]})"; },
+             [](Host& other) { other.extra_json = R"({"name":"the old one"})"; }}) {
+        Host other = a_host();
+        change(other);
+        CHECK(writer.add_host(other) != node);
+    }
     const auto experiment = writer.add_experiment(an_experiment("aa"));
     CHECK(writer.add_experiment(an_experiment("aa")) == experiment);
     CHECK(writer.add_experiment(an_experiment("ab")) != experiment);
@@ -144,24 +159,20 @@ TEST_CASE("an attempt goes from leased to running to its end, once") {
     CHECK(row.attempts == 3);
 }
 
-TEST_CASE("the database itself keeps ended attempts, events and experiments as they are") {
+TEST_CASE("the database itself keeps ended attempts and experiments as they are") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     {
         OneAttempt one(file);
         one.writer.end_attempt(one.attempt, ended_ok());
-        one.writer.add_event("driver", "start", "quick", R"({"n":1})");
     }
     Connection connection(file, Connection::Mode::write);
     CHECK_THROWS_WITH(connection.execute("UPDATE attempt SET state = 'failed'"), ContainsSubstring("already ended"));
-    CHECK_THROWS_WITH(connection.execute("UPDATE event SET kind = 'x'"), ContainsSubstring("append-only"));
-    CHECK_THROWS_WITH(connection.execute("DELETE FROM event"), ContainsSubstring("append-only"));
     CHECK_THROWS_WITH(connection.execute("UPDATE experiment SET seed = 9"), ContainsSubstring("immutable"));
-    CHECK(connection.integer("SELECT count(*) FROM v_result") == 1);
     // Two live attempts cannot be written past the program either.
     const char* live =
         "INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, argv_json, workdir,"
-        " created_ms, lease_until_ms) VALUES (?1, 1, ?2, 'leased', 1, 1, 'w', '[]', 'r', 0, 0)";
+        " created_ms) VALUES (?1, 1, ?2, 'leased', 1, 1, 'w', '[]', 'r', 0)";
     Statement(connection, live).bind("x2", 2).run();
     CHECK_THROWS_AS(Statement(connection, live).bind("x3", 3).run(), Error);
 }
@@ -179,32 +190,117 @@ TEST_CASE("text from outside is data, never SQL") {
     CHECK(writer.live_attempts().empty());
 }
 
-TEST_CASE("cost is device time at the newest price valid at the start") {
+namespace {
+
+// Begins an attempt at the one experiment of `one`.
+std::int64_t begin(OneAttempt& one, const std::string& uid, std::int64_t number, const Shape& shape,
+                   const std::optional<Price>& price) {
+    NewAttempt attempt = an_attempt(uid, number);
+    attempt.shape = shape;
+    attempt.price = price;
+    return one.writer.begin_attempt(one.experiment, one.code, one.host, attempt);
+}
+
+// Its journal says where it went on from; then it ends so.
+void train(OneAttempt& one, const TemporaryFolder& folder, std::int64_t attempt, std::int64_t from, std::int64_t to,
+           Outcome outcome, double own_seconds) {
+    const auto journal = folder.path() / ("journal" + std::to_string(attempt));
+    journal::Started started;
+    started.resume_step = from;
+    std::string text = line(started);
+    for (std::int64_t step = from + 1; step <= to; ++step) text += line(a_point(step));
+    write_text(journal, text);
+    one.writer.ingest(attempt, journal);
+    outcome.own_seconds = own_seconds;
+    one.writer.end_attempt(attempt, outcome);
+}
+
+Outcome ended_as(const char* state, const char* fail_class) {
+    Outcome outcome;
+    outcome.state = state;
+    outcome.fail_class = fail_class;
+    return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("a trial costs what the attempts used that its result was built on, each at its own shape and price") {
     const TemporaryFolder folder;
     OneAttempt one(folder / "results.db");
-    Writer& writer = one.writer;
     const Reader reader(folder / "results.db");
-    writer.set_running(one.attempt, {1, 1, "b"}, 2000);
-    writer.end_attempt(one.attempt, ended_ok());
+    const Price cheap{"cpu4", 1000, 0.10, "list A"}, dear{"cpu8", 2000, 0.40, "list B"};
+    one.writer.end_attempt(one.attempt, ended_as("failed", "crash"));  // it never began to train
+    // Stopped at step 10: 2 s on one thread. Killed at step 14, of which nothing was kept: 1 s on four threads. Went on
+    // from step 10 to 12 and was stopped: 3 s on two threads, of a GPU's third to the end: 6 s.
+    train(one, folder, begin(one, "a2", 2, {"cpu", 1, 1}, cheap), 0, 10, ended_as("preempted", "preempt"), 2);
+    train(one, folder, begin(one, "a3", 3, {"cpu", 4, 1}, cheap), 10, 14, ended_as("failed", "crash"), 1);
+    train(one, folder, begin(one, "a4", 4, {"cpu", 2, 1}, dear), 10, 12, ended_as("cancelled", "user"), 3);
+    const auto last = begin(one, "a5", 5, {"cuda", 1, 3}, dear);
+    CHECK(reader.trial("cafe01").device_seconds == Approx(2 + 6));
+    train(one, folder, last, 12, 20, ended_ok(), 6);
+    TrialRow row = reader.trial("cafe01");
+    CHECK(row.device_seconds == Approx(2 * 1 + 3 * 2 + 6.0 / 3));
+    REQUIRE(row.usd);
+    CHECK(*row.usd == Approx((2 * 0.10 + 3 * 2 * 0.40 + 2 * 0.40) / 3600));
+    REQUIRE(row.attempt_rows.size() == 5);
+    std::string counted;
+    for (const AttemptRow& attempt : row.attempt_rows) counted += attempt.counts ? "1" : "0";
+    CHECK(counted == "01011");
+    CHECK(row.attempt_rows[4].shape.trials_per_device == 3);
+    CHECK(row.attempt_rows[4].device_seconds == Approx(2.0));
+    CHECK(row.attempt_rows[3].price == dear);
+    // A later attempt that failed neither stands for the trial nor costs it anything.
+    train(one, folder, begin(one, "a6", 6, {"cpu", 8, 1}, dear), 0, 3, ended_as("failed", "nan"), 100);
+    row = reader.trial("cafe01");
+    CHECK(row.device_seconds == Approx(10));
+    CHECK_FALSE(row.attempt_rows[5].counts);
+}
 
-    writer.set_cost(one.attempt, "cpu4", 1, 1800, 1e15);
-    CHECK_FALSE(reader.trial("cafe01").usd.has_value());
+TEST_CASE("a price that a sweep states later is that of its unpriced attempts") {
+    const TemporaryFolder folder;
+    OneAttempt one(folder / "results.db");
+    const Reader reader(folder / "results.db");
+    Outcome outcome = ended_ok();
+    outcome.own_seconds = 1800;
+    one.writer.end_attempt(one.attempt, outcome);
     CHECK(reader.trial("cafe01").device_seconds == 1800);
+    CHECK_FALSE(reader.trial("cafe01").usd.has_value());
+    const auto other = one.writer.add_sweep({"other", "s2", "", "[]"});
+    one.writer.price_unpriced(other, {"x", 1, 9, "not this sweep's"});
+    CHECK_FALSE(reader.trial("cafe01").usd.has_value());
+    CHECK_THROWS_AS(one.writer.price_unpriced(one.sweep, {"cpu4", 1, -1.0, "x"}), Error);
+    // Of a day after the attempt, too: it states when the price was looked up.
+    one.writer.price_unpriced(one.sweep, {"cpu4", 4102444800000, 0.20, "list A"});
+    CHECK(*reader.trial("cafe01").usd == Approx(0.10));
+    one.writer.price_unpriced(one.sweep, {"cpu4", 4102444800000, 0.80, "list B"});
+    CHECK(*reader.trial("cafe01").usd == Approx(0.10));
+    CHECK(reader.trial("cafe01").attempt_rows.at(0).price->source == "list A");
+}
 
-    writer.add_price({"cpu4", 1000, 0.10, "list A"});
-    writer.add_price({"cpu4", 2000, 0.20, "list B"});
-    writer.add_price({"cpu4", 2001, 0.40, "list C"});
-    writer.add_price({"other", 2000, 9.0, "list D"});
-    writer.set_cost(one.attempt, "cpu4", 1, 1800, 1e15);
-    const TrialRow row = reader.trial("cafe01");
-    REQUIRE(row.usd.has_value());
-    CHECK(*row.usd == Approx(0.10));  // 1800 s / 3600 * 0.20
-    CHECK(row.usd_per_hour == 0.20);
-    CHECK(row.price_source == "list B");
-    CHECK(row.price_sku == "cpu4");
-    CHECK(row.price_valid_from_ms == 2000);
-    CHECK_THROWS_AS(writer.add_price({"cpu4", 1, -1.0, "x"}), Error);
-    CHECK_THROWS_AS(writer.set_cost(77, "cpu4", 1, 1, 1), Error);
+TEST_CASE("sweeps of one name are told apart by their hashes") {
+    const TemporaryFolder folder;
+    Writer writer(folder / "results.db");
+    const auto add = [&](const char* sha256, const char* hash, const char* overrides) {
+        const auto sweep = writer.add_sweep({"quick", sha256, "", overrides});
+        writer.add_member(sweep, writer.add_experiment(an_experiment(hash)), {0, "baseline", "{}"});
+    };
+    add("abc1230000000", "aa", "[]");
+    add("abd4560000000", "bb", R"([{"path":"train.learning_rate","value":0.001},{"path":"data.corpus","value":"x"}])");
+    const Reader reader(folder / "results.db");
+    CHECK(reader.sweep("quick").trials.at(0).config_hash == "bb");
+    CHECK(reader.sweep("quick@abc").trials.at(0).config_hash == "aa");
+    CHECK(reader.sweep("quick@abd4560000000").trials.at(0).config_hash == "bb");
+    CHECK(full_name(reader.sweep("quick@abc")) == "quick@abc123000000");
+    CHECK(overrides_text(reader.sweep("quick@abc")).empty());
+    CHECK(overrides_text(reader.sweep("quick")) == "train.learning_rate=0.001, data.corpus=x");
+    CHECK(reader.sweep_names() == std::vector<std::string>{"quick"});
+    CHECK(reader.sweeps().size() == 2);
+    CHECK_THROWS_WITH(reader.sweep("quick@ab"), ContainsSubstring("quick@abc123000000") &&
+                                                    ContainsSubstring("train.learning_rate=0.001"));
+    CHECK_THROWS_WITH(reader.sweep("quick@f"), ContainsSubstring("no run of sweep quick") &&
+                                                   ContainsSubstring("quick@abd456000000"));
+    CHECK_THROWS_WITH(reader.sweep("quick@"), ContainsSubstring("no sweep 'quick@'"));
+    CHECK_THROWS_WITH(reader.sweep("quikc@abc"), ContainsSubstring("did you mean quick?"));
 }
 
 TEST_CASE("a trial is found by hash prefix or by case and seed") {

@@ -69,7 +69,7 @@ TEST_CASE("the end of an attempt is on the disk when it is stored, and no other 
         writer.end_attempt(attempt, outcome);
         CHECK(syncs_of_log > before);
         const int after = syncs_of_log;
-        writer.add_price({"sku", number, 1.0, "a test"});
+        writer.add_experiment(test::an_experiment("other" + std::to_string(number)));
         CHECK(syncs_of_log == after);
     }
 }

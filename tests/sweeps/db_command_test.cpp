@@ -38,3 +38,16 @@ TEST_CASE("a database of an older deft is refused with the command that migrates
     write_file_atomically(file, "these are my notes\n");
     CHECK(sweep.deft("db", words).exit_code == kExitDatabase);
 }
+
+TEST_CASE("a command without its own command says which there are") {
+    const TinySweep sweep("[[case]]\nname = \"plain\"\n");
+    const Ran unknown = sweep.deft("db", {"rebuild"});
+    CHECK(unknown.exit_code == kExitUsage);
+    CHECK_THAT(unknown.err, ContainsSubstring("deft db has no command rebuild") && ContainsSubstring("there is upgrade"));
+    const Ran none = sweep.deft("baseline");
+    CHECK(none.exit_code == kExitUsage);
+    CHECK_THAT(none.err, ContainsSubstring("deft baseline needs a command") && ContainsSubstring("pin, list, retire"));
+    CHECK_THAT(sweep.deft("baseline", {"lst"}).err, ContainsSubstring("did you mean list?"));
+    // What is wrong with an option is still said.
+    CHECK_THAT(sweep.deft("db", {"upgrade", "--rot", "x"}).err, ContainsSubstring("--rot"));
+}

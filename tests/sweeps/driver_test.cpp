@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "base/json.h"
+#include "base/stopwatch.h"
+#include "reporting/status.h"
 #include "sweeps/trial_process.h"
 #include "tests/sweeps/fake_trial.h"
 
@@ -47,7 +49,15 @@ TEST_CASE("Trials that end well are stored with their cost, and not trained agai
     CHECK(row.device_seconds == Approx(20));
     REQUIRE(row.usd);
     CHECK(*row.usd == Approx(20 * 3.6 / 3600));
-    CHECK(row.price_sku == "test-cpu");
+    REQUIRE(row.attempt_rows.size() == 1);
+    const results_db::AttemptRow& attempt = row.attempt_rows[0];
+    REQUIRE(attempt.price);
+    CHECK(attempt.price->sku == "test-cpu");
+    CHECK(attempt.shape.devices == 2);
+    // What bits may differ between.
+    for (const char* library : {"oneDNN", "libc", "OpenMP", "compiler", "SQLite"})
+        CHECK(!Json::parse(attempt.libraries_json).at(library).get<std::string>().empty());
+    CHECK_THAT(reporting::render_trial(row), ContainsSubstring("OpenMP libgomp"));
     const auto folder = sweep.options.root / row.workdir;
     CHECK(Json::parse(read_file(folder / "trial.json")).at("threads") == 2);
     CHECK(Json::parse(read_file(folder / "outcome.json")).at("state") == "ok");
@@ -88,7 +98,10 @@ TEST_CASE("A crash is tried once more") {
     CHECK(sweep.row(1).attempts == 2);
     CHECK_THAT(sweep.row(2).error, ContainsSubstring("exited with 0"));
     CHECK(sweep.row(3).fail_class == "io");
-    CHECK_THAT(sweep.row(3).error, ContainsSubstring("journal.jsonl:1"));
+    CHECK_THAT(sweep.row(3).error, ContainsSubstring("journal.jsonl:1: a damaged line: it is no JSON; 1 damaged line passed "
+                                                     "over, 3 lines taken in"));
+    REQUIRE(sweep.row(3).last_point);  // what is whole is kept
+    CHECK(sweep.row(3).last_point->step == 2);
 }
 
 TEST_CASE("A torn last line costs nothing of what stands before it") {
@@ -280,12 +293,42 @@ TEST_CASE("A trial that ended well after its driver was killed is not repeated")
     ::usleep(1'500'000);  // long enough for the driver to have taken the end in
     ::kill(driver, SIGKILL);
     CHECK(wait_for_exit(driver) == -SIGKILL);
+    // Whoever takes it in costs it as it ran: one thread, at the price of then.
+    sweep.options.threads = 4;
+    sweep.spec.price->usd_per_hour = 36;
     const RunSummary summary = sweep.run();
     CHECK(summary.already_done == 1);
     CHECK(summary.ok == 0);
     CHECK(sweep.row(0).state == "ok");
     CHECK(sweep.row(0).attempts == 1);
     CHECK(sweep.row(0).device_seconds == Approx(10));
+    REQUIRE(sweep.row(0).usd);
+    CHECK(*sweep.row(0).usd == Approx(10 * 3.6 / 3600));
+}
+
+TEST_CASE("A trial that went on from a checkpoint costs the sum of its attempts, each at its own shape") {
+    FakeSweep sweep({"stopped"});
+    sweep.folder.write("stopped.jsonl", sweep.journal_of(0, 2.12, "stopped"));
+    sweep.folder.write("ok.jsonl", sweep.journal_of(2.12, 3.18, "ok"));
+    CHECK(sweep.run().ok == 1);  // both attempts in one run, on one thread
+    CHECK(sweep.row(0).attempts == 2);
+    CHECK(sweep.row(0).device_seconds == Approx(3.18));
+    const auto& rows = sweep.row(0).attempt_rows;
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].own_seconds == Approx(2.12));
+    CHECK(rows[1].own_seconds == Approx(1.06));
+}
+
+TEST_CASE("A price that is stated later, of today, is that of what was trained before") {
+    FakeSweep sweep({"ok"});
+    sweep.spec.price.reset();
+    CHECK(sweep.run().ok == 1);
+    CHECK(!sweep.row(0).usd);
+    CHECK_THAT(reporting::render_trial(sweep.row(0)), ContainsSubstring("no price: set [price] in the sweep file"));
+    sweep.spec.price = results_db::Price{"test-cpu", now_ms() + 3'600'000, 3.6, "today's list"};
+    CHECK(sweep.run().already_done == 1);
+    REQUIRE(sweep.row(0).usd);
+    CHECK(*sweep.row(0).usd == Approx(10 * 3.6 / 3600));
 }
 
 TEST_CASE("A program that cannot be started ends the sweep, not its trials one by one") {

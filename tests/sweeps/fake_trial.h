@@ -114,6 +114,21 @@ class FakeSweep {
         ::_exit(code);
     }
 
+    // Of an attempt that goes on from a checkpoint of so many seconds, where any.
+    static std::string journal_of(double resume_seconds, double train_seconds, const std::string& state) {
+        journal::Started started;
+        started.resume_step = resume_seconds > 0 ? 2 : 0;
+        started.resume_seconds = resume_seconds;
+        journal::TrainPoint point;
+        point.step = resume_seconds > 0 ? 3 : 2;
+        point.flops = 1e9;
+        journal::Ended ended;
+        ended.state = state;
+        ended.train_seconds = train_seconds;
+        ended.threads = 1;
+        return to_json(started).dump() + "\n" + to_json(point).dump() + "\n" + to_json(ended).dump() + "\n";
+    }
+
     bool exists(const std::string& name) const { return std::filesystem::exists(folder.path / name); }
     void touch(const std::string& name) const { folder.write(name, ""); }
     bool wait_for(const std::string& name) const {

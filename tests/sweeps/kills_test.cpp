@@ -127,6 +127,10 @@ TEST_CASE("A trial that is asked to stop saves a checkpoint, exits with 75 and g
     CHECK(driver.wait() == kExitOk);
     CHECK(sweep.value("SELECT state || exit_code FROM attempt WHERE number = 1") == "preempted75");
     CHECK(sweep.value("SELECT state FROM attempt WHERE number = 2 AND resume_step > 0 AND resumed_from = 1") == "ok");
+    // Each has its own seconds; the journal counts from the first step.
+    CHECK(sweep.value("SELECT abs(a.own_seconds - a.train_seconds) < 1e-6 AND a.own_seconds > 0 AND b.own_seconds > 0"
+                      " AND abs(a.own_seconds + b.own_seconds - b.train_seconds) < 1e-6"
+                      " FROM attempt a, attempt b WHERE a.number = 1 AND b.number = 2") == "1");
     CHECK(sweep.says("it will go on"));
 }
 
@@ -143,16 +147,20 @@ TEST_CASE("After its database is lost, a sweep is trained again from its start")
 TEST_CASE("A trial that is killed in its evaluation keeps its curve, time and FLOPs") {
     const TinySweep sweep(kCases);
     REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
-    const std::string flops = sweep.value("SELECT model_flops FROM cost");
+    const std::string flops = sweep.value("SELECT max(flops) FROM v_curve");
+    const std::string seconds = sweep.value("SELECT train_seconds FROM attempt");
     const std::vector<std::string> before = sweep.measured();
     {
         // As a kill between the last checkpoint and the first score leaves it.
         results_db::Connection connection(sweep.root / "results.db", results_db::Connection::Mode::write);
-        connection.execute("DROP TRIGGER attempt_terminal; DELETE FROM evaluation; DELETE FROM cost;"
+        connection.execute("DROP TRIGGER attempt_terminal; DELETE FROM evaluation;"
                            "UPDATE attempt SET state = 'failed', fail_class = 'crash'");
     }
     REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
     CHECK(sweep.measured() == before);
-    CHECK(sweep.value("SELECT model_flops FROM cost") == flops);
+    CHECK(sweep.value("SELECT max(flops) FROM v_curve") == flops);
+    // The second scored, and trained nothing; both cost what the first did.
+    CHECK(sweep.value("SELECT train_seconds FROM attempt WHERE id = 2") == seconds);
+    CHECK(sweep.value("SELECT own_seconds FROM attempt WHERE id = 2") == "0.0");
     CHECK(sweep.value("SELECT count(*) FROM train_point WHERE attempt_id = 2") == "0");
 }

@@ -42,6 +42,45 @@ TEST_CASE("A sweep is trained once, and tells where its numbers come from") {
     CHECK(sweep.attempts() == attempts);
 }
 
+TEST_CASE("A copied results.db alone gives the same report") {
+    const TinySweep sweep(with_both() + "[report]\npaper = \"data_efficiency_gpt_combined\"\n");
+    REQUIRE(sweep.run({"--scale", "smoke"}).exit_code == kExitOk);
+    const std::filesystem::path copy = sweep.folder.path / "copy";
+    make_folder(copy);
+    std::filesystem::copy_file(sweep.root / "results.db", copy / "results.db");
+    for (const char* format : {"md", "csv", "json", "html"}) {
+        const Ran here = sweep.deft("report", {"--root", sweep.root.string(), "--format", format});
+        const Ran there = sweep.deft("report", {"--root", copy.string(), "--format", format});
+        CHECK(there.exit_code == kExitOk);
+        CHECK(there.out == here.out);
+    }
+    CHECK(sweep.value("SELECT baseline || ' ' || paper FROM sweep") == "plain data_efficiency_gpt_combined");
+}
+
+TEST_CASE("Runs that --set tells apart keep their reports, and are named with their hashes") {
+    const TinySweep sweep(kPlain);
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    const std::string page = read_file(sweep.root / "reports/tiny.html");
+    const Ran changed = sweep.run({"--set", "train.learning_rate=0.002"});
+    REQUIRE(changed.exit_code == kExitOk);
+    CHECK_THAT(changed.out, ContainsSubstring("with train.learning_rate=0.002"));
+    CHECK(read_file(sweep.root / "reports/tiny.html") == page);
+    const std::string first = sweep.value("SELECT spec_sha256 FROM sweep WHERE overrides_json = '[]'"),
+                      second = sweep.value("SELECT spec_sha256 FROM sweep WHERE overrides_json <> '[]'");
+    CHECK(std::filesystem::exists(sweep.root / "reports" / ("tiny@" + second.substr(0, 12) + ".html")));
+    CHECK_THAT(sweep.deft("status").out, ContainsSubstring("also run: tiny@" + first.substr(0, 12)));
+    const auto named = [&](const std::string& command, std::vector<std::string> words, const std::string& hash) {
+        words.push_back("tiny@" + hash.substr(0, 6));
+        words.insert(words.end(), {"--root", sweep.root.string()});
+        return sweep.deft(command, words);
+    };
+    CHECK(named("report", {}, first).out.find("learning_rate") == std::string::npos);
+    CHECK_THAT(named("report", {}, second).out, ContainsSubstring("Sweep tiny@" + second.substr(0, 12)));
+    CHECK_THAT(named("report", {"--per-seed", "--format", "csv"}, first).out, ContainsSubstring("train time (s)"));
+    CHECK_THAT(named("baseline", {"pin", "main"}, first).out, ContainsSubstring("of sweep tiny@" + first.substr(0, 12)));
+    CHECK(sweep.deft("report", {"tiny@zz", "--root", sweep.root.string()}).exit_code != kExitOk);
+}
+
 TEST_CASE("Two runs of a sweep are equal bit for bit, whatever the threads") {
     const TinySweep one(with_both()), again(with_both()), threaded(with_both());
     REQUIRE(one.run().exit_code == kExitOk);

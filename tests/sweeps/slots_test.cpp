@@ -49,9 +49,17 @@ TEST_CASE("GPUs are counted, and shared") {
     REQUIRE(shared.size() == 6);
     CHECK(shared[0].gpu_uuid != shared[1].gpu_uuid);  // each card gets one before any gets two
     CHECK(shared[0].gpu_uuid == shared[2].gpu_uuid);
-    CHECK(shared[0].memory_bytes < (std::int64_t{8} << 30) / 3);
+    // A third of the card each, less what the driver takes beside a trial's own buffers.
+    CHECK(shared[0].memory_bytes == (std::int64_t{8} << 30) / 3 - (std::int64_t{768} << 20));
+    CHECK(shared[1].memory_bytes == (std::int64_t{80} << 30) / 3 - (std::int64_t{768} << 20));
+    CHECK(slots("gpu:1")[0].memory_bytes == (std::int64_t{8} << 30) - (std::int64_t{768} << 20));
+    // A trial pays for its share of the card, whatever its threads.
     CHECK(devices_a_trial(shared[0], 4) == Approx(1.0 / 3));
+    CHECK(shape_of(shared[0], 4).device == "cuda");
+    CHECK(shape_of(shared[0], 4).devices == 1);
+    CHECK(shape_of(shared[0], 4).trials_per_device == 3);
     CHECK(devices_a_trial(slots("cpu:1")[0], 4) == 4);
+    CHECK(shape_of(slots("cpu:1")[0], 4).devices == 4);
     CHECK_THROWS_WITH(slots("gpu:3"), ContainsSubstring("need 3 GPUs, and 2 can be used here"));
     CHECK_THROWS_WITH(slots("gpu", {}), ContainsSubstring("none is here"));
     CHECK(describe_slots(shared, 1) == "6 slots on Small, 3 a card");

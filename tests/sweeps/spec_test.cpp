@@ -175,7 +175,7 @@ TEST_CASE("Resources and prices") {
     CHECK(spec.threads == 2);
     CHECK(make_slots(parse_slots(spec.slots), spec.threads).size() == 3);
     REQUIRE(spec.price);
-    CHECK(spec.price->valid_from_ms == 86'400'000);
+    CHECK(spec.price->date_ms == 86'400'000);
     CHECK(spec.price->usd_per_hour == 0.5);
     CHECK_THAT(wrong(kSmall + price + "\"2024-02-30\"\n"), ContainsSubstring("'2024-02-30' is no date"));
     CHECK_THAT(wrong(kSmall + price + "2024-02-03\n"), ContainsSubstring("dates are not used here"));
@@ -183,6 +183,24 @@ TEST_CASE("Resources and prices") {
     CHECK_THAT(wrong(kSmall + "[resources]\nslots = \"gpu:0\"\n"), ContainsSubstring("s.toml:6:9: 'gpu:0'"));
     CHECK(make_slots(parse_slots("auto"), 1'000'000, {}, "").size() == 1);
     CHECK(make_slots(parse_slots("auto"), 1, {}, "").size() == static_cast<std::size_t>(usable_cores()));
+}
+
+TEST_CASE("Uncommitted changes are stored unless the sweep says no, which changes no trial") {
+    CHECK(load(kSmall).keeps_diff);
+    const Spec without = load(kSmall + "[provenance]\ndiff = false\n");
+    CHECK(!without.keeps_diff);
+    CHECK(without.sha256 == load(kSmall).sha256);
+    CHECK_THAT(wrong(kSmall + "[provenance]\ndif = false\n"), ContainsSubstring("did you mean diff?"));
+}
+
+TEST_CASE("What --set changed is known, also of an axis that it pins") {
+    SpecOptions options;
+    options.overrides = {"train.budget_fraction=0.5", "train.learning_rate=0.002"};
+    const Spec spec = load(kSmall + "[axes.grid]\n\"train.budget_fraction\" = [0.5, 1.0]\n", options);
+    REQUIRE(spec.pinned_axes.size() == 1);
+    CHECK(spec.pinned_axes[0].path == "train.budget_fraction");
+    REQUIRE(spec.overrides.size() == 1);
+    CHECK(spec.overrides[0].path == "train.learning_rate");
 }
 
 TEST_CASE("A sweep names the published table to stand beside its results") {

@@ -99,6 +99,37 @@ TEST_CASE("below three seeds there is no verdict, however large the difference")
     CHECK_THAT(findings[0].judged.finding.text, ContainsSubstring("no verdict below 3 seeds on either side: 1 more"));
 }
 
+// By hand, with the spread above: 0.0513 - 0.0301 is 2.596 standard errors, one-sided p 0.030 at 4 degrees. Alone that is
+// below 0.05 and beyond the limit with its whole interval; among four measures the adjusted p is 0.12.
+TEST_CASE("what would count alone may be chance among four measures, for worse and for better") {
+    const std::vector<double> plain = {3.00, 3.01, 3.02}, harmed = {3.0513, 3.0613, 3.0713};
+    const std::vector<double> helped = {2.9487, 2.9587, 2.9687};
+    const auto measures = [](std::int64_t first_seed, const std::vector<double>& losses) {
+        std::map<Measure, std::vector<SeedValue>> all = {{kLoss, values(first_seed, losses)}};
+        for (const char* task : {"a", "b", "c"})
+            all[*measure_of(a_score(task, "acc", 0))] = values(first_seed, {0.50, 0.51, 0.52});
+        return a_case(all);
+    };
+    const auto loss_of = [](const std::vector<QualityFinding>& findings) {
+        for (const QualityFinding& one : findings)
+            if (one.measure == kLoss) return one;
+        FAIL("no finding of the loss");
+        return QualityFinding{};
+    };
+    CHECK(outcome_of(with_loss(1, plain), with_loss(4, harmed)) == Outcome::worse);
+    const auto findings = check(measures(1, plain), measures(4, harmed));
+    REQUIRE(findings.size() == 4);
+    const QualityFinding harm = loss_of(findings);
+    CHECK(harm.judged.finding.outcome == Outcome::unclear);
+    CHECK(*harm.judged.p_value == Approx(0.030).epsilon(0.02));
+    CHECK(*harm.judged.adjusted_p == Approx(0.12).epsilon(0.02));
+    CHECK_THAT(harm.judged.finding.text, ContainsSubstring("among so many comparisons it may be chance"));
+    CHECK(exit_code_of(quality_report(findings, "quick", "main"), false) == kExitOk);
+    // The mirror image is surely no worse, and no more than that.
+    CHECK(outcome_of(with_loss(1, plain), with_loss(4, helped)) == Outcome::better);
+    CHECK(loss_of(check(measures(1, plain), measures(4, helped))).judged.finding.outcome == Outcome::same);
+}
+
 TEST_CASE("the same seeds are compared one by one") {
     MeasuredCase again = with_loss(1, {3.50, 2.50, 4.50});
     for (SeedValue& seed : again.values.at(kLoss)) seed.attempt_uid += "-again";

@@ -1,0 +1,135 @@
+#include "reporting/per_seed.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reporting/key_fields.h"
+#include "reporting/numbers.h"
+#include "reporting/resources.h"
+#include "reporting/score_columns.h"
+#include "reporting/sweep_text.h"
+#include "reporting/variants.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using journal::TrainPoint;
+using results_db::SamplingPoint;
+using results_db::TrialCurve;
+using results_db::TrialRow;
+
+// Each trial as a row of its own, in the order of the comparison's rows.
+std::vector<Variant> one_a_trial(const std::vector<Variant>& variants) {
+    std::vector<Variant> out;
+    for (const Variant& variant : variants)
+        for (const TrialRow* trial : variant.trials) {
+            Variant& own = out.emplace_back(variant);
+            own.trials = {trial};
+            own.ok = trial->state == "ok" ? own.trials : std::vector<const TrialRow*>{};
+        }
+    return out;
+}
+
+Cell count_cell(std::int64_t value) {
+    return {fmt::format("{}", value), static_cast<double>(value)};
+}
+
+Cell exact(double value) {
+    return {fmt::format("{}", value), value};
+}
+
+std::vector<Field> fields_of(const results_db::SweepResults& sweep, const std::vector<Variant>& variants) {
+    std::vector<Field> fields = key_fields(variants);
+    fields.emplace_back(Column{"seed"}, [](const Variant& one) { return count_cell(one.trials.front()->seed); });
+    fields.emplace_back(Column{"state", Align::left}, [](const Variant& one) { return Cell(one.trials.front()->state); });
+    for (const Resource& resource : resources()) {
+        Column column;
+        column.title = resource.title;
+        column.raw_unit = resource.raw_unit;
+        fields.emplace_back(std::move(column), [&resource](const Variant& one) {
+            const std::optional<double> value = resource.value(*one.trials.front());
+            return value ? Cell(resource.print(*value), *value) : Cell("-");
+        });
+    }
+    fields.emplace_back(Column{"device\ntime", Align::right, false, false, "s"}, [](const Variant& one) {
+        const double value = one.trials.front()->device_seconds;
+        return value > 0 ? Cell(short_seconds(value), value) : Cell("-");
+    });
+    fields.emplace_back(Column{"peak\nmemory", Align::right, false, false, "B"}, [](const Variant& one) {
+        const auto value = static_cast<double>(one.trials.front()->peak_rss_bytes);
+        return value > 0 ? Cell(si(value, "B"), value) : Cell("-");
+    });
+    std::vector<Field> scores = score_fields(sweep);
+    if (!scores.empty()) scores.front().column.begins_block = true;
+    for (Field& field : scores) fields.push_back(std::move(field));
+    return fields;
+}
+
+void add_steps(Table& table, const std::vector<Cell>& keys, const TrialCurve& curve) {
+    std::map<std::int64_t, double> validation(curve.validation_losses.begin(), curve.validation_losses.end());
+    std::map<std::int64_t, SamplingPoint> drawn;
+    for (const SamplingPoint& point : curve.sampling) drawn[point.step] = point;
+    for (const TrainPoint& point : curve.points) {
+        std::vector<Cell>& row = table.rows.emplace_back(keys);
+        for (const std::int64_t count : {point.step, point.input_tokens, point.unique_tokens, point.layer_tokens})
+            row.push_back(count_cell(count));
+        row.push_back(exact(point.flops));
+        row.push_back(exact(static_cast<double>(point.wall_ms) / 1000));
+        row.push_back(exact(point.loss));
+        const auto scored = validation.find(point.step);
+        row.push_back(scored == validation.end() ? Cell("-") : exact(scored->second));
+        for (const double value : {point.lr, point.grad_norm, point.tokens_per_second}) row.push_back(exact(value));
+        for (const std::int64_t count : {point.seqlen, point.kept_tokens}) row.push_back(count_cell(count));
+        const auto sampled = drawn.find(point.step);
+        for (const auto member : {&SamplingPoint::pool, &SamplingPoint::drawn, &SamplingPoint::repeated,
+                                  &SamplingPoint::cut_tokens, &SamplingPoint::padded_tokens})
+            row.push_back(sampled == drawn.end() ? Cell("-") : count_cell(sampled->second.*member));
+    }
+}
+
+}  // namespace
+
+Table per_seed_table(const results_db::SweepResults& sweep) {
+    const std::vector<Variant> trials = one_a_trial(variants_of(sweep));
+    const std::vector<Field> fields = fields_of(sweep, trials);
+    Table table;
+    table.caption = "Sweep " + sweep_text(sweep) + ": every trial";
+    table.key_columns = key_fields(trials).size() + 1;
+    for (const Field& field : fields) table.columns.push_back(field.column);
+    for (const Variant& one : trials) {
+        std::vector<Cell>& row = table.rows.emplace_back();
+        for (const Field& field : fields) row.push_back(field.cell(one));
+    }
+    return table;
+}
+
+Table curves_table(const results_db::SweepResults& sweep, const Curves& curves) {
+    const std::vector<Variant> trials = one_a_trial(variants_of(sweep));
+    const std::vector<Field> keys = key_fields(trials);
+    Table table;
+    table.caption = "Sweep " + sweep_text(sweep) + ": every logged step";
+    table.key_columns = keys.size() + 2;
+    for (const Field& field : keys) table.columns.push_back(field.column);
+    for (const char* title :
+         {"seed", "step", "input tokens", "unique tokens", "layer-avg tokens", "FLOPs", "train time (s)",
+          "training loss (nats/token)", "validation loss (nats/token)", "learning rate", "gradient norm", "tokens per s",
+          "length (tokens)", "kept tokens", "samples admitted", "samples drawn", "samples drawn before", "tokens cut",
+          "tokens padded"})
+        table.columns.push_back({title});
+    for (const Variant& one : trials) {
+        const auto curve = curves.find(one.trials.front()->config_hash);
+        if (curve == curves.end()) continue;
+        std::vector<Cell> row;
+        for (const Field& field : keys) row.push_back(field.cell(one));
+        row.push_back(count_cell(one.trials.front()->seed));
+        add_steps(table, row, curve->second);
+    }
+    return table;
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,25 @@
+#pragma once
+// The sweeps of a database, and how they are named: "NAME", or "NAME@HASH" where --set, --scale or an edited file made
+// several of one name.
+
+#include <string>
+#include <vector>
+
+#include "results_db/connection.h"
+#include "results_db/store.h"
+
+namespace deft::results_db {
+
+// "quickstart@0123456789ab": what find_sweep takes back.
+std::string full_name(const SweepHead& sweep);
+
+// "train.learning_rate=0.001, seeds=3": what --set changed; empty where it changed nothing.
+std::string overrides_text(const SweepHead& sweep);
+
+std::vector<SweepHead> read_sweeps(Connection& connection);  // newest first
+
+// Of `sweeps`, newest first, the first of that name, or the one whose hash begins so. `file` is for messages.
+// Errors: missing, with what there is; usage, where several hashes begin so.
+SweepHead find_sweep(const std::vector<SweepHead>& sweeps, const std::string& selector, const std::string& file);
+
+}  // namespace deft::results_db

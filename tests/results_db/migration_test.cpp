@@ -1,0 +1,174 @@
+// A filled database of version 4 (tests/results_db/version_4), brought to the newest: nothing that was measured is lost.
+
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "results_db/open.h"
+#include "results_db/store.h"
+#include "results_db/sweep_heads.h"
+#include "tests/catch.h"
+#include "tests/results_db/fixture.h"
+
+using namespace deft;
+using namespace deft::results_db;
+using namespace deft::test;
+
+namespace {
+
+const std::filesystem::path kFixture = DEFT_SOURCE_DIR "/tests/results_db/version_4";
+
+// A root with that database, and with the notes beside it that version 4 kept.
+std::filesystem::path a_root_of_version_4(const TemporaryFolder& folder) {
+    std::filesystem::copy(kFixture / "sweeps", folder / "sweeps");
+    const std::filesystem::path file = folder / "results.db";
+    const auto connection = open_for_writing(file, migrations().first(4));
+    connection->execute("PRAGMA foreign_keys = OFF");
+    connection->execute(read_file(kFixture / "rows.sql").c_str());
+    REQUIRE(connection->integer("SELECT count(*) FROM pragma_foreign_key_check") == 0);
+    return file;
+}
+
+std::vector<std::string> rows_of(Connection& connection, const std::string& sql, int columns) {
+    Statement query(connection, sql.c_str());
+    std::vector<std::string> rows;
+    while (query.step()) {
+        std::string row;
+        for (int i = 0; i < columns; ++i) row += query.text(i) + "|";
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+const std::string kCurves =
+    "SELECT experiment_id, attempt_id, step, tokens, loss, wall_ms, nonfinite FROM v_curve ORDER BY 1, 3";
+const std::string kScores = "SELECT attempt_id, step, task, value, kind, n FROM evaluation ORDER BY id";
+
+}  // namespace
+
+TEST_CASE("a filled database of version 4 keeps its curves, scores, baselines and benchmarks") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = a_root_of_version_4(folder);
+    std::vector<std::string> curves, scores;
+    {
+        Connection old(file, Connection::Mode::read);
+        curves = rows_of(old, kCurves, 7);
+        scores = rows_of(old, kScores, 6);
+    }
+    CHECK(curves.size() == 5);
+    CHECK(scores.size() == 3);
+    { const Writer writer(file); }
+    CHECK(std::filesystem::exists(backup_of(file, 4)));
+    Connection connection(file, Connection::Mode::read);
+    CHECK(connection.integer("PRAGMA user_version") == migrations().back().version);
+    CHECK(connection.text("PRAGMA integrity_check") == "ok");
+    CHECK(connection.integer("SELECT count(*) FROM pragma_foreign_key_check") == 0);
+    CHECK(rows_of(connection, kCurves, 7) == curves);
+    CHECK(rows_of(connection, kScores, 6) == scores);
+    const Reader reader(file);
+    CHECK(reader.baselines().size() == 1);
+    CHECK(reader.benches().size() == 2);
+    CHECK(reader.trial("plain").code.diff_sha256 != "");
+    Writer writer(file);
+    CHECK(writer.live_attempts().size() == 1);
+}
+
+TEST_CASE("attempts of version 4 cost what each ran itself, at its own shape") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = a_root_of_version_4(folder);
+    { const Writer writer(file); }
+    const Reader reader(file);
+    // 2.12 s on one thread, then 1.06 s on two; version 4 said 6.36.
+    const SweepResults sweep = reader.sweep(full_name(reader.sweeps()[1]));
+    const TrialRow &plain = sweep.trials.at(0), &both = sweep.trials.at(1);
+    CHECK(plain.device_seconds == Approx(2.12 + 2 * 1.06));
+    REQUIRE(plain.usd);
+    CHECK(*plain.usd == Approx((2.12 + 2 * 1.06) * 3.6 / 3600));
+    REQUIRE(plain.attempt_rows.size() == 2);
+    CHECK(plain.attempt_rows[0].own_seconds == Approx(2.12));
+    CHECK(plain.attempt_rows[0].counts);
+    CHECK(plain.attempt_rows[1].shape.devices == 2);
+    CHECK(plain.attempt_rows[1].price->source == "a test");
+    // Killed, so that its last line is all that is known; nothing of it is in the result, which half a GPU trained.
+    REQUIRE(both.attempt_rows.size() == 2);
+    CHECK(both.attempt_rows[0].own_seconds == Approx(3.0));
+    CHECK_FALSE(both.attempt_rows[0].counts);
+    CHECK(both.attempt_rows[1].shape.device == "cuda");
+    CHECK(both.device_seconds == Approx(0.25));
+    CHECK_FALSE(both.usd);
+}
+
+TEST_CASE("hosts of version 4 that a kernel told apart become one, and each attempt keeps what it ran on") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = a_root_of_version_4(folder);
+    { const Writer writer(file); }
+    Connection connection(file, Connection::Mode::read);
+    CHECK(connection.integer("SELECT count(*) FROM host") == 2);
+    CHECK(connection.integer("SELECT count(DISTINCT host_id) FROM bench_session") == 1);
+    CHECK(rows_of(connection, "SELECT machine_json ->> 'kernel' FROM attempt WHERE experiment_id = 1 ORDER BY id", 1) ==
+          std::vector<std::string>{"Linux 6.1.0-18|", "Linux 6.1.0-21|"});
+    CHECK(connection.text("SELECT env_json ->> '$.machine.kernel' FROM bench_session WHERE uid = 'bench-1'") ==
+          "Linux 6.1.0-21");
+    // A machine that is seen again is the one it was.
+    const std::int64_t hosts = connection.integer("SELECT count(*) FROM host");
+    Host host{"another-name", "x86_64", "Example CPU 9000", 2, 2, 7990000000, "Linux 6.12", "Debian 13", R"({"isa":["avx2","fma"]})"};
+    Writer writer(file);
+    writer.add_host(host);
+    CHECK(connection.integer("SELECT count(*) FROM host") == hosts);
+    CHECK(Reader(file).trial("plain").host.kernel == "Linux 6.1.0-18");
+}
+
+TEST_CASE("the notes beside a database of version 4 move into it, and may be lost then") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = a_root_of_version_4(folder);
+    { const Writer writer(file); }
+    std::filesystem::remove_all(folder / "sweeps");
+    const Reader reader(file);
+    REQUIRE(reader.sweeps().size() == 2);
+    const SweepHead changed = reader.sweeps()[0], plain = reader.sweeps()[1];
+    CHECK(overrides_text(changed) == "train.learning_rate=0.002");
+    CHECK(changed.baseline == "plain");
+    CHECK(changed.command == "deft run tiny.toml");
+    CHECK(changed.points == "tiny.toml");
+    CHECK(changed.scale.empty());
+    CHECK(plain.title == "A tiny sweep");
+    CHECK(plain.scale == "smoke");
+    CHECK(plain.command == "deft run tiny.toml --slots cpu:1");
+    CHECK(plain.paper == "data_efficiency_gpt_combined");
+}
+
+TEST_CASE("a database of version 4 without its notes, or with damaged ones, says that it does not know") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = a_root_of_version_4(folder);
+    for (const auto& note : std::filesystem::directory_iterator(folder / "sweeps")) write_text(note.path(), "{\"scale\":");
+    { const Writer writer(file); }
+    for (const SweepHead& head : Reader(file).sweeps()) {
+        CHECK(head.scale == "unknown");
+        CHECK(head.baseline.empty());
+    }
+}
+
+TEST_CASE("what version 4 kept of draws in many rows is one row a step") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = a_root_of_version_4(folder);
+    { const Writer writer(file); }
+    const Reader reader(file);
+    const auto curves = reader.curves(reader.sweeps()[1]);
+    std::size_t steps = 0;
+    for (const auto& [hash, curve] : curves) {
+        CHECK(curve.epochs == std::vector<double>{2.5, 2, 1.5, 1.25, 1, 0.75, 0.5, 0.25, 0.125, 0});
+        for (const SamplingPoint& point : curve.sampling) {
+            CHECK(point.pool == 100 + point.step);
+            CHECK(point.drawn == point.step * 8);
+            CHECK(point.repeated == point.step);
+            CHECK(point.cut_tokens == point.step * 3);
+            CHECK(point.padded_tokens == 0);
+            ++steps;
+        }
+    }
+    CHECK(steps == 4);
+    Connection connection(file, Connection::Mode::read);
+    CHECK(connection.integer("SELECT count(*) FROM metric WHERE better = 'none'") == 0);
+}
