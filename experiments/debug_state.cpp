@@ -8,10 +8,23 @@
 
 namespace deft::experiments {
 
+namespace {
+
+// Samples, at full length, of a micro-batch that holds every step whole, its padding too.
+std::int64_t micro_batch_of_whole_steps(const TrialConfig& config) {
+    const std::int64_t seqlen = config.model.seqlen;
+    const engine::LargestStep largest =
+        engine::largest_step(trainer_config(config).techniques, config.train.batch_size);
+    const bool by_tokens = config.variable_batch || (config.curriculum && config.curriculum->find("seqres"));
+    return by_tokens ? (largest.tokens + seqlen - 1) / seqlen + 1 : config.train.batch_size;
+}
+
+}  // namespace
+
 void write_debug_state(TrialConfig config, const std::filesystem::path& data_folder, std::int64_t step, int threads,
                        const std::filesystem::path& file) {
-    config.train.micro_batch_size = config.train.batch_size;
     require_model(config);
+    config.train.micro_batch_size = micro_batch_of_whole_steps(config);
     const Dataset dataset = load_dataset(config.data, config.base_folder, data_folder);
     engine::TrainerConfig trainer_settings = trainer_config(config);
     add_curriculum(trainer_settings, config, samples_of(dataset, config.model.seqlen));

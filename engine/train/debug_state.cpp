@@ -48,7 +48,8 @@ std::map<std::string, std::string> describe(const Trainer& trainer, const StepRe
 
 void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
     const TrainerConfig& config = trainer.config();
-    if (config.micro_batch_size != config.batch_size || config.techniques.seqres)
+    const StepPlan plan = plan_step(config.techniques, trainer.counts().steps, config.batch_size);
+    if (plan.rows > rows_at_once(config, plan.seqlen))
         throw std::logic_error("a debug state needs the whole batch in one micro-batch");
     Transformer& model = trainer.model();
     const ParameterTable& table = model.parameters();

@@ -19,12 +19,6 @@ struct Buffers {
     Tensor sample_id, result;
 };
 
-// Rows of the model's input that are trained on at once, of a length.
-std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen) {
-    const bool by_tokens = config.techniques.seqres || config.techniques.variable_batch;
-    return by_tokens ? config.micro_batch_size * config.model.max_seqlen / seqlen : config.micro_batch_size;
-}
-
 Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend) {
     const std::int64_t B = config.micro_batch_size;
     const LargestStep largest = largest_step(config.techniques, config.batch_size);
@@ -53,6 +47,11 @@ Tensor loss_sum(const Tensor& result) {
 }
 
 }  // namespace
+
+std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen) {
+    const bool by_tokens = config.techniques.seqres || config.techniques.variable_batch;
+    return by_tokens ? config.micro_batch_size * config.model.max_seqlen / seqlen : config.micro_batch_size;
+}
 
 Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const Backend& backend)
     : config_(config),

@@ -23,6 +23,9 @@ struct StepResult {
     double grad_norm = 0;
 };
 
+// Rows of the model's input that are trained on at once, where each has seqlen tokens.
+std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen);
+
 class Trainer {
  public:
     // `corpus` must outlive the trainer. Errors: memory; config, for a curriculum of another corpus or a model that the

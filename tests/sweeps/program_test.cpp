@@ -182,6 +182,37 @@ TEST_CASE("A training step laid open is PyTorch's") {
     CHECK(code == 0);
 }
 
+TEST_CASE("debug-state lays open a step of reshaped samples or of a variable batch, too") {
+    const TinySweep sweep(R"toml(
+[[case]]
+name = "reshaped"
+[case.curriculum.seqres]
+min = 5
+difficulty_step = 1
+duration = 0.2
+[case.random_ltd]
+min = 4
+step = 1
+duration = 0.8
+[[case]]
+name = "variable"
+[case.curriculum.seqtru]
+min = 5
+difficulty_step = 1
+duration = 0.2
+[case.variable_batch]
+max_tokens = 200
+)toml");
+    const std::string state = (sweep.folder.path / "state.safetensors").string();
+    for (const char* name : {"reshaped", "variable"}) {
+        INFO(name);
+        const Ran ran = sweep.deft("debug-state", {"--only", name, "--step", "3", "--out", state,
+                                                   "--root", sweep.root.string()});
+        CHECK(ran.exit_code == kExitOk);
+        CHECK(std::filesystem::file_size(state) > 1000);
+    }
+}
+
 TEST_CASE("A result that cannot be printed is kept, and is said not to be printed") {
     const TinySweep sweep(kPlain);
     const Ran full = sweep.run({}, [] {
