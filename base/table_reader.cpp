@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/json.h"
 #include "base/suggestion.h"
@@ -57,6 +58,9 @@ void TableReader::optional(const char* key, double& out) {
             out = node->real;
         else
             wrong_kind(*node, name(key), "a number");
+        // No setting means anything at NaN or infinity, and neither can be stored as JSON.
+        if (!std::isfinite(out))
+            throw Error(ErrorKind::config, node->place, fmt::format("{} is {}", name(key), out), "give a finite number");
     }
 }
 
@@ -152,6 +156,14 @@ void TableReader::require_at_least(const char* key, std::int64_t value, std::int
 
 void TableReader::require_at_least(const char* key, double value, double least) const {
     if (!(value >= least)) refuse(key, fmt::format("is {:g} and must be at least {:g}", value, least));
+}
+
+void TableReader::require_at_most(const char* key, std::int64_t value, std::int64_t most) const {
+    if (value > most) refuse(key, fmt::format("is {} and must be at most {}", value, most));
+}
+
+void TableReader::require_at_most(const char* key, double value, double most) const {
+    if (!(value <= most)) refuse(key, fmt::format("is {:g} and must be at most {:g}", value, most));
 }
 
 Place TableReader::place(const char* key) const {

@@ -19,7 +19,7 @@ class TableReader {
     // Each leaves `out` as it was when the key is absent.
     void optional(const char* key, bool& out);
     void optional(const char* key, std::int64_t& out);
-    void optional(const char* key, double& out);  // integers are taken as reals
+    void optional(const char* key, double& out);  // finite; integers are taken as reals
     void optional(const char* key, std::string& out);
     void optional(const char* key, std::vector<std::string>& out);
     void optional(const char* key, std::vector<std::int64_t>& out);
@@ -53,6 +53,8 @@ class TableReader {
     void require_one_of(const char* key, const std::string& value, const std::vector<std::string>& allowed) const;
     void require_at_least(const char* key, std::int64_t value, std::int64_t least) const;
     void require_at_least(const char* key, double value, double least) const;
+    void require_at_most(const char* key, std::int64_t value, std::int64_t most) const;
+    void require_at_most(const char* key, double value, double most) const;
 
     // The place of a key, or of the table where the key is absent.
     Place place(const char* key) const;

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/json.h"
+#include "experiments/size_limits.h"
 
 namespace deft::experiments {
 
@@ -33,6 +35,8 @@ std::vector<GrowthPoint> parse_points(TableReader& table) {
         const ConfigNode& at = item.items[0];
         points.push_back({at.kind == Kind::real ? at.real : static_cast<double>(at.integer), item.items[1].integer});
     }
+    if (std::any_of(points.begin(), points.end(), [](const GrowthPoint& p) { return !std::isfinite(p.at); }))
+        table.refuse("points", "must be at finite fractions");
     if (points.size() < 2 || points.front().at != 0 || points.back().at != 1)
         table.refuse("points", "must begin at 0 and end at 1, the fractions of its duration");
     // A long duration keeps points apart that are apart at all.
@@ -46,6 +50,8 @@ void parse_duration(TableReader& table, Growth& growth) {
     table.optional("steps", growth.steps);
     table.require_at_least("duration", growth.duration, 0);
     table.require_at_least("steps", growth.steps, 0);
+    table.require_at_most("duration", growth.duration, kMostDuration);
+    table.require_at_most("steps", growth.steps, kMostSteps);
     if (growth.pacing == "constant") {
         for (const char* key : {"duration", "steps"})
             if (table.optional_node(key) != nullptr) table.refuse(key, "means nothing to what is constant", "drop the key");

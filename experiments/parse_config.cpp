@@ -16,6 +16,7 @@
 #include "experiments/evaluation/task.h"
 #include "experiments/parse_samples.h"
 #include "experiments/parse_techniques.h"
+#include "experiments/size_limits.h"
 
 namespace deft::experiments {
 
@@ -44,6 +45,7 @@ void parse_length(TableReader table, const BertSamplesConfig& bert, ModelConfig&
             table.refuse(key.c_str(), "means nothing to data.samples = \"bert\": no model trains on BERT samples yet",
                          "keep seqlen, the length of the longest sample, and drop the rest of [model]");
     table.require_at_least("seqlen", model.seqlen, engine::SampleShape{.pairs = bert.pairs}.shortest_cut());
+    table.require_at_most("seqlen", model.seqlen, kMostSeqlen);
 }
 
 void parse_model(TableReader table, ModelConfig& model) {
@@ -60,6 +62,9 @@ void parse_model(TableReader table, ModelConfig& model) {
     table.require_at_least("width", model.width, 1);
     table.require_at_least("seqlen", model.seqlen, 2);
     table.require_at_least("init_std", model.init_std, 0);
+    table.require_at_most("layers", model.layers, kMostLayers);
+    table.require_at_most("width", model.width, kMostWidth);
+    table.require_at_most("seqlen", model.seqlen, kMostSeqlen);
     if (model.width % model.heads != 0)
         table.refuse("width",
                      fmt::format("is {} and must be a multiple of model.heads = {}", model.width, model.heads));
@@ -92,13 +97,17 @@ void parse_data(TableReader table, DataConfig& data) {
         table.refuse("train_files", "must be the prefix of one Megatron dataset, without .bin or .idx");
     table.require_at_least("max_bytes", data.max_bytes, 0);
     table.require_at_least("embedded_bytes", data.embedded_bytes, 1000);
-    const bool shares = data.split.size() == 3 && data.split[0] > 0 && data.split[1] > 0 && data.split[2] >= 0;
+    table.require_at_most("embedded_bytes", data.embedded_bytes, kMostEmbeddedBytes);
+    constexpr std::int64_t kMostShare = 1'000'000'000;
+    const bool shares = data.split.size() == 3 && data.split[0] > 0 && data.split[1] > 0 && data.split[2] >= 0 &&
+                        *std::max_element(data.split.begin(), data.split.end()) <= kMostShare;
     if (!shares) table.refuse("split", "must be three shares of the documents, as in [949, 50, 1]");
     if (data.tokenizer == "bpe") {
         if (data.corpus == "indexed")
             table.refuse("tokenizer", "cannot be trained: an indexed dataset has tokens already",
                          "name the tokenizer that the dataset was made with");
         table.require_at_least("vocab", data.vocab, 258);
+        table.require_at_most("vocab", data.vocab, kMostVocab);
     } else if (data.vocab != 0) {
         table.refuse("vocab", fmt::format("is for tokenizer = \"bpe\"; {} has its own", data.tokenizer),
                      "drop the key");
@@ -124,6 +133,9 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
     table.optional("dtype", train.dtype);
     table.finish();
     table.require_at_least("batch_size", train.batch_size, 1);
+    table.require_at_most("batch_size", train.batch_size, kMostBatchSize);
+    table.require_at_most("budget_tokens", train.budget_tokens, kMostBudgetTokens);
+    table.require_at_most("budget_fraction", train.budget_fraction, kMostBudgetFraction);
     table.require_at_least("micro_batch_size", train.micro_batch_size, 0);
     table.require_at_least("learning_rate", train.learning_rate, 0);
     table.require_at_least("min_learning_rate", train.min_learning_rate, 0);
@@ -147,6 +159,11 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
                      fmt::format("leaves a budget of {} tokens, less than one step ({} samples x {} tokens = {})",
                                  budget, train.batch_size, model.seqlen, step_tokens),
                      "raise train.budget_tokens or lower train.batch_size");
+    if (budget / step_tokens > kMostSteps)
+        table.refuse("budget_tokens",
+                     fmt::format("takes {} steps of {} tokens, and the most is {}", budget / step_tokens, step_tokens,
+                                 kMostSteps),
+                     "lower train.budget_tokens or raise train.batch_size");
 }
 
 void parse_eval(TableReader table, const std::string& base_folder, EvalConfig& eval) {
@@ -156,6 +173,7 @@ void parse_eval(TableReader table, const std::string& base_folder, EvalConfig& e
     table.finish();
     table.require_at_least("validation_tokens", eval.validation_tokens, 1);
     table.require_at_least("documents", eval.documents, 0);
+    table.require_at_most("documents", eval.documents, kMostDocuments);
     for (const std::string& task : eval.tasks) {
         try {
             load_task(task, base_folder);
@@ -193,6 +211,29 @@ void require_full_length(const TableReader& root, const TrialConfig& config) {
                                 (techniques.seqtru ? *techniques.seqtru : *techniques.seqres).duration, end.steps,
                                 last.seqlen),
                     "shorten its duration or steps, or raise train.budget_tokens");
+}
+
+}  // namespace
+
+namespace {
+
+// Whatever is planned is counted in 64 bits: what no machine holds is refused before it is counted.
+void require_countable(const TableReader& root, const TrialConfig& config) {
+    const engine::TrainerConfig trainer = trainer_config(config);
+    for (const auto& growing : {&trainer.techniques.seqtru, &trainer.techniques.seqres, &trainer.techniques.batch_ramp})
+        if (*growing && (*growing)->duration > kMostSteps)
+            root.refuse("train", fmt::format("has a technique that grows over {} steps, and the most is {}",
+                                             (*growing)->duration, kMostSteps),
+                        "shorten its duration or steps");
+    if (!has_model(config)) return;
+    const auto tokens = static_cast<double>(config.train.micro_batch_size) * static_cast<double>(config.model.seqlen);
+    const auto width = static_cast<double>(config.model.width), layers = static_cast<double>(config.model.layers);
+    // At least: a layer saves about sixteen numbers a token and width, a weight has a gradient and two moments.
+    const double bytes = 4 * (tokens * width * layers * 16 + layers * 12 * width * width * 4);
+    if (bytes > kMostBufferBytes)
+        root.refuse("model", fmt::format("and train.micro_batch_size plan buffers of {:.1e} bytes, and the most is {:.0e}",
+                                         bytes, kMostBufferBytes),
+                    "lower model.width, model.layers, model.seqlen or train.micro_batch_size");
 }
 
 }  // namespace
@@ -238,6 +279,7 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     reader.optional("log_every", config.log_every);
     reader.require_at_least("log_every", config.log_every, 1);
     reader.finish();
+    require_countable(reader, config);
     require_full_length(reader, config);
     return config;
 }

@@ -9,6 +9,7 @@
 
 #include "engine/data/bert/sample_index.h"
 #include "engine/data_efficiency/routing/routing.h"
+#include "experiments/size_limits.h"
 
 namespace deft::experiments {
 
@@ -109,7 +110,6 @@ std::vector<std::int64_t> parse_layer_range(const TableReader& table, const std:
         const auto [stop, last_error] = std::from_chars(dash + 1, end, last);
         if (last_error != std::errc{} || stop != end) last = -1;
     }
-    constexpr std::int64_t kMostLayers = 1 << 16;
     if (first < 0 || last < first || last >= kMostLayers)
         table.refuse("layers", fmt::format("is \"{}\", which is no range", text), "write it as \"1-22\", or [1, 2, 5]");
     std::vector<std::int64_t> layers;
@@ -255,6 +255,9 @@ std::optional<VariableBatchConfig> parse_variable_batch(TableReader table, const
     table.require_at_least("max_tokens", batch.max_tokens, model.seqlen);
     table.require_at_least("min_batch_size", batch.min_batch_size, 1);
     table.require_at_least("max_batch_size", batch.max_batch_size, 0);
+    table.require_at_most("max_tokens", batch.max_tokens, kMostBatchSize * model.seqlen);
+    table.require_at_most("min_batch_size", batch.min_batch_size, kMostBatchSize);
+    table.require_at_most("max_batch_size", batch.max_batch_size, kMostBatchSize);
     table.require_one_of("learning_rate_scaling", batch.learning_rate_scaling, {"linear", "sqrt", "none"});
     if (batch.max_batch_size > 0 && batch.max_batch_size < batch.min_batch_size)
         table.refuse("max_batch_size", fmt::format("is {}, below min_batch_size = {}", batch.max_batch_size,

@@ -12,6 +12,8 @@ namespace deft::sweeps {
 
 namespace {
 
+constexpr std::int64_t kMostPoints = 100'000;
+
 struct Setting {
     const Axis* axis = nullptr;
     const ConfigNode* value = nullptr;
@@ -56,6 +58,22 @@ std::vector<std::vector<Setting>> combinations(const Spec& spec, const ConfigNod
         all = std::move(longer);
     }
     return all;
+}
+
+// Points are made one by one, each with its own schedule: a mistyped axis should not take hours to say so.
+void require_countable(const Spec& spec) {
+    double points = 0;  // as a real number, which does not overflow
+    for (const Case& entry : spec.cases) {
+        const ConfigNode tree = case_tree(spec, entry);
+        double of_case = static_cast<double>(spec.seeds.size());
+        for (const Axis& axis : spec.axes)
+            if (concerns(axis.path, tree)) of_case *= static_cast<double>(axis.values.size());
+        points += of_case;
+    }
+    if (points > kMostPoints)
+        throw Error(ErrorKind::config, spec.axes.empty() ? Place{spec.file.string(), 0, 0} : spec.axes.front().place,
+                    fmt::format("this sweep has {:.4g} points, and the most is {}", points, kMostPoints),
+                    "take values from the axes, or seeds", "nothing was planned");
 }
 
 bool excluded(const Spec& spec, const Case& entry, const Json& axes) {
@@ -119,6 +137,7 @@ engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& 
 
 std::vector<Point> expand(const Spec& spec, Data data) {
     refuse_idle_overrides(spec);
+    require_countable(spec);
     const std::filesystem::path base_folder = std::filesystem::absolute(spec.file).parent_path();
     std::vector<Point> points;
     std::map<std::string, std::size_t> by_hash;

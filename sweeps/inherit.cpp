@@ -34,8 +34,10 @@ ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& op
                 throw Error(ErrorKind::config, parent.place,
                             fmt::format("{} extends itself, through {}", parent.text, file.filename().string()),
                             "break the circle");
-            if (!fs::exists(parent_file))
-                throw Error(ErrorKind::config, parent.place, fmt::format("there is no file {}", parent_file.string()),
+            if (!fs::is_regular_file(parent_file))
+                throw Error(ErrorKind::config, parent.place,
+                            fs::exists(parent_file) ? fmt::format("{} is no plain file", parent_file.string())
+                                                    : fmt::format("there is no file {}", parent_file.string()),
                             "files in extends are looked for beside the file that names them");
             merge(whole, read_file_and_parents(parent_file, open_files));
         }

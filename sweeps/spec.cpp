@@ -353,6 +353,8 @@ Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
             ErrorKind::usage, fmt::format("there is no sweep file {}", file.string()),
             meant.empty() ? "check the path" : fmt::format("did you mean {}?", (file.parent_path() / meant).string()));
     }
+    if (!std::filesystem::is_regular_file(file))  // it is read more than once, and a pipe would be waited for
+        throw Error(ErrorKind::usage, fmt::format("{} is no plain file", file.string()), "name a sweep file (.toml)");
     const std::string text = read_file(file);
     ConfigNode root = read_with_parents(file);
     root.place = Place{file.string(), 0, 0};

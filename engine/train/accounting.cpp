@@ -1,5 +1,9 @@
 #include "engine/train/accounting.h"
 
+#include <fmt/format.h>
+
+#include "base/error.h"
+
 namespace deft::engine {
 
 namespace {
@@ -47,8 +51,13 @@ void advance(Counts& counts, const TransformerConfig& config, const Techniques& 
 Counts run_schedule(const TransformerConfig& config, const Techniques& techniques, std::int64_t batch_size,
                     std::int64_t budget_layer_tokens) {
     Counts counts;
-    while (counts.layer_tokens < budget_layer_tokens)
+    while (counts.layer_tokens < budget_layer_tokens) {
+        if (counts.steps == kMostSteps)
+            throw Error(ErrorKind::config, fmt::format("the budget of {} tokens takes more than {} steps",
+                                                       budget_layer_tokens, kMostSteps),
+                        "lower train.budget_tokens or raise train.batch_size");
         advance(counts, config, techniques, plan_step(techniques, counts.steps, batch_size));
+    }
     return counts;
 }
 

@@ -33,7 +33,10 @@ struct Counts {
 
 void advance(Counts& counts, const TransformerConfig& config, const Techniques& techniques, const StepPlan& plan);
 
-// Runs the schedule to the budget without training.
+// More than anybody trains: a schedule of this many takes seconds to run.
+inline constexpr std::int64_t kMostSteps = 100'000'000;
+
+// Runs the schedule to the budget without training. Errors: config, beyond kMostSteps.
 Counts run_schedule(const TransformerConfig& config, const Techniques& techniques, std::int64_t batch_size,
                     std::int64_t budget_layer_tokens);
 

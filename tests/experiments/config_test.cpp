@@ -126,3 +126,43 @@ TEST_CASE("a missing and an empty corpus are named") {
     CHECK_THROWS_WITH(resolve_data(config), ContainsSubstring("is empty"));
     std::filesystem::remove(config.data.train_files[0]);
 }
+
+TEST_CASE("sizes beyond all reason are refused by name, and at once") {
+    const auto refused = [](const std::string& toml) { return error_of(toml); };
+    const std::string data = "[data]\nembedded_bytes = 5000\n", train = "[train]\nbudget_tokens = 51200\n";
+    for (const auto& [text, key] : std::vector<std::pair<std::string, std::string>>{
+             {data + train + "[model]\nwidth = 4611686018427387904\n", "model.width is 4611686018427387904"},
+             {data + train + "[model]\nlayers = 4611686018427387904\n", "model.layers is"},
+             {data + train + "[model]\nseqlen = 4611686018427387904\n", "model.seqlen is"},
+             {data + train + "[model]\nheads = 4611686018427387904\n", "model.heads"},
+             {data + train + "batch_size = 4611686018427387904\n", "train.batch_size is"},
+             {data + "[train]\nbudget_tokens = 1000000000000000000\n", "train.budget_tokens is"},
+             {data + "[train]\nbudget_tokens = 1000000000000000\n", "train.budget_tokens takes"},
+             {data + train + "budget_fraction = 1e300\n", "train.budget_fraction is 1e+300"},
+             {data + train + "[eval]\ndocuments = 4611686018427387904\n", "eval.documents is"},
+             {"[data]\nembedded_bytes = 4611686018427387904\n" + train, "data.embedded_bytes is"},
+             {"[data]\nembedded_bytes = 5000\ntokenizer = \"bpe\"\nvocab = 4611686018427387904\n" + train, "data.vocab is"},
+             {"[data]\nembedded_bytes = 5000\nsplit = [4611686018427387904, 4611686018427387904, 1]\n" + train, "data.split"},
+             {data + train + "[curriculum.seqtru]\nsteps = 4611686018427387904\n", "curriculum.seqtru.steps is"},
+             {data + train + "[curriculum.seqtru]\nduration = 1e300\n", "curriculum.seqtru.duration is"},
+             {data + train + "[batch_ramp]\nsteps = 4611686018427387904\n", "batch_ramp.steps is"},
+             {data + train + "[variable_batch]\nmax_tokens = 4611686018427387904\n", "variable_batch.max_tokens is"},
+             {data + "[train]\nbudget_tokens = 1000000000000000\nbatch_size = 16777216\n"
+                     "[model]\nwidth = 1048576\nheads = 1\nlayers = 10000\n",
+              "plan buffers of"}}) {
+        INFO(text);
+        CHECK_THAT(refused(text), ContainsSubstring(key) && ContainsSubstring(":"));
+    }
+}
+
+TEST_CASE("numbers that are not finite are refused by key and line") {
+    for (const char* value : {"nan", "inf", "-inf"}) {
+        INFO(value);
+        CHECK_THAT(error_of("[data]\nembedded_bytes = 5000\n[train]\nbudget_tokens = 51200\nlearning_rate = " +
+                            std::string(value) + "\n"),
+                   ContainsSubstring(":5:") && ContainsSubstring("train.learning_rate is") && ContainsSubstring("finite"));
+    }
+    CHECK_THAT(error_of("[train]\nbudget_tokens = 51200\n[curriculum.seqtru]\nsteps = 5\npacing = \"points\"\n"
+                        "points = [[0, 8], [nan, 16], [1, 64]]\n"),
+               ContainsSubstring("curriculum.seqtru.points"));
+}

@@ -124,8 +124,8 @@ TEST_CASE("Damaged checkpoints and those of no one model are refused") {
         return said;
     };
     CHECK_THAT(changed(ErrorKind::config, "/about/config/model/width", 32), ContainsSubstring("(300, 16)"));
-    CHECK_THAT(changed(ErrorKind::config, "/about/config/model/width", std::int64_t{1} << 40), ContainsSubstring("wte"));
-    CHECK_THAT(changed(ErrorKind::config, "/about/config/model/layers", 1'000'000'000), ContainsSubstring("2 layers"));
+    CHECK_THAT(changed(ErrorKind::config, "/about/config/model/width", std::int64_t{1} << 20), ContainsSubstring("wte"));
+    CHECK_THAT(changed(ErrorKind::config, "/about/config/model/layers", 10'000), ContainsSubstring("2 layers"));
     CHECK_THAT(changed(ErrorKind::config, "/about/config/model/seqlen", 32), ContainsSubstring("wpe"));
     CHECK_THAT(changed(ErrorKind::config, "/about/config/data/vocab", 301), ContainsSubstring("300 tokens"));
     CHECK_THAT(changed(ErrorKind::config, "/about/tokenizer_sha256", "bytes"), ContainsSubstring("tokenizer"));

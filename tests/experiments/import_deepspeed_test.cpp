@@ -24,7 +24,7 @@ TrialConfig parse(const DeepSpeedImport& imported, std::int64_t seqlen, std::int
     trial.erase("name");
     const std::string defaults = "[model]\nlayers = " + std::to_string(layers) + "\nseqlen = " + std::to_string(seqlen) +
                                  "\n[train]\nbatch_size = " + std::to_string(batch) +
-                                 "\nbudget_tokens = 300_000_000_000\n";
+                                 "\nbudget_tokens = " + std::to_string(300'000 * batch * seqlen) + "\n";
     merge(trial, parse_toml(defaults, "defaults.toml"));
     return parse_trial_config(trial, 1, "/nowhere");
 }

@@ -93,6 +93,16 @@ TEST_CASE("An axis that a trial does not know is refused where its value stands"
                ContainsSubstring("s.toml:22:26"));
 }
 
+TEST_CASE("A sweep of a billion points is refused before any is made") {
+    std::string axes = "[axes.grid]\n";
+    for (const char* path : {"train.learning_rate", "train.beta1", "train.beta2", "train.eps", "train.weight_decay",
+                             "train.max_grad_norm", "train.min_learning_rate", "model.init_std"})
+        axes += fmt::format("\"{}\" = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]\n", path);
+    const std::string said = wrong(kHead + kCases + axes);
+    CHECK_THAT(said, ContainsSubstring("4e+08 points") && ContainsSubstring("the most is 100000") &&
+                         ContainsSubstring("s.toml:22:"));
+}
+
 TEST_CASE("Overrides lie over defaults and cases") {
     SpecOptions options;
     options.overrides = {"train.learning_rate=0.25", "curriculum.seqtru.min=16"};

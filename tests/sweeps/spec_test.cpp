@@ -1,5 +1,7 @@
 #include "sweeps/spec.h"
 
+#include <sys/stat.h>
+
 #include "base/json.h"
 #include "sweeps/slots.h"
 #include "tests/sweeps/files.h"
@@ -215,4 +217,15 @@ TEST_CASE("A sweep names the published table to stand beside its results") {
     CHECK_THAT(wrong(kSmall + "[report]\n"), ContainsSubstring("report.paper"));
     CHECK_THAT(wrong(kSmall + "[report]\npaper = \"data_efficiency_gpt_combined\"\nother = 1\n"),
                ContainsSubstring("other"));
+}
+
+TEST_CASE("A pipe is refused at once where a sweep file is meant, and not waited for") {
+    const test::Folder folder;
+    REQUIRE(::mkfifo((folder.path / "pipe.toml").c_str(), 0600) == 0);
+    const auto file = folder.write("s.toml", "extends = [\"pipe.toml\"]\n" + kSmall);
+    CHECK_THAT(test::refusal(ErrorKind::config, [&] { load_spec(file); }),
+               ContainsSubstring("s.toml:1:12") && ContainsSubstring("pipe.toml is no plain file"));
+    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(folder.path / "pipe.toml"); }),
+               ContainsSubstring("is no plain file"));
+    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(folder.path); }), ContainsSubstring("is no plain file"));
 }
