@@ -19,6 +19,7 @@
 #include "base/short_hash.h"
 #include "experiments/prepare.h"
 #include "sweeps/dry_run.h"
+#include "sweeps/machine_limits.h"
 #include "sweeps/overview.h"
 #include "sweeps/price.h"
 #include "sweeps/record_sweep.h"
@@ -150,6 +151,16 @@ class Driver {
         overview.flops_per_second = measured_rate(results_db::Reader(database_file(options_.root)).sweep(spec_.name));
         for (const std::string& line : describe(spec_, points_, overview)) progress_.event(line);
         if (queue_.empty()) progress_.event("everything was finished already");
+        warn_of_limits();
+    }
+
+    void warn_of_limits() {
+        std::vector<Point> left;
+        for (const std::size_t i : queue_) left.push_back(points_[i]);
+        for (const std::string& line :
+             exceeded_limits(left, options_.slots.front().device, options_.slots.size(), this_machine(options_.root),
+                             options_.root))
+            progress_.warning(line);
     }
 
     // What several trials share is made once, before them, with the user watching.

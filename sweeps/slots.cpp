@@ -51,12 +51,11 @@ std::vector<Slot> gpu_slots(const std::vector<engine::Gpu>& gpus, std::size_t ca
     return slots;
 }
 
-// Bytes of this machine's memory; what a container may use of it is not asked.
+}  // namespace
+
 std::int64_t memory_here() {
     return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
 }
-
-}  // namespace
 
 int usable_cores() {
     cpu_set_t set;

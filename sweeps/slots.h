@@ -62,5 +62,7 @@ double devices_a_trial(const Slot& slot, int threads);
 
 // The cores that this process may use.
 int usable_cores();
+// Bytes of this machine's memory; what a container may use of it is not asked.
+std::int64_t memory_here();
 
 }  // namespace deft::sweeps

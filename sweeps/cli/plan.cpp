@@ -23,6 +23,7 @@
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/progress_line.h"
 #include "sweeps/cli/spec_options.h"
+#include "sweeps/machine_limits.h"
 #include "sweeps/plan.h"
 #include "sweeps/schedule_figures.h"
 #include "sweeps/text.h"
@@ -179,7 +180,13 @@ int run(const Arguments& arguments) {
         print_configurations(points);
         return kExitOk;
     }
-    const sweeps::Plan plan = sweeps::make_plan(spec, points);
+    sweeps::Plan plan = sweeps::make_plan(spec, points);
+    // A sweep that names a device is planned for another machine.
+    if (!spec.device)
+        for (std::string& line :
+             sweeps::exceeded_limits(points, sweeps::planned_device(spec, points.front().config), 1,
+                                     sweeps::this_machine(arguments.root), arguments.root))
+            plan.notes.push_back(std::move(line));
     if (arguments.json) {
         print(sweeps::to_json(plan).dump(2));
         return kExitOk;
