@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/short_hash.h"
 #include "engine/core/copies.h"
 #include "engine/io/npy.h"
 
@@ -17,8 +18,9 @@ std::vector<double> sample_losses(TrainedModel& trained, const Dataset& dataset,
     engine::Transformer& model = *trained.model;
     if (trained.tokenizer.sha256() != dataset.tokenizer.sha256())
         throw Error(ErrorKind::config,
-                    fmt::format("the corpus is of tokenizer {}, and the model of {}", dataset.tokenizer.name(),
-                                trained.tokenizer.name()),
+                    fmt::format("the corpus is of tokenizer {} (sha256 {}), and the model of {} (sha256 {})",
+                                dataset.tokenizer.name(), short_hash(dataset.tokenizer.sha256()),
+                                trained.tokenizer.name(), short_hash(trained.tokenizer.sha256())),
                     "name the tokenizer folder of the checkpoint with --tokenizer");
     if (seqlen > model.config().max_seqlen)
         throw Error(

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "sweeps/cli/at_least.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/spec_options.h"
@@ -39,7 +40,7 @@ void add_debug_state(CLI::App& app, Context& context) {
     CLI::App* command =
         app.add_subcommand("debug-state", "Write one training step of the first chosen trial as safetensors");
     arguments->spec.add_to(*command);
-    command->add_option("--step", arguments->step, "Which step, from 1")->capture_default_str()->check(CLI::PositiveNumber);
+    command->add_option("--step", arguments->step, "Which step, from 1")->capture_default_str()->check(at_least(1));
     command->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
     command->add_option("--root", arguments->root, "Where tokenised corpora are kept")->capture_default_str();
     command->add_option("--out", arguments->out, "The file")->capture_default_str();

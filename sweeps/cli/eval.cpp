@@ -13,6 +13,7 @@
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/below_root.h"
+#include "sweeps/cli/at_least.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
@@ -140,7 +141,7 @@ void add_eval(CLI::App& app, Context& context) {
         ->delimiter(',')
         ->allow_extra_args(false);
     command->add_option("--documents", arguments->documents, "Of each task, the first n; 0: all; as the trial did")
-        ->check(CLI::NonNegativeNumber);
+        ->check(at_least(0));
     command->add_option("--threads", arguments->threads, "Threads; all cores where left out")
         ->check(CLI::Range(1, 1024));
     command->add_option("--device", arguments->device, "cpu, or gpu for the first one")

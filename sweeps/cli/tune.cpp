@@ -11,6 +11,7 @@
 
 #include "experiments/projection.h"
 #include "reporting/numbers.h"
+#include "sweeps/cli/at_least.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/progress_line.h"
@@ -204,7 +205,7 @@ void add_tune(CLI::App& app, Context& context) {
     command->add_option("--set", arguments->overrides, "Lay a value over the case, as in train.learning_rate=1e-3")
         ->allow_extra_args(false);
     command->add_option("--seed", arguments->seed, "The seed of all probes; default: the sweep's first")
-        ->check(CLI::NonNegativeNumber);
+        ->check(at_least(0));
     command->add_option("--threshold", probe.rule.threshold, "Share above the running minimum that is a fluctuation")
         ->capture_default_str()
         ->check(CLI::Range(1e-6, 10.0));
@@ -220,7 +221,7 @@ void add_tune(CLI::App& app, Context& context) {
         ->check(CLI::Range(1.0, 1e15));
     command->add_option("--validation-tokens", probe.validation_tokens, "Validation tokens of an evaluation, at most")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(at_least(1));
     command
         ->add_option(
             "--learning-rates", arguments->settings.learning_rates,
