@@ -39,7 +39,8 @@ bool any_cell(const Table& table, std::size_t column, const Has& has) {
 std::string plain_title(const Column& column) {
     std::string title = column.title;
     for (const std::string_view arrow : {" ↑", " ↓"})
-        for (std::size_t at = title.find(arrow); at != std::string::npos; at = title.find(arrow)) title.erase(at, arrow.size());
+        for (std::size_t at = title.find(arrow); at != std::string::npos; at = title.find(arrow))
+            title.erase(at, arrow.size());
     return column.raw_unit.empty() ? title : fmt::format("{} ({})", title, column.raw_unit);
 }
 

@@ -21,7 +21,8 @@ constexpr std::size_t kMostSeries = 12;
 std::vector<const TrialCurve*> sampled_curves(const Variant& variant, const Curves& curves) {
     std::vector<const TrialCurve*> out;
     for (const results_db::TrialRow* trial : variant.ok)
-        if (const auto found = curves.find(trial->config_hash); found != curves.end() && !found->second.sampling.empty())
+        if (const auto found = curves.find(trial->config_hash);
+            found != curves.end() && !found->second.sampling.empty())
             out.push_back(&found->second);
     return out;
 }
@@ -42,7 +43,8 @@ std::vector<CurvePoint> pools_of(const std::vector<const TrialCurve*>& curves) {
 }
 
 bool changes(const std::vector<CurvePoint>& points) {
-    return std::any_of(points.begin(), points.end(), [&](const CurvePoint& point) { return point.y != points.front().y; });
+    return std::any_of(points.begin(), points.end(),
+                       [&](const CurvePoint& point) { return point.y != points.front().y; });
 }
 
 template <class Value>
@@ -57,7 +59,7 @@ Cell mean_cell(const std::vector<const TrialCurve*>& curves, const Value& value,
 }
 
 std::string epochs_text(double value) {
-    return fmt::format("{:.3g}", value);
+    return fmt::format("{:.2f}", value);
 }
 
 std::size_t parts_of(const std::vector<Variant>& variants, const Curves& curves) {
@@ -100,8 +102,8 @@ std::vector<Figure> pool_figures(const std::vector<Variant>& variants, const Cur
 Table draws_table(const std::vector<Variant>& variants, const Curves& curves) {
     Table table;
     table.caption = "What was drawn from the training samples by the last step, means over seeds";
-    table.columns = {{"row", Align::left}, {"samples\nadmitted"}, {"samples\ndrawn"}, {"of these\ndrawn before"},
-                     {"tokens\ncut"},      {"tokens\npadded"}};
+    table.columns = {{"row", Align::left},       {"samples\nadmitted"}, {"samples\ndrawn"},
+                     {"of these\ndrawn before"}, {"tokens\ncut"},       {"tokens\npadded"}};
     const std::size_t parts = parts_of(variants, curves);
     for (std::size_t part = 0; part < parts; ++part)
         table.columns.push_back({part == 0           ? std::string("epochs of\nthe easiest")
@@ -131,7 +133,8 @@ Table draws_table(const std::vector<Variant>& variants, const Curves& curves) {
     if (parts > 1)
         table.notes.push_back(fmt::format(
             "Epochs: how often a sample was drawn, of each of {} equal parts of the samples in the order in which a "
-            "curriculum admits them.", parts));
+            "curriculum admits them.",
+            parts));
     return table;
 }
 

@@ -23,14 +23,16 @@ bool within_a_word(const std::string& line, std::size_t at) {
 
 // "](", "][" and "]:" make the text before them a link, an image or a name of one; other brackets stay readable.
 bool ends_link_text(const std::string& line, std::size_t at) {
-    return line[at] == ']' && at + 1 < line.size() && std::string_view("([:").find(line[at + 1]) != std::string_view::npos;
+    return line[at] == ']' && at + 1 < line.size() &&
+           std::string_view("([:").find(line[at + 1]) != std::string_view::npos;
 }
 
 // Addresses become links without any mark around them; an empty comment parts what would make one.
 bool begins_address(const std::string& line, std::size_t at) {
     const std::string_view rest = std::string_view(line).substr(at);
-    return rest.starts_with("://") || (rest.starts_with(".") && at >= 3 && at + 1 < line.size() && is_word(line[at + 1]) &&
-                                       (line.compare(at - 3, 3, "www") == 0 || line.compare(at - 3, 3, "WWW") == 0));
+    return rest.starts_with("://") ||
+           (rest.starts_with(".") && at >= 3 && at + 1 < line.size() && is_word(line[at + 1]) &&
+            (line.compare(at - 3, 3, "www") == 0 || line.compare(at - 3, 3, "WWW") == 0));
 }
 
 // Text alone: no image, link, mention, reference to an issue, HTML or emphasis.

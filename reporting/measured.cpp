@@ -77,7 +77,8 @@ std::vector<std::string> failure_notes(const std::vector<Variant>& variants) {
     for (const Variant& variant : variants) {
         const std::string why = not_measured(variant);
         if (why.empty()) continue;
-        auto found = std::find_if(rows_of.begin(), rows_of.end(), [&](const auto& entry) { return entry.first == why; });
+        auto found =
+            std::find_if(rows_of.begin(), rows_of.end(), [&](const auto& entry) { return entry.first == why; });
         if (found == rows_of.end()) found = rows_of.insert(found, {why, {}});
         found->second.push_back(variant.name);
     }
@@ -89,13 +90,16 @@ std::vector<std::string> failure_notes(const std::vector<Variant>& variants) {
             continue;
         }
         const std::size_t named = std::min(rows.size(), kMostNames);
-        std::string names = fmt::format("{}", fmt::join(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+        std::string names =
+            fmt::format("{}", fmt::join(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(named), ", "));
         if (named < rows.size()) names += fmt::format(" and {} more rows", rows.size() - named);
         notes.push_back(fmt::format("† Not measured: {}: {}.", names, why));
     }
     if (left > 0)
-        notes.push_back(fmt::format("† Not measured: {} more; why stands with each as `flag` in CSV and JSON, and under "
-                                    "Provenance in HTML.", counted(left, "row")));
+        notes.push_back(
+            fmt::format("† Not measured: {} more; why stands with each as `flag` in CSV and JSON, and under "
+                        "Provenance in HTML.",
+                        counted(left, "row")));
     return notes;
 }
 

@@ -31,8 +31,9 @@ std::string summary_html(const ReportData& data, std::size_t rows) {
         std::count_if(trials.begin(), trials.end(), [](const auto& trial) { return trial.state == "ok"; }));
     std::string out = fmt::format("<h1>{}</h1>\n<p><span class=\"scale\">{}</span></p>\n", html_escaped(title_of(data)),
                                   html_escaped(scale_label(data.sweep, data.about.scale)));
-    out += fmt::format("<p class=\"facts\">Sweep {}: {} of {} finished, in {}.</p>\n", html_escaped(sweep_text(data.sweep)),
-                       finished, counted(trials.size(), "trial"), counted(rows, "row"));
+    out += fmt::format("<p class=\"facts\">Sweep {}: {} of {} finished, in {}.</p>\n",
+                       html_escaped(sweep_text(data.sweep)), finished, counted(trials.size(), "trial"),
+                       counted(rows, "row"));
     if (finished < trials.size())
         out +=
             fmt::format("<p class=\"caution\">{} missing. To fill them: <code>{}</code></p>\n",
@@ -114,9 +115,8 @@ std::string render_page(const ReportData& data) {
     out += curves_html(curve_figures(variants, data.curves), suffix);
     out += draws_html(variants, data.curves, suffix);
     out += "<h2 id=\"cost\">Cost</h2>\n";
-    out +=
-        render_html(part_of(table, blocks.front(),
-                            "What each row consumed, and how much of the baseline's that is" + suffix));
+    out += render_html(
+        part_of(table, blocks.front(), "What each row consumed, and how much of the baseline's that is" + suffix));
     out += "<h2 id=\"provenance\">Provenance</h2>\n<p>Every measured cell above links to the trials behind it.</p>\n";
     out += provenance_html(variants, data.checkpoints, data.about.points);
     out += "<h2 id=\"raw\">Raw values</h2>\n<details><summary>Every trial, as stored</summary>\n" +

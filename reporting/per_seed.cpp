@@ -46,7 +46,8 @@ Cell exact(double value) {
 std::vector<Field> fields_of(const results_db::SweepResults& sweep, const std::vector<Variant>& variants) {
     std::vector<Field> fields = key_fields(variants);
     fields.emplace_back(Column{"seed"}, [](const Variant& one) { return count_cell(one.trials.front()->seed); });
-    fields.emplace_back(Column{"state", Align::left}, [](const Variant& one) { return Cell(one.trials.front()->state); });
+    fields.emplace_back(Column{"state", Align::left},
+                        [](const Variant& one) { return Cell(one.trials.front()->state); });
     for (const Resource& resource : resources()) {
         Column column;
         column.title = resource.title;
@@ -117,9 +118,9 @@ Table curves_table(const results_db::SweepResults& sweep, const Curves& curves) 
     for (const Field& field : keys) table.columns.push_back(field.column);
     for (const char* title :
          {"seed", "step", "input tokens", "unique tokens", "layer-avg tokens", "FLOPs", "train time (s)",
-          "training loss (nats/token)", "validation loss (nats/token)", "learning rate", "gradient norm", "tokens per s",
-          "length (tokens)", "kept tokens", "samples admitted", "samples drawn", "samples drawn before", "tokens cut",
-          "tokens padded"})
+          "training loss (nats/token)", "validation loss (nats/token)", "learning rate", "gradient norm",
+          "tokens per s", "length (tokens)", "kept tokens", "samples admitted", "samples drawn", "samples drawn before",
+          "tokens cut", "tokens padded"})
         table.columns.push_back({title});
     for (const Variant& one : trials) {
         const auto curve = curves.find(one.trials.front()->config_hash);

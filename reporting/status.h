@@ -9,8 +9,8 @@
 
 namespace deft::reporting {
 
-// One row a trial: hash, name, state, attempts, step, loss, layer-averaged tokens, first line of the error. A note names
-// those of `all` that have the sweep's name too.
+// One row a trial: hash, name, state, attempts, step, loss, layer-averaged tokens, first line of the error. A note
+// names those of `all` that have the sweep's name too.
 Table status_table(const results_db::SweepResults& sweep, const std::vector<results_db::SweepHead>& all = {});
 
 // Configuration, provenance, counts, scores, cost and error of one trial, as lines of text.

@@ -21,7 +21,7 @@ constexpr double kTop = 14, kBottom = 376;  // of the plot; labels stand right o
 constexpr double kLeastLeft = 62, kWidestRight = 730, kNarrowestRight = 480;
 constexpr double kLabelHeight = 19, kLabelText = 51;  // text begins so far right of the plot
 constexpr double kDigit = 7, kCharacter = 7.6;        // widths in the widest common system font
-constexpr std::size_t kColours = 8;  // of the page's style sheet
+constexpr std::size_t kColours = 8;                   // of the page's style sheet
 constexpr double kLogX = 1e4, kLogY = 4;
 constexpr std::array<const char*, 4> kDashes = {"", "7 4", "2 3", "10 3 2 3"};
 
@@ -245,7 +245,8 @@ std::string render_svg(const Figure& figure) {
         out += fmt::format("<g class=\"s{}\">{}{}</g>\n", series.style % kColours, line_svg(series, frame),
                            markers_svg(series, frame));
     for (const Label& label : labels_of(figure, frame))
-        out += fmt::format("<g class=\"s{}\">{}</g>\n", label.series->style % kColours, label_svg(figure, label, frame));
+        out +=
+            fmt::format("<g class=\"s{}\">{}</g>\n", label.series->style % kColours, label_svg(figure, label, frame));
     return out + "</svg>\n";
 }
 

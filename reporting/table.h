@@ -51,11 +51,11 @@ struct Table {
 std::string render_terminal(const Table&, int width);
 // A GitHub table, padded so that its source can be read as well.
 std::string render_markdown(const Table&);
-// RFC 4180 with raw numbers instead of printed ones, their units in the titles, and plain words there: no arrows. No cell of
-// it is a formula to a spreadsheet.
+// RFC 4180 with raw numbers instead of printed ones, their units in the titles, and plain words there: no arrows. No
+// cell of it is a formula to a spreadsheet.
 std::string render_csv(const Table&);
-// A table environment for the booktabs package, or a longtable where a page is too short; several where it is too narrow
-// for all columns. Notes follow.
+// A table environment for the booktabs package, or a longtable where a page is too short; several where it is too
+// narrow for all columns. Notes follow.
 std::string render_latex(const Table&);
 // {"schema": "deft-report/1", "caption", "columns", "rows", "notes"}; NaN and infinity as strings.
 std::string render_json(const Table&);

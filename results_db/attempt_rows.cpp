@@ -3,14 +3,15 @@
 namespace deft::results_db {
 
 std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t experiment_id) {
-    Statement query(connection,
-                    "SELECT a.number, a.uid, a.state, a.fail_class, a.error, a.workdir, a.created_ms, a.started_ms,"  // 0..7
-                    " a.ended_ms, a.resume_step, a.device, a.devices, a.trials_per_device, a.own_seconds,"  // 8..13
-                    " a.device_seconds, a.usd, a.sku, a.price_date_ms, a.usd_per_hour, a.price_source,"     // 14..19
-                    // A join to the view would make the whole of it for each trial.
-                    " a.libraries_json, (SELECT k.is_result OR k.last_step IS NULL OR k.last_step > k.after_step"  // 20, 21
-                    "  FROM v_kept k WHERE k.attempt_id = a.id)"
-                    " FROM attempt a WHERE a.experiment_id = ?1 ORDER BY a.number");
+    Statement query(
+        connection,
+        "SELECT a.number, a.uid, a.state, a.fail_class, a.error, a.workdir, a.created_ms, a.started_ms,"  // 0..7
+        " a.ended_ms, a.resume_step, a.device, a.devices, a.trials_per_device, a.own_seconds,"            // 8..13
+        " a.device_seconds, a.usd, a.sku, a.price_date_ms, a.usd_per_hour, a.price_source,"               // 14..19
+        // A join to the view would make the whole of it for each trial.
+        " a.libraries_json, (SELECT k.is_result OR k.last_step IS NULL OR k.last_step > k.after_step"  // 20, 21
+        "  FROM v_kept k WHERE k.attempt_id = a.id)"
+        " FROM attempt a WHERE a.experiment_id = ?1 ORDER BY a.number");
     query.bind(experiment_id);
     std::vector<AttemptRow> rows;
     while (query.step()) {

@@ -28,8 +28,8 @@ std::string host_fingerprint(const Host& host) {
         const bool there = extra.is_object() && extra.contains(key);
         return there ? extra.at(key) : Json();
     };
-    Json key = {host.arch,    host.cpu_model, host.cores, host.threads, rounded_memory(host.mem_bytes),
-                part("isa"), part("gpus"), part("name")};
+    Json key = {host.arch,   host.cpu_model, host.cores,  host.threads, rounded_memory(host.mem_bytes),
+                part("isa"), part("gpus"),   part("name")};
     if (host.cpu_model.empty() || host.cpu_model == "unknown") key.push_back(host.hostname);
     return sha256(key.dump(-1, ' ', false, Json::error_handler_t::replace));
 }

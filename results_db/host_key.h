@@ -13,7 +13,8 @@ namespace deft::results_db {
 // processor is unknown, as of some imported benchmarks, the host's name is all there is to tell hosts apart.
 std::string host_fingerprint(const Host& host);
 
-// Memory as it is sold: the next of 1, 1.5, 2, 3, 4, 6, ... GiB above what a system says it has, which is a little less.
+// Memory as it is sold: the next of 1, 1.5, 2, 3, 4, 6, ... GiB above what a system says it has, which is a little
+// less.
 std::int64_t rounded_memory(std::int64_t bytes);
 
 // Of a host what may differ between two of one fingerprint: {"hostname", "kernel", "os", "mem_bytes"}.

@@ -137,8 +137,8 @@ class Rows {
 
     void add(const journal::Started& started) {
         if (!started.config_hash.empty() && started.config_hash != config_hash_)
-            throw AnotherTrial{fmt::format("the journal is of configuration {}, the attempt of {}",
-                                           started.config_hash, config_hash_)};
+            throw AnotherTrial{fmt::format("the journal is of configuration {}, the attempt of {}", started.config_hash,
+                                           config_hash_)};
         std::optional<std::int64_t> dataset;
         if (!started.dataset_name.empty() || !started.dataset_sha256.empty()) {
             Statement(connection_,
@@ -272,8 +272,7 @@ IngestResult ingest_journal(Connection& connection, std::int64_t attempt_id, con
     if (damage.lines > 0)
         fail(journal, damage.first,
              fmt::format("a damaged line: {}; {} passed over, {} taken in", damage.why,
-                         counted(damage.lines, "damaged line"),
-                         counted(result.lines - damage.lines, "line")),
+                         counted(damage.lines, "damaged line"), counted(result.lines - damage.lines, "line")),
              "the lines that are whole, which are stored");
     return result;
 }

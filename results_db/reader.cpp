@@ -24,11 +24,12 @@ const std::string kPointQuery = std::string("SELECT ") + kPointColumns + " FROM 
 
 // The attempt that stands for an experiment: the newest that ended ok, or the newest of all.
 constexpr const char* kTrialColumns =
-    "SELECT ?2, ?3, ?4, e.seed, e.config_hash, e.variant_hash, e.label, e.config_json,"  // 0..7
+    "SELECT ?2, ?3, ?4, e.seed, e.config_hash, e.variant_hash, e.label, e.config_json,"                          // 0..7
     " ifnull(a.state, 'pending'), a.fail_class, a.error, a.workdir, a.started_ms, a.ended_ms, a.train_seconds,"  // ..14
     " c.git_sha, c.git_branch, c.dirty, c.diff_sha256, c.binary_sha256, c.compiler, c.cxx_flags, c.build_type,"  // ..22
     " h.hostname, h.arch, h.cpu_model, h.cores, h.threads, h.mem_bytes, h.kernel, h.os, h.extra_json,"  // 23..31
-    " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes, a.eval_seconds, a.id, a.uid, a.machine_json"  // ..40
+    " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes, a.eval_seconds, a.id, a.uid,"  // 32..39
+    " a.machine_json"                                                                                 // 40
     " FROM experiment e"
     " LEFT JOIN attempt a ON a.id = (SELECT b.id FROM attempt b WHERE b.experiment_id = e.id"
     "  ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1)"

@@ -27,7 +27,8 @@ ALTER TABLE attempt ADD COLUMN epochs_json TEXT;  -- draws a sample, by tenths o
 
 UPDATE attempt SET device = CASE json_extract(slots_json, '$.device') WHEN 'cuda' THEN 'cuda' ELSE 'cpu' END;
 UPDATE attempt SET
-  devices = CASE device WHEN 'cuda' THEN 1 ELSE max(1, ifnull(json_extract(slots_json, '$.threads'), ifnull(threads, 1))) END,
+  devices = CASE device WHEN 'cuda' THEN 1
+            ELSE max(1, ifnull(json_extract(slots_json, '$.threads'), ifnull(threads, 1))) END,
   trials_per_device = max(1, ifnull(json_extract(slots_json, '$.per_gpu'), 1)),
   sku = (SELECT c.sku FROM cost c WHERE c.attempt_id = attempt.id),
   usd_per_hour = (SELECT c.usd_per_hour FROM cost c WHERE c.attempt_id = attempt.id),
@@ -39,7 +40,8 @@ WITH spent AS MATERIALIZED (
   SELECT a.id, CASE WHEN ifnull(a.resume_step, 0) = 0 THEN 0 ELSE ifnull(
     (SELECT b.train_seconds FROM attempt b WHERE b.id = a.resumed_from AND b.state IN ('cancelled','preempted')),
     ifnull((SELECT max(p.wall_ms) / 1000.0 FROM train_point p JOIN attempt b ON b.id = p.attempt_id
-            WHERE b.experiment_id = a.experiment_id AND b.number < a.number AND p.step <= a.resume_step), 0)) END AS seconds,
+            WHERE b.experiment_id = a.experiment_id AND b.number < a.number AND p.step <= a.resume_step), 0))
+    END AS seconds,
     ifnull(a.train_seconds, (SELECT max(p.wall_ms) / 1000.0 FROM train_point p WHERE p.attempt_id = a.id)) AS till
   FROM attempt a)
 UPDATE attempt SET own_seconds = (SELECT max(0, till - seconds) FROM spent WHERE spent.id = attempt.id);
@@ -87,9 +89,9 @@ DROP TABLE event;
 DROP TABLE driver;
 
 -- The steps of each attempt that the result of its experiment was built on: those after after_step, up to last_step
--- (NULL: all). The result is the newest attempt that ended ok, or the newest. A step counts until a later attempt, up to
--- the result, has gone on from before it: resume_step is what a trial says when it starts, 0 from the start. An attempt
--- without one never trained, unless it is of a time before checkpoints and has points.
+-- (NULL: all). The result is the newest attempt that ended ok, or the newest. A step counts until a later attempt, up
+-- to the result, has gone on from before it: resume_step is what a trial says when it starts, 0 from the start. An
+-- attempt without one never trained, unless it is of a time before checkpoints and has points.
 DROP VIEW v_curve;
 CREATE VIEW v_kept AS
 SELECT a.experiment_id, a.id AS attempt_id, a.id = s.id AS is_result, ifnull(a.resume_step, 0) AS after_step,

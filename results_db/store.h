@@ -176,8 +176,8 @@ class Writer {
     void set_running(std::int64_t attempt_id, const ProcessIdentity&, std::int64_t started_ms);
     // Reads whole new lines of the journal and stores their rows and the new byte offset in one transaction.
     // A torn last line is left for later. Damaged lines are passed over: the others are stored, and then a JournalError
-    // names the first one and says how many there were. A journal of another trial, or one shorter than what was read of
-    // it before, is a JournalError too, and nothing of this call is stored.
+    // names the first one and says how many there were. A journal of another trial, or one shorter than what was read
+    // of it before, is a JournalError too, and nothing of this call is stored.
     IngestResult ingest(std::int64_t attempt_id, const std::filesystem::path& journal);
     // On the disk when it returns: what has ended is never done again, even after a power cut.
     void end_attempt(std::int64_t attempt_id, const Outcome&);
@@ -238,10 +238,10 @@ struct TrialRow {
     std::int64_t started_ms = 0, ended_ms = 0;
     std::optional<journal::TrainPoint> last_point;  // of its curve
     double train_seconds = 0;
-    // Over the attempts that count, each at its own shape and price; work that was done again after a kill is in it, for
-    // it was paid. Attempts from which nothing came are not: no case is dearer for a machine that failed under it.
+    // Over the attempts that count, each at its own shape and price; work that was done again after a kill is in it,
+    // for it was paid. Attempts from which nothing came are not: no case is dearer for a machine that failed under it.
     double device_seconds = 0;
-    std::optional<double> usd;  // nothing where one of them has no price
+    std::optional<double> usd;             // nothing where one of them has no price
     std::vector<AttemptRow> attempt_rows;  // all of them, by number
     std::vector<ScoreRow> scores;
     Code code;  // without the diff's text
@@ -295,8 +295,8 @@ class Reader {
 
     std::vector<SweepHead> sweeps() const;         // newest first
     std::vector<std::string> sweep_names() const;  // each once, newest first
-    // "NAME", the newest spec of that name, or "NAME@HASH", of which the hash may be cut short. Errors: missing, or usage
-    // when ambiguous.
+    // "NAME", the newest spec of that name, or "NAME@HASH", of which the hash may be cut short. Errors: missing, or
+    // usage when ambiguous.
     SweepResults sweep(const std::string& selector) const;
     // By a prefix of the config hash, or within the newest sweep by name: "baseline/1",
     // "baseline[budget_fraction=0.5]/1", of which axes and seed may be left out. Errors: missing, or usage when

@@ -35,7 +35,8 @@ std::string listed(const std::vector<const SweepHead*>& sweeps) {
     const std::vector<std::string> names = names_of(sweeps);
     throw Error(ErrorKind::missing, fmt::format("{} has no sweep '{}'", file, selector),
                 names.empty() ? "run a sweep first: deft run SPEC"
-                              : suggestion(selector.substr(0, selector.rfind('@')), names, fmt::format("there are {}", fmt::join(names, ", "))));
+                              : suggestion(selector.substr(0, selector.rfind('@')), names,
+                                           fmt::format("there are {}", fmt::join(names, ", "))));
 }
 
 }  // namespace
@@ -52,7 +53,8 @@ std::string overrides_text(const SweepHead& sweep) {
         if (!change.is_object() || !change.contains("path") || !change.contains("value")) continue;
         const Json &path = change.at("path"), &value = change.at("value");
         const auto plain = [](const Json& json) {
-            return json.is_string() ? json.get<std::string>() : json.dump(-1, ' ', false, Json::error_handler_t::replace);
+            return json.is_string() ? json.get<std::string>()
+                                    : json.dump(-1, ' ', false, Json::error_handler_t::replace);
         };
         text += fmt::format("{}{}={}", text.empty() ? "" : ", ", plain(path), plain(value));
     }
@@ -65,8 +67,8 @@ std::vector<SweepHead> read_sweeps(Connection& connection) {
                     " paper FROM sweep ORDER BY use_order DESC");
     std::vector<SweepHead> sweeps;
     while (query.step())
-        sweeps.push_back({query.integer(0), query.text(1), query.text(2), query.integer(3), query.text(4), query.text(5),
-                          query.text(6), query.text(7), query.text(8), query.text(9), query.text(10)});
+        sweeps.push_back({query.integer(0), query.text(1), query.text(2), query.integer(3), query.text(4),
+                          query.text(5), query.text(6), query.text(7), query.text(8), query.text(9), query.text(10)});
     return sweeps;
 }
 

@@ -18,7 +18,8 @@ namespace deft::sweeps {
 
 namespace {
 
-// The file that the loader took a function from, links followed, as in "libgomp.so.1.0.0": OpenMP runtimes tell no version.
+// The file that the loader took a function from, links followed, as in "libgomp.so.1.0.0": OpenMP runtimes tell no
+// version.
 std::string file_of(const void* function) {
     Dl_info info{};
     if (::dladdr(function, &info) == 0 || info.dli_fname == nullptr) return "unknown";

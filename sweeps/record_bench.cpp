@@ -82,7 +82,8 @@ void BenchRecorder::record(std::span<const kernels::BenchResult> results, const 
     session.host_id = writer_.add_host(host);
     session.started_ms = started_ms_;
     session.ended_ms = now_ms();
-    session.env_json = canonical_json(Json{{"peaks", peaks_json(peaks)}, {"load", load_average()},
+    session.env_json = canonical_json(Json{{"peaks", peaks_json(peaks)},
+                                           {"load", load_average()},
                                            {"machine", Json::parse(results_db::machine_json(host))}});
     session.settings_json = canonical_json(Json{
         {"threads", settings.threads}, {"min_seconds", settings.min_seconds}, {"repetitions", settings.repetitions}});

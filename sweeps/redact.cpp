@@ -18,16 +18,16 @@ struct TokenForm {
     std::size_t least;
 };
 constexpr std::array kTokenForms = {
-    TokenForm{"AKIA", 20},        TokenForm{"ASIA", 20},         TokenForm{"AIza", 35},       TokenForm{"ghp_", 36},
-    TokenForm{"gho_", 36},        TokenForm{"ghu_", 36},         TokenForm{"ghs_", 36},       TokenForm{"ghr_", 36},
-    TokenForm{"github_pat_", 30}, TokenForm{"glpat-", 20},       TokenForm{"hf_", 30},        TokenForm{"sk-", 20},
-    TokenForm{"sk_live_", 20},    TokenForm{"rk_live_", 20},     TokenForm{"xoxb-", 20},      TokenForm{"xoxp-", 20},
-    TokenForm{"xoxa-", 20},       TokenForm{"xoxs-", 20},        TokenForm{"npm_", 30},       TokenForm{"pypi-", 30},
+    TokenForm{"AKIA", 20},        TokenForm{"ASIA", 20},     TokenForm{"AIza", 35},  TokenForm{"ghp_", 36},
+    TokenForm{"gho_", 36},        TokenForm{"ghu_", 36},     TokenForm{"ghs_", 36},  TokenForm{"ghr_", 36},
+    TokenForm{"github_pat_", 30}, TokenForm{"glpat-", 20},   TokenForm{"hf_", 30},   TokenForm{"sk-", 20},
+    TokenForm{"sk_live_", 20},    TokenForm{"rk_live_", 20}, TokenForm{"xoxb-", 20}, TokenForm{"xoxp-", 20},
+    TokenForm{"xoxa-", 20},       TokenForm{"xoxs-", 20},    TokenForm{"npm_", 30},  TokenForm{"pypi-", 30},
     TokenForm{"dop_v1_", 30},     TokenForm{"eyJ", 40},
 };
 
 // Whatever has such a name is a secret; what is called a key or token may be, when its value looks like one.
-constexpr std::array<std::string_view, 6> kSecretWords = {"password", "passwd",        "secret",
+constexpr std::array<std::string_view, 6> kSecretWords = {"password",    "passwd",        "secret",
                                                           "credentials", "authorization", "apikey"};
 constexpr std::array<std::string_view, 3> kKeyWords = {"key", "token", "bearer"};
 
@@ -166,8 +166,8 @@ std::string without_secrets(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
         const std::string_view line = text.substr(at, end - at);
-        const bool begins = line.find("-----BEGIN ") != std::string_view::npos &&
-                            line.find("PRIVATE KEY") != std::string_view::npos;
+        const bool begins =
+            line.find("-----BEGIN ") != std::string_view::npos && line.find("PRIVATE KEY") != std::string_view::npos;
         if (begins) out += kMark;
         in_private_key = in_private_key || begins;
         if (!in_private_key) out += redacted_line(line);

@@ -53,8 +53,8 @@ struct JournalSummary {
 };
 JournalSummary read_journal(const std::filesystem::path& journal);
 
-// Seconds of training that the attempt ran itself, without those before the checkpoint that it went on from. One that was
-// killed counts up to its last line. Nothing where it did not begin.
+// Seconds of training that the attempt ran itself, without those before the checkpoint that it went on from. One that
+// was killed counts up to its last line. Nothing where it did not begin.
 std::optional<double> own_seconds(const JournalSummary& journal);
 
 // The last lines of a log, control characters made harmless. Empty where there is no log.

@@ -54,7 +54,8 @@ void add_logs(CLI::App& app, Context&) {
         results_db::TrialRow trial = reader.trial(arguments->trial);
         if (trial.workdir.empty())
             throw Error(ErrorKind::missing, arguments->trial + " has not been started yet", "run its sweep first");
-        const std::filesystem::path log = sweeps::below_root(arguments->root, std::filesystem::path(trial.workdir) / "log.txt");
+        const std::filesystem::path log =
+            sweeps::below_root(arguments->root, std::filesystem::path(trial.workdir) / "log.txt");
         std::string text = read_file(log);
         print_text(text);
         if (text.empty() && !arguments->follow)

@@ -17,7 +17,8 @@ namespace deft::cli {
 namespace {
 
 reporting::SweepAbout about_of(const results_db::SweepHead& sweep) {
-    return {sweep.baseline, sweep.scale, sweep.title, sweep.command, sweep.points, sweeps::published_table(sweep.paper)};
+    return {sweep.baseline, sweep.scale,  sweep.title,
+            sweep.command,  sweep.points, sweeps::published_table(sweep.paper)};
 }
 
 std::string page_name(const results_db::SweepHead& sweep) {

@@ -22,8 +22,7 @@ void add_status(CLI::App& app, Context&) {
     command->add_option("--root", arguments->root, "Where the results are")->capture_default_str();
     command->callback([arguments] {
         const results_db::Reader reader = open_results(arguments->root);
-        const reporting::Table table =
-            reporting::status_table(find_sweep(reader, arguments->sweep), reader.sweeps());
+        const reporting::Table table = reporting::status_table(find_sweep(reader, arguments->sweep), reader.sweeps());
         print(reporting::render_terminal(table, output_width()));
     });
 }

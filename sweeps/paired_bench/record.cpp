@@ -54,7 +54,8 @@ void ComparisonRecorder::record(std::span<const ComparedCase> cases, const Known
     session.host_id = writer_.add_host(host);
     session.started_ms = started_ms_;
     session.ended_ms = now_ms();
-    session.env_json = canonical_json(Json{{"load", load_average()}, {"processors", processors_for(settings.threads)},
+    session.env_json = canonical_json(Json{{"load", load_average()},
+                                           {"processors", processors_for(settings.threads)},
                                            {"machine", Json::parse(results_db::machine_json(host))}});
     for (const bool again : {false, true}) {
         Json of_phase = settings_json(settings);

@@ -152,6 +152,21 @@ TEST_CASE("a damaged checkpoint is refused and changes nothing") {
     CHECK(other.counts().steps == 0);
 }
 
+TEST_CASE("a damaged checkpoint.json is told in words of ours") {
+    const TokenCorpus corpus = tiny_corpus(900, 31);
+    const TemporaryFolder folder;
+    Trainer trainer(tiny_config(), corpus, 1);
+    save_checkpoint(trainer, folder / "c", Json::object(), Tokenizer::bytes());
+    const fs::path file = folder / "c" / "checkpoint.json";
+    const std::string whole = read_file(file);
+    for (const std::string& text : {whole.substr(0, whole.size() / 2), std::string("[]"), std::string("{}"),
+                                    std::string("{\"schema\": 7}"), std::string(500, '\0')}) {
+        write_file_atomically(file, text);
+        CHECK_THROWS_WITH(verify_checkpoint(folder / "c"),
+                          ContainsSubstring("checkpoint.json") && !ContainsSubstring("json.exception"));
+    }
+}
+
 TEST_CASE("a checkpoint of another version is refused by its name") {
     const TokenCorpus corpus = tiny_corpus(900, 31);
     const TemporaryFolder folder;

@@ -14,8 +14,8 @@ namespace {
 
 ReportData a_report(bool growing) {
     ReportData data;
-    data.sweep = a_sweep_of({a_finished_trial("base", "{}", 1, 3), a_finished_trial("cl", "{}", 1, 3),
-                             a_finished_trial("cl", "{}", 2, 3)});
+    data.sweep = a_sweep_of(
+        {a_finished_trial("base", "{}", 1, 3), a_finished_trial("cl", "{}", 1, 3), a_finished_trial("cl", "{}", 2, 3)});
     for (const auto& trial : data.sweep.trials) {
         TrialCurve& curve = data.curves[trial.config_hash];
         for (std::int64_t step = 10; step <= 50; step += 10) {
@@ -62,7 +62,8 @@ TEST_CASE("draws, repeats and epochs by difficulty are a row each of the page") 
     CHECK(*cl[7].value == 0.75);
     CHECK(draws_table(variants_of(data.sweep), {}).rows.empty());
     const std::string page = render_page(data);
-    CHECK_THAT(page, ContainsSubstring("<h2 id=\"draws\">What was drawn</h2>") && ContainsSubstring("Samples admitted by step"));
+    CHECK_THAT(page, ContainsSubstring("<h2 id=\"draws\">What was drawn</h2>") &&
+                         ContainsSubstring("Samples admitted by step"));
     ReportData silent = data;
     silent.curves.clear();
     CHECK(render_page(silent).find("id=\"draws\"") == std::string::npos);

@@ -50,7 +50,8 @@ TEST_CASE("schedules must reach their ends") {
 TEST_CASE("a constant number of kept tokens has no end to reach") {
     TrialRow trial = a_finished_trial("ltd", "{}", 1, 3);
     trial.last_point->kept_tokens = 16;
-    for (const char* constant : {R"({"pacing":"constant","min":16,"max":16})", R"({"pacing":"linear","min":16,"max":16})"}) {
+    for (const char* constant :
+         {R"({"pacing":"constant","min":16,"max":16})", R"({"pacing":"linear","min":16,"max":16})"}) {
         for (const char* routing : {"random_ltd", "token_bypass"}) {
             trial.config_json = fmt::format(R"({{"model":{{"seqlen":64}},"{}":{}}})", routing, constant);
             CHECK(measured_rule(trial).failure.empty());

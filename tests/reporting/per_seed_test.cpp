@@ -10,8 +10,9 @@ using namespace deft::reporting;
 namespace {
 
 deft::results_db::SweepResults two_seeds() {
-    auto sweep = a_sweep_of({a_finished_trial("base", kFullBudget, 1, 3), a_finished_trial("base", kFullBudget, 2, 3.5, 2500),
-                             a_finished_trial("cl", kHalfBudget, 1, 2.75)});
+    auto sweep =
+        a_sweep_of({a_finished_trial("base", kFullBudget, 1, 3), a_finished_trial("base", kFullBudget, 2, 3.5, 2500),
+                    a_finished_trial("cl", kHalfBudget, 1, 2.75)});
     sweep.trials[2].state = "failed";
     sweep.trials[0].usd = 0.25;
     sweep.trials[0].device_seconds = 12.5;

@@ -151,7 +151,8 @@ TEST_CASE("a table too long for a page is a LaTeX longtable, its head on every p
     Table table = a_table();
     while (table.rows.size() < 200) table.rows.push_back(table.rows.back());
     const std::string tex = render_latex(table);
-    CHECK_THAT(tex, ContainsSubstring("booktabs,longtable") && ContainsSubstring("\\begin{longtable}{lrrr}\n\\caption{A table}") &&
+    CHECK_THAT(tex, ContainsSubstring("booktabs,longtable") &&
+                        ContainsSubstring("\\begin{longtable}{lrrr}\n\\caption{A table}") &&
                         ContainsSubstring("\\endfirsthead") && ContainsSubstring("\\endhead") &&
                         ContainsSubstring("\\end{longtable}"));
     CHECK(tex.find("\\begin{table}") == std::string::npos);

@@ -55,12 +55,15 @@ TEST_CASE("a trial shows when it ran, each attempt's part of its cost, and the l
     CHECK_THAT(text, ContainsSubstring("started                 2023-11-14 22:13:20 UTC\n"));
     CHECK_THAT(text, ContainsSubstring("ended                   2023-11-14 22:14:25 UTC\n"));
     CHECK_THAT(text, ContainsSubstring("no price: set [price]"));
-    CHECK_THAT(text, ContainsSubstring("attempt 1               failed, crash, on 1 thread, trained 4.00 s, device time 4.00 s, "
-                                       "not counted: nothing of it is in the result\n"));
-    CHECK_THAT(text, ContainsSubstring("attempt 2               cancelled, on 1 thread, trained 2.12 s, device time 2.12 s\n"));
-    CHECK_THAT(text, ContainsSubstring("attempt 3               ok, 2023-11-14 22:13:20 UTC to 2023-11-14 22:14:25 UTC, from step "
-                                       "20, on 1/3 of 1 GPU, trained 9.00 s, device time 3.00 s, $0.50 at $600 an hour of h200, "
-                                       "price of 2023-11-14, a list\n"));
+    CHECK_THAT(text, ContainsSubstring(
+                         "attempt 1               failed, crash, on 1 thread, trained 4.00 s, device time 4.00 s, "
+                         "not counted: nothing of it is in the result\n"));
+    CHECK_THAT(text, ContainsSubstring(
+                         "attempt 2               cancelled, on 1 thread, trained 2.12 s, device time 2.12 s\n"));
+    CHECK_THAT(text, ContainsSubstring(
+                         "attempt 3               ok, 2023-11-14 22:13:20 UTC to 2023-11-14 22:14:25 UTC, from step "
+                         "20, on 1/3 of 1 GPU, trained 9.00 s, device time 3.00 s, $0.50 at $600 an hour of h200, "
+                         "price of 2023-11-14, a list\n"));
     CHECK_THAT(text, ContainsSubstring("libraries               libc glibc 2.36, oneDNN 2.6.3\n"));
 }
 
@@ -86,7 +89,8 @@ TEST_CASE("what --set changed stands in every caption, and names the run") {
     point.loss = 3;
     data.curves[sweep.trials[0].config_hash].points = {point};
     const std::string page = render_page(data), changed = "(train.learning_rate=0.002)";
-    for (const char* caption : {"A title", "What each row consumed, and how much of the baseline&#39;s that is",
-                                "Scores of each task, means over seeds", "Training loss by FLOPs", "Every trial, as stored"})
+    for (const char* caption :
+         {"A title", "What each row consumed, and how much of the baseline&#39;s that is",
+          "Scores of each task, means over seeds", "Training loss by FLOPs", "Every trial, as stored"})
         CHECK_THAT(page, ContainsSubstring(std::string(caption) + " " + changed));
 }

@@ -182,7 +182,8 @@ TEST_CASE("damaged lines are named and passed over, and the others are stored") 
     } catch (const Error& error) {
         CHECK(error.kind() == ErrorKind::io);
         CHECK_THAT(error.what(), ContainsSubstring("journal.jsonl:3: a damaged line"));
-        CHECK_THAT(error.what(), ContainsSubstring(counted(damaged, "damaged line") + " passed over, 2 lines taken in"));
+        CHECK_THAT(error.what(),
+                   ContainsSubstring(counted(damaged, "damaged line") + " passed over, 2 lines taken in"));
     }
     CHECK(Reader(file).curve("cafe01").size() == 3);
     CHECK(stored(file, "SELECT spool_lines FROM attempt") == 3 + damaged);

@@ -1,4 +1,5 @@
-// A filled database of version 4 (tests/results_db/version_4), brought to the newest: nothing that was measured is lost.
+// A filled database of version 4 (tests/results_db/version_4), brought to the newest: nothing that was measured is
+// lost.
 
 #include <cmath>
 #include <filesystem>
@@ -113,7 +114,8 @@ TEST_CASE("hosts of version 4 that a kernel told apart become one, and each atte
           "Linux 6.1.0-21");
     // A machine that is seen again is the one it was.
     const std::int64_t hosts = connection.integer("SELECT count(*) FROM host");
-    Host host{"another-name", "x86_64", "Example CPU 9000", 2, 2, 7990000000, "Linux 6.12", "Debian 13", R"({"isa":["avx2","fma"]})"};
+    Host host{"another-name", "x86_64",    "Example CPU 9000",         2, 2, 7990000000,
+              "Linux 6.12",   "Debian 13", R"({"isa":["avx2","fma"]})"};
     Writer writer(file);
     writer.add_host(host);
     CHECK(connection.integer("SELECT count(*) FROM host") == hosts);
@@ -142,7 +144,8 @@ TEST_CASE("the notes beside a database of version 4 move into it, and may be los
 TEST_CASE("a database of version 4 without its notes, or with damaged ones, says that it does not know") {
     const TemporaryFolder folder;
     const std::filesystem::path file = a_root_of_version_4(folder);
-    for (const auto& note : std::filesystem::directory_iterator(folder / "sweeps")) write_text(note.path(), "{\"scale\":");
+    for (const auto& note : std::filesystem::directory_iterator(folder / "sweeps"))
+        write_text(note.path(), "{\"scale\":");
     { const Writer writer(file); }
     for (const SweepHead& head : Reader(file).sweeps()) {
         CHECK(head.scale == "unknown");

@@ -295,10 +295,10 @@ TEST_CASE("sweeps of one name are told apart by their hashes") {
     CHECK(overrides_text(reader.sweep("quick")) == "train.learning_rate=0.001, data.corpus=x");
     CHECK(reader.sweep_names() == std::vector<std::string>{"quick"});
     CHECK(reader.sweeps().size() == 2);
-    CHECK_THROWS_WITH(reader.sweep("quick@ab"), ContainsSubstring("quick@abc123000000") &&
-                                                    ContainsSubstring("train.learning_rate=0.001"));
-    CHECK_THROWS_WITH(reader.sweep("quick@f"), ContainsSubstring("no run of sweep quick") &&
-                                                   ContainsSubstring("quick@abd456000000"));
+    CHECK_THROWS_WITH(reader.sweep("quick@ab"),
+                      ContainsSubstring("quick@abc123000000") && ContainsSubstring("train.learning_rate=0.001"));
+    CHECK_THROWS_WITH(reader.sweep("quick@f"),
+                      ContainsSubstring("no run of sweep quick") && ContainsSubstring("quick@abd456000000"));
     CHECK_THROWS_WITH(reader.sweep("quick@"), ContainsSubstring("no sweep 'quick@'"));
     CHECK_THROWS_WITH(reader.sweep("quikc@abc"), ContainsSubstring("did you mean quick?"));
 }

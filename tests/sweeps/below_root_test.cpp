@@ -22,7 +22,8 @@ TEST_CASE("A path of the database stays below the root, links followed") {
     CHECK(below_root(root, "runs/not-there/log.txt") == root / "runs/not-there/log.txt");
     CHECK(below_root(root, "runs/x/../a.1") == root / "runs/a.1");
     fs::create_directory_symlink(folder.path / "outside", root / "runs/link");
-    for (const fs::path path : {"../outside", "runs/../../outside", "/etc", "", ".", "..", "runs/link", "runs/link/log.txt"})
+    for (const fs::path path :
+         {"../outside", "runs/../../outside", "/etc", "", ".", "..", "runs/link", "runs/link/log.txt"})
         CHECK_THAT(test::refusal(ErrorKind::database, [&] { below_root(root, path); }),
                    ContainsSubstring("which is not below"));
     // The user's own larger disk.

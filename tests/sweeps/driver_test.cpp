@@ -98,8 +98,9 @@ TEST_CASE("A crash is tried once more") {
     CHECK(sweep.row(1).attempts == 2);
     CHECK_THAT(sweep.row(2).error, ContainsSubstring("exited with 0"));
     CHECK(sweep.row(3).fail_class == "io");
-    CHECK_THAT(sweep.row(3).error, ContainsSubstring("journal.jsonl:1: a damaged line: it is no JSON; 1 damaged line passed "
-                                                     "over, 3 lines taken in"));
+    CHECK_THAT(sweep.row(3).error,
+               ContainsSubstring("journal.jsonl:1: a damaged line: it is no JSON; 1 damaged line passed "
+                                 "over, 3 lines taken in"));
     REQUIRE(sweep.row(3).last_point);  // what is whole is kept
     CHECK(sweep.row(3).last_point->step == 2);
 }

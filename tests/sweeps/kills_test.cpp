@@ -153,8 +153,9 @@ TEST_CASE("A trial that is killed in its evaluation keeps its curve, time and FL
     {
         // As a kill between the last checkpoint and the first score leaves it.
         results_db::Connection connection(sweep.root / "results.db", results_db::Connection::Mode::write);
-        connection.execute("DROP TRIGGER attempt_terminal; DELETE FROM evaluation;"
-                           "UPDATE attempt SET state = 'failed', fail_class = 'crash'");
+        connection.execute(
+            "DROP TRIGGER attempt_terminal; DELETE FROM evaluation;"
+            "UPDATE attempt SET state = 'failed', fail_class = 'crash'");
     }
     REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
     CHECK(sweep.measured() == before);

@@ -77,7 +77,8 @@ TEST_CASE("Runs that --set tells apart keep their reports, and are named with th
     CHECK(named("report", {}, first).out.find("learning_rate") == std::string::npos);
     CHECK_THAT(named("report", {}, second).out, ContainsSubstring("Sweep tiny@" + second.substr(0, 12)));
     CHECK_THAT(named("report", {"--per-seed", "--format", "csv"}, first).out, ContainsSubstring("train time (s)"));
-    CHECK_THAT(named("baseline", {"pin", "main"}, first).out, ContainsSubstring("of sweep tiny@" + first.substr(0, 12)));
+    CHECK_THAT(named("baseline", {"pin", "main"}, first).out,
+               ContainsSubstring("of sweep tiny@" + first.substr(0, 12)));
     CHECK(sweep.deft("report", {"tiny@zz", "--root", sweep.root.string()}).exit_code != kExitOk);
 }
 

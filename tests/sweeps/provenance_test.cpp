@@ -11,7 +11,8 @@ using namespace deft;
 TEST_CASE("Uncommitted changes are kept without secrets, and not at all where that is asked for") {
     const test::Folder folder;
     const auto git = [&](std::vector<std::string> words) {
-        words.insert(words.begin(), {"git", "-C", folder.path.string(), "-c", "user.name=x", "-c", "user.email=x@example.org"});
+        words.insert(words.begin(),
+                     {"git", "-C", folder.path.string(), "-c", "user.name=x", "-c", "user.email=x@example.org"});
         return run_process(words).exit_code;
     };
     folder.write("settings.py", "n = 1\n");
@@ -21,7 +22,8 @@ TEST_CASE("Uncommitted changes are kept without secrets, and not at all where th
     CHECK(!sweeps::describe_code(folder.path).dirty);
     const std::string secret = "hf_" + std::string("AbCdEfGhIjKlMnOpQrStUvWxYz0123456789");
     folder.write("settings.py", "n = 2\nlogin(\"" + secret + "\")\n");
-    const results_db::Code kept = sweeps::describe_code(folder.path), hash_alone = sweeps::describe_code(folder.path, false);
+    const results_db::Code kept = sweeps::describe_code(folder.path),
+                           hash_alone = sweeps::describe_code(folder.path, false);
     CHECK(kept.dirty);
     CHECK_THAT(kept.diff, ContainsSubstring("+n = 2\n+login(\"[redacted]\")"));
     CHECK(kept.diff.find(secret) == std::string::npos);

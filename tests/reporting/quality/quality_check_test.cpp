@@ -99,8 +99,8 @@ TEST_CASE("below three seeds there is no verdict, however large the difference")
     CHECK_THAT(findings[0].judged.finding.text, ContainsSubstring("no verdict below 3 seeds on either side: 1 more"));
 }
 
-// By hand, with the spread above: 0.0513 - 0.0301 is 2.596 standard errors, one-sided p 0.030 at 4 degrees. Alone that is
-// below 0.05 and beyond the limit with its whole interval; among four measures the adjusted p is 0.12.
+// By hand, with the spread above: 0.0513 - 0.0301 is 2.596 standard errors, one-sided p 0.030 at 4 degrees. Alone that
+// is below 0.05 and beyond the limit with its whole interval; among four measures the adjusted p is 0.12.
 TEST_CASE("what would count alone may be chance among four measures, for worse and for better") {
     const std::vector<double> plain = {3.00, 3.01, 3.02}, harmed = {3.0513, 3.0613, 3.0713};
     const std::vector<double> helped = {2.9487, 2.9587, 2.9687};
