@@ -209,9 +209,10 @@ Json to_json(const TrialConfig& c) {
                      {"valid_files", c.data.valid_files},
                      {"tokenizer", c.data.tokenizer},
                      {"columns", columns_json(c)},
-                     {"checkpoint", {{"every_seconds", c.checkpoint.every_seconds},
-                                     {"keep", c.checkpoint.keep},
-                                     {"grace_seconds", c.checkpoint.grace_seconds}}}};
+                     {"checkpoint",
+                      {{"every_seconds", c.checkpoint.every_seconds},
+                       {"keep", c.checkpoint.keep},
+                       {"grace_seconds", c.checkpoint.grace_seconds}}}};
     return json;
 }
 
@@ -263,7 +264,8 @@ Json hashed_part(const TrialConfig& config) {
     const bool routed = config.random_ltd || config.token_bypass;
     if (routed && config.curriculum && config.curriculum->find("seqres")) json["padding"] = "as its row";
     // Samples that were admitted together once came in the order of others, of as many.
-    if (config.curriculum && std::any_of(config.curriculum->metrics.begin(), config.curriculum->metrics.end(), orders_samples))
+    if (config.curriculum &&
+        std::any_of(config.curriculum->metrics.begin(), config.curriculum->metrics.end(), orders_samples))
         json["draws"] = "an order a cluster";
     return json;
 }

@@ -180,8 +180,8 @@ std::int64_t budget_layer_tokens(const TrainConfig& train);
 // all of their files once. Errors: io or config, naming the file and how to supply it.
 void resolve_data(TrialConfig& config);
 
-// For planning without the data: where it is missing, data.sha256 becomes kDataMissing and what can be known without it is
-// filled in; likewise the hash of a column. Errors: as above for all else.
+// For planning without the data: where it is missing, data.sha256 becomes kDataMissing and what can be known without it
+// is filled in; likewise the hash of a column. Errors: as above for all else.
 inline constexpr const char* kDataMissing = "missing";
 void resolve_data_if_present(TrialConfig& config);
 

@@ -222,8 +222,9 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
     const engine::TrainerConfig trainer = trainer_config(config);
     for (const auto& growing : {&trainer.techniques.seqtru, &trainer.techniques.seqres, &trainer.techniques.batch_ramp})
         if (*growing && (*growing)->duration > kMostSteps)
-            root.refuse("train", fmt::format("has a technique that grows over {} steps, and the most is {}",
-                                             (*growing)->duration, kMostSteps),
+            root.refuse("train",
+                        fmt::format("has a technique that grows over {} steps, and the most is {}",
+                                    (*growing)->duration, kMostSteps),
                         "shorten its duration or steps");
     if (!has_model(config)) return;
     const auto tokens = static_cast<double>(config.train.micro_batch_size) * static_cast<double>(config.model.seqlen);
@@ -231,8 +232,9 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
     // At least: a layer saves about sixteen numbers a token and width, a weight has a gradient and two moments.
     const double bytes = 4 * (tokens * width * layers * 16 + layers * 12 * width * width * 4);
     if (bytes > kMostBufferBytes)
-        root.refuse("model", fmt::format("and train.micro_batch_size plan buffers of {:.1e} bytes, and the most is {:.0e}",
-                                         bytes, kMostBufferBytes),
+        root.refuse("model",
+                    fmt::format("and train.micro_batch_size plan buffers of {:.1e} bytes, and the most is {:.0e}",
+                                bytes, kMostBufferBytes),
                     "lower model.width, model.layers, model.seqlen or train.micro_batch_size");
 }
 

@@ -37,8 +37,8 @@ std::vector<std::string> exceeded_limits(const std::vector<Point>& points, engin
     const Point* hungriest = nullptr;
     std::int64_t kept = 0, saving = 0;  // checkpoints: one a trial in the end, and those of a trial under way
     for (const Point& point : points) {
-        if (device == engine::Device::cpu && (hungriest == nullptr ||
-                                              point.projection.memory_bytes > hungriest->projection.memory_bytes))
+        if (device == engine::Device::cpu &&
+            (hungriest == nullptr || point.projection.memory_bytes > hungriest->projection.memory_bytes))
             hungriest = &point;
         const std::int64_t checkpoint = point.projection.parameters * kCheckpointBytesAParameter;
         kept += checkpoint;
@@ -52,8 +52,9 @@ std::vector<std::string> exceeded_limits(const std::vector<Point>& points, engin
             lines.push_back(fmt::format("Memory: {} plans {} of buffers, and this machine has {}.", hungriest->name(),
                                         text(memory), text(machine.memory_bytes)));
         else if (static_cast<double>(memory) * static_cast<double>(at_once) > static_cast<double>(machine.memory_bytes))
-            lines.push_back(fmt::format("Memory: {} trials at once plan up to {} of buffers each, and this machine has {}.",
-                                        at_once, text(memory), text(machine.memory_bytes)));
+            lines.push_back(
+                fmt::format("Memory: {} trials at once plan up to {} of buffers each, and this machine has {}.",
+                            at_once, text(memory), text(machine.memory_bytes)));
     }
     const std::int64_t disk = kept + saving;
     if (machine.free_disk_bytes > 0 && disk > machine.free_disk_bytes)

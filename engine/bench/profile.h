@@ -21,11 +21,11 @@ struct ProfiledOp {
 
 // One step, whole: the seconds of its ops and outside_ops are its seconds.
 struct StepProfile {
-    std::int64_t step = 0;           // of the trial, from 1
+    std::int64_t step = 0;  // of the trial, from 1
     double seconds = 0;
-    std::vector<ProfiledOp> ops;     // by phase, the longest first
-    std::vector<OpRecord> records;   // in order
-    double outside_ops = 0;          // that no op accounts for
+    std::vector<ProfiledOp> ops;    // by phase, the longest first
+    std::vector<OpRecord> records;  // in order
+    double outside_ops = 0;         // that no op accounts for
 };
 
 // Steps that warm up caches before the first that is profiled.

@@ -53,9 +53,10 @@ Counts run_schedule(const TransformerConfig& config, const Techniques& technique
     Counts counts;
     while (counts.layer_tokens < budget_layer_tokens) {
         if (counts.steps == kMostSteps)
-            throw Error(ErrorKind::config, fmt::format("the budget of {} tokens takes more than {} steps",
-                                                       budget_layer_tokens, kMostSteps),
-                        "lower train.budget_tokens or raise train.batch_size");
+            throw Error(
+                ErrorKind::config,
+                fmt::format("the budget of {} tokens takes more than {} steps", budget_layer_tokens, kMostSteps),
+                "lower train.budget_tokens or raise train.batch_size");
         advance(counts, config, techniques, plan_step(techniques, counts.steps, batch_size));
     }
     return counts;

@@ -52,9 +52,10 @@ BertDataset open_dataset(const PreparedFolder& folder, bool lower_case) {
     const auto wordpiece = stored_wordpiece(folder.path, lower_case);
     require_tokenizer(prepared, wordpiece->sha256(), folder.path);
     const DocumentRanges& documents = prepared.documents;
-    BertDataset dataset{prepared.name, folder.sha256, wordpiece,
-                        engine::sentences_of_range(prepared.tokens, documents.train_first, documents.train_last),
-                        folder.path, {}};
+    BertDataset dataset{
+        prepared.name, folder.sha256,
+        wordpiece,     engine::sentences_of_range(prepared.tokens, documents.train_first, documents.train_last),
+        folder.path,   {}};
     require_vocab(dataset.train.tokens, wordpiece->vocab(), folder.path);
     return dataset;
 }

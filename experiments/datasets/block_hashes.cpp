@@ -34,7 +34,8 @@ std::optional<std::string> difference_from(const std::filesystem::path& file, co
                            hashes.size());
     const auto different = std::mismatch(found.begin(), found.end(), hashes.begin()).first;
     if (different == found.end()) return {};
-    return fmt::format("block {} of {} of {} is not what was written", different - found.begin() + 1, found.size(), name);
+    return fmt::format("block {} of {} of {} is not what was written", different - found.begin() + 1, found.size(),
+                       name);
 }
 
 }  // namespace deft::experiments

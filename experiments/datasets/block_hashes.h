@@ -14,8 +14,8 @@ inline constexpr std::int64_t kHashedBlockBytes = 16 << 20;
 // (blocks of `block_bytes`, the last one shorter). Errors: io.
 std::vector<std::string> block_hashes(const std::filesystem::path& file, std::int64_t block_bytes = kHashedBlockBytes);
 
-// What differs, for people, as in "block 3 of 7 of tokens.bin is not what was written"; nothing where the file has these
-// hashes. Errors: io.
+// What differs, for people, as in "block 3 of 7 of tokens.bin is not what was written"; nothing where the file has
+// these hashes. Errors: io.
 std::optional<std::string> difference_from(const std::filesystem::path& file, const std::vector<std::string>& hashes,
                                            std::int64_t block_bytes = kHashedBlockBytes);
 

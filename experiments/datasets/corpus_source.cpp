@@ -33,8 +33,10 @@ CorpusSource text_source(const DataConfig& data, const fs::path& base_folder) {
     const auto add = [&](const std::vector<std::string>& names, Split split) {
         for (const std::string& name : names)
             for (const TextFile& file : text_files(name, base_folder))
-                source.files.push_back({file.name, file.path,
-                                        is_json_lines(file.name) ? DocumentReader::jsonl : DocumentReader::text, split,
+                source.files.push_back({file.name,
+                                        file.path,
+                                        is_json_lines(file.name) ? DocumentReader::jsonl : DocumentReader::text,
+                                        split,
                                         {}});
     };
     add(data.train_files, data.valid_files.empty() ? Split::divided : Split::train);

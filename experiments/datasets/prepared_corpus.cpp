@@ -260,15 +260,16 @@ DamagedCorpus::DamagedCorpus(const fs::path& folder, const std::string& what)
 
 void require_tokenizer(const PreparedCorpus& corpus, const std::string& sha, const fs::path& folder) {
     if (corpus.tokenizer_sha256 == sha) return;
-    throw DamagedCorpus(folder, fmt::format("the tokenizer in {} is not the one that made its tokens", folder.string()));
+    throw DamagedCorpus(folder,
+                        fmt::format("the tokenizer in {} is not the one that made its tokens", folder.string()));
 }
 
 void require_vocab(engine::TokenSpan tokens, std::int32_t vocab, const fs::path& folder) {
     const auto [least, most] = engine::token_range(tokens);
     if (least < 0 || most >= vocab)
-        throw DamagedCorpus(
-            folder, fmt::format("{}: token {} is not among the {} of its tokenizer",
-                                 engine::bin_file(folder / "tokens").string(), least < 0 ? least : most, vocab));
+        throw DamagedCorpus(folder,
+                            fmt::format("{}: token {} is not among the {} of its tokenizer",
+                                        engine::bin_file(folder / "tokens").string(), least < 0 ? least : most, vocab));
 }
 
 }  // namespace deft::experiments

@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text_stream.h"
@@ -60,14 +61,16 @@ bool is_text_name(const fs::path& path) {
 std::vector<TextFile> files_in(const fs::path& folder) {
     FoundFiles found(folder);
     try {
-        for (auto entry = fs::recursive_directory_iterator(folder); entry != fs::recursive_directory_iterator(); ++entry) {
+        for (auto entry = fs::recursive_directory_iterator(folder); entry != fs::recursive_directory_iterator();
+             ++entry) {
             if (is_hidden(entry->path()))
                 entry.disable_recursion_pending();
             else if (is_text_name(entry->path()) && entry->is_regular_file())
                 found.add(entry->path());
         }
     } catch (const fs::filesystem_error& error) {
-        throw Error(ErrorKind::io, fmt::format("cannot read the folder {}: {}", folder.string(), error.code().message()),
+        throw Error(ErrorKind::io,
+                    fmt::format("cannot read the folder {}: {}", folder.string(), error.code().message()),
                     "make it readable, or name its files");
     }
     std::vector<TextFile> files = found.in_order();
@@ -109,7 +112,8 @@ std::vector<TextFile> text_files(const std::string& name, const fs::path& base_f
     if (const auto file = look_for_data_file(name, base_folder)) return {{name, *file}};
     for (const fs::path& folder : data_folders(base_folder)) {
         std::error_code ignored;
-        if (!name.empty() && fs::is_directory(folder / name, ignored)) return files_in((folder / name).lexically_normal());
+        if (!name.empty() && fs::is_directory(folder / name, ignored))
+            return files_in((folder / name).lexically_normal());
         if (!is_pattern(name)) continue;
         if (std::vector<TextFile> files = files_matching(folder, name); !files.empty()) return files;
     }

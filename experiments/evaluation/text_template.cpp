@@ -102,9 +102,10 @@ const Json* step_into(const Json& value, std::string_view key) {
                     fmt::format("end the name before .{}", key));
     std::vector<std::string> known;
     for (const auto& [name, field] : value.items()) known.push_back(name);
-    throw Error(ErrorKind::config, place, what,
-                suggestion(key, known, known.empty() ? "it has no fields at all"
-                                                     : fmt::format("its fields: {}", fmt::join(known, ", "))));
+    throw Error(
+        ErrorKind::config, place, what,
+        suggestion(key, known,
+                   known.empty() ? "it has no fields at all" : fmt::format("its fields: {}", fmt::join(known, ", "))));
 }
 
 // The value at a dotted path below `root`.
@@ -141,8 +142,7 @@ std::string render(const TextTemplate& text, const Records& records, const Recor
     for (const TextTemplate::Part& part : text.parts) {
         result += part.literal;
         if (part.field.empty()) continue;
-        const Json* const of_item =
-            item_field(item, part.field, "the record at " + where(records, record), text.place);
+        const Json* const of_item = item_field(item, part.field, "the record at " + where(records, record), text.place);
         const Json& value = of_item != nullptr ? *of_item : field_at(records, record, part.field, text.place);
         std::string printed = as_text(value, part.field, records, record, text.place);
         for (const Filter* filter : part.filters) printed = filter->apply(printed);

@@ -79,8 +79,8 @@ bool has_column(const experiments::TrialConfig& config) {
                                             [](const auto& metric) { return !metric.column.empty(); });
 }
 
-// The corpora of the chosen trials, each at its sample length, in the order of the points. A column that is not here may
-// be what is to be made.
+// The corpora of the chosen trials, each at its sample length, in the order of the points. A column that is not here
+// may be what is to be made.
 std::vector<Analysis> of_sweep(const Arguments& arguments) {
     std::vector<Analysis> analyses;
     for (const sweeps::Point& point : sweeps::expand(arguments.spec.load(), sweeps::Data::may_be_missing)) {
@@ -180,8 +180,8 @@ fs::path perplexity_of(const Analysis& analysis, const Arguments& arguments, Pro
 // By a column of another tool, DeepSpeed's files or a checkpoint; nothing where a built-in metric is meant.
 std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experiments::CorpusSamples& samples,
                                          const Arguments& arguments, ProgressLine& line) {
-    DifficultyRow row{samples.corpus, arguments.metrics.empty() ? "voc" : arguments.metrics.front(), analysis.seqlen,
-                      {}, false, {}};
+    DifficultyRow row{
+        samples.corpus, arguments.metrics.empty() ? "voc" : arguments.metrics.front(), analysis.seqlen, {}, false, {}};
     if (!arguments.from_deepspeed.empty()) {
         row.index = engine::read_deepspeed_index(arguments.from_deepspeed, row.metric, samples.source.samples);
         return row;
@@ -290,9 +290,10 @@ void add_options(CLI::App& command, Arguments& arguments) {
     command.get_option("sweep")->required(false);
     arguments.corpus.add_to(command);
     command
-        .add_option("--metric", arguments.metrics,
-                    "voc, voc_per_token, seqlen, seqreo_voc, several as in voc,seqlen; or perplexity. Without: those of the"
-                    " sweep's curricula, of a corpus voc")
+        .add_option(
+            "--metric", arguments.metrics,
+            "voc, voc_per_token, seqlen, seqreo_voc, several as in voc,seqlen; or perplexity. Without: those of the"
+            " sweep's curricula, of a corpus voc")
         ->delimiter(',')
         ->allow_extra_args(false);
     command.add_option("--seqlen", arguments.seqlen, "Tokens a sample, of the corpus")->check(at_least(1));

@@ -153,7 +153,8 @@ void check_columns(const std::vector<sweeps::Point>& points, const std::string& 
     const auto progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
     std::set<std::string> seen;  // variants: seeds have the same columns
     for (const sweeps::Point& point : points) {
-        const bool here = experiments::has_columns(point.config) && point.config.data.sha256 != experiments::kDataMissing;
+        const bool here =
+            experiments::has_columns(point.config) && point.config.data.sha256 != experiments::kDataMissing;
         if (!here || !seen.insert(point.variant_hash).second) continue;
         const std::string note =
             experiments::check_columns(point.config, std::filesystem::path(root) / "data", progress);
@@ -183,9 +184,8 @@ int run(const Arguments& arguments) {
     sweeps::Plan plan = sweeps::make_plan(spec, points);
     // A sweep that names a device is planned for another machine.
     if (!spec.device)
-        for (std::string& line :
-             sweeps::exceeded_limits(points, sweeps::planned_device(spec, points.front().config), 1,
-                                     sweeps::this_machine(arguments.root), arguments.root))
+        for (std::string& line : sweeps::exceeded_limits(points, sweeps::planned_device(spec, points.front().config), 1,
+                                                         sweeps::this_machine(arguments.root), arguments.root))
             plan.notes.push_back(std::move(line));
     if (arguments.json) {
         print(sweeps::to_json(plan).dump(2));
@@ -223,7 +223,9 @@ void add_plan(CLI::App& app, Context& context) {
     command->add_flag(
         "--draws", arguments->draws,
         "Show what the sampler of each case draws; tokenises and analyses the corpus, and trains nothing");
-    command->add_option("--root", arguments->root, "Where --draws, and cases with a column, keep tokenised corpora and what was found")
+    command
+        ->add_option("--root", arguments->root,
+                     "Where --draws, and cases with a column, keep tokenised corpora and what was found")
         ->capture_default_str();
     command->add_flag("--json", arguments->json, "Print the plan as JSON (schema deft-plan/1)");
     command->add_flag("--print-config", arguments->print_config, "Print each point's whole configuration as JSON");

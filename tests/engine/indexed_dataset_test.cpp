@@ -299,7 +299,8 @@ TEST_CASE("a dataset that a full disk cuts short is refused by finish() at the l
             FAIL("written to a full disk");
         } catch (const Error& error) {
             CHECK(error.kind() == ErrorKind::io);
-            CHECK_THAT(error.what(), ContainsSubstring("No space left") && ContainsSubstring(sequences == 1 ? "/d.bin" : "/d.idx"));
+            CHECK_THAT(error.what(),
+                       ContainsSubstring("No space left") && ContainsSubstring(sequences == 1 ? "/d.bin" : "/d.idx"));
         }
         CHECK_FALSE(std::filesystem::exists(disk / "d.idx"));
         std::filesystem::remove(disk / "d.bin");

@@ -212,6 +212,7 @@ TEST_CASE("a gradient that is not finite ends training where the loss still is, 
     CHECK(all_parameters<float>(trainer) == before);
     CHECK(trainer.counts().steps == 0);
     for (const Parameter& p : trainer.model().parameters().all())
-        for (const Tensor& moment : {trainer.model().parameters().first_moment(p), trainer.model().parameters().second_moment(p)})
+        for (const Tensor& moment :
+             {trainer.model().parameters().first_moment(p), trainer.model().parameters().second_moment(p)})
             for (const float m : values<float>(moment)) REQUIRE(m == 0);
 }

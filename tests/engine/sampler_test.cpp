@@ -127,7 +127,9 @@ TEST_CASE("within a cluster no sample comes again before all have come") {
 
 TEST_CASE("beyond its planned end a cluster goes on where it stopped, over three rounds") {
     // Two clusters of 30 and 70 of 100 samples; the second phase ends, as planned, with an epoch of neither done.
-    const SampleCurriculum curriculum{{0, 1, 1, 9, 1}, false, index_of_values([] {
+    const SampleCurriculum curriculum{{0, 1, 1, 9, 1},
+                                      false,
+                                      index_of_values([] {
                                           std::vector<std::int64_t> values(100, 1);
                                           std::fill_n(values.begin(), 30, 0);
                                           return values;
@@ -136,7 +138,8 @@ TEST_CASE("beyond its planned end a cluster goes on where it stopped, over three
     const std::int64_t steps = 15, batch = 4;
     REQUIRE(admit_one(curriculum, steps).phases.size() == 2);
     const Sampler sampler = sampler_of(4, batch, curriculum, steps);
-    const std::int64_t second = admit_one(curriculum, steps).phases[1].first_step * batch, in_round = steps * batch - second;
+    const std::int64_t second = admit_one(curriculum, steps).phases[1].first_step * batch,
+                       in_round = steps * batch - second;
     REQUIRE(in_round % 10 != 0);
     std::map<std::int64_t, std::int64_t> times;
     for (std::int64_t round = 0, draw = 0; round < 4; ++round) {
@@ -184,7 +187,8 @@ TEST_CASE("clusters of equal size have orders of their own") {
     }
     REQUIRE(begins[0].size() == 40);
     REQUIRE(begins[1].size() >= 38);
-    const auto shared = std::count_if(begins[1].begin(), begins[1].end(), [&](auto r) { return begins[0].contains(r); });
+    const auto shared =
+        std::count_if(begins[1].begin(), begins[1].end(), [&](auto r) { return begins[0].contains(r); });
     CHECK(shared < 30);  // 16 by chance, standard deviation 2.4
 }
 

@@ -141,8 +141,10 @@ TEST_CASE("sizes beyond all reason are refused by name, and at once") {
              {data + train + "budget_fraction = 1e300\n", "train.budget_fraction is 1e+300"},
              {data + train + "[eval]\ndocuments = 4611686018427387904\n", "eval.documents is"},
              {"[data]\nembedded_bytes = 4611686018427387904\n" + train, "data.embedded_bytes is"},
-             {"[data]\nembedded_bytes = 5000\ntokenizer = \"bpe\"\nvocab = 4611686018427387904\n" + train, "data.vocab is"},
-             {"[data]\nembedded_bytes = 5000\nsplit = [4611686018427387904, 4611686018427387904, 1]\n" + train, "data.split"},
+             {"[data]\nembedded_bytes = 5000\ntokenizer = \"bpe\"\nvocab = 4611686018427387904\n" + train,
+              "data.vocab is"},
+             {"[data]\nembedded_bytes = 5000\nsplit = [4611686018427387904, 4611686018427387904, 1]\n" + train,
+              "data.split"},
              {data + train + "[curriculum.seqtru]\nsteps = 4611686018427387904\n", "curriculum.seqtru.steps is"},
              {data + train + "[curriculum.seqtru]\nduration = 1e300\n", "curriculum.seqtru.duration is"},
              {data + train + "[batch_ramp]\nsteps = 4611686018427387904\n", "batch_ramp.steps is"},
@@ -158,9 +160,10 @@ TEST_CASE("sizes beyond all reason are refused by name, and at once") {
 TEST_CASE("numbers that are not finite are refused by key and line") {
     for (const char* value : {"nan", "inf", "-inf"}) {
         INFO(value);
-        CHECK_THAT(error_of("[data]\nembedded_bytes = 5000\n[train]\nbudget_tokens = 51200\nlearning_rate = " +
-                            std::string(value) + "\n"),
-                   ContainsSubstring(":5:") && ContainsSubstring("train.learning_rate is") && ContainsSubstring("finite"));
+        CHECK_THAT(
+            error_of("[data]\nembedded_bytes = 5000\n[train]\nbudget_tokens = 51200\nlearning_rate = " +
+                     std::string(value) + "\n"),
+            ContainsSubstring(":5:") && ContainsSubstring("train.learning_rate is") && ContainsSubstring("finite"));
     }
     CHECK_THAT(error_of("[train]\nbudget_tokens = 51200\n[curriculum.seqtru]\nsteps = 5\npacing = \"points\"\n"
                         "points = [[0, 8], [nan, 16], [1, 64]]\n"),

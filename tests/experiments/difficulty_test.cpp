@@ -92,7 +92,8 @@ TEST_CASE("difficulty: an index that was altered is made anew, and says so") {
     std::string said;
     const auto load = [&] {
         said.clear();
-        return load_difficulty(samples_of(dataset, 8), "voc", [&](const std::string& what, double) { said += what + "\n"; });
+        return load_difficulty(samples_of(dataset, 8), "voc",
+                               [&](const std::string& what, double) { said += what + "\n"; });
     };
     const std::vector<std::int64_t> order = all(load().order);
     for (const char* name : {"voc-8.value.npy", "voc-8.order.npy"}) {
@@ -102,8 +103,9 @@ TEST_CASE("difficulty: an index that was altered is made anew, and says so") {
         std::string altered = whole;
         altered.back() = static_cast<char>(altered.back() ^ 1);
         write_text(file, altered);
-        CHECK_THAT(refusal([&] { open_difficulty(samples_of(dataset, 8), dataset.folder / "difficulty" / "voc-8.json"); }),
-                   ContainsSubstring("is damaged") && ContainsSubstring(name));
+        CHECK_THAT(
+            refusal([&] { open_difficulty(samples_of(dataset, 8), dataset.folder / "difficulty" / "voc-8.json"); }),
+            ContainsSubstring("is damaged") && ContainsSubstring(name));
         CHECK(all(load().order) == order);
         CHECK_THAT(said, ContainsSubstring("voc-8 is damaged and is made anew") && ContainsSubstring(name));
         CHECK(read_text(file) == whole);

@@ -153,7 +153,8 @@ TEST_CASE("corpus files: a folder or a pattern names its texts, in the order of 
     CHECK(train_text((folder / "books").string() + "/?.txt") == "firstsecond");
     // A file is known by its text: the same as when each is named.
     const DataConfig whole = text_data({"books"}, {"v.txt"}),
-                     named = text_data({"books/a.txt", "books/b.txt", "books/c.txt", "books/old [1]/z.jsonl"}, {"v.txt"});
+                     named =
+                         text_data({"books/a.txt", "books/b.txt", "books/c.txt", "books/old [1]/z.jsonl"}, {"v.txt"});
     CHECK(dataset_identity(whole, folder.path()).sha256 == dataset_identity(named, folder.path()).sha256);
 
     fs::create_directories(folder / "empty");
@@ -173,11 +174,13 @@ TEST_CASE("corpus files: what is neither text nor known is refused, not trained 
         CHECK_FALSE(fs::exists(folder / "data"));
         return said;
     };
-    CHECK_THAT(refused("a.json", "[{\"text\": \"a\"}]"), ContainsSubstring("ends in .json") && ContainsSubstring(".jsonl"));
+    CHECK_THAT(refused("a.json", "[{\"text\": \"a\"}]"),
+               ContainsSubstring("ends in .json") && ContainsSubstring(".jsonl"));
     CHECK_THAT(refused("a", "words"), ContainsSubstring("has no suffix"));
     CHECK_THAT(refused("a.parquet", "PAR1"), ContainsSubstring("ends in .parquet"));
     CHECK_THAT(refused("a.csv.gz", test::gzip("a,b")), ContainsSubstring("ends in .csv"));
-    CHECK_THAT(refused("le.txt", std::string("\xFF\xFEh\0i\0", 6)), ContainsSubstring("UTF-16") && ContainsSubstring("iconv"));
+    CHECK_THAT(refused("le.txt", std::string("\xFF\xFEh\0i\0", 6)),
+               ContainsSubstring("UTF-16") && ContainsSubstring("iconv"));
     CHECK_THAT(refused("be.txt", std::string("\xFE\xFF\0h\0i", 6)), ContainsSubstring("UTF-16"));
     CHECK_THAT(refused("packed.txt.gz", test::gzip(std::string("\xFF\xFEh\0i\0", 6))), ContainsSubstring("UTF-16"));
     CHECK_THAT(refused("unmarked.jsonl", std::string("{\0\"\0", 4)), ContainsSubstring("is no text"));
@@ -360,7 +363,8 @@ TEST_CASE("data sets: a prepared folder that is damaged is made anew, and says s
     std::string said;
     const auto load = [&] {
         said.clear();
-        return load_dataset(data, folder.path(), folder / "data", [&](const std::string& what, double) { said += what; });
+        return load_dataset(data, folder.path(), folder / "data",
+                            [&](const std::string& what, double) { said += what; });
     };
     const Dataset first = load();
     CHECK(first.note.empty());

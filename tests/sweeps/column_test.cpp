@@ -43,7 +43,8 @@ std::map<std::string, std::pair<std::string, std::string>> hashes(const TinySwee
     sweeps::SpecOptions options;
     options.overrides = {"log_every=2"};
     std::string text = read_file(sweep.file);
-    text.replace(text.find("seeds = "), text.find('\n', text.find("seeds = ")) - text.find("seeds = "), "seeds = " + seeds);
+    text.replace(text.find("seeds = "), text.find('\n', text.find("seeds = ")) - text.find("seeds = "),
+                 "seeds = " + seeds);
     const auto points = sweeps::expand(sweeps::load_spec(sweep.folder.write("seeds.toml", text), options));
     std::map<std::string, std::pair<std::string, std::string>> all;
     for (const sweeps::Point& point : points)

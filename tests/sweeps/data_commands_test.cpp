@@ -73,14 +73,14 @@ TEST_CASE("deft data tokenizes text and trains tokenizers") {
     CHECK(read_file(folder + "/vocab.json") != vocabulary);
 
     const std::string fresh = (sweep.folder.path / "fresh").string();  // nothing is there to be kept
-    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
-             {"tokenize", "--out", fresh},
-             {"tokenize", "--text", text, "--corpus", "books", "--out", fresh},
-             {"tokenize", "--text", text, "--tokenizer", "bpe", "--out", fresh},
-             {"tokenize", "--text", text, "--vocab", "300", "--out", fresh},
-             {"tokenize", "--text", text + ".none", "--out", fresh},
-             {"train-tokenizer", "--text", text, "--vocab", "100000", "--out", fresh},
-             {"tokenize", "--corpus", "text", "--out", fresh}})
+    for (const std::vector<std::string>& wrong :
+         std::vector<std::vector<std::string>>{{"tokenize", "--out", fresh},
+                                               {"tokenize", "--text", text, "--corpus", "books", "--out", fresh},
+                                               {"tokenize", "--text", text, "--tokenizer", "bpe", "--out", fresh},
+                                               {"tokenize", "--text", text, "--vocab", "300", "--out", fresh},
+                                               {"tokenize", "--text", text + ".none", "--out", fresh},
+                                               {"train-tokenizer", "--text", text, "--vocab", "100000", "--out", fresh},
+                                               {"tokenize", "--corpus", "text", "--out", fresh}})
         CHECK(run_deft(sweep, "data", wrong).exit_code == kExitUsage);
     CHECK(read_file(out + ".bin").size() < 56);
 }
@@ -98,7 +98,8 @@ TEST_CASE("deft analyze prints the difficulty of a sweep's samples, and finds it
 }
 
 TEST_CASE("deft analyze measures a sweep's own training documents by other tools, too") {
-    constexpr const char* kCases = "[[case]]\nname = \"mine\"\n[case.curriculum.mine]\ncolumn = \"mine.csv\"\nduration = 0.5\n";
+    constexpr const char* kCases =
+        "[[case]]\nname = \"mine\"\n[case.curriculum.mine]\ncolumn = \"mine.csv\"\nduration = 0.5\n";
     TinySweep sweep(kCases);
     std::string train, text = read_file(sweep.file);
     for (int i = 0; i < 40; ++i) train += "{\"text\": \"" + std::string(15, static_cast<char>('a' + i % 26)) + "\"}\n";
@@ -216,7 +217,8 @@ TEST_CASE("deft analyze: options that make no sense together") {
                                                                                        {"--checkpoint", "x"},
                                                                                        {"--reduce", "--shard", "1/2"}})
         CHECK(samples.analyze(wrong).exit_code == kExitUsage);
-    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{{"--seqlen", "0"}, {"--memory", "-1"}}) {
+    for (const std::vector<std::string>& wrong :
+         std::vector<std::vector<std::string>>{{"--seqlen", "0"}, {"--memory", "-1"}}) {
         const Ran ran = run_deft(samples.sweep, "analyze", wrong);
         CHECK(ran.exit_code == kExitUsage);
         CHECK_THAT(ran.err, ContainsSubstring("of at least 1"));

@@ -1,9 +1,9 @@
 // What a sweep costs before it runs: the published setting against counts and hours made by hand.
 
+#include "sweeps/plan.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "sweeps/machine_limits.h"
-#include "sweeps/plan.h"
 
 #include <map>
 
@@ -171,7 +171,8 @@ TEST_CASE("A plan that exceeds the machine says by what") {
     const auto points = expand(load_spec(folder.write("s.toml", kSmall)), Data::may_be_missing);
     const std::int64_t memory = points.front().projection.memory_bytes;
     const std::int64_t checkpoint = points.front().projection.parameters * 12;
-    const auto lines = [&](const Machine& machine, std::size_t at_once = 2, engine::Device device = engine::Device::cpu) {
+    const auto lines = [&](const Machine& machine, std::size_t at_once = 2,
+                           engine::Device device = engine::Device::cpu) {
         return exceeded_limits(points, device, at_once, machine, "somewhere");
     };
     // Two trials leave a checkpoint each, and one under way has two.
@@ -182,13 +183,15 @@ TEST_CASE("A plan that exceeds the machine says by what") {
     CHECK(lines({2 * memory - 1, 4 * checkpoint}, 1).empty());
     CHECK_THAT(lines({memory - 1, 4 * checkpoint}, 1).at(0), ContainsSubstring("baseline/1 plans"));
     CHECK(lines({1, 4 * checkpoint}, 2, engine::Device::cuda).empty());
-    CHECK_THAT(lines({2 * memory, 4 * checkpoint - 1}).at(0), ContainsSubstring("2 trials") && ContainsSubstring("somewhere"));
+    CHECK_THAT(lines({2 * memory, 4 * checkpoint - 1}).at(0),
+               ContainsSubstring("2 trials") && ContainsSubstring("somewhere"));
     CHECK(this_machine(folder.path / "not" / "there").free_disk_bytes > 0);
     CHECK(this_machine(folder.path).memory_bytes > 1 << 20);
 
     const test::TinySweep sweep("[[case]]\nname = \"plain\"\n");
-    CHECK_THAT(sweep.deft("plan", {"--set", "train.batch_size=65536", "--set", "train.budget_tokens=10000000000",
-                                   "--set", "model.width=16384"})
+    CHECK_THAT(sweep
+                   .deft("plan", {"--set", "train.batch_size=65536", "--set", "train.budget_tokens=10000000000",
+                                  "--set", "model.width=16384"})
                    .out,
                ContainsSubstring("this machine has"));
 }
