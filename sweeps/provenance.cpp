@@ -150,6 +150,7 @@ results_db::Host describe_host() {
     if (__builtin_cpu_supports("avx512f")) isa.push_back("avx512f");
     extra["isa"] = isa;
     for (const engine::Gpu& gpu : engine::usable_gpus()) extra["gpus"].push_back(gpu.name);
+    if (extra.contains("gpus")) extra["cuda"] = engine::gpu_versions();
     host.extra_json = canonical_json(extra);
     return host;
 }

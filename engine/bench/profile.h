@@ -32,8 +32,8 @@ struct StepProfile {
 inline constexpr std::int64_t kProfileWarmUpSteps = 2;
 
 // Warms up, then takes the step of median length among `steps` profiled ones; of an even number the shorter of the two.
-// Steps are not averaged: where a schedule grows, each has shapes of its own. Errors: as Trainer::step; config, for a
-// device whose ops are still running when they return; usage, for a trial that ends before.
+// Steps are not averaged: where a schedule grows, each has shapes of its own. Errors: as Trainer::step; usage, for a trial
+// that ends before.
 StepProfile profile_steps(Trainer& trainer, int steps);
 
 // Chrome's and Perfetto's trace format (JSON, complete events) of that step.

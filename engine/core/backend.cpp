@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/memory.h"
+#include "kernels/cuda/versions.h"
 
 namespace deft::engine {
 
@@ -31,6 +32,14 @@ std::vector<Gpu> usable_gpus() {
         for (const kernels::cuda::DeviceInfo& device : kernels::cuda::devices())
             gpus.push_back({device.name, device.uuid, device.memory_bytes});
     return gpus;
+}
+
+std::map<std::string, std::string> gpu_versions() {
+    if constexpr (kernels::cuda::kBuilt) {
+        const kernels::cuda::Versions all = kernels::cuda::versions();
+        return {{"driver", all.driver}, {"runtime", all.runtime}, {"cublaslt", all.library}};
+    }
+    return {};
 }
 
 std::string gpu_problem() {

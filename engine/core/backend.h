@@ -2,6 +2,7 @@
 // Where a model computes, and in which type.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct Gpu {
     std::int64_t memory_bytes = 0;
 };
 std::vector<Gpu> usable_gpus();
+// CUDA's driver, its runtime and the library of matrix products, by name; empty in a build without CUDA.
+std::map<std::string, std::string> gpu_versions();
 // Why there is none, in words for a user; empty where there is one.
 std::string gpu_problem();
 

@@ -11,7 +11,7 @@
 
 namespace deft::engine {
 
-struct OpProfile;
+class OpProfile;
 
 struct Exec {
     Device device = Device::cpu;

@@ -1,5 +1,7 @@
 #include "engine/core/op_profile.h"
 
+#include "kernels/cuda/timing.h"
+
 namespace deft::engine {
 
 const char* phase_name(Phase phase) {
@@ -14,6 +16,33 @@ const char* phase_name(Phase phase) {
     return "update";
 }
 
+OpProfile::OpProfile(Exec& exec) : exec_(exec), start_(now()) {}
+
+OpProfile::Moment OpProfile::now() const {
+    if constexpr (kernels::cuda::kBuilt)
+        if (exec_.device == Device::cuda) {
+            Moment moment{{}, std::make_shared<kernels::cuda::Event>()};
+            moment.event->record(exec_.cuda);
+            return moment;
+        }
+    return {Clock::now(), nullptr};
+}
+
+double OpProfile::seconds_between(const Moment& first, const Moment& last) {
+    if constexpr (kernels::cuda::kBuilt)
+        if (last.event) return kernels::cuda::seconds_between(*first.event, *last.event);
+    return std::chrono::duration<double>(last.host - first.host).count();
+}
+
+double OpProfile::finish() {
+    const double seconds = seconds_between(start_, now());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        records[i].start = seconds_between(start_, begins_[i]);
+        records[i].seconds = seconds_between(begins_[i], ends_[i]);
+    }
+    return seconds;
+}
+
 OpTimer::OpTimer(Exec& exec, const char* op, Phase phase, double flops, std::initializer_list<Tensor> operands)
     : profile_(exec.profile) {
     if (profile_ == nullptr) return;
@@ -21,14 +50,11 @@ OpTimer::OpTimer(Exec& exec, const char* op, Phase phase, double flops, std::ini
     for (const Tensor& tensor : operands)
         if (tensor) record.bytes += static_cast<double>(tensor.bytes());
     profile_->records.push_back(std::move(record));
-    begin_ = Clock::now();
+    profile_->begins_.push_back(profile_->now());
 }
 
 OpTimer::~OpTimer() {
-    if (profile_ == nullptr) return;
-    OpRecord& record = profile_->records.back();
-    record.seconds = seconds_since(begin_);
-    record.start = std::chrono::duration<double>(begin_ - profile_->start).count();
+    if (profile_ != nullptr) profile_->ends_.push_back(profile_->now());
 }
 
 }  // namespace deft::engine

@@ -1,14 +1,20 @@
 #pragma once
-// What each op of a step took: filled while an Exec points to it. For the CPU, whose ops have ended when they return.
+// What each op of a step took: filled while an Exec points to it. By the host's clock on a CPU, whose ops have ended when
+// they return; by events in its stream on a GPU, whose ops have not.
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/stopwatch.h"
 #include "engine/core/exec.h"
 #include "engine/core/tensor.h"
+
+namespace deft::kernels::cuda {
+class Event;
+}
 
 namespace deft::engine {
 
@@ -23,9 +29,28 @@ struct OpRecord {
     double flops = 0, bytes = 0;    // work, and each operand once
 };
 
-struct OpProfile {
-    Clock::time_point start = Clock::now();
+class OpProfile {
+ public:
+    // Of what the device does from here on.
+    explicit OpProfile(Exec& exec);
+    // Its seconds until here, after all ops. The times of a GPU's records are known from here on. Errors: device.
+    double finish();
+
     std::vector<OpRecord> records;
+
+ private:
+    friend class OpTimer;
+    // A moment of the device: an event behind the ops so far, or the host's clock.
+    struct Moment {
+        Clock::time_point host;
+        std::shared_ptr<kernels::cuda::Event> event;
+    };
+    Moment now() const;
+    static double seconds_between(const Moment& first, const Moment& last);
+
+    Exec& exec_;
+    Moment start_;
+    std::vector<Moment> begins_, ends_;  // of the records
 };
 
 // Times one op while it lives. Without a profile it does nothing.
@@ -39,7 +64,6 @@ class OpTimer {
 
  private:
     OpProfile* profile_;
-    Clock::time_point begin_;
 };
 
 }  // namespace deft::engine

@@ -251,6 +251,13 @@ void close_blas_library(void* library) {
     delete static_cast<Library*>(library);
 }
 
+// As cublasLt.h counts: 10000 major + 100 minor + patch.
+std::string blas_library_version() {
+    const std::size_t version = cublasLtGetVersion();
+    return std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) + "." +
+           std::to_string(version % 100);
+}
+
 template <class In, class Out>
 bool library_gemm(Exec& exec, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k,
                   float beta, std::int64_t ldc) {

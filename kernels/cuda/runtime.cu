@@ -11,6 +11,7 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/memory.h"
 #include "kernels/cuda/timing.h"
+#include "kernels/cuda/versions.h"
 
 namespace deft::kernels::cuda {
 
@@ -105,6 +106,13 @@ std::string unusable_device_reason(int device) {
 
 void check(cudaError_t status, const char* what) {
     if (status != cudaSuccess) fail(status, what);
+}
+
+Versions versions() {
+    int driver = 0, runtime = 0;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    return {version_text(driver), version_text(runtime), blas_library_version()};
 }
 
 std::string unusable_reason() {

@@ -80,6 +80,7 @@ Json to_json(const engine::StepBench& bench, const engine::Gpu& gpu, const std::
                  {"commit", code.git_sha},
                  {"dirty", code.dirty},
                  {"gpu", gpu.name},
+                 {"cuda", engine::gpu_versions()},
                  {"cpu", host.cpu_model},
                  {"model", {{"layers", m.layers}, {"width", m.width}, {"heads", m.heads}, {"vocab", m.vocab}}},
                  {"seqlen", m.max_seqlen},

@@ -8,10 +8,12 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "engine/bench/profile.h"
 #include "engine/bench/step.h"
 #include "experiments/datasets/load.h"
 #include "experiments/engine_config.h"
+#include "kernels/bench/cuda_peaks.h"
 #include "kernels/bench/run_benchmarks.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
@@ -19,19 +21,29 @@
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/spec_options.h"
+#include "sweeps/provenance.h"
+#include "sweeps/provenance_json.h"
 
 namespace deft::cli {
 
 namespace {
 
+constexpr int kGpt2 = 4;  // --size
+
 struct Arguments {
     SpecArguments spec;
     int size = 1;
     int steps = 5;
-    std::int64_t step = 1;
+    std::int64_t step = 1, batch = 0;  // 0: the model's own
     int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    std::string root = "deft-runs", trace;
+    std::string backend = "cpu", dtype = "f32";
+    std::string root = "deft-runs", trace, json;
 };
+
+engine::Backend backend_of(const Arguments& arguments) {
+    return {arguments.backend == "cuda" ? engine::Device::cuda : engine::Device::cpu,
+            arguments.dtype == "bf16" ? engine::DType::bf16 : engine::DType::f32, arguments.threads};
+}
 
 struct Profiled {
     std::string name;
@@ -39,9 +51,12 @@ struct Profiled {
 };
 
 Profiled of_size(const Arguments& arguments) {
-    const engine::StepBench bench = engine::standard_step_benches().at(static_cast<std::size_t>(arguments.size - 1));
+    engine::StepBench bench = arguments.size == kGpt2
+                                  ? engine::gpt2_124m_bench(16)
+                                  : engine::standard_step_benches().at(static_cast<std::size_t>(arguments.size - 1));
+    if (arguments.batch != 0) bench.batch_size = arguments.batch;
     const engine::TokenCorpus corpus = engine::random_corpus(bench);
-    engine::Trainer trainer(engine::trainer_config_of(bench), corpus, arguments.threads);
+    engine::Trainer trainer(engine::trainer_config_of(bench), corpus, backend_of(arguments));
     const auto& m = bench.model;
     return {fmt::format("layers {}, width {}, heads {}, vocabulary {}, length {}, batch {}", m.layers, m.width, m.heads,
                         m.vocab, m.max_seqlen, bench.batch_size),
@@ -58,7 +73,7 @@ Profiled of_sweep(const Arguments& arguments) {
         print_note(dataset.note);
         engine::TrainerConfig settings = experiments::trainer_config(config);
         experiments::add_curriculum(settings, config, experiments::samples_of(dataset, config.model.seqlen));
-        engine::Trainer trainer(settings, dataset.train, arguments.threads);
+        engine::Trainer trainer(settings, dataset.train, backend_of(arguments));
         const std::int64_t before = arguments.step - 1 - engine::kProfileWarmUpSteps;
         for (std::int64_t done = 0; done < before && !trainer.done(); ++done) trainer.step();
         return {point.name(), engine::profile_steps(trainer, arguments.steps)};
@@ -70,9 +85,54 @@ std::string percent(double part, double whole) {
     return fmt::format("{:.1f}%", 100 * part / whole);
 }
 
-void add_row(reporting::Table& table, const engine::ProfiledOp& op, double step_seconds, const kernels::Peaks& peaks) {
+// What the device carries, measured in this run.
+struct Roofline {
+    double flops = 0, bytes = 0;     // a second
+    std::string flops_name, device;  // "AVX2 FMA"; "NVIDIA H200", empty for the CPU
+};
+
+Roofline measured_roofline(const Arguments& arguments) {
+    if (arguments.backend == "cuda") {
+        const kernels::CudaPeaks peaks = kernels::measure_cuda_peaks();
+        const bool is_bf16 = arguments.dtype == "bf16";
+        return {is_bf16 ? peaks.bf16_flops : peaks.f32_flops, peaks.best(),
+                fmt::format("a large product in {}", arguments.dtype), peaks.device};
+    }
+    const kernels::Peaks peaks = kernels::measure_peaks(arguments.threads);
+    return {peaks.fma.widest(), peaks.memory.best(), fmt::format("{} FMA", peaks.fma.widest_name()), ""};
+}
+
+Json to_json(const Profiled& profiled, const Roofline& roofline, const Arguments& arguments) {
+    const results_db::Code code = sweeps::describe_code(DEFT_SOURCE_DIR);
+    const engine::StepProfile& profile = profiled.profile;
+    Json json = {{"schema", "deft-profile/1"},
+                 {"commit", code.git_sha},
+                 {"dirty", code.dirty},
+                 {"host", sweeps::host_json(sweeps::describe_host())},
+                 {"what", profiled.name},
+                 {"backend", arguments.backend},
+                 {"dtype", arguments.dtype},
+                 {"gpu", roofline.device},
+                 {"step", profile.step},
+                 {"steps", arguments.steps},
+                 {"seconds", profile.seconds},
+                 {"seconds_outside_ops", profile.outside_ops},
+                 {"peaks", {{"flops", roofline.flops}, {"bytes", roofline.bytes}}},
+                 {"ops", Json::array()}};
+    for (const engine::ProfiledOp& op : profile.ops)
+        json["ops"].push_back({{"phase", engine::phase_name(op.phase)},
+                               {"op", op.op},
+                               {"first_output", op.shape},
+                               {"calls", op.calls},
+                               {"seconds", op.seconds},
+                               {"flops", op.flops},
+                               {"bytes", op.bytes}});
+    return json;
+}
+
+void add_row(reporting::Table& table, const engine::ProfiledOp& op, double step_seconds, const Roofline& roofline) {
     const auto rate = [&](double work) { return work > 0 ? reporting::si(work / op.seconds) : "-"; };
-    const double least = std::max(op.flops / peaks.fma.widest(), op.bytes / peaks.memory.best());
+    const double least = std::max(op.flops / roofline.flops, op.bytes / roofline.bytes);
     table.rows.push_back({engine::phase_name(op.phase), op.op, op.shape, std::to_string(op.calls),
                           reporting::small_seconds(op.seconds), percent(op.seconds, step_seconds), rate(op.flops),
                           rate(op.bytes), percent(least, op.seconds)});
@@ -80,11 +140,14 @@ void add_row(reporting::Table& table, const engine::ProfiledOp& op, double step_
 
 int run(const Arguments& arguments) {
     using reporting::Align;
-    const auto [name, profile] = arguments.spec.file.empty() ? of_size(arguments) : of_sweep(arguments);
-    const kernels::Peaks peaks = kernels::measure_peaks(arguments.threads);
+    const Profiled profiled = arguments.spec.file.empty() ? of_size(arguments) : of_sweep(arguments);
+    const auto& [name, profile] = profiled;
+    const Roofline roofline = measured_roofline(arguments);
     reporting::Table table;
-    table.caption = fmt::format("Training step {} of {}: {}, {} thread(s), the median in time of {} steps", profile.step,
-                                name, reporting::small_seconds(profile.seconds), arguments.threads, arguments.steps);
+    const std::string where = roofline.device.empty() ? fmt::format("{} thread(s)", arguments.threads)
+                                                      : fmt::format("{} on {}", arguments.dtype, roofline.device);
+    table.caption = fmt::format("Training step {} of {}: {}, {}, the median in time of {} steps", profile.step, name,
+                                reporting::small_seconds(profile.seconds), where, arguments.steps);
     table.columns = {{"phase", Align::left},
                      {"op", Align::left},
                      {"first output", Align::left},
@@ -96,7 +159,7 @@ int run(const Arguments& arguments) {
                      {"of roofline"}};
     double phase_seconds[3] = {};
     for (const engine::ProfiledOp& op : profile.ops) {
-        add_row(table, op, profile.seconds, peaks);
+        add_row(table, op, profile.seconds, roofline);
         phase_seconds[static_cast<int>(op.phase)] += op.seconds;
     }
     table.rows.push_back({"-", "no op", "", "-", reporting::small_seconds(profile.outside_ops),
@@ -106,12 +169,16 @@ int run(const Arguments& arguments) {
                     "as backward. No op: drawing and copying samples, and calling ops.",
                     percent(phase_seconds[0], profile.seconds), percent(phase_seconds[1], profile.seconds),
                     percent(phase_seconds[2], profile.seconds)));
-    table.notes.push_back(
-        fmt::format("Roofline: the longer of FLOPs at {} ({} FMA) and bytes at {} (memory), both measured "
-                    "in this run; above 100% where a cache held the operands.",
-                    reporting::si(peaks.fma.widest(), "FLOP/s"), peaks.fma.widest_name(),
-                    reporting::si(peaks.memory.best(), "B/s")));
+    table.notes.push_back(fmt::format(
+        "Roofline: the longer of FLOPs at {} ({}) and bytes at {} (memory), both measured "
+        "in this run; above 100% where a cache held the operands.",
+        reporting::si(roofline.flops, "FLOP/s"), roofline.flops_name, reporting::si(roofline.bytes, "B/s")));
+    if (!roofline.device.empty())
+        table.notes.push_back(
+            "Times are the device's, by events around each op; no op: the device waits between them.");
     print(reporting::render_terminal(table, output_width()));
+    if (!arguments.json.empty())
+        write_file_atomically(arguments.json, to_json(profiled, roofline, arguments).dump(2) + "\n");
     if (!arguments.trace.empty()) {
         write_file_atomically(arguments.trace, engine::chrome_trace(profile, name));
         print(fmt::format("trace of this step, for ui.perfetto.dev or chrome://tracing: {}", arguments.trace));
@@ -128,9 +195,19 @@ void add_profile(CLI::App& app, Context& context) {
         "Show where the time of a training step goes: of a sweep's first chosen trial, or of a standard model");
     arguments->spec.add_to(*command);
     command->get_option("sweep")->required(false);
-    command->add_option("--size", arguments->size, "Without a sweep: 1, 2 or 3 of deft bench step's models")
+    command
+        ->add_option("--size", arguments->size,
+                     "Without a sweep: 1, 2 or 3 of deft bench step's models, 4: GPT-2 124M at length 1024")
         ->capture_default_str()
-        ->check(CLI::Range(1, 3));
+        ->check(CLI::Range(1, kGpt2));
+    command->add_option("--batch", arguments->batch, "Samples of its step (default: the model's own; 16 of GPT-2)")
+        ->check(CLI::Range(1, 4096));
+    command->add_option("--backend", arguments->backend, "Where it is trained: cpu or cuda")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"cpu", "cuda"}));
+    command->add_option("--dtype", arguments->dtype, "Of activations: f32, or bf16 on cuda")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"f32", "bf16"}));
     command->add_option("--step", arguments->step, "Of a sweep: the first step to profile; two at least come before it")
         ->capture_default_str()
         ->check(at_least(1));
@@ -139,6 +216,7 @@ void add_profile(CLI::App& app, Context& context) {
         ->check(CLI::Range(1, 10000));
     command->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
     command->add_option("--trace", arguments->trace, "Write the step as a Chrome or Perfetto trace");
+    command->add_option("--json", arguments->json, "Write the result to this file as well");
     command->add_option("--root", arguments->root, "Where tokenised corpora are kept")->capture_default_str();
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }

@@ -8,6 +8,7 @@
 #include "kernels/cuda/column_sums.h"
 #include "tests/catch.h"
 #include "tests/cuda/schedule.h"
+#include "tests/cuda/small_cases.h"
 
 namespace deft::kernels::cases {
 namespace {
@@ -62,6 +63,18 @@ TEST_CASE("every op agrees with the double reference in float, twice with the sa
 
 TEST_CASE("every op agrees with the double reference in bf16 within its stated bound, twice with the same bits") {
     check_cases(Activations::bf16);
+}
+
+// What tests/gpu/run begins with; the tests above have these cases too.
+TEST_CASE("every kernel once, in the small cases", "[.]") {
+    const std::uint64_t seed = test_seed();
+    const cuda::Context context;
+    constexpr std::size_t kMostItems = 4096;
+    for (const OpCase& op : small_cases(seed, kMostItems))
+        for (const Activations type : {Activations::f32, Activations::bf16}) {
+            INFO(op.name << (type == Activations::f32 ? " in f32" : " in bf16") << ", DEFT_TEST_SEED=" << seed);
+            CHECK(problem([&] { return disagreement(context.exec(), op, type); }) == "");
+        }
 }
 
 // sums (cols) of y (rows, cols), by a run that may believe in more rows.

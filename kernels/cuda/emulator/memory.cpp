@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "kernels/cuda/emulator/allocations.h"
+#include "kernels/cuda/versions.h"
 
 namespace deft::kernels::cuda {
 
@@ -19,6 +20,10 @@ namespace {
 std::atomic<int> contexts = 0;  // that live
 
 }  // namespace
+
+Versions versions() {
+    return {"emulated", "emulated", "emulated"};
+}
 
 std::string unusable_reason() {
     return {};

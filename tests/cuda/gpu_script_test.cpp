@@ -1,0 +1,101 @@
+// tests/gpu/run with the emulated device, and with programs that fail, hang and tell of failures.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "tests/catch.h"
+#include "tests/cuda/children.h"
+
+using namespace deft;
+
+namespace {
+
+struct Slice {
+    test::TemporaryFolder folder;
+
+    test::Ended run(const std::string& deft, const std::string& tests, std::vector<std::string> more = {}) const {
+        test::Command command = {"/usr/bin/env", "python3", DEFT_SOURCE_DIR "/tests/gpu/run", "--emulated",
+                                 deft + "," + tests};
+        command.insert(command.end(), more.begin(), more.end());
+        command.push_back((folder / "out").string());
+        return test::run_child(command, folder / "log");
+    }
+    Json stage(const std::string& name) const { return Json::parse(read_file(folder / "out" / (name + ".json"))); }
+    std::string program(const std::string& name, const std::string& script) const {
+        const std::filesystem::path file = folder / name;
+        write_file_atomically(file, "#!/bin/sh\n" + script);
+        std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+        return file.string();
+    }
+};
+
+const std::string kTests = std::filesystem::read_symlink("/proc/self/exe");
+
+}  // namespace
+
+TEST_CASE("a slice on a GPU runs every stage, writes each, and does not repeat what was whole") {
+    const Slice slice;
+    const test::Ended ended = slice.run(DEFT_EMULATED_PROGRAM, kTests);
+    INFO(ended.printed);
+    CHECK(ended.exit_code == 0);
+    for (const char* name : {"kernels", "steps", "cases", "training"}) {
+        INFO(name);
+        const Json stage = slice.stage(name);
+        CHECK(stage.at("outcome") == "ok");
+        CHECK(stage.at("failures").empty());
+        CHECK(stage.at("seconds") < stage.at("cap_seconds"));
+    }
+    for (const char* name : {"pytorch", "sanitizer", "times"}) CHECK(slice.stage(name).at("outcome") == "not run");
+    CHECK(slice.stage("kernels").at("results").at("tests") == Json{{"run", 1}, {"failed", 0}});
+    CHECK(slice.stage("kernels").at("numbers").size() > 5);
+    CHECK(slice.stage("steps").at("numbers").at("profiled step tiny, ms") > 0);
+
+    const test::Ended again = slice.run(DEFT_EMULATED_PROGRAM, kTests, {"--previous", (slice.folder / "out").string()});
+    CHECK(again.exit_code == 0);
+    CHECK_THAT(again.printed, ContainsSubstring("steps: whole in") && !ContainsSubstring("steps: ok"));
+}
+
+TEST_CASE("no stage of a slice stops the next, and every failure is listed") {
+    const Slice slice;
+    const std::string report =
+        "<?xml version=\"1.0\"?><Catch><TestCase name=\"every &lt;kernel&gt;\"><Info> gather 1 </Info>"
+        "<Expression success=\"false\" type=\"CHECK\"><Original> a == b </Original><Expanded> 1 == 2 </Expanded>"
+        "</Expression><Info> scatter 2 </Info><Expression success=\"false\" type=\"CHECK\"><Original> c </Original>"
+        "<Expanded> 0 </Expanded></Expression></TestCase><TestCase name=\"crashes\"><Info> third </Info>";
+    write_file_atomically(slice.folder / "report.xml", report);
+    const std::string tests = slice.program(
+        "tests", "for last; do :; done\ncp " + (slice.folder / "report.xml").string() + " \"$last\"\nexit 3\n");
+    const test::Ended ended = slice.run("/bin/false", tests, {"--only", "kernels,steps,cases"});
+    CHECK(ended.exit_code == 1);
+    const Json kernels = slice.stage("kernels"), steps = slice.stage("steps");
+    CHECK(kernels.at("outcome") == "failed");
+    const Json& failures = kernels.at("failures");
+    REQUIRE(failures.size() == 4);  // two checks, a crash, and the peaks
+    CHECK(failures[0].at("test") == "every <kernel>");
+    CHECK(failures[0].at("about") == Json::array({"gather 1"}));
+    CHECK(failures[0].at("what") == "a == b | 1 == 2");
+    CHECK(failures[1].at("about") == Json::array({"scatter 2"}));
+    CHECK(failures[2].at("what") == "it did not end");
+    CHECK(failures[2].at("about") == Json::array({"third"}));
+    CHECK(steps.at("outcome") == "failed");
+    CHECK(slice.stage("cases").at("failures").size() == 3);
+
+    // Whatever was measured stands beside the slice before.
+    const test::Ended again =
+        slice.run("/bin/false", tests, {"--only", "cases", "--previous", (slice.folder / "out").string()});
+    CHECK_THAT(again.printed, ContainsSubstring("cases: failed"));
+    CHECK(slice.run("/bin/false", tests, {"--only", "no-stage"}).exit_code == 2);
+}
+
+TEST_CASE("a program that hangs costs its stage's time and no more") {
+    const Slice slice;
+    const std::string sleeper = slice.program("sleeper", "sleep 100\n");
+    const test::Ended ended = slice.run(sleeper, sleeper, {"--only", "cases,training", "--seconds", "5.5"});
+    CHECK(ended.exit_code == 1);
+    for (const char* name : {"cases", "training"}) CHECK(slice.stage(name).at("outcome") == "timed out");
+    CHECK(slice.stage("cases").at("seconds") < 20);
+    CHECK(slice.stage("training").at("seconds") < 1);
+}
