@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/regression/verdict.h"
+#include "reporting/statistics/verdict.h"
 
 namespace deft::reporting {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/json_fwd.h"
-#include "reporting/regression/verdict.h"
+#include "reporting/statistics/verdict.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {

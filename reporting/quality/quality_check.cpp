@@ -10,8 +10,8 @@
 #include "base/counted.h"
 #include "base/json.h"
 #include "reporting/numbers.h"
-#include "reporting/regression/benjamini_hochberg.h"
-#include "reporting/regression/distributions.h"
+#include "reporting/statistics/benjamini_hochberg.h"
+#include "reporting/statistics/distributions.h"
 
 namespace deft::reporting {
 

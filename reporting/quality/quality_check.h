@@ -7,7 +7,7 @@
 
 #include "reporting/check_verdicts.h"
 #include "reporting/quality/measured_case.h"
-#include "reporting/regression/seed_comparison.h"
+#include "reporting/statistics/seed_comparison.h"
 #include "reporting/table.h"
 
 namespace deft::reporting {

@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "base/short_hash.h"
 #include "reporting/numbers.h"
-#include "reporting/regression/benjamini_hochberg.h"
-#include "reporting/regression/distributions.h"
+#include "reporting/statistics/benjamini_hochberg.h"
+#include "reporting/statistics/distributions.h"
 
 namespace deft::reporting {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "reporting/check_verdicts.h"
-#include "reporting/regression/change_points.h"
-#include "reporting/regression/prediction_interval.h"
+#include "reporting/statistics/change_points.h"
+#include "reporting/statistics/prediction_interval.h"
 #include "reporting/table.h"
 #include "reporting/trend/bench_series.h"
 

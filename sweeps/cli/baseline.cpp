@@ -13,13 +13,13 @@
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "reporting/quality/pinned.h"
-#include "reporting/regression/seed_comparison.h"
+#include "reporting/statistics/seed_comparison.h"
 #include "reporting/table.h"
 #include "results_db/sweep_heads.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
-#include "sweeps/driver.h"
+#include "sweeps/driver/driver.h"
 
 namespace deft::cli {
 

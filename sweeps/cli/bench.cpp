@@ -21,7 +21,7 @@
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/scratch_folder.h"
-#include "sweeps/report_bench.h"
+#include "sweeps/gate/report_bench.h"
 
 namespace deft::cli {
 

@@ -15,9 +15,9 @@
 #include "sweeps/cli/comparison_options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/progress_line.h"
-#include "sweeps/paired_bench/findings.h"
-#include "sweeps/paired_bench/record.h"
-#include "sweeps/paired_bench/worker.h"
+#include "sweeps/gate/findings.h"
+#include "sweeps/gate/record_comparison.h"
+#include "sweeps/gate/worker.h"
 
 namespace deft::cli {
 

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/median.h"
 #include "engine/core/backend.h"
-#include "sweeps/bench_cases.h"
-#include "sweeps/case_patterns.h"
+#include "sweeps/gate/bench_cases.h"
+#include "sweeps/gate/case_patterns.h"
 
 namespace deft::cli {
 

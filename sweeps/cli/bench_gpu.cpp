@@ -15,8 +15,8 @@
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/pytorch_step.h"
-#include "sweeps/provenance.h"
+#include "sweeps/driver/provenance.h"
+#include "sweeps/gate/pytorch_step.h"
 
 namespace deft::cli {
 

@@ -11,10 +11,10 @@
 #include "base/files.h"
 #include "reporting/history/history_page.h"
 #include "reporting/history/history_table.h"
-#include "sweeps/case_patterns.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
+#include "sweeps/gate/case_patterns.h"
 
 namespace deft::cli {
 

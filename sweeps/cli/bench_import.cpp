@@ -11,7 +11,7 @@
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/import_bench.h"
+#include "sweeps/gate/import_bench.h"
 
 namespace deft::cli {
 

@@ -17,7 +17,7 @@
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/progress_line.h"
-#include "sweeps/record_bench.h"
+#include "sweeps/gate/record_bench.h"
 
 namespace deft::cli {
 

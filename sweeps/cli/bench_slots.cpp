@@ -15,10 +15,10 @@
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/progress_line.h"
 #include "sweeps/cli/step_tables.h"
-#include "sweeps/interleaved_rounds.h"
-#include "sweeps/record_bench.h"
-#include "sweeps/slot_bench.h"
-#include "sweeps/slots.h"
+#include "sweeps/driver/slots.h"
+#include "sweeps/gate/interleaved_rounds.h"
+#include "sweeps/gate/record_bench.h"
+#include "sweeps/gate/slot_bench.h"
 
 namespace deft::cli {
 

@@ -15,7 +15,7 @@
 #include "sweeps/cli/progress_line.h"
 #include "sweeps/cli/scratch_folder.h"
 #include "sweeps/cli/spec_options.h"
-#include "sweeps/trial_overhead.h"
+#include "sweeps/gate/trial_overhead.h"
 
 namespace deft::cli {
 

@@ -17,8 +17,8 @@
 #include "sweeps/cli/progress_line.h"
 #include "sweeps/cli/spec_options.h"
 #include "sweeps/cli/step_tables.h"
-#include "sweeps/pytorch_step.h"
-#include "sweeps/record_bench.h"
+#include "sweeps/gate/pytorch_step.h"
+#include "sweeps/gate/record_bench.h"
 
 namespace deft::cli {
 

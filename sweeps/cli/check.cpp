@@ -13,8 +13,8 @@
 #include "sweeps/cli/bench_arguments.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/comparison_options.h"
-#include "sweeps/paired_bench/findings.h"
-#include "sweeps/paired_bench/revision_build.h"
+#include "sweeps/gate/findings.h"
+#include "sweeps/gate/revision_build.h"
 
 namespace deft::cli {
 

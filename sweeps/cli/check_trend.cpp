@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "reporting/trend/trend_check.h"
-#include "sweeps/case_patterns.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/gate_options.h"
 #include "sweeps/cli/results.h"
+#include "sweeps/gate/case_patterns.h"
 
 namespace deft::cli {
 

@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/progress_line.h"
-#include "sweeps/paired_bench/findings.h"
-#include "sweeps/paired_bench/record.h"
+#include "sweeps/gate/findings.h"
+#include "sweeps/gate/record_comparison.h"
 
 namespace deft::cli {
 

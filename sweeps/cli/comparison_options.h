@@ -8,8 +8,8 @@
 
 #include "reporting/check_report.h"
 #include "sweeps/cli/gate_options.h"
-#include "sweeps/paired_bench/compare.h"
-#include "sweeps/paired_bench/comparison_table.h"
+#include "sweeps/gate/compare.h"
+#include "sweeps/gate/comparison_table.h"
 
 namespace deft::cli {
 

@@ -19,7 +19,7 @@
 #include "sweeps/cli/data_tokens.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/progress_line.h"
-#include "sweeps/text.h"
+#include "sweeps/driver/text.h"
 
 namespace deft::cli {
 

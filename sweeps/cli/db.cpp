@@ -10,7 +10,7 @@
 #include "results_db/store.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/driver.h"
+#include "sweeps/driver/driver.h"
 
 namespace deft::cli {
 

@@ -1,7 +1,7 @@
 // deft doctor: what was found here, what is missing, and what that means.
 
 #include "base/json.h"
-#include "sweeps/doctor.h"
+#include "sweeps/cli/doctor_checks.h"
 
 #include <algorithm>
 #include <memory>

@@ -5,7 +5,7 @@
 
 #include "experiments/draws.h"
 #include "reporting/table.h"
-#include "sweeps/plan.h"
+#include "sweeps/driver/plan.h"
 
 namespace deft::cli {
 

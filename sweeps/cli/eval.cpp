@@ -12,13 +12,13 @@
 #include "experiments/evaluate_checkpoint.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
-#include "sweeps/below_root.h"
 #include "sweeps/cli/at_least.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
-#include "sweeps/driver.h"
-#include "sweeps/text.h"
+#include "sweeps/driver/below_root.h"
+#include "sweeps/driver/driver.h"
+#include "sweeps/driver/text.h"
 
 namespace deft::cli {
 

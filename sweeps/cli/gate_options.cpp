@@ -4,7 +4,7 @@
 #include "reporting/check_json.h"
 #include "results_db/open.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/record_bench.h"
+#include "sweeps/gate/record_bench.h"
 
 namespace deft::cli {
 

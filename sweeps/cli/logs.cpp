@@ -9,11 +9,11 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "sweeps/below_root.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
-#include "sweeps/text.h"
+#include "sweeps/driver/below_root.h"
+#include "sweeps/driver/text.h"
 
 namespace deft::cli {
 

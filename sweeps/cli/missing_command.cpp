@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/suggestion.h"
-#include "sweeps/text.h"
+#include "sweeps/driver/text.h"
 
 namespace deft::cli {
 

@@ -4,8 +4,8 @@
 
 #include "base/files.h"
 #include "reporting/repeat.h"
-#include "sweeps/progress.h"
-#include "sweeps/text.h"
+#include "sweeps/driver/progress.h"
+#include "sweeps/driver/text.h"
 
 namespace deft::cli {
 

@@ -22,11 +22,11 @@
 #include "sweeps/cli/draws_table.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/progress_line.h"
+#include "sweeps/cli/schedule_figures.h"
 #include "sweeps/cli/spec_options.h"
-#include "sweeps/machine_limits.h"
-#include "sweeps/plan.h"
-#include "sweeps/schedule_figures.h"
-#include "sweeps/text.h"
+#include "sweeps/driver/machine_limits.h"
+#include "sweeps/driver/plan.h"
+#include "sweeps/driver/text.h"
 
 namespace deft::cli {
 

@@ -21,8 +21,8 @@
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/spec_options.h"
-#include "sweeps/provenance.h"
-#include "sweeps/provenance_json.h"
+#include "sweeps/driver/provenance.h"
+#include "sweeps/driver/provenance_json.h"
 
 namespace deft::cli {
 

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdio>
 
-#include "sweeps/progress.h"
-#include "sweeps/text.h"
+#include "sweeps/driver/progress.h"
+#include "sweeps/driver/text.h"
 
 namespace deft::cli {
 

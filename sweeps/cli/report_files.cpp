@@ -9,8 +9,8 @@
 #include "reporting/comparison.h"
 #include "reporting/table.h"
 #include "results_db/sweep_heads.h"
-#include "sweeps/published_tables.h"
-#include "sweeps/spec.h"
+#include "sweeps/spec/published_tables.h"
+#include "sweeps/spec/spec.h"
 
 namespace deft::cli {
 

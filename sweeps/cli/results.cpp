@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "sweeps/driver.h"
+#include "sweeps/driver/driver.h"
 
 namespace deft::cli {
 

@@ -9,8 +9,8 @@
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/report_files.h"
 #include "sweeps/cli/spec_options.h"
-#include "sweeps/driver.h"
-#include "sweeps/slots.h"
+#include "sweeps/driver/driver.h"
+#include "sweeps/driver/slots.h"
 
 namespace deft::cli {
 

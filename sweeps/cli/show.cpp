@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "reporting/status.h"
-#include "sweeps/below_root.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
+#include "sweeps/driver/below_root.h"
 
 namespace deft::cli {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "sweeps/expand.h"
-#include "sweeps/spec.h"
+#include "sweeps/spec/expand.h"
+#include "sweeps/spec/spec.h"
 
 namespace deft::cli {
 

@@ -8,7 +8,7 @@
 #include "engine/bench/step.h"
 #include "kernels/bench/run_benchmarks.h"
 #include "reporting/table.h"
-#include "sweeps/interleaved_rounds.h"
+#include "sweeps/gate/interleaved_rounds.h"
 
 namespace deft::cli {
 

@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "sweeps/cli/commands.h"
-#include "sweeps/run_folder.h"
-#include "sweeps/signals.h"
+#include "sweeps/driver/run_folder.h"
+#include "sweeps/driver/signals.h"
 
 namespace deft::cli {
 

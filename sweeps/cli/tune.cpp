@@ -17,10 +17,10 @@
 #include "sweeps/cli/progress_line.h"
 #include "sweeps/cli/spec_options.h"
 #include "sweeps/cli/tune_report.h"
-#include "sweeps/price.h"
-#include "sweeps/signals.h"
-#include "sweeps/slots.h"
-#include "sweeps/text.h"
+#include "sweeps/driver/signals.h"
+#include "sweeps/driver/slots.h"
+#include "sweeps/driver/text.h"
+#include "sweeps/spec/price.h"
 
 namespace deft::cli {
 

@@ -8,7 +8,7 @@
 #include "base/write_toml.h"
 #include "experiments/projection.h"
 #include "reporting/numbers.h"
-#include "sweeps/text.h"
+#include "sweeps/driver/text.h"
 
 namespace deft::cli {
 

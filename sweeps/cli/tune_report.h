@@ -6,7 +6,7 @@
 
 #include "experiments/tuning/tune.h"
 #include "reporting/table.h"
-#include "sweeps/spec.h"
+#include "sweeps/spec/spec.h"
 
 namespace deft::cli {
 

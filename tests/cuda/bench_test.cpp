@@ -12,7 +12,7 @@
 #include "kernels/cases/layernorm.h"
 #include "results_db/store.h"
 #include "sweeps/cli/commands.h"
-#include "sweeps/import_bench.h"
+#include "sweeps/gate/import_bench.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 

@@ -1,6 +1,6 @@
-// sweeps/google_benchmark.h: what is taken from a file can be stored
+// sweeps/gate/google_benchmark.h: what is taken from a file can be stored
 
-#include "sweeps/google_benchmark.h"
+#include "sweeps/gate/google_benchmark.h"
 
 #include <cmath>
 

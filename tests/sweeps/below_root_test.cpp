@@ -1,11 +1,11 @@
 // Paths of a database that leave the root: another's database may hold any.
 
-#include "sweeps/below_root.h"
+#include "sweeps/driver/below_root.h"
 
 #include <filesystem>
 
 #include "results_db/connection.h"
-#include "sweeps/recovery.h"
+#include "sweeps/driver/recovery.h"
 #include "tests/results_db/fixture.h"
 #include "tests/sweeps/program.h"
 

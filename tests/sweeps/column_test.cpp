@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "experiments/datasets/corpus_samples.h"
-#include "sweeps/expand.h"
+#include "sweeps/spec/expand.h"
 #include "tests/sweeps/program.h"
 
 using namespace deft;

@@ -1,7 +1,7 @@
 // deft doctor's findings.
 
 #include "base/json.h"
-#include "sweeps/doctor.h"
+#include "sweeps/cli/doctor_checks.h"
 
 #include <cstdlib>
 

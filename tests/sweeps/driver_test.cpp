@@ -1,4 +1,4 @@
-#include "sweeps/driver.h"
+#include "sweeps/driver/driver.h"
 
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/stopwatch.h"
 #include "reporting/status.h"
-#include "sweeps/trial_process.h"
+#include "sweeps/driver/trial_process.h"
 #include "tests/sweeps/fake_trial.h"
 
 using namespace deft;

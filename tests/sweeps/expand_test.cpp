@@ -1,4 +1,4 @@
-#include "sweeps/expand.h"
+#include "sweeps/spec/expand.h"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/journal.h"
 #include "base/sha256.h"
-#include "sweeps/driver.h"
+#include "sweeps/driver/driver.h"
 #include "tests/sweeps/files.h"
 
 namespace deft::test {

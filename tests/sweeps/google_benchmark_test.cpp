@@ -1,6 +1,6 @@
 // Google Benchmark's JSON, as its versions write it, and as it should not be.
 
-#include "sweeps/google_benchmark.h"
+#include "sweeps/gate/google_benchmark.h"
 
 #include <fmt/format.h>
 

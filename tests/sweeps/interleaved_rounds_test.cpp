@@ -1,6 +1,6 @@
 // Things timed in turn: each as often as the others, in random order, and their ratio as it is.
 
-#include "sweeps/interleaved_rounds.h"
+#include "sweeps/gate/interleaved_rounds.h"
 
 #include <cmath>
 #include <random>

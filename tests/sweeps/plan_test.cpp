@@ -1,9 +1,9 @@
 // What a sweep costs before it runs: the published setting against counts and hours made by hand.
 
-#include "sweeps/plan.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "sweeps/machine_limits.h"
+#include "sweeps/driver/machine_limits.h"
+#include "sweeps/driver/plan.h"
 
 #include <map>
 

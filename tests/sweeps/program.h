@@ -18,7 +18,7 @@
 
 #include "base/json.h"
 #include "results_db/connection.h"
-#include "sweeps/trial_process.h"
+#include "sweeps/driver/trial_process.h"
 #include "tests/sweeps/files.h"
 
 namespace deft::test {

@@ -1,9 +1,9 @@
 // The whole program on tiny sweeps: what it measures, prints and plans.
 
-#include "tests/sweeps/program.h"
 #include "reporting/numbers.h"
-#include "sweeps/expand.h"
-#include "sweeps/text.h"
+#include "sweeps/driver/text.h"
+#include "sweeps/spec/expand.h"
+#include "tests/sweeps/program.h"
 
 using namespace deft;
 using test::Ran;

@@ -1,6 +1,6 @@
-#include "sweeps/progress.h"
+#include "sweeps/driver/progress.h"
 
-#include "sweeps/text.h"
+#include "sweeps/driver/text.h"
 #include "tests/sweeps/files.h"
 
 using namespace deft;

@@ -1,6 +1,6 @@
 // The uncommitted changes of a checkout: kept without secrets, or not at all.
 
-#include "sweeps/provenance.h"
+#include "sweeps/driver/provenance.h"
 
 #include "base/process.h"
 #include "base/sha256.h"

@@ -1,6 +1,6 @@
 // What looks like a key or token never reaches the database.
 
-#include "sweeps/redact.h"
+#include "sweeps/driver/redact.h"
 
 #include <string>
 

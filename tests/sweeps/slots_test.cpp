@@ -1,9 +1,9 @@
 // Slots: what the words mean, and which trials fit.
 
-#include "sweeps/slots.h"
+#include "sweeps/driver/slots.h"
 
 #include "experiments/projection.h"
-#include "sweeps/spec.h"
+#include "sweeps/spec/spec.h"
 #include "tests/catch.h"
 
 using namespace deft;

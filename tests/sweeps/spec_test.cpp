@@ -1,9 +1,9 @@
-#include "sweeps/spec.h"
+#include "sweeps/spec/spec.h"
 
 #include <sys/stat.h>
 
 #include "base/json.h"
-#include "sweeps/slots.h"
+#include "sweeps/driver/slots.h"
 #include "tests/sweeps/files.h"
 
 using namespace deft;

@@ -1,7 +1,7 @@
 // deft tune through the program, on tiny sweeps.
 
 #include "base/config.h"
-#include "sweeps/expand.h"
+#include "sweeps/spec/expand.h"
 #include "tests/sweeps/program.h"
 
 using namespace deft;

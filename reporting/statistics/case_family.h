@@ -1,0 +1,31 @@
+#pragma once
+// Many cases in one check: which of their verdicts stand up to the number of cases, and what they say together.
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "reporting/statistics/paired_verdict.h"
+
+namespace deft::reporting {
+
+struct CaseOutcome {
+    Verdict verdict = Verdict::unclear;
+    double adjusted_p = 1;  // Benjamini-Hochberg, over the cases
+};
+
+// A better or worse whose adjusted p exceeds q is unclear. A case without evidence counts with p = 1.
+// Of the first measurements: what does not stand here need not be confirmed.
+std::vector<CaseOutcome> over_cases(std::span<const PairedDecision> decisions, double q = 0.05);
+
+struct FamilySummary {
+    double ratio = 1;                  // geometric mean of head / base over the cases
+    std::optional<Interval> interval;  // by Student's t over the cases' logarithms; nothing below three cases
+    std::size_t cases = 0;
+};
+
+// Over the cases' ratios, all positive. The interval speaks of cases like these, not of these cases measured again.
+FamilySummary family_summary(std::span<const double> ratios, double confidence = 0.95);
+
+}  // namespace deft::reporting

@@ -1,0 +1,67 @@
+#pragma once
+// Is one recipe worse than another by more than a margin named beforehand? The unit is the seed: items of a test set
+// tell apart two checkpoints, not two recipes.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "reporting/statistics/verdict.h"
+
+namespace deft::reporting {
+
+inline constexpr std::size_t kFewestSeeds = 3;
+
+struct SeedScore {
+    std::int64_t seed = 0;
+    double value = 0;
+};
+
+// The variance over seeds, pooled over the recipes of one table: its only way to be known well from three seeds.
+struct PooledVariance {
+    double variance = 0;
+    double degrees = 0;  // of freedom: seeds less recipes
+};
+
+// Over recipes of two seeds or more; nothing where there is none.
+std::optional<PooledVariance> pooled_variance(std::span<const std::vector<double>> values_by_recipe);
+
+struct SeedRule {
+    Improves improves = Improves::upwards;
+    double margin = 0;        // how much worse is still no worse, in the measure's units; above 0
+    double confidence = 0.9;  // of the interval: either verdict is wrong at most half the rest of the time
+    // The standard error of the difference that the test set's own size leaves (items paired): no number of seeds
+    // lowers it.
+    double item_error = 0;
+    std::optional<PooledVariance> pooled = {};
+};
+
+enum class SeedMethod {
+    paired,  // by seed: both sides have the same seeds
+    welch,   // they do not
+    pooled,  // each side's variance drawn towards the table's, as strongly as six degrees of freedom would
+};
+
+enum class SeedVerdict { not_worse, worse, unclear };
+
+struct SeedComparison {
+    SeedMethod method = SeedMethod::welch;
+    double difference = 0;               // mean of head - mean of base
+    std::optional<Interval> interval;    // of the difference; nothing below kFewestSeeds, or without any spread
+    double standard_error = 0, degrees = 0;  // that the interval is made of; 0 without one
+    std::optional<SeedVerdict> verdict;  // nothing below kFewestSeeds on either side
+    // More seeds on either side that would settle it, were difference and spread to stay what they are; without a
+    // verdict, those that bring one. 0: settled. Nothing: a thousand would not do, or there is no spread to go by.
+    std::optional<std::size_t> more_seeds;
+};
+
+// not_worse: the whole interval is better than the margin. worse: the whole interval is beyond it.
+// Without any spread there is no interval: not_worse if every seed has the same value on both sides, unclear else.
+// Pairing and pooling follow from what is given, never from the values.
+// Errors: (data) no seed on a side, one twice, a value that is not finite (a seed that diverged is no missing seed:
+// decide what it counts as); (config) a margin, confidence or item error that makes no sense.
+SeedComparison compare_seeds(std::span<const SeedScore> base, std::span<const SeedScore> head, const SeedRule& rule);
+
+}  // namespace deft::reporting

@@ -1,0 +1,51 @@
+#pragma once
+// Runs what a sweep has left to run, in slots, and keeps the database in step.
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sweeps/driver/progress.h"
+#include "sweeps/driver/slots.h"
+#include "sweeps/spec/expand.h"
+#include "sweeps/spec/spec.h"
+
+namespace deft::sweeps {
+
+struct DriverOptions {
+    std::filesystem::path root = "deft-runs";
+    std::filesystem::path trial_program = "/proc/self/exe";  // started as: program trial RUN_FOLDER
+    std::vector<Slot> slots = {{}};
+    int threads = 1;                // of each trial
+    std::vector<std::string> only;  // cases; all where empty
+    bool fail_fast = false;
+    bool dry_run = false;       // say what would run, and write nothing
+    double start_seconds = 600;  // that a trial may load its data before it promises anything
+    double hang_seconds = 60;    // by which a trial may break a promise before it has hung
+    std::string continue_with;  // the command that goes on, for messages
+    std::string fill_with;      // the same for all cases, for reports
+    std::string points;         // of that command the sweep's file and options, for reports
+    ProgressMode progress = ProgressMode::automatic;
+    std::FILE* narration = stderr;
+};
+
+struct RunSummary {
+    int already_done = 0;
+    int ok = 0;
+    int failed = 0;
+    int left = 0;
+    int exit_code = 0;
+};
+
+bool is_asked_for(const Point& point, const DriverOptions& options);
+
+std::filesystem::path database_file(const std::filesystem::path& root);
+// Where the checkpoints of a trial's configuration are, shared by its attempts.
+std::filesystem::path checkpoint_folder(const std::filesystem::path& root, const std::string& config_hash);
+
+// Errors: database (another driver, foreign file), io (root not writable, full disk: children are ended first, and what
+// they wrote is taken in by the next run).
+RunSummary run_sweep(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options);
+
+}  // namespace deft::sweeps

@@ -1,0 +1,67 @@
+#include "sweeps/driver/machine_limits.h"
+
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+
+#include "base/counted.h"
+#include "sweeps/driver/slots.h"
+#include "sweeps/driver/text.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A checkpoint's numbers: each weight and its two moments, f32.
+constexpr std::int64_t kCheckpointBytesAParameter = 3 * 4;
+
+}  // namespace
+
+Machine this_machine(const fs::path& root) {
+    Machine machine;
+    machine.memory_bytes = memory_here();
+    std::error_code error;
+    fs::path folder = fs::absolute(root, error);
+    while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+    struct statvfs space {};
+    if (::statvfs(folder.c_str(), &space) == 0)
+        machine.free_disk_bytes = static_cast<std::int64_t>(space.f_bavail) * static_cast<std::int64_t>(space.f_frsize);
+    return machine;
+}
+
+std::vector<std::string> exceeded_limits(const std::vector<Point>& points, engine::Device device, std::size_t at_once,
+                                         const Machine& machine, const fs::path& root) {
+    const Point* hungriest = nullptr;
+    std::int64_t kept = 0, saving = 0;  // checkpoints: one a trial in the end, and those of a trial under way
+    for (const Point& point : points) {
+        if (device == engine::Device::cpu &&
+            (hungriest == nullptr || point.projection.memory_bytes > hungriest->projection.memory_bytes))
+            hungriest = &point;
+        const std::int64_t checkpoint = point.projection.parameters * kCheckpointBytesAParameter;
+        kept += checkpoint;
+        saving = std::max(saving, point.config.checkpoint.keep * checkpoint);
+    }
+    const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
+    std::vector<std::string> lines;
+    if (hungriest != nullptr) {
+        const std::int64_t memory = hungriest->projection.memory_bytes;
+        if (memory > machine.memory_bytes)
+            lines.push_back(fmt::format("Memory: {} plans {} of buffers, and this machine has {}.", hungriest->name(),
+                                        text(memory), text(machine.memory_bytes)));
+        else if (static_cast<double>(memory) * static_cast<double>(at_once) > static_cast<double>(machine.memory_bytes))
+            lines.push_back(
+                fmt::format("Memory: {} trials at once plan up to {} of buffers each, and this machine has {}.",
+                            at_once, text(memory), text(machine.memory_bytes)));
+    }
+    const std::int64_t disk = kept + saving;
+    if (machine.free_disk_bytes > 0 && disk > machine.free_disk_bytes)
+        lines.push_back(fmt::format("Disk: checkpoints of {} take about {}, and {} are free at {}.",
+                                    counted(points.size(), "trial"), text(disk), text(machine.free_disk_bytes),
+                                    printable(root.string())));
+    return lines;
+}
+
+}  // namespace deft::sweeps

@@ -1,0 +1,25 @@
+#pragma once
+// What a sweep would take of this machine, where it has less: said before anything runs, and nothing more than that.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sweeps/spec/expand.h"
+
+namespace deft::sweeps {
+
+struct Machine {
+    std::int64_t memory_bytes = 0;
+    std::int64_t free_disk_bytes = 0;  // 0: unknown
+};
+// This one; the disk is that of `root`, or of the nearest folder above it that is there.
+Machine this_machine(const std::filesystem::path& root);
+
+// A sentence for each limit that these trials exceed, `at_once` of them side by side on that device: buffers against
+// memory, on the CPU (slots know their GPU's, see require_fit()), and checkpoints against the free disk.
+std::vector<std::string> exceeded_limits(const std::vector<Point>& points, engine::Device device, std::size_t at_once,
+                                         const Machine& machine, const std::filesystem::path& root);
+
+}  // namespace deft::sweeps

@@ -1,0 +1,59 @@
+#include "sweeps/driver/overview.h"
+
+#include <fmt/format.h>
+
+#include "base/counted.h"
+#include "base/json.h"
+#include "reporting/numbers.h"
+#include "sweeps/driver/text.h"
+#include "sweeps/spec/price.h"
+
+namespace deft::sweeps {
+
+double measured_rate(const results_db::SweepResults& results) {
+    double flops = 0, seconds = 0;
+    for (const results_db::TrialRow& trial : results.trials) {
+        if (trial.state != "ok" || !trial.last_point || !(trial.train_seconds > 0)) continue;
+        flops += trial.last_point->flops;
+        seconds += trial.train_seconds;
+    }
+    return seconds > 0 ? flops / seconds : 0;
+}
+
+std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& points, const Overview& overview) {
+    std::vector<std::string> lines;
+    std::string head = "sweep " + spec.name;
+    if (!spec.title.empty()) head += " (" + printable(spec.title) + ")";
+    lines.push_back(head + ", scale " + (spec.scale.empty() ? "as written" : spec.scale));
+
+    std::string cases;
+    for (const Case& entry : spec.cases) cases += (cases.empty() ? "" : ", ") + entry.name;
+    lines.push_back(fmt::format("  cases: {}", cases));
+    for (const Axis& axis : spec.axes) {
+        std::string values;
+        for (const ConfigNode& value : axis.values) values += (values.empty() ? "" : ", ") + to_json(value).dump();
+        lines.push_back(fmt::format("  axis {}: {}", printable(axis.path), printable(values)));
+    }
+    std::string selected;
+    if (overview.selected != points.size()) selected = fmt::format(", {} of them asked for", overview.selected);
+    lines.push_back(fmt::format("  {} with {}{}; {} already done", counted(points.size(), "trial"),
+                                counted(spec.seeds.size(), "seed"), selected, overview.done));
+
+    if (overview.done < overview.selected) {
+        std::string estimate =
+            fmt::format("  to train: {} in {}", reporting::si(overview.flops_left, "FLOP"), overview.slots_text);
+        if (overview.flops_per_second > 0) {
+            const double trial_seconds = overview.flops_left / overview.flops_per_second;
+            estimate += fmt::format(", about {}", duration_text(trial_seconds / static_cast<double>(overview.slots)));
+            if (const auto price = price_for(spec))
+                estimate += " and " + reporting::dollars(trial_seconds * overview.devices / 3600 * price->usd_per_hour);
+            estimate += " at the speed measured here";
+        } else {
+            estimate += "; the time is known once the first trial runs";
+        }
+        lines.push_back(estimate);
+    }
+    return lines;
+}
+
+}  // namespace deft::sweeps

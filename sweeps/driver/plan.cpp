@@ -1,0 +1,231 @@
+#include "sweeps/driver/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/json.h"
+#include "reporting/numbers.h"
+#include "sweeps/spec/price.h"
+#include "sweeps/spec/published_tables.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+std::optional<PlanPrice> plan_price(const Spec& spec) {
+    if (const auto price = price_for(spec))
+        return PlanPrice{price->usd_per_hour, price->sku, reporting::date(price->date_ms), price->source};
+    const experiments::Device& device = spec.device->device;
+    if (const auto& price = device.price)
+        return PlanPrice{price->usd_per_hour, device.name, price->date, price->source};
+    return {};
+}
+
+const reporting::PublishedColumn* hours_column(const Plan& plan) {
+    if (!plan.published) return nullptr;
+    for (const reporting::PublishedColumn& column : plan.published->columns)
+        if (column.measures == reporting::Measures::train_time && column.unit == "h") return &column;
+    return nullptr;
+}
+
+std::optional<reporting::PrintedNumber> published_hours(const Plan& plan, const Point& point) {
+    const reporting::PublishedColumn* column = hours_column(plan);
+    if (column == nullptr) return {};
+    const auto* row = plan.published->find(point.case_name, point.config.train.budget_fraction);
+    const reporting::PrintedNumber* number = row == nullptr ? nullptr : row->find(column->key);
+    if (number == nullptr) return {};
+    return *number;
+}
+
+std::vector<PlanRow> rows_of(std::vector<Point> points) {
+    std::vector<PlanRow> rows;
+    for (Point& point : points) {
+        const std::int64_t seed = point.seed;
+        if (rows.empty() || rows.back().point.variant_hash != point.variant_hash)
+            rows.emplace_back().point = std::move(point);
+        rows.back().seeds.push_back(seed);
+    }
+    return rows;
+}
+
+void add_cost(Plan& plan, PlanRow& row) {
+    if (!experiments::has_model(row.point.config)) return;
+    row.hours = experiments::training_hours(*plan.device, row.point.projection.flops);
+    row.published = published_hours(plan, row.point);
+    if (!row.hours) return;
+    const auto seeds = static_cast<double>(row.seeds.size());
+    plan.hours = plan.hours.value_or(0) + seeds * *row.hours;
+    if (!plan.price) return;
+    row.dollars = static_cast<double>(plan.device->devices) * *row.hours * plan.price->usd_per_hour;
+    plan.dollars = plan.dollars.value_or(0) + seeds * *row.dollars;
+}
+
+// ---- notes ---------------------------------------------------------------------------------------------------------
+
+std::string devices_text(const experiments::DeviceUse& use) {
+    return fmt::format("{} {}", use.devices, use.device.name);
+}
+
+bool any_without_model(const Plan& plan) {
+    return std::any_of(plan.rows.begin(), plan.rows.end(),
+                       [](const PlanRow& row) { return !experiments::has_model(row.point.config); });
+}
+
+std::string total_note(const Plan& plan) {
+    std::string note = fmt::format("{} trials", plan.trials);
+    if (plan.flops > 0) note += fmt::format(", {} in all", reporting::si(plan.flops, "FLOP"));
+    if (plan.hours) note += fmt::format(": {:.1f} hours of {}", *plan.hours, devices_text(*plan.device));
+    if (plan.dollars) note += ", " + reporting::dollars(*plan.dollars);
+    return note + ".";
+}
+
+std::string hours_note(const experiments::DeviceUse& use) {
+    if (use.peak_flops() == 0)
+        return fmt::format("No hours: {} has no published peak. Its source: {}.", use.device.name, use.device.source);
+    return fmt::format("Hours: FLOPs / ({} x {} in {} x {:g}), the last being the one share of the peak that the sweep"
+                       " states for all rows. Peak: {}.",
+                       devices_text(use), reporting::si(use.peak_flops(), "FLOP/s"), use.dtype, use.utilisation,
+                       use.device.source);
+}
+
+std::string memory_note(const Plan& plan) {
+    std::set<std::int64_t> samples;
+    std::set<std::string> dtypes;
+    std::int64_t most = 0;
+    for (const PlanRow& row : plan.rows) {
+        samples.insert(row.point.config.train.micro_batch_size);
+        dtypes.insert(row.point.config.train.dtype);
+        most = std::max(most, row.point.projection.memory_bytes);
+    }
+    std::string note = fmt::format("Memory: one device with micro_batch_size = {} samples and dtype = {}, every buffer"
+                                   " as the engine plans it, nothing sharded over devices.",
+                                   fmt::join(samples, ", "), fmt::join(dtypes, ", "));
+    const experiments::Device& device = plan.device->device;
+    if (device.memory_bytes == 0) return note;
+    note += fmt::format(" {}: {:g} GB", device.title, static_cast<double>(device.memory_bytes) / 1e9);
+    return note + (most > device.memory_bytes ? ", which does not hold this plan." : ".");
+}
+
+std::string price_note(const Plan& plan) {
+    if (!plan.price) return "No cost: set [price] in the sweep file.";
+    const PlanPrice& price = *plan.price;
+    return fmt::format("Cost: devices x hours x ${:g} an hour of {} ({}, {}).", price.usd_per_hour, price.sku,
+                       price.date, price.source);
+}
+
+std::string published_note(const reporting::PublishedTable& table) {
+    return fmt::format("Published hours: {}. {} ({}), at {}. Error: planned against published.", table.label,
+                       table.paper, table.source, table.scale);
+}
+
+void add_missing_data_note(Plan& plan) {
+    std::set<std::string> missing;
+    for (const PlanRow& row : plan.rows) {
+        const experiments::TrialConfig& config = row.point.config;
+        if (config.data.sha256 == experiments::kDataMissing) missing.insert(config.data.corpus);
+        if (!config.curriculum) continue;
+        for (const experiments::CurriculumMetric& metric : config.curriculum->metrics)
+            if (metric.column_sha256 == experiments::kDataMissing) missing.insert(metric.column);
+    }
+    if (!missing.empty())
+        plan.notes.push_back(fmt::format("Data that is not here: {}. These counts do not need it, deft run does; the"
+                                         " variants' hashes change once it is here.",
+                                         fmt::join(missing, ", ")));
+}
+
+void add_notes(Plan& plan) {
+    plan.notes.push_back(total_note(plan));
+    if (plan.device) {
+        plan.notes.push_back(hours_note(*plan.device));
+        plan.notes.push_back(memory_note(plan));
+        plan.notes.push_back(price_note(plan));
+        if (hours_column(plan) != nullptr) plan.notes.push_back(published_note(*plan.published));
+    }
+    if (any_without_model(plan))
+        plan.notes.push_back(
+            "No model trains on BERT samples yet. Their tokens are counted as published budgets count"
+            " them, every row at the length of its step; --draws counts the real ones.");
+    add_missing_data_note(plan);
+}
+
+// ---- JSON ----------------------------------------------------------------------------------------------------------
+
+Json number_or_null(const std::optional<double>& value) {
+    return value ? Json(*value) : Json();
+}
+
+Json device_json(const experiments::DeviceUse& use) {
+    Json json = {{"name", use.device.name},   {"title", use.device.title}, {"vendor", use.device.vendor},
+                 {"source", use.device.source}, {"devices", use.devices},  {"dtype", nullptr},
+                 {"peak_flops", nullptr},     {"utilisation", nullptr},    {"memory_bytes", nullptr}};
+    if (!use.dtype.empty()) json["dtype"] = use.dtype;
+    if (use.peak_flops() > 0) json["peak_flops"] = use.peak_flops();
+    if (use.utilisation > 0) json["utilisation"] = use.utilisation;
+    if (use.device.memory_bytes > 0) json["memory_bytes"] = use.device.memory_bytes;
+    return json;
+}
+
+Json row_json(const PlanRow& row) {
+    const experiments::Projection& projection = row.point.projection;
+    const auto of_model = [&](Json value) { return experiments::has_model(row.point.config) ? value : Json(); };
+    return {{"case", row.point.case_name},
+            {"axes", row.point.axes},
+            {"budget_fraction", row.point.config.train.budget_fraction},
+            {"seeds", row.seeds},
+            {"variant_hash", row.point.variant_hash},
+            {"data_is_here", row.point.config.data.sha256 != experiments::kDataMissing},
+            {"steps", projection.steps},
+            {"parameters", of_model(projection.parameters)},
+            {"input_tokens", projection.input_tokens},
+            {"layer_tokens", projection.layer_tokens},
+            {"flops", of_model(projection.flops)},
+            {"memory_bytes", of_model(projection.memory_bytes)},
+            {"hours", number_or_null(row.hours)},
+            {"published_hours", row.published ? Json(row.published->text) : Json()},
+            {"hours_error_percent", number_or_null(row.error_percent())},
+            {"usd", number_or_null(row.dollars)}};
+}
+
+}  // namespace
+
+std::optional<double> PlanRow::error_percent() const {
+    if (!hours || !published || !(published->value > 0)) return {};
+    return 100 * (*hours / published->value - 1);
+}
+
+Plan make_plan(const Spec& spec, std::vector<Point> points) {
+    Plan plan;
+    plan.sweep = spec.name;
+    plan.scale = spec.scale.empty() ? "as written" : spec.scale;
+    plan.device = spec.device;
+    plan.trials = points.size();
+    for (const Point& point : points) plan.flops += point.projection.flops;
+    plan.rows = rows_of(std::move(points));
+    if (plan.device) {
+        plan.price = plan_price(spec);
+        plan.published = published_table(spec.paper);
+        for (PlanRow& row : plan.rows) add_cost(plan, row);
+    }
+    add_notes(plan);
+    return plan;
+}
+
+Json to_json(const Plan& plan) {
+    Json json = {{"schema", "deft-plan/1"}, {"sweep", plan.sweep}, {"scale", plan.scale}, {"device", nullptr},
+                 {"price", nullptr},        {"notes", plan.notes}, {"rows", Json::array()}};
+    if (plan.device) json["device"] = device_json(*plan.device);
+    if (const auto& price = plan.price)
+        json["price"] = {{"usd_per_hour", price->usd_per_hour}, {"sku", price->sku}, {"date", price->date},
+                         {"source", price->source}};
+    for (const PlanRow& row : plan.rows) json["rows"].push_back(row_json(row));
+    json["total"] = {{"trials", plan.trials},
+                     {"flops", plan.flops},
+                     {"hours", number_or_null(plan.hours)},
+                     {"usd", number_or_null(plan.dollars)}};
+    return json;
+}
+
+}  // namespace deft::sweeps

@@ -1,0 +1,158 @@
+#include "sweeps/driver/provenance.h"
+
+#include <fmt/format.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string_view>
+
+#include "base/json.h"
+#include "base/process.h"
+#include "base/sha256.h"
+#include "engine/core/backend.h"
+#include "sweeps/driver/redact.h"
+#include "sweeps/driver/slots.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostDiffBytes = 1 << 20;
+constexpr std::size_t kMostUntrackedFiles = 1000;
+constexpr std::uintmax_t kMostUntrackedBytes = 16 << 20;
+
+std::string trimmed(std::string text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ' || text.back() == '\r' || text.back() == '\t'))
+        text.pop_back();
+    const std::size_t start = text.find_first_not_of(" \t");
+    return start == std::string::npos ? "" : text.substr(start);
+}
+
+// Nothing that a repository configures may run: no hooks, no file system monitor, no external diff.
+ProcessOutput git(const fs::path& folder, const std::vector<std::string>& arguments) {
+    std::vector<std::string> argv = {
+        "git", "-C", folder.string(), "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    try {
+        return run_process(argv);
+    } catch (const Error&) {
+        return {127, ""};
+    }
+}
+
+// Whole lines: half a secret would not be known for one.
+std::string_view first_lines(std::string_view text, std::size_t most_bytes) {
+    if (text.size() <= most_bytes) return text;
+    return text.substr(0, text.substr(0, most_bytes).rfind('\n') + 1);
+}
+
+std::string untracked_files_digest(const fs::path& folder, const std::string& names) {
+    std::string digest;
+    std::size_t count = 0;
+    std::uintmax_t bytes = 0;
+    std::istringstream in(names);
+    for (std::string name; std::getline(in, name, '\0') && count < kMostUntrackedFiles; ++count) {
+        std::error_code error;
+        const std::uintmax_t size = fs::is_regular_file(folder / name, error) ? fs::file_size(folder / name, error) : 0;
+        std::string content = "-";
+        if (!error && bytes + size <= kMostUntrackedBytes) {
+            bytes += size;
+            try {
+                content = sha256_file(folder / name);
+            } catch (const Error&) {
+            }
+        }
+        digest += fmt::format("{} {} {}\n", content, size, name);
+    }
+    return digest;
+}
+
+std::string field_of(const std::string& file, const std::string& key, char separator) {
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) {
+        const std::size_t at = line.find(separator);
+        if (at == std::string::npos || trimmed(line.substr(0, at)) != key) continue;
+        std::string value = trimmed(line.substr(at + 1));
+        if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
+        return value;
+    }
+    return "";
+}
+
+std::int64_t physical_cores() {
+    std::ifstream in("/proc/cpuinfo");
+    std::set<std::pair<std::string, std::string>> cores;
+    std::string package;
+    for (std::string line; std::getline(in, line);) {
+        const std::size_t colon = line.find(':');
+        if (colon == std::string::npos) continue;
+        const std::string key = trimmed(line.substr(0, colon));
+        if (key == "physical id") package = trimmed(line.substr(colon + 1));
+        if (key == "core id") cores.emplace(package, trimmed(line.substr(colon + 1)));
+    }
+    return cores.empty() ? usable_cores() : static_cast<std::int64_t>(cores.size());
+}
+
+}  // namespace
+
+results_db::Code describe_code(const fs::path& source_folder, bool keep_diff) {
+    results_db::Code code;
+    code.git_sha = "unknown";
+    code.compiler = DEFT_COMPILER;
+    code.cxx_flags = DEFT_CXX_FLAGS;
+    code.build_type = DEFT_BUILD_TYPE;
+    try {
+        code.binary_sha256 = sha256_file("/proc/self/exe");
+    } catch (const Error&) {
+    }
+    const ProcessOutput head = git(source_folder, {"rev-parse", "HEAD"});
+    if (head.exit_code != 0) return code;
+    code.git_sha = trimmed(head.out);
+    code.git_branch = trimmed(git(source_folder, {"rev-parse", "--abbrev-ref", "HEAD"}).out);
+    const std::string diff = git(source_folder, {"diff", "--no-ext-diff", "--no-textconv", "HEAD"}).out;
+    const std::string untracked = untracked_files_digest(
+        source_folder, git(source_folder, {"ls-files", "-z", "--others", "--exclude-standard"}).out);
+    code.dirty = !diff.empty() || !untracked.empty();
+    if (code.dirty) {
+        code.diff_sha256 = sha256(diff + '\0' + untracked);
+        if (keep_diff) code.diff = without_secrets(first_lines(diff, kMostDiffBytes));
+    }
+    return code;
+}
+
+results_db::Host describe_host() {
+    results_db::Host host;
+    struct utsname name {};
+    if (::uname(&name) == 0) {
+        host.hostname = name.nodename;
+        host.arch = name.machine;
+        host.kernel = fmt::format("{} {}", name.sysname, name.release);
+    }
+    host.cpu_model = field_of("/proc/cpuinfo", "model name", ':');
+    if (host.cpu_model.empty()) host.cpu_model = "unknown";
+    host.threads = usable_cores();
+    host.cores = std::min(physical_cores(), host.threads);
+    struct sysinfo info {};
+    if (::sysinfo(&info) == 0)
+        host.mem_bytes = static_cast<std::int64_t>(info.totalram) * static_cast<std::int64_t>(info.mem_unit);
+    host.os = field_of("/etc/os-release", "PRETTY_NAME", '=');
+
+    Json extra = Json::object();
+    Json isa = Json::array();
+    if (__builtin_cpu_supports("avx2")) isa.push_back("avx2");
+    if (__builtin_cpu_supports("fma")) isa.push_back("fma");
+    if (__builtin_cpu_supports("avx512f")) isa.push_back("avx512f");
+    extra["isa"] = isa;
+    for (const engine::Gpu& gpu : engine::usable_gpus()) extra["gpus"].push_back(gpu.name);
+    if (extra.contains("gpus")) extra["cuda"] = engine::gpu_versions();
+    host.extra_json = canonical_json(extra);
+    return host;
+}
+
+}  // namespace deft::sweeps

@@ -1,0 +1,57 @@
+#include "sweeps/driver/record_sweep.h"
+
+#include "base/json.h"
+#include "results_db/host_key.h"
+#include "sweeps/driver/libraries.h"
+#include "sweeps/driver/provenance.h"
+#include "sweeps/driver/provenance_json.h"
+#include "sweeps/spec/price.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+std::string overrides_json(const Spec& spec) {
+    Json overrides = Json::array();
+    for (const auto* changes : {&spec.pinned_axes, &spec.overrides})
+        for (const Override& change : *changes)
+            overrides.push_back({{"path", change.path}, {"value", to_json(change.value)}});
+    return canonical_json(overrides);
+}
+
+}  // namespace
+
+RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const std::vector<Point>& points,
+                           const DriverOptions& options) {
+    RecordedSweep recorded;
+    const results_db::Code code = describe_code(DEFT_SOURCE_DIR, spec.keeps_diff);
+    const results_db::Host host = describe_host();
+    recorded.code = writer.add_code(code);
+    recorded.host = writer.add_host(host);
+    recorded.provenance = {{"code", code_json(code)}, {"host", host_json(host)}};
+    recorded.machine_json = results_db::machine_json(host);
+    recorded.libraries_json = canonical_json(libraries_json());
+    results_db::Sweep sweep;
+    sweep.name = spec.name;
+    sweep.spec_sha256 = spec.sha256;
+    sweep.spec_toml = spec.text;
+    sweep.overrides_json = overrides_json(spec);
+    sweep.title = spec.title;
+    sweep.scale = spec.scale;
+    sweep.baseline = spec.baseline;
+    sweep.command = options.fill_with;
+    sweep.points = options.points;
+    sweep.paper = spec.paper;
+    const std::int64_t sweep_id = writer.add_sweep(sweep);
+    for (const Point& point : points) {
+        recorded.experiments.push_back(
+            writer.add_experiment({point.config_hash, point.variant_hash, point.seed,
+                                   canonical_json(experiments::to_json(point.config)), point.label}));
+        writer.add_member(sweep_id, recorded.experiments.back(),
+                          {point.ordinal, point.case_name, canonical_json(point.axes)});
+    }
+    if (const auto price = price_for(spec)) writer.price_unpriced(sweep_id, *price);
+    return recorded;
+}
+
+}  // namespace deft::sweeps

@@ -1,0 +1,24 @@
+#pragma once
+// A sweep set down in the database before its trials: what it is, what runs it, and its experiments.
+
+#include <cstdint>
+#include <vector>
+
+#include "base/json.h"
+#include "results_db/store.h"
+#include "sweeps/driver/driver.h"
+
+namespace deft::sweeps {
+
+struct RecordedSweep {
+    std::int64_t code = 0, host = 0;
+    Json provenance;                           // both in words, for trials' folders
+    std::string libraries_json, machine_json;  // of this process and machine
+    std::vector<std::int64_t> experiments;  // by point
+};
+
+// Errors: database, io.
+RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const std::vector<Point>& points,
+                           const DriverOptions& options);
+
+}  // namespace deft::sweeps

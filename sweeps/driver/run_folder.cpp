@@ -1,0 +1,229 @@
+#include "sweeps/driver/run_folder.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+#include <fstream>
+
+#include "base/counted.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "sweeps/driver/provenance_json.h"
+#include "sweeps/driver/text.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+constexpr std::uintmax_t kMostTailBytes = 1 << 16;
+
+template <class Record>
+Record read_as(const Json& line) {
+    Record record;
+    journal::from_json(line, record);
+    return record;
+}
+
+// Errors: io, for a line that is no record.
+void take_line(const std::string& text, JournalSummary& summary) {
+    const Json line = Json::parse(text, nullptr, false);
+    if (line.is_discarded()) throw Error(ErrorKind::io, "it is no JSON");
+    const std::string type = journal::type_of(line);
+    if (type == "train")
+        summary.last_point = read_as<journal::TrainPoint>(line);
+    else if (type == "started")
+        summary.started = read_as<journal::Started>(line);
+    else if (type == "ended")
+        summary.ended = read_as<journal::Ended>(line);
+    else if (type == "sampling")
+        read_as<journal::Sampling>(line);
+    else if (type == "evaluation")
+        read_as<journal::Evaluation>(line);
+    else if (type == "artifact")
+        read_as<journal::Artifact>(line);
+    else if (type == "lease")
+        read_as<journal::Lease>(line);
+    else
+        throw Error(ErrorKind::io, fmt::format("it has the unknown type '{}'", type));
+}
+
+// A progress line that a child painted over counts only as it looked last.
+std::string last_painted(const std::string& line) {
+    const std::size_t end = line.find_last_not_of('\r');
+    if (end == std::string::npos) return "";
+    const std::size_t start = line.rfind('\r', end);
+    return line.substr(start == std::string::npos ? 0 : start + 1,
+                       end - (start == std::string::npos ? 0 : start + 1) + 1);
+}
+
+Json shape_json(const results_db::Shape& shape) {
+    return {{"device", shape.device}, {"devices", shape.devices}, {"trials_per_device", shape.trials_per_device}};
+}
+
+Json price_json(const std::optional<results_db::Price>& price) {
+    if (!price) return nullptr;
+    return {{"sku", price->sku},
+            {"usd_per_hour", price->usd_per_hour},
+            {"date_ms", price->date_ms},
+            {"source", price->source}};
+}
+
+// Before trial files told the shape, they told the device and the threads.
+results_db::Shape origin_shape(const Json& trial) {
+    if (trial.contains("shape")) {
+        const Json& shape = trial.at("shape");
+        return {shape.at("device").get<std::string>(), shape.at("devices").get<std::int64_t>(),
+                shape.at("trials_per_device").get<std::int64_t>()};
+    }
+    const auto device = trial.at("device").get<std::string>();
+    return {device, device == "cpu" ? trial.at("threads").get<std::int64_t>() : 1, 1};
+}
+
+std::optional<results_db::Price> origin_price(const Json& trial) {
+    if (!trial.contains("price") || trial.at("price").is_null()) return std::nullopt;
+    const Json& price = trial.at("price");
+    return results_db::Price{price.at("sku").get<std::string>(), price.at("date_ms").get<std::int64_t>(),
+                             price.at("usd_per_hour").get<double>(), price.at("source").get<std::string>()};
+}
+
+}  // namespace
+
+void write_trial_file(const Point& point, const std::string& sweep,
+                      const results_db::NewAttempt& attempt, const Json& provenance,
+                      const experiments::TrialPlaces& places, const experiments::TrialSlot& slot) {
+    const Json trial = {{"schema", kTrialSchema},
+                        {"config", experiments::to_json(point.config)},
+                        {"seed", point.seed},
+                        {"config_hash", point.config_hash},
+                        {"variant_hash", point.variant_hash},
+                        {"label", point.label},
+                        {"case", point.case_name},
+                        {"axes", point.axes},
+                        {"ordinal", point.ordinal},
+                        {"sweep", sweep},
+                        {"attempt", attempt.number},
+                        {"uid", attempt.uid},
+                        {"slots", Json::parse(attempt.slots_json)},
+                        {"argv", Json::parse(attempt.argv_json)},
+                        {"provenance", provenance},
+                        {"driver_pid", ::getpid()},
+                        {"device", engine::device_name(slot.device)},
+                        {"threads", slot.threads},
+                        {"shape", shape_json(attempt.shape)},
+                        {"price", price_json(attempt.price)},
+                        {"libraries", Json::parse(attempt.libraries_json)},
+                        {"machine", Json::parse(attempt.machine_json)},
+                        {"data_folder", places.data_folder.string()},
+                        {"checkpoint_folder", places.checkpoint_folder.string()},
+                        {"resume", places.resume}};
+    write_file_atomically(places.run_folder / "trial.json", trial.dump(2) + "\n");
+}
+
+TrialFile read_trial_file(const std::filesystem::path& run_folder) {
+    const std::filesystem::path file = run_folder / "trial.json";
+    const std::string text = read_file(file);
+    try {
+        const Json trial = Json::parse(text);
+        const auto schema = trial.at("schema").get<std::string>();
+        if (schema != kTrialSchema)
+            throw Error(ErrorKind::config, fmt::format("{}: schema {} is not {}", file.string(), schema, kTrialSchema),
+                        "run the sweep again with this version of the program");
+        TrialFile result;
+        result.config = experiments::from_json(trial.at("config"));
+        result.places.run_folder = run_folder;
+        result.places.data_folder = trial.at("data_folder").get<std::string>();
+        result.places.checkpoint_folder = trial.at("checkpoint_folder").get<std::string>();
+        result.places.resume = trial.at("resume").get<bool>();
+        result.slot.device = trial.at("device") == "cuda" ? engine::Device::cuda : engine::Device::cpu;
+        result.slot.threads = trial.at("threads").get<int>();
+        result.driver_pid = trial.at("driver_pid").get<pid_t>();
+        return result;
+    } catch (const Json::exception& error) {
+        throw Error(ErrorKind::config, fmt::format("{} is no trial: {}", file.string(), error.what()));
+    }
+}
+
+std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder) {
+    try {
+        const Json trial = Json::parse(read_file(run_folder / "trial.json"));
+        TrialOrigin origin;
+        origin.config_hash = trial.at("config_hash").get<std::string>();
+        origin.attempt.uid = trial.at("uid").get<std::string>();
+        origin.attempt.number = trial.at("attempt").get<std::int64_t>();
+        origin.attempt.workdir = "runs/" + run_folder.filename().string();
+        if (trial.contains("slots")) origin.attempt.slots_json = canonical_json(trial.at("slots"));
+        if (trial.contains("argv")) origin.attempt.argv_json = canonical_json(trial.at("argv"));
+        origin.attempt.shape = origin_shape(trial);
+        origin.attempt.price = origin_price(trial);
+        if (trial.contains("libraries")) origin.attempt.libraries_json = canonical_json(trial.at("libraries"));
+        if (trial.contains("machine")) origin.attempt.machine_json = canonical_json(trial.at("machine"));
+        const Json provenance = trial.value("provenance", Json::object());
+        origin.code = code_of(provenance.value("code", Json::object()));
+        origin.host = host_of(provenance.value("host", Json::object()));
+        return origin;
+    } catch (const std::exception&) {
+        return std::nullopt;
+    }
+}
+
+void write_outcome_file(const std::filesystem::path& run_folder, const results_db::Outcome& outcome) {
+    Json json = {{"schema", "deft-outcome/1"},
+                 {"state", outcome.state},
+                 {"fail_class", outcome.fail_class},
+                 {"exit_code", nullptr},
+                 {"term_signal", nullptr},
+                 {"error", outcome.error},
+                 {"peak_rss_bytes", outcome.peak_rss_bytes},
+                 {"cpu_seconds", outcome.cpu_seconds}};
+    if (outcome.exit_code) json["exit_code"] = *outcome.exit_code;
+    if (outcome.term_signal) json["term_signal"] = *outcome.term_signal;
+    write_file_atomically(run_folder / "outcome.json", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+JournalSummary read_journal(const std::filesystem::path& journal) {
+    JournalSummary summary;
+    std::ifstream in(journal, std::ios::binary);
+    std::size_t number = 0, damaged = 0;
+    for (std::string line; std::getline(in, line);) {
+        ++number;
+        if (in.eof()) break;  // no newline: torn, and not yet or never whole
+        try {
+            take_line(line, summary);
+        } catch (const std::exception& error) {
+            if (damaged++ == 0)
+                summary.damage = fmt::format("{}:{}: a damaged line: {}", journal.string(), number, error.what());
+        }
+    }
+    if (damaged > 0)
+        *summary.damage += fmt::format("; {} passed over, {} taken in", counted(damaged, "damaged line"),
+                                       counted(number - damaged, "line"));
+    return summary;
+}
+
+std::optional<double> own_seconds(const JournalSummary& journal) {
+    if (!journal.started && !journal.last_point && !journal.ended) return std::nullopt;
+    double until = 0;
+    if (journal.ended)
+        until = journal.ended->train_seconds;
+    else if (journal.last_point)
+        until = static_cast<double>(journal.last_point->wall_ms) / 1000;
+    return std::max(0.0, until - (journal.started ? journal.started->resume_seconds : 0));
+}
+
+std::vector<std::string> last_lines(const std::filesystem::path& log, std::size_t count) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(log, error);
+    std::ifstream in(log, std::ios::binary);
+    if (error || !in) return {};
+    if (size > kMostTailBytes) in.seekg(static_cast<std::streamoff>(size - kMostTailBytes));
+    std::deque<std::string> lines;
+    for (std::string line; std::getline(in, line);) {
+        lines.push_back(printable(last_painted(line)));
+        if (lines.size() > count) lines.pop_front();
+    }
+    return {lines.begin(), lines.end()};
+}
+
+}  // namespace deft::sweeps

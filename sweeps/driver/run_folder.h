@@ -1,0 +1,63 @@
+#pragma once
+// What stands in a run folder: trial.json, journal.jsonl, log.txt, outcome.json.
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/journal.h"
+#include "base/json.h"
+#include "experiments/trial.h"
+#include "results_db/store.h"
+#include "sweeps/spec/expand.h"
+
+namespace deft::sweeps {
+
+inline constexpr const char* kTrialSchema = "deft-trial/3";
+
+struct TrialFile {
+    experiments::TrialConfig config;
+    experiments::TrialPlaces places;
+    experiments::TrialSlot slot;
+    pid_t driver_pid = 0;  // of the process that wrote it
+};
+
+// provenance: the code and the host, as in RecordedSweep.
+void write_trial_file(const Point& point, const std::string& sweep, const results_db::NewAttempt& attempt,
+                      const Json& provenance, const experiments::TrialPlaces& places,
+                      const experiments::TrialSlot& slot);
+// Errors: io, config.
+TrialFile read_trial_file(const std::filesystem::path& run_folder);
+
+// What a trial file says of its attempt, whichever deft wrote it.
+struct TrialOrigin {
+    std::string config_hash;
+    results_db::NewAttempt attempt;  // workdir: runs/NAME of the folder
+    results_db::Code code;           // "unknown" where the file does not say
+    results_db::Host host;
+};
+// Nothing where there is no such file, or it is none.
+std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder);
+
+void write_outcome_file(const std::filesystem::path& run_folder, const results_db::Outcome& outcome);
+
+// What a journal says when read from its start. Damaged: some line is whole and yet no record; the others count.
+struct JournalSummary {
+    std::optional<journal::Started> started;
+    std::optional<journal::TrainPoint> last_point;
+    std::optional<journal::Ended> ended;
+    std::optional<std::string> damage;
+};
+JournalSummary read_journal(const std::filesystem::path& journal);
+
+// Seconds of training that the attempt ran itself, without those before the checkpoint that it went on from. One that
+// was killed counts up to its last line. Nothing where it did not begin.
+std::optional<double> own_seconds(const JournalSummary& journal);
+
+// The last lines of a log, control characters made harmless. Empty where there is no log.
+std::vector<std::string> last_lines(const std::filesystem::path& log, std::size_t count);
+
+}  // namespace deft::sweeps

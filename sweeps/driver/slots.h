@@ -1,0 +1,68 @@
+#pragma once
+// Where trials run: one at a time in each slot.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "engine/core/backend.h"
+#include "results_db/store.h"
+#include "sweeps/spec/expand.h"
+
+namespace deft::sweeps {
+
+// What `slots` says: "auto", "cpu:N", "gpu", "gpu:N", "gpu:N/K".
+struct SlotRequest {
+    enum class Where { automatic, cpu, gpu } where = Where::automatic;
+    int count = 0;    // cpu: trials at once; gpu: cards, 0 for every visible one
+    int per_gpu = 1;  // trials at once on a card
+    std::string text = "auto";
+};
+// Errors: config or usage, with the place where one is given.
+SlotRequest parse_slots(const std::string& text, const Place& place = {});
+
+struct Slot {
+    engine::Device device = engine::Device::cpu;
+    std::string gpu_uuid, gpu_name;
+    std::int64_t memory_bytes = 0;  // of the GPU, what a trial here may plan; 0 on the CPU: not limited
+    int per_gpu = 1;
+};
+
+// "auto": a slot a GPU, without one as many as the cores allow at `threads` each, at least one.
+// Errors: missing, where fewer GPUs are visible than asked for.
+std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<engine::Gpu>& gpus,
+                             const std::string& gpu_problem);
+// On the GPUs of this machine.
+std::vector<Slot> make_slots(const SlotRequest& request, int threads);
+
+// Threads of each trial on the CPU where nobody chose: one for all trials of a sweep, since wall times are compared
+// between slots of one shape. Results are the same bits either way. `deft bench slots` measured that trials side by side
+// train more at each of its sizes, 387 GFLOP a step the largest.
+inline constexpr const char* kThreadsRule =
+    "one thread a trial and as many trials at once as cores, unless a sweep has fewer trials, or so many of the largest "
+    "plan more than half of the memory; then all cores for one trial.";
+int default_threads(const std::vector<Point>& points, int cores, std::int64_t memory_bytes);
+// What was asked for (0: nothing); else default_threads() where the slots are left to this machine and it has no GPU, and
+// one where somebody counted them.
+int threads_for(int asked, const SlotRequest& request, const std::vector<Point>& points);
+
+// Whether the trial's planned buffers fit the slot.
+bool fits(const Point& point, const Slot& slot);
+// Errors: config, where the slots' device lacks the trial's dtype or head size; memory, where its buffers fit none.
+void require_fit(const Point& point, const std::vector<Slot>& slots);
+
+// "2 slots of 1 thread", "1 slot on a GPU (NVIDIA H200)".
+std::string describe_slots(const std::vector<Slot>& slots, int threads);
+
+// What of the machine a trial in the slot holds.
+results_db::Shape shape_of(const Slot& slot, int threads);
+// Devices that a trial pays for: its threads, or its share of a GPU.
+double devices_a_trial(const Slot& slot, int threads);
+
+// The cores that this process may use.
+int usable_cores();
+// Bytes of this machine's memory; what a container may use of it is not asked.
+std::int64_t memory_here();
+
+}  // namespace deft::sweeps

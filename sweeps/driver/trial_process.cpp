@@ -1,0 +1,153 @@
+#include "sweeps/driver/trial_process.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "base/stopwatch.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+struct ProcessState {
+    char state = 0;  // 0: no such process
+    std::int64_t start_ticks = 0;
+};
+
+ProcessState state_of(std::int64_t pid) {
+    std::ifstream in(fmt::format("/proc/{}/stat", pid));
+    std::string line;
+    std::getline(in, line);
+    // The command in parentheses may hold anything; the fields count from the last one closed.
+    const std::size_t close = line.rfind(')');
+    if (close == std::string::npos) return {};
+    std::istringstream fields(line.substr(close + 1));
+    ProcessState result;
+    fields >> result.state;
+    std::string skipped;
+    for (int field = 4; field <= 21; ++field) fields >> skipped;
+    fields >> result.start_ticks;
+    return result;
+}
+
+std::string boot_id() {
+    std::ifstream in("/proc/sys/kernel/random/boot_id");
+    std::string id;
+    std::getline(in, id);
+    return id;
+}
+
+bool gone_within(const results_db::ProcessIdentity& process, int milliseconds) {
+    const Clock::time_point end = Clock::now() + std::chrono::milliseconds(milliseconds);
+    while (is_running(process)) {
+        if (Clock::now() >= end) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return true;
+}
+
+double seconds(const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+}  // namespace
+
+results_db::ProcessIdentity identify(pid_t pid) {
+    return {pid, state_of(pid).start_ticks, boot_id()};
+}
+
+bool is_running(const results_db::ProcessIdentity& process) {
+    if (process.pid <= 0 || process.start_ticks <= 0 || process.boot_id != boot_id()) return false;
+    const ProcessState now = state_of(process.pid);
+    return now.state != 0 && now.state != 'Z' && now.state != 'X' && now.start_ticks == process.start_ticks;
+}
+
+void ask_group_to_end(pid_t pid) {
+    ::kill(-pid, SIGTERM);
+    ::kill(-pid, SIGCONT);  // a stopped process would not hear it
+}
+
+bool end_group(const results_db::ProcessIdentity& process, int grace_ms) {
+    if (!is_running(process)) return true;
+    ask_group_to_end(static_cast<pid_t>(process.pid));
+    if (gone_within(process, grace_ms)) return true;
+    ::kill(static_cast<pid_t>(-process.pid), SIGKILL);
+    return gone_within(process, 2000);
+}
+
+results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal) {
+    const bool signalled = WIFSIGNALED(end.wait_status);
+    const int signal = signalled ? WTERMSIG(end.wait_status) : 0;
+    const int code = signalled ? 0 : WEXITSTATUS(end.wait_status);
+    results_db::Outcome outcome;
+    const auto stopped = [](const char* state, const char* fail_class, const std::string& why) {
+        results_db::Outcome result;
+        result.state = state;
+        result.fail_class = fail_class;
+        result.error = why;
+        return result;
+    };
+    const auto fail = [&](const std::string& fail_class, const std::string& error) {
+        outcome.state = "failed";
+        outcome.fail_class = fail_class;
+        outcome.error = error;
+    };
+    if (journal.damage) {
+        fail("io", *journal.damage);
+    } else if (!signalled && code == 0 && journal.ended && journal.ended->state == "ok") {
+        outcome.state = "ok";
+    } else if (!signalled && journal.ended && journal.ended->state == "stopped") {
+        outcome = end.asked_to_stop ? stopped("cancelled", "user", "stopped by the user; it saved a checkpoint")
+                                    : stopped("preempted", "preempt", "asked to stop; it saved a checkpoint");
+    } else if (signal == SIGKILL && !end.killed_because.empty()) {
+        outcome = end.hung ? stopped("timeout", "timeout", end.killed_because)
+                           : stopped("cancelled", "user", "stopped by the user; " + end.killed_because);
+    } else if (!signalled && journal.ended && journal.ended->state != "ok") {
+        fail(journal.ended->fail_class.empty() ? "other" : journal.ended->fail_class, journal.ended->error);
+    } else if (signalled && end.kernel_killed_for_memory && signal == SIGKILL) {
+        fail("oom_host", "killed by the kernel: out of memory");
+    } else if (signalled) {
+        fail("crash", fmt::format("ended by signal {} ({}){}", signal, ::strsignal(signal),
+                                  signal == SIGKILL ? "; out of memory perhaps, see dmesg" : ""));
+    } else if (code == kExitUsage) {
+        fail("config", "the trial refused its configuration, see its log");
+    } else if (code == 0) {
+        fail("crash", "the trial exited with 0, but its journal does not say that it ended");
+    } else {
+        fail("crash", fmt::format("the trial exited with {} and said nothing in its journal", code));
+    }
+    if (signalled)
+        outcome.term_signal = signal;
+    else
+        outcome.exit_code = code;
+    outcome.peak_rss_bytes = static_cast<std::int64_t>(end.usage.ru_maxrss) * 1024;
+    outcome.cpu_seconds = seconds(end.usage.ru_utime) + seconds(end.usage.ru_stime);
+    return outcome;
+}
+
+bool worth_another_try(const results_db::Outcome& outcome) {
+    return outcome.state == "timeout" ||
+           (outcome.state == "failed" && (outcome.fail_class == "crash" || outcome.fail_class == "io"));
+}
+
+long memory_kills() {
+    std::ifstream group("/proc/self/cgroup");
+    for (std::string line; std::getline(group, line);) {
+        if (!line.starts_with("0::")) continue;
+        std::ifstream events("/sys/fs/cgroup" + line.substr(3) + "/memory.events");
+        std::string key;
+        for (long count = 0; events >> key >> count;)
+            if (key == "oom_kill") return count;
+    }
+    return 0;
+}
+
+}  // namespace deft::sweeps

@@ -1,0 +1,41 @@
+#pragma once
+// A trial's process: who it is, how it ended, how to end it.
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <string>
+
+#include "results_db/store.h"
+#include "sweeps/driver/run_folder.h"
+
+namespace deft::sweeps {
+
+// Start ticks stay 0 where the process is gone.
+results_db::ProcessIdentity identify(pid_t pid);
+// Whether that very process still runs: not a later one with its number, and no zombie.
+bool is_running(const results_db::ProcessIdentity& process);
+
+void ask_group_to_end(pid_t pid);
+// Asks the group to end, then makes it. False where the process outlived even that.
+bool end_group(const results_db::ProcessIdentity& process, int grace_ms);
+
+// What the driver knows at a child's end.
+struct ChildEnd {
+    int wait_status = 0;
+    struct rusage usage {};
+    bool asked_to_stop = false;
+    std::string killed_because;  // by the driver, in words; empty: it was not
+    bool hung = false;           // that was the reason
+    bool kernel_killed_for_memory = false;
+};
+// A trial that a signal ended which the driver did not send is a crash, whatever had been asked of it.
+results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal);
+
+// True for failures that another try may mend.
+bool worth_another_try(const results_db::Outcome& outcome);
+
+// How many processes of this control group the kernel has killed for memory so far; 0 where it does not say.
+long memory_kills();
+
+}  // namespace deft::sweeps

@@ -1,0 +1,69 @@
+#include "sweeps/gate/interleaved_rounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "base/error.h"
+#include "reporting/statistics/hodges_lehmann.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+constexpr double kAlpha = 0.05;
+
+double positive_seconds(const Contestant& contestant, long runs) {
+    const double seconds = contestant.run(runs);
+    if (!(seconds > 0) || !std::isfinite(seconds))
+        throw Error(ErrorKind::data, fmt::format("{} took {} seconds, by its own count", contestant.name, seconds));
+    return seconds;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> time_in_rounds(const std::vector<Contestant>& contestants,
+                                                const RoundSettings& settings,
+                                                const std::function<void(double)>& progress) {
+    const std::size_t count = contestants.size();
+    std::vector<long> runs;
+    for (const Contestant& contestant : contestants) {
+        positive_seconds(contestant, 1);
+        runs.push_back(std::max(1L, std::lround(settings.segment_seconds / positive_seconds(contestant, 1))));
+    }
+    const int dropped = (settings.rounds + 9) / 10;
+    std::vector<std::vector<double>> seconds(count);
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::mt19937_64 random(settings.seed);
+    for (int round = 0; round < settings.rounds; ++round) {
+        progress(static_cast<double>(round) / settings.rounds);
+        std::shuffle(order.begin(), order.end(), random);
+        for (const std::size_t i : order) {
+            const double one = positive_seconds(contestants[i], runs[i]);
+            if (round >= dropped) seconds[i].push_back(one);
+        }
+    }
+    return seconds;
+}
+
+TimeRatio time_ratio(const std::vector<double>& a, const std::vector<double>& b) {
+    std::vector<double> differences;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) differences.push_back(std::log(a[i] / b[i]));
+    const reporting::HodgesLehmann centre = reporting::hodges_lehmann(differences, kAlpha);
+    TimeRatio result{std::exp(centre.estimate), {}};
+    if (centre.interval)
+        result.interval = reporting::Interval{std::exp(centre.interval->low), std::exp(centre.interval->high)};
+    return result;
+}
+
+std::string to_text(const TimeRatio& ratio) {
+    std::string text = fmt::format("{:.3f}", ratio.ratio);
+    if (ratio.interval) text += fmt::format(" [{:.3f}, {:.3f}]", ratio.interval->low, ratio.interval->high);
+    return text;
+}
+
+}  // namespace deft::sweeps

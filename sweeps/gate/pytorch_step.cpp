@@ -1,0 +1,84 @@
+#include "sweeps/gate/pytorch_step.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/process.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+constexpr std::chrono::minutes kPatience{10};  // torch.compile takes one or two of them
+constexpr std::chrono::seconds kEndPatience{2};
+
+std::vector<std::string> command(const std::string& python, const engine::StepBench& bench, int threads) {
+    std::vector<std::string> argv = {python, DEFT_SOURCE_DIR "/engine/bench/pytorch_step.py"};
+    const auto& m = bench.model;
+    for (const std::int64_t extent : {m.layers, m.width, m.heads, m.vocab, m.max_seqlen, bench.batch_size})
+        argv.push_back(std::to_string(extent));
+    argv.push_back(std::to_string(threads));
+    return argv;
+}
+
+Error cannot_run(const std::string& python, const std::string& why) {
+    return Error(ErrorKind::io, fmt::format("{} could not run the PyTorch step ({})", python, why),
+                 "name a Python that has torch, or none");
+}
+
+}  // namespace
+
+PytorchWorker::PytorchWorker(const std::string& python, const engine::StepBench& bench, int threads)
+    : python_(python), process_(command(python, bench, threads)) {
+    const Json hello = read_answer();
+    try {
+        version_ = hello.at("version");
+        modes_ = hello.at("modes").get<std::vector<std::string>>();
+        blas_ = hello.at("blas");
+        first_loss_ = hello.at("first_loss");
+        compile_failure_ = hello.at("compile_failure");
+    } catch (const Json::exception& wrong) {
+        throw cannot_run(python_, wrong.what());
+    }
+}
+
+Json PytorchWorker::read_answer() {
+    const std::optional<std::string> line = process_.read_line(kPatience);
+    if (!line) {
+        const std::string ending = process_.end(kEndPatience);
+        throw cannot_run(python_,
+                         fmt::format("{}: {}", ending.empty() ? "it ended" : ending, process_.last_complaint()));
+    }
+    process_.freeze();
+    Json answer = Json::parse(*line, nullptr, /*allow_exceptions=*/false);
+    if (!answer.is_object()) throw cannot_run(python_, "no JSON but " + *line);
+    return answer;
+}
+
+Json PytorchWorker::ask(const std::string& request) {
+    process_.thaw();
+    if (!process_.write_line(request)) throw cannot_run(python_, "it no longer listens");
+    return read_answer();
+}
+
+double PytorchWorker::run(const std::string& mode, long steps) {
+    return ask(fmt::format("{} {}", mode, steps)).value("seconds", 0.0);
+}
+
+double PytorchWorker::gemm_rate() {
+    return ask("gemm").value("gemm_flops", 0.0);
+}
+
+PytorchStep time_pytorch_on_gpu(const std::string& python, const engine::StepBench& bench, engine::DType dtype) {
+    std::vector<std::string> argv = command(python, bench, 1);
+    argv.push_back(engine::dtype_name(dtype));
+    const ProcessOutput output = run_process(argv);
+    const Json json = Json::parse(output.out, nullptr, false);
+    if (output.exit_code != 0 || !json.is_object()) throw cannot_run(python, fmt::format("exit {}", output.exit_code));
+    return {json.at("seconds"), json.at("version")};
+}
+
+}  // namespace deft::sweeps

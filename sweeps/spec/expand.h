@@ -1,0 +1,44 @@
+#pragma once
+// The points of a sweep: every case at every combination of the axes, with every seed.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "experiments/config.h"
+#include "experiments/projection.h"
+#include "sweeps/spec/spec.h"
+
+namespace deft::sweeps {
+
+struct Point {
+    std::int64_t ordinal = 0;  // place in the tables, from 0
+    std::string case_name;
+    Json axes = Json::object();  // {"train.budget_fraction": 0.5}
+    std::int64_t seed = 0;
+    experiments::TrialConfig config;
+    std::string config_hash;
+    std::string variant_hash;
+    std::string label;  // the case's
+    experiments::Projection projection;
+
+    // "cl/1", or "cl[budget_fraction=0.5]/1" where there are axes.
+    std::string name() const;
+};
+
+// Whether data that is not here is an error, or may be supplied after planning.
+enum class Data { required, may_be_missing };
+
+// Where a trial is planned to run: on a GPU where the sweep plans for one of NVIDIA's or asks for gpu slots, or where the
+// trial's dtype is one that only GPUs compute in.
+engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& config);
+
+// Cases slowest, then axes (the first slowest), seeds fastest. Errors: config; missing, where a corpus is.
+std::vector<Point> expand(const Spec& spec, Data data = Data::required);
+
+// The order in which to run them: all of one seed before the next, shuffled within a seed by a key of the spec alone,
+// so that no case always runs at the quiet hour. Positions in `points`.
+std::vector<std::size_t> execution_order(const std::vector<Point>& points, const std::string& spec_sha256);
+
+}  // namespace deft::sweeps

@@ -1,0 +1,80 @@
+#include "sweeps/spec/inherit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/suggestion.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& open_files) {
+    const fs::path identity = fs::weakly_canonical(file);
+    ConfigNode own = parse_toml_file(file);
+    open_files.push_back(identity);
+
+    ConfigNode whole;
+    whole.place = own.place;
+    if (const ConfigNode* extends = own.find("extends")) {
+        std::vector<ConfigNode> parents = extends->items;
+        if (extends->kind == ConfigNode::Kind::text) parents = {*extends};
+        if (extends->kind != ConfigNode::Kind::array && extends->kind != ConfigNode::Kind::text)
+            throw Error(ErrorKind::config, extends->place, "extends must be an array of files");
+        for (const ConfigNode& parent : parents) {
+            if (parent.kind != ConfigNode::Kind::text)
+                throw Error(ErrorKind::config, parent.place, "extends must hold file names");
+            const fs::path parent_file = file.parent_path() / parent.text;
+            const fs::path parent_identity = fs::weakly_canonical(parent_file);
+            if (std::find(open_files.begin(), open_files.end(), parent_identity) != open_files.end())
+                throw Error(ErrorKind::config, parent.place,
+                            fmt::format("{} extends itself, through {}", parent.text, file.filename().string()),
+                            "break the circle");
+            if (!fs::is_regular_file(parent_file))
+                throw Error(ErrorKind::config, parent.place,
+                            fs::exists(parent_file) ? fmt::format("{} is no plain file", parent_file.string())
+                                                    : fmt::format("there is no file {}", parent_file.string()),
+                            "files in extends are looked for beside the file that names them");
+            merge(whole, read_file_and_parents(parent_file, open_files));
+        }
+        own.erase("extends");
+    }
+    merge(whole, own);
+    open_files.pop_back();
+    return whole;
+}
+
+}  // namespace
+
+ConfigNode read_with_parents(const fs::path& file) {
+    std::vector<fs::path> open_files;
+    return read_file_and_parents(file, open_files);
+}
+
+bool apply_scale(ConfigNode& root, const std::string& scale, bool may_be_missing) {
+    ConfigNode scales;
+    if (const ConfigNode* found = root.find("scale")) scales = *found;
+    if (scales.kind != ConfigNode::Kind::table)
+        throw Error(ErrorKind::config, scales.place, "scale must be a table", "write [scale.smoke]");
+    root.erase("scale");
+    const ConfigNode* overlay = scales.find(scale);
+    if (overlay == nullptr) {
+        if (may_be_missing) return false;
+        std::vector<std::string> names;
+        for (const auto& [name, table] : scales.children) names.push_back(name);
+        const std::string has =
+            names.empty() ? "it has no scales at all" : fmt::format("it has {}", fmt::join(names, ", "));
+        throw Error(ErrorKind::config, root.place.file.empty() ? Place{} : Place{root.place.file, 0, 0},
+                    fmt::format("this sweep has no scale {}", scale), suggestion(scale, names, has));
+    }
+    if (overlay->kind != ConfigNode::Kind::table)
+        throw Error(ErrorKind::config, overlay->place, fmt::format("scale.{} must be a table", scale));
+    merge(root, *overlay);
+    return true;
+}
+
+}  // namespace deft::sweeps

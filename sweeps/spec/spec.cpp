@@ -1,0 +1,414 @@
+#include "sweeps/spec/spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <set>
+
+#include "base/date.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "base/suggestion.h"
+#include "base/table_reader.h"
+#include "sweeps/driver/slots.h"
+#include "sweeps/spec/inherit.h"
+#include "sweeps/spec/published_tables.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+using Kind = ConfigNode::Kind;
+
+[[noreturn]] void refuse(const Place& place, const std::string& what, const std::string& fix = {}) {
+    throw Error(ErrorKind::config, place, what, fix);
+}
+
+void require_name(const std::string& name, const Place& place, const std::string& what) {
+    const bool good = !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+               c == '+';
+    });
+    if (!good) refuse(place, fmt::format("{} '{}' must be made of letters, digits, _, - and +", what, name));
+}
+
+// Takes the trial's tables of `reader`'s table into a tree of their own.
+ConfigNode take_trial_tables(TableReader& reader, const Place& place) {
+    ConfigNode tree;
+    tree.place = place;
+    for (const std::string& key : trial_keys())
+        if (const ConfigNode* node = reader.optional_node(key.c_str())) tree.set(key, *node);
+    return tree;
+}
+
+// Quoted paths and nested tables say the same: "train.batch_size" = x and train.batch_size = x.
+void flatten(const ConfigNode& table, const std::string& prefix,
+             std::vector<std::pair<std::string, const ConfigNode*>>& out) {
+    for (const auto& [key, child] : table.children) {
+        const std::string path = prefix.empty() ? key : prefix + "." + key;
+        if (child.kind == Kind::table)
+            flatten(child, path, out);
+        else
+            out.emplace_back(path, &child);
+    }
+}
+
+void read_axes(const ConfigNode& node, Spec& spec) {
+    TableReader reader(node, "axes");
+    const ConfigNode* grid = reader.optional_node("grid");
+    reader.finish();
+    if (grid == nullptr) return;
+    if (grid->kind != Kind::table) refuse(grid->place, "axes.grid must be a table of paths and their values");
+    std::vector<std::pair<std::string, const ConfigNode*>> paths;
+    flatten(*grid, "", paths);
+    for (const auto& [path, values] : paths) {
+        if (values->kind != Kind::array || values->items.empty())
+            refuse(values->place, fmt::format("axis {} must be an array of at least one value", path));
+        for (const Axis& other : spec.axes)
+            if (other.path == path) refuse(values->place, fmt::format("axis {} is given twice", path));
+        spec.axes.push_back({path, values->items, values->place});
+    }
+}
+
+void read_cases(const ConfigNode& node, Spec& spec) {
+    if (node.kind != Kind::array || node.items.empty())
+        refuse(node.place, "case must be an array of tables", "write [[case]]");
+    for (const ConfigNode& item : node.items) {
+        TableReader reader(item, "case");
+        Case entry;
+        entry.place = item.place;
+        entry.name = reader.required<std::string>("name");
+        require_name(entry.name, reader.place("name"), "the case's name");
+        entry.label = entry.name;
+        reader.optional("label", entry.label);
+        entry.overlay = take_trial_tables(reader, item.place);
+        reader.finish();
+        if (const Case* other = spec.find_case(entry.name))
+            refuse(reader.place("name"),
+                   fmt::format("case {} is there twice, first at {}", entry.name, other->place.text()),
+                   "give each case a name of its own");
+        spec.cases.push_back(std::move(entry));
+    }
+}
+
+std::vector<std::string> case_names(const Spec& spec) {
+    std::vector<std::string> names;
+    for (const Case& entry : spec.cases) names.push_back(entry.name);
+    return names;
+}
+
+void read_exclusions(const ConfigNode& node, Spec& spec) {
+    if (node.kind != Kind::array) refuse(node.place, "exclude must be an array of tables", "write [[exclude]]");
+    std::vector<std::string> known = {"case"};
+    for (const Axis& axis : spec.axes) known.push_back(axis.path);
+    for (const ConfigNode& item : node.items) {
+        if (item.kind != Kind::table) refuse(item.place, "exclude must be a table");
+        Exclusion exclusion;
+        exclusion.place = item.place;
+        std::vector<std::pair<std::string, const ConfigNode*>> conditions;
+        flatten(item, "", conditions);
+        if (conditions.empty())
+            refuse(item.place, "this exclude would drop every point", "say which: a case or an axis");
+        for (const auto& [path, value] : conditions) {
+            if (path == "case") {
+                if (value->kind != Kind::text) refuse(value->place, "exclude.case must be a case's name");
+                if (spec.find_case(value->text) == nullptr)
+                    refuse(value->place, fmt::format("there is no case {}", value->text),
+                           suggestion(value->text, case_names(spec)));
+                exclusion.case_name = value->text;
+                continue;
+            }
+            const auto axis =
+                std::find_if(spec.axes.begin(), spec.axes.end(), [&, p = path](const Axis& a) { return a.path == p; });
+            if (axis == spec.axes.end())
+                refuse(value->place, fmt::format("there is no axis {}", path), suggestion(path, known));
+            const bool reachable = std::any_of(axis->values.begin(), axis->values.end(),
+                                               [v = value](const ConfigNode& x) { return to_json(x) == to_json(*v); });
+            if (!reachable)
+                refuse(value->place, fmt::format("axis {} never has the value {}", path, to_json(*value).dump()));
+            exclusion.values.emplace_back(path, *value);
+        }
+        spec.exclusions.push_back(std::move(exclusion));
+    }
+}
+
+void read_seeds(std::vector<std::int64_t> seeds, const Place& place, Spec& spec) {
+    if (seeds.empty()) refuse(place, "seeds is empty", "give at least one, as in seeds = [1]");
+    for (const std::int64_t seed : seeds)
+        if (seed < 0) refuse(place, fmt::format("seed {} is negative", seed));
+    if (std::set<std::int64_t>(seeds.begin(), seeds.end()).size() != seeds.size())
+        refuse(place, "a seed is there twice", "a repeated seed would train the same thing again");
+    spec.seeds = std::move(seeds);
+}
+
+// The peak of that dtype; the device's first where `dtype` is empty.
+std::string peak_dtype(const experiments::Device& device, const std::string& dtype, const Place& place) {
+    if (dtype.empty()) return device.peaks.empty() ? "" : device.peaks.front().dtype;
+    std::vector<std::string> known;
+    for (const experiments::DevicePeak& peak : device.peaks) known.push_back(peak.dtype);
+    if (device.find_peak(dtype) == nullptr)
+        refuse(place, fmt::format("{} states no peak for {}", device.name, dtype),
+               known.empty() ? "leave resources.dtype out" : suggestion(dtype, known));
+    return dtype;
+}
+
+// device, devices, dtype, utilisation: what a plan counts hours for.
+std::optional<experiments::DeviceUse> read_device(TableReader& reader) {
+    experiments::DeviceUse use;
+    std::string name, dtype;
+    reader.optional("device", name);
+    reader.optional("devices", use.devices);
+    reader.optional("dtype", dtype);
+    reader.optional("utilisation", use.utilisation);
+    reader.finish();
+    if (reader.optional_node("device") == nullptr) {
+        for (const char* key : {"devices", "dtype", "utilisation"})
+            if (reader.optional_node(key) != nullptr)
+                reader.refuse(key, "means nothing without resources.device",
+                              "name a device of experiments/hardware.toml");
+        return {};
+    }
+    use.device = experiments::device_named(name, reader.place("device"));
+    use.dtype = peak_dtype(use.device, dtype, reader.place("dtype"));
+    if (use.devices < 1 || use.devices > 1'000'000) reader.refuse("devices", "must be 1 to 1000000");
+    const bool stated = reader.optional_node("utilisation") != nullptr;
+    if (stated && !(use.utilisation > 0 && use.utilisation <= 1))
+        reader.refuse("utilisation", "must be above 0 and at most 1, a share of the peak");
+    if (!stated && !use.device.peaks.empty())
+        refuse(reader.place("device"), "resources.utilisation is missing: no training reaches a device's peak",
+               "state the share that yours will reach, as in utilisation = 0.34");
+    return use;
+}
+
+void read_resources(const ConfigNode& node, Spec& spec) {
+    TableReader reader(node, "resources");
+    std::int64_t threads = spec.threads;
+    reader.optional("threads", threads);
+    reader.optional("slots", spec.slots);
+    spec.device = read_device(reader);
+    const bool stated = reader.optional_node("threads") != nullptr;
+    if (stated && (threads < 1 || threads > 1024)) reader.refuse("threads", "must be 1 to 1024");
+    spec.threads = static_cast<int>(threads);
+    parse_slots(spec.slots, reader.place("slots"));
+}
+
+std::int64_t date_to_ms(const std::string& text, const Place& place) {
+    const auto date = parse_date(text);
+    if (!date) refuse(place, fmt::format("'{}' is no date", text), "write it as \"2025-01-31\"");
+    return std::chrono::duration_cast<std::chrono::milliseconds>(date->time_since_epoch()).count();
+}
+
+void read_price(const ConfigNode& node, Spec& spec) {
+    TableReader reader(node, "price");
+    results_db::Price price;
+    price.sku = reader.required_text("sku");
+    price.usd_per_hour = reader.required<double>("usd_per_device_hour");
+    const std::string date = reader.required<std::string>("date");
+    price.source = reader.required<std::string>("source");
+    reader.finish();
+    if (!(price.usd_per_hour >= 0 && price.usd_per_hour < 1e6))
+        reader.refuse("usd_per_device_hour", "must be 0 or more");
+    price.date_ms = date_to_ms(date, reader.place("date"));
+    spec.price = price;
+}
+
+void read_report(const ConfigNode& node, Spec& spec) {
+    TableReader reader(node, "report");
+    spec.paper = reader.required<std::string>("paper");
+    reader.finish();
+    const std::vector<std::string> known = published_tables();
+    if (std::find(known.begin(), known.end(), spec.paper) == known.end())
+        refuse(reader.place("paper"), fmt::format("there is no published table {}", spec.paper),
+               suggestion(spec.paper, known));
+}
+
+void read_provenance(const ConfigNode& node, Spec& spec) {
+    TableReader reader(node, "provenance");
+    reader.optional("diff", spec.keeps_diff);
+    reader.finish();
+}
+
+// Everything but the file's own bookkeeping; `root` is inherited and scaled.
+Spec read_spec(const ConfigNode& root) {
+    Spec spec;
+    TableReader reader(root, "");
+    spec.name = reader.required<std::string>("name");
+    require_name(spec.name, reader.place("name"), "the sweep's name");
+    reader.optional("title", spec.title);
+    read_seeds(reader.required<std::vector<std::int64_t>>("seeds"), reader.place("seeds"), spec);
+    reader.optional("baseline", spec.baseline);
+    const ConfigNode* resources = reader.optional_node("resources");
+    const ConfigNode* price = reader.optional_node("price");
+    const ConfigNode* report = reader.optional_node("report");
+    const ConfigNode* provenance = reader.optional_node("provenance");
+    const ConfigNode* defaults = reader.optional_node("defaults");
+    const ConfigNode* axes = reader.optional_node("axes");
+    const ConfigNode* cases = reader.optional_node("case");
+    const ConfigNode* exclusions = reader.optional_node("exclude");
+    // Known, though others have taken them: named here for the suggestions.
+    reader.optional_node("scale");
+    reader.optional_node("extends");
+    reader.finish();
+
+    if (resources != nullptr) read_resources(*resources, spec);
+    if (price != nullptr) read_price(*price, spec);
+    if (report != nullptr) read_report(*report, spec);
+    if (provenance != nullptr) read_provenance(*provenance, spec);
+    spec.defaults.place = root.place;
+    if (defaults != nullptr) {
+        TableReader tables(*defaults, "defaults");
+        spec.defaults = take_trial_tables(tables, defaults->place);
+        tables.finish();
+    }
+    if (axes != nullptr) read_axes(*axes, spec);
+    if (cases == nullptr)
+        refuse(Place{root.place.file, 0, 0}, "the sweep has no cases", "write a [[case]] with a name");
+    read_cases(*cases, spec);
+    if (exclusions != nullptr) read_exclusions(*exclusions, spec);
+    if (spec.baseline.empty()) spec.baseline = spec.cases.front().name;
+    if (spec.find_case(spec.baseline) == nullptr)
+        refuse(reader.place("baseline"), fmt::format("the baseline {} is no case", spec.baseline),
+               suggestion(spec.baseline, case_names(spec)));
+    return spec;
+}
+
+Override parse_override(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+        throw Error(ErrorKind::usage, fmt::format("--set {}: this is no key=value", text),
+                    "write it as in --set train.learning_rate=1e-3");
+    try {
+        static_cast<void>(Json(text).dump());
+    } catch (const Json::exception&) {
+        throw Error(ErrorKind::usage, "--set holds bytes that are no UTF-8");
+    }
+    const std::string path = text.substr(0, equals);
+    const std::string table = path.substr(0, path.find('.'));
+    const std::vector<std::string>& known = trial_keys();
+    if (std::find(known.begin(), known.end(), table) == known.end())
+        throw Error(ErrorKind::config, fmt::format("--set {}: a trial has no {}", text, table),
+                    suggestion(table, known));
+    return {path, parse_toml_value(text.substr(equals + 1), Place{"--set " + text, 0, 0})};
+}
+
+// An override of an axis pins it; every other is laid over the cases when points are made.
+void apply_overrides(const std::vector<std::string>& texts, Spec& spec) {
+    for (const std::string& text : texts) {
+        Override change = parse_override(text);
+        const auto axis =
+            std::find_if(spec.axes.begin(), spec.axes.end(), [&](const Axis& a) { return a.path == change.path; });
+        if (axis != spec.axes.end()) {
+            axis->values = {change.value};
+            spec.pinned_axes.push_back(std::move(change));
+        } else {
+            spec.overrides.push_back(std::move(change));
+        }
+    }
+}
+
+std::vector<std::string> sweep_files_beside(const std::filesystem::path& file) {
+    std::vector<std::string> names;
+    std::error_code error;
+    const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+        if (entry.path().extension() == ".toml") names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+Json identity(const ConfigNode& root, const Spec& spec, const SpecOptions& options) {
+    Json tree = to_json(root);
+    for (const char* key : {"title", "price", "resources", "report", "provenance"}) tree.erase(key);
+    return {{"sweep", tree}, {"scale", spec.scale}, {"overrides", options.overrides}, {"seeds", spec.seeds}};
+}
+
+}  // namespace
+
+const std::vector<std::string>& trial_keys() {
+    static const std::vector<std::string> keys = {
+        "model",      "data",           "train", "curriculum", "random_ltd", "token_bypass",
+        "batch_ramp", "variable_batch", "eval",  "checkpoint", "log_every"};
+    return keys;
+}
+
+bool is_technique(std::string_view table) {
+    for (const char* technique : {"curriculum", "random_ltd", "token_bypass", "batch_ramp", "variable_batch"})
+        if (table == technique) return true;
+    return false;
+}
+
+const Case* Spec::find_case(const std::string& case_name) const {
+    for (const Case& entry : cases)
+        if (entry.name == case_name) return &entry;
+    return nullptr;
+}
+
+Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
+    if (!std::filesystem::exists(file)) {
+        const std::string meant = did_you_mean(file.filename().string(), sweep_files_beside(file));
+        throw Error(
+            ErrorKind::usage, fmt::format("there is no sweep file {}", file.string()),
+            meant.empty() ? "check the path" : fmt::format("did you mean {}?", (file.parent_path() / meant).string()));
+    }
+    if (!std::filesystem::is_regular_file(file))  // it is read more than once, and a pipe would be waited for
+        throw Error(ErrorKind::usage, fmt::format("{} is no plain file", file.string()), "name a sweep file (.toml)");
+    const std::string text = read_file(file);
+    ConfigNode root = read_with_parents(file);
+    root.place = Place{file.string(), 0, 0};
+
+    // A mistake in a scale that is not asked for today is a mistake all the same.
+    if (const ConfigNode* scales = root.find("scale"); scales != nullptr && scales->kind == Kind::table)
+        for (const auto& [scale, overlay] : scales->children) {
+            ConfigNode scaled = root;
+            apply_scale(scaled, scale, false);
+            read_spec(scaled);
+        }
+
+    const bool scaled = apply_scale(root, options.scale, options.scale == kDefaultScale);
+    Spec spec = read_spec(root);
+    spec.scale = scaled ? options.scale : "";
+    spec.file = file;
+    spec.text = text;
+    if (options.seeds) read_seeds(*options.seeds, Place{"--seeds", 0, 0}, spec);
+    apply_overrides(options.overrides, spec);
+    spec.sha256 = sha256(canonical_json(identity(root, spec, options)));
+    return spec;
+}
+
+void require_cases(const Spec& spec, const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+        if (spec.find_case(name) == nullptr)
+            throw Error(ErrorKind::usage, fmt::format("the sweep {} has no case {}", spec.name, name),
+                        suggestion(name, case_names(spec)));
+}
+
+std::vector<std::int64_t> parse_seeds(const std::string& text) {
+    const auto number = [&](std::string_view digits) {
+        std::int64_t value = 0;
+        const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() || value < 0)
+            throw Error(ErrorKind::usage, fmt::format("--seeds {}: this is no number and no list", text),
+                        "write 3 for the seeds 1 to 3, or a list as in 4,7");
+        return value;
+    };
+    std::vector<std::int64_t> seeds;
+    if (text.find(',') == std::string::npos) {
+        const std::int64_t count = number(text);
+        if (count < 1 || count > 10000)
+            throw Error(ErrorKind::usage, fmt::format("--seeds {}: the count must be 1 to 10000", text));
+        for (std::int64_t seed = 1; seed <= count; ++seed) seeds.push_back(seed);
+        return seeds;
+    }
+    std::size_t start = 0;
+    while (start <= text.size()) {
+        const std::size_t end = std::min(text.find(',', start), text.size());
+        if (end > start) seeds.push_back(number(std::string_view(text).substr(start, end - start)));
+        start = end + 1;
+    }
+    return seeds;
+}
+
+}  // namespace deft::sweeps

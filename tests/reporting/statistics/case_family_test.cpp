@@ -1,0 +1,48 @@
+#include "reporting/statistics/case_family.h"
+
+#include "base/error.h"
+#include "tests/catch.h"
+
+using namespace deft;
+using namespace deft::reporting;
+
+// By hand: the logarithms are a = ln 1.1 = 0.0953102, -a and 0; their mean is 0, their standard deviation a, and
+// t = 4.302653 at 95% and 2 degrees: the half width is 4.302653 * a / sqrt(3) = 0.236764.
+TEST_CASE("the geometric mean over cases") {
+    const FamilySummary family = family_summary(std::vector<double>{1.1, 1 / 1.1, 1});
+    CHECK(family.cases == 3);
+    CHECK(family.ratio == Approx(1));
+    REQUIRE(family.interval);
+    CHECK(family.interval->high == Approx(1.267142).epsilon(1e-5));
+    CHECK(family.interval->low == Approx(1 / 1.267142).epsilon(1e-5));
+    CHECK(family_summary(std::vector<double>{2, 8}).ratio == Approx(4));
+    CHECK_FALSE(family_summary(std::vector<double>{2, 8}).interval);
+    CHECK(family_summary(std::vector<double>{}).cases == 0);
+    CHECK_THROWS_AS(family_summary(std::vector<double>{1, 0}), Error);
+}
+
+// One case at p = 0.009 among ten has the adjusted p 0.09 where the others say nothing.
+TEST_CASE("a verdict must stand up to the number of cases") {
+    const auto decision = [](Verdict verdict, double p) {
+        PairedEvidence evidence;
+        evidence.p_value = p;
+        return PairedDecision{verdict, 0, evidence};
+    };
+    std::vector<PairedDecision> decisions(8, decision(Verdict::same, 0.9));
+    decisions.push_back(PairedDecision{});  // not measured yet
+    decisions.push_back(decision(Verdict::worse, 0.009));
+    auto outcomes = over_cases(decisions);
+    REQUIRE(outcomes.size() == 10);
+    CHECK(outcomes.back().adjusted_p == Approx(0.09));
+    CHECK(outcomes.back().verdict == Verdict::unclear);
+    CHECK(outcomes.front().verdict == Verdict::same);
+    decisions.back() = decision(Verdict::worse, 0.004);
+    CHECK(over_cases(decisions).back().verdict == Verdict::worse);
+    // A second case of the same strength lends the first its rank: 0.009 * 10 / 2.
+    decisions.back() = decision(Verdict::worse, 0.009);
+    decisions.front() = decision(Verdict::better, 0.009);
+    outcomes = over_cases(decisions);
+    CHECK(outcomes.back().adjusted_p == Approx(0.045));
+    CHECK(outcomes.back().verdict == Verdict::worse);
+    CHECK(outcomes.front().verdict == Verdict::better);
+}

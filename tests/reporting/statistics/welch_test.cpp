@@ -1,0 +1,54 @@
+#include "reporting/statistics/welch.h"
+
+#include <cmath>
+#include <vector>
+
+#include "base/error.h"
+#include "reporting/statistics/distributions.h"
+#include "tests/catch.h"
+
+using namespace deft;
+using namespace deft::reporting;
+
+namespace {
+
+using Values = std::vector<double>;
+
+}  // namespace
+
+// By hand: {1, 2, 3} has the mean 2 and the variance 1, {2, 4, 6, 8} the mean 5 and the variance 20/3. The squared
+// standard errors are 1/3 and 5/3, together 2; degrees 2^2 / ((1/3)^2 / 2 + (5/3)^2 / 3) = 4 / (53/54) = 216/53.
+TEST_CASE("Welch's test by hand") {
+    const WelchTest test = welch(Values{1, 2, 3}, Values{2, 4, 6, 8});
+    CHECK(test.difference == Approx(3));
+    CHECK(test.standard_error == Approx(std::sqrt(2.0)));
+    CHECK(test.degrees == Approx(216.0 / 53));
+}
+
+// SciPy 1.17: ttest_ind(b, a, equal_var=False).
+TEST_CASE("Welch's test as SciPy has it") {
+    const WelchTest test = welch(Values{10.1, 9.9, 10.0, 10.3}, Values{11.0, 10.2, 10.9, 11.4, 10.6});
+    CHECK(test.difference / test.standard_error == Approx(3.4114186769555346));
+    CHECK(test.degrees == Approx(5.342164849766103));
+    CHECK(test.p_value == Approx(0.017137747649629845));
+}
+
+TEST_CASE("values without a spread differ or do not") {
+    CHECK(welch(Values{1, 1}, Values{1, 1}).p_value == 1);
+    CHECK(welch(Values{1, 1}, Values{2, 2}).p_value == 0);
+    CHECK(welch(Values{1, 1, 1}, Values{2, 3, 4}).degrees == Approx(2));
+    CHECK_THROWS_AS(welch(Values{1}, Values{1, 2}), Error);
+}
+
+// Printed tables: t at 95% and 2 degrees, 99% and 9, 90% and 4; and the normal distribution's 1.959964.
+TEST_CASE("quantiles of Student's t") {
+    CHECK(student_t_quantile(0.95, 2) == Approx(4.302653));
+    CHECK(student_t_quantile(0.99, 9) == Approx(3.249836));
+    CHECK(student_t_quantile(0.90, 4) == Approx(2.131847));
+    CHECK(student_t_quantile(0.95, 1e9) == Approx(1.959964));
+    CHECK(student_t_p_value(4.302653, 2) == Approx(0.05).epsilon(1e-5));
+    CHECK(student_t_p_value(-4.302653, 2) == Approx(0.05).epsilon(1e-5));
+    CHECK(student_t_p_value(INFINITY, 2) == 0);
+    CHECK(normal_tail(1.959964) == Approx(0.025).epsilon(1e-5));
+    CHECK(normal_tail(0) == 0.5);
+}
