@@ -47,3 +47,19 @@ TEST_CASE("The tests end with one line that says how many were skipped, and why"
     CHECK(said("deft test skipped: no PyTorch\nx\ndeft test skipped: no vectors: set A\ndeft test skipped: no PyTorch\n") ==
           "deft: 3 skipped: 2: no PyTorch; 1: no vectors: set A\n");
 }
+
+TEST_CASE("A long build says how far it is") {
+    const test::Folder folder;
+    for (const auto& [name, body] : {std::pair{"cmake", "exit 0\n"}, {"ninja", "echo '[3/7] a file'\nexec sleep 11\n"},
+                                     {"nvcc", "exit 1\n"}}) {
+        const auto file = folder.write("bin/" + std::string(name), "#!/bin/sh\n" + std::string(body));
+        std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    }
+    // The program that it would start is not there: 126 or 127.
+    const std::string command = "PATH='" + (folder.path / "bin").string() + "':\"$PATH\" DEFT_BUILD='" +
+                                (folder.path / "build").string() + "' CI=1 " DEFT_SOURCE_DIR "/deft --no-cuda version 2>&1 | cat";
+    test::Process process({"/bin/bash", "-c", command}, folder.path / "out", folder.path / "err");
+    process.wait();
+    CHECK_THAT(read_file(folder.path / "out"), ContainsSubstring("deft: building (the first time takes some minutes)\n"
+                                                                "deft: building, 3/7\n"));
+}
