@@ -21,11 +21,12 @@ struct Slice {
                                  deft + "," + tests};
         command.insert(command.end(), more.begin(), more.end());
         command.push_back((folder / "out").string());
+        std::filesystem::remove(folder / "log");  // a child appends to it
         return test::run_child(command, folder / "log");
     }
     Json stage(const std::string& name) const { return Json::parse(read_file(folder / "out" / (name + ".json"))); }
     std::string program(const std::string& name, const std::string& script) const {
-        const std::filesystem::path file = folder / name;
+        const std::filesystem::path file = folder / name.c_str();
         write_file_atomically(file, "#!/bin/sh\n" + script);
         std::filesystem::permissions(file, std::filesystem::perms::owner_all);
         return file.string();

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "engine/bench/profile.h"
@@ -51,6 +52,7 @@ TEST_CASE("deft profile prints and stores a step on the device") {
     cli::Context context;
     cli::add_profile(app, context);
     write_file_atomically(folder / "tiny.toml", R"(name = "tiny"
+seeds = [1]
 [defaults.model]
 layers = 2
 width = 16
