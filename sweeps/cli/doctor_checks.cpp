@@ -14,10 +14,11 @@
 #include "base/process.h"
 #include "engine/core/backend.h"
 #include "kernels/cuda/exec.h"
+#include "reporting/numbers.h"
+#include "reporting/text.h"
 #include "sweeps/driver/libraries.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/slots.h"
-#include "sweeps/driver/text.h"
 
 namespace deft::sweeps {
 
@@ -57,7 +58,7 @@ std::string number_after(const std::string& text, const std::string& marker) {
 Finding processor(const results_db::Host& host) {
     std::string isa = "AVX2, FMA";
     if (__builtin_cpu_supports("avx512f")) isa += ", AVX-512";
-    return {ok, "processor", fmt::format("{}; {}", printable(host.cpu_model), isa),
+    return {ok, "processor", fmt::format("{}; {}", reporting::visible(host.cpu_model), isa),
             "oneDNN picks its code by these; deft's own kernels are built for AVX2"};
 }
 
@@ -70,7 +71,9 @@ Finding memory(const results_db::Host& host) {
     std::ifstream in("/proc/meminfo");
     const std::string text(std::istreambuf_iterator<char>(in), {});
     const double available = std::atof(number_after(text, "MemAvailable:").c_str()) * 1024;
-    return {ok, "memory", fmt::format("{}, {} available", bytes_text(static_cast<double>(host.mem_bytes)), bytes_text(available)),
+    return {ok, "memory",
+            fmt::format("{}, {} available", reporting::binary_bytes(static_cast<double>(host.mem_bytes)),
+                        reporting::binary_bytes(available)),
             "`deft plan --memory` says what a trial needs"};
 }
 
@@ -91,7 +94,8 @@ Finding disk(fs::path root) {
     struct statvfs space {};
     if (::statvfs(root.c_str(), &space) != 0) return {missing, "disk", fmt::format("{} cannot be read", root.string()), ""};
     const double free = static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize);
-    const std::string found = fmt::format("{} free at {}", bytes_text(free), printable(root.string()));
+    const std::string found =
+        fmt::format("{} free at {}", reporting::binary_bytes(free), reporting::visible(root.string()));
     if (::access(root.c_str(), W_OK) != 0)
         return {missing, "disk", found + ", not writable", "name a folder of yours with --root"};
     constexpr double kLittle = 2e9;
@@ -119,7 +123,9 @@ Finding driver() {
 std::vector<Finding> gpus() {
     std::vector<Finding> findings;
     for (const engine::Gpu& gpu : engine::usable_gpus())
-        findings.push_back({ok, "GPU", fmt::format("{}, {}, {}", printable(gpu.name), bytes_text(static_cast<double>(gpu.memory_bytes)), gpu.uuid),
+        findings.push_back({ok, "GPU",
+                            fmt::format("{}, {}, {}", reporting::visible(gpu.name),
+                                        reporting::binary_bytes(static_cast<double>(gpu.memory_bytes)), gpu.uuid),
                             findings.empty() ? "slots = \"auto\" runs one trial on each" : ""});
     if (findings.empty()) findings.push_back({note, "GPU", "none usable", engine::gpu_problem()});
     return findings;
@@ -156,8 +162,10 @@ Finding data_mirror() {
         return {note, "data", "DEFT_DATA_MIRROR is not set", "data sets are downloaded, or found beside the sweep file"};
     std::error_code error;
     if (!fs::is_directory(folder, error))
-        return {missing, "data", fmt::format("DEFT_DATA_MIRROR={} is no folder", printable(folder)), "set it to one that is there"};
-    return {ok, "data", fmt::format("DEFT_DATA_MIRROR={}", printable(folder)), "`deft data list` says what it has"};
+        return {missing, "data", fmt::format("DEFT_DATA_MIRROR={} is no folder", reporting::visible(folder)),
+                "set it to one that is there"};
+    return {ok, "data", fmt::format("DEFT_DATA_MIRROR={}", reporting::visible(folder)),
+            "`deft data list` says what it has"};
 }
 
 const char* word(Finding::State state) {
@@ -182,10 +190,12 @@ std::vector<Finding> examine(const fs::path& root) {
 std::string render(const std::vector<Finding>& findings, int width) {
     std::size_t subjects = 0;
     for (const Finding& finding : findings) subjects = std::max(subjects, finding.subject.size());
-    const auto columns = static_cast<std::size_t>(std::max(width, 40));
     std::string text;
     for (const Finding& finding : findings) {
-        text += cut_to_width(fmt::format("{:<8} {:<{}}  {}", word(finding.state), finding.subject, subjects, finding.found), columns) + "\n";
+        text += reporting::cut_to_width(
+                    fmt::format("{:<8} {:<{}}  {}", word(finding.state), finding.subject, subjects, finding.found),
+                    std::max(width, 40)) +
+                "\n";
         if (!finding.meaning.empty()) text += fmt::format("{:<8} {:<{}}  {}\n", "", "", subjects, "- " + finding.meaning);
     }
     return text;

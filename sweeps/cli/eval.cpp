@@ -12,13 +12,13 @@
 #include "experiments/evaluate_checkpoint.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
+#include "reporting/text.h"
 #include "sweeps/cli/at_least.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
 #include "sweeps/driver/below_root.h"
 #include "sweeps/driver/driver.h"
-#include "sweeps/driver/text.h"
 
 namespace deft::cli {
 
@@ -77,7 +77,7 @@ reporting::Table score_table(const experiments::TrainedModel& trained,
                              const experiments::CheckpointEvaluation& evaluation, const fs::path& folder) {
     using reporting::Align;
     reporting::Table table;
-    table.caption = fmt::format("Checkpoint {}: step {} of trial {}", sweeps::printable(folder.string()), trained.step,
+    table.caption = fmt::format("Checkpoint {}: step {} of trial {}", reporting::visible(folder.string()), trained.step,
                                 trained.config_hash.substr(0, 8));
     table.columns = {{"task", Align::left}, {"version", Align::left}, {"shots"}, {"metric", Align::left},
                      {"value"},             {"n"},                    {"chance"}};

@@ -9,11 +9,11 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "reporting/text.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
 #include "sweeps/driver/below_root.h"
-#include "sweeps/driver/text.h"
 
 namespace deft::cli {
 
@@ -28,7 +28,7 @@ void print_text(const std::string& text) {
     std::string safe;
     for (std::size_t start = 0; start < text.size();) {
         const std::size_t end = std::min(text.find('\n', start), text.size());
-        safe += sweeps::printable(std::string_view(text).substr(start, end - start));
+        safe += reporting::visible(std::string_view(text).substr(start, end - start));
         if (end < text.size()) safe += '\n';
         start = end + 1;
     }
@@ -59,7 +59,7 @@ void add_logs(CLI::App& app, Context&) {
         std::string text = read_file(log);
         print_text(text);
         if (text.empty() && !arguments->follow)
-            std::fprintf(stderr, "%s printed nothing\n", sweeps::printable(arguments->trial).c_str());
+            std::fprintf(stderr, "%s printed nothing\n", reporting::visible(arguments->trial).c_str());
         std::size_t printed = text.size();
         while (arguments->follow && std::ferror(stdout) == 0) {
             // Asked before reading, so that what it wrote last is not missed.

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/suggestion.h"
-#include "sweeps/driver/text.h"
+#include "reporting/text.h"
 
 namespace deft::cli {
 
@@ -30,7 +30,7 @@ std::string missing_command(const CLI::App& app, const std::vector<std::string>&
         for (const CLI::App* one : commands) known.push_back(one->get_name());
         const std::string there = fmt::format("there {} {}", known.size() == 1 ? "is" : "are", fmt::join(known, ", "));
         if (word == words.end()) return fmt::format("{} needs a command\n  to mend: {}", name, there);
-        return fmt::format("{} has no command {}\n  to mend: {}", name, sweeps::printable(*word),
+        return fmt::format("{} has no command {}\n  to mend: {}", name, reporting::visible(*word),
                            suggestion(*word, known, there));
     }
 }

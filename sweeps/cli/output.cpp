@@ -4,8 +4,8 @@
 
 #include "base/files.h"
 #include "reporting/repeat.h"
+#include "reporting/text.h"
 #include "sweeps/driver/progress.h"
-#include "sweeps/driver/text.h"
 
 namespace deft::cli {
 
@@ -23,7 +23,7 @@ void print_to(const std::filesystem::path& file, const std::string& text) {
 }
 
 void print_note(const std::string& note) {
-    if (!note.empty()) std::fprintf(stderr, "deft: %s\n", sweeps::printable(note).c_str());
+    if (!note.empty()) std::fprintf(stderr, "deft: %s\n", reporting::visible(note).c_str());
 }
 
 int output_width() {

@@ -26,7 +26,6 @@
 #include "sweeps/cli/spec_options.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/plan.h"
-#include "sweeps/driver/text.h"
 
 namespace deft::cli {
 
@@ -106,7 +105,7 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
              std::to_string(row.seeds.size()), std::to_string(projection.steps),
              of_model(si(static_cast<double>(projection.parameters))), si(static_cast<double>(projection.input_tokens)),
              si(static_cast<double>(projection.layer_tokens)), of_model(si(projection.flops)),
-             of_model(sweeps::bytes_text(static_cast<double>(projection.memory_bytes)))});
+             of_model(reporting::binary_bytes(static_cast<double>(projection.memory_bytes)))});
     }
     if (plan.device) add_device_columns(table, plan);
     table.columns.push_back({"variant", Align::left});

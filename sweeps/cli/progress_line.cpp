@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "reporting/text.h"
 #include "sweeps/driver/progress.h"
-#include "sweeps/driver/text.h"
 
 namespace deft::cli {
 
@@ -29,13 +29,13 @@ void ProgressLine::show(const std::string& what, double fraction) {
     const long long now = now_ms();
     if (width_ == 0 || (last_ms_ >= 0 && now - last_ms_ < kRepaintMs)) return;
     last_ms_ = now;
-    std::string line = sweeps::printable(what);
+    std::string line = reporting::visible(what);
     if (fraction >= 0) {
         const int full = static_cast<int>(std::min(1.0, fraction) * kBarWidth);
         line = fmt::format("[{:#>{}}{:.>{}}] {:3.0f} %  {}", "", full, "", kBarWidth - full,
                            std::min(1.0, fraction) * 100, line);
     }
-    const std::string cut = sweeps::cut_to_width(line, static_cast<std::size_t>(width_ - 1));
+    const std::string cut = reporting::cut_to_width(line, width_ - 1);
     std::fprintf(stderr, "\r%s\x1b[K", cut.c_str());
     std::fflush(stderr);
     painted_ = true;

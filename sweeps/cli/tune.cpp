@@ -11,6 +11,7 @@
 
 #include "experiments/projection.h"
 #include "reporting/numbers.h"
+#include "reporting/text.h"
 #include "sweeps/cli/at_least.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
@@ -19,7 +20,6 @@
 #include "sweeps/cli/tune_report.h"
 #include "sweeps/driver/signals.h"
 #include "sweeps/driver/slots.h"
-#include "sweeps/driver/text.h"
 #include "sweeps/spec/price.h"
 
 namespace deft::cli {
@@ -139,7 +139,7 @@ int report(const Arguments& arguments, const sweeps::Spec& spec, const sweeps::P
     print(limits_text(settings.probe, point.config) + "\n");
     warn_of_axes(spec, tuning);
     std::string toml =
-        fmt::format("# {}: {}.\n", sweeps::printable(command_line(arguments)), rule_text(settings.probe));
+        fmt::format("# {}: {}.\n", reporting::visible(command_line(arguments)), rule_text(settings.probe));
     if (tuning.baseline_rates)
         toml += fmt::format("# The baseline's own best learning rate by the same search: {:g}.\n",
                             *tuning.baseline_rates->best);

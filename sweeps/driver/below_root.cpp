@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "base/error.h"
-#include "sweeps/driver/text.h"
+#include "reporting/text.h"
 
 namespace deft::sweeps {
 
@@ -38,8 +38,8 @@ fs::path below_root(const fs::path& root, const fs::path& path) {
         if (!error && begins_with(real, folder)) return root / inside;
     }
     throw Error(ErrorKind::database,
-                fmt::format("the results database names {}, which is not below {}", printable(path.string()),
-                            printable(root.string())),
+                fmt::format("the results database names {}, which is not below {}", reporting::visible(path.string()),
+                            reporting::visible(root.string())),
                 "trust no other path of this database either; results of your own are below --root", "all files");
 }
 

@@ -18,6 +18,8 @@
 #include "base/process.h"
 #include "base/short_hash.h"
 #include "experiments/prepare.h"
+#include "reporting/numbers.h"
+#include "reporting/text.h"
 #include "sweeps/driver/dry_run.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/overview.h"
@@ -26,7 +28,6 @@
 #include "sweeps/driver/run_folder.h"
 #include "sweeps/driver/signals.h"
 #include "sweeps/driver/take_in.h"
-#include "sweeps/driver/text.h"
 #include "sweeps/driver/trial_process.h"
 #include "sweeps/driver/trial_pulse.h"
 #include "sweeps/spec/price.h"
@@ -248,7 +249,8 @@ class Driver {
             else if (waited > kWaitMs && child.waited_for != child.pulse.doing()) {
                 child.waited_for = child.pulse.doing();
                 progress_.event(fmt::format("waiting for {}: {}; {:.0f} s of at most {}", name_of(child),
-                                            printable(child.waited_for), static_cast<double>(waited) / 1000, grace));
+                                            reporting::visible(child.waited_for), static_cast<double>(waited) / 1000,
+                                            grace));
             }
         }
     }
@@ -266,7 +268,7 @@ class Driver {
 
     void kill(Running& child, const std::string& why) {
         child.killed_because = why;
-        progress_.warning(fmt::format("{}: {}", name_of(child), printable(why)));
+        progress_.warning(fmt::format("{}: {}", name_of(child), reporting::visible(why)));
         ::kill(-child.pid, SIGKILL);
     }
 
@@ -367,7 +369,7 @@ class Driver {
         for (const std::size_t index : queue_) require_fit(points_[index], options_.slots);
     }
 
-    std::string name_of(const Running& child) const { return printable(points_[child.point].name()); }
+    std::string name_of(const Running& child) const { return reporting::visible(points_[child.point].name()); }
 
     // Takes note of children that have ended; true where one had.
     bool collect_ended() {
@@ -433,7 +435,8 @@ class Driver {
     }
 
     void tell_resume(const Running& child, const journal::Started& started) {
-        if (!started.note.empty()) progress_.warning(fmt::format("{}: {}", name_of(child), printable(started.note)));
+        if (!started.note.empty())
+            progress_.warning(fmt::format("{}: {}", name_of(child), reporting::visible(started.note)));
         if (started.resume_step > 0)
             progress_.event(fmt::format("resume  {}  from step {}", name_of(child), started.resume_step));
     }
@@ -456,7 +459,7 @@ class Driver {
         const std::string name = name_of(child);
         if (outcome.state == "ok") {
             ++summary_.ok;
-            std::string text = fmt::format("ok      {}  {}", name, duration_text(seconds));
+            std::string text = fmt::format("ok      {}  {}", name, reporting::rough_seconds(seconds));
             if (journal.last_point) text += fmt::format("  train loss {:.4f}", journal.last_point->loss);
             progress_.event(text);
             return;
@@ -484,8 +487,8 @@ class Driver {
 
     void tell_failure(const Running& child, const std::string& name, const results_db::Outcome& outcome) {
         // What follows the first line stands in the log as well.
-        std::string text =
-            fmt::format("failed  {}  ({}): {}", name, outcome.fail_class, printable(first_line(outcome.error)));
+        std::string text = fmt::format("failed  {}  ({}): {}", name, outcome.fail_class,
+                                       reporting::visible(first_line(outcome.error)));
         const fs::path log = child.folder / "log.txt";
         const std::vector<std::string> lines = last_lines(log, kShownLogLines);
         if (!lines.empty()) text += fmt::format("\n  last lines of {}:", log.string());
@@ -541,7 +544,7 @@ class Driver {
         if (summary_.already_done > 0) text += fmt::format(", {} done before", summary_.already_done);
         if (summary_.failed > 0) text += fmt::format(", {} failed", summary_.failed);
         if (summary_.left > 0) text += fmt::format(", {} left", summary_.left);
-        text += " in " + duration_text(static_cast<double>(steady_ms() - started_ms_) / 1000);
+        text += " in " + reporting::rough_seconds(static_cast<double>(steady_ms() - started_ms_) / 1000);
         progress_.event(summary_.left > 0 ? fmt::format("{}; to go on: {}", text, options_.continue_with) : text);
         return summary_;
     }

@@ -5,7 +5,7 @@
 #include "base/counted.h"
 #include "base/json.h"
 #include "reporting/numbers.h"
-#include "sweeps/driver/text.h"
+#include "reporting/text.h"
 #include "sweeps/spec/price.h"
 
 namespace deft::sweeps {
@@ -23,7 +23,7 @@ double measured_rate(const results_db::SweepResults& results) {
 std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& points, const Overview& overview) {
     std::vector<std::string> lines;
     std::string head = "sweep " + spec.name;
-    if (!spec.title.empty()) head += " (" + printable(spec.title) + ")";
+    if (!spec.title.empty()) head += " (" + reporting::visible(spec.title) + ")";
     lines.push_back(head + ", scale " + (spec.scale.empty() ? "as written" : spec.scale));
 
     std::string cases;
@@ -32,7 +32,7 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
     for (const Axis& axis : spec.axes) {
         std::string values;
         for (const ConfigNode& value : axis.values) values += (values.empty() ? "" : ", ") + to_json(value).dump();
-        lines.push_back(fmt::format("  axis {}: {}", printable(axis.path), printable(values)));
+        lines.push_back(fmt::format("  axis {}: {}", reporting::visible(axis.path), reporting::visible(values)));
     }
     std::string selected;
     if (overview.selected != points.size()) selected = fmt::format(", {} of them asked for", overview.selected);
@@ -44,7 +44,8 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
             fmt::format("  to train: {} in {}", reporting::si(overview.flops_left, "FLOP"), overview.slots_text);
         if (overview.flops_per_second > 0) {
             const double trial_seconds = overview.flops_left / overview.flops_per_second;
-            estimate += fmt::format(", about {}", duration_text(trial_seconds / static_cast<double>(overview.slots)));
+            estimate += fmt::format(", about {}",
+                                    reporting::rough_seconds(trial_seconds / static_cast<double>(overview.slots)));
             if (const auto price = price_for(spec))
                 estimate += " and " + reporting::dollars(trial_seconds * overview.devices / 3600 * price->usd_per_hour);
             estimate += " at the speed measured here";

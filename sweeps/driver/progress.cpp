@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/stopwatch.h"
-#include "sweeps/driver/text.h"
+#include "reporting/text.h"
 
 namespace deft::sweeps {
 
@@ -71,12 +71,10 @@ void Progress::write(const std::string& text) {
 
 // Where the terminal has become narrower, what was one line may now fill several.
 std::string Progress::erasing(int width) const {
-    std::size_t rows = 0;
+    int rows = 0;
     for (const std::string& line : painted_) {
-        const std::size_t columns = display_width(line);
-        rows += width > 0 ? std::max<std::size_t>(
-                                1, (columns + static_cast<std::size_t>(width) - 1) / static_cast<std::size_t>(width))
-                          : 1;
+        const int columns = reporting::display_width(line);
+        rows += width > 0 ? std::max(1, (columns + width - 1) / width) : 1;
     }
     return rows == 0 ? "" : "\x1b[" + std::to_string(rows) + "A\r\x1b[J";
 }

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/short_hash.h"
-#include "sweeps/driver/text.h"
+#include "reporting/text.h"
 
 namespace deft::sweeps {
 
@@ -77,7 +77,7 @@ std::vector<std::string> take_in_finished(results_db::Writer& writer, const fs::
         if (left.empty()) continue;
         for (const LeftFolder& folder : left) take_in(writer, recorded.experiments[i], folder);
         said.push_back(fmt::format("taken in {}: finished before in {}, which the database did not know",
-                                   printable(points[i].name()), left.back().path.filename().string()));
+                                   reporting::visible(points[i].name()), left.back().path.filename().string()));
     }
     return said;
 }

@@ -1,9 +1,8 @@
 // The whole program on tiny sweeps: what it measures, prints and plans.
 
-#include "reporting/numbers.h"
-#include "sweeps/driver/text.h"
-#include "sweeps/spec/expand.h"
 #include "tests/sweeps/program.h"
+#include "reporting/numbers.h"
+#include "sweeps/spec/expand.h"
 
 using namespace deft;
 using test::Ran;

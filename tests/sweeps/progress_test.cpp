@@ -1,6 +1,6 @@
 #include "sweeps/driver/progress.h"
 
-#include "sweeps/driver/text.h"
+#include "reporting/text.h"
 #include "tests/sweeps/files.h"
 
 using namespace deft;
@@ -53,7 +53,7 @@ TEST_CASE("The live block never wraps, at any width") {
     for (int width = 1; width < 120; ++width)
         for (const bool unicode : {false, true})
             for (const std::string& line : render_live(busy(), {width, unicode, false}))
-                CHECK(display_width(line) <= static_cast<std::size_t>(std::max(1, width - 1)));
+                CHECK(reporting::display_width(line) <= std::max(1, width - 1));
 }
 
 TEST_CASE("Bars fill by eighths where the terminal can show them") {
@@ -92,16 +92,6 @@ TEST_CASE("Live progress repaints in place and takes its block away") {
     CHECK(text.ends_with("\x1b[4A\r\x1b[J"));
 }
 
-TEST_CASE("Numbers for people") {
-    CHECK(duration_text(0.44) == "0.4s");
-    CHECK(duration_text(59.4) == "59s");
-    CHECK(duration_text(3600) == "1h00m");
-    CHECK(duration_text(90'000) == "1d01h");
-    CHECK(duration_text(std::numeric_limits<double>::quiet_NaN()) == "?");
-    CHECK(bytes_text(1536) == "1.5 KiB");
-    CHECK(display_width("\x1b[1mäb\x1b[0m") == 2);
-    CHECK(cut_to_width("äöü", 2) == "äö");
-    CHECK(printable("a\x1b[1m\tb\n") == "a?[1m b?");
-    CHECK(printable("\u009b1m \u202Eb \xff\x9b") == "?1m ?b \uFFFD\uFFFD");
+TEST_CASE("A way to show progress that is not there is refused") {
     CHECK(test::refusal(ErrorKind::usage, [] { parse_progress_mode("loud"); }) != "");
 }
