@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/version.h"
+#include "sweeps/driver/provenance.h"
 
 namespace deft::cli {
 
@@ -25,7 +25,7 @@ void add_doctor(CLI::App& app, Context& context) {
     command->callback([arguments, &context] {
         const std::vector<sweeps::Finding> findings = sweeps::examine(arguments->root);
         print(arguments->json ? sweeps::to_json(findings).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-                              : version_text() + "\n\n" + sweeps::render(findings, output_width()));
+                              : sweeps::version_text() + "\n\n" + sweeps::render(findings, output_width()));
         const bool lacks = std::any_of(findings.begin(), findings.end(), [](const sweeps::Finding& finding) {
             return finding.state == sweeps::Finding::State::missing;
         });

@@ -16,7 +16,6 @@
 #include "kernels/cuda/exec.h"
 #include "reporting/numbers.h"
 #include "reporting/text.h"
-#include "sweeps/driver/libraries.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/slots.h"
 

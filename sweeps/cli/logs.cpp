@@ -13,7 +13,7 @@
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
-#include "sweeps/driver/below_root.h"
+#include "sweeps/driver/root.h"
 
 namespace deft::cli {
 

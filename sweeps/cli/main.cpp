@@ -10,7 +10,7 @@
 #include "base/suggestion.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/missing_command.h"
-#include "sweeps/cli/version.h"
+#include "sweeps/driver/provenance.h"
 
 namespace {
 
@@ -35,7 +35,7 @@ void occupy_standard_streams() {
 
 int run(int argc, char** argv) {
     CLI::App app("Trains the cases of a sweep, logs what they consumed and scored, and tabulates them.", "deft");
-    app.set_version_flag("--version", deft::cli::version_text());
+    app.set_version_flag("--version", deft::sweeps::version_text());
     app.require_subcommand(1);
     deft::cli::Context context;
     deft::cli::add_run(app, context);

@@ -22,7 +22,6 @@
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/spec_options.h"
 #include "sweeps/driver/provenance.h"
-#include "sweeps/driver/provenance_json.h"
 
 namespace deft::cli {
 

@@ -20,7 +20,6 @@
 #include "sweeps/cli/tune_report.h"
 #include "sweeps/driver/signals.h"
 #include "sweeps/driver/slots.h"
-#include "sweeps/spec/price.h"
 
 namespace deft::cli {
 
@@ -179,7 +178,7 @@ int run(const Arguments& arguments) {
     const experiments::Tuning tuning = experiments::tune(point.config, dataset, settings, watch);
     line.clear();
     std::optional<double> dollars_an_hour;
-    if (const auto price = sweeps::price_for(spec))
+    if (const auto& price = spec.price)
         dollars_an_hour = price->usd_per_hour * sweeps::devices_a_trial(slots.front(), threads);
     return report(arguments, spec, point, settings, tuning, dollars_an_hour);
 }

@@ -2,10 +2,7 @@
 
 #include "base/json.h"
 #include "results_db/host_key.h"
-#include "sweeps/driver/libraries.h"
 #include "sweeps/driver/provenance.h"
-#include "sweeps/driver/provenance_json.h"
-#include "sweeps/spec/price.h"
 
 namespace deft::sweeps {
 
@@ -50,7 +47,7 @@ RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const s
         writer.add_member(sweep_id, recorded.experiments.back(),
                           {point.ordinal, point.case_name, canonical_json(point.axes)});
     }
-    if (const auto price = price_for(spec)) writer.price_unpriced(sweep_id, *price);
+    if (const auto& price = spec.price) writer.price_unpriced(sweep_id, *price);
     return recorded;
 }
 

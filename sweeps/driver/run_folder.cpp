@@ -11,7 +11,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "reporting/text.h"
-#include "sweeps/driver/provenance_json.h"
+#include "sweeps/driver/provenance.h"
 
 namespace deft::sweeps {
 

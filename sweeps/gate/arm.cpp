@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "reporting/text.h"
-#include "sweeps/driver/provenance_json.h"
+#include "sweeps/driver/provenance.h"
 #include "sweeps/gate/worker.h"
 
 namespace deft::sweeps {

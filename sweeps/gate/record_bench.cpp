@@ -10,7 +10,6 @@
 #include "results_db/host_key.h"
 #include "sweeps/driver/driver.h"
 #include "sweeps/driver/provenance.h"
-#include "sweeps/driver/provenance_json.h"
 
 namespace deft::sweeps {
 

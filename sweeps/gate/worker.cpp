@@ -15,7 +15,6 @@
 #include "base/stopwatch.h"
 #include "kernels/bench/bench_case.h"
 #include "sweeps/driver/provenance.h"
-#include "sweeps/driver/provenance_json.h"
 #include "sweeps/gate/bench_cases.h"
 
 namespace deft::sweeps {

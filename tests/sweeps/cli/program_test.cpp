@@ -206,8 +206,8 @@ max_tokens = 200
     const std::string state = (sweep.folder.path / "state.safetensors").string();
     for (const char* name : {"reshaped", "variable"}) {
         INFO(name);
-        const Ran ran = sweep.deft("debug-state", {"--only", name, "--step", "3", "--out", state,
-                                                   "--root", sweep.root.string()});
+        const Ran ran =
+            sweep.deft("debug-state", {"--only", name, "--step", "3", "--out", state, "--root", sweep.root.string()});
         CHECK(ran.exit_code == kExitOk);
         CHECK(std::filesystem::file_size(state) > 1000);
     }

@@ -54,7 +54,8 @@ TEST_CASE("deft bench import says what is missing, and adds nothing then", "[ben
     const Ran cut = import(start);
     CHECK(cut.exit_code != kExitOk);
     const auto line = 1 + std::count(start.begin(), start.end(), '\n');
-    CHECK_THAT(cut.err, ContainsSubstring("b.json:" + std::to_string(line) + ":") && ContainsSubstring("ends in the middle"));
+    CHECK_THAT(cut.err,
+               ContainsSubstring("b.json:" + std::to_string(line) + ":") && ContainsSubstring("ends in the middle"));
     const Ran none = import(R"({"benchmarks": [{"name": "a", "error_occurred": true, "error_message": "no"}]})");
     CHECK(none.exit_code == kExitNothing);
     CHECK_THAT(none.err, ContainsSubstring("of a, it failed: no"));

@@ -31,8 +31,9 @@ TEST_CASE("The tests end with one line that says how many were skipped, and why"
     program("cmake", "exit 0\n");
     program("ninja", "exit 0\n");
     program("nvcc", "exit 1\n");
-    program("ctest", "mkdir -p \"$2/Testing/Temporary\"\n"
-                     "cp \"$(dirname \"$0\")/../log\" \"$2/Testing/Temporary/LastTest.log\"\nexit 8\n");
+    program("ctest",
+            "mkdir -p \"$2/Testing/Temporary\"\n"
+            "cp \"$(dirname \"$0\")/../log\" \"$2/Testing/Temporary/LastTest.log\"\nexit 8\n");
     const auto said = [&](const std::string& log) {
         folder.write("log", log);
         const std::string path = (folder.path / "bin").string() + ":" + std::getenv("PATH");
@@ -44,6 +45,6 @@ TEST_CASE("The tests end with one line that says how many were skipped, and why"
         return err.substr(err.rfind('\n', err.size() - 2) + 1);
     };
     CHECK(said("all is well\n") == "deft: no test was skipped\n");
-    CHECK(said("deft test skipped: no PyTorch\nx\ndeft test skipped: no vectors: set A\ndeft test skipped: no PyTorch\n") ==
-          "deft: 3 skipped: 2: no PyTorch; 1: no vectors: set A\n");
+    CHECK(said("deft test skipped: no PyTorch\nx\ndeft test skipped: no vectors: set A\ndeft test skipped: no "
+               "PyTorch\n") == "deft: 3 skipped: 2: no PyTorch; 1: no vectors: set A\n");
 }

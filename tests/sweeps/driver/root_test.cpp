@@ -1,6 +1,6 @@
 // Paths of a database that leave the root: another's database may hold any.
 
-#include "sweeps/driver/below_root.h"
+#include "sweeps/driver/root.h"
 
 #include <filesystem>
 

@@ -85,8 +85,8 @@ TEST_CASE("Thirty kills of trials and drivers at random moments change no bit") 
     CHECK(sweep.value("SELECT count(DISTINCT experiment_id) FROM attempt WHERE state = 'ok'") == "4");
     CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state IN ('leased', 'running')") == "0");
     // No step twice in a curve.
-    CHECK(sweep.value("SELECT count(*) FROM (SELECT 1 FROM v_curve GROUP BY experiment_id, step HAVING count(*) > 1)") ==
-          "0");
+    CHECK(sweep.value(
+              "SELECT count(*) FROM (SELECT 1 FROM v_curve GROUP BY experiment_id, step HAVING count(*) > 1)") == "0");
     CHECK(std::stoll(sweep.value("SELECT count(*) FROM attempt WHERE resume_step > 0")) > 0);
 }
 

@@ -379,7 +379,8 @@ TEST_CASE("Finished trials that the database does not know are taken in, not tra
     CHECK(sweep.run().ok == 2);
     const results_db::TrialRow before = sweep.row(0);
     const std::string outcome = read_file(sweep.options.root / before.workdir / "outcome.json");
-    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(sweep.options.root / ("results.db"s + suffix));
+    for (const char* suffix : {"", "-wal", "-shm"})
+        std::filesystem::remove(sweep.options.root / ("results.db"s + suffix));
     const RunSummary summary = sweep.run();
     CHECK(summary.already_done == 2);
     CHECK(summary.ok == 0);
@@ -410,7 +411,8 @@ TEST_CASE("A folder of another configuration, or whose journal is damaged, is no
     std::string other = read_file(trial);
     other.replace(other.find(sweep.points[1].config_hash) + 12, 1, "x");
     write_file_atomically(trial, other);
-    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(sweep.options.root / ("results.db"s + suffix));
+    for (const char* suffix : {"", "-wal", "-shm"})
+        std::filesystem::remove(sweep.options.root / ("results.db"s + suffix));
     CHECK(sweep.run().ok == 2);
 }
 

@@ -152,8 +152,9 @@ TEST_CASE("deft analyze takes a text without a sweep") {
     CHECK(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("voc"));
     CHECK(run_deft(sweep, "analyze", {"--text", text, "--root", root}).exit_code == kExitUsage);
-    CHECK(run_deft(sweep, "analyze", {"--text", text, "--seqlen", "2", "--metric", "seqtru", "--root", root}).exit_code ==
-          kExitUsage);
+    CHECK(
+        run_deft(sweep, "analyze", {"--text", text, "--seqlen", "2", "--metric", "seqtru", "--root", root}).exit_code ==
+        kExitUsage);
     const Ran too_long = run_deft(sweep, "analyze", {"--text", text, "--seqlen", "50", "--root", root});
     CHECK(too_long.exit_code == kExitUsage);
     CHECK_THAT(too_long.err, ContainsSubstring("fewer tokens than one sample"));
@@ -212,10 +213,8 @@ TEST_CASE("deft analyze: shards, then the reduction") {
 
 TEST_CASE("deft analyze: options that make no sense together") {
     const FourSamples samples;
-    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{{"--shard", "3/2"},
-                                                                                       {"--metric", "perplexity"},
-                                                                                       {"--checkpoint", "x"},
-                                                                                       {"--reduce", "--shard", "1/2"}})
+    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+             {"--shard", "3/2"}, {"--metric", "perplexity"}, {"--checkpoint", "x"}, {"--reduce", "--shard", "1/2"}})
         CHECK(samples.analyze(wrong).exit_code == kExitUsage);
     for (const std::vector<std::string>& wrong :
          std::vector<std::vector<std::string>>{{"--seqlen", "0"}, {"--memory", "-1"}}) {

@@ -125,8 +125,7 @@ TEST_CASE("Excludes on an axis that a case lacks leave that case alone") {
                         "[[exclude]]\n\"curriculum.seqtru.duration\" = 0.5\n");
     std::vector<std::string> names;
     for (const Point& point : loaded.points) names.push_back(point.name());
-    CHECK(names == std::vector<std::string>{"baseline/1", "baseline/2", "cl[duration=0.25]/1",
-                                            "cl[duration=0.25]/2"});
+    CHECK(names == std::vector<std::string>{"baseline/1", "baseline/2", "cl[duration=0.25]/1", "cl[duration=0.25]/2"});
 }
 
 TEST_CASE("Cases of other files or tokenizers have data of their own") {

@@ -66,8 +66,8 @@ TEST_CASE("deft profile breaks down a step of a sweep's trial, and writes a trac
 TEST_CASE("The shares of a profile are of one step and add up to 100, where every step has shapes of its own") {
     const TinySweep sweep(
         "[[case]]\nname = \"growing\"\n[case.curriculum.seqtru]\nmin = 4\ndifficulty_step = 1\nduration = 0.9\n");
-    const Ran ran = sweep.deft("profile", {sweep.file.string(), "--step", "12", "--steps", "5", "--threads", "1", "--root",
-                                           sweep.folder.path / "runs"});
+    const Ran ran = sweep.deft("profile", {sweep.file.string(), "--step", "12", "--steps", "5", "--threads", "1",
+                                           "--root", sweep.folder.path / "runs"});
     CHECK(ran.exit_code == kExitOk);
     double shares = 0;
     int rows = 0;
@@ -95,8 +95,8 @@ TEST_CASE("deft bench step compares a sweep's model with its techniques, and sto
     const Ran ran = sweep.deft("bench", {"step", "--sweep", sweep.file.string(), "--case", "plain", "--rounds", "8",
                                          "--segment", "0.001", "--threads", "1", "--seed", "9", "--root", root});
     CHECK(ran.exit_code == kExitOk);
-    CHECK_THAT(ran.out, ContainsSubstring("baseline") && ContainsSubstring("seqtru") && ContainsSubstring("time/FLOPs") &&
-                            ContainsSubstring("seed 9"));
+    CHECK_THAT(ran.out, ContainsSubstring("baseline") && ContainsSubstring("seqtru") &&
+                            ContainsSubstring("time/FLOPs") && ContainsSubstring("seed 9"));
     const auto rows = results_db::Reader(root / "results.db").benches();
     REQUIRE(rows.size() >= 2);
     for (const results_db::BenchRow& row : rows) CHECK(row.seconds.size() == 7);
@@ -112,7 +112,8 @@ TEST_CASE("deft bench startup starts real trials") {
 TEST_CASE("deft bench slots sets trials side by side against one on all threads") {
     const TinySweep sweep("");
     const std::filesystem::path root = sweep.folder.path / "runs";
-    const Ran ran = sweep.deft("bench", {"slots", "--models", "1", "--rounds", "2", "--segment", "0.01", "--root", root});
+    const Ran ran =
+        sweep.deft("bench", {"slots", "--models", "1", "--rounds", "2", "--segment", "0.01", "--root", root});
     CHECK(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("side by side / one") && ContainsSubstring("The scheduler's rule"));
     CHECK(results_db::Reader(root / "results.db").benches().size() == 2);

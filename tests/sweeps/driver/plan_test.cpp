@@ -1,9 +1,9 @@
 // What a sweep costs before it runs: the published setting against counts and hours made by hand.
 
+#include "sweeps/driver/plan.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "sweeps/driver/machine_limits.h"
-#include "sweeps/driver/plan.h"
 
 #include <map>
 
@@ -48,10 +48,10 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
         std::int64_t steps;
         double hours;
     };
-    // Steps: the reference's counts. Baseline hours by hand: a layer has 12 C^2 + 13 C = 50,358,272 parameters, the tied
-    // head with its norm 50,257 C + 2 C = 102,930,432, so a sample of T = C = 2048 tokens takes
-    // 24 (6 x 50,358,272 T + 6 C T^2) + 6 x 102,930,432 T = 17,353,018,441,728 FLOP; 512 of them a step, over
-    // 64 x 125e12 x 0.34 FLOP/s. The others are the published hours.
+    // Steps: the reference's counts. Baseline hours by hand: a layer has 12 C^2 + 13 C = 50,358,272 parameters, the
+    // tied head with its norm 50,257 C + 2 C = 102,930,432, so a sample of T = C = 2048 tokens takes 24 (6 x 50,358,272
+    // T + 6 C T^2) + 6 x 102,930,432 T = 17,353,018,441,728 FLOP; 512 of them a step, over 64 x 125e12 x 0.34 FLOP/s.
+    // The others are the published hours.
     const double step_hours = 17'353'018'441'728.0 * 512 / (64 * 125e12 * 0.34) / 3600;
     const std::vector<Expected> expected = {
         {"baseline[budget_fraction=1.0]", 286'103, 286'103 * step_hours},
@@ -94,8 +94,9 @@ TEST_CASE("Hours and dollars of a plan by hand; without a price or a peak there 
     CHECK(!plain.rows[0].dollars);
     CHECK(!plain.rows[0].published);
 
-    const Plan priced = small_plan(device + "dtype = \"fp32\"\n[price]\nsku = \"x\"\nusd_per_device_hour = 3.0\n"
-                                            "date = \"2025-01-31\"\nsource = \"a test\"\n");
+    const Plan priced = small_plan(device +
+                                   "dtype = \"fp32\"\n[price]\nsku = \"x\"\nusd_per_device_hour = 3.0\n"
+                                   "date = \"2025-01-31\"\nsource = \"a test\"\n");
     CHECK(*priced.rows[0].hours == Approx(flops / (4 * 15.7e12 * 0.5) / 3600).epsilon(1e-12));
     CHECK(*priced.rows[0].dollars == Approx(4 * *priced.rows[0].hours * 3).epsilon(1e-12));
     CHECK(to_json(priced).at("price").at("date") == "2025-01-31");
@@ -116,8 +117,9 @@ TEST_CASE("Data that is not here is told, and plans need none") {
     const test::Folder folder;
     std::string text = kSmall;
     const std::string data = "embedded_bytes = 5000\n";
-    text.replace(text.find(data), data.size(), "corpus = \"text\"\ntrain_files = [\"nowhere.txt\"]\ntokenizer = \"bpe\"\n"
-                                               "vocab = 300\n");
+    text.replace(text.find(data), data.size(),
+                 "corpus = \"text\"\ntrain_files = [\"nowhere.txt\"]\ntokenizer = \"bpe\"\n"
+                 "vocab = 300\n");
     const Plan plan = plan_of(folder.write("s.toml", text));
     CHECK_THAT(plan.notes.back(), ContainsSubstring("not here: text") && ContainsSubstring("deft run does"));
     CHECK(to_json(plan).at("rows").at(0).at("data_is_here") == false);
@@ -155,7 +157,8 @@ TEST_CASE("The program prints a plan, and the same as JSON") {
 TEST_CASE("The program draws the schedules that change, and no others") {
     const test::TinySweep sweep(
         "[[case]]\nname = \"plain\"\n[[case]]\nname = \"ramped\"\n"
-        "[case.curriculum.seqtru]\nmin = 4\ndifficulty_step = 4\nduration = 0.5\n[case.batch_ramp]\nmin = 1\nduration = 0.5\n");
+        "[case.curriculum.seqtru]\nmin = 4\ndifficulty_step = 4\nduration = 0.5\n[case.batch_ramp]\nmin = 1\nduration "
+        "= 0.5\n");
     const std::string file = (sweep.folder.path / "plan.html").string();
     const test::Ran ran = sweep.deft("plan", {"--figures", file});
     REQUIRE(ran.exit_code == kExitOk);

@@ -106,7 +106,8 @@ TEST_CASE("A file of another program is never taken for the database") {
 
 TEST_CASE("Options that make no sense are refused by name") {
     const TinySweep sweep(kPlain);
-    for (const char* slots : {"cpu:0", "cpu:-1", "cpu:2x", "cpu:", "gpu:0", "gpu:1/0", "gpu:x", "gpus", "cpu:99999999999999999999", "2"})
+    for (const char* slots :
+         {"cpu:0", "cpu:-1", "cpu:2x", "cpu:", "gpu:0", "gpu:1/0", "gpu:x", "gpus", "cpu:99999999999999999999", "2"})
         CHECK_THAT(refusal_of(sweep, kExitUsage, {"--slots", slots}),
                    ContainsSubstring(std::string("'") + slots + "'"));
     CHECK_THAT(refusal_of(sweep, kExitUsage, {"--threads", "0"}), ContainsSubstring("--threads"));

@@ -1,4 +1,4 @@
-#include "sweeps/driver/below_root.h"
+#include "sweeps/driver/root.h"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "reporting/text.h"
 
 namespace deft::sweeps {
@@ -27,6 +28,23 @@ fs::path plain(const fs::path& path) {
 }
 
 }  // namespace
+
+fs::path database_file(const fs::path& root) {
+    return root / "results.db";
+}
+
+fs::path database_in(const fs::path& root) {
+    make_folder(root);
+    return database_file(root);
+}
+
+fs::path data_folder(const fs::path& root) {
+    return root / "data";
+}
+
+fs::path checkpoint_folder(const fs::path& root, const std::string& config_hash) {
+    return root / "checkpoints" / config_hash.substr(0, 16);
+}
 
 fs::path below_root(const fs::path& root, const fs::path& path) {
     const fs::path inside = plain(path);

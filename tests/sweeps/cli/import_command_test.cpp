@@ -36,7 +36,8 @@ TEST_CASE("deft config import-deepspeed prints a case that a sweep takes, and na
     const TinySweep sweep(printed.out);
     const Ran plan = sweep.deft("plan", {"--print-config"});
     CHECK(plan.exit_code == kExitOk);
-    CHECK_THAT(plan.out, ContainsSubstring("seqtru") && ContainsSubstring("random_ltd") && ContainsSubstring("discrete"));
+    CHECK_THAT(plan.out,
+               ContainsSubstring("seqtru") && ContainsSubstring("random_ltd") && ContainsSubstring("discrete"));
 }
 
 TEST_CASE("deft config import-deepspeed refuses what is no such configuration") {

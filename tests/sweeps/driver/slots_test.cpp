@@ -11,7 +11,8 @@ using namespace deft::sweeps;
 
 namespace {
 
-const std::vector<engine::Gpu> kTwo = {{"Small", "GPU-a", std::int64_t{8} << 30}, {"Large", "GPU-b", std::int64_t{80} << 30}};
+const std::vector<engine::Gpu> kTwo = {{"Small", "GPU-a", std::int64_t{8} << 30},
+                                       {"Large", "GPU-b", std::int64_t{80} << 30}};
 
 std::vector<Slot> slots(const std::string& text, const std::vector<engine::Gpu>& gpus = kTwo) {
     return make_slots(parse_slots(text), 1, gpus, "none is here");
@@ -80,7 +81,8 @@ TEST_CASE("a trial goes where its buffers fit, and nowhere else") {
 TEST_CASE("a dtype that the slots lack is refused with the case's name") {
     Point point = point_of(64, 8);
     point.config.train.dtype = "bf16";
-    CHECK_THROWS_WITH(require_fit(point, slots("cpu:1")), ContainsSubstring("case baseline: the cpu backend has no bf16"));
+    CHECK_THROWS_WITH(require_fit(point, slots("cpu:1")),
+                      ContainsSubstring("case baseline: the cpu backend has no bf16"));
 }
 
 TEST_CASE("where nobody says how many threads: one each side by side, all where trials are too few or memory is") {
@@ -90,7 +92,7 @@ TEST_CASE("where nobody says how many threads: one each side by side, all where 
     CHECK(default_threads(small, 4, memory) == 1);
     CHECK(default_threads({small.front()}, 2, memory) == 2);
     std::vector<Point> mixed = small;
-    mixed.push_back(point_of(8192, 8));  // some 50 GiB
+    mixed.push_back(point_of(8192, 8));             // some 50 GiB
     CHECK(default_threads(mixed, 2, memory) == 2);  // one shape for the whole sweep
     CHECK(default_threads(mixed, 2, 100 * memory) == 1);
     const std::int64_t planned = experiments::planned_bytes(small.front().config, engine::Device::cpu);
