@@ -14,6 +14,7 @@
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/gate/pytorch_step.h"
@@ -132,7 +133,7 @@ int run(const Arguments& arguments) {
             row.loss = time.loss;
             if (!arguments.python.empty() && torch.failure.empty()) torch_round(arguments.python, bench, row, torch);
         }
-    print(reporting::render_terminal(to_table(bench, gpus.front(), rows, torch), output_width()));
+    print(to_table(bench, gpus.front(), rows, torch));
     if (!arguments.json.empty())
         write_file_atomically(arguments.json, to_json(bench, gpus.front(), rows, torch).dump(2) + "\n");
     return kExitOk;
@@ -143,8 +144,8 @@ int run(const Arguments& arguments) {
 void add_bench_gpu(CLI::App& bench, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = bench.add_subcommand("gpu", "Training steps of GPT-2 124M on a GPU");
-    command->add_option("--batch", arguments->batch, "Samples of 1024 tokens")->capture_default_str()->check(CLI::Range(1, 4096));
-    command->add_option("--rounds", arguments->rounds, "Interleaved rounds")->capture_default_str()->check(CLI::Range(1, 100));
+    add_number(*command, "--batch", arguments->batch, "Samples of 1024 tokens", 1, 4096);
+    add_number(*command, "--rounds", arguments->rounds, "Interleaved rounds", 1, 100);
     command->add_option("--pytorch", arguments->python, "A Python with torch, to stand beside in the same run");
     command->add_option("--json", arguments->json, "Write the result to this file as well");
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });

@@ -19,7 +19,7 @@
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/data_tokens.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/progress_line.h"
+#include "sweeps/driver/progress.h"
 
 namespace deft::cli {
 
@@ -96,7 +96,7 @@ int run_list() {
         "deft data info NAME shows a whole entry.");
     table.notes.push_back(fmt::format("Looked at: DEFT_DATA_MIRROR={}, {}, and this folder.",
                                       experiments::mirror_folder().string(), experiments::download_folder().string()));
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     return kExitOk;
 }
 
@@ -139,7 +139,7 @@ int run_info(const InfoArguments& arguments) {
 int run_get(const GetArguments& arguments) {
     const CatalogueEntry entry = experiments::catalogue_entry(arguments.name);
     std::fprintf(stderr, "%s: licence: %s\n", entry.name.c_str(), entry.licence.c_str());
-    ProgressLine line;
+    sweeps::ProgressLine line;
     experiments::GetOptions options;
     options.from = arguments.from;
     options.to = arguments.to;

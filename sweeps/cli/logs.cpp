@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "reporting/text.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
 #include "sweeps/driver/root.h"
@@ -41,13 +42,13 @@ void print_text(const std::string& text) {
 void add_logs(CLI::App& app, Context&) {
     struct Arguments {
         std::string trial;
-        std::string root = "deft-runs";
+        std::string root = sweeps::kDefaultRoot;
         bool follow = false;
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("logs", "Print what a trial printed");
     command->add_option("trial", arguments->trial, "Its name, as in baseline/1, or the start of its hash")->required();
-    command->add_option("--root", arguments->root, "Where the results are")->capture_default_str();
+    add_root(*command, arguments->root);
     command->add_flag("-f,--follow", arguments->follow, "Go on until the trial ends");
     command->callback([arguments] {
         const results_db::Reader reader = open_results(arguments->root);

@@ -1,7 +1,7 @@
 // deft doctor's findings.
 
+#include "sweeps/cli/doctor.h"
 #include "base/json.h"
-#include "sweeps/cli/doctor_checks.h"
 
 #include <cstdlib>
 

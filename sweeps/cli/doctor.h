@@ -1,5 +1,5 @@
 #pragma once
-// What this machine and build offer, what they lack, and what that means.
+// deft doctor: what this machine and build offer, what they lack, and what that means.
 
 #include <filesystem>
 #include <string>
