@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/installed_files.h"
 #include "base/json.h"
 #include "base/median.h"
 #include "base/process.h"
@@ -101,7 +102,7 @@ struct AnalyzerArguments {
 std::optional<double> numpy_seconds_a_token(const AnalyzerArguments& arguments, const std::filesystem::path& folder) {
     const auto& bench = arguments.bench;
     const std::int64_t tokens = std::min<std::int64_t>(bench.tokens, 1 << 24);
-    const std::vector<std::string> command = {arguments.python, DEFT_SOURCE_DIR "/engine/bench/analyzer_numpy.py",
+    const std::vector<std::string> command = {arguments.python, installed_file("engine/bench/analyzer_numpy.py"),
                                               (folder / "tokens.bin").string(), std::to_string(tokens),
                                               std::to_string(bench.seqlen), std::to_string(bench.vocab)};
     std::optional<double> best;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/first_line.h"
+#include "base/installed_files.h"
 #include "base/json.h"
 #include "base/median.h"
 #include "engine/bench/step.h"
@@ -74,7 +75,7 @@ std::string today() {
 
 Json to_json(const engine::StepBench& bench, const engine::Gpu& gpu, const std::vector<Row>& rows, const Torch& torch) {
     const results_db::Host host = sweeps::describe_host();
-    const results_db::Code code = sweeps::describe_code(DEFT_SOURCE_DIR);
+    const results_db::Code code = sweeps::describe_code(files_folder());
     const auto& m = bench.model;
     Json json = {{"schema", "deft-gpu-bench/1"},
                  {"date", today()},

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/installed_files.h"
 #include "base/median.h"
 #include "experiments/prepare.h"
 #include "reporting/numbers.h"
@@ -30,7 +31,7 @@ struct Arguments {
 };
 
 int run(Arguments arguments) {
-    if (arguments.spec.file.empty()) arguments.spec.file = DEFT_SOURCE_DIR "/sweeps/quickstart.toml";
+    if (arguments.spec.file.empty()) arguments.spec.file = installed_file("sweeps/quickstart.toml").string();
     const sweeps::Point point = arguments.spec.first_point();
     const ScratchFolder folder;
     sweeps::OverheadBench bench;

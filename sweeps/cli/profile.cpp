@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/installed_files.h"
 #include "base/json.h"
 #include "engine/bench/profile.h"
 #include "engine/bench/step.h"
@@ -98,7 +99,7 @@ Roofline measured_roofline(const Arguments& arguments) {
 }
 
 Json to_json(const Profiled& profiled, const Roofline& roofline, const Arguments& arguments) {
-    const results_db::Code code = sweeps::describe_code(DEFT_SOURCE_DIR);
+    const results_db::Code code = sweeps::describe_code(files_folder());
     const engine::StepProfile& profile = profiled.profile;
     Json json = {{"schema", "deft-profile/1"},
                  {"commit", code.git_sha},

@@ -135,7 +135,7 @@ std::string version_text() {
     return "deft " DEFT_VERSION " (" DEFT_COMPILER ", " DEFT_BUILD_TYPE ")";
 }
 
-results_db::Code describe_code(const fs::path& source_folder, bool keep_diff) {
+results_db::Code describe_code(const std::optional<fs::path>& folder, bool keep_diff) {
     results_db::Code code;
     code.git_sha = "unknown";
     code.compiler = DEFT_COMPILER;
@@ -145,13 +145,20 @@ results_db::Code describe_code(const fs::path& source_folder, bool keep_diff) {
         code.binary_sha256 = sha256_file("/proc/self/exe");
     } catch (const Error&) {
     }
-    const ProcessOutput head = git(source_folder, {"rev-parse", "HEAD"});
+    if (!folder) return code;
+    if (std::ifstream installed(*folder / "commit"); installed) {  // as cmake --install left it: HASH or HASH-dirty
+        std::getline(installed, code.git_sha);
+        code.dirty = code.git_sha.ends_with("-dirty");
+        code.git_sha = code.git_sha.substr(0, code.git_sha.find('-'));
+        return code;
+    }
+    const ProcessOutput head = git(*folder, {"rev-parse", "HEAD"});
     if (head.exit_code != 0) return code;
     code.git_sha = trimmed(head.out);
-    code.git_branch = trimmed(git(source_folder, {"rev-parse", "--abbrev-ref", "HEAD"}).out);
-    const std::string diff = git(source_folder, {"diff", "--no-ext-diff", "--no-textconv", "HEAD"}).out;
+    code.git_branch = trimmed(git(*folder, {"rev-parse", "--abbrev-ref", "HEAD"}).out);
+    const std::string diff = git(*folder, {"diff", "--no-ext-diff", "--no-textconv", "HEAD"}).out;
     const std::string untracked = untracked_files_digest(
-        source_folder, git(source_folder, {"ls-files", "-z", "--others", "--exclude-standard"}).out);
+        *folder, git(*folder, {"ls-files", "-z", "--others", "--exclude-standard"}).out);
     code.dirty = !diff.empty() || !untracked.empty();
     if (code.dirty) {
         code.diff_sha256 = sha256(diff + '\0' + untracked);

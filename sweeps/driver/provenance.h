@@ -2,6 +2,7 @@
 // Which code, on which machine, with which libraries: what stands behind every number.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "base/json_fwd.h"
@@ -14,7 +15,8 @@ std::string version_text();
 
 // Never fails: what cannot be found out is "unknown" or empty. Of uncommitted changes the text is kept where asked for,
 // secrets replaced (sweeps/driver/redact.h); their hash always is.
-results_db::Code describe_code(const std::filesystem::path& source_folder, bool keep_diff = true);
+// `folder`: the project's files. An installed program's folder tells the commit in a file, which nothing else does.
+results_db::Code describe_code(const std::optional<std::filesystem::path>& folder, bool keep_diff = true);
 results_db::Host describe_host();
 
 // Versions of what the program was built with and of what it runs on: results may differ in bits between them.

@@ -1,5 +1,6 @@
 #include "sweeps/driver/record_sweep.h"
 
+#include "base/installed_files.h"
 #include "base/json.h"
 #include "results_db/host_key.h"
 #include "sweeps/driver/provenance.h"
@@ -21,7 +22,7 @@ std::string overrides_json(const Spec& spec) {
 RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const std::vector<Point>& points,
                            const DriverOptions& options) {
     RecordedSweep recorded;
-    const results_db::Code code = describe_code(DEFT_SOURCE_DIR, spec.keeps_diff);
+    const results_db::Code code = describe_code(files_folder(), spec.keeps_diff);
     const results_db::Host host = describe_host();
     recorded.code = writer.add_code(code);
     recorded.host = writer.add_host(host);

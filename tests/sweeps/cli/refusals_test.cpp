@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/installed_files.h"
 #include "tests/sweeps/program.h"
 #include "tests/temporary_folder.h"
 
@@ -114,4 +115,28 @@ TEST_CASE("Options that make no sense are refused by name") {
     CHECK_THAT(refusal_of(sweep, kExitUsage, {"--progress", "loud"}), ContainsSubstring("loud"));
     CHECK_THAT(refusal_of(sweep, kExitUsage, {"--set", "train.learning_rat=1"}), ContainsSubstring("learning_rate"));
     CHECK_THAT(refusal_of(sweep, kExitUsage, {"--seeds", "1,1"}), ContainsSubstring("twice"));
+}
+
+TEST_CASE("A program moved away from its files says what is missing; with them beside it, it works") {
+    const test::Folder folder;
+    const std::filesystem::path bin = folder.path / "bin", files = folder.path / "share" / "deft";
+    make_folder(bin);
+    std::filesystem::copy_file(DEFT_PROGRAM, bin / "deft");
+    const auto list = [&] {
+        test::Process process({(bin / "deft").string(), "data", "list"}, folder.path / "out", folder.path / "err");
+        const int code = process.wait();
+        return Ran{code, read_file(folder.path / "out"), read_file(folder.path / "err")};
+    };
+    const Ran alone = list();
+    CHECK(alone.exit_code == kExitNothing);
+    CHECK(alone.out.empty());
+    CHECK_THAT(alone.err, ContainsSubstring("experiments/datasets.toml, which belongs to deft, is not here") &&
+                              ContainsSubstring(files.string()) && ContainsSubstring("to mend: ") &&
+                              ContainsSubstring("DEFT_FILES"));
+
+    make_folder(files / "experiments");
+    std::filesystem::copy(installed_file("experiments/datasets.toml"), files / "experiments" / "datasets.toml");
+    const Ran beside = list();
+    CHECK(beside.exit_code == kExitOk);
+    CHECK_THAT(beside.out, ContainsSubstring("tinyshakespeare"));
 }
