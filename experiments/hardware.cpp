@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/date.h"
+#include "base/installed_files.h"
 #include "base/suggestion.h"
 #include "base/table_reader.h"
 
@@ -82,7 +83,7 @@ std::vector<Device> parse_devices(const std::filesystem::path& file) {
 }
 
 std::vector<Device> load_devices() {
-    return parse_devices(std::filesystem::path(DEFT_SOURCE_DIR) / "experiments" / "hardware.toml");
+    return parse_devices(installed_file("experiments/hardware.toml"));
 }
 
 Device device_named(const std::string& name, const Place& place) {

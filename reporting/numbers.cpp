@@ -83,6 +83,26 @@ std::string short_seconds(double value) {
     return text;
 }
 
+std::string rough_seconds(double value) {
+    if (!std::isfinite(value) || value < 0) return "?";
+    if (value < 9.95) return fmt::format("{:.1f}s", value);
+    const std::int64_t whole = std::llround(std::min(value, 1e12));
+    if (whole < 60) return fmt::format("{}s", whole);
+    if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+    if (whole < 86400) return fmt::format("{}h{:02}m", whole / 3600, whole % 3600 / 60);
+    return fmt::format("{}d{:02}h", whole / 86400, whole % 86400 / 3600);
+}
+
+std::string binary_bytes(double value) {
+    constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
+    std::size_t unit = 0;
+    while (value >= 1023.5 && unit + 1 < units.size()) {
+        value /= 1024;
+        ++unit;
+    }
+    return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, units[unit]);
+}
+
 std::string dollars(double value) {
     if (!std::isfinite(value)) return not_finite(value);
     if (value == 0) return "$0";

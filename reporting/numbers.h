@@ -16,8 +16,13 @@ std::string si(double value, const char* unit);
 std::string seconds(double value);
 // The same for table cells: "33.1s", "4m10s", "2h05m", "3d04h".
 std::string short_seconds(double value);
+// Of a time that is still counted, in whole units from ten seconds on: "9.1s", "33s", "4m10s", "2h05m", "3d04h"; "?"
+// where nobody knows.
+std::string rough_seconds(double value);
 // Of what may be far below a second: "213 ns", "21.3 us", "3.40 ms", "1.20 s".
 std::string small_seconds(double value);
+// Of memory: "12.3 MiB".
+std::string binary_bytes(double value);
 // Two significant digits below a dollar, cents above: "$0.00041", "$12.34".
 std::string dollars(double value);
 // "1.00x".

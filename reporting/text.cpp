@@ -24,9 +24,7 @@ int width_of(char32_t code) {
     return 1;
 }
 
-}  // namespace
-
-std::string printable(std::string_view text, char for_control) {
+std::string without_controls(std::string_view text, char for_control) {
     std::string out;
     out.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) {
@@ -34,7 +32,7 @@ std::string printable(std::string_view text, char for_control) {
         if (!character.valid)
             out += "\uFFFD";
         else if (is_control(character.code))
-            out += for_control;
+            out += character.code == '\t' ? ' ' : for_control;
         else
             out += text.substr(at, character.bytes);
         at += character.bytes;
@@ -42,14 +40,42 @@ std::string printable(std::string_view text, char for_control) {
     return out;
 }
 
+}  // namespace
+
+std::string printable(std::string_view text) {
+    return without_controls(text, ' ');
+}
+
+std::string visible(std::string_view text) {
+    return without_controls(text, '?');
+}
+
 int display_width(std::string_view text) {
     int width = 0;
+    const auto is_letter = [](char32_t code) { return (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z'); };
+    bool in_escape = false;  // up to the letter that ends it
     for (std::size_t at = 0; at < text.size();) {
         const Utf8Character character = decode_utf8(text, at);
-        width += character.valid ? width_of(character.code) : 1;
+        if (character.code == 0x1B)
+            in_escape = true;
+        else if (in_escape)
+            in_escape = !is_letter(character.code);
+        else
+            width += character.valid ? width_of(character.code) : 1;
         at += character.bytes;
     }
     return width;
+}
+
+std::string cut_to_width(std::string_view text, int width) {
+    int used = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const Utf8Character character = decode_utf8(text, at);
+        used += character.valid ? width_of(character.code) : 1;
+        if (used > width) return std::string(text.substr(0, at));
+        at += character.bytes;
+    }
+    return std::string(text);
 }
 
 std::vector<std::string_view> lines_of(std::string_view text) {

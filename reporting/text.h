@@ -7,12 +7,18 @@
 
 namespace deft::reporting {
 
-// Control characters (a terminal would obey them) become `for_control`, bytes that are no UTF-8 the replacement
-// character.
-std::string printable(std::string_view text, char for_control = ' ');
+// Control characters (a terminal would obey them) become spaces, bytes that are no UTF-8 the replacement character.
+std::string printable(std::string_view text);
+// The same for what a file or a child process says: control characters other than tabs become '?', so that a reader
+// sees that there was something.
+std::string visible(std::string_view text);
 
-// Columns a terminal gives the text: wide East Asian characters and emoji take two, combining marks none.
+// Columns a terminal gives the text: wide East Asian characters and emoji take two, combining marks and the escape
+// sequences of styles none.
 int display_width(std::string_view text);
+
+// At most so many columns, cut at the right. Text without escape sequences.
+std::string cut_to_width(std::string_view text, int width);
 
 // The lines of a text, without their line feeds: at least one.
 std::vector<std::string_view> lines_of(std::string_view text);

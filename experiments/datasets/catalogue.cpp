@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/installed_files.h"
 #include "base/suggestion.h"
 #include "base/table_reader.h"
 #include "experiments/datasets/find_file.h"
@@ -94,7 +95,7 @@ std::vector<CatalogueEntry> parse_catalogue(const std::filesystem::path& file) {
 }
 
 std::vector<CatalogueEntry> load_catalogue() {
-    return parse_catalogue(std::filesystem::path(DEFT_SOURCE_DIR) / "experiments" / "datasets.toml");
+    return parse_catalogue(installed_file("experiments/datasets.toml"));
 }
 
 CatalogueEntry catalogue_entry(const std::string& name) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "base/installed_files.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/suggestion.h"
@@ -20,12 +21,12 @@ std::string records_sha256(const RecordSource& source, const Task& task) {
     return sha256(read_text_file(find_records_file(source, task.file.parent_path(), task.base_folder)));
 }
 
-const fs::path kProjectTasks = fs::path(DEFT_SOURCE_DIR) / "experiments" / "tasks";
-
 fs::path find_task_file(const std::string& name, const fs::path& base_folder) {
-    for (const fs::path& path : {base_folder / name, base_folder / (name + ".toml"), kProjectTasks / (name + ".toml")})
+    for (const fs::path& path : {base_folder / name, base_folder / (name + ".toml")})
         if (!name.empty() && fs::is_regular_file(path)) return path;
     const std::vector<std::string> known = project_tasks();
+    if (std::find(known.begin(), known.end(), name) != known.end())
+        return installed_file("experiments/tasks") / (name + ".toml");
     throw Error(
         ErrorKind::config,
         fmt::format("unknown task '{}': neither a file in {} nor one of the project's", name, base_folder.string()),
@@ -41,8 +42,7 @@ Task load_task(const std::string& name_or_file, const fs::path& base_folder) {
 
 std::vector<std::string> project_tasks() {
     std::vector<std::string> names;
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(kProjectTasks, none))
+    for (const auto& entry : fs::directory_iterator(installed_file("experiments/tasks")))
         if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
     std::sort(names.begin(), names.end());
     return names;

@@ -9,24 +9,24 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "engine/data_efficiency/sampling/deepspeed_index.h"
+#include "engine/data_efficiency/sampling/difficulty_index.h"
 #include "engine/data_efficiency/sampling/value_column.h"
 #include "engine/io/npy.h"
 #include "experiments/datasets/difficulty.h"
 #include "experiments/datasets/load.h"
 #include "experiments/sample_losses.h"
-#include "sweeps/cli/at_least.h"
+#include "reporting/numbers.h"
+#include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/data_tokens.h"
-#include "sweeps/cli/difficulty_table.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/progress_line.h"
-#include "sweeps/cli/spec_options.h"
+#include "sweeps/driver/progress.h"
 
 namespace deft::cli {
 
@@ -49,8 +49,54 @@ struct Arguments {
     bool reduce = false;
     int threads = 0;
     std::int64_t memory_bytes = std::int64_t{1} << 30;
-    std::string root = "deft-runs";
+    std::string root = sweeps::kDefaultRoot;
 };
+
+// ---- the table
+// ---------------------------------------------------------------------------------------------------------
+
+struct DifficultyRow {
+    std::string corpus, metric;
+    std::int64_t seqlen = 0;
+    engine::DifficultyIndex index;
+    bool floats = false;            // values are keys of floats, see value_column.h
+    std::optional<double> seconds;  // of an analysis; none: found
+};
+
+reporting::Table difficulty_table() {
+    using reporting::Align;
+    reporting::Table table;
+    table.caption = "Difficulty of the training samples";
+    table.columns = {{"corpus", Align::left}, {"metric", Align::left}, {"length"}, {"samples"}, {"min"}};
+    for (int decile = 1; decile < 10; ++decile) table.columns.push_back({fmt::format("{} %", 10 * decile)});
+    table.columns.insert(table.columns.end(), {{"max"}, {"distinct"}, {"time"}, {"samples/s"}});
+    table.key_columns = 3;
+    table.notes.push_back(
+        "n %: no sample of the easiest n % is more difficult. \"found\": analysed before, read again. Metrics of one "
+        "corpus are analysed together, and share their time.");
+    return table;
+}
+
+void add_row(reporting::Table& table, const DifficultyRow& row) {
+    const engine::DifficultyIndex& index = row.index;
+    const std::int64_t samples = index.samples();
+    std::int64_t distinct = 1;
+    for (std::int64_t rank = 1; rank < samples; ++rank)
+        distinct += index.sorted_value(rank) != index.sorted_value(rank - 1);
+    std::vector<reporting::Cell> cells = {row.corpus, row.metric, std::to_string(row.seqlen), std::to_string(samples)};
+    // The value that a decile of the samples does not exceed: a cut of the order at an exact count.
+    for (int decile = 0; decile <= 10; ++decile) {
+        const std::int64_t value = index.sorted_value(std::max<std::int64_t>(0, (samples * decile + 9) / 10 - 1));
+        cells.push_back(row.floats ? fmt::format("{:.5g}", engine::of_ordered_key(value)) : std::to_string(value));
+    }
+    cells.push_back(std::to_string(distinct));
+    cells.push_back(row.seconds ? reporting::short_seconds(*row.seconds) : "found");
+    cells.push_back(row.seconds ? reporting::si(static_cast<double>(samples) / *row.seconds) : "-");
+    table.rows.push_back(std::move(cells));
+}
+
+// ---- what is asked for
+// -------------------------------------------------------------------------------------------------
 
 // What is asked for of one corpus at one sample length.
 struct Analysis {
@@ -155,22 +201,13 @@ void check(const Arguments& arguments) {
         for (const std::string& metric : arguments.metrics) engine::built_in_metric(metric);
 }
 
-experiments::PrepareProgress shown_on(ProgressLine& line) {
-    return [&line](const std::string& what, double fraction) { line.show(what, fraction); };
-}
-
-fs::path data_folder(const Arguments& arguments) {
-    return fs::path(arguments.root) / "data";
-}
-
 // The mean loss of each sample under --checkpoint, measured where that is not done yet.
-fs::path perplexity_of(const Analysis& analysis, const Arguments& arguments, ProgressLine& line) {
-    const experiments::Dataset dataset =
-        experiments::load_dataset(analysis.data, analysis.base_folder, data_folder(arguments), shown_on(line));
-    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+fs::path perplexity_of(const Analysis& analysis, const Arguments& arguments, sweeps::ProgressLine& line) {
+    const experiments::Dataset dataset = experiments::load_dataset(analysis.data, analysis.base_folder,
+                                                                   sweeps::data_folder(arguments.root), shown_on(line));
     experiments::TrainedModel trained = experiments::load_trained_model(
         arguments.checkpoint,
-        {engine::Device::cpu, engine::DType::f32, arguments.threads > 0 ? arguments.threads : cores});
+        {engine::Device::cpu, engine::DType::f32, arguments.threads > 0 ? arguments.threads : sweeps::usable_cores()});
     fs::path column = experiments::perplexity_column(trained, dataset, analysis.seqlen, shown_on(line));
     line.clear();
     print(fmt::format("Mean loss of each sample, nats a token: {}", column.string()));
@@ -179,7 +216,7 @@ fs::path perplexity_of(const Analysis& analysis, const Arguments& arguments, Pro
 
 // By a column of another tool, DeepSpeed's files or a checkpoint; nothing where a built-in metric is meant.
 std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experiments::CorpusSamples& samples,
-                                         const Arguments& arguments, ProgressLine& line) {
+                                         const Arguments& arguments, sweeps::ProgressLine& line) {
     DifficultyRow row{
         samples.corpus, arguments.metrics.empty() ? "voc" : arguments.metrics.front(), analysis.seqlen, {}, false, {}};
     if (!arguments.from_deepspeed.empty()) {
@@ -246,9 +283,9 @@ int run(const Arguments& arguments) {
     reporting::Table table = difficulty_table();
     int exit_code = kExitOk;
     for (const Analysis& analysis : analyses) {
-        ProgressLine line;
+        sweeps::ProgressLine line;
         const experiments::CorpusSamples samples = experiments::load_samples(
-            analysis.data, analysis.seqlen, analysis.base_folder, data_folder(arguments), shown_on(line));
+            analysis.data, analysis.seqlen, analysis.base_folder, sweeps::data_folder(arguments.root), shown_on(line));
         line.clear();
         print_note(samples.note);
         print(fmt::format("{}: {} training samples of {} tokens", samples.corpus, samples.source.samples,
@@ -281,13 +318,12 @@ int run(const Arguments& arguments) {
                     arguments.column.empty() ? row.metric : fs::path(arguments.column).stem().string());
         }
     }
-    if (!table.rows.empty()) print(reporting::render_terminal(table, output_width()));
+    if (!table.rows.empty()) print(table);
     return exit_code;
 }
 
 void add_options(CLI::App& command, Arguments& arguments) {
-    arguments.spec.add_to(command);
-    command.get_option("sweep")->required(false);
+    arguments.spec.add_to(command, false);
     arguments.corpus.add_to(command);
     command
         .add_option(
@@ -319,12 +355,11 @@ void add_options(CLI::App& command, Arguments& arguments) {
     command.add_option("--shard", arguments.shard,
                        "Do one machine's share, as in 2/5, of an analysis that --reduce ends; --root is shared");
     command.add_flag("--reduce", arguments.reduce, "Join the shards, once all are measured");
-    command.add_option("--threads", arguments.threads, "Threads; all cores where left out")->check(CLI::Range(1, 1024));
+    add_threads(command, arguments.threads, "Threads; all cores where left out");
     command.add_option("--memory", arguments.memory_bytes, "Memory for ordering samples, as in 500MB; default 1 GiB")
         ->transform(CLI::AsSizeValue(false))
         ->check(at_least(1));
-    command.add_option("--root", arguments.root, "Where tokenised corpora and what was found are kept")
-        ->capture_default_str();
+    add_root(command, arguments.root, "Where tokenised corpora and what was found are kept");
 }
 
 }  // namespace

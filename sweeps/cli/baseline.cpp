@@ -17,6 +17,7 @@
 #include "reporting/table.h"
 #include "results_db/sweep_heads.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
 #include "sweeps/driver/driver.h"
@@ -28,7 +29,7 @@ namespace {
 struct Arguments {
     std::string name, sweep, reason;
     std::vector<std::string> only;
-    std::string root = "deft-runs";
+    std::string root = sweeps::kDefaultRoot;
 };
 
 std::string user_name() {
@@ -62,7 +63,7 @@ int pin(const Arguments& arguments) {
 
 int list(const Arguments& arguments) {
     const std::vector<results_db::BaselineRow> rows = open_results(arguments.root).baselines();
-    print(reporting::render_terminal(reporting::baseline_table(rows), output_width()));
+    print(reporting::baseline_table(rows));
     return kExitOk;
 }
 
@@ -90,8 +91,7 @@ void add_baseline(CLI::App& app, Context& context) {
     CLI::App* listing = command->add_subcommand("list", "All baselines, retired ones too");
     CLI::App* retiring = command->add_subcommand("retire", "End a baseline; what it was stays on record");
     retiring->add_option("NAME", arguments->name, "Of the baseline")->required();
-    for (CLI::App* one : {pinning, listing, retiring})
-        one->add_option("--root", arguments->root, "Where the results are")->capture_default_str();
+    for (CLI::App* one : {pinning, listing, retiring}) add_root(*one, arguments->root);
     pinning->callback([arguments, &context] { context.exit_code = pin(*arguments); });
     listing->callback([arguments, &context] { context.exit_code = list(*arguments); });
     retiring->callback([arguments, &context] { context.exit_code = retire(*arguments); });

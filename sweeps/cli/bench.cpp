@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/installed_files.h"
 #include "base/json.h"
 #include "base/median.h"
 #include "base/process.h"
@@ -19,6 +20,7 @@
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/scratch_folder.h"
 #include "sweeps/gate/report_bench.h"
@@ -63,7 +65,7 @@ int run_tokenizer(const TokenizerArguments& arguments) {
         {"tokenizer", reporting::Align::left}, {"vocabulary"}, {"text, MB"}, {"median MB/s"}, {"best MB/s"}};
     table.rows = {{name, std::to_string(vocab), megabytes(static_cast<double>(text.size())),
                    megabytes(median(rates)), megabytes(*std::max_element(rates.begin(), rates.end()))}};
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     return kExitOk;
 }
 
@@ -87,7 +89,7 @@ int run_corpus(const CorpusArguments& arguments) {
                    fmt::format("{:.2f}", rates.memory_seconds / rates.hot_seconds)}};
     table.notes.push_back("memory: the same number of bytes summed as 64-bit words of a buffer, in the same rounds. "
                           "opened: every length, offset and border checked. first pass: pages are mapped as they are read.");
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     return kExitOk;
 }
 
@@ -100,7 +102,7 @@ struct AnalyzerArguments {
 std::optional<double> numpy_seconds_a_token(const AnalyzerArguments& arguments, const std::filesystem::path& folder) {
     const auto& bench = arguments.bench;
     const std::int64_t tokens = std::min<std::int64_t>(bench.tokens, 1 << 24);
-    const std::vector<std::string> command = {arguments.python, DEFT_SOURCE_DIR "/engine/bench/analyzer_numpy.py",
+    const std::vector<std::string> command = {arguments.python, installed_file("engine/bench/analyzer_numpy.py"),
                                               (folder / "tokens.bin").string(), std::to_string(tokens),
                                               std::to_string(bench.seqlen), std::to_string(bench.vocab)};
     std::optional<double> best;
@@ -139,7 +141,7 @@ int run_analyzer(const AnalyzerArguments& arguments) {
                           "many threads. CPU s: of all threads together, which others on the machine hardly change; of memory: against reading the tokens twice. peak: resident, mapped files included.");
     table.notes.push_back(numpy ? "NumPy: the same passes in batches on one thread, over the first 2^24 tokens at most, best of as many rounds."
                                 : "No NumPy to stand beside: name a Python that has it with --python.");
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     return kExitOk;
 }
 
@@ -154,7 +156,7 @@ int run_report(const sweeps::ReportBench& bench) {
     table.rows = {{seconds(time.read_seconds), seconds(time.render_seconds),
                    seconds(time.read_seconds + time.render_seconds),
                    reporting::si(static_cast<double>(time.page_bytes), "B"), seconds(time.write_seconds)}};
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     return kExitOk;
 }
 
@@ -178,29 +180,29 @@ void add_bench(CLI::App& app, Context& context) {
     tokenizer->add_option("--text", encoding->text, "A text file, plain, .gz or .zst")->required();
     tokenizer->add_option("--tokenizer", encoding->tokenizer,
                           "A folder with vocab.json and merges.txt, or with vocab.txt; bytes without");
-    tokenizer->add_option("--rounds", encoding->rounds, "Rounds")->capture_default_str()->check(CLI::Range(1, 100));
+    add_number(*tokenizer, "--rounds", encoding->rounds, "Rounds", 1, 100);
     tokenizer->callback([encoding, &context] { context.exit_code = run_tokenizer(*encoding); });
     auto reading = std::make_shared<CorpusArguments>();
     CLI::App* corpus = command->add_subcommand("corpus", "Reading a tokenised corpus, beside reading memory");
     corpus->add_option("--prefix", reading->prefix, "Of PREFIX.bin and PREFIX.idx, see deft data tokenize")->required();
-    corpus->add_option("--rounds", reading->rounds, "Rounds")->capture_default_str()->check(CLI::Range(1, 100));
+    add_number(*corpus, "--rounds", reading->rounds, "Rounds", 1, 100);
     corpus->callback([reading, &context] { context.exit_code = run_corpus(*reading); });
     auto analysis = std::make_shared<AnalyzerArguments>();
     CLI::App* analyzer = command->add_subcommand("analyzer", "Difficulty of samples, beside reading memory and NumPy");
     engine::AnalyzerBench& bench = analysis->bench;
-    analyzer->add_option("--tokens", bench.tokens, "Tokens")->capture_default_str()->check(CLI::Range(4096, 1 << 30));
-    analyzer->add_option("--seqlen", bench.seqlen, "Of a sample")->capture_default_str()->check(CLI::Range(1, 1 << 20));
-    analyzer->add_option("--samples", bench.index_samples, "To order")->capture_default_str()->check(CLI::Range(0, 1 << 30));
+    add_number(*analyzer, "--tokens", bench.tokens, "Tokens", 4096, 1 << 30);
+    add_number(*analyzer, "--seqlen", bench.seqlen, "Of a sample", 1, 1 << 20);
+    add_number(*analyzer, "--samples", bench.index_samples, "To order", 0, 1 << 30);
     analyzer->add_option("--memory", bench.memory_bytes, "Bytes to order them in")->transform(CLI::AsSizeValue(false));
-    analyzer->add_option("--threads", bench.threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
-    analyzer->add_option("--rounds", bench.rounds, "Rounds")->capture_default_str()->check(CLI::Range(1, 100));
+    add_threads(*analyzer, bench.threads);
+    add_number(*analyzer, "--rounds", bench.rounds, "Rounds", 1, 100);
     analyzer->add_option("--python", analysis->python, "A Python with NumPy")->capture_default_str();
     analyzer->callback([analysis, &context] { context.exit_code = run_analyzer(*analysis); });
     auto report_bench = std::make_shared<sweeps::ReportBench>();
     CLI::App* report = command->add_subcommand("report", "The HTML report of a database of many runs");
-    report->add_option("--runs", report_bench->runs, "Runs")->capture_default_str()->check(CLI::Range(1, 100000));
-    report->add_option("--points", report_bench->points, "Points of each")->capture_default_str()->check(CLI::Range(1, 100000));
-    report->add_option("--seeds", report_bench->seeds, "Seeds of each row")->capture_default_str()->check(CLI::Range(1, 1000));
+    add_number(*report, "--runs", report_bench->runs, "Runs", 1, 100000);
+    add_number(*report, "--points", report_bench->points, "Points of each", 1, 100000);
+    add_number(*report, "--seeds", report_bench->seeds, "Seeds of each row", 1, 1000);
     report->callback([report_bench, &context] { context.exit_code = run_report(*report_bench); });
 }
 

@@ -13,8 +13,9 @@
 #include "base/error.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/comparison_options.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/progress_line.h"
+#include "sweeps/driver/progress.h"
 #include "sweeps/gate/findings.h"
 #include "sweeps/gate/record_comparison.h"
 #include "sweeps/gate/worker.h"
@@ -33,7 +34,7 @@ struct AbArguments {
 
 struct AaArguments {
     ComparisonOptions options;
-    std::string root = "deft-runs";
+    std::string root = sweeps::kDefaultRoot;
     int rounds = 1;
 };
 
@@ -46,11 +47,11 @@ int compare_files(const AbArguments& arguments) {
         if (!fs::is_regular_file(file))
             throw Error(ErrorKind::usage, file + " is no program file",
                         "deft bench ab compares files; for revisions see deft check bench");
-    prepare_check_outputs(arguments.gate.outputs);
+    prepare_outputs(arguments.gate);
     const reporting::CheckReport report = compare_and_print(
         {fs::absolute(arguments.base), fs::absolute(arguments.head)}, {"A", "B"}, arguments.options, arguments.gate,
         {fmt::format("A: {}. B: {}. The ratio is B's time over A's.", arguments.base, arguments.head)});
-    return finish_check(report, arguments.gate.outputs);
+    return finish_check(report, arguments.gate);
 }
 
 // Identical code is no regression, whatever is measured: the answer is how much this machine makes up.
@@ -59,7 +60,7 @@ int compare_with_itself(const AaArguments& arguments) {
     sweeps::ComparisonSettings settings = settings_of(arguments.options);
     const sweeps::KnownArms arms = sweeps::know(programs, arguments.options.patterns);
     sweeps::ComparisonRecorder recorder(arguments.root);
-    ProgressLine line;
+    sweeps::ProgressLine line;
     std::vector<sweeps::ComparedCase> cases;
     const sweeps::ComparisonSettings first = settings;
     for (int round = 0; round < arguments.rounds; ++round, ++settings.seed) {
@@ -73,7 +74,7 @@ int compare_with_itself(const AaArguments& arguments) {
     reporting::Table table = sweeps::comparison_table(cases, {"this program", "itself"}, first);
     const std::vector<std::string> noise = sweeps::noise_notes(cases, first);
     table.notes.insert(table.notes.begin(), noise.begin(), noise.end());
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     print(fmt::format("samples: {}", recorder.file().string()));
     const int code = reporting::exit_code_of(sweeps::findings_of(cases, {}, first), false);
     return code == kExitWorse ? kExitOk : code;
@@ -99,17 +100,15 @@ void add_bench_ab(CLI::App& bench, Context& context) {
     auto aa = std::make_shared<AaArguments>();
     CLI::App* itself =
         bench.add_subcommand("aa", "Compare this program with itself: the margin that this machine supports");
-    itself->add_option("--rounds", aa->rounds, "Comparisons of each case")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 10000));
+    add_number(*itself, "--rounds", aa->rounds, "Comparisons of each case", 1, 10000);
     add_comparison_options(*itself, aa->options);
-    itself->add_option("--root", aa->root, "Where results.db is")->capture_default_str();
+    add_root(*itself, aa->root);
     itself->callback([aa, &context] { context.exit_code = compare_with_itself(*aa); });
 
     auto threads = std::make_shared<int>(1);
     CLI::App* worker = bench.add_subcommand("serve", "Internal: one arm of a comparison");
     worker->group("");
-    worker->add_option("--threads", *threads, "Threads")->check(CLI::Range(1, 1024));
+    add_threads(*worker, *threads);
     worker->callback([threads, &context] { context.exit_code = serve(*threads); });
 }
 

@@ -8,12 +8,14 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/first_line.h"
+#include "base/installed_files.h"
 #include "base/json.h"
 #include "base/median.h"
 #include "engine/bench/step.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/gate/pytorch_step.h"
@@ -73,7 +75,7 @@ std::string today() {
 
 Json to_json(const engine::StepBench& bench, const engine::Gpu& gpu, const std::vector<Row>& rows, const Torch& torch) {
     const results_db::Host host = sweeps::describe_host();
-    const results_db::Code code = sweeps::describe_code(DEFT_SOURCE_DIR);
+    const results_db::Code code = sweeps::describe_code(files_folder());
     const auto& m = bench.model;
     Json json = {{"schema", "deft-gpu-bench/1"},
                  {"date", today()},
@@ -132,7 +134,7 @@ int run(const Arguments& arguments) {
             row.loss = time.loss;
             if (!arguments.python.empty() && torch.failure.empty()) torch_round(arguments.python, bench, row, torch);
         }
-    print(reporting::render_terminal(to_table(bench, gpus.front(), rows, torch), output_width()));
+    print(to_table(bench, gpus.front(), rows, torch));
     if (!arguments.json.empty())
         write_file_atomically(arguments.json, to_json(bench, gpus.front(), rows, torch).dump(2) + "\n");
     return kExitOk;
@@ -143,8 +145,8 @@ int run(const Arguments& arguments) {
 void add_bench_gpu(CLI::App& bench, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = bench.add_subcommand("gpu", "Training steps of GPT-2 124M on a GPU");
-    command->add_option("--batch", arguments->batch, "Samples of 1024 tokens")->capture_default_str()->check(CLI::Range(1, 4096));
-    command->add_option("--rounds", arguments->rounds, "Interleaved rounds")->capture_default_str()->check(CLI::Range(1, 100));
+    add_number(*command, "--batch", arguments->batch, "Samples of 1024 tokens", 1, 4096);
+    add_number(*command, "--rounds", arguments->rounds, "Interleaved rounds", 1, 100);
     command->add_option("--pytorch", arguments->python, "A Python with torch, to stand beside in the same run");
     command->add_option("--json", arguments->json, "Write the result to this file as well");
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });

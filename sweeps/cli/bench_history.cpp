@@ -12,6 +12,7 @@
 #include "reporting/history/history_page.h"
 #include "reporting/history/history_table.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
 #include "sweeps/gate/case_patterns.h"
@@ -21,7 +22,7 @@ namespace deft::cli {
 namespace {
 
 struct Arguments {
-    std::string root = "deft-runs";
+    std::string root = sweeps::kDefaultRoot;
     std::string html;
     std::vector<std::string> patterns;
 };
@@ -37,7 +38,7 @@ int run(const Arguments& arguments) {
         throw Error(ErrorKind::missing, fmt::format("no series matches {}", fmt::join(arguments.patterns, ", ")),
                     "deft bench history lists all");
     const std::vector<reporting::SeriesHistory> histories = reporting::series_histories(series);
-    print(reporting::render_terminal(reporting::history_table(histories), output_width()));
+    print(reporting::history_table(histories));
     if (arguments.html.empty()) return kExitOk;
     write_file_atomically(arguments.html, reporting::render_history_page(histories));
     print(fmt::format("page: {}", arguments.html));
@@ -49,10 +50,9 @@ int run(const Arguments& arguments) {
 void add_bench_history(CLI::App& bench, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = bench.add_subcommand("history", "Each benchmark's times over the sessions, what changed first");
-    command->add_option("-k,--case", arguments->patterns,
-                        "Only series whose name matches, as in 'linear_*'; several are joined");
+    add_patterns(*command, arguments->patterns);
     command->add_option("--html", arguments->html, "Write a page with charts to this file, too");
-    command->add_option("--root", arguments->root, "Where results.db is")->capture_default_str();
+    add_root(*command, arguments->root);
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }
 

@@ -10,6 +10,7 @@
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/gate/import_bench.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 struct Arguments {
     std::string file;
-    std::string root = "deft-runs";
+    std::string root = sweeps::kDefaultRoot;
     sweeps::ImportNames names;
 };
 
@@ -58,7 +59,7 @@ int run(const Arguments& arguments) {
                    imported.host.hostname, imported.code.compiler, std::to_string(imported.series),
                    std::to_string(imported.samples)}};
     add_notes(table, imported);
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     return kExitOk;
 }
 
@@ -74,7 +75,7 @@ void add_bench_import(CLI::App& bench, Context& context) {
     command->add_option("--commit", arguments->names.commit, "That was measured");
     command->add_option("--compiler", arguments->names.compiler, "That built it");
     command->add_option("--host", arguments->names.host, "The machine's name, where the file's is another each time");
-    command->add_option("--root", arguments->root, "Where results.db is")->capture_default_str();
+    add_root(*command, arguments->root);
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }
 

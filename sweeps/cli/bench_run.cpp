@@ -15,8 +15,9 @@
 #include "reporting/table.h"
 #include "sweeps/cli/bench_arguments.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/progress_line.h"
+#include "sweeps/driver/progress.h"
 #include "sweeps/gate/record_bench.h"
 
 namespace deft::cli {
@@ -37,7 +38,7 @@ struct RunArguments {
     Chosen chosen;
     kernels::BenchSettings settings{static_cast<int>(std::max(1u, std::thread::hardware_concurrency())), 0.05, 5};
     std::string json;
-    std::string root = "deft-runs";
+    std::string root = sweeps::kDefaultRoot;
 };
 
 int list(const Chosen& chosen) {
@@ -48,7 +49,7 @@ int list(const Chosen& chosen) {
     table.notes.push_back(
         "Of one run. Each is timed with hot caches and with cold ones, and on a GPU with arguments that "
         "rotate: deft bench run -k PATTERN.");
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     return kExitOk;
 }
 
@@ -95,7 +96,7 @@ int run(const RunArguments& arguments) {
         if (!json) throw Error(ErrorKind::io, "cannot write " + arguments.json, "choose another file");
     }
     sweeps::BenchRecorder recorder(arguments.root);  // before anything is timed: it may be locked
-    ProgressLine line;
+    sweeps::ProgressLine line;
     line.show("measuring the machine's peaks", 0);
     kernels::Peaks peaks = kernels::measure_peaks(arguments.settings.threads);
     if (on_device) peaks.device = kernels::measure_cuda_peaks();
@@ -142,7 +143,7 @@ int run(const RunArguments& arguments) {
     table.notes.push_back(
         "Every kernel's outputs were compared with the double-precision reference in this run, the "
         "other cases' with another way to compute them.");
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     print(fmt::format("raw repetitions: {}", recorder.file().string()));
     if (!arguments.json.empty()) {
         json.flush();
@@ -158,8 +159,7 @@ void add_chosen(CLI::App& command, Chosen& chosen) {
                     "cpu, cuda (f32 and bf16), or all that this build and this machine have")
         ->capture_default_str()
         ->check(CLI::IsMember({"cpu", "cuda", "all"}));
-    command.add_option("-k,--case", chosen.patterns,
-                       "Only cases whose name matches, as in 'linear_*'; several are joined");
+    add_patterns(command, chosen.patterns);
 }
 
 }  // namespace
@@ -175,15 +175,11 @@ void add_bench_run(CLI::App& bench, Context& context) {
     CLI::App* runs = bench.add_subcommand("run", "Time benchmark cases, hot and cold, beside this machine's roofline");
     add_chosen(*runs, arguments->chosen);
     kernels::BenchSettings& settings = arguments->settings;
-    runs->add_option("--threads", settings.threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
-    runs->add_option("--repetitions", settings.repetitions, "Of each row")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1000));
-    runs->add_option("--min-time", settings.min_seconds, "Seconds of a repetition, at least")
-        ->capture_default_str()
-        ->check(CLI::Range(1e-4, 60.0));
+    add_threads(*runs, settings.threads);
+    add_number(*runs, "--repetitions", settings.repetitions, "Of each row", 1, 1000);
+    add_number(*runs, "--min-time", settings.min_seconds, "Seconds of a repetition, at least", 1e-4, 60.0);
     runs->add_option("--json", arguments->json, "Write Google Benchmark's JSON to this file, too");
-    runs->add_option("--root", arguments->root, "Where results.db is")->capture_default_str();
+    add_root(*runs, arguments->root);
     runs->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }
 

@@ -40,7 +40,7 @@ int run(const Arguments& arguments) {
                                       "steps in random order. start: from the index to the first draw. memory: the "
                                       "peak that this took beside the index.",
                                       arguments.steps, arguments.batch));
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     return kExitOk;
 }
 

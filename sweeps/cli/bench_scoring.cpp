@@ -11,6 +11,7 @@
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 
 namespace deft::cli {
@@ -56,7 +57,7 @@ int run(const Arguments& arguments) {
         "scored. Four: they share three quarters of their tokens, which are computed once, and the rest is scored. "
         "forward alone: full batches through the model without padding, as many of their tokens scored. ratio: tokens "
         "scored a second over those of the forward pass; above 1 scoring is the faster.");
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     return kExitOk;
 }
 
@@ -65,11 +66,9 @@ int run(const Arguments& arguments) {
 void add_bench_scoring(CLI::App& bench, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* scoring = bench.add_subcommand("scoring", "Scoring a task's requests, beside the forward pass alone");
-    scoring->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
-    scoring->add_option("--rounds", arguments->rounds, "Rounds")->capture_default_str()->check(CLI::Range(1, 100));
-    scoring->add_option("--batches", arguments->batches, "Batches a round")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1 << 20));
+    add_threads(*scoring, arguments->threads);
+    add_number(*scoring, "--rounds", arguments->rounds, "Rounds", 1, 100);
+    add_number(*scoring, "--batches", arguments->batches, "Batches a round", 1, 1 << 20);
     scoring->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }
 

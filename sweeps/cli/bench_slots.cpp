@@ -6,15 +6,15 @@
 #include <csignal>
 #include <iostream>
 #include <memory>
-#include <random>
 
 #include "base/median.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/progress_line.h"
 #include "sweeps/cli/step_tables.h"
+#include "sweeps/driver/progress.h"
 #include "sweeps/driver/slots.h"
 #include "sweeps/gate/interleaved_rounds.h"
 #include "sweeps/gate/record_bench.h"
@@ -28,15 +28,15 @@ struct Arguments {
     int cores = 2;
     int models = 4;
     sweeps::RoundSettings rounds;
-    std::string root = "deft-runs";
+    std::string root = sweeps::kDefaultRoot;
 };
 
 int run(Arguments arguments) {
-    if (arguments.rounds.seed == 0) arguments.rounds.seed = std::random_device()();
+    arguments.rounds.seed = seed_or_drawn(arguments.rounds.seed);
     sweeps::BenchRecorder recorder(arguments.root);  // before anything is timed: it may be locked
     const std::vector<engine::StepBench> benches = sweeps::slot_benches();
     std::vector<kernels::BenchResult> results;
-    ProgressLine line;
+    sweeps::ProgressLine line;
     reporting::Table table;
     table.caption = fmt::format("{} trials of one thread each against one of {} threads: median of {} rounds",
                                 arguments.cores, arguments.cores, arguments.rounds.rounds);
@@ -72,7 +72,7 @@ int run(Arguments arguments) {
         fmt::format("Processes of their own, as slots are; the last column above 1: side by side trains "
                     "more. 95% intervals, orders from seed {}. The scheduler's rule: {}",
                     arguments.rounds.seed, sweeps::kThreadsRule));
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     print(fmt::format("raw rounds: {}", recorder.file().string()));
     return kExitOk;
 }
@@ -88,18 +88,10 @@ int serve(std::size_t which, int threads) {
 void add_bench_slots(CLI::App& bench, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* slots = bench.add_subcommand("slots", "Trials side by side on a thread each, against one on all threads");
-    slots->add_option("--cores", arguments->cores, "To share out")->capture_default_str()->check(CLI::Range(2, 1024));
-    slots->add_option("--models", arguments->models, "The first so many of five, which grow")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 5));
-    slots->add_option("--rounds", arguments->rounds.rounds, "Rounds of each model, the first tenth dropped")
-        ->capture_default_str()
-        ->check(CLI::Range(2, 1000));
-    slots->add_option("--segment", arguments->rounds.segment_seconds, "Seconds of each side in a round, about")
-        ->capture_default_str()
-        ->check(CLI::Range(0.001, 60.0));
-    slots->add_option("--seed", arguments->rounds.seed, "Of the orders; 0: a new one");
-    slots->add_option("--root", arguments->root, "Where results.db is")->capture_default_str();
+    add_number(*slots, "--cores", arguments->cores, "To share out", 2, 1024);
+    add_number(*slots, "--models", arguments->models, "The first so many of five, which grow", 1, 5);
+    add_rounds(*slots, arguments->rounds);
+    add_root(*slots, arguments->root);
     slots->callback([arguments, &context] { context.exit_code = run(*arguments); });
 
     auto which = std::make_shared<std::size_t>(0);
@@ -107,7 +99,7 @@ void add_bench_slots(CLI::App& bench, Context& context) {
     CLI::App* worker = bench.add_subcommand("serve-steps", "Internal: a process of one side");
     worker->group("");
     worker->add_option("model", *which, "Its place")->required()->check(CLI::Range(0, 4));
-    worker->add_option("--threads", *threads, "Threads")->check(CLI::Range(1, 1024));
+    add_threads(*worker, *threads);
     worker->callback([which, threads, &context] { context.exit_code = serve(*which, *threads); });
 }
 

@@ -6,15 +6,16 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/installed_files.h"
 #include "base/median.h"
 #include "experiments/prepare.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/progress_line.h"
 #include "sweeps/cli/scratch_folder.h"
-#include "sweeps/cli/spec_options.h"
+#include "sweeps/driver/progress.h"
 #include "sweeps/gate/trial_overhead.h"
 
 namespace deft::cli {
@@ -29,22 +30,16 @@ struct Arguments {
     int rounds = 20;
 };
 
-sweeps::Point first_point(const Arguments& arguments) {
-    for (const sweeps::Point& point : sweeps::expand(arguments.spec.load()))
-        if (arguments.spec.selects(point)) return point;
-    throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
-}
-
 int run(Arguments arguments) {
-    if (arguments.spec.file.empty()) arguments.spec.file = DEFT_SOURCE_DIR "/sweeps/quickstart.toml";
-    const sweeps::Point point = first_point(arguments);
+    if (arguments.spec.file.empty()) arguments.spec.file = installed_file("sweeps/quickstart.toml").string();
+    const sweeps::Point point = arguments.spec.first_point();
     const ScratchFolder folder;
     sweeps::OverheadBench bench;
     bench.root = folder.path;
     bench.threads = arguments.threads;
-    ProgressLine line;
+    sweeps::ProgressLine line;
     line.show("tokenising", -1);
-    experiments::prepare_data(point.config, bench.root / "data", [](const std::string&, double) {});
+    experiments::prepare_data(point.config, sweeps::data_folder(bench.root), [](const std::string&, double) {});
     std::vector<double> starts;
     for (int round = 0; round < arguments.rounds; ++round) {
         line.show("starting trials", static_cast<double>(round) / arguments.rounds);
@@ -69,7 +64,7 @@ int run(Arguments arguments) {
         fmt::format("The first step is {} starts until the journal has its line. All else: start-up, "
                     "journal, checkpoint and end, of one whole trial. Targets: {} and {:.0f}%.",
                     arguments.rounds, small_seconds(kMostStartSeconds), 100 * kMostOverhead));
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     return kExitOk;
 }
 
@@ -79,12 +74,9 @@ void add_bench_startup(CLI::App& bench, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = bench.add_subcommand(
         "startup", "A trial's process: time to its first step, and what it costs beside its steps");
-    arguments->spec.add_to(*command);
-    command->get_option("sweep")->required(false);
-    command->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
-    command->add_option("--rounds", arguments->rounds, "Trials to start")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1000));
+    arguments->spec.add_to(*command, false);
+    add_threads(*command, arguments->threads);
+    add_number(*command, "--rounds", arguments->rounds, "Trials to start", 1, 1000);
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }
 

@@ -6,17 +6,16 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
-#include <random>
 
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "engine/bench/layers.h"
 #include "experiments/engine_config.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/progress_line.h"
-#include "sweeps/cli/spec_options.h"
 #include "sweeps/cli/step_tables.h"
+#include "sweeps/driver/progress.h"
 #include "sweeps/gate/pytorch_step.h"
 #include "sweeps/gate/record_bench.h"
 
@@ -32,7 +31,7 @@ struct Arguments {
     std::string isa = "native";
     std::string sweep, sweep_case, scale = sweeps::kDefaultScale;
     std::vector<std::string> overrides;
-    std::string root = "deft-runs";
+    std::string root = sweeps::kDefaultRoot;
 };
 
 // Before oneDNN is first used, which reads its variable then; what PyTorch reads is for its processes. Set by the user,
@@ -51,13 +50,10 @@ engine::StepBench bench_of_sweep(const Arguments& arguments) {
     spec.scale = arguments.scale;
     spec.overrides = arguments.overrides;
     if (!arguments.sweep_case.empty()) spec.only = {arguments.sweep_case};
-    for (const sweeps::Point& point : sweeps::expand(spec.load(), sweeps::Data::may_be_missing)) {
-        if (!spec.selects(point)) continue;
-        experiments::require_model(point.config);
-        const engine::TrainerConfig config = experiments::trainer_config(point.config);
-        return {config.model, config.batch_size};
-    }
-    throw Error(ErrorKind::usage, "the excludes leave no point of this case", "name another with --case");
+    const sweeps::Point point = spec.first_point(sweeps::Data::may_be_missing);
+    experiments::require_model(point.config);
+    const engine::TrainerConfig config = experiments::trainer_config(point.config);
+    return {config.model, config.batch_size};
 }
 
 std::vector<engine::StepBench> chosen_models(const Arguments& arguments) {
@@ -194,10 +190,10 @@ void record(sweeps::BenchRecorder& recorder, const StepReport& report, const Arg
 
 int run(Arguments arguments) {
     choose_isa(arguments.isa);
-    if (arguments.rounds.seed == 0) arguments.rounds.seed = std::random_device()();
+    arguments.rounds.seed = seed_or_drawn(arguments.rounds.seed);
     sweeps::BenchRecorder recorder(arguments.root);  // before anything is timed: it may be locked
-    ProgressLine line;
-    const Progress progress = [&](const std::string& what, double done) { line.show(what, done); };
+    sweeps::ProgressLine line;
+    const Progress progress = shown_on(line);
     StepReport report;
     report.is_avx2 = arguments.isa == "avx2";
     report.peaks = kernels::measure_peaks(arguments.threads);
@@ -210,8 +206,8 @@ int run(Arguments arguments) {
     report.peaks.fma.avx512_flops = std::max(report.peaks.fma.avx512_flops, again.avx512_flops);
     line.clear();
     record(recorder, report, arguments);
-    print(reporting::render_terminal(step_table(report, arguments.threads, arguments.rounds), output_width()));
-    if (!report.layers.empty()) print(reporting::render_terminal(layer_table(report), output_width()));
+    print(step_table(report, arguments.threads, arguments.rounds));
+    if (!report.layers.empty()) print(layer_table(report));
     print(fmt::format("raw rounds: {}", recorder.file().string()));
     return kExitOk;
 }
@@ -229,20 +225,14 @@ void add_bench_step(CLI::App& bench, Context& context) {
     step->add_option("--case", arguments->sweep_case, "Of the sweep; its first where none is named");
     step->add_option("--scale", arguments->scale, "Of the sweep")->capture_default_str();
     step->add_option("--set", arguments->overrides, "Of the sweep, as in model.width=256")->allow_extra_args(false);
-    step->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
-    step->add_option("--rounds", arguments->rounds.rounds, "Rounds of each model, the first tenth dropped")
-        ->capture_default_str()
-        ->check(CLI::Range(2, 1000));
-    step->add_option("--segment", arguments->rounds.segment_seconds, "Seconds of each arm in a round, about")
-        ->capture_default_str()
-        ->check(CLI::Range(0.001, 60.0));
-    step->add_option("--seed", arguments->rounds.seed, "Of the orders; 0: a new one");
+    add_threads(*step, arguments->threads);
+    add_rounds(*step, arguments->rounds);
     step->add_option("--pytorch", arguments->pythons, "A Python with torch, to stand beside; may be given again")
         ->allow_extra_args(false);
     step->add_option("--isa", arguments->isa, "native, or avx2: the widest vectors that libraries may use")
         ->capture_default_str()
         ->check(CLI::IsMember({"native", "avx2"}));
-    step->add_option("--root", arguments->root, "Where results.db is")->capture_default_str();
+    add_root(*step, arguments->root);
     step->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }
 

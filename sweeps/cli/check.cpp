@@ -76,19 +76,19 @@ reporting::CheckReport report_builds(const Revision& base, const Revision& head,
 
 int check_bench(const Arguments& arguments) {
     (void)chosen_benches(arguments.options.patterns, kernels::BenchBackends::cpu);  // before minutes of building
-    prepare_check_outputs(arguments.gate.outputs);
+    prepare_outputs(arguments.gate);
     const bool needs_checkout = arguments.base != "." || arguments.head != ".";
     const fs::path checkout = needs_checkout ? sweeps::checkout_of(arguments.checkout) : fs::path();
     std::vector<std::string> notes;
     const Revision base = program_of(checkout, arguments.base, notes),
                    head = program_of(checkout, arguments.head, notes);
     if (!base.broken.empty() || !head.broken.empty())
-        return finish_check(report_builds(base, head, arguments.gate), arguments.gate.outputs);
+        return finish_check(report_builds(base, head, arguments.gate), arguments.gate);
     notes.push_back(
         fmt::format("BASE: {}. HEAD: {}. The ratio is HEAD's time over BASE's.", describe(base), describe(head)));
     const reporting::CheckReport report = compare_and_print({base.program, head.program}, kNames, arguments.options,
                                                             arguments.gate, notes, base.hash, head.hash);
-    return finish_check(report, arguments.gate.outputs);
+    return finish_check(report, arguments.gate);
 }
 
 }  // namespace

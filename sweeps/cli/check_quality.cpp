@@ -9,6 +9,7 @@
 #include "reporting/sweep_text.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/gate_options.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/results.h"
 
 namespace deft::cli {
@@ -62,20 +63,14 @@ void add_check_quality(CLI::App& check, Context& context) {
         ->add_option("--only", arguments->only,
                      "These trials alone, as in baseline or 'cl[budget_fraction=0.5]'; several are joined")
         ->allow_extra_args(false);
-    command
-        ->add_option("--loss-margin", arguments->rule.loss_margin,
-                     "How much higher a loss is worse, as a share of the baseline's")
-        ->capture_default_str()
-        ->check(CLI::Range(1e-6, 10.0));
-    command
-        ->add_option("--score-margin", arguments->rule.score_margin,
-                     "How much lower a score is worse, in its own units")
-        ->capture_default_str()
-        ->check(CLI::Range(1e-6, 1000.0));
+    add_number(*command, "--loss-margin", arguments->rule.loss_margin,
+               "How much higher a loss is worse, as a share of the baseline's", 1e-6, 10.0);
+    add_number(*command, "--score-margin", arguments->rule.score_margin,
+               "How much lower a score is worse, in its own units", 1e-6, 1000.0);
     add_gate_options(*command, arguments->gate);
     command->callback([arguments, &context] {
-        prepare_check_outputs(arguments->gate.outputs);
-        context.exit_code = finish_check(check_quality(*arguments), arguments->gate.outputs);
+        prepare_outputs(arguments->gate);
+        context.exit_code = finish_check(check_quality(*arguments), arguments->gate);
     });
 }
 

@@ -11,6 +11,7 @@
 #include "reporting/trend/trend_check.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/gate_options.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/results.h"
 #include "sweeps/gate/case_patterns.h"
 
@@ -50,18 +51,14 @@ void add_check_trend(CLI::App& check, Context& context) {
     CLI::App* command = check.add_subcommand(
         "trend",
         "Did a benchmark become slower of late? 0 no, 3 yes, 4 unclear (--strict), 5 too few sessions for any");
-    command->add_option("-k,--case", arguments->patterns,
-                        "Only cases whose name matches, as in 'linear_*'; several are joined");
-    command
-        ->add_option("--smallest-change", arguments->rule.change.smallest_change,
-                     "How much slower is a regression, as a fraction")
-        ->capture_default_str()
-        ->check(CLI::Range(0.001, 10.0));
+    add_patterns(*command, arguments->patterns);
+    add_number(*command, "--smallest-change", arguments->rule.change.smallest_change,
+               "How much slower is a regression, as a fraction", 0.001, 10.0);
     command->add_flag("--all", arguments->all, "Show the series without news too");
     add_gate_options(*command, arguments->gate);
     command->callback([arguments, &context] {
-        prepare_check_outputs(arguments->gate.outputs);
-        context.exit_code = finish_check(check_trend(*arguments), arguments->gate.outputs);
+        prepare_outputs(arguments->gate);
+        context.exit_code = finish_check(check_trend(*arguments), arguments->gate);
     });
 }
 

@@ -4,32 +4,23 @@
 
 #include <cstdio>
 #include <optional>
-#include <random>
 
 #include "base/json.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/progress_line.h"
+#include "sweeps/driver/progress.h"
 #include "sweeps/gate/findings.h"
 #include "sweeps/gate/record_comparison.h"
 
 namespace deft::cli {
 
 void add_comparison_options(CLI::App& command, ComparisonOptions& options) {
-    command.add_option("-k,--case", options.patterns,
-                       "Only cases whose name matches, as in 'linear_*'; several are joined");
-    command.add_option("--threads", options.threads, "Threads of each program")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1024));
-    command
-        .add_option("--pairs", options.first_look, "At the first look; the others come at twice and four times as many")
-        ->capture_default_str()
-        ->check(CLI::Range(10, 1000));
-    command.add_option("--launches", options.launches, "Of both programs before the first look")
-        ->capture_default_str()
-        ->check(CLI::Range(3, 1000));
-    command.add_option("--margin", options.margin, "How much slower is a regression, as a fraction")
-        ->capture_default_str()
-        ->check(CLI::Range(0.001, 10.0));
+    add_patterns(command, options.patterns);
+    add_threads(command, options.threads, "Threads of each program");
+    add_number(command, "--pairs", options.first_look,
+               "At the first look; the others come at twice and four times as many", 10, 1000);
+    add_number(command, "--launches", options.launches, "Of both programs before the first look", 3, 1000);
+    add_number(command, "--margin", options.margin, "How much slower is a regression, as a fraction", 0.001, 10.0);
     command.add_option("--seed", options.seed, "Of the order within pairs; drawn and printed without");
 }
 
@@ -39,7 +30,7 @@ sweeps::ComparisonSettings settings_of(const ComparisonOptions& options) {
     settings.launches = options.launches;
     settings.rule.margin = options.margin;
     settings.rule.looks = {options.first_look, 2 * options.first_look, 4 * options.first_look};
-    settings.seed = options.seed != 0 ? options.seed : std::random_device{}();
+    settings.seed = seed_or_drawn(options.seed);
     return settings;
 }
 
@@ -53,9 +44,8 @@ reporting::CheckReport compare_and_print(const sweeps::ComparedPrograms& program
     if (!head_sha.empty()) arms.head.git_sha = head_sha;
     std::optional<sweeps::ComparisonRecorder> recorder;
     if (!gate.dry_run) recorder.emplace(gate.root);  // before anything is timed: it may be locked
-    ProgressLine line;
-    const std::vector<sweeps::ComparedCase> cases = sweeps::compare(
-        programs, arms.cases, settings, [&](const std::string& what, double done) { line.show(what, done); });
+    sweeps::ProgressLine line;
+    const std::vector<sweeps::ComparedCase> cases = sweeps::compare(programs, arms.cases, settings, shown_on(line));
     line.clear();
     const reporting::CheckReport report = sweeps::findings_of(cases, names, settings);
     if (recorder) {

@@ -15,11 +15,11 @@
 #include "experiments/datasets/text_digest.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
+#include "reporting/text.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/data_tokens.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/progress_line.h"
-#include "sweeps/driver/text.h"
+#include "sweeps/driver/progress.h"
 
 namespace deft::cli {
 
@@ -32,7 +32,7 @@ using experiments::CatalogueForm;
 using experiments::GotFile;
 
 // Columns of a licence in the list; `deft data info` has all of it.
-constexpr std::size_t kLicenceWidth = 40;
+constexpr int kLicenceWidth = 40;
 
 struct InfoArguments {
     std::string name;
@@ -76,8 +76,8 @@ std::string bytes_of(const CatalogueForm& form) {
     return reporting::si(static_cast<double>(bytes), "B");
 }
 
-std::string shortened(const std::string& text, std::size_t width) {
-    return sweeps::display_width(text) <= width ? text : sweeps::cut_to_width(text, width - 3) + "...";
+std::string shortened(const std::string& text, int width) {
+    return reporting::display_width(text) <= width ? text : reporting::cut_to_width(text, width - 3) + "...";
 }
 
 int run_list() {
@@ -96,7 +96,7 @@ int run_list() {
         "deft data info NAME shows a whole entry.");
     table.notes.push_back(fmt::format("Looked at: DEFT_DATA_MIRROR={}, {}, and this folder.",
                                       experiments::mirror_folder().string(), experiments::download_folder().string()));
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     return kExitOk;
 }
 
@@ -139,7 +139,7 @@ int run_info(const InfoArguments& arguments) {
 int run_get(const GetArguments& arguments) {
     const CatalogueEntry entry = experiments::catalogue_entry(arguments.name);
     std::fprintf(stderr, "%s: licence: %s\n", entry.name.c_str(), entry.licence.c_str());
-    ProgressLine line;
+    sweeps::ProgressLine line;
     experiments::GetOptions options;
     options.from = arguments.from;
     options.to = arguments.to;

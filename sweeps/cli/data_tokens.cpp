@@ -1,5 +1,5 @@
-#include "sweeps/cli/at_least.h"
 #include "sweeps/cli/data_tokens.h"
+#include "sweeps/cli/options.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 #include "experiments/parse_samples.h"
 #include "reporting/numbers.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/progress_line.h"
+#include "sweeps/driver/progress.h"
 
 namespace deft::cli {
 
@@ -64,8 +64,8 @@ int run_tokenize(const TokenizeArguments& arguments) {
     const fs::path prefix = arguments.out;
     require_free({engine::bin_file(prefix), engine::idx_file(prefix)}, arguments.force);
     if (data.tokenizer == "bpe") require_free(tokenizer_files(arguments.out + "_tokenizer"), arguments.force);
-    ProgressLine line;
-    const auto progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
+    sweeps::ProgressLine line;
+    const auto progress = shown_on(line);
     const experiments::CorpusSource source = experiments::corpus_source(data, ".");
     const engine::Tokenizer tokenizer =
         data.tokenizer == "bpe"
@@ -93,8 +93,8 @@ int run_train(const TrainArguments& arguments) {
     experiments::DataConfig data = arguments.corpus.data();
     set_tokenizer(data, "bpe", arguments.vocab);
     require_free(tokenizer_files(arguments.out), arguments.force);
-    ProgressLine line;
-    const auto progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
+    sweeps::ProgressLine line;
+    const auto progress = shown_on(line);
     const experiments::CorpusSource source = experiments::corpus_source(data, ".");
     const Clock::time_point start = Clock::now();
     const engine::Tokenizer tokenizer =

@@ -9,6 +9,7 @@
 #include "results_db/open.h"
 #include "results_db/store.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/driver/driver.h"
 
@@ -34,10 +35,10 @@ int upgrade(const std::string& root) {
 void add_db(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("db", "Care of the results database");
     command->require_subcommand(1);
-    auto root = std::make_shared<std::string>("deft-runs");
+    auto root = std::make_shared<std::string>(sweeps::kDefaultRoot);
     CLI::App* upgrading = command->add_subcommand(
         "upgrade", "Copy a database that an older deft left, and bring it to the newest schema");
-    upgrading->add_option("--root", *root, "Where results.db is")->capture_default_str();
+    add_root(*upgrading, *root);
     upgrading->callback([root, &context] { context.exit_code = upgrade(*root); });
 }
 

@@ -6,10 +6,9 @@
 
 #include <memory>
 
-#include "sweeps/cli/at_least.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/spec_options.h"
 
 namespace deft::cli {
 
@@ -19,18 +18,16 @@ struct Arguments {
     SpecArguments spec;
     std::int64_t step = 1;
     int threads = 1;
-    std::string root = "deft-runs";
+    std::string root = sweeps::kDefaultRoot;
     std::string out = "debug_state.safetensors";
 };
 
 int run(const Arguments& arguments) {
-    for (const sweeps::Point& point : sweeps::expand(arguments.spec.load())) {
-        if (!arguments.spec.selects(point)) continue;
-        experiments::write_debug_state(point.config, std::filesystem::path(arguments.root) / "data", arguments.step, arguments.threads, arguments.out);
-        print(fmt::format("step {} of {}: {}", arguments.step, point.name(), arguments.out));
-        return kExitOk;
-    }
-    throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
+    const sweeps::Point point = arguments.spec.first_point();
+    experiments::write_debug_state(point.config, sweeps::data_folder(arguments.root), arguments.step, arguments.threads,
+                                   arguments.out);
+    print(fmt::format("step {} of {}: {}", arguments.step, point.name(), arguments.out));
+    return kExitOk;
 }
 
 }  // namespace
@@ -41,8 +38,8 @@ void add_debug_state(CLI::App& app, Context& context) {
         app.add_subcommand("debug-state", "Write one training step of the first chosen trial as safetensors");
     arguments->spec.add_to(*command);
     command->add_option("--step", arguments->step, "Which step, from 1")->capture_default_str()->check(at_least(1));
-    command->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
-    command->add_option("--root", arguments->root, "Where tokenised corpora are kept")->capture_default_str();
+    add_threads(*command, arguments->threads);
+    add_root(*command, arguments->root, "Where tokenised corpora are kept");
     command->add_option("--out", arguments->out, "The file")->capture_default_str();
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }

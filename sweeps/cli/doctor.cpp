@@ -1,31 +1,243 @@
-// deft doctor: what was found here, what is missing, and what that means.
+#include "sweeps/cli/doctor.h"
 
-#include "base/json.h"
-#include "sweeps/cli/doctor_checks.h"
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <memory>
 
 #include "base/error.h"
+#include "base/json.h"
+#include "base/process.h"
+#include "engine/core/backend.h"
+#include "kernels/cuda/exec.h"
+#include "reporting/numbers.h"
+#include "reporting/text.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/version.h"
+#include "sweeps/driver/provenance.h"
+#include "sweeps/driver/slots.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+namespace fs = std::filesystem;
+using enum Finding::State;
+
+std::string first_line_of(const fs::path& file) {
+    std::ifstream in(file);
+    std::string line;
+    std::getline(in, line);
+    return line;
+}
+
+// Standard output of a program, empty where it cannot be run or fails.
+std::string said_by(const std::vector<std::string>& argv) {
+    try {
+        const ProcessOutput output = run_process(argv);
+        return output.exit_code == 0 ? output.out : "";
+    } catch (const Error&) {
+        return "";
+    }
+}
+
+// The first run of digits and dots behind the marker, as in "release 13.0": "13.0"; empty where there is none.
+std::string number_after(const std::string& text, const std::string& marker) {
+    const std::size_t found = text.find(marker);
+    if (found == std::string::npos) return "";
+    const std::size_t start = text.find_first_of("0123456789", found + marker.size());
+    if (start == std::string::npos) return "";
+    std::string number = text.substr(start, text.find_first_not_of("0123456789.", start) - start);
+    while (number.ends_with('.')) number.pop_back();
+    return number;
+}
+
+Finding processor(const results_db::Host& host) {
+    std::string isa = "AVX2, FMA";
+    if (__builtin_cpu_supports("avx512f")) isa += ", AVX-512";
+    return {ok, "processor", fmt::format("{}; {}", reporting::visible(host.cpu_model), isa),
+            "oneDNN picks its code by these; deft's own kernels are built for AVX2"};
+}
+
+Finding threads(const results_db::Host& host) {
+    return {ok, "threads", fmt::format("{} usable, on {} cores", host.threads, host.cores),
+            fmt::format("slots = \"auto\" runs {} one-thread trials at once, or one large trial on all", host.threads)};
+}
+
+Finding memory(const results_db::Host& host) {
+    std::ifstream in("/proc/meminfo");
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    const double available = std::atof(number_after(text, "MemAvailable:").c_str()) * 1024;
+    return {ok, "memory",
+            fmt::format("{}, {} available", reporting::binary_bytes(static_cast<double>(host.mem_bytes)),
+                        reporting::binary_bytes(available)),
+            "`deft plan --memory` says what a trial needs"};
+}
+
+Finding huge_pages() {
+    const std::string modes = first_line_of("/sys/kernel/mm/transparent_hugepage/enabled");
+    const std::size_t open = modes.find('['), close = modes.find(']');  // "always [madvise] never"
+    const std::string mode = open < close && close != std::string::npos ? modes.substr(open + 1, close - open - 1) : "";
+    if (mode == "always" || mode == "madvise") return {ok, "huge pages", mode, ""};
+    return {note, "huge pages", mode.empty() ? "unknown" : mode,
+            "buffers use small pages, which costs some speed: echo madvise > "
+            "/sys/kernel/mm/transparent_hugepage/enabled"};
+}
+
+Finding disk(fs::path root) {
+    std::error_code error;
+    root = fs::absolute(root, error);
+    while (!fs::exists(root, error) && root.has_relative_path()) root = root.parent_path();
+    struct statvfs space {};
+    if (::statvfs(root.c_str(), &space) != 0)
+        return {missing, "disk", fmt::format("{} cannot be read", root.string()), ""};
+    const double free = static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize);
+    const std::string found =
+        fmt::format("{} free at {}", reporting::binary_bytes(free), reporting::visible(root.string()));
+    if (::access(root.c_str(), W_OK) != 0)
+        return {missing, "disk", found + ", not writable", "name a folder of yours with --root"};
+    constexpr double kLittle = 2e9;
+    if (free < kLittle) return {note, "disk", found, "checkpoints and tokenised corpora may not fit"};
+    return {ok, "disk", found, ""};
+}
+
+Finding toolkit() {
+    for (const char* nvcc : {"nvcc", "/usr/local/cuda/bin/nvcc"}) {
+        const std::string release = number_after(said_by({nvcc, "--version"}), "release ");
+        if (release.empty()) continue;
+        const std::string found = fmt::format("nvcc {} ({})", release, nvcc);
+        if (std::atoi(release.c_str()) < 12) return {note, "CUDA toolkit", found, "too old: deft needs 12 or newer"};
+        return {ok, "CUDA toolkit", found, ""};
+    }
+    return {note, "CUDA toolkit", "none", "only the CPU is used; for GPUs install CUDA 12 or newer"};
+}
+
+Finding driver() {
+    const std::string version = number_after(first_line_of("/proc/driver/nvidia/version"), "Kernel Module");
+    if (version.empty()) return {note, "GPU driver", "none", "no NVIDIA GPU can be used on this machine"};
+    return {ok, "GPU driver", "NVIDIA " + version, ""};
+}
+
+std::vector<Finding> gpus() {
+    std::vector<Finding> findings;
+    for (const engine::Gpu& gpu : engine::usable_gpus())
+        findings.push_back({ok, "GPU",
+                            fmt::format("{}, {}, {}", reporting::visible(gpu.name),
+                                        reporting::binary_bytes(static_cast<double>(gpu.memory_bytes)), gpu.uuid),
+                            findings.empty() ? "slots = \"auto\" runs one trial on each" : ""});
+    if (findings.empty()) findings.push_back({note, "GPU", "none usable", engine::gpu_problem()});
+    return findings;
+}
+
+Finding mpi() {
+    const std::string version = number_after(said_by({"mpirun", "--version"}), "");
+    return {note, "MPI", version.empty() ? "none" : "mpirun " + version,
+            "not used: a trial is one process on one device"};
+}
+
+Finding nccl() {
+    void* library = ::dlopen("libnccl.so.2", RTLD_LAZY | RTLD_LOCAL);
+    if (library != nullptr) ::dlclose(library);
+    return {note, "NCCL", library == nullptr ? "none" : "libnccl.so.2",
+            "not used: a trial is one process on one device"};
+}
+
+Finding libraries() {
+    std::string text = fmt::format("libcurl {}", curl_version_info(CURLVERSION_NOW)->version);
+    const Json libraries = libraries_json();
+    for (const auto& [name, version] : libraries.items())
+        text += fmt::format(", {} {}", name, version.get<std::string>());
+    return {ok, "libraries", text, "kept with each attempt, for results may differ in bits between them"};
+}
+
+Finding git() {
+    const std::string version = number_after(said_by({"git", "--version"}), "version ");
+    if (version.empty()) return {note, "git", "none", "results cannot name the commit that made them"};
+    return {ok, "git", version, ""};
+}
+
+Finding data_mirror() {
+    const char* folder = std::getenv("DEFT_DATA_MIRROR");
+    if (folder == nullptr || *folder == 0)
+        return {note, "data", "DEFT_DATA_MIRROR is not set",
+                "data sets are downloaded, or found beside the sweep file"};
+    std::error_code error;
+    if (!fs::is_directory(folder, error))
+        return {missing, "data", fmt::format("DEFT_DATA_MIRROR={} is no folder", reporting::visible(folder)),
+                "set it to one that is there"};
+    return {ok, "data", fmt::format("DEFT_DATA_MIRROR={}", reporting::visible(folder)),
+            "`deft data list` says what it has"};
+}
+
+const char* word(Finding::State state) {
+    return state == ok ? "ok" : state == note ? "note" : "missing";
+}
+
+}  // namespace
+
+std::vector<Finding> examine(const fs::path& root) {
+    const results_db::Host host = describe_host();
+    std::vector<Finding> findings = {processor(host), threads(host), memory(host), huge_pages(), disk(root)};
+    findings.push_back({kernels::cuda::kBuilt ? ok : note, "CUDA backend",
+                        kernels::cuda::kBuilt ? "built" : "not built",
+                        kernels::cuda::kBuilt ? "" : "GPUs are used by a build with it: ./deft --cuda ..."});
+    findings.push_back(toolkit());
+    findings.push_back(driver());
+    for (Finding& finding : gpus()) findings.push_back(std::move(finding));
+    for (Finding& finding : std::vector{mpi(), nccl(), libraries(), git(), data_mirror()})
+        findings.push_back(std::move(finding));
+    return findings;
+}
+
+std::string render(const std::vector<Finding>& findings, int width) {
+    std::size_t subjects = 0;
+    for (const Finding& finding : findings) subjects = std::max(subjects, finding.subject.size());
+    std::string text;
+    for (const Finding& finding : findings) {
+        text += reporting::cut_to_width(
+                    fmt::format("{:<8} {:<{}}  {}", word(finding.state), finding.subject, subjects, finding.found),
+                    std::max(width, 40)) +
+                "\n";
+        if (!finding.meaning.empty())
+            text += fmt::format("{:<8} {:<{}}  {}\n", "", "", subjects, "- " + finding.meaning);
+    }
+    return text;
+}
+
+Json to_json(const std::vector<Finding>& findings) {
+    Json json = Json::array();
+    for (const Finding& finding : findings)
+        json.push_back({{"state", word(finding.state)},
+                        {"subject", finding.subject},
+                        {"found", finding.found},
+                        {"meaning", finding.meaning}});
+    return json;
+}
+
+}  // namespace deft::sweeps
 
 namespace deft::cli {
 
 void add_doctor(CLI::App& app, Context& context) {
     struct Arguments {
-        std::string root = "deft-runs";
+        std::string root = sweeps::kDefaultRoot;
         bool json = false;
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("doctor", "Say what this machine and build offer, and what they lack");
-    command->add_option("--root", arguments->root, "Where results would go")->capture_default_str();
+    add_root(*command, arguments->root, "Where results would go");
     command->add_flag("--json", arguments->json, "For programs");
     command->callback([arguments, &context] {
         const std::vector<sweeps::Finding> findings = sweeps::examine(arguments->root);
         print(arguments->json ? sweeps::to_json(findings).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-                              : version_text() + "\n\n" + sweeps::render(findings, output_width()));
+                              : sweeps::version_text() + "\n\n" + sweeps::render(findings, output_width()));
         const bool lacks = std::any_of(findings.begin(), findings.end(), [](const sweeps::Finding& finding) {
             return finding.state == sweeps::Finding::State::missing;
         });

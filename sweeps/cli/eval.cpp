@@ -5,20 +5,19 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "base/json.h"
 #include "experiments/checkpoints.h"
 #include "experiments/evaluate_checkpoint.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
-#include "sweeps/cli/at_least.h"
+#include "reporting/text.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
-#include "sweeps/driver/below_root.h"
 #include "sweeps/driver/driver.h"
-#include "sweeps/driver/text.h"
+#include "sweeps/driver/root.h"
 
 namespace deft::cli {
 
@@ -28,7 +27,7 @@ namespace fs = std::filesystem;
 
 struct Arguments {
     std::string checkpoint;
-    std::string root = "deft-runs";
+    std::string root = sweeps::kDefaultRoot;
     std::vector<std::string> tasks;
     std::optional<std::int64_t> documents;
     int threads = 0;
@@ -77,7 +76,7 @@ reporting::Table score_table(const experiments::TrainedModel& trained,
                              const experiments::CheckpointEvaluation& evaluation, const fs::path& folder) {
     using reporting::Align;
     reporting::Table table;
-    table.caption = fmt::format("Checkpoint {}: step {} of trial {}", sweeps::printable(folder.string()), trained.step,
+    table.caption = fmt::format("Checkpoint {}: step {} of trial {}", reporting::visible(folder.string()), trained.step,
                                 trained.config_hash.substr(0, 8));
     table.columns = {{"task", Align::left}, {"version", Align::left}, {"shots"}, {"metric", Align::left},
                      {"value"},             {"n"},                    {"chance"}};
@@ -117,16 +116,16 @@ Json to_json(const experiments::TrainedModel& trained, const experiments::Checkp
 
 int run(const Arguments& arguments) {
     const fs::path folder = find_checkpoint(arguments);
-    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     const engine::Backend backend{arguments.device == "gpu" ? engine::Device::cuda : engine::Device::cpu,
-                                  engine::DType::f32, arguments.threads > 0 ? arguments.threads : cores};
+                                  engine::DType::f32,
+                                  arguments.threads > 0 ? arguments.threads : sweeps::usable_cores()};
     experiments::TrainedModel trained = experiments::load_trained_model(folder, backend);
     const experiments::CheckpointEvaluation evaluation =
         experiments::evaluate_checkpoint(trained, task_names(arguments.tasks), arguments.documents);
     if (arguments.json)
         print(to_json(trained, evaluation, folder).dump(2, ' ', false, Json::error_handler_t::replace));
     else
-        print(reporting::render_terminal(score_table(trained, evaluation, folder), output_width()));
+        print(score_table(trained, evaluation, folder));
     return kExitOk;
 }
 
@@ -142,12 +141,11 @@ void add_eval(CLI::App& app, Context& context) {
         ->allow_extra_args(false);
     command->add_option("--documents", arguments->documents, "Of each task, the first n; 0: all; as the trial did")
         ->check(at_least(0));
-    command->add_option("--threads", arguments->threads, "Threads; all cores where left out")
-        ->check(CLI::Range(1, 1024));
+    add_threads(*command, arguments->threads, "Threads; all cores where left out");
     command->add_option("--device", arguments->device, "cpu, or gpu for the first one")
         ->capture_default_str()
         ->check(CLI::IsMember({"cpu", "gpu"}));
-    command->add_option("--root", arguments->root, "Where a trial's results are")->capture_default_str();
+    add_root(*command, arguments->root, "Where a trial's results are");
     command->add_flag("--json", arguments->json, "Print the scores as JSON (schema deft-eval/1)");
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }

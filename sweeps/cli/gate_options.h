@@ -1,5 +1,5 @@
 #pragma once
-// What all gates share: where the database is, and what happens to their verdicts.
+// What all gates share: their options, and where their verdicts and findings go.
 
 #include <CLI/CLI.hpp>
 #include <span>
@@ -8,17 +8,20 @@
 #include "reporting/check_verdicts.h"
 #include "reporting/table.h"
 #include "results_db/store.h"
-#include "sweeps/cli/check_options.h"
+#include "sweeps/driver/root.h"
 
 namespace deft::cli {
 
 struct GateOptions {
-    std::string root = "deft-runs";
+    std::string root = sweeps::kDefaultRoot;
     bool json = false, dry_run = false;
-    CheckOptions outputs;
+    bool strict = false, github = false;
+    std::string junit, bmf, markdown;  // files; empty: not asked for
 };
-
 void add_gate_options(CLI::App& command, GateOptions& options);
+
+// Before anything is measured: makes the folders of the files. Errors: io.
+void prepare_outputs(const GateOptions& options);
 
 // The verdicts of one check, with the rule that gave them.
 void record_verdicts(results_db::Writer& writer, std::span<const reporting::Judged> judged,
@@ -31,5 +34,9 @@ void print_check(const reporting::CheckReport& report, const reporting::Table& t
 void record_and_print(const reporting::CheckReport& report, const reporting::Table& table,
                       std::span<const reporting::Judged> judged, const std::string& rule_json,
                       const GateOptions& options);
+
+// Writes what was asked for, annotations to standard error and the job summary to the file that GITHUB_STEP_SUMMARY
+// names, and returns the check's exit code. Errors: io.
+int finish_check(const reporting::CheckReport& report, const GateOptions& options);
 
 }  // namespace deft::cli

@@ -9,11 +9,12 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "reporting/text.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
-#include "sweeps/driver/below_root.h"
-#include "sweeps/driver/text.h"
+#include "sweeps/driver/root.h"
 
 namespace deft::cli {
 
@@ -28,7 +29,7 @@ void print_text(const std::string& text) {
     std::string safe;
     for (std::size_t start = 0; start < text.size();) {
         const std::size_t end = std::min(text.find('\n', start), text.size());
-        safe += sweeps::printable(std::string_view(text).substr(start, end - start));
+        safe += reporting::visible(std::string_view(text).substr(start, end - start));
         if (end < text.size()) safe += '\n';
         start = end + 1;
     }
@@ -41,13 +42,13 @@ void print_text(const std::string& text) {
 void add_logs(CLI::App& app, Context&) {
     struct Arguments {
         std::string trial;
-        std::string root = "deft-runs";
+        std::string root = sweeps::kDefaultRoot;
         bool follow = false;
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("logs", "Print what a trial printed");
     command->add_option("trial", arguments->trial, "Its name, as in baseline/1, or the start of its hash")->required();
-    command->add_option("--root", arguments->root, "Where the results are")->capture_default_str();
+    add_root(*command, arguments->root);
     command->add_flag("-f,--follow", arguments->follow, "Go on until the trial ends");
     command->callback([arguments] {
         const results_db::Reader reader = open_results(arguments->root);
@@ -59,7 +60,7 @@ void add_logs(CLI::App& app, Context&) {
         std::string text = read_file(log);
         print_text(text);
         if (text.empty() && !arguments->follow)
-            std::fprintf(stderr, "%s printed nothing\n", sweeps::printable(arguments->trial).c_str());
+            std::fprintf(stderr, "%s printed nothing\n", reporting::visible(arguments->trial).c_str());
         std::size_t printed = text.size();
         while (arguments->follow && std::ferror(stdout) == 0) {
             // Asked before reading, so that what it wrote last is not missed.

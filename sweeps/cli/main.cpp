@@ -1,16 +1,21 @@
 // deft: the program.
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/suggestion.h"
+#include "reporting/text.h"
 #include "sweeps/cli/commands.h"
-#include "sweeps/cli/missing_command.h"
-#include "sweeps/cli/version.h"
+#include "sweeps/driver/provenance.h"
 
 namespace {
 
@@ -26,6 +31,34 @@ void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
                       deft::suggestion(argv[1], names, "see deft --help"));
 }
 
+// What to say where a command has commands of its own and none of them was named: "deft db has no command rebuild\n  to
+// mend: there are: upgrade". Empty where the words name a command that there is.
+std::string missing_command(const CLI::App& app, const std::vector<std::string>& words) {
+    const CLI::App* command = &app;
+    std::string name = "deft";
+    const auto all = [](const CLI::App* one) { return !one->get_group().empty(); };  // hidden ones have none
+    for (auto word = words.begin();; ++word) {
+        const std::vector<const CLI::App*> commands = command->get_subcommands(all);
+        if (commands.empty()) return {};
+        word = std::find_if(word, words.end(), [](const std::string& text) { return !text.starts_with('-'); });
+        const auto found = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* one) {
+            return word != words.end() && one->get_name() == *word;
+        });
+        if (found != commands.end()) {
+            command = *found;
+            name += ' ' + command->get_name();
+            continue;
+        }
+        if (command->get_require_subcommand_min() == 0) return {};
+        std::vector<std::string> known;
+        for (const CLI::App* one : commands) known.push_back(one->get_name());
+        const std::string there = fmt::format("there {} {}", known.size() == 1 ? "is" : "are", fmt::join(known, ", "));
+        if (word == words.end()) return fmt::format("{} needs a command\n  to mend: {}", name, there);
+        return fmt::format("{} has no command {}\n  to mend: {}", name, deft::reporting::visible(*word),
+                           deft::suggestion(*word, known, there));
+    }
+}
+
 // With a standard stream closed, the next file opened would take its number, and what is printed. These can be neither
 // read nor written, so that printing still fails.
 void occupy_standard_streams() {
@@ -35,7 +68,7 @@ void occupy_standard_streams() {
 
 int run(int argc, char** argv) {
     CLI::App app("Trains the cases of a sweep, logs what they consumed and scored, and tabulates them.", "deft");
-    app.set_version_flag("--version", deft::cli::version_text());
+    app.set_version_flag("--version", deft::sweeps::version_text());
     app.require_subcommand(1);
     deft::cli::Context context;
     deft::cli::add_run(app, context);
@@ -63,7 +96,7 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& asked) {  // --help, --version
         app.exit(asked);
     } catch (const CLI::ParseError& error) {
-        const std::string missing = deft::cli::missing_command(app, {argv + 1, argv + argc});
+        const std::string missing = missing_command(app, {argv + 1, argv + argc});
         if (missing.empty())
             std::fprintf(stderr, "deft: error: %s\n  to mend: see deft --help\n", error.what());
         else

@@ -3,9 +3,8 @@
 #include <cstdio>
 
 #include "base/files.h"
-#include "reporting/repeat.h"
+#include "reporting/text.h"
 #include "sweeps/driver/progress.h"
-#include "sweeps/driver/text.h"
 
 namespace deft::cli {
 
@@ -13,6 +12,10 @@ void print(const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
     std::fflush(stdout);  // what is said on stderr next must not overtake it
+}
+
+void print(const reporting::Table& table) {
+    print(reporting::render_terminal(table, output_width()));
 }
 
 void print_to(const std::filesystem::path& file, const std::string& text) {
@@ -23,16 +26,12 @@ void print_to(const std::filesystem::path& file, const std::string& text) {
 }
 
 void print_note(const std::string& note) {
-    if (!note.empty()) std::fprintf(stderr, "deft: %s\n", sweeps::printable(note).c_str());
+    if (!note.empty()) std::fprintf(stderr, "deft: %s\n", reporting::visible(note).c_str());
 }
 
 int output_width() {
     const int width = sweeps::terminal_width(stdout);
     return width > 0 ? width : kPlainWidth;
-}
-
-std::string quoted(const std::string& word) {
-    return reporting::shell_word(word);
 }
 
 }  // namespace deft::cli

@@ -4,9 +4,13 @@
 #include <filesystem>
 #include <string>
 
+#include "reporting/table.h"
+
 namespace deft::cli {
 
 void print(const std::string& text);
+// As wide as the terminal.
+void print(const reporting::Table& table);
 // To the file, or to standard output where `file` is empty.
 void print_to(const std::filesystem::path& file, const std::string& text);
 
@@ -17,8 +21,5 @@ void print_note(const std::string& note);
 inline constexpr int kPlainWidth = 132;
 // Columns of standard output's terminal; kPlainWidth where it is none.
 int output_width();
-
-// A word as a shell would take it back.
-std::string quoted(const std::string& word);
 
 }  // namespace deft::cli

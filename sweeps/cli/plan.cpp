@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,19 +12,15 @@
 #include "base/json.h"
 #include "experiments/difficulty_column.h"
 #include "experiments/draws.h"
-#include "reporting/axes.h"
 #include "reporting/figures_page.h"
-#include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
-#include "sweeps/cli/draws_table.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/progress_line.h"
-#include "sweeps/cli/schedule_figures.h"
-#include "sweeps/cli/spec_options.h"
+#include "sweeps/cli/plan_tables.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/plan.h"
-#include "sweeps/driver/text.h"
+#include "sweeps/driver/progress.h"
 
 namespace deft::cli {
 
@@ -39,83 +33,8 @@ struct Arguments {
     bool print_config = false;
     std::string figures;  // a file to write
     bool draws = false;
-    std::string root = "deft-runs";  // of what --draws tokenises and analyses, and what has a column
+    std::string root = sweeps::kDefaultRoot;  // of what --draws tokenises and analyses, and what has a column
 };
-
-std::string or_dash(const std::string& text) {
-    return text.empty() ? "-" : text;
-}
-
-void drop_column(reporting::Table& table, std::size_t column) {
-    const auto at = static_cast<std::ptrdiff_t>(column);
-    table.columns.erase(table.columns.begin() + at);
-    for (auto& row : table.rows) row.erase(row.begin() + at);
-    if (column < table.key_columns) --table.key_columns;
-}
-
-std::string hours_text(const std::optional<double>& hours) {
-    return hours ? fmt::format("{:.1f}", *hours) : "-";
-}
-
-std::string error_text(const std::optional<double>& percent) {
-    if (!percent) return "-";
-    return std::abs(*percent) < 0.05 ? "0.0%" : fmt::format("{:+.1f}%", *percent);
-}
-
-// The columns that a device adds, behind those that every plan has.
-void add_device_columns(reporting::Table& table, const sweeps::Plan& plan) {
-    const bool any_published = std::any_of(plan.rows.begin(), plan.rows.end(),
-                                           [](const sweeps::PlanRow& row) { return row.published.has_value(); });
-    table.columns.push_back({"hours\na seed"});
-    if (any_published) {
-        table.columns.push_back({"hours\n(published)"});
-        table.columns.back().published = true;
-        table.columns.push_back({"error"});
-    }
-    table.columns.push_back({"cost\na seed"});
-    for (std::size_t i = 0; i < plan.rows.size(); ++i) {
-        const sweeps::PlanRow& row = plan.rows[i];
-        table.rows[i].push_back(hours_text(row.hours));
-        if (any_published) {
-            table.rows[i].push_back(row.published ? row.published->text : "-");
-            table.rows[i].push_back(error_text(row.error_percent()));
-        }
-        table.rows[i].push_back(row.dollars ? reporting::dollars(*row.dollars) : "-");
-    }
-}
-
-reporting::Table plan_table(const sweeps::Plan& plan) {
-    using reporting::Align;
-    using reporting::si;
-    reporting::Table table;
-    table.caption = fmt::format("Sweep {}, scale: {}", plan.sweep, plan.scale);
-    table.columns = {{"case", Align::left}, {"budget"},        {"axes", Align::left}, {"seeds"},
-                     {"steps"},             {"parameters"},    {"input\ntokens"},     {"layer-avg\ntokens"},
-                     {"FLOPs\na seed"},     {plan.device ? "memory\na device" : "memory\na seed"}};
-    table.key_columns = 3;
-    bool any_axis = false;
-    for (const sweeps::PlanRow& row : plan.rows) {
-        const experiments::Projection& projection = row.point.projection;
-        const reporting::Axes axes = reporting::parse_axes(row.point.axes.dump());
-        any_axis = any_axis || !axes.others.empty();
-        const auto of_model = [&](const std::string& text) {
-            return experiments::has_model(row.point.config) ? text : "-";
-        };
-        table.rows.push_back(
-            {row.point.case_name, axes.has_budget ? axes.budget_text() : "-", or_dash(axes.others_text()),
-             std::to_string(row.seeds.size()), std::to_string(projection.steps),
-             of_model(si(static_cast<double>(projection.parameters))), si(static_cast<double>(projection.input_tokens)),
-             si(static_cast<double>(projection.layer_tokens)), of_model(si(projection.flops)),
-             of_model(sweeps::bytes_text(static_cast<double>(projection.memory_bytes)))});
-    }
-    if (plan.device) add_device_columns(table, plan);
-    table.columns.push_back({"variant", Align::left});
-    for (std::size_t i = 0; i < plan.rows.size(); ++i)
-        table.rows[i].push_back(plan.rows[i].point.variant_hash.substr(0, 8));
-    if (!any_axis) drop_column(table, 2);
-    table.notes = plan.notes;
-    return table;
-}
 
 void print_configurations(const std::vector<sweeps::Point>& points) {
     Json all = Json::array();
@@ -131,13 +50,13 @@ void print_configurations(const std::vector<sweeps::Point>& points) {
 
 // Tokenises and analyses what is not there yet.
 void print_draws(const std::vector<sweeps::PlanRow>& rows, const std::string& root) {
-    ProgressLine line;
-    const auto progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
+    sweeps::ProgressLine line;
+    const auto progress = shown_on(line);
     std::vector<experiments::DrawTotals> draws;
     for (const sweeps::PlanRow& row : rows) {
         const experiments::TrialConfig& config = row.point.config;
         const experiments::CorpusSamples samples = experiments::load_samples(
-            config.data, config.model.seqlen, config.base_folder, std::filesystem::path(root) / "data", progress);
+            config.data, config.model.seqlen, config.base_folder, sweeps::data_folder(root), progress);
         line.clear();
         print_note(samples.note);
         draws.push_back(experiments::simulate_draws(config, samples, progress));
@@ -149,15 +68,14 @@ void print_draws(const std::vector<sweeps::PlanRow>& rows, const std::string& ro
 
 // Finds a column that does not fit its corpus now, where the corpus is here: tokenised where it is not yet.
 void check_columns(const std::vector<sweeps::Point>& points, const std::string& root) {
-    ProgressLine line;
-    const auto progress = [&](const std::string& what, double fraction) { line.show(what, fraction); };
+    sweeps::ProgressLine line;
+    const auto progress = shown_on(line);
     std::set<std::string> seen;  // variants: seeds have the same columns
     for (const sweeps::Point& point : points) {
         const bool here =
             experiments::has_columns(point.config) && point.config.data.sha256 != experiments::kDataMissing;
         if (!here || !seen.insert(point.variant_hash).second) continue;
-        const std::string note =
-            experiments::check_columns(point.config, std::filesystem::path(root) / "data", progress);
+        const std::string note = experiments::check_columns(point.config, sweeps::data_folder(root), progress);
         line.clear();
         print_note(note);
     }
@@ -191,14 +109,14 @@ int run(const Arguments& arguments) {
         print(sweeps::to_json(plan).dump(2));
         return kExitOk;
     }
-    print(reporting::render_terminal(plan_table(plan), output_width()));
+    print(plan_table(plan));
     if (arguments.draws) print_draws(plan.rows, arguments.root);
     if (!arguments.figures.empty()) {
-        write_file_atomically(arguments.figures,
-                              reporting::render_figures_page(fmt::format("Schedules of {}, scale {}", plan.sweep, plan.scale),
-                                                             "What each step takes, as planned; nothing was trained. "
-                                                             "Quantities that no case changes are left out.",
-                                                             sweeps::schedule_figures(plan.rows)));
+        write_file_atomically(arguments.figures, reporting::render_figures_page(
+                                                     fmt::format("Schedules of {}, scale {}", plan.sweep, plan.scale),
+                                                     "What each step takes, as planned; nothing was trained. "
+                                                     "Quantities that no case changes are left out.",
+                                                     schedule_figures(plan.rows)));
         print(fmt::format("\nfigures: {}", arguments.figures));
     }
     if (arguments.memory) {
@@ -223,10 +141,8 @@ void add_plan(CLI::App& app, Context& context) {
     command->add_flag(
         "--draws", arguments->draws,
         "Show what the sampler of each case draws; tokenises and analyses the corpus, and trains nothing");
-    command
-        ->add_option("--root", arguments->root,
-                     "Where --draws, and cases with a column, keep tokenised corpora and what was found")
-        ->capture_default_str();
+    add_root(*command, arguments->root,
+             "Where --draws, and cases with a column, keep tokenised corpora and what was found");
     command->add_flag("--json", arguments->json, "Print the plan as JSON (schema deft-plan/1)");
     command->add_flag("--print-config", arguments->print_config, "Print each point's whole configuration as JSON");
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });

@@ -4,10 +4,10 @@
 
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/installed_files.h"
 #include "base/json.h"
 #include "engine/bench/profile.h"
 #include "engine/bench/step.h"
@@ -17,12 +17,11 @@
 #include "kernels/bench/run_benchmarks.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
-#include "sweeps/cli/at_least.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/spec_options.h"
 #include "sweeps/driver/provenance.h"
-#include "sweeps/driver/provenance_json.h"
+#include "sweeps/driver/slots.h"
 
 namespace deft::cli {
 
@@ -35,9 +34,9 @@ struct Arguments {
     int size = 1;
     int steps = 5;
     std::int64_t step = 1, batch = 0;  // 0: the model's own
-    int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    int threads = sweeps::usable_cores();
     std::string backend = "cpu", dtype = "f32";
-    std::string root = "deft-runs", trace, json;
+    std::string root = sweeps::kDefaultRoot, trace, json;
 };
 
 engine::Backend backend_of(const Arguments& arguments) {
@@ -64,21 +63,18 @@ Profiled of_size(const Arguments& arguments) {
 }
 
 Profiled of_sweep(const Arguments& arguments) {
-    for (const sweeps::Point& point : sweeps::expand(arguments.spec.load())) {
-        if (!arguments.spec.selects(point)) continue;
-        const experiments::TrialConfig& config = point.config;
-        experiments::require_model(config);
-        const experiments::Dataset dataset =
-            experiments::load_dataset(config.data, config.base_folder, std::filesystem::path(arguments.root) / "data");
-        print_note(dataset.note);
-        engine::TrainerConfig settings = experiments::trainer_config(config);
-        experiments::add_curriculum(settings, config, experiments::samples_of(dataset, config.model.seqlen));
-        engine::Trainer trainer(settings, dataset.train, backend_of(arguments));
-        const std::int64_t before = arguments.step - 1 - engine::kProfileWarmUpSteps;
-        for (std::int64_t done = 0; done < before && !trainer.done(); ++done) trainer.step();
-        return {point.name(), engine::profile_steps(trainer, arguments.steps)};
-    }
-    throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
+    const sweeps::Point point = arguments.spec.first_point();
+    const experiments::TrialConfig& config = point.config;
+    experiments::require_model(config);
+    const experiments::Dataset dataset =
+        experiments::load_dataset(config.data, config.base_folder, sweeps::data_folder(arguments.root));
+    print_note(dataset.note);
+    engine::TrainerConfig settings = experiments::trainer_config(config);
+    experiments::add_curriculum(settings, config, experiments::samples_of(dataset, config.model.seqlen));
+    engine::Trainer trainer(settings, dataset.train, backend_of(arguments));
+    const std::int64_t before = arguments.step - 1 - engine::kProfileWarmUpSteps;
+    for (std::int64_t done = 0; done < before && !trainer.done(); ++done) trainer.step();
+    return {point.name(), engine::profile_steps(trainer, arguments.steps)};
 }
 
 std::string percent(double part, double whole) {
@@ -103,7 +99,7 @@ Roofline measured_roofline(const Arguments& arguments) {
 }
 
 Json to_json(const Profiled& profiled, const Roofline& roofline, const Arguments& arguments) {
-    const results_db::Code code = sweeps::describe_code(DEFT_SOURCE_DIR);
+    const results_db::Code code = sweeps::describe_code(files_folder());
     const engine::StepProfile& profile = profiled.profile;
     Json json = {{"schema", "deft-profile/1"},
                  {"commit", code.git_sha},
@@ -176,7 +172,7 @@ int run(const Arguments& arguments) {
     if (!roofline.device.empty())
         table.notes.push_back(
             "Times are the device's, by events around each op; no op: the device waits between them.");
-    print(reporting::render_terminal(table, output_width()));
+    print(table);
     if (!arguments.json.empty())
         write_file_atomically(arguments.json, to_json(profiled, roofline, arguments).dump(2) + "\n");
     if (!arguments.trace.empty()) {
@@ -193,13 +189,9 @@ void add_profile(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand(
         "profile",
         "Show where the time of a training step goes: of a sweep's first chosen trial, or of a standard model");
-    arguments->spec.add_to(*command);
-    command->get_option("sweep")->required(false);
-    command
-        ->add_option("--size", arguments->size,
-                     "Without a sweep: 1, 2 or 3 of deft bench step's models, 4: GPT-2 124M at length 1024")
-        ->capture_default_str()
-        ->check(CLI::Range(1, kGpt2));
+    arguments->spec.add_to(*command, false);
+    add_number(*command, "--size", arguments->size,
+               "Without a sweep: 1, 2 or 3 of deft bench step's models, 4: GPT-2 124M at length 1024", 1, kGpt2);
     command->add_option("--batch", arguments->batch, "Samples of its step (default: the model's own; 16 of GPT-2)")
         ->check(CLI::Range(1, 4096));
     command->add_option("--backend", arguments->backend, "Where it is trained: cpu or cuda")
@@ -211,13 +203,11 @@ void add_profile(CLI::App& app, Context& context) {
     command->add_option("--step", arguments->step, "Of a sweep: the first step to profile; two at least come before it")
         ->capture_default_str()
         ->check(at_least(1));
-    command->add_option("--steps", arguments->steps, "Steps to profile")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 10000));
-    command->add_option("--threads", arguments->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
+    add_number(*command, "--steps", arguments->steps, "Steps to profile", 1, 10000);
+    add_threads(*command, arguments->threads);
     command->add_option("--trace", arguments->trace, "Write the step as a Chrome or Perfetto trace");
     command->add_option("--json", arguments->json, "Write the result to this file as well");
-    command->add_option("--root", arguments->root, "Where tokenised corpora are kept")->capture_default_str();
+    add_root(*command, arguments->root, "Where tokenised corpora are kept");
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }
 

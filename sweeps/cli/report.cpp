@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "reporting/per_seed.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/report_files.h"
 #include "sweeps/cli/results.h"
 
 namespace deft::cli {
@@ -14,7 +14,7 @@ namespace deft::cli {
 void add_report(CLI::App& app, Context& context) {
     struct Arguments {
         std::string sweep;
-        std::string root = "deft-runs";
+        std::string root = sweeps::kDefaultRoot;
         std::string format = "term";
         std::string out;
         bool per_seed = false, curves = false;
@@ -22,7 +22,7 @@ void add_report(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("report", "Print a sweep's results, or write them to a file");
     command->add_option("sweep", arguments->sweep, kSweepHelp);
-    command->add_option("--root", arguments->root, "Where the results are")->capture_default_str();
+    add_root(*command, arguments->root);
     command->add_option("--format", arguments->format, "term, md, csv, tex, json or html")
         ->check(CLI::IsMember(report_formats()))
         ->capture_default_str();

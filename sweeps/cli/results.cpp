@@ -2,10 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/error.h"
-#include "sweeps/driver/driver.h"
+#include "base/files.h"
+#include "reporting/comparison.h"
+#include "reporting/table.h"
+#include "results_db/sweep_heads.h"
+#include "sweeps/driver/root.h"
+#include "sweeps/spec/published_tables.h"
+#include "sweeps/spec/spec.h"
 
 namespace deft::cli {
+
+namespace {
+
+reporting::SweepAbout about_of(const results_db::SweepHead& sweep) {
+    return {sweep.baseline, sweep.scale,  sweep.title,
+            sweep.command,  sweep.points, sweeps::published_table(sweep.paper)};
+}
+
+std::string page_name(const results_db::SweepHead& sweep) {
+    const bool as_usual = sweep.scale.empty() || sweep.scale == sweeps::kDefaultScale || sweep.scale == "unknown";
+    return as_usual && results_db::overrides_text(sweep).empty() ? sweep.name : results_db::full_name(sweep);
+}
+
+}  // namespace
 
 results_db::Reader open_results(const std::string& root) {
     const std::filesystem::path file = sweeps::database_file(root);
@@ -19,6 +41,45 @@ results_db::SweepResults find_sweep(const results_db::Reader& reader, const std:
     const std::vector<std::string> names = reader.sweep_names();
     if (names.empty()) throw Error(ErrorKind::missing, "no sweep has been run yet", "run one: deft run SWEEP.toml");
     return reader.sweep(name.empty() ? names.front() : name);
+}
+
+reporting::ReportData report_data(const results_db::Reader& reader, results_db::SweepResults sweep, bool with_curves) {
+    reporting::ReportData data;
+    data.sweep = std::move(sweep);
+    data.about = about_of(data.sweep);
+    if (with_curves) {
+        data.curves = reader.curves(data.sweep);
+        data.checkpoints = reader.checkpoints(data.sweep);
+    }
+    return data;
+}
+
+const std::vector<std::string>& report_formats() {
+    static const std::vector<std::string> formats = {"term", "md", "csv", "tex", "json", "html"};
+    return formats;
+}
+
+std::string render_report(const reporting::ReportData& data, const std::string& format, int width) {
+    if (format == "html") return reporting::render_page(data);
+    if (format == "json") return reporting::render_report_json(data);
+    return render_table(reporting::comparison_table(data.sweep, data.about), format, width);
+}
+
+std::string render_table(const reporting::Table& table, const std::string& format, int width) {
+    if (format == "html" || format == "json")
+        throw Error(ErrorKind::usage, fmt::format("{} holds every trial and its curves already", format),
+                    "leave --per-seed and --curves out, or choose term, md, csv or tex");
+    if (format == "md") return reporting::render_markdown(table);
+    if (format == "csv") return reporting::render_csv(table);
+    if (format == "tex") return reporting::render_latex(table);
+    return reporting::render_terminal(table, width);
+}
+
+std::filesystem::path write_report_page(const std::filesystem::path& root, const reporting::ReportData& data) {
+    const std::filesystem::path file = root / "reports" / (page_name(data.sweep) + ".html");
+    make_folder(file.parent_path());
+    write_file_atomically(file, reporting::render_page(data));
+    return file;
 }
 
 }  // namespace deft::cli

@@ -1,18 +1,31 @@
 #pragma once
-// Finding things in a root for the commands that only read.
+// What a root holds: its database, its sweeps, and a sweep's report in any format.
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
+#include "reporting/page.h"
 #include "results_db/store.h"
 
 namespace deft::cli {
 
 // Errors: missing, with how to make one.
 results_db::Reader open_results(const std::string& root);
-inline constexpr const char* kSweepHelp =
-    "Its name, or NAME@HASH as `deft status` shows it; the newest where none is given";
-
 // The sweep of that name, or NAME@HASH; the newest where it is empty. Errors: missing, with the nearest name.
 results_db::SweepResults find_sweep(const results_db::Reader& reader, const std::string& name);
+
+// All that a report is made of; curves and checkpoints only where the format shows them.
+reporting::ReportData report_data(const results_db::Reader& reader, results_db::SweepResults sweep, bool with_curves);
+
+// term, md, csv, tex, json, html.
+const std::vector<std::string>& report_formats();
+// Of term, md, csv and tex. Errors: usage, for the others, which hold more than a table.
+std::string render_table(const reporting::Table& table, const std::string& format, int width);
+std::string render_report(const reporting::ReportData& data, const std::string& format, int width);
+
+// Writes <root>/reports/<sweep>.html and returns its path. What --set or --scale changed has a page of its own,
+// <sweep>@<hash>.html. Errors: io.
+std::filesystem::path write_report_page(const std::filesystem::path& root, const reporting::ReportData& data);
 
 }  // namespace deft::cli

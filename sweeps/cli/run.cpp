@@ -5,10 +5,11 @@
 #include <exception>
 #include <memory>
 
+#include "reporting/repeat.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/report_files.h"
-#include "sweeps/cli/spec_options.h"
+#include "sweeps/cli/results.h"
 #include "sweeps/driver/driver.h"
 #include "sweeps/driver/slots.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 struct Arguments {
     SpecArguments spec;
-    std::string root = "deft-runs";
+    std::string root = sweeps::kDefaultRoot;
     std::string slots;
     int threads = 0;
     std::string progress = "auto";
@@ -28,8 +29,8 @@ struct Arguments {
 
 std::string continue_with(const Arguments& arguments) {
     std::string line = "deft run " + arguments.spec.text();
-    if (arguments.root != "deft-runs") line += " --root " + quoted(arguments.root);
-    if (!arguments.slots.empty()) line += " --slots " + quoted(arguments.slots);
+    if (arguments.root != sweeps::kDefaultRoot) line += " --root " + reporting::shell_word(arguments.root);
+    if (!arguments.slots.empty()) line += " --slots " + reporting::shell_word(arguments.slots);
     if (arguments.threads > 0) line += " --threads " + std::to_string(arguments.threads);
     return line;
 }
@@ -95,9 +96,10 @@ void add_run(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("run", "Train what a sweep has left to train, and print its table");
     arguments->spec.add_to(*command);
-    command->add_option("--root", arguments->root, "Where results go")->capture_default_str();
+    add_root(*command, arguments->root, "Where results go");
     command->add_option("--slots", arguments->slots, "Trials at once: auto, or as in cpu:2, gpu:1, gpu:1/2 (two on a card)");
-    command->add_option("--threads", arguments->threads, "Threads of each trial; chosen by the size of the models where neither this nor the sweep says")->check(CLI::Range(1, 1024));
+    add_threads(*command, arguments->threads,
+                "Threads of each trial; chosen by the size of the models where neither this nor the sweep says");
     command->add_option("--progress", arguments->progress, "auto, live, plain or none")->capture_default_str();
     command->add_flag("--dry-run", arguments->dry_run, "Say what would be trained, and train nothing");
     command->add_flag("--fail-fast", arguments->fail_fast, "Start no trial after the first that failed");

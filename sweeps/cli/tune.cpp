@@ -11,16 +11,15 @@
 
 #include "experiments/projection.h"
 #include "reporting/numbers.h"
-#include "sweeps/cli/at_least.h"
+#include "reporting/repeat.h"
+#include "reporting/text.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/progress_line.h"
-#include "sweeps/cli/spec_options.h"
 #include "sweeps/cli/tune_report.h"
+#include "sweeps/driver/progress.h"
 #include "sweeps/driver/signals.h"
 #include "sweeps/driver/slots.h"
-#include "sweeps/driver/text.h"
-#include "sweeps/spec/price.h"
 
 namespace deft::cli {
 
@@ -37,7 +36,7 @@ struct Arguments {
     double warmup_tokens = 0;
     std::string slots;
     int threads = 0;
-    std::string root = "deft-runs";
+    std::string root = sweeps::kDefaultRoot;
     std::string out;
     bool force = false;
 };
@@ -45,9 +44,9 @@ struct Arguments {
 std::string command_line(const Arguments& arguments) {
     SpecArguments spec;
     spec.file = arguments.file;
-    std::string line = "deft tune " + spec.text() + " " + quoted(arguments.case_name);
-    if (arguments.scale != sweeps::kDefaultScale) line += " --scale " + quoted(arguments.scale);
-    for (const std::string& change : arguments.overrides) line += " --set " + quoted(change);
+    std::string line = "deft tune " + spec.text() + " " + reporting::shell_word(arguments.case_name);
+    if (arguments.scale != sweeps::kDefaultScale) line += " --scale " + reporting::shell_word(arguments.scale);
+    for (const std::string& change : arguments.overrides) line += " --set " + reporting::shell_word(change);
     if (arguments.seed) line += fmt::format(" --seed {}", *arguments.seed);
     const experiments::FluctuationRule& rule = arguments.settings.probe.rule;
     const experiments::FluctuationRule by_default;
@@ -125,7 +124,7 @@ int report(const Arguments& arguments, const sweeps::Spec& spec, const sweeps::P
            const std::optional<double>& dollars_an_hour) {
     reporting::Table probes = probe_table(tuning);
     probes.caption = fmt::format("{} of sweep {}: {}", point.name(), spec.name, rule_text(settings.probe));
-    print(reporting::render_terminal(probes, output_width()));
+    print(probes);
     print("\n" + reporting::render_terminal(found_table(tuning), output_width()));
     if (tuning.stopped) {
         print("\nStopped before its end; what stands above was found so far, and no case is written.");
@@ -139,7 +138,7 @@ int report(const Arguments& arguments, const sweeps::Spec& spec, const sweeps::P
     print(limits_text(settings.probe, point.config) + "\n");
     warn_of_axes(spec, tuning);
     std::string toml =
-        fmt::format("# {}: {}.\n", sweeps::printable(command_line(arguments)), rule_text(settings.probe));
+        fmt::format("# {}: {}.\n", reporting::visible(command_line(arguments)), rule_text(settings.probe));
     if (tuning.baseline_rates)
         toml += fmt::format("# The baseline's own best learning rate by the same search: {:g}.\n",
                             *tuning.baseline_rates->best);
@@ -164,7 +163,7 @@ int run(const Arguments& arguments) {
     settings.probe.threads = threads;
     settings.probe.warmup_tokens = warmup_of(arguments, point);
 
-    ProgressLine line;
+    sweeps::ProgressLine line;
     std::size_t begun = 0;
     std::string last;
     const experiments::TuneWatch watch = [&](const std::string& what, double fraction) {
@@ -174,12 +173,12 @@ int run(const Arguments& arguments) {
         return signals.interrupts() == 0 && !signals.terminated();
     };
     const experiments::Dataset dataset =
-        experiments::load_dataset(point.config.data, point.config.base_folder, fs::path(arguments.root) / "data");
+        experiments::load_dataset(point.config.data, point.config.base_folder, sweeps::data_folder(arguments.root));
     print_note(dataset.note);
     const experiments::Tuning tuning = experiments::tune(point.config, dataset, settings, watch);
     line.clear();
     std::optional<double> dollars_an_hour;
-    if (const auto price = sweeps::price_for(spec))
+    if (const auto& price = spec.price)
         dollars_an_hour = price->usd_per_hour * sweeps::devices_a_trial(slots.front(), threads);
     return report(arguments, spec, point, settings, tuning, dollars_an_hour);
 }
@@ -206,15 +205,10 @@ void add_tune(CLI::App& app, Context& context) {
         ->allow_extra_args(false);
     command->add_option("--seed", arguments->seed, "The seed of all probes; default: the sweep's first")
         ->check(at_least(0));
-    command->add_option("--threshold", probe.rule.threshold, "Share above the running minimum that is a fluctuation")
-        ->capture_default_str()
-        ->check(CLI::Range(1e-6, 10.0));
-    command->add_option("--warmups", probe.rule.warmups, "Length of a probe")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1000));
-    command->add_option("--evaluations", probe.rule.evaluations, "Evaluations a warm-up")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1000));
+    add_number(*command, "--threshold", probe.rule.threshold, "Share above the running minimum that is a fluctuation",
+               1e-6, 10.0);
+    add_number(*command, "--warmups", probe.rule.warmups, "Length of a probe", 1, 1000);
+    add_number(*command, "--evaluations", probe.rule.evaluations, "Evaluations a warm-up", 1, 1000);
     command
         ->add_option("--warmup-tokens", arguments->warmup_tokens,
                      "Layer-averaged tokens of a warm-up; default: train.warmup_tokens")
@@ -228,8 +222,8 @@ void add_tune(CLI::App& app, Context& context) {
             "Also try so many learning rates, neighbours a factor of 2 apart, for the case and for its baseline")
         ->check(CLI::Range(1, 15));
     command->add_option("--slots", arguments->slots, "Where to train, as in deft run: the first slot of it is used");
-    command->add_option("--threads", arguments->threads, "Threads")->check(CLI::Range(1, 1024));
-    command->add_option("--root", arguments->root, "Where tokenised corpora are kept")->capture_default_str();
+    add_threads(*command, arguments->threads);
+    add_root(*command, arguments->root, "Where tokenised corpora are kept");
     command->add_option("--out", arguments->out, "Write the case to this file");
     command->add_flag("--force", arguments->force, "Overwrite the file");
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });

@@ -8,7 +8,7 @@
 #include "base/write_toml.h"
 #include "experiments/projection.h"
 #include "reporting/numbers.h"
-#include "sweeps/driver/text.h"
+#include "reporting/text.h"
 
 namespace deft::cli {
 
@@ -103,7 +103,7 @@ reporting::Table probe_table(const Tuning& tuning) {
     }
     for (const TunedProbe& tried : tuning.probes)
         if (!tried.refused.empty())
-            table.notes.push_back(fmt::format("{} was refused: {}", tried.setting, sweeps::printable(tried.refused)));
+            table.notes.push_back(fmt::format("{} was refused: {}", tried.setting, reporting::visible(tried.refused)));
     return table;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sweeps/driver/progress.h"
+#include "sweeps/driver/root.h"
 #include "sweeps/driver/slots.h"
 #include "sweeps/spec/expand.h"
 #include "sweeps/spec/spec.h"
@@ -14,7 +15,7 @@
 namespace deft::sweeps {
 
 struct DriverOptions {
-    std::filesystem::path root = "deft-runs";
+    std::filesystem::path root = kDefaultRoot;
     std::filesystem::path trial_program = "/proc/self/exe";  // started as: program trial RUN_FOLDER
     std::vector<Slot> slots = {{}};
     int threads = 1;                // of each trial
@@ -39,10 +40,6 @@ struct RunSummary {
 };
 
 bool is_asked_for(const Point& point, const DriverOptions& options);
-
-std::filesystem::path database_file(const std::filesystem::path& root);
-// Where the checkpoints of a trial's configuration are, shared by its attempts.
-std::filesystem::path checkpoint_folder(const std::filesystem::path& root, const std::string& config_hash);
 
 // Errors: database (another driver, foreign file), io (root not writable, full disk: children are ended first, and what
 // they wrote is taken in by the next run).

@@ -6,8 +6,9 @@
 #include <algorithm>
 
 #include "base/counted.h"
+#include "reporting/numbers.h"
+#include "reporting/text.h"
 #include "sweeps/driver/slots.h"
-#include "sweeps/driver/text.h"
 
 namespace deft::sweeps {
 
@@ -44,7 +45,7 @@ std::vector<std::string> exceeded_limits(const std::vector<Point>& points, engin
         kept += checkpoint;
         saving = std::max(saving, point.config.checkpoint.keep * checkpoint);
     }
-    const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
+    const auto text = [](std::int64_t bytes) { return reporting::binary_bytes(static_cast<double>(bytes)); };
     std::vector<std::string> lines;
     if (hungriest != nullptr) {
         const std::int64_t memory = hungriest->projection.memory_bytes;
@@ -60,7 +61,7 @@ std::vector<std::string> exceeded_limits(const std::vector<Point>& points, engin
     if (machine.free_disk_bytes > 0 && disk > machine.free_disk_bytes)
         lines.push_back(fmt::format("Disk: checkpoints of {} take about {}, and {} are free at {}.",
                                     counted(points.size(), "trial"), text(disk), text(machine.free_disk_bytes),
-                                    printable(root.string())));
+                                    reporting::visible(root.string())));
     return lines;
 }
 

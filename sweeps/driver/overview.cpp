@@ -2,13 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "base/counted.h"
 #include "base/json.h"
 #include "reporting/numbers.h"
-#include "sweeps/driver/text.h"
-#include "sweeps/spec/price.h"
+#include "reporting/text.h"
+#include "sweeps/driver/root.h"
 
 namespace deft::sweeps {
+
+namespace {
+
+bool is_done(const results_db::Reader& reader, const Point& point) {
+    try {
+        return reader.trial(point.config_hash).state == "ok";
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::missing) throw;
+        return false;
+    }
+}
+
+}  // namespace
 
 double measured_rate(const results_db::SweepResults& results) {
     double flops = 0, seconds = 0;
@@ -20,10 +35,11 @@ double measured_rate(const results_db::SweepResults& results) {
     return seconds > 0 ? flops / seconds : 0;
 }
 
-std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& points, const Overview& overview) {
+std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options,
+                                  const Overview& overview) {
     std::vector<std::string> lines;
     std::string head = "sweep " + spec.name;
-    if (!spec.title.empty()) head += " (" + printable(spec.title) + ")";
+    if (!spec.title.empty()) head += " (" + reporting::visible(spec.title) + ")";
     lines.push_back(head + ", scale " + (spec.scale.empty() ? "as written" : spec.scale));
 
     std::string cases;
@@ -32,7 +48,7 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
     for (const Axis& axis : spec.axes) {
         std::string values;
         for (const ConfigNode& value : axis.values) values += (values.empty() ? "" : ", ") + to_json(value).dump();
-        lines.push_back(fmt::format("  axis {}: {}", printable(axis.path), printable(values)));
+        lines.push_back(fmt::format("  axis {}: {}", reporting::visible(axis.path), reporting::visible(values)));
     }
     std::string selected;
     if (overview.selected != points.size()) selected = fmt::format(", {} of them asked for", overview.selected);
@@ -40,13 +56,15 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
                                 counted(spec.seeds.size(), "seed"), selected, overview.done));
 
     if (overview.done < overview.selected) {
-        std::string estimate =
-            fmt::format("  to train: {} in {}", reporting::si(overview.flops_left, "FLOP"), overview.slots_text);
+        std::string estimate = fmt::format("  to train: {} in {}", reporting::si(overview.flops_left, "FLOP"),
+                                           describe_slots(options.slots, options.threads));
         if (overview.flops_per_second > 0) {
+            const double devices = devices_a_trial(options.slots.front(), options.threads);
             const double trial_seconds = overview.flops_left / overview.flops_per_second;
-            estimate += fmt::format(", about {}", duration_text(trial_seconds / static_cast<double>(overview.slots)));
-            if (const auto price = price_for(spec))
-                estimate += " and " + reporting::dollars(trial_seconds * overview.devices / 3600 * price->usd_per_hour);
+            estimate += fmt::format(
+                ", about {}", reporting::rough_seconds(trial_seconds / static_cast<double>(options.slots.size())));
+            if (const auto& price = spec.price)
+                estimate += " and " + reporting::dollars(trial_seconds * devices / 3600 * price->usd_per_hour);
             estimate += " at the speed measured here";
         } else {
             estimate += "; the time is known once the first trial runs";
@@ -54,6 +72,26 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
         lines.push_back(estimate);
     }
     return lines;
+}
+
+RunSummary dry_run(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
+    Overview overview;
+    std::optional<results_db::Reader> reader;
+    if (const auto file = database_file(options.root); std::filesystem::exists(file)) reader.emplace(file);
+    for (const Point& point : points) {
+        if (!is_asked_for(point, options)) continue;
+        ++overview.selected;
+        if (reader && is_done(*reader, point))
+            ++overview.done;
+        else
+            overview.flops_left += point.projection.flops;
+    }
+    Progress progress(options.progress, options.narration);
+    for (const std::string& line : describe(spec, points, options, overview)) progress.warning(line);
+    RunSummary summary;
+    summary.already_done = static_cast<int>(overview.done);
+    summary.left = static_cast<int>(overview.selected - overview.done);
+    return summary;
 }
 
 }  // namespace deft::sweeps

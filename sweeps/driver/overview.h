@@ -1,12 +1,11 @@
 #pragma once
-// What a run is about to do, before it starts.
+// What a run is about to do, before it starts; all that a dry run does is say it.
 
 #include <string>
 #include <vector>
 
 #include "results_db/store.h"
-#include "sweeps/spec/expand.h"
-#include "sweeps/spec/spec.h"
+#include "sweeps/driver/driver.h"
 
 namespace deft::sweeps {
 
@@ -14,15 +13,16 @@ struct Overview {
     std::size_t selected = 0;  // trials of this run, done or not
     std::size_t done = 0;
     double flops_left = 0;
-    std::size_t slots = 1;
-    std::string slots_text;  // "2 slots of 1 thread"
-    double devices = 1;      // that a trial pays for
     double flops_per_second = 0;  // of one trial, from those already measured; 0: none yet
 };
 
 // FLOP/s of one trial, over those that are finished; 0 without any.
 double measured_rate(const results_db::SweepResults& results);
 
-std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& points, const Overview& overview);
+std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options,
+                                  const Overview& overview);
+
+// Says what is done and what is left, as far as can be seen without writing anything. Errors: database.
+RunSummary dry_run(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options);
 
 }  // namespace deft::sweeps

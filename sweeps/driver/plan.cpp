@@ -8,7 +8,6 @@
 
 #include "base/json.h"
 #include "reporting/numbers.h"
-#include "sweeps/spec/price.h"
 #include "sweeps/spec/published_tables.h"
 
 namespace deft::sweeps {
@@ -16,7 +15,7 @@ namespace deft::sweeps {
 namespace {
 
 std::optional<PlanPrice> plan_price(const Spec& spec) {
-    if (const auto price = price_for(spec))
+    if (const auto& price = spec.price)
         return PlanPrice{price->usd_per_hour, price->sku, reporting::date(price->date_ms), price->source};
     const experiments::Device& device = spec.device->device;
     if (const auto& price = device.price)

@@ -1,22 +1,30 @@
 #include "sweeps/driver/progress.h"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
-#include <cstring>
 
 #include "base/error.h"
-#include "base/stopwatch.h"
-#include "sweeps/driver/text.h"
+#include "reporting/numbers.h"
+#include "reporting/text.h"
 
 namespace deft::sweeps {
 
 namespace {
 
-constexpr std::int64_t kRepaintMs = 100;
-constexpr std::int64_t kSummaryMs = 30'000;
+constexpr double kRepaintSeconds = 0.1, kSummarySeconds = 30;
+constexpr std::size_t kSlotCells = 20, kLineCells = 24;  // of bars
+
+// Whether so much time has passed since it last was so.
+bool is_due(std::optional<Clock::time_point>& last, double seconds) {
+    if (last && seconds_since(*last) < seconds) return false;
+    last = Clock::now();
+    return true;
+}
 
 std::string variable(const char* name) {
     const char* value = std::getenv(name);
@@ -38,7 +46,81 @@ bool can_repaint(std::FILE* stream) {
     return ::isatty(::fileno(stream)) == 1 && !terminal.empty() && terminal != "dumb" && variable("CI").empty();
 }
 
+// ---- what is shown
+// ---------------------------------------------------------------------------------------------------
+
+std::string bar(double fraction, std::size_t cells, bool unicode) {
+    static constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    fraction = std::clamp(std::isfinite(fraction) ? fraction : 0.0, 0.0, 1.0);
+    const auto eighths = static_cast<std::size_t>(fraction * static_cast<double>(cells) * 8);
+    std::string text;
+    std::size_t columns = eighths / 8;
+    for (std::size_t i = 0; i < columns; ++i) text += unicode ? "█" : "#";
+    if (unicode && eighths % 8 != 0) {
+        text += kEighths[eighths % 8];
+        ++columns;
+    }
+    for (; columns < cells; ++columns) text += unicode ? "·" : ".";
+    return text;
+}
+
+std::string padded(const std::string& text, int width) {
+    const int columns = reporting::display_width(text);
+    return columns >= width ? reporting::cut_to_width(text, width)
+                            : text + std::string(static_cast<std::size_t>(width - columns), ' ');
+}
+
+std::string counts(const ProgressView& view) {
+    std::string text = fmt::format("{} done, {} running, ", view.done, view.running);
+    if (view.failed > 0) text += fmt::format("{} failed, ", view.failed);
+    return text + fmt::format("{} left", view.left);
+}
+
+std::string slot_line(const SlotView& slot, int label_width, const LiveStyle& style) {
+    if (!slot.busy) return "  " + padded("-", label_width) + "  idle";
+    const double fraction =
+        slot.total_steps > 0 ? static_cast<double>(slot.step) / static_cast<double>(slot.total_steps) : 0;
+    std::string line = "  " + padded(slot.label, label_width) + "  ";
+    // On a narrow terminal the numbers matter more than the bar.
+    if (style.width >= label_width + 72) line += bar(fraction, kSlotCells, style.unicode) + " ";
+    if (slot.total_steps == 0) return line + "starting";
+    line += fmt::format(" {}/{}", slot.step, slot.total_steps);
+    if (slot.step > 0) line += fmt::format("  loss {:.4f}  {} tok/s", slot.loss, reporting::si(slot.tokens_per_second));
+    if (slot.step >= slot.total_steps) return line + "  evaluating";
+    if (std::isfinite(slot.seconds_left)) line += fmt::format("  {} left", reporting::rough_seconds(slot.seconds_left));
+    return line;
+}
+
 }  // namespace
+
+std::vector<std::string> render_live(const ProgressView& view, const LiveStyle& style) {
+    const int width = std::max(style.width - 1, 1);  // the last column would wrap
+    std::string header = fmt::format("{}: {}", view.sweep, counts(view));
+    if (view.left + view.running > 0) header += fmt::format(", ETA {}", reporting::rough_seconds(view.seconds_left));
+    if (view.usd) header += ", " + reporting::dollars(*view.usd);
+    if (view.draining) header += " (draining)";
+    header = reporting::cut_to_width(reporting::visible(header), width);
+    if (style.color) header = "\x1b[1m" + header + "\x1b[0m";
+
+    std::vector<std::string> lines = {header};
+    int label_width = 8;
+    for (const SlotView& slot : view.slots) label_width = std::max(label_width, reporting::display_width(slot.label));
+    label_width = std::min(label_width, std::max(8, width / 2));
+    for (const SlotView& slot : view.slots) {
+        SlotView safe = slot;
+        safe.label = reporting::visible(slot.label);
+        lines.push_back(reporting::cut_to_width(slot_line(safe, label_width, style), width));
+    }
+    return lines;
+}
+
+std::string render_summary(const ProgressView& view) {
+    std::string line = fmt::format("{}: {}", view.sweep, counts(view));
+    if (view.left + view.running > 0) line += fmt::format(", ETA {}", reporting::rough_seconds(view.seconds_left));
+    line += fmt::format(", {} so far", reporting::rough_seconds(view.elapsed_seconds));
+    if (view.usd) line += ", " + reporting::dollars(*view.usd);
+    return reporting::visible(line);
+}
 
 ProgressMode parse_progress_mode(const std::string& text) {
     if (text == "auto") return ProgressMode::automatic;
@@ -71,12 +153,10 @@ void Progress::write(const std::string& text) {
 
 // Where the terminal has become narrower, what was one line may now fill several.
 std::string Progress::erasing(int width) const {
-    std::size_t rows = 0;
+    int rows = 0;
     for (const std::string& line : painted_) {
-        const std::size_t columns = display_width(line);
-        rows += width > 0 ? std::max<std::size_t>(
-                                1, (columns + static_cast<std::size_t>(width) - 1) / static_cast<std::size_t>(width))
-                          : 1;
+        const int columns = reporting::display_width(line);
+        rows += width > 0 ? std::max(1, (columns + width - 1) / width) : 1;
     }
     return rows == 0 ? "" : "\x1b[" + std::to_string(rows) + "A\r\x1b[J";
 }
@@ -92,10 +172,8 @@ void Progress::warning(const std::string& text) {
 }
 
 void Progress::update(const ProgressView& view) {
-    const std::int64_t now = now_ms();
     if (mode_ == ProgressMode::live) {
-        if (last_ms_ >= 0 && now - last_ms_ < kRepaintMs) return;
-        last_ms_ = now;
+        if (!is_due(last_, kRepaintSeconds)) return;
         LiveStyle style;
         const int width = terminal_width(out_);
         style.width = width > 0 ? width : 80;
@@ -106,10 +184,8 @@ void Progress::update(const ProgressView& view) {
         for (const std::string& line : painted_) text += line + "\n";
         write(text);
     } else if (mode_ == ProgressMode::plain) {
-        if (last_ms_ < 0) last_ms_ = now;
-        if (now - last_ms_ < kSummaryMs) return;
-        last_ms_ = now;
-        write(render_summary(view) + "\n");
+        const bool is_first = !last_.has_value();  // the next one says more
+        if (is_due(last_, kSummarySeconds) && !is_first) write(render_summary(view) + "\n");
     }
 }
 
@@ -117,6 +193,25 @@ void Progress::finish() {
     if (painted_.empty()) return;
     write(erasing(terminal_width(out_)));
     painted_.clear();
+}
+
+void ProgressLine::show(const std::string& what, double fraction) {
+    if (width_ == 0 || !is_due(last_, kRepaintSeconds)) return;
+    std::string line = reporting::visible(what);
+    if (fraction >= 0)
+        line = fmt::format("[{}] {:3.0f} %  {}", bar(fraction, kLineCells, false), std::min(1.0, fraction) * 100, line);
+    std::fprintf(stderr, "\r%s\x1b[K", reporting::cut_to_width(line, width_ - 1).c_str());
+    std::fflush(stderr);
+    painted_ = true;
+}
+
+void ProgressLine::clear() {
+    if (painted_) std::fputs("\r\x1b[K", stderr);
+    painted_ = false;
+}
+
+std::function<void(const std::string&, double)> shown_on(ProgressLine& line) {
+    return [&line](const std::string& what, double fraction) { line.show(what, fraction); };
 }
 
 }  // namespace deft::sweeps

@@ -1,12 +1,15 @@
 #pragma once
-// How a running sweep shows itself on standard error.
+// How far work is, on standard error: the block of a running sweep, and one line for anything else.
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "base/stopwatch.h"
 
 namespace deft::sweeps {
 
@@ -71,7 +74,27 @@ class Progress {
     ProgressMode mode_;
     std::FILE* out_;
     std::vector<std::string> painted_;
-    std::int64_t last_ms_ = -1;
+    std::optional<Clock::time_point> last_;
 };
+
+// One line that says how far a command is: repainted on a terminal, absent elsewhere.
+class ProgressLine {
+ public:
+    ProgressLine() : width_(terminal_width(stderr)) {}
+    ~ProgressLine() { clear(); }
+    ProgressLine(const ProgressLine&) = delete;
+    ProgressLine& operator=(const ProgressLine&) = delete;
+
+    // fraction: of 1; negative where nobody knows.
+    void show(const std::string& what, double fraction);
+    void clear();
+
+ private:
+    int width_;  // 0: no terminal
+    bool painted_ = false;
+    std::optional<Clock::time_point> last_;
+};
+// The line as what work tells its progress to.
+std::function<void(const std::string&, double)> shown_on(ProgressLine& line);
 
 }  // namespace deft::sweeps

@@ -1,8 +1,15 @@
 #include "sweeps/driver/provenance.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <gnu/libc-version.h>
+#include <omp.h>
+#include <openssl/crypto.h>
+#include <sqlite3.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -14,6 +21,7 @@
 #include "base/process.h"
 #include "base/sha256.h"
 #include "engine/core/backend.h"
+#include "kernels/cpu/gemm.h"
 #include "sweeps/driver/redact.h"
 #include "sweeps/driver/slots.h"
 
@@ -99,9 +107,35 @@ std::int64_t physical_cores() {
     return cores.empty() ? usable_cores() : static_cast<std::int64_t>(cores.size());
 }
 
+// The file that the loader took a function from, links followed, as in "libgomp.so.1.0.0": OpenMP runtimes tell no
+// version.
+std::string file_of(const void* function) {
+    Dl_info info{};
+    if (::dladdr(function, &info) == 0 || info.dli_fname == nullptr) return "unknown";
+    std::error_code error;
+    const fs::path file = fs::canonical(info.dli_fname, error);
+    return error ? "unknown" : file.filename().string();
+}
+
+std::string text_of(const Json& object, const char* key, const char* otherwise = "") {
+    if (!object.is_object()) return otherwise;
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
+std::int64_t count_of(const Json& object, const char* key) {
+    if (!object.is_object()) return 0;
+    const auto found = object.find(key);
+    return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
 }  // namespace
 
-results_db::Code describe_code(const fs::path& source_folder, bool keep_diff) {
+std::string version_text() {
+    return "deft " DEFT_VERSION " (" DEFT_COMPILER ", " DEFT_BUILD_TYPE ")";
+}
+
+results_db::Code describe_code(const std::optional<fs::path>& folder, bool keep_diff) {
     results_db::Code code;
     code.git_sha = "unknown";
     code.compiler = DEFT_COMPILER;
@@ -111,13 +145,20 @@ results_db::Code describe_code(const fs::path& source_folder, bool keep_diff) {
         code.binary_sha256 = sha256_file("/proc/self/exe");
     } catch (const Error&) {
     }
-    const ProcessOutput head = git(source_folder, {"rev-parse", "HEAD"});
+    if (!folder) return code;
+    if (std::ifstream installed(*folder / "commit"); installed) {  // as cmake --install left it: HASH or HASH-dirty
+        std::getline(installed, code.git_sha);
+        code.dirty = code.git_sha.ends_with("-dirty");
+        code.git_sha = code.git_sha.substr(0, code.git_sha.find('-'));
+        return code;
+    }
+    const ProcessOutput head = git(*folder, {"rev-parse", "HEAD"});
     if (head.exit_code != 0) return code;
     code.git_sha = trimmed(head.out);
-    code.git_branch = trimmed(git(source_folder, {"rev-parse", "--abbrev-ref", "HEAD"}).out);
-    const std::string diff = git(source_folder, {"diff", "--no-ext-diff", "--no-textconv", "HEAD"}).out;
+    code.git_branch = trimmed(git(*folder, {"rev-parse", "--abbrev-ref", "HEAD"}).out);
+    const std::string diff = git(*folder, {"diff", "--no-ext-diff", "--no-textconv", "HEAD"}).out;
     const std::string untracked = untracked_files_digest(
-        source_folder, git(source_folder, {"ls-files", "-z", "--others", "--exclude-standard"}).out);
+        *folder, git(*folder, {"ls-files", "-z", "--others", "--exclude-standard"}).out);
     code.dirty = !diff.empty() || !untracked.empty();
     if (code.dirty) {
         code.diff_sha256 = sha256(diff + '\0' + untracked);
@@ -152,6 +193,61 @@ results_db::Host describe_host() {
     for (const engine::Gpu& gpu : engine::usable_gpus()) extra["gpus"].push_back(gpu.name);
     if (extra.contains("gpus")) extra["cuda"] = engine::gpu_versions();
     host.extra_json = canonical_json(extra);
+    return host;
+}
+
+Json libraries_json() {
+    const std::string gemm = kernels::cpu::gemm_library();  // "oneDNN 2.6.3"
+    const std::size_t space = gemm.rfind(' ');
+    return {{gemm.substr(0, space), space == std::string::npos ? "unknown" : gemm.substr(space + 1)},
+            {"libc", fmt::format("glibc {}", gnu_get_libc_version())},
+            {"OpenMP", fmt::format("{} ({})", file_of(reinterpret_cast<const void*>(&omp_get_max_threads)), _OPENMP)},
+            {"compiler", DEFT_COMPILER},
+            {"SQLite", sqlite3_libversion()},
+            {"OpenSSL", OpenSSL_version(OPENSSL_VERSION_STRING)},
+            {"zlib", zlibVersion()},
+            {"zstd", ZSTD_versionString()},
+            {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)}};
+}
+
+Json code_json(const results_db::Code& code) {
+    return {{"git_sha", code.git_sha},         {"git_branch", code.git_branch},      {"dirty", code.dirty},
+            {"diff_sha256", code.diff_sha256}, {"compiler", code.compiler},          {"cxx_flags", code.cxx_flags},
+            {"build_type", code.build_type},   {"binary_sha256", code.binary_sha256}};
+}
+
+Json host_json(const results_db::Host& host) {
+    return {{"hostname", host.hostname}, {"arch", host.arch},       {"cpu_model", host.cpu_model},
+            {"cores", host.cores},       {"threads", host.threads}, {"mem_bytes", host.mem_bytes},
+            {"kernel", host.kernel},     {"os", host.os},           {"extra", Json::parse(host.extra_json)}};
+}
+
+results_db::Code code_of(const Json& json) {
+    results_db::Code code;
+    code.git_sha = text_of(json, "git_sha");
+    if (code.git_sha.empty()) code.git_sha = "unknown";
+    code.git_branch = text_of(json, "git_branch");
+    code.diff_sha256 = text_of(json, "diff_sha256");
+    code.dirty = !code.diff_sha256.empty();
+    code.binary_sha256 = text_of(json, "binary_sha256");
+    code.compiler = text_of(json, "compiler");
+    code.cxx_flags = text_of(json, "cxx_flags");
+    code.build_type = text_of(json, "build_type");
+    return code;
+}
+
+results_db::Host host_of(const Json& json) {
+    results_db::Host host;
+    host.hostname = text_of(json, "hostname", "unknown");
+    host.arch = text_of(json, "arch", "unknown");
+    host.cpu_model = text_of(json, "cpu_model", "unknown");
+    host.cores = count_of(json, "cores");
+    host.threads = count_of(json, "threads");
+    host.mem_bytes = count_of(json, "mem_bytes");
+    host.kernel = text_of(json, "kernel");
+    host.os = text_of(json, "os");
+    if (json.is_object() && json.contains("extra") && json["extra"].is_object())
+        host.extra_json = canonical_json(json["extra"]);
     return host;
 }
 

@@ -1,15 +1,34 @@
 #pragma once
-// Which code on which machine: what stands behind every number.
+// Which code, on which machine, with which libraries: what stands behind every number.
 
 #include <filesystem>
+#include <optional>
+#include <string>
 
+#include "base/json_fwd.h"
 #include "results_db/store.h"
 
 namespace deft::sweeps {
 
+// "deft 0.1.0 (GNU 12.2.0, Release)"
+std::string version_text();
+
 // Never fails: what cannot be found out is "unknown" or empty. Of uncommitted changes the text is kept where asked for,
 // secrets replaced (sweeps/driver/redact.h); their hash always is.
-results_db::Code describe_code(const std::filesystem::path& source_folder, bool keep_diff = true);
+// `folder`: the project's files. An installed program's folder tells the commit in a file, which nothing else does.
+results_db::Code describe_code(const std::optional<std::filesystem::path>& folder, bool keep_diff = true);
 results_db::Host describe_host();
+
+// Versions of what the program was built with and of what it runs on: results may differ in bits between them.
+// {"oneDNN": "2.6.3", "libc": "glibc 2.36", ...} as loaded in this process, "compiler" as built; every value is text.
+Json libraries_json();
+
+// Code, without the diff's text, and host: what one program tells another of itself.
+Json code_json(const results_db::Code& code);
+Json host_json(const results_db::Host& host);
+// Read back from any JSON, which others may have written: what is no text or number where it should be one is empty,
+// 0 or "unknown".
+results_db::Code code_of(const Json& json);
+results_db::Host host_of(const Json& json);
 
 }  // namespace deft::sweeps

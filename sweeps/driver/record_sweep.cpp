@@ -1,11 +1,9 @@
 #include "sweeps/driver/record_sweep.h"
 
+#include "base/installed_files.h"
 #include "base/json.h"
 #include "results_db/host_key.h"
-#include "sweeps/driver/libraries.h"
 #include "sweeps/driver/provenance.h"
-#include "sweeps/driver/provenance_json.h"
-#include "sweeps/spec/price.h"
 
 namespace deft::sweeps {
 
@@ -24,7 +22,7 @@ std::string overrides_json(const Spec& spec) {
 RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const std::vector<Point>& points,
                            const DriverOptions& options) {
     RecordedSweep recorded;
-    const results_db::Code code = describe_code(DEFT_SOURCE_DIR, spec.keeps_diff);
+    const results_db::Code code = describe_code(files_folder(), spec.keeps_diff);
     const results_db::Host host = describe_host();
     recorded.code = writer.add_code(code);
     recorded.host = writer.add_host(host);
@@ -50,7 +48,7 @@ RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const s
         writer.add_member(sweep_id, recorded.experiments.back(),
                           {point.ordinal, point.case_name, canonical_json(point.axes)});
     }
-    if (const auto price = price_for(spec)) writer.price_unpriced(sweep_id, *price);
+    if (const auto& price = spec.price) writer.price_unpriced(sweep_id, *price);
     return recorded;
 }
 

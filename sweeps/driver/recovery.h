@@ -1,13 +1,15 @@
 #pragma once
-// Puts in order what a killed driver left behind.
+// What a killed driver left behind, put in order; and finished work that the database does not know.
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "results_db/store.h"
-#include "sweeps/driver/trial_process.h"
+#include "sweeps/driver/record_sweep.h"
+#include "sweeps/driver/run_folder.h"
 
 namespace deft::sweeps {
 
@@ -23,12 +25,15 @@ std::optional<results_db::IngestResult> ingest_or_explain(results_db::Writer& wr
 // The same at a trial's end, with what the whole journal says.
 JournalSummary ingest_rest(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& journal);
 
-// How an attempt ended whose process nobody waited for, and the seconds that it trained, by its journal alone; `unsaid`:
-// the error of one that does not tell.
-results_db::Outcome outcome_of(const JournalSummary& journal, const std::string& unsaid);
-
 // Stores an attempt's end and the seconds that it trained, and outcome.json in its run folder.
 void record_end(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& run_folder,
                 results_db::Outcome outcome, const JournalSummary& journal);
+
+// For a database that was deleted, or replaced by an older copy: takes in the run folders of each of these points whose
+// journals tell of a trial that ended well, and of the attempts that it went on from. Points that are done already are
+// left alone, and so is every file. Returns a line for each trial. Errors: those of the writer.
+std::vector<std::string> take_in_finished(results_db::Writer& writer, const std::filesystem::path& root,
+                                          const std::vector<Point>& points, std::span<const std::size_t> wanted,
+                                          const RecordedSweep& recorded);
 
 }  // namespace deft::sweeps

@@ -10,8 +10,8 @@
 #include "base/counted.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "sweeps/driver/provenance_json.h"
-#include "sweeps/driver/text.h"
+#include "reporting/text.h"
+#include "sweeps/driver/provenance.h"
 
 namespace deft::sweeps {
 
@@ -220,7 +220,7 @@ std::vector<std::string> last_lines(const std::filesystem::path& log, std::size_
     if (size > kMostTailBytes) in.seekg(static_cast<std::streamoff>(size - kMostTailBytes));
     std::deque<std::string> lines;
     for (std::string line; std::getline(in, line);) {
-        lines.push_back(printable(last_painted(line)));
+        lines.push_back(reporting::visible(last_painted(line)));
         if (lines.size() > count) lines.pop_front();
     }
     return {lines.begin(), lines.end()};

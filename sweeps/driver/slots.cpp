@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
-#include <string_view>
 #include <thread>
 
 #include "base/counted.h"
+#include "base/error.h"
 #include "experiments/engine_config.h"
 #include "experiments/projection.h"
 
@@ -18,28 +16,8 @@ namespace deft::sweeps {
 
 namespace {
 
-constexpr int kMostSlots = 1024;
 // What the driver, the runtime and its libraries take of a card beside a trial's own buffers.
 constexpr std::int64_t kContextBytes = std::int64_t{768} << 20;
-
-std::optional<int> count_of(std::string_view text) {
-    int count = 0;
-    const char* end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, count);
-    if (parsed.ec != std::errc() || parsed.ptr != end || count < 1 || count > kMostSlots) return {};
-    return count;
-}
-
-// N or N/K.
-bool parse_gpus(std::string_view text, SlotRequest& request) {
-    const std::size_t slash = text.find('/');
-    const auto cards = count_of(text.substr(0, slash));
-    const auto per_gpu = slash == std::string_view::npos ? std::optional(1) : count_of(text.substr(slash + 1));
-    if (!cards || !per_gpu) return false;
-    request.count = *cards;
-    request.per_gpu = *per_gpu;
-    return true;
-}
 
 std::vector<Slot> gpu_slots(const std::vector<engine::Gpu>& gpus, std::size_t cards, int per_gpu) {
     std::vector<Slot> slots;
@@ -62,24 +40,6 @@ int usable_cores() {
     CPU_ZERO(&set);
     if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
     return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
-
-SlotRequest parse_slots(const std::string& text, const Place& place) {
-    using Where = SlotRequest::Where;
-    SlotRequest request;
-    request.text = text;
-    if (text == "auto") return request;
-    const std::string_view rest = std::string_view(text).substr(std::min<std::size_t>(4, text.size()));
-    if (text.starts_with("cpu:")) {
-        request.where = Where::cpu;
-        request.count = count_of(rest).value_or(0);
-        if (request.count > 0) return request;
-    }
-    request.where = Where::gpu;
-    if (text == "gpu" || (text.starts_with("gpu:") && parse_gpus(rest, request))) return request;
-    throw Error(place.file.empty() ? ErrorKind::usage : ErrorKind::config, place,
-                fmt::format("'{}' says no number of slots", text),
-                "write auto, cpu:2 for two trials at once, gpu:2 for one on each of two GPUs, gpu:1/2 for two on one");
 }
 
 std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<engine::Gpu>& gpus,

@@ -5,22 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "engine/core/backend.h"
 #include "results_db/store.h"
 #include "sweeps/spec/expand.h"
+#include "sweeps/spec/slot_request.h"
 
 namespace deft::sweeps {
-
-// What `slots` says: "auto", "cpu:N", "gpu", "gpu:N", "gpu:N/K".
-struct SlotRequest {
-    enum class Where { automatic, cpu, gpu } where = Where::automatic;
-    int count = 0;    // cpu: trials at once; gpu: cards, 0 for every visible one
-    int per_gpu = 1;  // trials at once on a card
-    std::string text = "auto";
-};
-// Errors: config or usage, with the place where one is given.
-SlotRequest parse_slots(const std::string& text, const Place& place = {});
 
 struct Slot {
     engine::Device device = engine::Device::cpu;

@@ -133,11 +133,6 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
     return outcome;
 }
 
-bool worth_another_try(const results_db::Outcome& outcome) {
-    return outcome.state == "timeout" ||
-           (outcome.state == "failed" && (outcome.fail_class == "crash" || outcome.fail_class == "io"));
-}
-
 long memory_kills() {
     std::ifstream group("/proc/self/cgroup");
     for (std::string line; std::getline(group, line);) {

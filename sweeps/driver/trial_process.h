@@ -32,9 +32,6 @@ struct ChildEnd {
 // A trial that a signal ended which the driver did not send is a crash, whatever had been asked of it.
 results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal);
 
-// True for failures that another try may mend.
-bool worth_another_try(const results_db::Outcome& outcome);
-
 // How many processes of this control group the kernel has killed for memory so far; 0 where it does not say.
 long memory_kills();
 

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/json.h"
-#include "sweeps/driver/provenance_json.h"
-#include "sweeps/driver/text.h"
+#include "reporting/text.h"
+#include "sweeps/driver/provenance.h"
 #include "sweeps/gate/worker.h"
 
 namespace deft::sweeps {
@@ -48,7 +48,7 @@ std::optional<double> seconds_of(const Json& object, const char* key) {
 }
 
 std::string how_it_ended(PipedProcess& process) {
-    const std::string ending = process.end(kEndPatience), complaint = printable(process.last_complaint());
+    const std::string ending = process.end(kEndPatience), complaint = reporting::visible(process.last_complaint());
     return (ending.empty() ? "ended" : ending) + (complaint.empty() ? "" : ": " + complaint);
 }
 
@@ -75,10 +75,10 @@ Arm::Arm(const std::filesystem::path& program, int threads, const std::vector<in
 }
 
 void Arm::refuse(const std::string& request, const std::string& line) const {
-    constexpr std::size_t kShown = 80;
+    constexpr int kShown = 80;
     throw Error(ErrorKind::io,
                 fmt::format("{} answered `{}` with something else than the protocol's JSON: {}", program_, request,
-                            cut_to_width(printable(line), kShown)),
+                            reporting::cut_to_width(reporting::visible(line), kShown)),
                 "nothing but the worker's answers may reach its standard output");
 }
 
@@ -99,7 +99,7 @@ Json Arm::answer_to(const std::string& request) {
 
 Json Arm::ask(const std::string& request) {
     Json answer = answer_to(request);
-    if (answer.contains("error")) throw ArmCrashed(printable(text_of(answer, "error")));
+    if (answer.contains("error")) throw ArmCrashed(reporting::visible(text_of(answer, "error")));
     return answer;
 }
 
@@ -124,7 +124,7 @@ PreparedArm Arm::prepare(const std::string& name, std::size_t place) {
     const Json answer = ask(request);
     PreparedArm prepared;
     prepared.unknown = answer.contains("unknown");
-    prepared.wrong = printable(text_of(answer, "wrong"));
+    prepared.wrong = reporting::visible(text_of(answer, "wrong"));
     prepared.backend = text_of(answer, "backend");
     prepared.flops = number_of(answer, "flops").value_or(0);
     prepared.bytes = number_of(answer, "bytes").value_or(0);

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/stopwatch.h"
-#include "sweeps/driver/provenance_json.h"
+#include "sweeps/driver/provenance.h"
 #include "sweeps/gate/google_benchmark.h"
 #include "sweeps/gate/record_bench.h"
 

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/installed_files.h"
 #include "base/json.h"
 #include "base/process.h"
 
@@ -16,7 +17,7 @@ constexpr std::chrono::minutes kPatience{10};  // torch.compile takes one or two
 constexpr std::chrono::seconds kEndPatience{2};
 
 std::vector<std::string> command(const std::string& python, const engine::StepBench& bench, int threads) {
-    std::vector<std::string> argv = {python, DEFT_SOURCE_DIR "/engine/bench/pytorch_step.py"};
+    std::vector<std::string> argv = {python, installed_file("engine/bench/pytorch_step.py")};
     const auto& m = bench.model;
     for (const std::int64_t extent : {m.layers, m.width, m.heads, m.vocab, m.max_seqlen, bench.batch_size})
         argv.push_back(std::to_string(extent));

@@ -5,12 +5,12 @@
 #include <cstdlib>
 
 #include "base/files.h"
+#include "base/installed_files.h"
 #include "base/json.h"
 #include "base/stopwatch.h"
 #include "results_db/host_key.h"
 #include "sweeps/driver/driver.h"
 #include "sweeps/driver/provenance.h"
-#include "sweeps/driver/provenance_json.h"
 
 namespace deft::sweeps {
 
@@ -73,7 +73,7 @@ fs::path database_in(const fs::path& root) {
 }
 
 BenchRecorder::BenchRecorder(const fs::path& root)
-    : file_(database_in(root)), writer_(file_), code_(describe_code(DEFT_SOURCE_DIR)), started_ms_(now_ms()) {}
+    : file_(database_in(root)), writer_(file_), code_(describe_code(files_folder())), started_ms_(now_ms()) {}
 
 void BenchRecorder::record(std::span<const kernels::BenchResult> results, const kernels::BenchSettings& settings,
                            const kernels::Peaks& peaks) {

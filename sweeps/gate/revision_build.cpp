@@ -14,8 +14,8 @@
 #include "base/files.h"
 #include "base/process.h"
 #include "base/spawn_plan.h"
+#include "reporting/text.h"
 #include "sweeps/driver/signals.h"
-#include "sweeps/driver/text.h"
 #include "sweeps/driver/trial_process.h"
 
 namespace deft::sweeps {
@@ -39,7 +39,7 @@ std::string line_of(const ProcessOutput& output) {
 std::string last_lines(const std::string& text, std::size_t most) {
     std::vector<std::string> lines;
     std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) lines.push_back("\n    " + printable(line));
+    for (std::string line; std::getline(in, line);) lines.push_back("\n    " + reporting::visible(line));
     const std::size_t first = lines.size() > most ? lines.size() - most : 0;
     return fmt::format("{}", fmt::join(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(), ""));
 }
@@ -57,12 +57,12 @@ std::string without(std::string text, const std::string& part) {
 
 // The first line that tells of an error; without one, the last that is not blank. Paths as in the source.
 std::string reason_in(const fs::path& log, const fs::path& source) {
-    constexpr std::size_t kWidth = 300;
+    constexpr int kWidth = 300;
     std::string reason = "it said nothing";
     std::istringstream in(read_file(log));
     for (std::string line; std::getline(in, line);) {
         if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-        reason = cut_to_width(printable(without(line, source.string() + "/")), kWidth);
+        reason = reporting::cut_to_width(reporting::visible(without(line, source.string() + "/")), kWidth);
         for (const char* word : {"error:", "Error:", "ERROR:", "CMake Error"})
             if (line.find(word) != std::string::npos) return reason;
     }
@@ -132,7 +132,8 @@ std::string resolve_revision(const fs::path& checkout, const std::string& revisi
     const ProcessOutput hash =
         run_process(git(checkout, {"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"}));
     if (hash.exit_code != 0)
-        throw Error(ErrorKind::usage, fmt::format("{} names no commit in {}", printable(revision), checkout.string()),
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} names no commit in {}", reporting::visible(revision), checkout.string()),
                     "name a branch, a tag or a hash; a shallow clone lacks old commits: git fetch --unshallow");
     return line_of(hash);
 }

@@ -27,7 +27,7 @@ class TimedTrial {
  public:
     // In a new run folder, from its first step on.
     TimedTrial(const Point& point, const OverheadBench& bench) : folder_(new_folder(bench.root)) {
-        const experiments::TrialPlaces places = {folder_, bench.root / "data", folder_ / "checkpoints", false};
+        const experiments::TrialPlaces places = {folder_, data_folder(bench.root), folder_ / "checkpoints", false};
         write_trial_file(point, "overhead", {}, Json::object(), places, {engine::Device::cpu, bench.threads});
         start_ = Clock::now();
         pid_ = start_process({bench.program.string(), "trial", folder_.string()}, folder_ / "log.txt");

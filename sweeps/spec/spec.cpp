@@ -13,9 +13,9 @@
 #include "base/sha256.h"
 #include "base/suggestion.h"
 #include "base/table_reader.h"
-#include "sweeps/driver/slots.h"
 #include "sweeps/spec/inherit.h"
 #include "sweeps/spec/published_tables.h"
+#include "sweeps/spec/slot_request.h"
 
 namespace deft::sweeps {
 

@@ -52,7 +52,7 @@ struct Spec {
     int threads = 0;  // per trial; 0: the scheduler chooses
     std::string slots = "auto";
     std::optional<experiments::DeviceUse> device;  // what plans count hours for; nothing of it decides a trial
-    std::optional<results_db::Price> price;
+    std::optional<results_db::Price> price;        // of a device-hour; without one costs stay unknown
     std::string paper;  // the published table to stand beside the results; empty: none
     ConfigNode defaults;
     std::vector<Case> cases;

@@ -45,6 +45,16 @@ TEST_CASE("times for cells") {
     CHECK(short_seconds(std::numeric_limits<double>::infinity()) == "inf");
 }
 
+TEST_CASE("times that are still counted, and memory") {
+    CHECK(rough_seconds(0.44) == "0.4s");
+    CHECK(rough_seconds(59.4) == "59s");
+    CHECK(rough_seconds(3600) == "1h00m");
+    CHECK(rough_seconds(90'000) == "1d01h");
+    CHECK(rough_seconds(std::numeric_limits<double>::quiet_NaN()) == "?");
+    CHECK(binary_bytes(1536) == "1.5 KiB");
+    CHECK(binary_bytes(12) == "12 B");
+}
+
 TEST_CASE("times grow their units") {
     CHECK(seconds(0) == "0.00 s");
     CHECK(seconds(0.0004) == "0.000 s");

@@ -126,6 +126,14 @@ TEST_CASE("a text has at least one line") {
     CHECK(lines_of("a\n") == std::vector<std::string_view>{"a", ""});
 }
 
+TEST_CASE("columns of a text, and as much of it as fits") {
+    CHECK(display_width("\x1b[1mäb\x1b[0m") == 2);
+    CHECK(display_width("表e\u0301") == 3);
+    CHECK(cut_to_width("äöü", 2) == "äö");
+    CHECK(cut_to_width("a表", 2) == "a");
+    CHECK(cut_to_width("e\u0301x", 1) == "e\u0301");
+}
+
 TEST_CASE("text from outside cannot steer a terminal or break Markdown") {
     CHECK(printable("a\x1b[31mb\tc\nd") == "a [31mb c d");
     CHECK(printable("\xc2\x9b"
@@ -134,6 +142,8 @@ TEST_CASE("text from outside cannot steer a terminal or break Markdown") {
     CHECK(printable("\xed\xa0\x80") == "\uFFFD\uFFFD\uFFFD");
     CHECK(printable("cut \xe2\x82") == "cut \uFFFD\uFFFD");
     CHECK(printable("\u202Eevil") == " evil");
+    CHECK(visible("a\x1b[1m\tb\n") == "a?[1m b?");
+    CHECK(visible("\u009b1m \u202Eb \xff\x9b") == "?1m ?b \uFFFD\uFFFD");
     const Table table{"", {{"a|b"}}, {{"x|y\nz\\<script>"}}, {"n\nm"}};
     CHECK(render_markdown(table) ==
           "|                   a\\|b |\n"

@@ -13,7 +13,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What each folder may include beside itself. tests may include everything.
+// Below sweeps/ the rooms, elsewhere the folders: what each may include beside itself. tests may include everything.
+const std::set<std::string> kBelowSweeps = {"base", "kernels", "engine", "experiments", "results_db", "reporting"};
+
+std::set<std::string> with_rooms(std::set<std::string> rooms) {
+    rooms.insert(kBelowSweeps.begin(), kBelowSweeps.end());
+    return rooms;
+}
+
 const std::map<std::string, std::set<std::string>> kArrows = {
     {"base", {}},
     {"kernels", {"base"}},
@@ -21,15 +28,19 @@ const std::map<std::string, std::set<std::string>> kArrows = {
     {"experiments", {"base", "kernels", "engine"}},
     {"results_db", {"base"}},
     {"reporting", {"base", "results_db"}},
-    {"sweeps", {"base", "kernels", "engine", "experiments", "results_db", "reporting"}},
+    {"sweeps/spec", with_rooms({})},
+    {"sweeps/driver", with_rooms({"sweeps/spec"})},
+    {"sweeps/gate", with_rooms({"sweeps/spec", "sweeps/driver"})},
+    {"sweeps/cli", with_rooms({"sweeps/spec", "sweeps/driver", "sweeps/gate"})},
 };
 
-// The folder that an include line names, or empty.
+// The folder or room that an include line names, or empty.
 std::string included_folder(const std::string& line) {
     const std::string start = "#include \"";
     if (line.rfind(start, 0) != 0) return {};
     const std::string path = line.substr(start.size());
-    const std::size_t slash = path.find('/');
+    std::size_t slash = path.find('/');
+    if (path.rfind("sweeps/", 0) == 0) slash = path.find('/', slash + 1);
     return slash == std::string::npos ? std::string{} : path.substr(0, slash);
 }
 
@@ -58,8 +69,19 @@ TEST_CASE("includes follow the arrows") {
     CHECK(files > 50);
 }
 
+TEST_CASE("sweep files stand alone at the top of sweeps") {
+    for (const auto& entry : fs::directory_iterator(fs::path(DEFT_SOURCE_DIR) / "sweeps")) {
+        INFO(entry.path().string());
+        CHECK((entry.is_directory() ? kArrows.count("sweeps/" + entry.path().filename().string()) == 1
+                                    : entry.path().extension() == ".toml"));
+    }
+}
+
 TEST_CASE("a broken arrow would be seen") {
-    CHECK(violation("engine", "#include \"sweeps/spec/spec.h\"") == "engine must not include sweeps");
+    CHECK(violation("engine", "#include \"sweeps/spec/spec.h\"") == "engine must not include sweeps/spec");
+    CHECK(violation("sweeps/spec", "#include \"sweeps/driver/slots.h\"") ==
+          "sweeps/spec must not include sweeps/driver");
+    CHECK(violation("sweeps/driver", "#include \"sweeps/spec/spec.h\"").empty());
     CHECK(violation("reporting", "#include \"engine/core/tensor.h\"") == "reporting must not include engine");
     CHECK(violation("engine", "#include \"kernels/types.h\"").empty());
     CHECK(violation("engine", "#include <vector>").empty());

@@ -1,0 +1,26 @@
+#pragma once
+// deft doctor: what this machine and build offer, what they lack, and what that means.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/json_fwd.h"
+
+namespace deft::sweeps {
+
+struct Finding {
+    enum class State { ok, note, missing } state = State::ok;
+    std::string subject;  // "CUDA toolkit"
+    std::string found;    // "nvcc 13.0 at /usr/local/cuda/bin/nvcc"
+    std::string meaning;  // what follows, and how to mend it; empty where nothing does
+};
+
+// `root`: where results would go. Looks only; writes nothing.
+std::vector<Finding> examine(const std::filesystem::path& root);
+
+std::string render(const std::vector<Finding>& findings, int width);
+// [{"state", "subject", "found", "meaning"}]
+Json to_json(const std::vector<Finding>& findings);
+
+}  // namespace deft::sweeps

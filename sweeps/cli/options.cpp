@@ -1,0 +1,87 @@
+#include "sweeps/cli/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <random>
+
+#include "base/error.h"
+#include "reporting/repeat.h"
+
+namespace deft::cli {
+
+void add_root(CLI::App& command, std::string& root, const char* help) {
+    command.add_option("--root", root, help)->capture_default_str();
+}
+
+void add_threads(CLI::App& command, int& threads, const char* help) {
+    CLI::Option* option = command.add_option("--threads", threads, help)->check(CLI::Range(1, 1024));
+    if (threads > 0) option->capture_default_str();
+}
+
+void add_patterns(CLI::App& command, std::vector<std::string>& patterns) {
+    command.add_option("-k,--case", patterns,
+                       "Only cases whose name matches, as in 'linear_*'; several are joined");
+}
+
+void add_rounds(CLI::App& command, sweeps::RoundSettings& rounds) {
+    add_number(command, "--rounds", rounds.rounds, "Rounds of each model, the first tenth dropped", 2, 1000);
+    add_number(command, "--segment", rounds.segment_seconds, "Seconds of each arm in a round, about", 0.001, 60.0);
+    command.add_option("--seed", rounds.seed, "Of the orders; 0: a new one");
+}
+
+std::uint64_t seed_or_drawn(std::uint64_t seed) {
+    return seed != 0 ? seed : std::random_device()();
+}
+
+CLI::Validator at_least(std::int64_t least) {
+    const auto problem = [least](std::string& text) {
+        std::int64_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool whole = error == std::errc() && end == text.data() + text.size();
+        return whole && value >= least ? std::string() : fmt::format("{} is no integer of at least {}", text, least);
+    };
+    return {problem, fmt::format("INT >= {}", least)};
+}
+
+void SpecArguments::add_to(CLI::App& command, bool file_is_required) {
+    command.add_option("sweep", file, "The sweep file, as in sweeps/quickstart.toml")->required(file_is_required);
+    command.add_option("--scale", scale, "The scale to run it at")->capture_default_str();
+    command.add_option("--set", overrides, "Lay a value over every case, as in train.learning_rate=1e-3")
+        ->allow_extra_args(false);
+    command.add_option("--only", only, "These cases alone, as in baseline,cl")->delimiter(',')->allow_extra_args(false);
+    command.add_option("--seeds", seeds, "Seeds: a count, or a list as in 4,7");
+}
+
+sweeps::Spec SpecArguments::load() const {
+    sweeps::SpecOptions options;
+    options.scale = scale;
+    options.overrides = overrides;
+    if (!seeds.empty()) options.seeds = sweeps::parse_seeds(seeds);
+    sweeps::Spec spec = sweeps::load_spec(file, options);
+    sweeps::require_cases(spec, only);
+    return spec;
+}
+
+bool SpecArguments::selects(const sweeps::Point& point) const {
+    return only.empty() || std::find(only.begin(), only.end(), point.case_name) != only.end();
+}
+
+sweeps::Point SpecArguments::first_point(sweeps::Data data) const {
+    for (const sweeps::Point& point : sweeps::expand(load(), data))
+        if (selects(point)) return point;
+    throw Error(ErrorKind::usage, "the excludes leave no point of these cases", "name other cases");
+}
+
+std::string SpecArguments::text() const {
+    const auto quoted = [](const std::string& word) { return reporting::shell_word(word); };
+    std::string line = quoted(file);
+    if (scale != sweeps::kDefaultScale) line += " --scale " + quoted(scale);
+    for (const std::string& change : overrides) line += " --set " + quoted(change);
+    for (const std::string& name : only) line += " --only " + quoted(name);
+    if (!seeds.empty()) line += " --seeds " + quoted(seeds);
+    return line;
+}
+
+}  // namespace deft::cli

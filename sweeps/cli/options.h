@@ -1,0 +1,61 @@
+#pragma once
+// Options that several commands share, each declared once.
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "sweeps/driver/root.h"
+#include "sweeps/gate/interleaved_rounds.h"
+#include "sweeps/spec/expand.h"
+#include "sweeps/spec/spec.h"
+
+namespace deft::cli {
+
+// --root
+void add_root(CLI::App& command, std::string& root, const char* help = "Where the results are");
+// --threads; without a default where they are 0.
+void add_threads(CLI::App& command, int& threads, const char* help = "Threads");
+// -k, --case: patterns of benchmark cases.
+void add_patterns(CLI::App& command, std::vector<std::string>& patterns);
+// --rounds, --segment and --seed of arms that are timed in interleaved rounds.
+void add_rounds(CLI::App& command, sweeps::RoundSettings& rounds);
+// A seed of nobody's choice where it is 0.
+std::uint64_t seed_or_drawn(std::uint64_t seed);
+
+// A number with its default and its limits.
+template <class Number>
+CLI::Option* add_number(CLI::App& command, const std::string& name, Number& value, const std::string& help,
+                        std::type_identity_t<Number> least, std::type_identity_t<Number> most) {
+    return command.add_option(name, value, help)->capture_default_str()->check(CLI::Range(least, most));
+}
+
+// A check of an integer that has a least value and no greatest one: CLI11's own name the largest double, in all of its
+// digits.
+CLI::Validator at_least(std::int64_t least);
+
+// Which points of which sweep file are meant.
+struct SpecArguments {
+    std::string file;
+    std::string scale = sweeps::kDefaultScale;
+    std::vector<std::string> overrides;
+    std::vector<std::string> only;
+    std::string seeds;
+
+    void add_to(CLI::App& command, bool file_is_required = true);
+    // Errors: those of load_spec; usage, for cases that are not there.
+    sweeps::Spec load() const;
+    bool selects(const sweeps::Point& point) const;
+    // Errors: those of load() and expand(); usage, where the excludes leave no point of the chosen cases.
+    sweeps::Point first_point(sweeps::Data data = sweeps::Data::required) const;
+    // The same arguments as a command line, for messages.
+    std::string text() const;
+};
+
+// Help of the argument that names a sweep of the database.
+inline constexpr const char* kSweepHelp =
+    "Its name, or NAME@HASH as `deft status` shows it; the newest where none is given";
+
+}  // namespace deft::cli

@@ -1,0 +1,291 @@
+#include "sweeps/cli/plan_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/json.h"
+#include "engine/train/accounting.h"
+#include "experiments/engine_config.h"
+#include "reporting/axes.h"
+#include "reporting/numbers.h"
+
+namespace deft::cli {
+
+namespace {
+
+using reporting::Align;
+using reporting::Cell;
+using reporting::Figure;
+using reporting::Series;
+
+
+// ---- the plan ----------------------------------------------------------------------------------------------------------
+
+std::string or_dash(const std::string& text) {
+    return text.empty() ? "-" : text;
+}
+
+void drop_column(reporting::Table& table, std::size_t column) {
+    const auto at = static_cast<std::ptrdiff_t>(column);
+    table.columns.erase(table.columns.begin() + at);
+    for (auto& row : table.rows) row.erase(row.begin() + at);
+    if (column < table.key_columns) --table.key_columns;
+}
+
+std::string hours_text(const std::optional<double>& hours) {
+    return hours ? fmt::format("{:.1f}", *hours) : "-";
+}
+
+std::string error_text(const std::optional<double>& percent) {
+    if (!percent) return "-";
+    return std::abs(*percent) < 0.05 ? "0.0%" : fmt::format("{:+.1f}%", *percent);
+}
+
+// The columns that a device adds, behind those that every plan has.
+void add_device_columns(reporting::Table& table, const sweeps::Plan& plan) {
+    const bool any_published = std::any_of(plan.rows.begin(), plan.rows.end(),
+                                           [](const sweeps::PlanRow& row) { return row.published.has_value(); });
+    table.columns.push_back({"hours\na seed"});
+    if (any_published) {
+        table.columns.push_back({"hours\n(published)"});
+        table.columns.back().published = true;
+        table.columns.push_back({"error"});
+    }
+    table.columns.push_back({"cost\na seed"});
+    for (std::size_t i = 0; i < plan.rows.size(); ++i) {
+        const sweeps::PlanRow& row = plan.rows[i];
+        table.rows[i].push_back(hours_text(row.hours));
+        if (any_published) {
+            table.rows[i].push_back(row.published ? row.published->text : "-");
+            table.rows[i].push_back(error_text(row.error_percent()));
+        }
+        table.rows[i].push_back(row.dollars ? reporting::dollars(*row.dollars) : "-");
+    }
+}
+
+// ---- draws -------------------------------------------------------------------------------------------------------------
+
+bool any_bert(const std::vector<sweeps::PlanRow>& rows) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const sweeps::PlanRow& row) { return row.point.config.data.samples == "bert"; });
+}
+
+// A share of the tokens of all rows.
+std::string percent(std::int64_t part, std::int64_t whole) {
+    return whole > 0 ? fmt::format("{:.1f}%", 100 * static_cast<double>(part) / static_cast<double>(whole)) : "-";
+}
+
+// ---- schedules ---------------------------------------------------------------------------------------------------------
+
+constexpr std::size_t kMostSeries = 12;  // that a reader can tell apart
+constexpr std::int64_t kMostPoints = 400;
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+// One step of one row's schedule.
+struct Moment {
+    engine::StepPlan plan;
+    bool routed = false;  // some layers take kept tokens only
+    double learning_rate = 0;
+    std::map<std::string, double> difficulty;  // by metric
+};
+
+struct Schedule {
+    std::string name;
+    std::size_t style = 0, dash = 0;
+    std::vector<std::pair<std::int64_t, Moment>> moments;  // by step, from 1
+};
+
+std::vector<std::pair<std::int64_t, Moment>> moments_of(const experiments::TrialConfig& config, std::int64_t steps) {
+    const engine::TrainerConfig trainer = experiments::trainer_config(config);
+    const std::map<std::string, engine::Pacing> difficulties = experiments::difficulty_pacings(config);
+    const std::int64_t every = std::max<std::int64_t>(1, steps / kMostPoints);
+    std::vector<std::pair<std::int64_t, Moment>> moments;
+    engine::Counts counts;
+    while (counts.steps < steps) {
+        const std::int64_t step = counts.steps;
+        const engine::StepPlan plan = engine::plan_step(trainer.techniques, step, trainer.batch_size);
+        if (step % every == 0 || step + 1 == steps) {
+            Moment moment;
+            moment.plan = plan;
+            moment.routed = trainer.techniques.routing.has_value();
+            moment.learning_rate =
+                plan.learning_rate_scale * engine::learning_rate_at(trainer.learning_rate, counts.layer_tokens);
+            for (const auto& [metric, pacing] : difficulties)
+                moment.difficulty[metric] = static_cast<double>(engine::paced_value(pacing, step + 1));
+            moments.emplace_back(step + 1, std::move(moment));
+        }
+        engine::advance(counts, trainer.model, trainer.techniques, plan);
+    }
+    return moments;
+}
+
+std::vector<Schedule> schedules_of(const std::vector<sweeps::PlanRow>& rows) {
+    std::vector<Schedule> schedules;
+    std::vector<std::string> cases;
+    std::map<std::string, std::size_t> seen;
+    for (const sweeps::PlanRow& row : rows) {
+        const auto found = std::find(cases.begin(), cases.end(), row.point.case_name);
+        Schedule schedule;
+        schedule.style = static_cast<std::size_t>(found - cases.begin());
+        if (found == cases.end()) cases.push_back(row.point.case_name);
+        schedule.dash = seen[row.point.case_name]++;
+        const reporting::Axes axes = reporting::parse_axes(row.point.axes.dump());
+        schedule.name = row.point.case_name;
+        if (axes.has_budget) schedule.name += " " + axes.budget_text();
+        if (!axes.others.empty()) schedule.name += " " + axes.others_text();
+        schedule.moments = moments_of(row.point.config, row.point.projection.steps);
+        schedules.push_back(std::move(schedule));
+    }
+    return schedules;
+}
+
+// What the difficulties of that metric are, over all rows.
+std::string unit_of(const std::vector<sweeps::PlanRow>& rows, const std::string& metric) {
+    std::set<std::string> kinds;
+    for (const sweeps::PlanRow& row : rows)
+        if (const auto& curriculum = row.point.config.curriculum)
+            if (const experiments::CurriculumMetric* found = curriculum->find(metric)) kinds.insert(found->difficulty);
+    if (kinds.size() > 1) return "percent of the samples, or value";
+    return *kinds.begin() == "percentile" ? "percent of the samples" : "value";
+}
+
+// Appends the figure if the quantity changes anywhere; `value` gives NaN where a schedule has no such quantity.
+void add_figure(std::vector<Figure>& figures, const std::vector<Schedule>& schedules, Figure figure,
+                const std::function<double(const Moment&)>& value) {
+    bool changes = false;
+    figure.x_title = "step";
+    for (const Schedule& schedule : schedules) {
+        Series series{schedule.name, schedule.style, schedule.dash, 1, {}, {}, 0};
+        for (const auto& [step, moment] : schedule.moments)
+            if (const double y = value(moment); y == y) series.points.push_back({static_cast<double>(step), y, y, y});
+        if (series.points.empty()) continue;
+        for (const reporting::CurvePoint& point : series.points) changes |= point.y != series.points.front().y;
+        if (figure.series.size() < kMostSeries)
+            figure.series.push_back(std::move(series));
+        else
+            figure.not_drawn.push_back(schedule.name);
+    }
+    if (changes) figures.push_back(std::move(figure));
+}
+
+}  // namespace
+
+reporting::Table plan_table(const sweeps::Plan& plan) {
+    using reporting::si;
+    reporting::Table table;
+    table.caption = fmt::format("Sweep {}, scale: {}", plan.sweep, plan.scale);
+    table.columns = {{"case", Align::left}, {"budget"},        {"axes", Align::left}, {"seeds"},
+                     {"steps"},             {"parameters"},    {"input\ntokens"},     {"layer-avg\ntokens"},
+                     {"FLOPs\na seed"},     {plan.device ? "memory\na device" : "memory\na seed"}};
+    table.key_columns = 3;
+    bool any_axis = false;
+    for (const sweeps::PlanRow& row : plan.rows) {
+        const experiments::Projection& projection = row.point.projection;
+        const reporting::Axes axes = reporting::parse_axes(row.point.axes.dump());
+        any_axis = any_axis || !axes.others.empty();
+        const auto of_model = [&](const std::string& text) {
+            return experiments::has_model(row.point.config) ? text : "-";
+        };
+        table.rows.push_back(
+            {row.point.case_name, axes.has_budget ? axes.budget_text() : "-", or_dash(axes.others_text()),
+             std::to_string(row.seeds.size()), std::to_string(projection.steps),
+             of_model(si(static_cast<double>(projection.parameters))), si(static_cast<double>(projection.input_tokens)),
+             si(static_cast<double>(projection.layer_tokens)), of_model(si(projection.flops)),
+             of_model(reporting::binary_bytes(static_cast<double>(projection.memory_bytes)))});
+    }
+    if (plan.device) add_device_columns(table, plan);
+    table.columns.push_back({"variant", Align::left});
+    for (std::size_t i = 0; i < plan.rows.size(); ++i)
+        table.rows[i].push_back(plan.rows[i].point.variant_hash.substr(0, 8));
+    if (!any_axis) drop_column(table, 2);
+    table.notes = plan.notes;
+    return table;
+}
+
+reporting::Table draws_table(const std::vector<sweeps::PlanRow>& rows,
+                             const std::vector<experiments::DrawTotals>& draws) {
+    const bool bert = any_bert(rows);
+    reporting::Table table;
+    table.caption = "What the sampler draws, without training";
+    table.columns = {{"trial", Align::left}, {"steps"},       {"samples\ndrawn"},  {"of these\nrepeated"},
+                     {"real\ntokens"},       {"cut\ntokens"}, {"padding\ntokens"}, {"padding"}};
+    if (bert) table.columns.push_back({"masked\ntokens"});
+    table.columns.insert(table.columns.end(), {{"pool at\nstart"}, {"pool at\nend"}});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const experiments::DrawTotals& d = draws[i];
+        std::vector<Cell> cells = {rows[i].point.name(),
+                                   std::to_string(d.steps),
+                                   std::to_string(d.sampling.drawn),
+                                   std::to_string(d.sampling.repeated),
+                                   std::to_string(d.tokens),
+                                   std::to_string(d.cut_tokens),
+                                   std::to_string(d.padding_tokens),
+                                   percent(d.padding_tokens, d.tokens + d.padding_tokens)};
+        if (bert) cells.push_back(std::to_string(d.masked_tokens));
+        cells.push_back(std::to_string(d.first_pool));
+        cells.push_back(std::to_string(d.sampling.pool));
+        table.rows.push_back(std::move(cells));
+    }
+    table.notes.push_back("Pool: samples admitted at the first step, and at the last.");
+    if (bert)
+        table.notes.push_back(
+            "BERT samples: real tokens have the special ones among them; a step's rows are as long as"
+            " its longest sample, rounded up to a multiple of 8. The budget counts every row at the"
+            " length of its step.");
+    return table;
+}
+
+reporting::Table epochs_table(const std::vector<sweeps::PlanRow>& rows,
+                              const std::vector<experiments::DrawTotals>& draws) {
+    reporting::Table table;
+    table.caption = "Draws a sample, by tenths of the samples in the order of their admission";
+    table.columns = {{"trial", Align::left}};
+    for (int tenth = 1; tenth <= 10; ++tenth) table.columns.push_back({fmt::format("{}.", tenth)});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        std::vector<Cell> cells = {rows[i].point.name()};
+        for (const double epochs : draws[i].sampling.epochs) cells.push_back(fmt::format("{:.2f}", epochs));
+        table.rows.push_back(std::move(cells));
+    }
+    table.notes.push_back(
+        "The first tenth is the easiest; without a curriculum all samples are admitted at once, and"
+        " the tenths are those of their ids.");
+    return table;
+}
+
+std::vector<Figure> schedule_figures(const std::vector<sweeps::PlanRow>& rows) {
+    const std::vector<Schedule> schedules = schedules_of(rows);
+    std::set<std::string> metrics;
+    for (const Schedule& schedule : schedules)
+        for (const auto& [metric, difficulty] : schedule.moments.front().second.difficulty) metrics.insert(metric);
+
+    std::vector<Figure> figures;
+    const auto of_plan = [](std::int64_t engine::StepPlan::*member) {
+        return [member](const Moment& moment) { return static_cast<double>(moment.plan.*member); };
+    };
+    add_figure(figures, schedules, {"length", "Length", "", "tokens a row", {}, {}, true}, of_plan(&engine::StepPlan::seqlen));
+    add_figure(figures, schedules, {"kept", "Kept tokens of the routed layers", "", "tokens a row", {}, {}, true},
+               [](const Moment& moment) { return moment.routed ? static_cast<double>(moment.plan.kept) : kNone; });
+    add_figure(figures, schedules, {"samples", "Samples of a step", "", "samples", {}, {}, true},
+               of_plan(&engine::StepPlan::samples));
+    for (const std::string& metric : metrics)
+        add_figure(
+            figures, schedules,
+            {"difficulty-" + metric, "Difficulty admitted by " + metric, "", unit_of(rows, metric), {}, {}, true},
+            [&](const Moment& moment) {
+                const auto found = moment.difficulty.find(metric);
+                return found == moment.difficulty.end() ? kNone : found->second;
+            });
+    add_figure(figures, schedules, {"learning-rate", "Learning rate", "", "rate", {}, {}, true},
+               [](const Moment& moment) { return moment.learning_rate; });
+    return figures;
+}
+
+}  // namespace deft::cli

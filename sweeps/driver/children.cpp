@@ -1,0 +1,193 @@
+#include "sweeps/driver/children.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <fstream>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/process.h"
+#include "base/short_hash.h"
+#include "reporting/text.h"
+#include "sweeps/driver/root.h"
+#include "sweeps/driver/run_folder.h"
+#include "sweeps/driver/signals.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kWaitSeconds = 1;  // for a trial that is to stop, before that is worth a line
+
+// A folder may be left of a database that is gone; what stands in it is not ours to overwrite. Moves the number on.
+fs::path free_folder(const fs::path& root, const std::string& config_hash, std::int64_t& number) {
+    while (true) {
+        const fs::path folder = root / "runs" / fmt::format("{}.{}", short_hash(config_hash), number);
+        if (!fs::exists(folder)) return folder;
+        ++number;
+    }
+}
+
+Json slot_json(const Slot& slot, std::size_t number, int threads) {
+    Json json = {{"slot", number}, {"device", engine::device_name(slot.device)}, {"threads", threads}};
+    if (slot.device == engine::Device::cuda)
+        json.update({{"gpu", slot.gpu_uuid}, {"gpu_name", slot.gpu_name}, {"per_gpu", slot.per_gpu}});
+    return json;
+}
+
+// Of several GPUs a trial sees its own alone.
+std::vector<std::string> environment_of(const Slot& slot) {
+    if (slot.device == engine::Device::cpu) return {};
+    return {"CUDA_VISIBLE_DEVICES=" + slot.gpu_uuid};
+}
+
+results_db::NewAttempt new_attempt(TrialStarter& starter, std::int64_t number, std::size_t slot_number,
+                                   const fs::path& folder, const std::vector<std::string>& argv) {
+    const Slot& slot = starter.options.slots[slot_number];
+    const int threads = starter.options.threads;
+    results_db::NewAttempt attempt;
+    attempt.uid = fmt::format("{}-{}", starter.driver_uid, ++starter.attempts_begun);
+    attempt.number = number;
+    attempt.worker = fmt::format("{}/{}", starter.driver_uid, slot_number);
+    attempt.slots_json = canonical_json(slot_json(slot, slot_number, threads));
+    attempt.argv_json = canonical_json(argv);
+    attempt.workdir = "runs/" + folder.filename().string();
+    attempt.shape = shape_of(slot, threads);
+    attempt.price = starter.spec.price;
+    attempt.libraries_json = starter.recorded.libraries_json;
+    attempt.machine_json = starter.recorded.machine_json;
+    return attempt;
+}
+
+void kill(Child& child, const std::string& why, Progress& progress) {
+    child.killed_because = why;
+    progress.warning(fmt::format("{}: {}", child.name, reporting::visible(why)));
+    ::kill(-child.pid, SIGKILL);
+}
+
+}  // namespace
+
+void TrialPulse::look(const fs::path& journal) {
+    std::ifstream in(journal, std::ios::binary);
+    if (!in.seekg(static_cast<std::streamoff>(read_))) return;
+    for (std::string line; std::getline(in, line);) {
+        if (in.eof()) return;  // no newline: still being written
+        read_ += line.size() + 1;
+        heard_ = Clock::now();
+        if (line.find(R"("type":"lease")") == std::string::npos) continue;
+        try {
+            journal::Lease lease;
+            journal::from_json(Json::parse(line), lease);
+            promised_ = static_cast<double>(lease.until_ms - lease.time_ms) / 1000;
+            if (!lease.doing.empty()) doing_ = lease.doing;
+        } catch (const std::exception&) {
+            // Damage is told by the ingestion, with its place.
+        }
+    }
+}
+
+Child start_trial(TrialStarter& starter, const std::vector<Point>& points, std::size_t place, std::size_t slot_number) {
+    const Point& point = points[place];
+    const DriverOptions& options = starter.options;
+    const Slot& slot = options.slots[slot_number];
+    const std::int64_t experiment = starter.recorded.experiments[place];
+    std::int64_t number = starter.writer.next_attempt_number(experiment);
+    // Checkpoints of a database that is gone have no curve to go on from.
+    const bool may_resume = number > 1;
+    Child child;
+    child.point = place;
+    child.slot = slot_number;
+    child.name = reporting::visible(point.name());
+    child.pulse = TrialPulse(options.start_seconds);
+    child.grace_seconds = point.config.checkpoint.grace_seconds;
+    child.folder = free_folder(options.root, point.config_hash, number);
+    make_folder(child.folder);
+
+    const std::vector<std::string> argv = {options.trial_program.string(), "trial", child.folder.string()};
+    const results_db::NewAttempt attempt = new_attempt(starter, number, slot_number, child.folder, argv);
+    const experiments::TrialPlaces places = {child.folder, data_folder(options.root),
+                                             checkpoint_folder(options.root, point.config_hash), may_resume};
+    write_trial_file(point, starter.spec.name, attempt, starter.recorded.provenance, places,
+                     {slot.device, options.threads});
+    child.attempt = starter.writer.begin_attempt(experiment, starter.recorded.code, starter.recorded.host, attempt);
+    try {
+        child.pid = start_process(argv, child.folder / "log.txt", environment_of(slot), kWatchedSignals);
+    } catch (const Error& error) {
+        starter.writer.end_attempt(child.attempt, {"failed", "io", {}, {}, error.what(), 0, 0});
+        throw;
+    }
+    child.started = Clock::now();
+    return child;
+}
+
+void ask_to_stop(std::vector<Child>& running) {
+    for (Child& child : running) {
+        ask_group_to_end(child.pid);
+        child.asked = Clock::now();
+    }
+}
+
+void end_the_late(std::vector<Child>& running, bool is_impatient, Progress& progress) {
+    for (Child& child : running) {
+        if (!child.asked || !child.killed_because.empty()) continue;
+        child.pulse.look(child.journal());
+        const double waited = seconds_since(*child.asked);
+        if (is_impatient) {
+            kill(child, "it was killed before it had saved a checkpoint", progress);
+        } else if (waited > child.grace_seconds) {
+            kill(child,
+                 fmt::format("it was killed, for it had not saved a checkpoint within {} s "
+                             "([checkpoint] grace_seconds)",
+                             child.grace_seconds),
+                 progress);
+        } else if (child.pulse.overdue() > 0) {
+            kill(child, "it was killed, for it did not answer", progress);
+        } else if (waited > kWaitSeconds && child.waited_for != child.pulse.doing()) {
+            child.waited_for = child.pulse.doing();
+            progress.event(fmt::format("waiting for {}: {}; {:.0f} s of at most {}", child.name,
+                                       reporting::visible(child.waited_for), waited, child.grace_seconds));
+        }
+    }
+}
+
+void end_the_hung(std::vector<Child>& running, double hang_seconds, Progress& progress) {
+    for (Child& child : running) {
+        if (child.asked || !child.killed_because.empty()) continue;
+        child.pulse.look(child.journal());
+        if (child.pulse.overdue() < hang_seconds) continue;
+        child.hung = true;
+        kill(child,
+             fmt::format("it hung: nothing came of it for {:.0f} s more than it had promised ({})",
+                         child.pulse.overdue(), child.pulse.doing()),
+             progress);
+    }
+}
+
+std::vector<EndedChild> take_ended(std::vector<Child>& running) {
+    std::vector<EndedChild> ended;
+    std::erase_if(running, [&](const Child& child) {
+        siginfo_t how{};
+        const auto id = static_cast<id_t>(child.pid);
+        if (::waitid(P_PID, id, &how, WEXITED | WNOHANG | WNOWAIT) != 0 || how.si_pid == 0) return false;
+        // Helpers that a trial may have started end with it: as long as it has not been waited for, the number of its
+        // group cannot be anybody else's.
+        ::kill(-child.pid, SIGKILL);
+        ChildEnd end;
+        while (::wait4(child.pid, &end.wait_status, 0, &end.usage) < 0 && errno == EINTR) {
+        }
+        end.asked_to_stop = child.asked.has_value();
+        end.killed_because = child.killed_because;
+        end.hung = child.hung;
+        ended.push_back({child, end});
+        return true;
+    });
+    return ended;
+}
+
+}  // namespace deft::sweeps

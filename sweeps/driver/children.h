@@ -1,0 +1,92 @@
+#pragma once
+// The processes of running trials: started, watched, asked to stop, killed and waited for.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/journal.h"
+#include "base/stopwatch.h"
+#include "sweeps/driver/progress.h"
+#include "sweeps/driver/record_sweep.h"
+#include "sweeps/driver/trial_process.h"
+
+namespace deft::sweeps {
+
+// Whether a trial still keeps what its journal promises: a next line within a time.
+class TrialPulse {
+ public:
+    // `first_promise`: seconds until the first promise of the trial's own, for loading its data.
+    explicit TrialPulse(double first_promise) : promised_(first_promise) {}
+
+    // Takes note of what the journal has more than at the last look. Its lines are believed as they come: whether they
+    // are whole records is for the ingestion to say.
+    void look(const std::filesystem::path& journal);
+
+    // Seconds by which the promise is broken; negative while it is kept. Time in which the machine slept does not count.
+    double overdue() const { return seconds_since(heard_) - promised_; }
+    // "training", "saving a checkpoint"; "starting" before it says.
+    const std::string& doing() const { return doing_; }
+
+ private:
+    std::uintmax_t read_ = 0;  // bytes of whole lines
+    Clock::time_point heard_ = Clock::now();
+    double promised_;
+    std::string doing_ = "starting";
+};
+
+// A trial under way.
+struct Child {
+    std::size_t point = 0, slot = 0;
+    std::string name;  // of the point, fit for a terminal
+    std::int64_t attempt = 0;
+    std::filesystem::path folder;
+    pid_t pid = -1;
+    Clock::time_point started;
+
+    // What its journal said so far.
+    bool told_start = false;
+    std::int64_t total_steps = 0;
+    std::optional<journal::TrainPoint> last_point;
+    TrialPulse pulse{0};
+
+    double grace_seconds = 0;                // that it may take to stop
+    std::optional<Clock::time_point> asked;  // to stop
+    std::string waited_for;                  // what was last said of it while it is waited for
+    std::string killed_because;              // empty: it was not killed
+    bool hung = false;
+
+    std::filesystem::path journal() const { return folder / "journal.jsonl"; }
+};
+
+// What every start of a run shares.
+struct TrialStarter {
+    const Spec& spec;
+    const DriverOptions& options;
+    const RecordedSweep& recorded;
+    results_db::Writer& writer;
+    std::string driver_uid;
+    std::int64_t attempts_begun = 0;
+};
+
+// Begins the next attempt of the point at that place, in the database and as a process in a run folder of its own.
+// Errors: io, where no such program can be started; that ends the sweep, since no other trial would start either.
+Child start_trial(TrialStarter& starter, const std::vector<Point>& points, std::size_t point, std::size_t slot);
+
+void ask_to_stop(std::vector<Child>& running);
+// Kills what was asked to stop and has not within its grace, or does not answer; all of it where the user does not want
+// to wait any more.
+void end_the_late(std::vector<Child>& running, bool is_impatient, Progress& progress);
+// Kills what broke a promise by that many seconds.
+void end_the_hung(std::vector<Child>& running, double hang_seconds, Progress& progress);
+
+struct EndedChild {
+    Child child;
+    ChildEnd end;
+};
+// Takes those that have ended out of the running ones, with whatever they had started themselves.
+std::vector<EndedChild> take_ended(std::vector<Child>& running);
+
+}  // namespace deft::sweeps

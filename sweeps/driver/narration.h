@@ -1,0 +1,36 @@
+#pragma once
+// What the user sees of a run: lines about its trials, the live block, and what it came to.
+
+#include <string>
+#include <vector>
+
+#include "results_db/store.h"
+#include "sweeps/driver/children.h"
+#include "sweeps/driver/driver.h"
+#include "sweeps/driver/queue.h"
+
+namespace deft::sweeps {
+
+// How far a run is: what its loop changes, and what is shown of it.
+struct RunState {
+    TrialQueue queue;
+    std::vector<Child> running;
+    RunSummary summary;
+    bool draining = false;  // no trial starts any more
+    Clock::time_point started = Clock::now();
+    double flops_done = 0, device_seconds = 0;  // of the trials that have ended
+};
+
+ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<Point>& points,
+                     const DriverOptions& options);
+
+// A trial's own words at its start, and where it goes on from.
+void tell_resume(const Child& child, const journal::Started& started, Progress& progress);
+void tell_success(const Child& child, const JournalSummary& journal, Progress& progress);
+// With the last lines of its log.
+void tell_failure(const Child& child, const results_db::Outcome& outcome, Progress& progress);
+
+// "3 ok, 1 left in 2m05s; to go on: deft run ...".
+std::string conclusion(const RunState& state, const DriverOptions& options);
+
+}  // namespace deft::sweeps

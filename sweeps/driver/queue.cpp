@@ -1,0 +1,53 @@
+#include "sweeps/driver/queue.h"
+
+#include <algorithm>
+
+namespace deft::sweeps {
+
+namespace {
+
+constexpr int kMostTries = 2;
+
+bool may_be_mended(const results_db::Outcome& outcome) {
+    return outcome.state == "timeout" ||
+           (outcome.state == "failed" && (outcome.fail_class == "crash" || outcome.fail_class == "io"));
+}
+
+}  // namespace
+
+TrialQueue make_queue(const std::vector<Point>& points, const std::string& spec_sha256,
+                      const std::function<bool(std::size_t)>& is_left) {
+    TrialQueue queue;
+    queue.tries.resize(points.size(), 0);
+    for (const std::size_t point : execution_order(points, spec_sha256))
+        if (is_left(point)) queue.waiting.push_back(point);
+    return queue;
+}
+
+std::optional<Placement> take_next(TrialQueue& queue, const std::vector<Point>& points, const std::vector<Slot>& slots,
+                                   const std::function<bool(std::size_t)>& is_busy) {
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+        if (is_busy(slot)) continue;
+        const auto fitting = std::find_if(queue.waiting.begin(), queue.waiting.end(),
+                                          [&](std::size_t point) { return fits(points[point], slots[slot]); });
+        if (fitting == queue.waiting.end()) continue;
+        const Placement placement{*fitting, slot};
+        queue.waiting.erase(fitting);
+        ++queue.tries[placement.point];
+        return placement;
+    }
+    return std::nullopt;
+}
+
+void put_back(TrialQueue& queue, std::size_t point) {
+    queue.waiting.push_front(point);
+    --queue.tries[point];
+}
+
+bool try_again(TrialQueue& queue, std::size_t point, const results_db::Outcome& outcome) {
+    if (!may_be_mended(outcome) || queue.tries[point] >= kMostTries) return false;
+    queue.waiting.push_front(point);
+    return true;
+}
+
+}  // namespace deft::sweeps

@@ -1,0 +1,38 @@
+#pragma once
+// Which trials a run has left, and which of them starts next, on which slot.
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "results_db/store.h"
+#include "sweeps/driver/slots.h"
+#include "sweeps/spec/expand.h"
+
+namespace deft::sweeps {
+
+struct TrialQueue {
+    std::deque<std::size_t> waiting;  // places of points, the next one first
+    std::vector<int> tries;           // of each point, in this run
+};
+
+// The points that are left, in the order of execution.
+TrialQueue make_queue(const std::vector<Point>& points, const std::string& spec_sha256,
+                      const std::function<bool(std::size_t)>& is_left);
+
+struct Placement {
+    std::size_t point = 0, slot = 0;
+};
+// Takes the first waiting trial that fits a free slot out of the queue. Nothing where none does.
+std::optional<Placement> take_next(TrialQueue& queue, const std::vector<Point>& points, const std::vector<Slot>& slots,
+                                   const std::function<bool(std::size_t)>& is_busy);
+
+// Puts a trial that was stopped back to the front. That it was stopped was none of its tries.
+void put_back(TrialQueue& queue, std::size_t point);
+
+// Puts a trial that failed back to the front where another try may mend it and it has one left. False: it has failed
+// for good.
+bool try_again(TrialQueue& queue, std::size_t point, const results_db::Outcome& outcome);
+
+}  // namespace deft::sweeps

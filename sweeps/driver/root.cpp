@@ -1,0 +1,64 @@
+#include "sweeps/driver/root.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "reporting/text.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool begins_with(const fs::path& path, const fs::path& folder) {
+    const auto [in_folder, in_path] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+    return in_folder == folder.end();
+}
+
+// "runs/x" of "runs/y/../x"; empty where it is no path below its start.
+fs::path plain(const fs::path& path) {
+    const fs::path normal = path.lexically_normal();
+    if (normal.empty() || normal.is_absolute() || *normal.begin() == ".." || normal == ".") return {};
+    return normal;
+}
+
+}  // namespace
+
+fs::path database_file(const fs::path& root) {
+    return root / "results.db";
+}
+
+fs::path database_in(const fs::path& root) {
+    make_folder(root);
+    return database_file(root);
+}
+
+fs::path data_folder(const fs::path& root) {
+    return root / "data";
+}
+
+fs::path checkpoint_folder(const fs::path& root, const std::string& config_hash) {
+    return root / "checkpoints" / config_hash.substr(0, 16);
+}
+
+fs::path below_root(const fs::path& root, const fs::path& path) {
+    const fs::path inside = plain(path);
+    std::error_code error;
+    if (!inside.empty()) {
+        const bool in_a_folder = std::next(inside.begin()) != inside.end();
+        const fs::path folder = fs::weakly_canonical(in_a_folder ? root / *inside.begin() : root, error);
+        const fs::path real = fs::weakly_canonical(root / inside, error);
+        if (!error && begins_with(real, folder)) return root / inside;
+    }
+    throw Error(ErrorKind::database,
+                fmt::format("the results database names {}, which is not below {}", reporting::visible(path.string()),
+                            reporting::visible(root.string())),
+                "trust no other path of this database either; results of your own are below --root", "all files");
+}
+
+}  // namespace deft::sweeps

@@ -1,0 +1,20 @@
+#pragma once
+// What a sweep, or --slots, says of where its trials may run.
+
+#include <string>
+
+#include "base/error.h"
+
+namespace deft::sweeps {
+
+// What `slots` says: "auto", "cpu:N", "gpu", "gpu:N", "gpu:N/K".
+struct SlotRequest {
+    enum class Where { automatic, cpu, gpu } where = Where::automatic;
+    int count = 0;    // cpu: trials at once; gpu: cards, 0 for every visible one
+    int per_gpu = 1;  // trials at once on a card
+    std::string text = "auto";
+};
+// Errors: config or usage, with the place where one is given.
+SlotRequest parse_slots(const std::string& text, const Place& place = {});
+
+}  // namespace deft::sweeps

@@ -1,0 +1,61 @@
+// deft doctor's findings.
+
+#include "sweeps/cli/doctor.h"
+#include "base/json.h"
+
+#include <cstdlib>
+
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+
+using namespace deft;
+using namespace deft::sweeps;
+
+namespace {
+
+const Finding& finding(const std::vector<Finding>& findings, const std::string& subject) {
+    for (const Finding& one : findings)
+        if (one.subject == subject) return one;
+    throw std::runtime_error("no finding about " + subject);
+}
+
+// Sets a variable of the environment, and puts back what was there.
+class Variable {
+ public:
+    Variable(const char* name, const char* value) : name_(name) {
+        if (const char* old = std::getenv(name)) old_ = old;
+        ::setenv(name, value, 1);
+    }
+    ~Variable() { old_.empty() ? ::unsetenv(name_) : ::setenv(name_, old_.c_str(), 1); }
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+
+ private:
+    const char* name_;
+    std::string old_;
+};
+
+}  // namespace
+
+TEST_CASE("the doctor names what was found, and says what is missing") {
+    const test::TemporaryFolder folder;
+    const auto findings = examine(folder / "not" / "made" / "yet");
+    for (const char* subject : {"processor", "threads", "memory", "huge pages", "CUDA backend", "CUDA toolkit", "GPU",
+                                "GPU driver", "MPI", "NCCL", "git", "data"})
+        CHECK(!finding(findings, subject).found.empty());
+    CHECK(finding(findings, "disk").state == Finding::State::ok);
+    CHECK_THAT(finding(findings, "disk").found, ContainsSubstring("free at " + folder.path().string()));
+    CHECK_THAT(finding(findings, "libraries").found, ContainsSubstring("oneDNN 2.") || ContainsSubstring("oneDNN 3."));
+    const Finding& gpu = finding(findings, "GPU");
+    CHECK((gpu.state == Finding::State::ok || !gpu.meaning.empty()));  // none, and why
+    CHECK(to_json(findings).size() == findings.size());
+}
+
+TEST_CASE("the doctor sees a data mirror that is not there, and nothing from outside steers the terminal") {
+    const Variable mirror("DEFT_DATA_MIRROR", "/nonexistent/\x1b[31mred");
+    const auto findings = examine(".");
+    CHECK(finding(findings, "data").state == Finding::State::missing);
+    const std::string text = render(findings, 100);
+    CHECK_THAT(text, ContainsSubstring("is no folder"));
+    CHECK(text.find('\x1b') == std::string::npos);
+}

@@ -1,0 +1,167 @@
+// Killed at any moment and started again, a sweep gives the same bits as one that nobody touched.
+
+#include <random>
+
+#include "tests/catch.h"
+#include "tests/sweeps/program.h"
+
+using namespace deft;
+using namespace deft::test;
+
+namespace {
+
+// Long enough to be hit often, with every technique, and a checkpoint every few dozen steps.
+const std::string kCases = R"toml(
+[defaults.checkpoint]
+every_seconds = 0.02
+[[case]]
+name = "plain"
+[case.train]
+budget_tokens = 80_000
+[[case]]
+name = "all"
+[case.train]
+budget_tokens = 60_000
+[case.curriculum.seqtru]
+min = 8
+difficulty_step = 4
+duration = 0.5
+[case.curriculum.voc]
+duration = 0.7
+[case.random_ltd]
+min = 8
+step = 4
+duration = 0.8
+)toml";
+
+// One trial, long enough to be met while it trains.
+const std::vector<std::string> kLong = {"--only", "plain", "--set", "train.budget_tokens=400_000"};
+
+pid_t any_trial(const TinySweep& sweep, pid_t driver, std::mt19937& random) {
+    std::vector<pid_t> trials;
+    for (const pid_t pid : sweep.processes())
+        if (pid != driver) trials.push_back(pid);
+    return trials.empty() ? -1 : trials[random() % trials.size()];
+}
+
+bool has_checkpoint(const TinySweep& sweep) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(sweep.root / "checkpoints", ignored))
+        if (entry.path().filename().string().starts_with("step_")) return true;
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("Thirty kills of trials and drivers at random moments change no bit") {
+    const TinySweep undisturbed(kCases, "[1, 2]");
+    REQUIRE(undisturbed.run({"--slots", "cpu:2"}).exit_code == kExitOk);
+
+    const TinySweep sweep(kCases, "[1, 2]");
+    const std::uint32_t seed = std::random_device{}();
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    int kills = 0;
+    while (kills < 30) {
+        Process driver = sweep.start({"--slots", "cpu:2"});
+        // Of a run, some trials, then the driver; a trial that is killed twice ends as failed, and the run goes on.
+        for (int i = 0; i < 3 && kills < 30; ++i) {
+            ::usleep(static_cast<useconds_t>(20'000 + random() % 180'000));
+            // However slow the machine: now and then late enough that there is something to go on from.
+            if (kills % 5 == 0) wait_until([&] { return has_checkpoint(sweep); });
+            const bool whole_driver = i == 2 || random() % 4 == 0;
+            const pid_t victim = whole_driver ? driver.pid() : any_trial(sweep, driver.pid(), random);
+            if (victim <= 0) continue;
+            ::kill(victim, SIGKILL);
+            ++kills;
+            if (whole_driver) break;
+        }
+        driver.signal(SIGKILL);
+        driver.wait();
+    }
+    const Ran last = sweep.run({"--slots", "cpu:2"});
+    CHECK(last.exit_code == kExitOk);
+    CHECK(sweep.measured() == undisturbed.measured());
+    CHECK(sweep.value("SELECT count(DISTINCT experiment_id) FROM attempt WHERE state = 'ok'") == "4");
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state IN ('leased', 'running')") == "0");
+    // No step twice in a curve.
+    CHECK(sweep.value(
+              "SELECT count(*) FROM (SELECT 1 FROM v_curve GROUP BY experiment_id, step HAVING count(*) > 1)") == "0");
+    CHECK(std::stoll(sweep.value("SELECT count(*) FROM attempt WHERE resume_step > 0")) > 0);
+}
+
+TEST_CASE("A damaged newest checkpoint gives way to the one before, and the run says so") {
+    const TinySweep undisturbed(kCases);
+    REQUIRE(undisturbed.run(kLong).exit_code == kExitOk);
+
+    const TinySweep sweep(kCases);
+    for (int i = 0; i < 2; ++i) {
+        Process driver = sweep.start(kLong);
+        const pid_t trial = sweep.freeze_trial();
+        REQUIRE(trial > 0);
+        driver.signal(SIGTERM);
+        ::kill(trial, SIGCONT);
+        CHECK(driver.wait() == kExitWorkLeft);
+    }
+    std::vector<std::filesystem::path> checkpoints;
+    for (const auto& folder : std::filesystem::directory_iterator(sweep.root / "checkpoints"))
+        for (const auto& entry : std::filesystem::directory_iterator(folder))
+            if (entry.path().filename() != "unfinished") checkpoints.push_back(entry.path());
+    std::sort(checkpoints.begin(), checkpoints.end());
+    REQUIRE(checkpoints.size() >= 2);
+    std::filesystem::resize_file(checkpoints.back() / "model.safetensors", 1000);
+
+    const Ran ran = sweep.run({"--only", "plain", "--set", "train.budget_tokens=400_000", "--progress", "plain"});
+    CHECK(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.err, ContainsSubstring("passed over") && ContainsSubstring("is damaged"));
+    CHECK(sweep.measured() == undisturbed.measured());
+}
+
+TEST_CASE("A trial that is asked to stop saves a checkpoint, exits with 75 and goes on from there") {
+    const TinySweep sweep(kCases);
+    Process driver = sweep.start(kLong);
+    const pid_t trial = sweep.freeze_trial();
+    REQUIRE(trial > 0);
+    ::kill(trial, SIGTERM);
+    ::kill(trial, SIGCONT);
+    CHECK(driver.wait() == kExitOk);
+    CHECK(sweep.value("SELECT state || exit_code FROM attempt WHERE number = 1") == "preempted75");
+    CHECK(sweep.value("SELECT state FROM attempt WHERE number = 2 AND resume_step > 0 AND resumed_from = 1") == "ok");
+    // Each has its own seconds; the journal counts from the first step.
+    CHECK(sweep.value("SELECT abs(a.own_seconds - a.train_seconds) < 1e-6 AND a.own_seconds > 0 AND b.own_seconds > 0"
+                      " AND abs(a.own_seconds + b.own_seconds - b.train_seconds) < 1e-6"
+                      " FROM attempt a, attempt b WHERE a.number = 1 AND b.number = 2") == "1");
+    CHECK(sweep.says("it will go on"));
+}
+
+TEST_CASE("After its database is lost, a sweep is trained again from its start") {
+    const TinySweep sweep(kCases);
+    REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
+    const std::vector<std::string> before = sweep.measured();
+    std::filesystem::remove(sweep.root / "results.db");
+    REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
+    CHECK(sweep.measured() == before);
+    CHECK(sweep.value("SELECT resume_step FROM attempt") == "0");
+}
+
+TEST_CASE("A trial that is killed in its evaluation keeps its curve, time and FLOPs") {
+    const TinySweep sweep(kCases);
+    REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
+    const std::string flops = sweep.value("SELECT max(flops) FROM v_curve");
+    const std::string seconds = sweep.value("SELECT train_seconds FROM attempt");
+    const std::vector<std::string> before = sweep.measured();
+    {
+        // As a kill between the last checkpoint and the first score leaves it.
+        results_db::Connection connection(sweep.root / "results.db", results_db::Connection::Mode::write);
+        connection.execute(
+            "DROP TRIGGER attempt_terminal; DELETE FROM evaluation;"
+            "UPDATE attempt SET state = 'failed', fail_class = 'crash'");
+    }
+    REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
+    CHECK(sweep.measured() == before);
+    CHECK(sweep.value("SELECT max(flops) FROM v_curve") == flops);
+    // The second scored, and trained nothing; both cost what the first did.
+    CHECK(sweep.value("SELECT train_seconds FROM attempt WHERE id = 2") == seconds);
+    CHECK(sweep.value("SELECT own_seconds FROM attempt WHERE id = 2") == "0.0");
+    CHECK(sweep.value("SELECT count(*) FROM train_point WHERE attempt_id = 2") == "0");
+}

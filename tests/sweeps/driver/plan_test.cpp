@@ -1,0 +1,200 @@
+// What a sweep costs before it runs: the published setting against counts and hours made by hand.
+
+#include "sweeps/driver/plan.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "sweeps/driver/machine_limits.h"
+
+#include <map>
+
+#include "tests/sweeps/files.h"
+#include "tests/sweeps/program.h"
+
+using namespace deft;
+using namespace deft::sweeps;
+
+namespace {
+
+Plan plan_of(const std::filesystem::path& file, const std::string& scale = kDefaultScale) {
+    SpecOptions options;
+    options.scale = scale;
+    const Spec spec = load_spec(file, options);
+    return make_plan(spec, expand(spec, Data::may_be_missing));
+}
+
+const std::string kSmall =
+    "name = \"small\"\nseeds = [1, 2]\n"
+    "[defaults.data]\nembedded_bytes = 5000\n"
+    "[defaults.train]\nbudget_tokens = 51_200\n"
+    "[[case]]\nname = \"baseline\"\n";
+
+Plan small_plan(const std::string& more) {
+    const test::Folder folder;
+    return plan_of(folder.write("s.toml", kSmall + more));
+}
+
+std::string wrong(const std::string& resources) {
+    const test::Folder folder;
+    const auto file = folder.write("s.toml", kSmall + "[resources]\n" + resources);
+    return test::refusal(ErrorKind::config, [&] { load_spec(file); });
+}
+
+}  // namespace
+
+TEST_CASE("The published setting of gpt_combined is planned to the step and, within a percent, to the hour") {
+    const Plan plan = plan_of(DEFT_SOURCE_DIR "/sweeps/gpt_combined.toml", "paper");
+    struct Expected {
+        std::string name;
+        std::int64_t steps;
+        double hours;
+    };
+    // Steps: the reference's counts. Baseline hours by hand: a layer has 12 C^2 + 13 C = 50,358,272 parameters, the
+    // tied head with its norm 50,257 C + 2 C = 102,930,432, so a sample of T = C = 2048 tokens takes 24 (6 x 50,358,272
+    // T + 6 C T^2) + 6 x 102,930,432 T = 17,353,018,441,728 FLOP; 512 of them a step, over 64 x 125e12 x 0.34 FLOP/s.
+    // The others are the published hours.
+    const double step_hours = 17'353'018'441'728.0 * 512 / (64 * 125e12 * 0.34) / 3600;
+    const std::vector<Expected> expected = {
+        {"baseline[budget_fraction=1.0]", 286'103, 286'103 * step_hours},
+        {"baseline[budget_fraction=0.5]", 143'052, 143'052 * step_hours},
+        {"CL[budget_fraction=1.0]", 339'169, 259},
+        {"CL[budget_fraction=0.5]", 169'584, 129},
+        {"random-LTD[budget_fraction=1.0]", 372'789, 263},
+        {"random-LTD[budget_fraction=0.5]", 186'395, 131},
+        {"CL+random-LTD[budget_fraction=1.0]", 377'264, 260},
+        {"CL+random-LTD[budget_fraction=0.5]", 188'632, 130},
+    };
+    REQUIRE(plan.rows.size() == expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const PlanRow& row = plan.rows[i];
+        INFO(row.point.name());
+        CHECK(row.point.name() == expected[i].name + "/1234");
+        CHECK(row.point.projection.steps == expected[i].steps);
+        CHECK(row.point.projection.parameters == 1'315'723'264);
+        REQUIRE(row.hours);
+        const bool by_hand = row.point.case_name == "baseline";
+        CHECK(*row.hours == Approx(expected[i].hours).epsilon(by_hand ? 1e-12 : 0.01));
+        REQUIRE(row.error_percent());
+        CHECK(std::abs(*row.error_percent()) < 1);
+        CHECK(!row.dollars);  // nobody published a price an hour
+    }
+    CHECK(plan.rows[0].published->text == "260");
+    CHECK(static_cast<double>(plan.rows[4].point.projection.input_tokens) == Approx(390.9e9).margin(0.05e9));
+    // The stated utilisation is the one that the published 260 hours imply, rounded.
+    const double implied = plan.rows[0].point.projection.flops / (64 * 125e12 * 260 * 3600.0);
+    CHECK(plan.device->utilisation == Approx(implied).margin(0.005));
+}
+
+TEST_CASE("Hours and dollars of a plan by hand; without a price or a peak there are none") {
+    const std::string device = "[resources]\ndevice = \"V100\"\ndevices = 4\nutilisation = 0.5\n";
+    const Plan plain = small_plan(device);
+    REQUIRE(plain.rows.size() == 1);
+    const double flops = plain.rows[0].point.projection.flops;
+    CHECK(*plain.rows[0].hours == Approx(flops / (4 * 125e12 * 0.5) / 3600).epsilon(1e-12));
+    CHECK(*plain.hours == Approx(2 * *plain.rows[0].hours).epsilon(1e-12));  // two seeds
+    CHECK(!plain.rows[0].dollars);
+    CHECK(!plain.rows[0].published);
+
+    const Plan priced = small_plan(device +
+                                   "dtype = \"fp32\"\n[price]\nsku = \"x\"\nusd_per_device_hour = 3.0\n"
+                                   "date = \"2025-01-31\"\nsource = \"a test\"\n");
+    CHECK(*priced.rows[0].hours == Approx(flops / (4 * 15.7e12 * 0.5) / 3600).epsilon(1e-12));
+    CHECK(*priced.rows[0].dollars == Approx(4 * *priced.rows[0].hours * 3).epsilon(1e-12));
+    CHECK(to_json(priced).at("price").at("date") == "2025-01-31");
+
+    const Plan core = small_plan("[resources]\ndevice = \"cpu core\"\n");
+    CHECK(!core.rows[0].hours);
+    CHECK(to_json(core).at("rows").at(0).at("hours").is_null());
+}
+
+TEST_CASE("A sweep that names no device is planned as ever") {
+    const Plan plan = small_plan("");
+    CHECK(!plan.device);
+    CHECK(plan.notes.size() == 1);
+    CHECK(to_json(plan).at("device").is_null());
+}
+
+TEST_CASE("Data that is not here is told, and plans need none") {
+    const test::Folder folder;
+    std::string text = kSmall;
+    const std::string data = "embedded_bytes = 5000\n";
+    text.replace(text.find(data), data.size(),
+                 "corpus = \"text\"\ntrain_files = [\"nowhere.txt\"]\ntokenizer = \"bpe\"\n"
+                 "vocab = 300\n");
+    const Plan plan = plan_of(folder.write("s.toml", text));
+    CHECK_THAT(plan.notes.back(), ContainsSubstring("not here: text") && ContainsSubstring("deft run does"));
+    CHECK(to_json(plan).at("rows").at(0).at("data_is_here") == false);
+}
+
+TEST_CASE("Devices that make no sense are refused where they stand") {
+    CHECK_THAT(wrong("device = \"V10\"\nutilisation = 0.3\n"),
+               ContainsSubstring("s.toml:10:10") && ContainsSubstring("did you mean V100?"));
+    CHECK_THAT(wrong("device = \"V100\"\nutilization = 0.3\n"), ContainsSubstring("utilisation"));
+    CHECK_THAT(wrong("device = \"V100\"\n"), ContainsSubstring("utilisation is missing"));
+    CHECK_THAT(wrong("devices = 4\n"), ContainsSubstring("means nothing without resources.device"));
+    for (const char* share : {"0.0", "1.5", "-0.1", "nan"})
+        CHECK_THAT(wrong("device = \"V100\"\nutilisation = " + std::string(share) + "\n"),
+                   ContainsSubstring("s.toml:11:15"));
+    for (const char* count : {"0", "-4", "1000001"})
+        CHECK_THAT(wrong("device = \"V100\"\nutilisation = 0.3\ndevices = " + std::string(count) + "\n"),
+                   ContainsSubstring("s.toml:12:11"));
+    CHECK_THAT(wrong("device = \"V100\"\nutilisation = 0.3\ndtype = \"bf16\"\n"), ContainsSubstring("states no peak"));
+}
+
+TEST_CASE("The program prints a plan, and the same as JSON") {
+    const test::TinySweep sweep("[[case]]\nname = \"plain\"\n");
+    const test::Ran ran = sweep.deft("plan", {"--json"});
+    REQUIRE(ran.exit_code == kExitOk);
+    const Json plan = Json::parse(ran.out);
+    CHECK(plan.at("schema") == "deft-plan/1");
+    CHECK(plan.at("rows").size() == 1);
+    CHECK(plan.at("rows").at(0).at("steps") == 64);  // 4096 tokens, 4 x 16 a step
+    CHECK_THAT(sweep.deft("plan", {"--memory"}).out,
+               ContainsSubstring("Memory of plain/1 on the CPU") && ContainsSubstring("workspace"));
+    const test::Ran gpu = sweep.deft("plan", {"--memory", "--set", "train.dtype=bf16"});
+    CHECK_THAT(gpu.out, ContainsSubstring("Memory of plain/1 on a GPU") && ContainsSubstring("wte.weight.rounded"));
+}
+
+TEST_CASE("The program draws the schedules that change, and no others") {
+    const test::TinySweep sweep(
+        "[[case]]\nname = \"plain\"\n[[case]]\nname = \"ramped\"\n"
+        "[case.curriculum.seqtru]\nmin = 4\ndifficulty_step = 4\nduration = 0.5\n[case.batch_ramp]\nmin = 1\nduration "
+        "= 0.5\n");
+    const std::string file = (sweep.folder.path / "plan.html").string();
+    const test::Ran ran = sweep.deft("plan", {"--figures", file});
+    REQUIRE(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out, ContainsSubstring("figures: " + file));
+    const std::string page = read_file(file);
+    CHECK_THAT(page, ContainsSubstring("<h3>Length</h3>") && ContainsSubstring("<h3>Samples of a step</h3>"));
+    CHECK_THAT(page, !ContainsSubstring("Kept tokens") && !ContainsSubstring("<h3>Difficulty"));
+    CHECK_THAT(page, ContainsSubstring("ramped") && !ContainsSubstring("log scale"));
+}
+
+TEST_CASE("A plan that exceeds the machine says by what") {
+    const test::Folder folder;
+    const auto points = expand(load_spec(folder.write("s.toml", kSmall)), Data::may_be_missing);
+    const std::int64_t memory = points.front().projection.memory_bytes;
+    const std::int64_t checkpoint = points.front().projection.parameters * 12;
+    const auto lines = [&](const Machine& machine, std::size_t at_once = 2,
+                           engine::Device device = engine::Device::cpu) {
+        return exceeded_limits(points, device, at_once, machine, "somewhere");
+    };
+    // Two trials leave a checkpoint each, and one under way has two.
+    CHECK(lines({2 * memory, 4 * checkpoint}).empty());
+    CHECK(lines({2 * memory, 0}).empty());
+    REQUIRE(lines({2 * memory - 1, 4 * checkpoint}).size() == 1);
+    CHECK_THAT(lines({2 * memory - 1, 4 * checkpoint})[0], ContainsSubstring("2 trials at once"));
+    CHECK(lines({2 * memory - 1, 4 * checkpoint}, 1).empty());
+    CHECK_THAT(lines({memory - 1, 4 * checkpoint}, 1).at(0), ContainsSubstring("baseline/1 plans"));
+    CHECK(lines({1, 4 * checkpoint}, 2, engine::Device::cuda).empty());
+    CHECK_THAT(lines({2 * memory, 4 * checkpoint - 1}).at(0),
+               ContainsSubstring("2 trials") && ContainsSubstring("somewhere"));
+    CHECK(this_machine(folder.path / "not" / "there").free_disk_bytes > 0);
+    CHECK(this_machine(folder.path).memory_bytes > 1 << 20);
+
+    const test::TinySweep sweep("[[case]]\nname = \"plain\"\n");
+    CHECK_THAT(sweep
+                   .deft("plan", {"--set", "train.batch_size=65536", "--set", "train.budget_tokens=10000000000",
+                                  "--set", "model.width=16384"})
+                   .out,
+               ContainsSubstring("this machine has"));
+}

@@ -1,0 +1,104 @@
+// Slots: what the words mean, and which trials fit.
+
+#include "sweeps/driver/slots.h"
+
+#include "experiments/projection.h"
+#include "sweeps/spec/spec.h"
+#include "tests/catch.h"
+
+using namespace deft;
+using namespace deft::sweeps;
+
+namespace {
+
+const std::vector<engine::Gpu> kTwo = {{"Small", "GPU-a", std::int64_t{8} << 30},
+                                       {"Large", "GPU-b", std::int64_t{80} << 30}};
+
+std::vector<Slot> slots(const std::string& text, const std::vector<engine::Gpu>& gpus = kTwo) {
+    return make_slots(parse_slots(text), 1, gpus, "none is here");
+}
+
+Point point_of(std::int64_t width, std::int64_t batch) {
+    Point point;
+    point.case_name = "baseline";
+    point.config.model.width = width;
+    point.config.model.heads = width / 64;
+    point.config.data.vocab = 257;
+    point.config.train.batch_size = point.config.train.micro_batch_size = batch;
+    point.config.train.budget_tokens = 1'000'000'000;
+    return point;
+}
+
+}  // namespace
+
+TEST_CASE("auto is a slot a GPU, and without one a slot a core") {
+    const auto two = slots("auto");
+    REQUIRE(two.size() == 2);
+    CHECK(two[0].device == engine::Device::cuda);
+    CHECK(two[0].gpu_uuid == "GPU-a");
+    CHECK(two[1].gpu_uuid == "GPU-b");
+    const auto none = slots("auto", {});
+    CHECK(none.size() == static_cast<std::size_t>(usable_cores()));
+    CHECK(none[0].device == engine::Device::cpu);
+}
+
+TEST_CASE("GPUs are counted, and shared") {
+    CHECK(slots("gpu").size() == 2);
+    CHECK(slots("gpu:1").size() == 1);
+    CHECK(slots("cpu:3").size() == 3);
+    const auto shared = slots("gpu:2/3");
+    REQUIRE(shared.size() == 6);
+    CHECK(shared[0].gpu_uuid != shared[1].gpu_uuid);  // each card gets one before any gets two
+    CHECK(shared[0].gpu_uuid == shared[2].gpu_uuid);
+    // A third of the card each, less what the driver takes beside a trial's own buffers.
+    CHECK(shared[0].memory_bytes == (std::int64_t{8} << 30) / 3 - (std::int64_t{768} << 20));
+    CHECK(shared[1].memory_bytes == (std::int64_t{80} << 30) / 3 - (std::int64_t{768} << 20));
+    CHECK(slots("gpu:1")[0].memory_bytes == (std::int64_t{8} << 30) - (std::int64_t{768} << 20));
+    // A trial pays for its share of the card, whatever its threads.
+    CHECK(devices_a_trial(shared[0], 4) == Approx(1.0 / 3));
+    CHECK(shape_of(shared[0], 4).device == "cuda");
+    CHECK(shape_of(shared[0], 4).devices == 1);
+    CHECK(shape_of(shared[0], 4).trials_per_device == 3);
+    CHECK(devices_a_trial(slots("cpu:1")[0], 4) == 4);
+    CHECK(shape_of(slots("cpu:1")[0], 4).devices == 4);
+    CHECK_THROWS_WITH(slots("gpu:3"), ContainsSubstring("need 3 GPUs, and 2 can be used here"));
+    CHECK_THROWS_WITH(slots("gpu", {}), ContainsSubstring("none is here"));
+    CHECK(describe_slots(shared, 1) == "6 slots on Small, 3 a card");
+    CHECK(describe_slots(slots("cpu:1"), 2) == "1 slot of 2 threads");
+}
+
+TEST_CASE("a trial goes where its buffers fit, and nowhere else") {
+    const auto two = slots("gpu");
+    const Point small = point_of(64, 8), large = point_of(8192, 8);  // 8192 wide: some 50 GiB of weights and moments
+    CHECK(fits(small, two[0]));
+    CHECK(!fits(large, two[0]));
+    CHECK(fits(large, two[1]));
+    CHECK(fits(large, slots("cpu:1")[0]));
+    CHECK_THROWS_WITH(require_fit(large, {two[0]}),
+                      ContainsSubstring("case baseline plans") && ContainsSubstring("train.micro_batch_size"));
+}
+
+TEST_CASE("a dtype that the slots lack is refused with the case's name") {
+    Point point = point_of(64, 8);
+    point.config.train.dtype = "bf16";
+    CHECK_THROWS_WITH(require_fit(point, slots("cpu:1")),
+                      ContainsSubstring("case baseline: the cpu backend has no bf16"));
+}
+
+TEST_CASE("where nobody says how many threads: one each side by side, all where trials are too few or memory is") {
+    const std::vector<Point> small(4, point_of(64, 8));
+    constexpr std::int64_t memory = std::int64_t{16} << 30;
+    CHECK(default_threads(small, 2, memory) == 1);
+    CHECK(default_threads(small, 4, memory) == 1);
+    CHECK(default_threads({small.front()}, 2, memory) == 2);
+    std::vector<Point> mixed = small;
+    mixed.push_back(point_of(8192, 8));             // some 50 GiB
+    CHECK(default_threads(mixed, 2, memory) == 2);  // one shape for the whole sweep
+    CHECK(default_threads(mixed, 2, 100 * memory) == 1);
+    const std::int64_t planned = experiments::planned_bytes(small.front().config, engine::Device::cpu);
+    CHECK(default_threads(small, 2, 4 * planned) == 1);
+    CHECK(default_threads(small, 2, 4 * planned - 1) == 2);
+    CHECK(threads_for(3, parse_slots("auto"), small) == 3);
+    CHECK(threads_for(0, parse_slots("cpu:1"), {small.front()}) == 1);
+    if (engine::usable_gpus().empty()) CHECK(threads_for(0, parse_slots("auto"), {small.front()}) == usable_cores());
+}

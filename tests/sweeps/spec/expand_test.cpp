@@ -1,0 +1,177 @@
+#include "sweeps/spec/expand.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "engine/data/bpe/bpe_trainer.h"
+#include "engine/data/tokenizer.h"
+
+#include "tests/sweeps/files.h"
+
+using namespace deft;
+using namespace deft::sweeps;
+
+namespace {
+
+const std::string kHead =
+    "name = \"x\"\nseeds = [1, 2]\n"
+    "[defaults.model]\nlayers = 2\nwidth = 32\nheads = 2\nseqlen = 32\n"
+    "[defaults.data]\nembedded_bytes = 50000\n"
+    "[defaults.train]\nbatch_size = 4\nbudget_tokens = 8192\n";
+const std::string kCases =
+    "[[case]]\nname = \"baseline\"\nlabel = \"plain\"\n"
+    "[[case]]\nname = \"cl\"\n[case.curriculum.seqtru]\nmin = 8\nduration = 0.5\n";
+
+struct Loaded {
+    test::Folder folder;
+    Spec spec;
+    std::vector<Point> points;
+    explicit Loaded(const std::string& text, const SpecOptions& options = {}) {
+        spec = load_spec(folder.write("s.toml", text), options);
+        points = expand(spec);
+    }
+};
+
+std::string wrong(const std::string& text, const SpecOptions& options = {}) {
+    return test::refusal(ErrorKind::config, [&] { const Loaded loaded(text, options); });
+}
+
+}  // namespace
+
+TEST_CASE("Points come case by case, axis by axis, seed by seed") {
+    const Loaded loaded(kHead + kCases +
+                        "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\n\"train.batch_size\" = [4, 8]\n");
+    const std::vector<Point>& points = loaded.points;
+    REQUIRE(points.size() == 16);
+    CHECK(points[0].name() == "baseline[batch_size=4,budget_fraction=1.0]/1");
+    CHECK(points[1].seed == 2);
+    CHECK(points[2].axes == Json::parse(R"({"train.batch_size":8,"train.budget_fraction":1.0})"));
+    CHECK(points[4].axes == Json::parse(R"({"train.batch_size":4,"train.budget_fraction":0.5})"));
+    CHECK(points[8].case_name == "cl");
+    CHECK(points[0].label == "plain");
+    CHECK(points[4].config.train.budget_fraction == 0.5);
+    CHECK(points[8].config.curriculum);
+    CHECK(!points[0].config.curriculum);
+    CHECK(points[0].variant_hash == points[1].variant_hash);
+    std::set<std::string> hashes;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        CHECK(points[i].ordinal == static_cast<std::int64_t>(i));
+        hashes.insert(points[i].config_hash);
+    }
+    CHECK(hashes.size() == points.size());
+    CHECK(points[0].projection.steps > points[4].projection.steps);
+    CHECK(points[0].projection.flops > 0);
+}
+
+TEST_CASE("Excludes drop what matches all of them") {
+    const std::string axes = "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\n";
+    const Loaded loaded(kHead + kCases + axes + "[[exclude]]\ncase = \"baseline\"\n\"train.budget_fraction\" = 0.5\n");
+    CHECK(loaded.points.size() == 6);
+    for (const Point& point : loaded.points)
+        CHECK_FALSE((point.case_name == "baseline" && point.config.train.budget_fraction == 0.5));
+    CHECK_THAT(wrong(kHead + kCases + "[[exclude]]\ncase = \"baseline\"\n[[exclude]]\ncase = \"cl\"\n"),
+               ContainsSubstring("leave no point"));
+}
+
+TEST_CASE("Two points that would train the same thing are refused, both named") {
+    const std::string message =
+        wrong(kHead + "[[case]]\nname = \"a\"\n[[case]]\nname = \"b\"\n[case.train]\nbatch_size = 4\n");
+    CHECK_THAT(message, ContainsSubstring("s.toml:15:1: a/1 and b/1 would train the same thing"));
+    CHECK_THAT(wrong(kHead + kCases + "[axes.grid]\n\"train.budget_fraction\" = [1.0, 1]\n"),
+               ContainsSubstring("would train the same thing"));
+}
+
+TEST_CASE("An axis that a trial does not know is refused where its value stands") {
+    const std::string message = wrong(kHead + kCases + "[axes.grid]\n\"train.budget_fractoin\" = [0.5]\n");
+    CHECK_THAT(message, ContainsSubstring("s.toml:22:28: unknown key train.budget_fractoin"));
+    CHECK_THAT(message, ContainsSubstring("did you mean budget_fraction?"));
+    CHECK_THAT(wrong(kHead + kCases + "[axes.grid]\n\"train.batch_size\" = [4, \"x\"]\n"),
+               ContainsSubstring("s.toml:22:26"));
+}
+
+TEST_CASE("A sweep of a billion points is refused before any is made") {
+    std::string axes = "[axes.grid]\n";
+    for (const char* path : {"train.learning_rate", "train.beta1", "train.beta2", "train.eps", "train.weight_decay",
+                             "train.max_grad_norm", "train.min_learning_rate", "model.init_std"})
+        axes += fmt::format("\"{}\" = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]\n", path);
+    const std::string said = wrong(kHead + kCases + axes);
+    CHECK_THAT(said, ContainsSubstring("4e+08 points") && ContainsSubstring("the most is 100000") &&
+                         ContainsSubstring("s.toml:22:"));
+}
+
+TEST_CASE("Overrides lie over defaults and cases") {
+    SpecOptions options;
+    options.overrides = {"train.learning_rate=0.25", "curriculum.seqtru.min=16"};
+    const Loaded loaded(kHead + kCases + "[case.train]\nlearning_rate = 0.5\n", options);
+    for (const Point& point : loaded.points) {
+        CHECK(point.config.train.learning_rate == 0.25);
+        // A technique's setting does not switch the technique on.
+        CHECK(point.config.curriculum.has_value() == (point.case_name == "cl"));
+        if (point.config.curriculum) CHECK(point.config.curriculum->find("seqtru")->growth.min == 16);
+    }
+    options.overrides = {"random_ltd.min=8"};
+    CHECK_THAT(wrong(kHead + kCases, options), ContainsSubstring("no case of x has [random_ltd]"));
+    options.overrides = {"train.learning_rte=1"};
+    CHECK_THAT(wrong(kHead + kCases, options), ContainsSubstring("did you mean learning_rate?"));
+}
+
+TEST_CASE("Excludes on an axis that a case lacks leave that case alone") {
+    const Loaded loaded(kHead + kCases +
+                        "[axes.grid]\n\"curriculum.seqtru.duration\" = [0.25, 0.5]\n"
+                        "[[exclude]]\n\"curriculum.seqtru.duration\" = 0.5\n");
+    std::vector<std::string> names;
+    for (const Point& point : loaded.points) names.push_back(point.name());
+    CHECK(names == std::vector<std::string>{"baseline/1", "baseline/2", "cl[duration=0.25]/1", "cl[duration=0.25]/2"});
+}
+
+TEST_CASE("Cases of other files or tokenizers have data of their own") {
+    const test::Folder folder;
+    folder.write("one.txt", "a rose is a rose is a rose");
+    folder.write("two.txt", "an iris is an iris is an iris");
+    const std::string_view texts[] = {"a rose is a rose is a rose", "an iris is an iris is an iris"};
+    for (const int i : {0, 1})
+        engine::write_tokenizer(
+            engine::Tokenizer(std::make_shared<const engine::Bpe>(engine::train_bpe({&texts[i], 1}, 260)), "t"),
+            folder.path / fmt::format("tokenizer{}", i));
+    const auto with = [&](const std::string& name, const std::string& file, const std::string& tokenizer) {
+        return fmt::format(
+            "[[case]]\nname = \"{}\"\n[case.data]\ncorpus = \"text\"\ntrain_files = [\"{}\"]\n"
+            "valid_files = [\"one.txt\"]\ntokenizer = \"{}\"\n",
+            name, file, tokenizer);
+    };
+    const Spec spec = load_spec(folder.write("s.toml", kHead + with("one", "one.txt", "tokenizer0") +
+                                                           with("two", "two.txt", "tokenizer0") +
+                                                           with("three", "one.txt", "tokenizer1")));
+    std::map<std::string, std::set<std::string>> data;  // by case, of its two seeds
+    std::set<std::string> all;
+    for (const Point& point : expand(spec)) {
+        data[point.case_name].insert(point.config.data.sha256);
+        all.insert(point.config.data.sha256);
+    }
+    for (const auto& [name, of_case] : data) CHECK(of_case.size() == 1);
+    CHECK(all.size() == 3);
+}
+
+TEST_CASE("A technique's axis multiplies only the cases that have it") {
+    const Loaded loaded(kHead + kCases + "[axes.grid]\n\"curriculum.seqtru.duration\" = [0.25, 0.5]\n");
+    CHECK(loaded.points.size() == 6);
+    CHECK(loaded.points[0].axes.empty());
+    CHECK(loaded.points[0].name() == "baseline/1");
+    CHECK(loaded.points[2].config.curriculum->find("seqtru")->growth.duration == 0.25);
+}
+
+TEST_CASE("Trials run in blocks of a seed, shuffled by the sweep alone") {
+    const Loaded loaded(kHead + kCases + "[axes.grid]\n\"train.batch_size\" = [1, 2, 4, 8, 16]\n");
+    const std::vector<std::size_t> order = execution_order(loaded.points, loaded.spec.sha256);
+    REQUIRE(order.size() == loaded.points.size());
+    CHECK(std::set<std::size_t>(order.begin(), order.end()).size() == order.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        CHECK(loaded.points[order[i]].seed == (i < order.size() / 2 ? 1 : 2));
+    CHECK(order == execution_order(loaded.points, loaded.spec.sha256));
+    CHECK(order != execution_order(loaded.points, "another"));
+    CHECK(!std::is_sorted(order.begin(), order.begin() + 10));
+}
