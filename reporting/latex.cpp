@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "base/utf8.h"
-#include "reporting/blocks.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
 

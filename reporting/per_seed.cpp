@@ -7,10 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "reporting/key_fields.h"
+#include "reporting/columns.h"
 #include "reporting/numbers.h"
-#include "reporting/resources.h"
-#include "reporting/score_columns.h"
 #include "reporting/sweep_text.h"
 #include "reporting/variants.h"
 

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/json.h"
-#include "kernels/bench/cache_sizes.h"
+#include "kernels/bench/cpu_peaks.h"
 #include "kernels/bench/op_benches.h"
 #include "kernels/bench/run_benchmarks.h"
 #include "kernels/cases/all.h"

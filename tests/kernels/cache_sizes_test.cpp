@@ -1,6 +1,6 @@
 // Cache sizes as the kernel describes them.
 
-#include "kernels/bench/cache_sizes.h"
+#include "kernels/bench/cpu_peaks.h"
 
 #include <initializer_list>
 #include <utility>

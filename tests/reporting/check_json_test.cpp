@@ -1,7 +1,6 @@
-#include "reporting/check_json.h"
+#include "reporting/check_report.h"
 
 #include "base/json.h"
-#include "reporting/check_verdicts.h"
 #include "tests/catch.h"
 
 using namespace deft;

@@ -1,6 +1,6 @@
 // Averages over tasks as papers print them: golden cases and hand-computed ones.
 
-#include "reporting/suite_average.h"
+#include "reporting/published_columns.h"
 
 #include <cmath>
 #include <map>

@@ -1,4 +1,4 @@
-#include "results_db/bench_history.h"
+#include "results_db/bench_rows.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // Curves whose fluctuation is known, and searches whose answer is.
 
-#include "experiments/tuning/fluctuation.h"
+#include "experiments/tuning/probe.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "reporting/statistics/benjamini_hochberg.h"
+#include "reporting/statistics/case_family.h"
 
 #include "base/error.h"
 #include "tests/catch.h"

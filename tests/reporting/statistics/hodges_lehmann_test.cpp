@@ -1,4 +1,3 @@
-#include "reporting/statistics/hodges_lehmann.h"
 
 #include <limits>
 #include <random>

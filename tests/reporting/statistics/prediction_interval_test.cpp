@@ -1,4 +1,4 @@
-#include "reporting/statistics/prediction_interval.h"
+#include "reporting/statistics/distributions.h"
 
 #include <cmath>
 #include <vector>

@@ -1,4 +1,3 @@
-#include "reporting/statistics/welch.h"
 
 #include <cmath>
 #include <vector>
