@@ -1,7 +1,8 @@
-// Short texts: counts with nouns, starts of hashes, first lines.
+// Short texts (counts with nouns, starts of hashes, first lines), and the median.
 
 #include "base/text.h"
 
+#include "base/median.h"
 #include "tests/catch.h"
 
 using namespace deft;
@@ -24,4 +25,10 @@ TEST_CASE("the first line of a message") {
     CHECK(first_line("one") == "one");
     CHECK(first_line("\ntwo") == "");
     CHECK(first_line("") == "");
+}
+
+TEST_CASE("the median is the middle value, or between the two in the middle") {
+    CHECK(deft::median({7}) == 7);
+    CHECK(deft::median({9, 1, 4}) == 4);
+    CHECK(deft::median({8, 1, 3, 2}) == 2.5);
 }
