@@ -16,11 +16,11 @@ namespace deft::reporting {
 
 namespace {
 
-constexpr double kWidth = 980, kHeight = 430;
-constexpr double kTop = 14, kBottom = 376;  // of the plot; labels stand right of it
+constexpr double kFigureWidth = 980, kFigureHeight = 430;
+constexpr double kFigureTop = 14, kFigureBottom = 376;  // of the plot; labels stand right of it
 constexpr double kLeastLeft = 62, kWidestRight = 730, kNarrowestRight = 480;
 constexpr double kLabelHeight = 19, kLabelText = 51;  // text begins so far right of the plot
-constexpr double kDigit = 7, kCharacter = 7.6;        // widths in the widest common system font
+constexpr double kDigit = 7, kFigureCharacter = 7.6;  // widths in the widest common system font
 constexpr std::size_t kColours = 8;                   // of the page's style sheet
 constexpr double kLogX = 1e4, kLogY = 4;
 constexpr std::array<const char*, 4> kDashes = {"", "7 4", "2 3", "10 3 2 3"};
@@ -31,14 +31,14 @@ struct Frame {
     double left = kLeastLeft, right = kWidestRight;
 
     double px(double value) const { return left + place_on(x, value) * (right - left); }
-    double py(double value) const { return kBottom - place_on(y, value) * (kBottom - kTop); }
+    double py(double value) const { return kFigureBottom - place_on(y, value) * (kFigureBottom - kFigureTop); }
 };
 
 // Leaves room for the longest label, a name and five digits.
 double right_border(const Figure& figure) {
     int longest = 0;
     for (const Series& series : figure.series) longest = std::max(longest, display_width(series.name) + 6);
-    return std::clamp(kWidth - kLabelText - kCharacter * longest, kNarrowestRight, kWidestRight);
+    return std::clamp(kFigureWidth - kLabelText - kFigureCharacter * longest, kNarrowestRight, kWidestRight);
 }
 
 Frame frame_of(const Figure& figure) {
@@ -65,18 +65,19 @@ std::string axes_svg(const Figure& figure, const Frame& frame) {
         add_tick_svg(tick, frame.left, frame.right, frame.py(tick.value), 8, grid, labels);
     for (const Tick& tick : ticks(frame.x, 6)) {
         const std::string x = svg_number(frame.px(tick.value));
-        grid += fmt::format("M{} {}V{}", x, svg_number(kBottom), svg_number(kBottom + 5));
-        labels += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>", x, svg_number(kBottom + 20),
-                              tick.text);
+        grid += fmt::format("M{} {}V{}", x, svg_number(kFigureBottom), svg_number(kFigureBottom + 5));
+        labels += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>", x,
+                              svg_number(kFigureBottom + 20), tick.text);
     }
     labels += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}{}</text>",
-                          svg_number((frame.left + frame.right) / 2), svg_number(kHeight - 8),
+                          svg_number((frame.left + frame.right) / 2), svg_number(kFigureHeight - 8),
                           html_escaped(figure.x_title), frame.x.log ? " (log scale)" : "");
-    labels +=
-        fmt::format("<text transform=\"translate(14 {}) rotate(-90)\" text-anchor=\"middle\">{}{}</text>",
-                    svg_number((kTop + kBottom) / 2), html_escaped(figure.y_title), frame.y.log ? " (log scale)" : "");
+    labels += fmt::format("<text transform=\"translate(14 {}) rotate(-90)\" text-anchor=\"middle\">{}{}</text>",
+                          svg_number((kFigureTop + kFigureBottom) / 2), html_escaped(figure.y_title),
+                          frame.y.log ? " (log scale)" : "");
     return fmt::format("<path class=\"grid\" d=\"{}\"/>\n<path class=\"frame\" d=\"M{} {}V{}H{}\"/>\n<g>{}</g>\n", grid,
-                       svg_number(frame.left), svg_number(kTop), svg_number(kBottom), svg_number(frame.right), labels);
+                       svg_number(frame.left), svg_number(kFigureTop), svg_number(kFigureBottom),
+                       svg_number(frame.right), labels);
 }
 
 // Centred on the origin.
@@ -157,9 +158,9 @@ std::vector<Label> labels_of(const Figure& figure, const Frame& frame) {
     for (const Series& series : figure.series)
         if (!series.points.empty()) labels.push_back({&series, frame.py(end_of(series).y)});
     std::stable_sort(labels.begin(), labels.end(), [](const Label& a, const Label& b) { return a.y < b.y; });
-    const double lowest = kBottom - 8;
+    const double lowest = kFigureBottom - 8;
     for (std::size_t i = 0; i < labels.size(); ++i)
-        labels[i].y = std::max(labels[i].y, i == 0 ? kTop + 8 : labels[i - 1].y + kLabelHeight);
+        labels[i].y = std::max(labels[i].y, i == 0 ? kFigureTop + 8 : labels[i - 1].y + kLabelHeight);
     for (std::size_t i = labels.size(); i-- > 0;) {
         const double most = lowest - kLabelHeight * static_cast<double>(labels.size() - 1 - i);
         labels[i].y = std::min({labels[i].y, most, i + 1 < labels.size() ? labels[i + 1].y - kLabelHeight : most});
@@ -240,7 +241,7 @@ std::string render_svg(const Figure& figure) {
     std::string out = fmt::format(
         "<svg viewBox=\"0 0 {0} {1}\" role=\"img\" aria-labelledby=\"{2}-title {2}-desc\">\n"
         "<title id=\"{2}-title\">{3}</title>\n<desc id=\"{2}-desc\">{4}</desc>\n",
-        svg_number(kWidth), svg_number(kHeight), html_escaped(figure.id), html_escaped(figure.title),
+        svg_number(kFigureWidth), svg_number(kFigureHeight), html_escaped(figure.id), html_escaped(figure.title),
         html_escaped(description(figure)));
     out += axes_svg(figure, frame);
     for (const Series& series : figure.series)

@@ -34,10 +34,6 @@ std::string title_of(const ScoreRow& row) {
     return title;
 }
 
-Cell exact(double value) {
-    return {fmt::format("{}", value), value};
-}
-
 OrderedJson scores_json(const TrialRow& trial) {
     OrderedJson scores = OrderedJson::array();
     for (const ScoreRow& row : trial.scores)
@@ -97,12 +93,12 @@ Table raw_values_table(const SweepResults& sweep) {
         if (const auto& last = trial.last_point) {
             for (const std::int64_t count : {last->step, last->input_tokens, last->unique_tokens, last->layer_tokens})
                 row.push_back({fmt::format("{}", count), static_cast<double>(count)});
-            row.push_back(exact(last->flops));
-            row.push_back(exact(static_cast<double>(last->wall_ms) / 1000));
+            row.push_back(exact_cell(last->flops));
+            row.push_back(exact_cell(static_cast<double>(last->wall_ms) / 1000));
         }
         row.resize(counts, Cell("-"));
         std::map<std::string, Cell> scores;
-        for (const ScoreRow& score : trial.scores) scores[title_of(score)] = exact(score.value);
+        for (const ScoreRow& score : trial.scores) scores[title_of(score)] = exact_cell(score.value);
         for (const std::string& title : titles) row.push_back(scores.contains(title) ? scores.at(title) : Cell("-"));
         table.rows.push_back(std::move(row));
     }

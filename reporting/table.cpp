@@ -1,9 +1,15 @@
 #include "reporting/table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 namespace deft::reporting {
+
+Cell exact_cell(double value) {
+    return {fmt::format("{}", value), value};
+}
 
 std::string marked_text(const Cell& cell) {
     return cell.flag.empty() ? cell.text : cell.text + " †";

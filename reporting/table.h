@@ -39,6 +39,9 @@ struct Cell {
 // The text with the mark of a flagged value behind it.
 std::string marked_text(const Cell& cell);
 
+// A number with all its digits.
+Cell exact_cell(double value);
+
 struct Table {
     std::string caption;
     std::vector<Column> columns;

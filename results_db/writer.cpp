@@ -35,6 +35,8 @@ std::string holder(const Descriptor& file) {
     return digits == 0 ? "unknown" : std::string(written.substr(0, digits));
 }
 
+}  // namespace
+
 // One writer a database: an advisory lock on a file beside it, released by the kernel however the process ends.
 class WriterLock {
  public:
@@ -67,6 +69,8 @@ class WriterLock {
  private:
     Descriptor file_;
 };
+
+namespace {
 
 // One file has one lock, whichever path leads to it.
 std::filesystem::path real_path(const std::filesystem::path& file) {

@@ -24,7 +24,7 @@ double evaluation_flops_a_token(const engine::TrainerConfig& trainer) {
 }
 
 // One probe under way.
-struct Run {
+struct ProbeRun {
     const TrialConfig& config;
     const Dataset& dataset;
     const ProbeSettings& settings;
@@ -88,7 +88,7 @@ Probe run_probe(const TrialConfig& config, const Dataset& dataset, const ProbeSe
     const Clock::time_point start = Clock::now();
     engine::TrainerConfig trainer = trainer_config(config);
     add_curriculum(trainer, config, samples_of(dataset, config.model.seqlen));
-    Run run{config,
+    ProbeRun run{config,
             dataset,
             settings,
             go_on,

@@ -106,9 +106,10 @@ std::string render_history_page(std::span<const SeriesHistory> histories) {
 
 namespace {
 
-constexpr double kWidth = 360, kHeight = 178;
-constexpr double kTop = 34, kBottom = 150, kRight = 350;  // of the plot; above it two lines for the changes' sizes
-constexpr double kCharacter = 6.4;                        // of a label, about
+constexpr double kPanelWidth = 360, kPanelHeight = 178;
+constexpr double kPanelTop = 34, kPanelBottom = 150,
+                 kPanelRight = 350;      // of the plot; above it two lines for the changes' sizes
+constexpr double kPanelCharacter = 6.4;  // of a label, about
 constexpr std::size_t kMostSessions = 80;
 constexpr double kLeastSpan = 0.06;  // of the axis, as a fraction of the middle: noise should look small
 
@@ -135,10 +136,12 @@ struct Panel {
     const std::vector<SessionPoint>& points() const { return history.series.points; }
     double px(double index) const {
         const double sessions = static_cast<double>(points().size() - first);
-        return left + (index - static_cast<double>(first) + 0.5) * (kRight - left) / sessions;
+        return left + (index - static_cast<double>(first) + 0.5) * (kPanelRight - left) / sessions;
     }
     double px(std::size_t index) const { return px(static_cast<double>(index)); }
-    double py(double seconds) const { return kBottom - place_on(y, seconds * unit.scale) * (kBottom - kTop); }
+    double py(double seconds) const {
+        return kPanelBottom - place_on(y, seconds * unit.scale) * (kPanelBottom - kPanelTop);
+    }
 };
 
 // Holds all points and the inner part of their spread: one wild launch must not flatten the rest.
@@ -160,24 +163,24 @@ Panel panel_of(const SeriesHistory& history) {
     panel.y = axis_of(points, panel.first, panel.unit);
     panel.y_ticks = ticks(panel.y, 4);
     for (const Tick& tick : panel.y_ticks)
-        panel.left = std::max(panel.left, 12 + kCharacter * static_cast<double>(tick.text.size()));
+        panel.left = std::max(panel.left, 12 + kPanelCharacter * static_cast<double>(tick.text.size()));
     return panel;
 }
 
 std::string axes_svg(const Panel& panel) {
     std::string grid, labels;
     for (const Tick& tick : panel.y_ticks)
-        add_tick_svg(tick, panel.left, kRight, panel.py(tick.value / panel.unit.scale), 6, grid, labels);
+        add_tick_svg(tick, panel.left, kPanelRight, panel.py(tick.value / panel.unit.scale), 6, grid, labels);
     labels += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\" class=\"muted\">{}</text>",
-                          svg_number(panel.left - 6), svg_number(kTop - 12), panel.unit.name);
+                          svg_number(panel.left - 6), svg_number(kPanelTop - 12), panel.unit.name);
     const SessionPoint &oldest = panel.points()[panel.first], &newest = panel.points().back();
     labels += fmt::format("<text x=\"{}\" y=\"{}\" class=\"muted\">{}</text>", svg_number(panel.left),
-                          svg_number(kHeight - 10), date(oldest.started_ms));
+                          svg_number(kPanelHeight - 10), date(oldest.started_ms));
     if (panel.points().size() - panel.first > 1)
         labels += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\" class=\"muted\">{}</text>",
-                              svg_number(kRight), svg_number(kHeight - 10), date(newest.started_ms));
+                              svg_number(kPanelRight), svg_number(kPanelHeight - 10), date(newest.started_ms));
     return fmt::format("<path class=\"grid\" d=\"{}\"/><path class=\"frame\" d=\"M{} {}H{}\"/>{}\n", grid,
-                       svg_number(panel.left), svg_number(kBottom), svg_number(kRight), labels);
+                       svg_number(panel.left), svg_number(kPanelBottom), svg_number(kPanelRight), labels);
 }
 
 // Between two changes, the mean of the sessions there.
@@ -206,8 +209,8 @@ std::string points_svg(const Panel& panel) {
     for (std::size_t i = panel.first; i < panel.points().size(); ++i) {
         const SessionPoint& point = panel.points()[i];
         const std::string x = svg_number(panel.px(i)), y = svg_number(panel.py(point.seconds));
-        const double low = std::clamp(panel.py(point.low), kTop - 4, kBottom),
-                     high = std::clamp(panel.py(point.high), kTop - 4, kBottom);
+        const double low = std::clamp(panel.py(point.low), kPanelTop - 4, kPanelBottom),
+                     high = std::clamp(panel.py(point.high), kPanelTop - 4, kPanelBottom);
         line += fmt::format("{}{} {}", line.empty() ? 'M' : 'L', x, y);
         spreads += fmt::format("M{} {}V{}", x, svg_number(low), svg_number(high));
         const bool newest = i + 1 == panel.points().size();
@@ -231,15 +234,16 @@ std::string changes_svg(const Panel& panel) {
         if (change.index <= panel.first) continue;
         const double x = panel.px(static_cast<double>(change.index) - 0.5);
         const char* style = change.ratio() > 1 ? "slower" : "faster";
-        out += fmt::format("<path class=\"change {}\" d=\"M{} {}V{}\"/>", style, svg_number(x), svg_number(kTop - 6),
-                           svg_number(kBottom));
+        out += fmt::format("<path class=\"change {}\" d=\"M{} {}V{}\"/>", style, svg_number(x),
+                           svg_number(kPanelTop - 6), svg_number(kPanelBottom));
         const std::string text = size_text(change);
-        const double width = kCharacter * 8, middle = std::clamp(x, panel.left + width / 2, kRight - width / 2);
+        const double width = kPanelCharacter * 8,
+                     middle = std::clamp(x, panel.left + width / 2, kPanelRight - width / 2);
         for (int row = 0; row < 2; ++row) {
             if (middle - width / 2 < ends[row] + 4) continue;
             ends[row] = middle + width / 2;
             out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" class=\"{}\">{}</text>",
-                               svg_number(middle), svg_number(kTop - 10 - 13 * row), style, text);
+                               svg_number(middle), svg_number(kPanelTop - 10 - 13 * row), style, text);
             break;
         }
     }
@@ -256,7 +260,7 @@ std::string panel_svg(const SeriesHistory& history, const std::string& id) {
     const Panel panel = panel_of(history);
     return fmt::format(
                "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{}\">\n<title id=\"{}\">{}</title>\n",
-               svg_number(kWidth), svg_number(kHeight), html_escaped(id), html_escaped(id),
+               svg_number(kPanelWidth), svg_number(kPanelHeight), html_escaped(id), html_escaped(id),
                html_escaped(fmt::format("{}, {}: {}, newest {}, {}", history.series.name, history.series.where,
                                         counted(history.series.points.size(), "session"),
                                         small_seconds(history.series.points.back().seconds), status_text(history)))) +
