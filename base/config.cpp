@@ -8,7 +8,7 @@
 #include <toml.hpp>
 
 #include "base/files.h"
-#include "base/first_line.h"
+#include "base/text.h"
 #include "base/json.h"
 
 namespace deft {

@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -19,10 +19,6 @@ namespace deft {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string reason(int error) {
-    return std::generic_category().message(error);
-}
 
 std::string fix_for(int error) {
     switch (error) {
@@ -39,26 +35,6 @@ std::string fix_for(int error) {
             return {};
     }
 }
-
-class Descriptor {
- public:
-    explicit Descriptor(int number) : number_(number) {}
-    ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int number() const { return number_; }
-    // Closing may be what reports a full disk on a network file system.
-    int close() {
-        const int status = ::close(number_);
-        number_ = -1;
-        return status;
-    }
-
- private:
-    int number_;
-};
 
 // Removes the temporary file unless it has been renamed.
 struct TemporaryFile {
@@ -103,7 +79,7 @@ void sync_folder_of(const fs::path& file) {
 
 void write_file_atomically(const fs::path& file, std::string_view bytes) {
     const auto fail = [&](int error) {
-        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", file.string(), reason(error)), fix_for(error),
+        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", file.string(), error_text(error)), fix_for(error),
                     fs::exists(file.string().c_str()) ? "the old " + file.filename().string() : std::string());
     };
     fs::path name;
@@ -121,7 +97,7 @@ void write_file_atomically(const fs::path& file, std::string_view bytes) {
 
 void rename_durably(const fs::path& from, const fs::path& to) {
     const auto fail = [&](int error) {
-        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", to.string(), reason(error)), fix_for(error));
+        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", to.string(), error_text(error)), fix_for(error));
     };
     Descriptor descriptor(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
     if (descriptor.number() < 0) fail(errno);
@@ -132,7 +108,7 @@ void rename_durably(const fs::path& from, const fs::path& to) {
 
 std::string read_file(const fs::path& file) {
     const auto fail = [&](int error) {
-        throw Error(ErrorKind::io, fmt::format("cannot read {}: {}", file.string(), reason(error)),
+        throw Error(ErrorKind::io, fmt::format("cannot read {}: {}", file.string(), error_text(error)),
                     error == ENOENT ? "check the path" : "");
     };
     const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
@@ -175,6 +151,33 @@ void make_folder(const fs::path& folder) {
     if (!error && !fs::is_directory(folder, error)) error = std::make_error_code(std::errc::not_a_directory);
     if (error)
         throw Error(ErrorKind::io, fmt::format("cannot make the folder {}: {}", folder.string(), error.message()),
+                    "choose a folder that you may write to");
+}
+
+MappedFile::MappedFile(const fs::path& file) {
+    const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status {};
+    int error = descriptor.number() < 0 || ::fstat(descriptor.number(), &status) != 0 ? errno : 0;
+    if (error == 0 && status.st_size > 0) {
+        size_ = static_cast<std::size_t>(status.st_size);
+        void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor.number(), 0);
+        if (address == MAP_FAILED)
+            error = errno;
+        else
+            data_ = static_cast<const std::byte*>(address);
+    }
+    if (error != 0)
+        throw Error(ErrorKind::io, fmt::format("cannot read {}: {}", file.string(), error_text(error)),
+                    error == ENOENT ? "check the path" : "");
+}
+
+MappedFile::~MappedFile() {
+    if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+FileLock::FileLock(const fs::path& file) : file_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    if (const int error = file_.number() < 0 ? errno : lock_file(file_, LOCK_EX))
+        throw Error(ErrorKind::io, fmt::format("cannot lock {}: {}", file.string(), error_text(error)),
                     "choose a folder that you may write to");
 }
 

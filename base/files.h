@@ -1,10 +1,14 @@
 #pragma once
-// Files that are whole or absent.
+// Files: written whole or not at all, read, mapped, locked.
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "base/descriptor.h"
 
 namespace deft {
 
@@ -27,5 +31,31 @@ std::optional<std::filesystem::path> find_text_file(const std::filesystem::path&
 
 // Makes the folder and its parents. Errors: io, with what to mend.
 void make_folder(const std::filesystem::path& folder);
+
+// A file mapped into memory for reading.
+class MappedFile {
+ public:
+    // An empty file maps to no bytes. Errors: io.
+    explicit MappedFile(const std::filesystem::path& file);
+    ~MappedFile();
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+
+    std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+ private:
+    const std::byte* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+// One process at a time: an exclusive lock on a file, waited for, and gone with the process that held it.
+class FileLock {
+ public:
+    // Makes the file where it is absent. Errors: io.
+    explicit FileLock(const std::filesystem::path& file);
+
+ private:
+    Descriptor file_;
+};
 
 }  // namespace deft

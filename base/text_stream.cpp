@@ -25,26 +25,24 @@ constexpr std::size_t kBufferBytes = 1 << 18;
     throw Error(ErrorKind::io, fmt::format("{}: {}", file.string(), what), "copy or download the file again");
 }
 
-struct CloseFile {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
-struct EndInflate {
-    void operator()(z_stream* stream) const {
-        inflateEnd(stream);
-        delete stream;
-    }
-};
-
-struct FreeZstd {
-    void operator()(ZSTD_DStream* stream) const { ZSTD_freeDStream(stream); }
-};
-
 }  // namespace
 
 // By zlib and zstd themselves: libarchive (3.6, 3.7) leaves a gzip member's checksum and length unread and takes what
 // follows it for its end, so that a damaged corpus would pass for a whole one.
 struct TextStream::State {
+    struct CloseFile {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+    struct EndInflate {
+        void operator()(z_stream* stream) const {
+            inflateEnd(stream);
+            delete stream;
+        }
+    };
+    struct FreeZstd {
+        void operator()(ZSTD_DStream* stream) const { ZSTD_freeDStream(stream); }
+    };
+
     fs::path path;
     std::unique_ptr<std::FILE, CloseFile> file;
     std::vector<char> stored = std::vector<char>(kBufferBytes);  // [given, filled) is yet to be decompressed

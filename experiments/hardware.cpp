@@ -96,4 +96,15 @@ Device device_named(const std::string& name, const Place& place) {
                 suggestion(name, names));
 }
 
+double DeviceUse::peak_flops() const {
+    const DevicePeak* peak = device.find_peak(dtype);
+    return peak == nullptr ? 0 : peak->flops;
+}
+
+std::optional<double> training_hours(const DeviceUse& use, double flops) {
+    const double rate = static_cast<double>(use.devices) * use.peak_flops() * use.utilisation;
+    if (!(rate > 0)) return {};
+    return flops / rate / 3600;
+}
+
 }  // namespace deft::experiments

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "base/table_reader.h"
-#include "engine/data/bert/sample_index.h"
+#include "engine/data/bert/samples.h"
 #include "engine/data_efficiency/routing/routing.h"
 #include "experiments/config.h"
 #include "experiments/datasets/catalogue.h"

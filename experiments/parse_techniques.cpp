@@ -7,7 +7,7 @@
 #include <charconv>
 #include <limits>
 
-#include "engine/data/bert/sample_index.h"
+#include "engine/data/bert/samples.h"
 #include "engine/data_efficiency/routing/routing.h"
 #include "experiments/size_limits.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/short_hash.h"
-#include "engine/core/copies.h"
+#include "base/text.h"
+#include "engine/core/exec.h"
 #include "engine/io/npy.h"
 
 namespace deft::experiments {

@@ -10,7 +10,7 @@
 #include "experiments/checkpoints.h"
 #include "experiments/datasets/load.h"
 #include "experiments/engine_config.h"
-#include "experiments/evaluation/evaluate.h"
+#include "experiments/evaluation/evaluate_task.h"
 #include "experiments/heartbeat.h"
 #include "experiments/projection.h"
 

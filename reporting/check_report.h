@@ -1,11 +1,16 @@
 #pragma once
 // What a gate found, as one value: tables, annotations and exit codes are made from it.
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "reporting/statistics/verdict.h"
+#include "reporting/table.h"
+#include "results_db/gate_rows.h"
 
 namespace deft::reporting {
 
@@ -72,5 +77,34 @@ struct CheckReport {
 // The first that holds: kExitFailed where something is broken; kExitWorse; kExitNothing where nothing was measured;
 // kExitUnclear, if `strict`, where something stayed unclear.
 int exit_code_of(const CheckReport& report, bool strict);
+
+// The findings of a gate as a table.
+
+// "1 worse, 3 same": what was found at all, the gravest first; "nothing was checked" for an empty report.
+std::string counts_text(const CheckReport& report);
+
+// The findings that a reader must see first come first; otherwise in the report's order.
+std::vector<CheckFinding> by_gravity(const CheckReport& report);
+
+// The gravest findings, at most so many; a note counts the rest.
+Table check_table(const CheckReport& report, std::size_t most_rows);
+
+// Findings for programs.
+
+// {"schema": "deft-check/1", "caption", "exit_code", "findings": [{"check", "name", "where", "outcome", "text",
+// "effect", "lower", "upper", "limit", "seconds"}]}; what was not measured is null.
+std::string render_json(const CheckReport& report, bool strict);
+
+// Findings with what only the database keeps of them.
+
+struct Judged {
+    CheckFinding finding;
+    std::string subject_json = "{}";            // what was compared with what
+    std::optional<double> p_value, adjusted_p;  // adjusted over the findings of the check
+};
+
+// As rows of one check, given now. rule_json: the thresholds as they were.
+std::vector<results_db::VerdictRow> verdict_rows(std::span<const Judged> judged, const std::string& check_uid,
+                                                 const std::string& rule_json, std::int64_t now_ms);
 
 }  // namespace deft::reporting

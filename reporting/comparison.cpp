@@ -2,22 +2,173 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "reporting/axes.h"
-#include "reporting/field.h"
-#include "reporting/key_fields.h"
+#include "base/text.h"
+#include "reporting/columns.h"
 #include "reporting/measured.h"
-#include "reporting/notes.h"
+#include "reporting/numbers.h"
 #include "reporting/published_columns.h"
-#include "reporting/resources.h"
-#include "reporting/score_columns.h"
 #include "reporting/sweep_text.h"
 #include "reporting/variants.h"
+#include "results_db/trial_name.h"
 
 namespace deft::reporting {
 
 namespace {
+
+using results_db::TrialRow;
+
+constexpr std::size_t kVerdictSeeds = 3;
+constexpr std::size_t kListedMissing = 6;
+constexpr const char* kNoPrice = "no price: set [price] in the sweep file";
+
+std::string joined(const std::set<std::string>& texts) {
+    return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::string commit(const TrialRow& trial) {
+    return short_hash(trial.code.git_sha) + (trial.code.dirty ? " + uncommitted changes" : "");
+}
+
+std::string host(const TrialRow& trial) {
+    return fmt::format("{} ({} cores)", trial.host.cpu_model, trial.host.cores);
+}
+
+std::string dataset(const TrialRow& trial) {
+    if (trial.dataset_name.empty() && trial.dataset_sha256.empty()) return "unknown";
+    return fmt::format("{} (sha256 {})", trial.dataset_name,
+                       trial.dataset_sha256.empty() ? "unknown" : short_hash(trial.dataset_sha256));
+}
+
+// Of the attempts that count; a trial that went on elsewhere may have several.
+std::set<std::string> prices_of(const TrialRow& trial) {
+    std::set<std::string> prices;
+    for (const results_db::AttemptRow& attempt : trial.attempt_rows)
+        if (attempt.counts && attempt.price) prices.insert(price_text(*attempt.price));
+    if (!trial.usd) prices.insert(kNoPrice);
+    return prices;
+}
+
+std::string seeds_note(const std::vector<Variant>& variants) {
+    std::size_t least = variants.front().ok.size(), most = least;
+    for (const Variant& variant : variants) {
+        least = std::min(least, variant.ok.size());
+        most = std::max(most, variant.ok.size());
+    }
+    std::string text =
+        least == most ? fmt::format("Seeds: {} a row.", least) : fmt::format("Seeds: {} to {} a row.", least, most);
+    if (least < kVerdictSeeds) text += " No verdict: a verdict needs three seeds.";
+    return text;
+}
+
+std::string values_note(const std::vector<Variant>& variants, const std::string& base_case) {
+    const Variant& row = reference_of(variants, base_case, variants.front());
+    const std::string budget = row.axes.has_budget ? " at " + row.axes.budget_text() + " of the budget" : "";
+    const std::string axes = row.axes.others.empty() ? "" : " and the same axes";
+    std::string text = fmt::format(
+        "Values: means over finished seeds, ± their sample standard deviation. 1.00x: as much as case {}{}{}.",
+        base_case, budget, axes);
+    if (row.ok.empty()) text += " That row has no finished seed yet, so there are no ratios.";
+    return text;
+}
+
+std::string scale_note(const results_db::SweepResults& sweep, const std::string& scale) {
+    const std::int64_t parameters = largest_parameters(sweep);
+    std::int64_t tokens = 0;
+    for (const TrialRow& trial : sweep.trials)
+        if (trial.last_point) tokens = std::max(tokens, trial.last_point->input_tokens);
+    std::string text = "Scale: " + (scale.empty() ? "as written" : scale);
+    if (parameters > 0) text += fmt::format(", up to {} parameters", si(static_cast<double>(parameters)));
+    if (tokens > 0)
+        text += fmt::format("{} {} input tokens", parameters > 0 ? " and" : ", up to", si(static_cast<double>(tokens)));
+    text += ".";
+    if (is_small_scale(sweep, scale)) text += " Results at so small a scale say nothing by themselves about the models of the papers.";
+    return text;
+}
+
+// The most trials of one host that ran at one moment.
+std::size_t most_at_once(const results_db::SweepResults& sweep) {
+    std::map<std::string, std::vector<std::pair<std::int64_t, int>>> changes;
+    for (const TrialRow& trial : sweep.trials) {
+        if (trial.started_ms <= 0 || trial.ended_ms <= trial.started_ms) continue;
+        changes[trial.host.hostname].emplace_back(trial.started_ms, 1);
+        changes[trial.host.hostname].emplace_back(trial.ended_ms, -1);
+    }
+    int most = 0;
+    for (auto& [hostname, list] : changes) {
+        std::sort(list.begin(), list.end());  // at one moment, ends before starts
+        int running = 0;
+        for (const auto& [time, change] : list) most = std::max(most, running += change);
+    }
+    return static_cast<std::size_t>(most);
+}
+
+std::vector<std::string> missing_notes(const results_db::SweepResults& sweep, const std::string& command) {
+    std::vector<std::string> missing;
+    for (const TrialRow& trial : sweep.trials) {
+        if (trial.state == "ok") continue;
+        const std::string why = trial.fail_class.empty() ? trial.state : trial.state + ", " + trial.fail_class;
+        missing.push_back(fmt::format("{} ({})", results_db::trial_name(trial), why));
+    }
+    if (missing.empty()) return {};
+    const std::size_t listed = std::min(missing.size(), kListedMissing);
+    std::string text = fmt::format(
+        "Missing: {}", fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(listed), "; "));
+    if (listed < missing.size()) text += fmt::format("; and {} more, see deft status", missing.size() - listed);
+    return {text + ".", "To fill them: " + (command.empty() ? "run the sweep's file again." : command)};
+}
+
+// What the finished trials were made with and on, each spelling once.
+struct Provenance {
+    std::set<std::string> commits, builds, hosts, machines, datasets, prices;
+
+    explicit Provenance(const std::vector<Variant>& variants) {
+        for (const Variant& variant : variants)
+            for (const TrialRow* trial : variant.ok) add(*trial);
+    }
+
+    void add(const TrialRow& trial) {
+        commits.insert(commit(trial));
+        builds.insert(trial.code.git_sha + '|' + trial.code.diff_sha256 + '|' + trial.code.binary_sha256);
+        hosts.insert(host(trial));
+        machines.insert(trial.host.hostname + '|' + host(trial));
+        datasets.insert(dataset(trial));
+        prices.merge(prices_of(trial));
+    }
+
+    std::vector<std::string> notes() const {
+        std::vector<std::string> out = {"Cost: " + joined(prices) + ".", "Code: commit " + joined(commits) + ".",
+                                        "Host: " + joined(hosts) + ".", "Data: " + joined(datasets) + "."};
+        if (builds.size() > 1) out.push_back(fmt::format("Warning: rows mix {} builds of the program.", builds.size()));
+        if (machines.size() > 1)
+            out.push_back(fmt::format("Warning: rows mix {} hosts; their times do not compare.", machines.size()));
+        if (datasets.size() > 1) out.push_back(fmt::format("Warning: rows mix {} datasets.", datasets.size()));
+        return out;
+    }
+};
+
+std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep, const std::vector<Variant>& variants,
+                                          const std::string& base_case, const SweepAbout& about) {
+    if (variants.empty()) return {"The sweep has no trials."};
+    std::vector<std::string> notes = {seeds_note(variants), values_note(variants, base_case),
+                                      scale_note(sweep, about.scale)};
+    for (std::string& text : measured_notes(variants)) notes.push_back(std::move(text));
+    for (std::string& text : missing_notes(sweep, about.command)) notes.push_back(std::move(text));
+    if (const std::size_t most = most_at_once(sweep); most > 1)
+        notes.push_back(fmt::format("Train time: {} trials side by side on one host.", most));
+    const Provenance provenance(variants);
+    if (!provenance.commits.empty())
+        for (std::string& text : provenance.notes()) notes.push_back(std::move(text));
+    return notes;
+}
 
 using results_db::SweepResults;
 

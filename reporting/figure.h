@@ -36,4 +36,33 @@ std::string description(const Figure& figure);
 // Inline SVG. Colours come from the page's style sheet (classes s0.. and the variables behind them).
 std::string render_svg(const Figure& figure);
 
+// One axis of a chart: from values to places, and where the ticks stand.
+
+struct Axis {
+    bool log = false;
+    double from = 0, to = 1;  // values at its two ends, from < to
+};
+
+// Logarithmic where all values are positive and the greatest is at least `log_ratio` times the least; a linear axis of
+// positive values that reach far down begins at zero. All values finite; any number of them.
+Axis axis_for(const std::vector<double>& values, double log_ratio);
+
+// 0 at `from`, 1 at `to`.
+double place_on(const Axis& axis, double value);
+
+struct Tick {
+    double value = 0;
+    std::string text;
+};
+
+// About `wanted` round values, all of them on the axis.
+std::vector<Tick> ticks(const Axis& axis, int wanted);
+
+// A coordinate in SVG: one decimal at most.
+std::string svg_number(double value);
+
+// Adds the horizontal line of a tick to the path `grid`, and its text, left of it by `gap`, to `labels`.
+void add_tick_svg(const Tick& tick, double left, double right, double y, double gap, std::string& grid,
+                  std::string& labels);
+
 }  // namespace deft::reporting

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "base/utf8.h"
-#include "reporting/blocks.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
 
@@ -15,7 +14,7 @@ namespace {
 
 // Characters of the footnote size that stand side by side in a column of the article class, and those that a column's
 // margins take.
-constexpr int kWidth = 80, kGap = 2;
+constexpr int kPageWidth = 80, kPageGap = 2;
 // Rows of the footnote size that a page holds beside a caption and a head of three lines.
 constexpr std::size_t kPageRows = 45;
 
@@ -169,7 +168,7 @@ std::string render_latex(const Table& table) {
     std::string out = is_long ? "% needs \\usepackage{booktabs,longtable}\n" : "% needs \\usepackage{booktabs}\n";
     if (table.columns.empty()) return out;
     std::string caption = escaped(table.caption);
-    for (const Block& block : fitting_blocks(table, widths_of(table), kGap, kWidth)) {
+    for (const Block& block : fitting_blocks(table, widths_of(table), kPageGap, kPageWidth)) {
         out += is_long ? long_text(table, block, caption) : float_text(table, block, caption);
         if (!table.caption.empty()) caption = escaped(table.caption) + " (continued)";
     }

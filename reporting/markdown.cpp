@@ -4,7 +4,6 @@
 #include <cctype>
 #include <string_view>
 
-#include "reporting/blocks.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/counted.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "reporting/numbers.h"
 
 namespace deft::reporting {
@@ -41,9 +41,9 @@ bool keeps_a_constant_number(const Json& config) {
     return false;
 }
 
-std::optional<double> validation(const TrialRow& trial, const char* metric) {
+std::optional<double> validation(const TrialRow& trial, const char* measure) {
     for (const ScoreRow& row : trial.scores)
-        if (row.task == "validation" && row.metric == metric && row.unit == "nats/token") return row.value;
+        if (row.task == "validation" && row.measure == measure && row.unit == "nats/token") return row.value;
     return std::nullopt;
 }
 
@@ -106,7 +106,7 @@ std::vector<std::string> failure_notes(const std::vector<Variant>& variants) {
 }  // namespace
 
 bool is_unigram_entropy(const ScoreRow& row) {
-    return row.task == "validation" && row.metric == "unigram_entropy";
+    return row.task == "validation" && row.measure == "unigram_entropy";
 }
 
 MeasuredRule measured_rule(const TrialRow& trial) {

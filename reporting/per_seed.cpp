@@ -7,10 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "reporting/key_fields.h"
+#include "reporting/columns.h"
 #include "reporting/numbers.h"
-#include "reporting/resources.h"
-#include "reporting/score_columns.h"
 #include "reporting/sweep_text.h"
 #include "reporting/variants.h"
 
@@ -37,10 +35,6 @@ std::vector<Variant> one_a_trial(const std::vector<Variant>& variants) {
 
 Cell count_cell(std::int64_t value) {
     return {fmt::format("{}", value), static_cast<double>(value)};
-}
-
-Cell exact(double value) {
-    return {fmt::format("{}", value), value};
 }
 
 std::vector<Field> fields_of(const results_db::SweepResults& sweep, const std::vector<Variant>& variants) {
@@ -79,12 +73,13 @@ void add_steps(Table& table, const std::vector<Cell>& keys, const TrialCurve& cu
         std::vector<Cell>& row = table.rows.emplace_back(keys);
         for (const std::int64_t count : {point.step, point.input_tokens, point.unique_tokens, point.layer_tokens})
             row.push_back(count_cell(count));
-        row.push_back(exact(point.flops));
-        row.push_back(exact(static_cast<double>(point.wall_ms) / 1000));
-        row.push_back(exact(point.loss));
+        row.push_back(exact_cell(point.flops));
+        row.push_back(exact_cell(static_cast<double>(point.wall_ms) / 1000));
+        row.push_back(exact_cell(point.loss));
         const auto scored = validation.find(point.step);
-        row.push_back(scored == validation.end() ? Cell("-") : exact(scored->second));
-        for (const double value : {point.lr, point.grad_norm, point.tokens_per_second}) row.push_back(exact(value));
+        row.push_back(scored == validation.end() ? Cell("-") : exact_cell(scored->second));
+        for (const double value : {point.lr, point.grad_norm, point.tokens_per_second})
+            row.push_back(exact_cell(value));
         for (const std::int64_t count : {point.seqlen, point.kept_tokens}) row.push_back(count_cell(count));
         const auto sampled = drawn.find(point.step);
         for (const auto member : {&SamplingPoint::pool, &SamplingPoint::drawn, &SamplingPoint::repeated,

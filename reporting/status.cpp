@@ -6,11 +6,9 @@
 #include <cmath>
 #include <map>
 
-#include "base/counted.h"
-#include "base/first_line.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "reporting/numbers.h"
-#include "reporting/price_text.h"
 #include "reporting/sweep_text.h"
 #include "reporting/text.h"
 #include "results_db/sweep_heads.h"
@@ -100,7 +98,7 @@ void add_scores(Lines& lines, const results_db::TrialRow& trial) {
         if (row.shots > 0) text += fmt::format(", {} shots", row.shots);
         if (!row.split.empty()) text += ", split " + row.split;
         text += fmt::format(", step {})", row.step);
-        lines.add(row.task + " " + row.metric, text);
+        lines.add(row.task + " " + row.measure, text);
     }
 }
 

@@ -39,6 +39,9 @@ struct Cell {
 // The text with the mark of a flagged value behind it.
 std::string marked_text(const Cell& cell);
 
+// A number with all its digits.
+Cell exact_cell(double value);
+
 struct Table {
     std::string caption;
     std::vector<Column> columns;
@@ -61,5 +64,16 @@ std::string render_latex(const Table&);
 std::string render_json(const Table&);
 // A <table> in a box of its own that scrolls where the page is too narrow. The caller brings the style sheet.
 std::string render_html(const Table&);
+
+// A wide table's columns in groups, each led by the columns that tell rows apart.
+
+using Block = std::vector<std::size_t>;  // columns
+
+// One block up to each column that begins one, however wide.
+std::vector<Block> page_blocks(const Table& table);
+
+// As many columns a block as fit `width`; all in one where it is 0 or they fit. Columns: `widths`, `gap` between them.
+// A published column stands beside the measured one left of it, never in the next block.
+std::vector<Block> fitting_blocks(const Table& table, const std::vector<int>& widths, int gap, int width);
 
 }  // namespace deft::reporting

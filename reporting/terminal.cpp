@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "reporting/blocks.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
 

@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <vector>
 
 #include "base/error.h"
-#include "base/short_hash.h"
-#include "results_db/attempt_rows.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "results_db/connection.h"
 #include "results_db/host_key.h"
 #include "results_db/nonfinite.h"
 #include "results_db/open.h"
 #include "results_db/point_row.h"
-#include "results_db/report_queries.h"
 #include "results_db/store.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
@@ -19,6 +20,130 @@
 namespace deft::results_db {
 
 namespace {
+
+// The attempts at one trial, and what the result cost over them.
+
+const std::string kMembers =
+    "WITH members AS MATERIALIZED (SELECT DISTINCT m.experiment_id FROM sweep_member m WHERE m.sweep_id = ?1) ";
+
+// Each experiment of the sweep once, with the attempt that stands for it.
+const std::string kShown =
+    "WITH shown AS MATERIALIZED (SELECT e.config_hash AS hash, (SELECT b.id FROM attempt b WHERE b.experiment_id = e.id"
+    "  ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1) AS attempt_id"
+    " FROM experiment e WHERE e.id IN (SELECT m.experiment_id FROM sweep_member m WHERE m.sweep_id = ?1)) ";
+
+// The newest attempt that drew anything counts from the trial's first step.
+void add_sampling(Connection& connection, std::int64_t sweep_id, std::map<std::string, TrialCurve>& curves) {
+    Statement points(connection,
+                     (kMembers + "SELECT e.config_hash, p.step, p.pool, p.drawn, p.repeated, p.cut_tokens,"
+                                 " p.padded_tokens FROM members CROSS JOIN experiment e ON e.id = members.experiment_id"
+                                 " JOIN v_sampling p ON p.experiment_id = e.id ORDER BY e.id, p.step")
+                         .c_str());
+    points.bind(sweep_id);
+    while (points.step())
+        curves[points.text(0)].sampling.push_back({points.integer(1), points.integer(2), points.integer(3),
+                                                   points.integer(4), points.integer(5), points.integer(6)});
+    Statement epochs(connection,
+                     (kMembers + "SELECT e.config_hash, a.epochs_json FROM members"
+                                 " CROSS JOIN experiment e ON e.id = members.experiment_id"
+                                 " JOIN v_kept k ON k.experiment_id = e.id JOIN attempt a ON a.id = k.attempt_id"
+                                 " WHERE a.epochs_json IS NOT NULL ORDER BY e.id, a.number")
+                         .c_str());
+    epochs.bind(sweep_id);
+    while (epochs.step()) {
+        const Json numbers = Json::parse(epochs.text(1), nullptr, false);
+        if (!numbers.is_array()) continue;
+        std::vector<double>& into = curves[epochs.text(0)].epochs;
+        into.clear();
+        for (const Json& number : numbers) into.push_back(number.is_number() ? number.get<double>() : 0);
+    }
+}
+
+// Empty where there is no such sweep.
+std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::int64_t sweep_id) {
+    std::map<std::string, TrialCurve> curves;
+    Statement points(connection, (kMembers + "SELECT e.config_hash, " + kPointColumns +
+                                  " FROM members CROSS JOIN experiment e ON e.id = members.experiment_id"
+                                  " JOIN v_curve p ON p.experiment_id = e.id ORDER BY e.id, p.step")
+                                     .c_str());
+    points.bind(sweep_id);
+    while (points.step()) curves[points.text(0)].points.push_back(point_of(points, 1));
+    Statement losses(connection, (kShown + "SELECT hash, v.step, v.value, v.kind FROM shown"
+                                           " CROSS JOIN evaluation v ON v.attempt_id = shown.attempt_id"
+                                           " JOIN metric m ON m.id = v.metric_id WHERE v.task = 'validation'"
+                                           " AND m.name = 'loss' AND m.unit = 'nats/token' ORDER BY hash, v.step")
+                                     .c_str());
+    losses.bind(sweep_id);
+    while (losses.step())
+        curves[losses.text(0)].validation_losses.emplace_back(losses.integer(1),
+                                                              restore(losses.real(2), losses.integer(3)));
+    add_sampling(connection, sweep_id, curves);
+    return curves;
+}
+
+std::vector<Checkpoint> checkpoints_of_sweep(Connection& connection, std::int64_t sweep_id) {
+    Statement query(connection, (kShown + "SELECT hash, f.path, f.sha256, r.step, f.bytes FROM shown"
+                                          " JOIN attempt_artifact r ON r.attempt_id = shown.attempt_id"
+                                          " JOIN artifact f ON f.id = r.artifact_id WHERE f.kind = 'checkpoint'"
+                                          " ORDER BY hash, r.step, f.path")
+                                    .c_str());
+    query.bind(sweep_id);
+    std::vector<Checkpoint> checkpoints;
+    while (query.step())
+        checkpoints.push_back({query.text(0), query.text(1), query.text(2), query.integer(3), query.integer(4)});
+    return checkpoints;
+}
+
+// By number.
+std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t experiment_id) {
+    Statement query(
+        connection,
+        "SELECT a.number, a.uid, a.state, a.fail_class, a.error, a.workdir, a.created_ms, a.started_ms,"  // 0..7
+        " a.ended_ms, a.resume_step, a.device, a.devices, a.trials_per_device, a.own_seconds,"            // 8..13
+        " a.device_seconds, a.usd, a.sku, a.price_date_ms, a.usd_per_hour, a.price_source,"               // 14..19
+        // A join to the view would make the whole of it for each trial.
+        " a.libraries_json, (SELECT k.is_result OR k.last_step IS NULL OR k.last_step > k.after_step"  // 20, 21
+        "  FROM v_kept k WHERE k.attempt_id = a.id)"
+        " FROM attempt a WHERE a.experiment_id = ?1 ORDER BY a.number");
+    query.bind(experiment_id);
+    std::vector<AttemptRow> rows;
+    while (query.step()) {
+        AttemptRow row;
+        row.number = query.integer(0);
+        row.uid = query.text(1);
+        row.state = query.text(2);
+        row.fail_class = query.text(3);
+        row.error = query.text(4);
+        row.workdir = query.text(5);
+        row.created_ms = query.integer(6);
+        row.started_ms = query.integer(7);
+        row.ended_ms = query.integer(8);
+        row.resume_step = query.integer(9);
+        row.shape = {query.text(10), query.integer(11), query.integer(12)};
+        row.own_seconds = query.maybe_real(13);
+        row.device_seconds = query.maybe_real(14);
+        row.usd = query.maybe_real(15);
+        if (!query.is_null(18)) row.price = Price{query.text(16), query.integer(17), query.real(18), query.text(19)};
+        row.libraries_json = query.text(20);
+        row.counts = !query.is_null(21) && query.integer(21) != 0;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+// Device-seconds and dollars over the attempts that count.
+void add_up_cost(TrialRow& trial) {
+    bool known = false, priced = true;
+    double usd = 0;
+    for (const AttemptRow& attempt : trial.attempt_rows) {
+        if (!attempt.counts || !attempt.device_seconds) continue;
+        known = true;
+        trial.device_seconds += *attempt.device_seconds;
+        usd += attempt.usd.value_or(0);
+        priced = priced && attempt.usd;
+    }
+    if (known && priced) trial.usd = usd;
+}
 
 const std::string kPointQuery = std::string("SELECT ") + kPointColumns + " FROM v_curve WHERE experiment_id = ?1 ";
 
@@ -53,7 +178,7 @@ std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t attempt_id)
     while (query.step()) {
         ScoreRow score;
         score.task = query.text(0);
-        score.metric = query.text(1);
+        score.measure = query.text(1);
         score.unit = query.text(2);
         score.better = query.text(3);
         score.split = query.text(4);

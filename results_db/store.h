@@ -13,10 +13,8 @@
 
 #include "base/error.h"
 #include "base/journal.h"
-#include "results_db/baseline_rows.h"
-#include "results_db/bench_history.h"
 #include "results_db/bench_rows.h"
-#include "results_db/verdict_rows.h"
+#include "results_db/gate_rows.h"
 
 namespace deft::results_db {
 
@@ -202,7 +200,7 @@ class Writer {
 // ---- what readers get --------------------------------------------------------------------------------------------
 
 struct ScoreRow {
-    std::string task, metric, unit, better, split;
+    std::string task, measure, unit, better, split;  // measure: what was scored, as in "acc"
     double value = 0;
     std::int64_t n = 0;
     double chance = 0;  // NaN: none

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/short_hash.h"
 #include "base/suggestion.h"
+#include "base/text.h"
 
 namespace deft::results_db {
 

@@ -1,20 +1,74 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/stopwatch.h"
 #include "results_db/host_key.h"
 #include "results_db/ingest.h"
-#include "results_db/lock.h"
 #include "results_db/open.h"
 #include "results_db/store.h"
 #include "results_db/valid_json.h"
 
 namespace deft::results_db {
+
+namespace {
+
+// The pid that the holder of a lock wrote into its file, or "unknown".
+std::string holder(const Descriptor& file) {
+    std::array<char, 32> text{};
+    const ssize_t got = ::pread(file.number(), text.data(), text.size(), 0);
+    const std::string_view written(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+    const std::size_t digits = std::min(written.find_first_not_of("0123456789"), written.size());
+    return digits == 0 ? "unknown" : std::string(written.substr(0, digits));
+}
+
+}  // namespace
+
+// One writer a database: an advisory lock on a file beside it, released by the kernel however the process ends.
+class WriterLock {
+ public:
+    // Takes <database>.lock. Errors: database (held by another process, with its pid), io.
+    explicit WriterLock(const std::filesystem::path& database)
+        : file_(::open((database.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+        const std::string path = database.string() + ".lock";
+        if (file_.number() < 0)
+            throw Error(ErrorKind::io, fmt::format("cannot open the lock file {}: {}", path, error_text(errno)),
+                        fmt::format("make {} exist and be writable for this user, or choose another root folder",
+                                    database.parent_path().string()),
+                        "the database");
+        const int error = lock_file(file_, LOCK_EX | LOCK_NB);
+        if (error == EWOULDBLOCK)
+            throw Error(ErrorKind::database,
+                        fmt::format("another deft run (pid {}) is writing {}", holder(file_), database.string()),
+                        "wait until it ends, or use another root folder", "the database");
+        if (error != 0)
+            throw Error(ErrorKind::io, fmt::format("cannot lock {}: {}", path, error_text(error)),
+                        "choose a root folder on a file system with file locks", "the database");
+        const std::string pid = fmt::format("{}\n", ::getpid());
+        // The pid only serves the message above; the lock holds without it.
+        if (::ftruncate(file_.number(), 0) == 0) (void)!::pwrite(file_.number(), pid.data(), pid.size(), 0);
+    }
+    // The file stays: removing it would let two processes lock two files of one name.
+    ~WriterLock() { (void)!::ftruncate(file_.number(), 0); }
+    WriterLock(const WriterLock&) = delete;
+    WriterLock& operator=(const WriterLock&) = delete;
+
+ private:
+    Descriptor file_;
+};
 
 namespace {
 

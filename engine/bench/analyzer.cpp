@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/files.h"
-#include "base/mapped_file.h"
 #include "base/stopwatch.h"
 #include "engine/bench/corpus.h"
 #include "engine/bench/zipf_tokens.h"

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "kernels/cuda/attention.h"
-#include "kernels/cuda/memory.h"
-#include "kernels/cuda/versions.h"
+#include "kernels/cuda/cuda.h"
+#include "kernels/cuda/runtime.h"
 
 namespace deft::engine {
 

@@ -1,10 +1,13 @@
 #pragma once
 // Where and how ops run: one value handed to every op.
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "engine/core/arena.h"
 #include "engine/core/backend.h"
+#include "engine/core/tensor.h"
 #include "kernels/cpu/exec.h"
 #include "kernels/cuda/exec.h"
 #include "kernels/reference/exec.h"
@@ -24,5 +27,21 @@ struct Exec {
 
 // An Exec on the arena's device, with its workspace. The arena is committed.
 Exec make_exec(const Backend& backend, const Arena& arena);
+
+// Copies between the host's memory and a backend's. On the CPU they are one, and a copy is a copy.
+
+// to = from, to.bytes() of them, in the order of the ops; staging memory must stay as it is until the next wait.
+void write_tensor(Exec& exec, const Tensor& to, const void* from);
+// to = from; returns when it is there, after all ops before. Errors: device, for an op that failed.
+void read_tensor(Exec& exec, void* to, const Tensor& from);
+
+// A copy of the tensor's elements, which must be of that type.
+template <class T>
+std::vector<T> host_copy(Exec& exec, const Tensor& tensor) {
+    std::vector<T> values(static_cast<std::size_t>(tensor.numel()));
+    tensor.as<T>();
+    read_tensor(exec, values.data(), tensor);
+    return values;
+}
 
 }  // namespace deft::engine

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
-#include "kernels/cuda/memory.h"
+#include "kernels/cuda/runtime.h"
 
 namespace deft::engine {
 

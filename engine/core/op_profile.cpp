@@ -1,6 +1,6 @@
 #include "engine/core/op_profile.h"
 
-#include "kernels/cuda/timing.h"
+#include "kernels/cuda/runtime.h"
 
 namespace deft::engine {
 

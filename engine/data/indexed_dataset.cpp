@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "engine/data/mmap_index.h"
 
 namespace deft::engine {
 

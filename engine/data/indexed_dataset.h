@@ -7,14 +7,16 @@
 // dtype 4 is i32 and 8 is u16. Other integer types are refused, and 6 and 7, which stand for different types in
 // different versions of the format.
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "base/mapped_file.h"
+#include "base/files.h"
 #include "engine/data/token_corpus.h"
 
 namespace deft::engine {
@@ -76,5 +78,22 @@ class IndexedDatasetWriter {
     std::vector<std::uint16_t> narrow_;
     std::int64_t tokens_ = 0;
 };
+
+// What the .idx files of Megatron and of DeepSpeed's analyzer have in common: the first bytes, and values that are not
+// aligned. Their type codes differ, see indexed_dataset.h and deepspeed_rows.h.
+
+inline constexpr char kIndexMagic[] = "MMIDIDX\0";  // nine bytes with the closing zero
+inline constexpr std::size_t kIndexMagicBytes = 9;
+inline constexpr std::uint64_t kIndexVersion = 1;
+// The magic, u64 version, u8 type, u64 rows, u64 documents.
+inline constexpr std::size_t kIndexHeaderBytes = kIndexMagicBytes + 8 + 1 + 8 + 8;
+
+// A value at any address.
+template <class T>
+T load_unaligned(const std::byte* at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+}
 
 }  // namespace deft::engine

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "engine/data/bpe/bpe_files.h"
-#include "engine/data/bpe/byte_alphabet.h"
 #include "engine/data/bpe/splitter.h"
 
 namespace deft::engine {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/data/bpe/bpe.h"
-#include "engine/data/bpe/piece_cache.h"
+#include "engine/data/bpe/pair_map.h"
 
 namespace deft::engine {
 

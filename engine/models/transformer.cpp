@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "engine/core/copies.h"
+#include "engine/core/exec.h"
 
 namespace deft::engine {
 

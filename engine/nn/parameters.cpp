@@ -3,7 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "engine/core/copies.h"
+#include "engine/core/exec.h"
 #include "engine/core/ops.h"
 #include "kernels/philox.h"
 

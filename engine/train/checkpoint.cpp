@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/sha256.h"
-#include "engine/core/copies.h"
+#include "engine/core/exec.h"
 #include "engine/data/bpe/bpe_files.h"
 #include "engine/io/safetensors.h"
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/files.h"
-#include "base/first_line.h"
-#include "engine/data/wordpiece/vocab_txt.h"
+#include "base/text.h"
+#include "engine/data/wordpiece/wordpiece.h"
 #include "experiments/datasets/find_file.h"
 
 namespace deft::experiments {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "engine/data/bert/samples.h"
-#include "engine/data_efficiency/sampling/sample_source.h"
+#include "engine/data_efficiency/sampling/metric.h"
 #include "experiments/datasets/bert_dataset.h"
 #include "experiments/datasets/load.h"
 

@@ -7,12 +7,12 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
-#include "base/short_hash.h"
+#include "base/text.h"
 #include "base/text_stream.h"
 #include "experiments/datasets/catalogue.h"
 #include "experiments/datasets/embedded_corpus.h"
 #include "experiments/datasets/find_file.h"
-#include "experiments/datasets/text_digest.h"
+#include "experiments/datasets/file_hashes.h"
 #include "experiments/datasets/text_files.h"
 
 namespace deft::experiments {

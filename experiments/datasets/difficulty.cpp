@@ -11,8 +11,7 @@
 #include "base/files.h"
 #include "base/sha256.h"
 #include "engine/data_efficiency/sampling/value_column.h"
-#include "experiments/datasets/block_hashes.h"
-#include "experiments/datasets/file_lock.h"
+#include "experiments/datasets/file_hashes.h"
 
 namespace deft::experiments {
 

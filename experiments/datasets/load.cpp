@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/files.h"
-#include "base/first_line.h"
+#include "base/text.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "engine/data/indexed_dataset.h"

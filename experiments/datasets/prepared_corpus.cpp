@@ -8,11 +8,9 @@
 #include <utility>
 
 #include "base/files.h"
-#include "base/first_line.h"
 #include "base/sha256.h"
-#include "base/short_hash.h"
-#include "experiments/datasets/block_hashes.h"
-#include "experiments/datasets/file_lock.h"
+#include "base/text.h"
+#include "experiments/datasets/file_hashes.h"
 
 namespace deft::experiments {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/data/bert/sentences.h"
+#include "engine/data/bert/sentence_corpus.h"
 #include "engine/data/tokenizer.h"
 #include "engine/data/wordpiece/wordpiece.h"
 #include "experiments/config.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/evaluation/requests.h"
+#include "experiments/evaluation/prompt.h"
 
 namespace deft::experiments {
 

@@ -9,50 +9,45 @@
 
 namespace deft::experiments {
 
-// Constants and recurrences: Matsumoto and Nishimura, mt19937ar.
-PythonRandom::PythonRandom(std::uint64_t seed) {
-    state_[0] = 19650218;
-    for (std::uint32_t i = 1; i < kWords; ++i) state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
+namespace {
 
-    const std::uint32_t key[] = {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};
-    const std::uint32_t key_words = key[1] != 0 ? 2 : 1;
-    std::size_t i = 1;
-    const auto advance = [&] {
-        if (++i == kWords) {
-            state_[0] = state_[kWords - 1];
-            i = 1;
-        }
-    };
-    for (std::uint32_t k = 0; k < kWords; ++k) {
-        const std::uint32_t j = k % key_words;
-        state_[i] = (state_[i] ^ ((state_[i - 1] ^ (state_[i - 1] >> 30)) * 1664525u)) + key[j] + j;
-        advance();
+// mt19937ar's init_by_array (Matsumoto and Nishimura) over the seed's 32-bit words, as a seed sequence of the standard
+// library's engine, whose state it gives word by word.
+struct SeedByArray {
+    using result_type = std::uint32_t;
+    std::uint64_t seed;
+
+    template <class Word>
+    void generate(Word first, Word last) const {
+        const auto words = static_cast<std::size_t>(last - first);
+        first[0] = 19650218;
+        for (std::uint32_t i = 1; i < words; ++i) first[i] = 1812433253u * mixed(first[i - 1]) + i;
+        const std::uint32_t key[] = {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};
+        const std::uint32_t key_words = key[1] != 0 ? 2 : 1;
+        std::size_t i = 1;
+        const auto advance = [&] {
+            if (++i == words) {
+                first[0] = first[words - 1];
+                i = 1;
+            }
+        };
+        for (std::uint32_t k = 0; k < words; ++k, advance())
+            first[i] = (first[i] ^ (mixed(first[i - 1]) * 1664525u)) + key[k % key_words] + k % key_words;
+        for (std::size_t k = 1; k < words; ++k, advance())
+            first[i] = (first[i] ^ (mixed(first[i - 1]) * 1566083941u)) - static_cast<std::uint32_t>(i);
+        first[0] = 0x80000000u;
     }
-    for (std::size_t k = 1; k < kWords; ++k) {
-        state_[i] =
-            (state_[i] ^ ((state_[i - 1] ^ (state_[i - 1] >> 30)) * 1566083941u)) - static_cast<std::uint32_t>(i);
-        advance();
-    }
-    state_[0] = 0x80000000u;
+    static std::uint32_t mixed(std::uint32_t word) { return word ^ (word >> 30); }
+};
+
+std::mt19937 seeded(std::uint64_t seed) {
+    SeedByArray words{seed};
+    return std::mt19937(words);
 }
 
-void PythonRandom::refill() {
-    constexpr std::size_t kMiddle = 397;
-    for (std::size_t i = 0; i < kWords; ++i) {
-        const std::uint32_t y = (state_[i] & 0x80000000u) | (state_[(i + 1) % kWords] & 0x7fffffffu);
-        state_[i] = state_[(i + kMiddle) % kWords] ^ (y >> 1) ^ ((y & 1) != 0 ? 0x9908b0dfu : 0u);
-    }
-    at_ = 0;
-}
+}  // namespace
 
-std::uint32_t PythonRandom::next() {
-    if (at_ == kWords) refill();
-    std::uint32_t y = state_[at_++];
-    y ^= y >> 11;
-    y ^= (y << 7) & 0x9d2c5680u;
-    y ^= (y << 15) & 0xefc60000u;
-    return y ^ (y >> 18);
-}
+PythonRandom::PythonRandom(std::uint64_t seed) : engine_(seeded(seed)) {}
 
 double PythonRandom::random() {
     const std::uint32_t high = next() >> 5, low = next() >> 6;

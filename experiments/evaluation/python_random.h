@@ -1,9 +1,9 @@
 #pragma once
 // Python's random.Random, number for number: lm-evaluation-harness shuffles documents and draws shots with it.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -32,12 +32,9 @@ class PythonRandom {
     std::vector<std::size_t> choices(std::size_t n, std::size_t k);
 
  private:
-    static constexpr std::size_t kWords = 624;
-    std::uint32_t next();
-    void refill();
+    std::uint32_t next() { return static_cast<std::uint32_t>(engine_()); }
 
-    std::array<std::uint32_t, kWords> state_;
-    std::size_t at_ = kWords;
+    std::mt19937 engine_;
 };
 
 }  // namespace deft::experiments

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "experiments/datasets/embedded_corpus.h"
 #include "experiments/datasets/find_file.h"
-#include "experiments/evaluation/text.h"
+#include "experiments/evaluation/text_template.h"
 
 namespace deft::experiments {
 

@@ -1,5 +1,6 @@
 #pragma once
-// Log-likelihoods under a trained model, with token dropping off.
+// A task's requests as batches for the model: like lengths together, and what the choices of a question begin with
+// alike computed once.
 
 #include <cstdint>
 #include <functional>
@@ -11,9 +12,44 @@
 #include "engine/data/tokenizer.h"
 #include "engine/models/transformer.h"
 #include "experiments/evaluation/metrics.h"
-#include "experiments/evaluation/scoring_batches.h"
 
 namespace deft::experiments {
+
+// A continuation to be scored after a context; the context must not be empty.
+struct Request {
+    std::vector<std::int32_t> context;
+    std::vector<std::int32_t> continuation;
+};
+
+// One request as the model sees it, cut to its length: the last `scored` positions of the input predict the
+// continuation.
+struct ScoredRow {
+    std::vector<std::int32_t> input, continuation;  // (length) at most max_seqlen, (scored)
+};
+
+// The last max_seqlen + 1 tokens of context and continuation are kept, as in lm-evaluation-harness: the context is cut
+// from the left, the continuation never. Errors: config, for a continuation longer than max_seqlen and for an empty
+// context.
+ScoredRow scored_row(const Request& request, std::int64_t max_seqlen);
+
+struct ScoringBatch {
+    std::int64_t rows = 0, length = 0;   // B, T
+    std::vector<std::int32_t> token;     // (B, T), padded on the right, which a causal model never sees
+    std::vector<std::int32_t> computed;  // (M): see engine::PackedSamples
+    std::vector<std::int32_t> source;    // (B, T)
+    std::vector<std::int32_t> scored;    // (R)
+    std::vector<std::int32_t> target;    // (R)
+    std::vector<std::size_t> request;    // (R): whose target it is
+
+    engine::PackedSamples samples() const { return {rows, length, token, computed, source, scored, target}; }
+};
+
+// At most `positions` (at least max_seqlen) a batch, padding included; the longest first. Requests in a row that share
+// a quarter of the longer one stay together, where a batch can hold them. Errors: as scored_row().
+std::vector<ScoringBatch> scoring_batches(std::span<const Request> requests, std::int64_t max_seqlen,
+                                          std::int64_t positions);
+
+// Log-likelihoods under a trained model, with token dropping off.
 
 // Called after every batch that the model has seen; what it throws ends the scoring.
 using BetweenBatches = std::function<void()>;
@@ -34,5 +70,17 @@ struct CorpusLoss {
 CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const engine::TokenCorpus& corpus,
                        const engine::Tokenizer& tokenizer, std::int64_t max_tokens, std::int64_t batch,
                        const BetweenBatches& between_batches = {});
+
+// Long texts scored window by window.
+
+// Windows that predict every token exactly once, as lm-evaluation-harness cuts them (its form of 0.3.0, which mends a
+// window of one token): each predicts at most max_length tokens; the first has the prefix as its context, each later
+// one the tokens before it, as many as fit: max_length + 1 less those it predicts. Only the last has a long context.
+std::vector<Request> rolling_windows(std::span<const std::int32_t> tokens, std::int32_t prefix,
+                                     std::int64_t max_length);
+
+// The request itself where its continuation fits the model, else windows over the continuation, the first after the
+// context's last token. Their log-likelihoods add up to the request's.
+std::vector<Request> fitting_requests(const Request& request, std::int64_t max_length);
 
 }  // namespace deft::experiments

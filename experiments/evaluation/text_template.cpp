@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/json.h"
 #include "base/suggestion.h"
+#include "base/utf8.h"
 
 namespace deft::experiments {
 
@@ -149,6 +151,123 @@ std::string render(const TextTemplate& text, const Records& records, const Recor
         result += printed;
     }
     return result;
+}
+
+namespace {
+
+char ascii_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+char ascii_upper(char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+// Every shortest [...] is deleted (not across lines), then one pass from the left makes two spaces one.
+std::string hellaswag_clean(std::string_view text) {
+    std::string kept;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '[') {
+            const std::size_t close = text.find_first_of("]\n", i);
+            if (close != std::string_view::npos && text[close] == ']') {
+                i = close;
+                continue;
+            }
+        }
+        kept += text[i];
+    }
+    std::string result;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        result += kept[i];
+        if (kept[i] == ' ' && i + 1 < kept.size() && kept[i + 1] == ' ') ++i;
+    }
+    return result;
+}
+
+// Records whose second context sentence lost its capitalisation get it back: the first letter upper, the rest lower
+// (ASCII letters, which is all that such sentences of the data hold), then clean.
+std::string hellaswag_restore(std::string_view text) {
+    std::string restored(text);
+    const bool finished = !text.empty() && std::string_view(".!?\"')").find(text.back()) != std::string_view::npos;
+    const std::size_t stop = text.rfind(". ");
+    if (!finished && stop != std::string_view::npos && stop + 2 < text.size()) {
+        const auto begin = restored.begin() + static_cast<std::ptrdiff_t>(stop) + 2;
+        *begin = ascii_upper(*begin);
+        std::transform(begin + 1, restored.end(), begin + 1, ascii_lower);
+    }
+    return hellaswag_clean(restored);
+}
+
+std::string strip_filter(std::string_view text) {
+    return std::string(strip(text));
+}
+
+constexpr Filter kFilters[] = {
+    {"strip", strip_filter},
+    {"hellaswag_clean", hellaswag_clean},
+    {"hellaswag_restore", hellaswag_restore},
+};
+
+}  // namespace
+
+const Filter* find_filter(std::string_view name) {
+    for (const Filter& filter : kFilters)
+        if (name == filter.name) return &filter;
+    return nullptr;
+}
+
+std::vector<std::string> filter_names() {
+    std::vector<std::string> names;
+    for (const Filter& filter : kFilters) names.emplace_back(filter.name);
+    return names;
+}
+
+namespace {
+
+char32_t next_code_point(std::string_view text, std::size_t& at) {
+    const Utf8Character character = decode_utf8(text, at);
+    at += character.bytes;
+    return character.code;
+}
+
+}  // namespace
+
+bool is_whitespace(char32_t c) {
+    return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+           (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+std::string_view strip(std::string_view text) {
+    std::size_t begin = text.size(), end = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t start = at;
+        if (is_whitespace(next_code_point(text, at))) continue;
+        if (begin == text.size()) begin = start;
+        end = at;
+    }
+    return end == 0 ? std::string_view{} : text.substr(begin, end - begin);
+}
+
+std::int64_t count_whitespace_pieces(std::string_view text) {
+    std::int64_t pieces = 1;
+    bool in_space = false;
+    for (std::size_t at = 0; at < text.size();) {
+        const bool space = is_whitespace(next_code_point(text, at));
+        if (space && !in_space) ++pieces;
+        in_space = space;
+    }
+    return pieces;
+}
+
+std::int64_t count_words(std::string_view text) {
+    std::int64_t words = 0;
+    bool in_word = false;
+    for (std::size_t at = 0; at < text.size();) {
+        const bool word = !is_whitespace(next_code_point(text, at));
+        if (word && !in_word) ++words;
+        in_word = word;
+    }
+    return words;
 }
 
 }  // namespace deft::experiments

@@ -2,15 +2,27 @@
 // Templates of task files: "Question: {goal}\nAnswer:", fields of a record in braces, each through filters as in
 // {ctx|strip}; {a.b} is field b of the table a, {options.0} the first item of the list options; {{ and }} are braces.
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "base/json_fwd.h"
-#include "experiments/evaluation/filters.h"
 #include "experiments/evaluation/records.h"
 
 namespace deft::experiments {
+
+// The named functions that a template may pass a field through, as in {ctx|hellaswag_restore}. A new one is a function
+// and a line of the table.
+struct Filter {
+    const char* name;
+    std::string (*apply)(std::string_view text);
+};
+
+// Null where no filter has that name.
+const Filter* find_filter(std::string_view name);
+std::vector<std::string> filter_names();
 
 struct TextTemplate {
     struct Part {
@@ -32,5 +44,19 @@ std::string render(const TextTemplate& text, const Records& records, const Recor
 
 // The field at a dotted path. Errors as above; `place` is where the task names the field.
 const Json& field_at(const Records& records, const Record& record, const std::string& path, const Place& place);
+
+// White space and words as Python counts them.
+
+// What str.isspace and \s mean by white space.
+bool is_whitespace(char32_t c);
+
+// Without white space at both ends.
+std::string_view strip(std::string_view text);
+
+// Pieces of a split on runs of white space, unstripped: white space at an end adds an empty piece, "" is one piece.
+std::int64_t count_whitespace_pieces(std::string_view text);
+
+// Runs of anything but white space.
+std::int64_t count_words(std::string_view text);
 
 }  // namespace deft::experiments

@@ -1,6 +1,7 @@
 #include "experiments/tuning/probe.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -23,7 +24,7 @@ double evaluation_flops_a_token(const engine::TrainerConfig& trainer) {
 }
 
 // One probe under way.
-struct Run {
+struct ProbeRun {
     const TrialConfig& config;
     const Dataset& dataset;
     const ProbeSettings& settings;
@@ -87,7 +88,7 @@ Probe run_probe(const TrialConfig& config, const Dataset& dataset, const ProbeSe
     const Clock::time_point start = Clock::now();
     engine::TrainerConfig trainer = trainer_config(config);
     add_curriculum(trainer, config, samples_of(dataset, config.model.seqlen));
-    Run run{config,
+    ProbeRun run{config,
             dataset,
             settings,
             go_on,
@@ -102,6 +103,18 @@ Probe run_probe(const TrialConfig& config, const Dataset& dataset, const ProbeSe
     probe.flops = counts.flops + static_cast<double>(probe.evaluated_tokens) * evaluation_flops_a_token(trainer);
     probe.seconds = seconds_since(start);
     return probe;
+}
+
+std::optional<Fluctuation> find_fluctuation(std::span<const LossPoint> curve, const FluctuationRule& rule) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    double minimum = kInfinity;
+    for (std::size_t i = 0; i < curve.size() && curve[i].warmups <= rule.warmups; ++i) {
+        const double loss = curve[i].loss;
+        if (!std::isfinite(loss)) return Fluctuation{i, minimum, kInfinity};
+        if (loss > minimum * (1 + rule.threshold)) return Fluctuation{i, minimum, loss / minimum - 1};
+        minimum = std::min(minimum, loss);
+    }
+    return {};
 }
 
 }  // namespace deft::experiments

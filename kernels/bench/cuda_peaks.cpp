@@ -1,7 +1,7 @@
 #include "kernels/bench/cuda_peaks.h"
 
 #include "base/error.h"
-#include "kernels/bench/cuda/measure_peaks.h"
+#include "kernels/cuda/exec.h"
 
 namespace deft::kernels {
 

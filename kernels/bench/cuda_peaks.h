@@ -23,4 +23,11 @@ struct CudaPeaks {
 // A few seconds. Errors: missing, where this build or this machine has no device.
 CudaPeaks measure_cuda_peaks();
 
+namespace cuda {
+
+// The same in builds with CUDA.
+CudaPeaks measure_device_peaks();
+
+}  // namespace cuda
+
 }  // namespace deft::kernels

@@ -3,9 +3,8 @@
 #include <cstddef>
 #include <span>
 
+#include "kernels/bench/cpu_peaks.h"
 #include "kernels/bench/cuda/device_bench.h"
-#include "kernels/bench/cache_sizes.h"
-#include "kernels/bench/ring_copies.h"
 #include "kernels/cases/all.h"
 #include "kernels/cases/run.h"
 

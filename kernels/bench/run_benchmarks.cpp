@@ -8,7 +8,7 @@
 #include <ostream>
 #include <sstream>
 
-#include "kernels/bench/cache_sizes.h"
+#include "kernels/bench/cpu_peaks.h"
 
 namespace deft::kernels {
 

@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "kernels/bench/bench_case.h"
+#include "kernels/bench/cpu_peaks.h"
 #include "kernels/bench/cuda_peaks.h"
-#include "kernels/bench/peak_fma.h"
-#include "kernels/bench/peak_memory.h"
 
 namespace deft::kernels {
 

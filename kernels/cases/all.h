@@ -3,8 +3,6 @@
 
 #include "kernels/cases/attention.h"
 #include "kernels/cases/embedding.h"
-#include "kernels/cases/gemm.h"
-#include "kernels/cases/head_loss.h"
 #include "kernels/cases/layernorm.h"
 #include "kernels/cases/linear.h"
 #include "kernels/cases/optimizer.h"

@@ -2,7 +2,7 @@
 // Runs an op case on a CUDA device, real or emulated, as run.h does on the host.
 
 #include "kernels/cases/run.h"
-#include "kernels/cuda/memory.h"
+#include "kernels/cuda/runtime.h"
 
 namespace deft::kernels::cases {
 

@@ -1,4 +1,4 @@
-#include "kernels/cpu/attention.h"
+#include "kernels/cpu/cpu.h"
 
 #include <cmath>
 #include <limits>

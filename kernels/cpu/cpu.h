@@ -1,12 +1,150 @@
 #pragma once
-// All CPU kernels.
+// All CPU kernels: what each computes, on which shapes.
 
-#include "kernels/cpu/attention.h"
-#include "kernels/cpu/embedding.h"
+#include "kernels/bf16.h"
 #include "kernels/cpu/exec.h"
-#include "kernels/cpu/head_loss.h"
-#include "kernels/cpu/layernorm.h"
-#include "kernels/cpu/linear.h"
-#include "kernels/cpu/optimizer.h"
-#include "kernels/cpu/token_importance.h"
-#include "kernels/cpu/token_selection.h"
+#include "kernels/token_keys.h"
+#include "kernels/types.h"
+
+namespace deft::kernels::cpu {
+
+// ---- linear ----
+// Linear layers: GEMM on a fixed grid of tiles, each tile one single-threaded oneDNN call, with bias and GELU on the hot tile.
+
+// y = act(x W^T + bias). x (rows, in), w (out, in), bias (out) or null, y (rows, out).
+// pre (rows, out) or null receives x W^T + bias, which the backward pass of GELU needs.
+void linear_forward(Exec&, float* y, float* pre, const float* x, const float* w, const float* bias, std::int64_t rows,
+                    std::int64_t in, std::int64_t out, Activation);
+
+// dx = (dy W) * act'(pre). dy (rows, out), w (out, in), dx (rows, in); pre (rows, in) is the pre-activation of the layer
+// that made x, null when act is none.
+void linear_backward_input(Exec&, float* dx, const float* dy, const float* w, const float* pre, std::int64_t rows,
+                           std::int64_t in, std::int64_t out, Activation);
+
+// dw (out, in) = or += dy^T x; dbias (out) or null = or += column sums of dy.
+void linear_backward_weight(Exec&, float* dw, float* dbias, const float* dy, const float* x, std::int64_t rows,
+                            std::int64_t in, std::int64_t out, Accumulate);
+std::size_t linear_backward_weight_workspace(int threads, std::int64_t rows, std::int64_t in, std::int64_t out);
+
+// ---- layernorm ----
+// Layer normalisation (Ba et al. 2016), with the residual and row-index forms that a pre-norm block needs.
+// A stream is (B, T, C); index (B, K) names, sorted, the rows of each sample that are taken; index == nullptr: all rows, K == T.
+
+// y = LN(stream rows) * weight + bias. y (B, K, C); gathered (B, K, C) receives the rows read, null without index;
+// mean, rstd (B, K); stream (B, T, C); weight, bias (C).
+void layernorm_forward(Exec&, float* y, float* gathered, float* mean, float* rstd, const float* stream,
+                       const std::int32_t* index, const float* weight, const float* bias, std::int64_t B,
+                       std::int64_t T, std::int64_t K, std::int64_t C);
+
+// sum = a + delta; y = LN(sum) * weight + bias. All (rows, C); mean, rstd (rows).
+void residual_layernorm_forward(Exec&, float* y, float* sum, float* mean, float* rstd, const float* a,
+                                const float* delta, const float* weight, const float* bias, std::int64_t rows,
+                                std::int64_t C);
+
+// out rows = a + delta. a, delta (B, K, C); out (B, T, C), its other rows left alone. Without index out may be a or delta.
+void residual_forward(Exec&, float* out, const std::int32_t* index, const float* a, const float* delta, std::int64_t B,
+                      std::int64_t T, std::int64_t K, std::int64_t C);
+
+// dx = dresidual + d(LN)/dx . dy, written to dx rows (B, T, C) through index (other rows left alone).
+// dy, x, dresidual (B, K, C), dresidual may be null (taken as zero) and without index may be dx itself;
+// mean, rstd (B, K); dweight, dbias (C).
+void layernorm_backward(Exec&, float* dx, const std::int32_t* index, float* dweight, float* dbias, const float* dy,
+                        const float* dresidual, const float* x, const float* mean, const float* rstd,
+                        const float* weight, std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C,
+                        Accumulate);
+std::size_t layernorm_backward_workspace(std::int64_t rows, std::int64_t C);
+
+// out (B, K, C) = rows of stream (B, T, C).
+void gather_rows(Exec&, float* out, const float* stream, const std::int32_t* index, std::int64_t B, std::int64_t T,
+                 std::int64_t K, std::int64_t C);
+
+// ---- attention ----
+// Multi-head attention, tiled with online softmax (Dao 2023, FlashAttention-2, algorithms 1 and 2): never a (T, T) matrix.
+
+// out = softmax(Q K^T / sqrt(d)) V per head; causal: position t attends to positions <= t.
+// qkv (B, T, 3, H, d), out (B, T, H, d), lse (B, H, T) = log-sum-exp of each row of scaled scores.
+// length (B), not below 0: positions >= length are padding, which no position attends to; their rows of out and lse are
+// 0. What is above T counts as T. Null: no padding.
+void attention_forward(Exec&, float* out, float* lse, const float* qkv, std::int64_t B, std::int64_t T, std::int64_t H,
+                       std::int64_t d, bool causal, const std::int32_t* length = nullptr);
+std::size_t attention_forward_workspace(int threads, std::int64_t T, std::int64_t d);
+
+// dqkv (B, T, 3, H, d) from dout (B, T, H, d); 0 of padding, whose dout is not read.
+void attention_backward(Exec&, float* dqkv, const float* dout, const float* out, const float* qkv, const float* lse,
+                        std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t d, bool causal,
+                        const std::int32_t* length = nullptr);
+std::size_t attention_backward_workspace(int threads, std::int64_t T, std::int64_t d);
+
+// ---- embedding ----
+// Token plus learned position embedding.
+
+// out[b, t] = wte[token[b, t]] + wpe[t]. token (B, T), wte (V, C), wpe (max_T, C), out (B, T, C).
+// Errors: config, for a token outside [0, V).
+void embedding_forward(Exec&, float* out, const std::int32_t* token, const float* wte, const float* wpe,
+                       std::int64_t B, std::int64_t T, std::int64_t C, std::int64_t V);
+
+// dwte (V, C) += rows of dout, always added: the tied head has written it. dwpe (max_T, C) = or += sums over B; rows from T
+// on are zeroed when not accumulating.
+void embedding_backward(Exec&, float* dwte, float* dwpe, const float* dout, const std::int32_t* token, std::int64_t B,
+                        std::int64_t T, std::int64_t C, std::int64_t max_T, Accumulate);
+
+// ---- head loss ----
+// The language-model head and its cross-entropy, fused over chunks of rows: the (rows, V) logits never exist whole.
+
+// loss (rows) = -log softmax(x W^T)[target], nats, 0 where target is kIgnoreTarget.
+// dx (rows, C) = scale * d(sum of loss)/dx; dw (V, C) = or += scale * d(sum of loss)/dw.
+// x (rows, C), w (V, C), target (rows). Errors: config, for a target outside [0, V).
+void head_loss_train(Exec&, float* loss, float* dx, float* dw, const float* x, const float* w,
+                     const std::int32_t* target, std::int64_t rows, std::int64_t C, std::int64_t V, double scale,
+                     Accumulate);
+
+// As above without gradients, and without logits of ignored rows; greedy (rows) or null receives 1 where the target has
+// the largest logit (lowest id wins ties).
+void head_loss(Exec&, float* loss, std::int32_t* greedy, const float* x, const float* w, const std::int32_t* target,
+               std::int64_t rows, std::int64_t C, std::int64_t V);
+
+// For both.
+std::size_t head_loss_workspace(std::int64_t rows, std::int64_t C, std::int64_t V);
+
+// ---- optimizer ----
+// Global gradient norm and AdamW (Loshchilov & Hutter 2019, algorithm 2), over flat buffers.
+
+// norm[0] = l2 norm of x (n), summed in double over fixed chunks.
+void global_norm(Exec&, double* norm, const float* x, std::int64_t n);
+std::size_t global_norm_workspace(std::int64_t n);
+
+// One step on param, m, v (n) with gradient grad (n). rounded (n) or null receives the new weights, rounded. norm[0] is
+// the gradient's global norm, read here so that a device needs no host round trip. Nothing is written when norm[0] or
+// loss[0] is not finite.
+void adamw_update(Exec&, float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
+                  const double* loss, std::int64_t n, const AdamW&);
+
+// total[0] = or += sum of x (n), in double over fixed chunks.
+void sum(Exec&, double* total, const float* x, std::int64_t n, Accumulate);
+
+// ---- token selection ----
+// The tokens that a router keeps: the K smallest keys of each row, in position order.
+
+// index (rows, K), ascending in each row, for 0 <= K <= T. Keys, their ties and the meaning of a row:
+// kernels/token_keys.h.
+void select_kept_tokens(Exec&, std::int32_t* index, const RandomKeys& keys, std::int64_t rows, std::int64_t T,
+                        std::int64_t K);
+void select_kept_tokens(Exec&, std::int32_t* index, const ImportanceKeys& keys, std::int64_t rows, std::int64_t T,
+                        std::int64_t K);
+std::size_t select_kept_tokens_workspace(int threads, std::int64_t T);
+
+// ---- token importance ----
+// The importance of each vocabulary entry: a moving average of the loss of the targets that are it (Hou et al. 2022,
+// section 3).
+
+// Sums and counts of a step's losses by target: loss_sum in units of kLossUnits (kernels/entry_loss.h), count (V);
+// loss, target (n). Targets outside the vocabulary, kIgnoreTarget among them, count for nothing.
+void add_entry_losses(Exec&, std::int64_t* loss_sum, std::int64_t* count, const float* loss, const std::int32_t* target,
+                      std::int64_t n, std::int64_t V, Accumulate);
+
+// importance (V) = decay x importance + (1 - decay) x mean loss, of the entries that occurred and are not kAlwaysKept.
+// Nothing is written when norm[0] or loss[0] is not finite, as the optimizer then writes nothing.
+void update_importance(Exec&, float* importance, const std::int64_t* loss_sum, const std::int64_t* count,
+                       const double* norm, const double* loss, std::int64_t V, double decay);
+
+}  // namespace deft::kernels::cpu

@@ -1,4 +1,4 @@
-#include "kernels/cpu/embedding.h"
+#include "kernels/cpu/cpu.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "kernels/cpu/head_loss.h"
+#include "kernels/cpu/cpu.h"
 
 #include <cmath>
 #include <string>

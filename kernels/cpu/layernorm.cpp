@@ -1,4 +1,4 @@
-#include "kernels/cpu/layernorm.h"
+#include "kernels/cpu/cpu.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "kernels/cpu/linear.h"
+#include "kernels/cpu/cpu.h"
 
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/vector_math.h"

@@ -1,4 +1,4 @@
-#include "kernels/cpu/optimizer.h"
+#include "kernels/cpu/cpu.h"
 
 #include <cmath>
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <exception>
 
+#include "kernels/ceil_div.h"
+
 namespace deft::kernels::cpu {
 
 // While it lives, this thread flushes denormals to zero (decaying Adam moments would otherwise be slow), and libraries
@@ -56,10 +58,6 @@ void parallel_items(int threads, std::int64_t items, const Body& body) {
         }
     }
     if (failure) std::rethrow_exception(failure);
-}
-
-inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
 }
 
 }  // namespace deft::kernels::cpu

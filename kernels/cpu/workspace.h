@@ -1,6 +1,9 @@
 #pragma once
 // Typed views into the scratch buffer of an Exec.
 
+#include <string>
+
+#include "base/error.h"
 #include "kernels/cpu/exec.h"
 
 namespace deft::kernels::cpu {
@@ -12,7 +15,11 @@ std::size_t scratch_bytes(std::int64_t count) {
 }
 
 // Errors: config, naming the kernel, when the workspace holds fewer bytes than it needs.
-void require_workspace(const Exec&, std::size_t bytes, const char* kernel);
+inline void require_workspace(const Exec& exec, std::size_t bytes, const char* kernel) {
+    if (exec.workspace.size() >= bytes) return;
+    throw Error(ErrorKind::config, std::string(kernel) + " needs a workspace of " + std::to_string(bytes) +
+                                       " bytes, but was given " + std::to_string(exec.workspace.size()));
+}
 
 template <class Item>
 Item* scratch(const Exec& exec, std::size_t offset_bytes) {

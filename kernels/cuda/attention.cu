@@ -1,12 +1,12 @@
-#include "kernels/cuda/attention.h"
+#include "kernels/cuda/cuda.h"
 
 #include <cmath>
 #include <string>
 
 #include "base/error.h"
 #include "kernels/cuda/attention_tiles.h"
-#include "kernels/cuda/warp_rows.h"
-#include "kernels/cuda/workspace_sizes.h"
+#include "kernels/cuda/block_reduce.h"
+#include "kernels/cuda/workspace.h"
 
 namespace deft::kernels::cuda {
 

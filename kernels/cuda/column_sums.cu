@@ -1,8 +1,8 @@
 #include "kernels/cuda/column_sums.h"
 
 #include "kernels/bf16.h"
-#include "kernels/cuda/grid_stride.h"
-#include "kernels/cuda/workspace_sizes.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/workspace.h"
 
 namespace deft::kernels::cuda {
 

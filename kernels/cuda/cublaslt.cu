@@ -10,9 +10,8 @@
 #include <type_traits>
 
 #include "base/error.h"
-#include "kernels/cuda/blas_library.h"
+#include "kernels/cuda/gemm.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/library_gemm.h"
 
 namespace deft::kernels::cuda {
 

@@ -1,13 +1,162 @@
 #pragma once
-// All CUDA kernels.
+// All CUDA kernels: what each computes, on which shapes.
 
-#include "kernels/cuda/attention.h"
-#include "kernels/cuda/embedding.h"
+#include "kernels/bf16.h"
 #include "kernels/cuda/exec.h"
-#include "kernels/cuda/head_loss.h"
-#include "kernels/cuda/layernorm.h"
-#include "kernels/cuda/linear.h"
-#include "kernels/cuda/optimizer.h"
-#include "kernels/cuda/token_importance.h"
-#include "kernels/cuda/token_selection.h"
-#include "kernels/cuda/workspace_sizes.h"
+#include "kernels/cuda/workspace.h"
+#include "kernels/token_keys.h"
+#include "kernels/types.h"
+
+namespace deft::kernels::cuda {
+
+// ---- linear ----
+// Linear layers: products, with bias and GELU in the library's call where it has one; GELU in float is ours. Real:
+// float or bf16; gradients of weights are float.
+
+// y = act(x W^T + bias). x (rows, in), w (out, in), bias (out) or null, y (rows, out).
+// pre (rows, out) or null receives x W^T + bias, which the backward pass of GELU needs.
+template <class Real>
+void linear_forward(Exec&, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias, std::int64_t rows,
+                    std::int64_t in, std::int64_t out, Activation);
+
+// dx = (dy W) * act'(pre). dy (rows, out), w (out, in), dx (rows, in); pre (rows, in) is the pre-activation of the
+// layer that made x, null when act is none.
+template <class Real>
+void linear_backward_input(Exec&, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
+                           std::int64_t in, std::int64_t out, Activation);
+
+// dw (out, in) = or += dy^T x; dbias (out) or null = or += column sums of dy.
+template <class Real>
+void linear_backward_weight(Exec&, float* dw, float* dbias, const Real* dy, const Real* x, std::int64_t rows,
+                            std::int64_t in, std::int64_t out, Accumulate);
+
+// ---- layernorm ----
+// Layer normalisation (Ba et al. 2016), with the residual and row-index forms that a pre-norm block needs.
+// A stream is (B, T, C); index (B, K) names, sorted, the rows of each sample that are taken; index == nullptr: all
+// rows, K == T. Real: float or bf16; statistics and gradients of weights are float.
+
+// y = LN(stream rows) * weight + bias. y (B, K, C); gathered (B, K, C) receives the rows read, null without index;
+// mean, rstd (B, K); stream (B, T, C); weight, bias (C).
+template <class Real>
+void layernorm_forward(Exec&, Real* y, Real* gathered, float* mean, float* rstd, const Real* stream,
+                       const std::int32_t* index, const Real* weight, const Real* bias, std::int64_t B, std::int64_t T,
+                       std::int64_t K, std::int64_t C);
+
+// sum = a + delta, rounded to Real; y = LN(sum) * weight + bias. All (rows, C); mean, rstd (rows).
+template <class Real>
+void residual_layernorm_forward(Exec&, Real* y, Real* sum, float* mean, float* rstd, const Real* a, const Real* delta,
+                                const Real* weight, const Real* bias, std::int64_t rows, std::int64_t C);
+
+// out rows = a + delta. a, delta (B, K, C); out (B, T, C), its other rows left alone. Without index out may be a or
+// delta.
+template <class Real>
+void residual_forward(Exec&, Real* out, const std::int32_t* index, const Real* a, const Real* delta, std::int64_t B,
+                      std::int64_t T, std::int64_t K, std::int64_t C);
+
+// dx = dresidual + d(LN)/dx . dy, written to dx rows (B, T, C) through index (other rows left alone).
+// dy, x, dresidual (B, K, C), dresidual may be null (taken as zero) and without index may be dx itself;
+// mean, rstd (B, K); dweight, dbias (C).
+template <class Real>
+void layernorm_backward(Exec&, Real* dx, const std::int32_t* index, float* dweight, float* dbias, const Real* dy,
+                        const Real* dresidual, const Real* x, const float* mean, const float* rstd, const Real* weight,
+                        std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C, Accumulate);
+
+// out (B, K, C) = rows of stream (B, T, C).
+template <class Real>
+void gather_rows(Exec&, Real* out, const Real* stream, const std::int32_t* index, std::int64_t B, std::int64_t T,
+                 std::int64_t K, std::int64_t C);
+
+// ---- attention ----
+// Multi-head attention, tiled with online softmax (Dao 2023, FlashAttention-2, algorithms 1 and 2): never a (T, T)
+// matrix. Real: float or bf16; lse and all arithmetic are float.
+
+inline constexpr std::int64_t kMostHeadSize = 128;
+
+// out = softmax(Q K^T / sqrt(d)) V per head; causal: position t attends to positions <= t.
+// qkv (B, T, 3, H, d), out (B, T, H, d), lse (B, H, T) = log-sum-exp of each row of scaled scores.
+// length (B), not below 0: positions >= length are padding, which no position attends to; their rows of out and lse are
+// 0. What is above T counts as T. Null: no padding.
+// Errors: config, for d > kMostHeadSize; likewise below.
+template <class Real>
+void attention_forward(Exec&, Real* out, float* lse, const Real* qkv, std::int64_t B, std::int64_t T, std::int64_t H,
+                       std::int64_t d, bool causal, const std::int32_t* length = nullptr);
+
+// dqkv (B, T, 3, H, d) from dout (B, T, H, d); 0 of padding.
+template <class Real>
+void attention_backward(Exec&, Real* dqkv, const Real* dout, const Real* out, const Real* qkv, const float* lse,
+                        std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t d, bool causal,
+                        const std::int32_t* length = nullptr);
+
+// ---- embedding ----
+// Token plus learned position embedding. Real: float or bf16; gradients are float.
+
+// out[b, t] = wte[token[b, t]] + wpe[t]. token (B, T), wte (V, C), wpe (max_T, C), out (B, T, C).
+// A token outside [0, V), which a caller should have refused, gives a row of NaN.
+template <class Real>
+void embedding_forward(Exec&, Real* out, const std::int32_t* token, const Real* wte, const Real* wpe, std::int64_t B,
+                       std::int64_t T, std::int64_t C, std::int64_t V);
+
+// dwte (V, C) += rows of dout, always added: the tied head has written it. dwpe (max_T, C) = or += sums over B; rows
+// from T on are zeroed when not accumulating. Tokens must lie in [0, V). B T < 2^31.
+template <class Real>
+void embedding_backward(Exec&, float* dwte, float* dwpe, const Real* dout, const std::int32_t* token, std::int64_t B,
+                        std::int64_t T, std::int64_t C, std::int64_t max_T, Accumulate);
+
+// ---- head loss ----
+// The language-model head and its cross-entropy, fused over chunks of rows: the (rows, V) logits never exist whole.
+// Real: float or bf16; losses and gradients of weights are float. Logits are float.
+
+// loss (rows) = -log softmax(x W^T)[target], nats, 0 where target is kIgnoreTarget.
+// dx (rows, C) = scale * d(sum of loss)/dx; dw (V, C) = or += scale * d(sum of loss)/dw.
+// x (rows, C), w (V, C), target (rows). A target outside [0, V), which a caller should have refused, gives a loss of
+// NaN and no gradient.
+template <class Real>
+void head_loss_train(Exec&, float* loss, Real* dx, float* dw, const Real* x, const Real* w, const std::int32_t* target,
+                     std::int64_t rows, std::int64_t C, std::int64_t V, double scale, Accumulate);
+
+// As above without gradients; greedy (rows) or null receives 1 where the target has the largest logit (lowest id wins
+// ties).
+template <class Real>
+void head_loss(Exec&, float* loss, std::int32_t* greedy, const Real* x, const Real* w, const std::int32_t* target,
+               std::int64_t rows, std::int64_t C, std::int64_t V);
+
+// ---- optimizer ----
+// Global gradient norm and AdamW (Loshchilov & Hutter 2019, algorithm 2), over flat buffers. Master weights, moments
+// and gradients are float whatever the type of activations.
+
+// norm[0] = l2 norm of x (n), summed in double over fixed chunks.
+void global_norm(Exec&, double* norm, const float* x, std::int64_t n);
+
+// One step on param, m, v (n) with gradient grad (n). rounded (n) or null receives the new weights, rounded. norm[0] is
+// the gradient's global norm. Nothing is written when norm[0] or loss[0] is not finite.
+void adamw_update(Exec&, float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
+                  const double* loss, std::int64_t n, const AdamW&);
+
+// total[0] = or += sum of x (n), in double.
+void sum(Exec&, double* total, const float* x, std::int64_t n, Accumulate);
+
+// to (n) = from (n), rounded: the copy of freshly loaded weights that kernels read.
+template <class Real>
+void round_to(Exec&, Real* to, const float* from, std::int64_t n);
+
+// ---- token selection ----
+// The tokens that a router keeps: the K smallest keys of each row, in position order.
+
+// index (rows, K), ascending in each row, for 0 <= K <= T, which has no limit. Keys, their ties and the meaning of a
+// row: kernels/token_keys.h.
+template <class Keys>
+void select_kept_tokens(Exec&, std::int32_t* index, const Keys& keys, std::int64_t rows, std::int64_t T,
+                        std::int64_t K);
+
+// ---- token importance ----
+// The importance of each vocabulary entry: a moving average of the loss of the targets that are it (Hou et al. 2022,
+// section 3). Shapes and meaning: kernels/cpu/cpu.h.
+
+// Atomic sums of integers, whose order cannot be seen.
+void add_entry_losses(Exec&, std::int64_t* loss_sum, std::int64_t* count, const float* loss, const std::int32_t* target,
+                      std::int64_t n, std::int64_t V, Accumulate);
+
+void update_importance(Exec&, float* importance, const std::int64_t* loss_sum, const std::int64_t* count,
+                       const double* norm, const double* loss, std::int64_t V, double decay);
+
+}  // namespace deft::kernels::cuda

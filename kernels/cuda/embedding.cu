@@ -1,13 +1,12 @@
-#include "kernels/cuda/embedding.h"
+#include "kernels/cuda/cuda.h"
 
 #include <array>
 #include <cmath>
 
-#include "kernels/cuda/block_scan.h"
-#include "kernels/cuda/grid_stride.h"
+#include "kernels/cuda/block_reduce.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/cuda/vector.h"
-#include "kernels/cuda/warp_rows.h"
-#include "kernels/cuda/workspace_sizes.h"
+#include "kernels/cuda/workspace.h"
 
 namespace deft::kernels::cuda {
 

@@ -16,7 +16,7 @@ inline constexpr bool kBuilt = false;
 
 struct Exec {
     void* stream = nullptr;         // cudaStream_t
-    void* blas = nullptr;           // the library and its plans (blas_library.h)
+    void* blas = nullptr;           // the library and its plans (gemm.h)
     std::span<std::byte> blas_workspace;  // device memory of the library alone
     std::span<std::byte> workspace;       // device memory, at least X_workspace(...) bytes for each kernel X that names
                                           // one; 256-byte aligned

@@ -1,7 +1,6 @@
 #include "kernels/cuda/gemm.h"
 
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/library_gemm.h"
 
 namespace deft::kernels::cuda {
 

@@ -1,4 +1,4 @@
-#include "kernels/cuda/head_loss.h"
+#include "kernels/cuda/cuda.h"
 
 #include <algorithm>
 #include <cfloat>
@@ -8,7 +8,7 @@
 #include "kernels/cuda/block_reduce.h"
 #include "kernels/cuda/gemm.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/workspace_sizes.h"
+#include "kernels/cuda/workspace.h"
 
 namespace deft::kernels::cuda {
 

@@ -1,9 +1,10 @@
 #pragma once
 // Starting kernels; included by .cu sources alone.
 
+#include <algorithm>
 #include <cstdint>
 
-#include "kernels/cuda/ceil_div.h"
+#include "kernels/ceil_div.h"
 #include "kernels/cuda/exec.h"
 #include "kernels/device.h"
 
@@ -21,6 +22,21 @@ void launch(Exec& exec, const Launch& shape, void (*kernel)(Parameters...), Argu
     if (shape.blocks == 0) return;
     start_kernel(shape.kernel, shape.blocks, shape.threads, shape.shared_bytes, exec.stream, kernel,
                  static_cast<Parameters>(arguments)...);
+}
+
+// Kernels over independent items: about one thread an item, and each thread strides over the rest.
+
+inline Launch over_items(const char* kernel, std::int64_t items) {
+    constexpr std::int64_t kMaxBlocks = 1 << 16;
+    constexpr int kThreads = 256;
+    return {kernel, std::min(ceil_div(items, kThreads), kMaxBlocks), kThreads};
+}
+
+__device__ inline std::int64_t first_item() {
+    return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ inline std::int64_t item_stride() {
+    return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
 }  // namespace deft::kernels::cuda

@@ -1,8 +1,8 @@
-#include "kernels/cuda/layernorm.h"
+#include "kernels/cuda/cuda.h"
 
+#include "kernels/cuda/block_reduce.h"
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/vector.h"
-#include "kernels/cuda/warp_rows.h"
 
 namespace deft::kernels::cuda {
 

@@ -1,13 +1,12 @@
-#include "kernels/cuda/linear.h"
+#include "kernels/cuda/cuda.h"
 
 #include <cmath>
 #include <type_traits>
 
+#include "kernels/cuda/block_reduce.h"
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/gemm.h"
-#include "kernels/cuda/library_gemm.h"
 #include "kernels/cuda/vector.h"
-#include "kernels/cuda/warp_rows.h"
 
 namespace deft::kernels::cuda {
 

@@ -1,10 +1,10 @@
-#include "kernels/cuda/optimizer.h"
+#include "kernels/cuda/cuda.h"
 
 #include <cmath>
 
 #include "kernels/cuda/block_reduce.h"
-#include "kernels/cuda/grid_stride.h"
-#include "kernels/cuda/workspace_sizes.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/workspace.h"
 
 namespace deft::kernels::cuda {
 

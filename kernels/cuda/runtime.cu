@@ -1,4 +1,4 @@
-// A real device behind memory.h, timing.h and launch.h.
+// A real device behind runtime.h and launch.h.
 
 #include <cuda_runtime.h>
 
@@ -7,11 +7,9 @@
 #include <string>
 
 #include "base/error.h"
-#include "kernels/cuda/blas_library.h"
+#include "kernels/cuda/gemm.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/memory.h"
-#include "kernels/cuda/timing.h"
-#include "kernels/cuda/versions.h"
+#include "kernels/cuda/runtime.h"
 
 namespace deft::kernels::cuda {
 

@@ -1,9 +1,12 @@
 #pragma once
 // Typed views into the scratch buffer of an Exec.
 
+#include <algorithm>
 #include <string>
 
 #include "base/error.h"
+#include "kernels/bf16.h"
+#include "kernels/ceil_div.h"
 #include "kernels/cuda/exec.h"
 
 namespace deft::kernels::cuda {
@@ -24,6 +27,67 @@ inline void require_workspace(const Exec& exec, std::size_t bytes, const char* k
 template <class Item>
 Item* scratch(const Exec& exec, std::size_t offset_bytes) {
     return reinterpret_cast<Item*>(exec.workspace.data() + offset_bytes);
+}
+
+// The chunks that kernels work in, and the bytes of Exec::workspace that they need for them: X_workspace(...) for kernel
+// X. From shapes alone, so that a build without CUDA plans for a GPU as well. What is enough for some rows is enough for
+// fewer: a model plans for its longest step.
+
+inline constexpr std::int64_t kLeastColumnRows = 16, kMostColumnChunks = 64;
+
+// Rows that share one partial sum a column.
+inline std::int64_t column_chunk_rows(std::int64_t rows) {
+    return std::max(kLeastColumnRows, ceil_div(rows, kMostColumnChunks));
+}
+
+// For `sums` sums a column. Fewer rows may have more chunks: 1025 have 61, 1024 have 64.
+inline std::size_t column_sums_workspace(std::int64_t rows, std::int64_t cols, int sums) {
+    const std::int64_t chunks = std::min(kMostColumnChunks, ceil_div(rows, kLeastColumnRows));
+    return static_cast<std::size_t>(sums) * scratch_bytes<float>(chunks * cols);
+}
+
+inline std::size_t layernorm_backward_workspace(std::int64_t rows, std::int64_t C) {
+    return column_sums_workspace(rows, C, 2);
+}
+
+inline std::size_t linear_backward_weight_workspace(std::int64_t rows, std::int64_t, std::int64_t out) {
+    return column_sums_workspace(rows, out, 1);
+}
+
+// What is known of each position: see embedding.cu.
+inline constexpr int kFactsOfPosition = 5;
+inline std::size_t embedding_backward_workspace(std::int64_t B, std::int64_t T) {
+    return kFactsOfPosition * scratch_bytes<std::int32_t>(B * T);
+}
+
+inline std::size_t attention_backward_workspace(std::int64_t B, std::int64_t T, std::int64_t H) {
+    return scratch_bytes<float>(B * T * H);
+}
+
+// Rows of logits start where the library's products are fast, whatever V is.
+inline std::int64_t padded_vocabulary(std::int64_t V) {
+    return ceil_div(V, 64) * 64;
+}
+
+// Rows whose logits exist at once: an eighth of all, but enough to pay for the passes over w and dw, and at most 256
+// MiB of logits.
+inline std::int64_t head_chunk_rows(std::int64_t rows, std::int64_t V) {
+    constexpr std::int64_t kMostBytes = 256 << 20, kLeastRows = 256, kGrain = 128;
+    const std::int64_t fit = kMostBytes / (padded_vocabulary(V) * static_cast<std::int64_t>(sizeof(float)));
+    std::int64_t chunk = std::max(kLeastRows, ceil_div(rows / 8, kGrain) * kGrain);
+    if (fit < chunk) chunk = fit >= kGrain ? fit / kGrain * kGrain : std::max<std::int64_t>(1, fit);
+    return std::min(rows, chunk);
+}
+
+// For head_loss and head_loss_train, whatever Real.
+inline std::size_t head_loss_workspace(std::int64_t rows, std::int64_t, std::int64_t V) {
+    const std::int64_t logits = head_chunk_rows(rows, V) * padded_vocabulary(V);
+    return scratch_bytes<float>(logits) + scratch_bytes<bf16>(logits);
+}
+
+inline constexpr std::int64_t kNormChunk = 1 << 15;  // elements a block; part of the summation order
+inline std::size_t global_norm_workspace(std::int64_t n) {
+    return scratch_bytes<double>(ceil_div(n, kNormChunk));
 }
 
 }  // namespace deft::kernels::cuda

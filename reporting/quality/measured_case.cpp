@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/suggestion.h"
+#include "reporting/measured.h"
 #include "reporting/variants.h"
 #include "results_db/trial_name.h"
 
@@ -87,6 +90,140 @@ results_db::SweepResults selected(results_db::SweepResults sweep, std::span<cons
                             [&](const std::string& selector) { return results_db::is_named(trial, selector); });
     });
     return sweep;
+}
+
+namespace {
+
+Measure loss_curve_of(const char* task) {
+    return {MeasureKind::curve, task, "", 0, "loss curve", "nats/token", Improves::downwards};
+}
+
+}  // namespace
+
+Measure training_loss_curve() {
+    return loss_curve_of("training");
+}
+
+Measure validation_loss_curve() {
+    return loss_curve_of("validation");
+}
+
+std::optional<Measure> measure_of(const results_db::ScoreRow& score) {
+    if (is_unigram_entropy(score) || (score.better != "lower" && score.better != "higher")) return std::nullopt;
+    return Measure{MeasureKind::score,
+                   score.task,
+                   score.split,
+                   score.shots,
+                   score.measure,
+                   score.unit,
+                   score.better == "lower" ? Improves::downwards : Improves::upwards};
+}
+
+std::string name(const Measure& measure) {
+    std::string text = measure.task + " " + measure.score;
+    if (measure.shots > 0) text += fmt::format(" ({}-shot)", measure.shots);
+    return text;
+}
+
+Json to_json(const Measure& measure) {
+    return {{"kind", measure.kind == MeasureKind::curve ? "curve" : "score"},
+            {"task", measure.task},
+            {"split", measure.split},
+            {"shots", measure.shots},
+            {"metric", measure.score},
+            {"unit", measure.unit},
+            {"better", measure.improves == Improves::downwards ? "lower" : "higher"}};
+}
+
+Measure measure_from(const Json& json) {
+    try {
+        const auto kind = json.at("kind").get<std::string>(), better = json.at("better").get<std::string>();
+        if ((kind != "curve" && kind != "score") || (better != "lower" && better != "higher"))
+            throw Error(ErrorKind::database, fmt::format("a measure of the kind {}, {} being better", kind, better));
+        return {kind == "curve" ? MeasureKind::curve : MeasureKind::score,
+                json.at("task").get<std::string>(),
+                json.at("split").get<std::string>(),
+                json.at("shots").get<std::int64_t>(),
+                json.at("metric").get<std::string>(),
+                json.at("unit").get<std::string>(),
+                better == "lower" ? Improves::downwards : Improves::upwards};
+    } catch (const Json::exception& error) {
+        throw Error(ErrorKind::database, fmt::format("a measure that cannot be read: {}", error.what()));
+    }
+}
+
+namespace {
+
+constexpr int kSamples = 256;  // of the half that is averaged
+
+// Equal numbers of neighbours become one point.
+LossCurve thinned(const LossCurve& curve) {
+    if (curve.size() <= kMostCurvePoints) return curve;
+    LossCurve points;
+    for (std::size_t i = 0; i < kMostCurvePoints; ++i) {
+        const std::size_t begin = i * curve.size() / kMostCurvePoints, end = (i + 1) * curve.size() / kMostCurvePoints;
+        LossPoint sum;
+        for (std::size_t k = begin; k < end; ++k) {
+            sum.tokens += curve[k].tokens;
+            sum.loss += curve[k].loss;
+        }
+        const double n = static_cast<double>(end - begin);
+        points.push_back({sum.tokens / n, sum.loss / n});
+    }
+    return points;
+}
+
+// Steps that consumed nothing have no place on a logarithmic axis, nor have two of one place.
+void append(LossCurve& curve, std::int64_t tokens, double loss) {
+    if (tokens > 0 && (curve.empty() || static_cast<double>(tokens) > curve.back().tokens))
+        curve.push_back({static_cast<double>(tokens), loss});
+}
+
+double loss_at(const LossCurve& curve, double tokens) {
+    const auto right = std::lower_bound(curve.begin(), curve.end(), tokens,
+                                        [](const LossPoint& point, double at) { return point.tokens < at; });
+    if (right->tokens == tokens || right == curve.begin()) return right->loss;
+    const LossPoint& left = *(right - 1);
+    const double share = std::log(tokens / left.tokens) / std::log(right->tokens / left.tokens);
+    return left.loss + share * (right->loss - left.loss);
+}
+
+}  // namespace
+
+LossCurve training_curve(const results_db::TrialCurve& trial) {
+    LossCurve curve;
+    for (const journal::TrainPoint& point : trial.points) append(curve, point.layer_tokens, point.loss);
+    return thinned(curve);
+}
+
+LossCurve validation_curve(const results_db::TrialCurve& trial) {
+    LossCurve curve;
+    auto point = trial.points.begin();
+    std::int64_t consumed = 0;
+    for (const auto& [step, loss] : trial.validation_losses) {
+        for (; point != trial.points.end() && point->step <= step; ++point) consumed = point->layer_tokens;
+        append(curve, consumed, loss);
+    }
+    return thinned(curve);
+}
+
+std::optional<double> late_loss(const LossCurve& curve, double tokens) {
+    const double from = tokens / 2;
+    if (curve.empty() || !(tokens > 0) || curve.front().tokens > from || curve.back().tokens < tokens)
+        return std::nullopt;
+    const auto inside = std::count_if(curve.begin(), curve.end(),
+                                      [&](const LossPoint& p) { return p.tokens >= from && p.tokens <= tokens; });
+    if (inside < 2) return std::nullopt;
+    double sum = 0;
+    for (int i = 0; i < kSamples; ++i) sum += loss_at(curve, from + (tokens - from) * (i + 0.5) / kSamples);
+    return sum / kSamples;
+}
+
+double common_tokens(std::span<const LossCurve* const> curves) {
+    if (curves.empty()) return 0;
+    double tokens = HUGE_VAL;
+    for (const LossCurve* curve : curves) tokens = std::min(tokens, curve->empty() ? 0 : curve->back().tokens);
+    return tokens;
 }
 
 }  // namespace deft::reporting

@@ -1,17 +1,69 @@
 #pragma once
 // The cases of a sweep as a gate sees them: per measure one value a finished seed, and what did not finish.
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "reporting/quality/loss_curve.h"
-#include "reporting/quality/measure.h"
+#include "base/json_fwd.h"
+#include "reporting/statistics/verdict.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
+
+// What is measured of every seed of a case: a score, or a loss curve.
+enum class MeasureKind { score, curve };
+
+struct Measure {
+    MeasureKind kind = MeasureKind::score;
+    std::string task, split;  // of a curve: "training" or "validation"
+    std::int64_t shots = 0;
+    std::string score, unit;  // "acc", "loss curve"
+    Improves improves = Improves::downwards;
+
+    auto operator<=>(const Measure&) const = default;
+};
+
+Measure training_loss_curve();
+Measure validation_loss_curve();
+// Nothing for what neither improves nor worsens: the corpus's own entropy, a count.
+std::optional<Measure> measure_of(const results_db::ScoreRow& score);
+
+// "validation loss", "embedded_questions acc (2-shot)", "training loss curve".
+std::string name(const Measure& measure);
+
+Json to_json(const Measure& measure);
+// Errors: database.
+Measure measure_from(const Json& json);
+
+// Loss against consumed tokens, and the one number in which two such curves are compared.
+
+struct LossPoint {
+    double tokens = 0;  // layer-averaged: what the papers call consumed tokens
+    double loss = 0;    // nats a token
+};
+using LossCurve = std::vector<LossPoint>;  // tokens grow
+
+inline constexpr std::size_t kMostCurvePoints = 256;
+
+// Of the steps that were logged, and of the validations on the way; at most kMostCurvePoints, each the mean of its
+// neighbours.
+LossCurve training_curve(const results_db::TrialCurve& trial);
+LossCurve validation_curve(const results_db::TrialCurve& trial);
+
+// The mean loss over the tokens from half of `tokens` to `tokens`, the loss between points being linear in the
+// logarithm of the tokens. Half, since the fall at the beginning would hide everything else; a mean, since a single
+// step's loss is mostly that of its batch. NaN where a point there is not finite. Nothing where the curve does not
+// span that half, or has less than two points in it.
+std::optional<double> late_loss(const LossCurve& curve, double tokens);
+
+// As far as all of them go; 0 where one is empty.
+double common_tokens(std::span<const LossCurve* const> curves);
 
 struct SeedValue {
     std::int64_t seed = 0;

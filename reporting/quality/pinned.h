@@ -8,7 +8,7 @@
 
 #include "reporting/quality/measured_case.h"
 #include "reporting/table.h"
-#include "results_db/baseline_rows.h"
+#include "results_db/gate_rows.h"
 
 namespace deft::reporting {
 

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <set>
 
-#include "base/counted.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "reporting/numbers.h"
-#include "reporting/statistics/benjamini_hochberg.h"
+#include "reporting/statistics/case_family.h"
 #include "reporting/statistics/distributions.h"
 
 namespace deft::reporting {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/check_verdicts.h"
+#include "reporting/check_report.h"
 #include "reporting/quality/measured_case.h"
 #include "reporting/statistics/seed_comparison.h"
 #include "reporting/table.h"

@@ -28,4 +28,10 @@ struct FamilySummary {
 // Over the cases' ratios, all positive. The interval speaks of cases like these, not of these cases measured again.
 FamilySummary family_summary(std::span<const double> ratios, double confidence = 0.95);
 
+// Many tests at once: p-values adjusted so that, of what is called at adjusted p <= q, a share q is false on average
+// (Benjamini and Hochberg 1995).
+
+// In the order given; each at least the p it came from and at most 1. Errors (data): a p outside [0, 1].
+std::vector<double> benjamini_hochberg(std::span<const double> p_values);
+
 }  // namespace deft::reporting

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "reporting/statistics/hodges_lehmann.h"
 #include "reporting/statistics/signed_rank.h"
 
 namespace deft::reporting {

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "reporting/numbers.h"
 #include "reporting/statistics/distributions.h"
-#include "reporting/statistics/welch.h"
 
 namespace deft::reporting {
 

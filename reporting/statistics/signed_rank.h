@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
+
+#include "reporting/statistics/verdict.h"
 
 namespace deft::reporting {
 
@@ -32,5 +35,23 @@ class SignedRank {
 
 // The fewest pairs for which a two-sided test at this level can reject, and its interval has ends: 2^(1-n) <= alpha.
 std::size_t fewest_pairs(double alpha);
+
+// Where paired differences are centred (Hodges and Lehmann 1963), with an interval that assumes symmetry and nothing
+// else: no spike, however large, moves it more than its share.
+
+// More would need gigabytes: there are n (n + 1) / 2 averages.
+inline constexpr std::size_t kMostPairs = 4096;
+
+struct HodgesLehmann {
+    double estimate = 0;  // the median of the averages (d_i + d_j) / 2, i <= j
+    // Two-sided, that the differences are centred at 0. Averages of exactly 0 (zeros; d and -d) count on the side that
+    // makes it larger, so ties and zeros can hide a difference and never make one. At most alpha exactly where the
+    // interval leaves 0 out.
+    double p_value = 1;
+    std::optional<Interval> interval;  // of confidence at least 1 - alpha; nothing below fewest_pairs(alpha)
+};
+
+// alpha in (0, 1). Errors (data): no differences, more than kMostPairs, one that is not finite.
+HodgesLehmann hodges_lehmann(std::span<const double> differences, double alpha);
 
 }  // namespace deft::reporting

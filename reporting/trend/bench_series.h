@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "results_db/bench_history.h"
+#include "results_db/bench_rows.h"
 
 namespace deft::reporting {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "reporting/check_verdicts.h"
+#include "reporting/check_report.h"
 #include "reporting/statistics/change_points.h"
-#include "reporting/statistics/prediction_interval.h"
+#include "reporting/statistics/distributions.h"
 #include "reporting/table.h"
 #include "reporting/trend/bench_series.h"
 

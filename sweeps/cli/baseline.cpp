@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "base/counted.h"
 #include "base/error.h"
 #include "base/stopwatch.h"
+#include "base/text.h"
 #include "reporting/quality/pinned.h"
 #include "reporting/statistics/seed_comparison.h"
 #include "reporting/table.h"

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/first_line.h"
+#include "base/text.h"
 #include "base/installed_files.h"
 #include "base/json.h"
 #include "base/median.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/short_hash.h"
+#include "base/text.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"

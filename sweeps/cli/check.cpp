@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/short_hash.h"
-#include "reporting/check_table.h"
+#include "base/text.h"
+#include "reporting/check_report.h"
 #include "sweeps/cli/bench_arguments.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/comparison_options.h"

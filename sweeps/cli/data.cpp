@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "experiments/datasets/catalogue.h"
+#include "experiments/datasets/file_hashes.h"
 #include "experiments/datasets/find_file.h"
 #include "experiments/datasets/get_data.h"
-#include "experiments/datasets/text_digest.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "reporting/text.h"

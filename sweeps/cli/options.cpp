@@ -7,7 +7,7 @@
 #include <random>
 
 #include "base/error.h"
-#include "reporting/repeat.h"
+#include "reporting/origins.h"
 
 namespace deft::cli {
 

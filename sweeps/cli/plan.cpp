@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "experiments/difficulty_column.h"
 #include "experiments/draws.h"
-#include "reporting/figures_page.h"
+#include "reporting/html.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"

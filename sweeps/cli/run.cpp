@@ -5,7 +5,7 @@
 #include <exception>
 #include <memory>
 
-#include "reporting/repeat.h"
+#include "reporting/origins.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"

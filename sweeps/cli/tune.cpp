@@ -11,7 +11,7 @@
 
 #include "experiments/projection.h"
 #include "reporting/numbers.h"
-#include "reporting/repeat.h"
+#include "reporting/origins.h"
 #include "reporting/text.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"

@@ -11,7 +11,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/process.h"
-#include "base/short_hash.h"
+#include "base/text.h"
 #include "reporting/text.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/driver/run_folder.h"

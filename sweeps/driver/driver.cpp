@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "base/counted.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "experiments/prepare.h"
 #include "results_db/open.h"
 #include "sweeps/driver/children.h"

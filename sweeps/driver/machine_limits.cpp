@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/counted.h"
+#include "base/text.h"
 #include "reporting/numbers.h"
 #include "reporting/text.h"
 #include "sweeps/driver/slots.h"

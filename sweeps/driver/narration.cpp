@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/first_line.h"
+#include "base/text.h"
 #include "reporting/numbers.h"
 #include "reporting/text.h"
 

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "base/counted.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "reporting/numbers.h"
 #include "reporting/text.h"
 #include "sweeps/driver/root.h"

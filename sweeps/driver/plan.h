@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "experiments/cost.h"
+#include "experiments/hardware.h"
 #include "reporting/published.h"
 #include "sweeps/spec/expand.h"
 #include "sweeps/spec/spec.h"

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/first_line.h"
-#include "base/short_hash.h"
+#include "base/text.h"
 #include "reporting/text.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/driver/trial_process.h"

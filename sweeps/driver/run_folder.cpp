@@ -7,9 +7,9 @@
 #include <deque>
 #include <fstream>
 
-#include "base/counted.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "reporting/text.h"
 #include "sweeps/driver/provenance.h"
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "base/counted.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "experiments/engine_config.h"
 #include "experiments/projection.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/json_fwd.h"
-#include "base/piped_process.h"
+#include "base/process.h"
 #include "kernels/bench/run_benchmarks.h"
 #include "results_db/store.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/json.h"
-#include "base/short_hash.h"
+#include "base/text.h"
 
 namespace deft::sweeps {
 

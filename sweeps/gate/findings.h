@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "reporting/check_report.h"
-#include "reporting/check_verdicts.h"
 #include "sweeps/gate/compare.h"
 #include "sweeps/gate/comparison_table.h"
 

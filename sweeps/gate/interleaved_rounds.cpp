@@ -8,7 +8,7 @@
 #include <random>
 
 #include "base/error.h"
-#include "reporting/statistics/hodges_lehmann.h"
+#include "reporting/statistics/signed_rank.h"
 
 namespace deft::sweeps {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "base/piped_process.h"
+#include "base/process.h"
 #include "engine/bench/step.h"
 
 namespace deft::sweeps {

@@ -10,10 +10,10 @@
 #include <sstream>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/process.h"
-#include "base/spawn_plan.h"
 #include "reporting/text.h"
 #include "sweeps/driver/signals.h"
 #include "sweeps/driver/trial_process.h"

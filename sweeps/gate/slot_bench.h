@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/piped_process.h"
+#include "base/process.h"
 #include "engine/bench/step.h"
 
 namespace deft::sweeps {

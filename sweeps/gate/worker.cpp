@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/first_line.h"
+#include "base/text.h"
 #include "base/installed_files.h"
 #include "base/json.h"
 #include "base/stopwatch.h"

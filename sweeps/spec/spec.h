@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/config.h"
-#include "experiments/cost.h"
+#include "experiments/hardware.h"
 #include "results_db/store.h"
 
 namespace deft::sweeps {

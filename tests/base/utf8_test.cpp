@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "base/first_line.h"
 #include "tests/catch.h"
 
 using namespace deft;
@@ -70,11 +69,4 @@ TEST_CASE("code points are counted, each byte that belongs to none as one") {
         CHECK(is_valid_utf8(text));
         CHECK(count_code_points(text) == count);
     }
-}
-
-TEST_CASE("the first line of a message") {
-    CHECK(first_line("one\ntwo") == "one");
-    CHECK(first_line("one") == "one");
-    CHECK(first_line("\ntwo") == "");
-    CHECK(first_line("") == "");
 }

@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include "base/json.h"
+#include "kernels/bench/cpu_peaks.h"
 #include "kernels/bench/cuda/device_timer.h"
 #include "kernels/bench/op_benches.h"
-#include "kernels/bench/ring_copies.h"
 #include "kernels/bench/run_benchmarks.h"
 #include "kernels/cases/case_table.h"
 #include "kernels/cases/layernorm.h"

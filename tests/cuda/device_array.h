@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/cuda/memory.h"
+#include "kernels/cuda/runtime.h"
 
 namespace deft::kernels::cuda {
 

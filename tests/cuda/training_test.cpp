@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "engine/core/copies.h"
+#include "engine/core/exec.h"
 #include "engine/train/checkpoint.h"
 #include "experiments/datasets/load.h"
 #include "experiments/engine_config.h"

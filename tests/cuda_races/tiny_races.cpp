@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/cuda/memory.h"
+#include "kernels/cuda/runtime.h"
 #include "tests/cuda/emulator/tiny_kernels.h"
 
 namespace deft::kernels::cuda::tiny {

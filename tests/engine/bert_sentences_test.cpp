@@ -1,7 +1,5 @@
 // Where sentences end, and corpora that know it.
 
-#include "engine/data/bert/sentences.h"
-
 #include <random>
 
 #include "engine/data/bert/sentence_corpus.h"

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "engine/data/bpe/byte_alphabet.h"
+#include "engine/data/bpe/splitter.h"
 #include "engine/data/tokenizer.h"
 #include "tests/catch.h"
 #include "tests/packed_text.h"

@@ -6,7 +6,6 @@
 #include <random>
 
 #include "base/error.h"
-#include "engine/data/bpe/byte_alphabet.h"
 #include "engine/data/bpe/splitter.h"
 #include "engine/data/tokenizer.h"
 #include "tests/catch.h"

@@ -7,7 +7,7 @@
 #include "base/process.h"
 #include "base/utf8.h"
 #include "engine/data/bpe/bpe_trainer.h"
-#include "engine/data/bpe/unicode_classes.h"
+#include "engine/data/bpe/splitter.h"
 #include "engine/data/tokenizer.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"

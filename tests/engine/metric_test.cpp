@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "base/mapped_file.h"
+#include "base/files.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 

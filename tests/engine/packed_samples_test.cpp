@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "engine/core/copies.h"
+#include "engine/core/exec.h"
 #include "tests/catch.h"
 #include "tests/engine/tiny.h"
 

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/data/bpe/splitter.h"
-#include "engine/data/bpe/unicode_classes.h"
 #include "tests/catch.h"
 
 using namespace deft::engine;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "base/utf8.h"
-#include "engine/data/wordpiece/unicode_tables.h"
+#include "engine/data/wordpiece/basic_tokenizer.h"
 #include "tests/golden.h"
 #include "tests/temporary_folder.h"
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
+#include "experiments/datasets/file_hashes.h"
 #include "experiments/datasets/find_file.h"
-#include "experiments/datasets/text_digest.h"
 #include "tests/catch.h"
 #include "tests/experiments/with_variable.h"
 #include "tests/temporary_folder.h"

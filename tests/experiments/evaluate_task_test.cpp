@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "base/files.h"
-#include "experiments/evaluation/rolling.h"
+#include "experiments/evaluation/scoring.h"
 #include "tests/catch.h"
 #include "tests/engine/tiny.h"
 #include "tests/golden.h"

@@ -14,8 +14,7 @@
 
 #include "base/process.h"
 #include "base/sha256.h"
-#include "experiments/datasets/download.h"
-#include "experiments/datasets/recorded_hashes.h"
+#include "experiments/datasets/file_hashes.h"
 #include "tests/catch.h"
 #include "tests/experiments/with_variable.h"
 #include "tests/temporary_folder.h"

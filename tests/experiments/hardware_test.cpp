@@ -2,7 +2,6 @@
 
 #include "experiments/hardware.h"
 
-#include "experiments/cost.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 

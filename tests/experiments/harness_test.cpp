@@ -9,7 +9,6 @@
 #include "experiments/evaluation/metrics.h"
 #include "experiments/evaluation/prompt.h"
 #include "experiments/evaluation/python_random.h"
-#include "experiments/evaluation/requests.h"
 #include "tests/catch.h"
 #include "tests/golden.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
-#include "experiments/datasets/block_hashes.h"
+#include "experiments/datasets/file_hashes.h"
 #include "experiments/datasets/corpus_source.h"
 #include "experiments/datasets/difficulty.h"
 #include "experiments/datasets/tokenize.h"

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/utf8.h"
-#include "experiments/evaluation/rolling.h"
-#include "experiments/evaluation/text.h"
+#include "experiments/evaluation/scoring.h"
+#include "experiments/evaluation/text_template.h"
 #include "tests/catch.h"
 #include "tests/golden.h"
 

@@ -1,6 +1,6 @@
 // Requests of tasks as batches: padded rows of which shared beginnings are computed once.
 
-#include "experiments/evaluation/scoring_batches.h"
+#include "experiments/evaluation/scoring.h"
 
 #include "tests/catch.h"
 

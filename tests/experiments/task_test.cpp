@@ -6,7 +6,6 @@
 
 #include "base/files.h"
 #include "experiments/evaluation/prompt.h"
-#include "experiments/evaluation/requests.h"
 #include "tests/catch.h"
 #include "tests/golden.h"
 #include "tests/temporary_folder.h"

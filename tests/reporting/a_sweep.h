@@ -11,10 +11,10 @@ namespace deft::reporting {
 inline constexpr const char* kFullBudget = R"({"train.budget_fraction":1.0})";
 inline constexpr const char* kHalfBudget = R"({"train.budget_fraction":0.5})";
 
-inline results_db::ScoreRow a_score(const char* task, const char* metric, double value, std::int64_t shots = 0) {
+inline results_db::ScoreRow a_score(const char* task, const char* measure, double value, std::int64_t shots = 0) {
     results_db::ScoreRow row;
     row.task = task;
-    row.metric = metric;
+    row.measure = measure;
     row.better = "higher";
     row.split = "test";
     row.value = value;

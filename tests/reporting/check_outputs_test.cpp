@@ -10,10 +10,8 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "base/utf8.h"
-#include "reporting/bencher_metrics.h"
-#include "reporting/check_table.h"
-#include "reporting/github_annotations.h"
-#include "reporting/junit.h"
+#include "reporting/check_report.h"
+#include "reporting/ci_files.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 

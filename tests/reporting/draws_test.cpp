@@ -1,6 +1,6 @@
 // What was drawn, as a figure and a table of the page.
 
-#include "reporting/draws.h"
+#include "reporting/curves.h"
 
 #include "reporting/page.h"
 #include "tests/catch.h"

@@ -8,10 +8,9 @@
 #include <set>
 
 #include "base/json.h"
-#include "reporting/axis.h"
-#include "reporting/decimate.h"
-#include "reporting/provenance.h"
-#include "reporting/repeat.h"
+#include "reporting/curves.h"
+#include "reporting/figure.h"
+#include "reporting/origins.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

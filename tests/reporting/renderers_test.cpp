@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/json.h"
-#include "reporting/html_text.h"
+#include "reporting/html.h"
 #include "reporting/table.h"
 #include "tests/catch.h"
 

@@ -1,4 +1,4 @@
-#include "results_db/baseline_rows.h"
+#include "results_db/gate_rows.h"
 
 #include "base/error.h"
 #include "results_db/connection.h"

@@ -1,5 +1,7 @@
 #include "results_db/bench_rows.h"
 
+#include <cmath>
+
 #include "base/error.h"
 #include "results_db/store.h"
 #include "tests/catch.h"
@@ -56,4 +58,45 @@ TEST_CASE("a session with one bad result is not stored at all") {
     session.results = {good, bad};
     CHECK_THROWS_WITH(writer.add_bench_session(session), ContainsSubstring("is no JSON"));
     CHECK(Reader(folder / "results.db").benches().empty());
+}
+
+TEST_CASE("the history of benchmarks holds a row a launch, without pairs and what nobody verified") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    Writer writer(file);
+    BenchSession session;
+    session.host_id = writer.add_host(a_host());
+    BenchSamples samples;
+    samples.kernel = "sum";
+    samples.impl = "cpu";
+    samples.code_id = writer.add_code(a_code());
+    samples.verified = true;
+    const auto add = [&](const char* mode, std::int64_t at, std::vector<double> seconds, bool verified) {
+        samples.seconds = std::move(seconds);
+        samples.verified = verified;
+        session.mode = mode;
+        session.started_ms = at;
+        session.ended_ms = at + 5;
+        session.results = {samples};
+        writer.add_bench_session(session);
+    };
+    add("single", 20, {3e-6, 1e-6, 2.5e-6}, true);
+    add("single", 10, {4e-6}, true);
+    add("ab", 30, {9e-6}, true);
+    add("single", 40, {9e-6}, false);
+    add("import", 50, {5e-6}, false);
+    const std::vector<BenchHistoryRow> rows = Reader(file).bench_history();
+    REQUIRE(rows.size() == 3);
+    CHECK(rows[0].seconds == 4e-6);
+    CHECK(rows[1].seconds == 2.5e-6);
+    CHECK(std::abs(rows[1].deviation - 0.5e-6) < 1e-15);
+    CHECK(rows[1].cpu_model == a_host().cpu_model);
+    CHECK(rows[1].started_ms == 20);
+    CHECK(rows[1].ended_ms == 25);
+    CHECK(rows[2].seconds == 5e-6);
+    CHECK(rows[0].hostname == "node1");
+    CHECK(rows[0].host_fingerprint.size() == 64);
+    CHECK(rows[0].compiler == "GNU 12.2.0");
+    CHECK(rows[0].code_id == samples.code_id);
+    CHECK(rows[0].git_sha == a_code().git_sha);
 }

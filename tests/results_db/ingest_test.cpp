@@ -7,9 +7,9 @@
 #include <limits>
 #include <thread>
 
-#include "base/counted.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "results_db/connection.h"
 #include "results_db/store.h"
 #include "tests/catch.h"

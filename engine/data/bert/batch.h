@@ -2,6 +2,7 @@
 // Rows of BERT samples for a model: one sample a row and padding behind it, or several packed end to end.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -46,5 +47,13 @@ void fill_batch(BertReader& reader, std::span<const BertDraw> draws, std::int64_
 
 // Real lengths of the draws when cut to `length`.
 std::vector<std::int64_t> cut_lengths(const BertSamples& samples, std::span<const BertDraw> draws, std::int64_t length);
+
+// One or two texts as a row to classify: the input of fine-tuning on GLUE (Devlin et al. 2019, section 4.1).
+
+// [CLS] A [SEP], or [CLS] A [SEP] B [SEP]. Where that is longer than `longest`, the first longest - 1 tokens and a
+// [SEP], of type 1 for pairs: as Megatron cuts, from the end of the whole, so that published scores compare. No labels,
+// no padding. Errors: config, for a `longest` under 2.
+BertSample classification_row(std::span<const std::int32_t> a, std::optional<std::span<const std::int32_t>> b,
+                              const WordPieceVocabulary& vocabulary, std::int64_t longest);
 
 }  // namespace deft::engine

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "engine/data/bpe/byte_alphabet.h"
 #include "engine/data/bpe/splitter.h"
 
 namespace deft::engine {

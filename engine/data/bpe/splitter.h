@@ -2,7 +2,11 @@
 // GPT-2's rules that split text into pieces; merges never cross the end of a piece.
 // As a regular expression: 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace deft::engine {
@@ -20,5 +24,29 @@ void for_each_piece(std::string_view text, Visit visit) {
         begin = end;
     }
 }
+
+// The four classes of characters that GPT-2's split rules tell apart, by Unicode 14.
+
+enum class CharacterClass : std::uint8_t {
+    other,   // also combining marks, unassigned code points
+    letter,  // general categories L*
+    number,  // general categories N*
+    space,   // White_Space: U+0085 and U+00A0 are, U+001C to U+001F, U+200B and U+FEFF are not
+};
+
+CharacterClass character_class(std::uint32_t code_point);
+
+// How vocab.json and merges.txt write bytes: each as one printable character. 21-7E, A1-AC and AE-FF (hex) are the
+// code point itself; the other 68 bytes, in increasing order, are U+0100, U+0101, ... (space is U+0120, newline
+// U+010A).
+
+// The bytes by increasing code point of their character: GPT-2's ids 0 to 255.
+std::array<unsigned char, 256> bytes_in_alphabet_order();
+
+// Bytes -> their characters, in UTF-8.
+std::string spell(std::string_view bytes);
+
+// The reverse; none where a character is not of the alphabet.
+std::optional<std::string> unspell(std::string_view spelling);
 
 }  // namespace deft::engine

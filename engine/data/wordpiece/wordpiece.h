@@ -1,6 +1,6 @@
 #pragma once
-// WordPiece (Wu et al. 2016, as BERT has it): a word is the longest token that begins it, then the longest
-// continuation of what is left, and so on; where nothing fits the whole word is [UNK].
+// BERT's vocab.txt: a token a line, in UTF-8; the line number, from 0, is the id. Tokens that begin with ## continue a
+// word.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,11 +12,30 @@
 #include <vector>
 
 #include "engine/data/bpe/pair_map.h"
-#include "engine/data/bpe/piece_cache.h"
 #include "engine/data/wordpiece/basic_tokenizer.h"
-#include "engine/data/wordpiece/vocab_txt.h"
 
 namespace deft::engine {
+
+struct WordPieceVocabulary {
+    std::vector<std::string> tokens;  // by id
+    std::int32_t pad = -1, unk = -1, cls = -1, sep = -1, mask = -1;
+};
+
+inline constexpr std::string_view kContinuation = "##";
+inline constexpr const char* kVocabTxt = "vocab.txt";
+
+// The file may be packed (.gz, .zst). Errors: io, where it cannot be read; config, with the line: a token twice or
+// none, no UTF-8, CRLF line ends, no [PAD], [UNK], [CLS], [SEP] or [MASK].
+WordPieceVocabulary read_vocab_txt(const std::filesystem::path& file);
+
+// Of text in memory; `file` is for the messages.
+WordPieceVocabulary parse_vocab_txt(std::string_view text, const std::string& file);
+
+// Errors: io.
+void write_vocab_txt(const WordPieceVocabulary& vocabulary, const std::filesystem::path& file);
+
+// WordPiece (Wu et al. 2016, as BERT has it): a word is the longest token that begins it, then the longest
+// continuation of what is left, and so on; where nothing fits the whole word is [UNK].
 
 struct WordPieceRules {
     BasicTokenizerRules words;

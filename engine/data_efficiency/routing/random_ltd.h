@@ -8,9 +8,9 @@
 
 #include <vector>
 
-#include "engine/core/copies.h"
+#include "engine/core/exec.h"
 #include "engine/core/ops.h"
-#include "engine/data_efficiency/routing/micro_batch.h"
+#include "engine/data_efficiency/routing/routing.h"
 
 namespace deft::engine {
 

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/core/tensor.h"
 #include "engine/data_efficiency/sampling/pacing.h"
 
 namespace deft::engine {
@@ -39,5 +40,15 @@ std::vector<std::int32_t> middle_half(std::int64_t layers);
 Routing random_ltd(std::int64_t layers, const Pacing& kept);
 // TokenBypass on its default layers.
 Routing token_bypass(std::int64_t layers, const Pacing& kept);
+
+// What a router may look at.
+
+struct MicroBatch {
+    std::uint64_t seed = 0;
+    std::int64_t step = 0;  // from 0
+    Tensor sample_id;       // (B) i64: global ids
+    Tensor token;           // (B, T) i32
+    Tensor length;          // (B) i32: real tokens; empty: all are
+};
 
 }  // namespace deft::engine

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "engine/core/copies.h"
+#include "engine/core/exec.h"
 #include "kernels/entry_loss.h"
 
 namespace deft::engine {

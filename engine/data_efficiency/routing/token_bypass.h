@@ -20,7 +20,7 @@
 
 #include "engine/core/arena.h"
 #include "engine/core/ops.h"
-#include "engine/data_efficiency/routing/micro_batch.h"
+#include "engine/data_efficiency/routing/routing.h"
 
 namespace deft::engine {
 

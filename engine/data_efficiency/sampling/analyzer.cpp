@@ -11,7 +11,6 @@
 #include "engine/data_efficiency/sampling/integer_column.h"
 #include "engine/data_efficiency/sampling/parallel_tasks.h"
 #include "engine/io/npy.h"
-#include "engine/io/npy_output.h"
 
 namespace deft::engine {
 

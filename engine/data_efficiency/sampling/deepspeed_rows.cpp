@@ -16,7 +16,6 @@
 
 #include "base/error.h"
 #include "engine/data/indexed_dataset.h"
-#include "engine/data/mmap_index.h"
 
 namespace deft::engine {
 

@@ -12,7 +12,7 @@
 #include <functional>
 #include <memory>
 
-#include "base/mapped_file.h"
+#include "base/files.h"
 #include "engine/data_efficiency/sampling/integer_column.h"
 
 namespace deft::engine {

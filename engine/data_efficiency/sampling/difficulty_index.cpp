@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "engine/data_efficiency/sampling/order_samples.h"
 #include "engine/io/npy.h"
-#include "engine/io/npy_output.h"
 
 namespace deft::engine {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/io/number_type.h"
+#include "engine/io/npy.h"
 
 namespace deft::engine {
 

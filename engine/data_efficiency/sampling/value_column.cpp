@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/mapped_file.h"
+#include "base/files.h"
 #include "engine/io/npy.h"
 
 namespace deft::engine {

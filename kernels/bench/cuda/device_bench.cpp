@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/bench/ring_copies.h"
+#include "kernels/bench/cpu_peaks.h"
 
 namespace deft::kernels::cuda {
 

@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "kernels/cuda/memory.h"
-#include "kernels/cuda/timing.h"
+#include "kernels/cuda/runtime.h"
 
 namespace deft::kernels::cuda {
 

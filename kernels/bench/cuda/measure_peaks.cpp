@@ -1,4 +1,4 @@
-#include "kernels/bench/cuda/measure_peaks.h"
+// What a GPU carries (kernels/bench/cuda_peaks.h), in builds with CUDA.
 
 #include <algorithm>
 #include <bit>
@@ -8,6 +8,7 @@
 #include "base/median.h"
 #include "kernels/bench/cuda/device_timer.h"
 #include "kernels/bench/cuda/sum_words.h"
+#include "kernels/bench/cuda_peaks.h"
 #include "kernels/cuda/gemm.h"
 #include "kernels/philox.h"
 

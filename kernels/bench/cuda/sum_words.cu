@@ -1,7 +1,7 @@
 #include "kernels/bench/cuda/sum_words.h"
 
 #include "kernels/cuda/block_reduce.h"
-#include "kernels/cuda/grid_stride.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/cuda/vector.h"
 
 namespace deft::kernels::cuda {

@@ -1,13 +1,13 @@
 // Matrix products of the emulated device, in place of the library's. Sums are floats, rounded once at the end.
 
-#include "kernels/cuda/library_gemm.h"
+#include "kernels/cuda/gemm.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "kernels/cuda/emulator/library_gemm.h"
-#include "kernels/reference/linear.h"
+#include "kernels/reference/layers.h"
 
 namespace deft::kernels::cuda {
 

@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "kernels/cuda/emulator/block.h"
-#include "kernels/cuda/shared_memory_limits.h"
 
 namespace deft::kernels::cuda::emulator {
 

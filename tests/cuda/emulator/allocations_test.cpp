@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/cuda/memory.h"
+#include "kernels/cuda/runtime.h"
 #include "kernels/cuda/vector.h"
 #include "kernels/device.h"
 #include "tests/catch.h"

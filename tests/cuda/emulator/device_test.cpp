@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "kernels/cuda/gemm.h"
-#include "kernels/cuda/memory.h"
+#include "kernels/cuda/runtime.h"
 #include "tests/catch.h"
 
 namespace deft::kernels::cuda {

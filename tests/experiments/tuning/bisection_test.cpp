@@ -1,6 +1,6 @@
 // Searches whose answer is known.
 
-#include "experiments/tuning/bisection.h"
+#include "experiments/tuning/tune.h"
 
 #include <algorithm>
 #include <cmath>

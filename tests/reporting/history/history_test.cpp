@@ -6,7 +6,6 @@
 
 #include "reporting/history/history_page.h"
 #include "reporting/history/history_table.h"
-#include "reporting/history/panel_svg.h"
 #include "tests/catch.h"
 #include "tests/reporting/history/invented_past.h"
 #include "tests/temporary_folder.h"

@@ -1,4 +1,4 @@
-#include "reporting/quality/loss_curve.h"
+#include "reporting/quality/measured_case.h"
 
 #include <cmath>
 

@@ -1,0 +1,29 @@
+#pragma once
+// The first line of a message, which holds its reason.
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace deft {
+
+inline std::string first_line(std::string_view text) {
+    return std::string(text.substr(0, text.find('\n')));
+}
+
+// A count with its noun.
+
+// "1 session", "24 sessions". `many`: a plural that is more than an s behind the noun.
+std::string counted(std::integral auto count, std::string_view one, std::string_view many = {}) {
+    std::string text = std::to_string(count) + ' ';
+    if (count == 1) return text.append(one);
+    return many.empty() ? text.append(one) + 's' : text.append(many);
+}
+
+// The start of a hash: enough of it to tell it from others, short enough to read.
+
+inline std::string short_hash(std::string_view hash) {
+    return std::string(hash.substr(0, 12));
+}
+
+}  // namespace deft

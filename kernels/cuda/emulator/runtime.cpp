@@ -1,0 +1,133 @@
+// The emulated device: one, whose memory is the host's.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "base/stopwatch.h"
+#include "kernels/cuda/emulator/allocations.h"
+#include "kernels/cuda/emulator/emulator.h"
+#include "kernels/cuda/runtime.h"
+
+namespace deft::kernels::cuda {
+
+namespace {
+
+std::atomic<int> contexts = 0;  // that live
+
+}  // namespace
+
+Versions versions() {
+    return {"emulated", "emulated", "emulated"};
+}
+
+std::string unusable_reason() {
+    return {};
+}
+
+std::vector<DeviceInfo> devices() {
+    const auto page = static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+    return {{.name = "emulated", .uuid = "GPU-emulated", .memory_bytes = page * sysconf(_SC_PHYS_PAGES)}};
+}
+
+Context::Context(int device) {
+    if (device != 0)
+        throw Error(ErrorKind::missing, fmt::format("there is no device {}: the emulated one is number 0", device));
+    ++contexts;
+}
+
+Context::~Context() {
+    --contexts;
+}
+
+bool faults_past_end() {
+    return true;
+}
+
+void* allocate(std::size_t bytes, const char* name) {
+    // A real device would take the memory of whichever it has as number 0.
+    if (contexts == 0) throw std::logic_error(std::string("no Context has chosen the device for ") + name);
+    return emulator::allocations().add(bytes, name);
+}
+
+void release(void* memory) {
+    emulator::allocations().remove(memory);
+}
+
+void* allocate_pinned(std::size_t bytes, const char* name) {
+    return allocate(bytes, name);
+}
+
+void release_pinned(void* memory) {
+    release(memory);
+}
+
+void copy_to_device(Exec&, void* to, const void* from, std::size_t bytes) {
+    if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
+void copy_to_host(Exec&, void* to, const void* from, std::size_t bytes) {
+    if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
+void synchronise(Exec&) {}
+
+namespace {
+
+// One, as there is one device.
+std::function<double()>& test_clock() {
+    static std::function<double()> clock;
+    return clock;
+}
+
+double device_seconds() {
+    if (test_clock()) return test_clock()();
+    return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+double time_of(const void* event) {
+    return *static_cast<const double*>(event);
+}
+
+}  // namespace
+
+namespace emulator {
+
+void set_clock(std::function<double()> seconds) {
+    test_clock() = std::move(seconds);
+}
+
+}  // namespace emulator
+
+Event::Event() : event_(new double(0)) {}
+
+Event::~Event() {
+    delete static_cast<double*>(event_);
+}
+
+void Event::record(Exec&) {
+    *static_cast<double*>(event_) = device_seconds();
+}
+
+double seconds_between(const Event& first, const Event& last) {
+    return time_of(last.event_) - time_of(first.event_);
+}
+
+std::int64_t l2_cache_bytes() {
+    return emulator::kCacheBytes;
+}
+
+void copy_on_device(Exec&, void* to, const void* from, std::size_t bytes) {
+    if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
+void fill_bytes(Exec&, void* memory, unsigned char value, std::size_t bytes) {
+    if (bytes != 0) std::memset(memory, value, bytes);
+}
+
+}  // namespace deft::kernels::cuda

@@ -1,0 +1,124 @@
+#include "kernels/cuda/cuda.h"
+
+#include <cmath>
+
+#include "kernels/cuda/block_reduce.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/entry_loss.h"
+
+namespace deft::kernels::cuda {
+
+namespace {
+
+constexpr int kDigitBits = 8, kBuckets = 1 << kDigitBits, kKeyBits = 32;
+constexpr int kThreads = kBuckets;  // of a block: one a bucket
+
+struct Cut {
+    std::uint32_t key;   // the largest key kept
+    std::uint32_t ties;  // how many of the positions that have it are kept
+};
+
+// The K-th smallest of T keys, 1 <= K <= T, by radix selection from the highest digit down. Keys are asked for anew
+// whenever they are wanted, so that T has no limit.
+template <class Row>
+__device__ Cut select_cut(const Row& keys, std::int64_t T, std::int64_t K) {
+    DEFT_SHARED(std::uint32_t, count, kBuckets);  // keys a digit
+    DEFT_SHARED(Cut, chosen, 1);
+    Cut cut{0, static_cast<std::uint32_t>(K)};  // the digits found so far; the rank among the keys that share them
+    for (int shift = kKeyBits - kDigitBits; shift >= 0; shift -= kDigitBits) {
+        count[threadIdx.x] = 0;
+        __syncthreads();
+        for (std::int64_t t = threadIdx.x; t < T; t += kThreads) {
+            const std::uint32_t differs = keys[t] ^ cut.key;
+            if (std::uint64_t{differs} >> (shift + kDigitBits) == 0) atomicAdd(&count[differs >> shift], 1u);
+        }
+        __syncthreads();
+        const std::uint32_t own = count[threadIdx.x];
+        const std::uint32_t before = block_prefix(own).before;
+        if (before < cut.ties && cut.ties <= before + own)
+            *chosen = {cut.key | threadIdx.x << shift, cut.ties - before};
+        __syncthreads();
+        cut = *chosen;
+    }
+    return cut;
+}
+
+// One block a row of index (rows, K).
+template <class Keys>
+__global__ void select_kept(std::int32_t* index, Keys of_rows, std::int64_t T, std::int64_t K) {
+    const typename Keys::Row keys = of_rows.row(blockIdx.x, T);
+    const Cut cut = select_cut(keys, T, K);
+    std::int32_t* kept = index + blockIdx.x * K;  // (K)
+    std::uint32_t lower = 0, equal = 0;           // keys below the cut, and at it, before this tile of positions
+    for (std::int64_t first = 0; first < T; first += kThreads) {
+        const std::int64_t t = first + threadIdx.x;
+        const std::uint32_t key = t < T ? keys[t] : 0;
+        const std::uint32_t is_lower = t < T && key < cut.key, is_equal = t < T && key == cut.key;
+        constexpr int kHalf = 16;  // two counts of at most kThreads in one word
+        const Prefix<std::uint32_t> prefix = block_prefix(is_lower | is_equal << kHalf);
+        const std::uint32_t lower_before = lower + (prefix.before & 0xffffu);
+        const std::uint32_t equal_before = equal + (prefix.before >> kHalf);
+        if (is_lower || (is_equal && equal_before < cut.ties))
+            kept[lower_before + (equal_before < cut.ties ? equal_before : cut.ties)] = static_cast<std::int32_t>(t);
+        lower += prefix.total & 0xffffu;
+        equal += prefix.total >> kHalf;
+    }
+}
+
+}  // namespace
+
+template <class Keys>
+void select_kept_tokens(Exec& exec, std::int32_t* index, const Keys& keys, std::int64_t rows, std::int64_t T,
+                        std::int64_t K) {
+    if (K == 0) return;
+    launch(exec, {"select_kept", rows, kThreads}, select_kept<Keys>, index, keys, T, K);
+}
+
+template void select_kept_tokens<RandomKeys>(Exec&, std::int32_t*, const RandomKeys&, std::int64_t, std::int64_t,
+                                             std::int64_t);
+template void select_kept_tokens<ImportanceKeys>(Exec&, std::int32_t*, const ImportanceKeys&, std::int64_t,
+                                                 std::int64_t, std::int64_t);
+
+namespace {
+
+__global__ void clear_entry_losses(std::int64_t* loss_sum, std::int64_t* count, std::int64_t V) {
+    for (std::int64_t v = first_item(); v < V; v += item_stride()) loss_sum[v] = count[v] = 0;
+}
+
+// The 64-bit words that the device can add to atomically are unsigned.
+__device__ inline void add(std::int64_t* word, std::int64_t value) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(word), static_cast<unsigned long long>(value));
+}
+
+__global__ void sum_entry_losses(std::int64_t* loss_sum, std::int64_t* count, const float* loss,
+                                 const std::int32_t* target, std::int64_t n, std::int64_t V) {
+    for (std::int64_t i = first_item(); i < n; i += item_stride()) {
+        const std::int32_t entry = target[i];
+        if (entry < 0 || entry >= V) continue;
+        add(loss_sum + entry, fixed_point_loss(static_cast<double>(loss[i])));
+        add(count + entry, 1);
+    }
+}
+
+__global__ void move_importance(float* importance, const std::int64_t* loss_sum, const std::int64_t* count,
+                                const double* norm, const double* loss, std::int64_t V, double decay) {
+    if (!isfinite(norm[0]) || !isfinite(loss[0])) return;
+    for (std::int64_t v = first_item(); v < V; v += item_stride())
+        importance[v] = moved_importance(importance[v], loss_sum[v], count[v], decay);
+}
+
+}  // namespace
+
+void add_entry_losses(Exec& exec, std::int64_t* loss_sum, std::int64_t* count, const float* loss,
+                      const std::int32_t* target, std::int64_t n, std::int64_t V, Accumulate accumulate) {
+    if (accumulate == Accumulate::no)
+        launch(exec, over_items("clear_entry_losses", V), clear_entry_losses, loss_sum, count, V);
+    launch(exec, over_items("sum_entry_losses", n), sum_entry_losses, loss_sum, count, loss, target, n, V);
+}
+
+void update_importance(Exec& exec, float* importance, const std::int64_t* loss_sum, const std::int64_t* count,
+                       const double* norm, const double* loss, std::int64_t V, double decay) {
+    launch(exec, over_items("move_importance", V), move_importance, importance, loss_sum, count, norm, loss, V, decay);
+}
+
+}  // namespace deft::kernels::cuda

@@ -1,0 +1,346 @@
+#pragma once
+// The layers of a model, as their papers define them.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "kernels/reference/exec.h"
+#include "kernels/types.h"
+
+namespace deft::kernels::reference {
+
+// What products are made of. In eight partial sums: one chain of additions would wait for each, and benchmarks check
+// large products.
+template <class Real>
+Real dot(const Real* a, const Real* b, std::int64_t n) {
+    constexpr std::int64_t kParts = 8;
+    Real part[kParts] = {};
+    std::int64_t i = 0;
+    for (; i + kParts <= n; i += kParts)
+        for (std::int64_t j = 0; j < kParts; ++j) part[j] += a[i + j] * b[i + j];
+    Real sum = 0;
+    for (; i < n; ++i) sum += a[i] * b[i];
+    for (const Real p : part) sum += p;
+    return sum;
+}
+
+// Linear layers and GELU.
+
+// Hendrycks & Gimpel 2016, section 2: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+template <class Real>
+Real gelu(Real x) {
+    const Real u = std::sqrt(Real(2) / std::numbers::pi_v<Real>) * (x + Real(0.044715) * x * x * x);
+    return Real(0.5) * x * (1 + std::tanh(u));
+}
+
+// By the product rule, with tanh' = 1 - tanh^2.
+template <class Real>
+Real gelu_derivative(Real x) {
+    const Real c = std::sqrt(Real(2) / std::numbers::pi_v<Real>);
+    const Real t = std::tanh(c * (x + Real(0.044715) * x * x * x));
+    return Real(0.5) * (1 + t) + Real(0.5) * x * (1 - t * t) * c * (1 + 3 * Real(0.044715) * x * x);
+}
+
+// y = act(x W^T + bias). x (rows, in), w (out, in), bias (out) or null, y (rows, out), pre (rows, out) or null.
+template <class Real>
+void linear_forward(Exec&, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias, std::int64_t rows,
+                    std::int64_t in, std::int64_t out, Activation act) {
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t o = 0; o < out; ++o) {
+            const Real z = (bias == nullptr ? Real(0) : bias[o]) + dot(x + r * in, w + o * in, in);
+            if (pre != nullptr) pre[r * out + o] = z;
+            y[r * out + o] = act == Activation::gelu ? gelu(z) : z;
+        }
+}
+
+// dx = (dy W) * act'(pre). dy (rows, out), w (out, in), dx (rows, in), pre (rows, in).
+template <class Real>
+void linear_backward_input(Exec&, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
+                           std::int64_t in, std::int64_t out, Activation act) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+        Real* row = dx + r * in;
+        for (std::int64_t i = 0; i < in; ++i) row[i] = 0;
+        for (std::int64_t o = 0; o < out; ++o)
+            for (std::int64_t i = 0; i < in; ++i) row[i] += dy[r * out + o] * w[o * in + i];
+        for (std::int64_t i = 0; act == Activation::gelu && i < in; ++i) row[i] *= gelu_derivative(pre[r * in + i]);
+    }
+}
+
+// dw (out, in) = or += dy^T x; dbias (out) or null = or += column sums of dy.
+template <class Real>
+void linear_backward_weight(Exec&, Real* dw, Real* dbias, const Real* dy, const Real* x, std::int64_t rows,
+                            std::int64_t in, std::int64_t out, Accumulate accumulate) {
+    for (std::int64_t i = 0; accumulate == Accumulate::no && i < out * in; ++i) dw[i] = 0;
+    for (std::int64_t o = 0; accumulate == Accumulate::no && dbias != nullptr && o < out; ++o) dbias[o] = 0;
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t o = 0; o < out; ++o) {
+            const Real dy_ro = dy[r * out + o];
+            for (std::int64_t i = 0; i < in; ++i) dw[o * in + i] += dy_ro * x[r * in + i];
+            if (dbias != nullptr) dbias[o] += dy_ro;
+        }
+}
+
+inline std::size_t linear_backward_weight_workspace(std::int64_t, std::int64_t, std::int64_t) {
+    return 0;
+}
+
+// Layer normalisation (Ba, Kiros & Hinton 2016, section 3.1) with residual and row-index forms.
+// A stream is (B, T, C); index (B, K) names the rows of each sample that are taken; nullptr: all rows, K == T.
+
+// The stream row that row i of (B, K) stands for.
+inline std::int64_t stream_row(const std::int32_t* index, std::int64_t i, std::int64_t T, std::int64_t K) {
+    return index == nullptr ? i : i / K * T + index[i];
+}
+
+// Ba et al. 2016, equations 3 and 4, with eps under the root: y = (x - mean) / sqrt(var + eps) * weight + bias.
+template <class Real>
+void normalise_row(Real* y, Real& mean, Real& rstd, const Real* x, const Real* weight, const Real* bias,
+                   std::int64_t C) {
+    Real total = 0;
+    for (std::int64_t c = 0; c < C; ++c) total += x[c];
+    mean = total / Real(C);
+    Real squares = 0;
+    for (std::int64_t c = 0; c < C; ++c) squares += (x[c] - mean) * (x[c] - mean);
+    rstd = 1 / std::sqrt(squares / Real(C) + Real(kLayerNormEps));
+    for (std::int64_t c = 0; c < C; ++c) y[c] = (x[c] - mean) * rstd * weight[c] + bias[c];
+}
+
+// y (B, K, C), gathered (B, K, C) or null, mean, rstd (B, K), stream (B, T, C), weight, bias (C).
+template <class Real>
+void layernorm_forward(Exec&, Real* y, Real* gathered, Real* mean, Real* rstd, const Real* stream,
+                       const std::int32_t* index, const Real* weight, const Real* bias, std::int64_t B, std::int64_t T,
+                       std::int64_t K, std::int64_t C) {
+    for (std::int64_t i = 0; i < B * K; ++i) {
+        const Real* x = stream + stream_row(index, i, T, K) * C;
+        for (std::int64_t c = 0; gathered != nullptr && c < C; ++c) gathered[i * C + c] = x[c];
+        normalise_row(y + i * C, mean[i], rstd[i], x, weight, bias, C);
+    }
+}
+
+// sum = a + delta; y = LN(sum) * weight + bias. All (rows, C); mean, rstd (rows).
+template <class Real>
+void residual_layernorm_forward(Exec&, Real* y, Real* sum, Real* mean, Real* rstd, const Real* a, const Real* delta,
+                                const Real* weight, const Real* bias, std::int64_t rows, std::int64_t C) {
+    for (std::int64_t i = 0; i < rows * C; ++i) sum[i] = a[i] + delta[i];
+    for (std::int64_t r = 0; r < rows; ++r) normalise_row(y + r * C, mean[r], rstd[r], sum + r * C, weight, bias, C);
+}
+
+// out rows (B, T, C) = a + delta (B, K, C).
+template <class Real>
+void residual_forward(Exec&, Real* out, const std::int32_t* index, const Real* a, const Real* delta, std::int64_t B,
+                      std::int64_t T, std::int64_t K, std::int64_t C) {
+    for (std::int64_t i = 0; i < B * K; ++i)
+        for (std::int64_t c = 0; c < C; ++c) out[stream_row(index, i, T, K) * C + c] = a[i * C + c] + delta[i * C + c];
+}
+
+// With n = (x - mean) rstd, mean and rstd functions of x, and g = dy weight, the chain rule gives
+// dx = dresidual + rstd (g - mean(g) - n mean(g n)), dweight = sum dy n, dbias = sum dy.
+template <class Real>
+void layernorm_backward(Exec&, Real* dx, const std::int32_t* index, Real* dweight, Real* dbias, const Real* dy,
+                        const Real* dresidual, const Real* x, const Real* mean, const Real* rstd, const Real* weight,
+                        std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C, Accumulate accumulate) {
+    for (std::int64_t c = 0; accumulate == Accumulate::no && c < C; ++c) dweight[c] = dbias[c] = 0;
+    for (std::int64_t i = 0; i < B * K; ++i) {
+        Real g_mean = 0, gn_mean = 0;
+        for (std::int64_t c = 0; c < C; ++c) {
+            const Real n = (x[i * C + c] - mean[i]) * rstd[i], g = dy[i * C + c] * weight[c];
+            g_mean += g / Real(C);
+            gn_mean += g * n / Real(C);
+            dweight[c] += dy[i * C + c] * n;
+            dbias[c] += dy[i * C + c];
+        }
+        for (std::int64_t c = 0; c < C; ++c) {
+            const Real n = (x[i * C + c] - mean[i]) * rstd[i], g = dy[i * C + c] * weight[c];
+            const Real residual = dresidual == nullptr ? Real(0) : dresidual[i * C + c];
+            dx[stream_row(index, i, T, K) * C + c] = residual + rstd[i] * (g - g_mean - n * gn_mean);
+        }
+    }
+}
+
+inline std::size_t layernorm_backward_workspace(std::int64_t, std::int64_t) {
+    return 0;
+}
+
+// out (B, K, C) = rows of stream (B, T, C).
+template <class Real>
+void gather_rows(Exec&, Real* out, const Real* stream, const std::int32_t* index, std::int64_t B, std::int64_t T,
+                 std::int64_t K, std::int64_t C) {
+    for (std::int64_t i = 0; i < B * K; ++i)
+        for (std::int64_t c = 0; c < C; ++c) out[i * C + c] = stream[stream_row(index, i, T, K) * C + c];
+}
+
+// Scaled dot-product attention (Vaswani et al. 2017, equation 1), one row at a time.
+
+// Where vector `which` (0 q, 1 k, 2 v) of position t begins in qkv (B, T, 3, H, d).
+inline std::int64_t packed_at(std::int64_t b, std::int64_t t, std::int64_t which, std::int64_t h, std::int64_t T,
+                              std::int64_t H, std::int64_t d) {
+    return (((b * T + t) * 3 + which) * H + h) * d;
+}
+
+// The real tokens of sample b; length (B) or null.
+inline std::int64_t real_tokens(const std::int32_t* length, std::int64_t b, std::int64_t T) {
+    return length == nullptr ? T : std::min<std::int64_t>(length[b], T);
+}
+
+// out = softmax(Q K^T / sqrt(d)) V over the real tokens; of padding, out and lse are 0. qkv (B, T, 3, H, d),
+// out (B, T, H, d), lse (B, H, T), length (B) or null.
+template <class Real>
+void attention_forward(Exec&, Real* out, Real* lse, const Real* qkv, std::int64_t B, std::int64_t T, std::int64_t H,
+                       std::int64_t d, bool causal, const std::int32_t* length = nullptr) {
+    const Real scale = 1 / std::sqrt(Real(d));
+    std::vector<Real> score(static_cast<std::size_t>(T));
+    for (std::int64_t b = 0; b < B; ++b)
+        for (std::int64_t h = 0; h < H; ++h)
+            for (std::int64_t t = 0; t < T; ++t) {
+                const std::int64_t real = real_tokens(length, b, T);
+                Real* o = out + ((b * T + t) * H + h) * d;
+                for (std::int64_t i = 0; i < d; ++i) o[i] = 0;
+                lse[(b * H + h) * T + t] = 0;
+                if (t >= real) continue;
+                const auto seen = static_cast<std::size_t>(causal ? t + 1 : real);
+                const Real* q = qkv + packed_at(b, t, 0, h, T, H, d);
+                for (std::size_t s = 0; s < seen; ++s)
+                    score[s] = scale * dot(q, qkv + packed_at(b, static_cast<std::int64_t>(s), 1, h, T, H, d), d);
+                const Real highest =
+                    *std::max_element(score.begin(), score.begin() + static_cast<std::ptrdiff_t>(seen));
+                Real sum = 0;
+                for (std::size_t s = 0; s < seen; ++s) sum += std::exp(score[s] - highest);
+                const Real log_sum = highest + std::log(sum);
+                lse[(b * H + h) * T + t] = log_sum;
+                for (std::size_t s = 0; s < seen; ++s) {
+                    const Real* v = qkv + packed_at(b, static_cast<std::int64_t>(s), 2, h, T, H, d);
+                    const Real p = std::exp(score[s] - log_sum);
+                    for (std::int64_t i = 0; i < d; ++i) o[i] += p * v[i];
+                }
+            }
+}
+
+inline std::size_t attention_forward_workspace(int, std::int64_t, std::int64_t) {
+    return 0;
+}
+
+// Dao 2023, FlashAttention-2, section 2.2: with p = exp(s - lse) and delta = dout . out,
+// dv += p dout, dp = dout . v, ds = p (dp - delta), dq += scale ds k, dk += scale ds q.
+template <class Real>
+void attention_backward(Exec&, Real* dqkv, const Real* dout, const Real* out, const Real* qkv, const Real* lse,
+                        std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t d, bool causal,
+                        const std::int32_t* length = nullptr) {
+    const Real scale = 1 / std::sqrt(Real(d));
+    for (std::int64_t i = 0; i < B * T * 3 * H * d; ++i) dqkv[i] = 0;
+    for (std::int64_t b = 0; b < B; ++b)
+        for (std::int64_t h = 0; h < H; ++h)
+            for (std::int64_t real = real_tokens(length, b, T), t = 0; t < real; ++t) {
+                const Real* dout_row = dout + ((b * T + t) * H + h) * d;
+                const Real delta = dot(dout_row, out + ((b * T + t) * H + h) * d, d);
+                const std::int64_t q_at = packed_at(b, t, 0, h, T, H, d);
+                for (std::int64_t s = 0; s < (causal ? t + 1 : real); ++s) {
+                    const std::int64_t k_at = packed_at(b, s, 1, h, T, H, d), v_at = packed_at(b, s, 2, h, T, H, d);
+                    const Real p = std::exp(scale * dot(qkv + q_at, qkv + k_at, d) - lse[(b * H + h) * T + t]);
+                    const Real ds = p * (dot(dout_row, qkv + v_at, d) - delta);
+                    for (std::int64_t i = 0; i < d; ++i) {
+                        dqkv[v_at + i] += p * dout_row[i];
+                        dqkv[q_at + i] += scale * ds * qkv[k_at + i];
+                        dqkv[k_at + i] += scale * ds * qkv[q_at + i];
+                    }
+                }
+            }
+}
+
+inline std::size_t attention_backward_workspace(int, std::int64_t, std::int64_t) {
+    return 0;
+}
+
+// Token plus learned position embedding (Radford et al. 2018, section 3.1: h0 = U We + Wp).
+
+// out[b, t] = wte[token[b, t]] + wpe[t]. token (B, T), wte (V, C), wpe (max_T, C), out (B, T, C).
+template <class Real>
+void embedding_forward(Exec&, Real* out, const std::int32_t* token, const Real* wte, const Real* wpe, std::int64_t B,
+                       std::int64_t T, std::int64_t C, std::int64_t V) {
+    for (std::int64_t i = 0; i < B * T; ++i) {
+        if (token[i] < 0 || token[i] >= V)
+            throw Error(ErrorKind::config, "token " + std::to_string(token[i]) + " lies outside the vocabulary");
+        for (std::int64_t c = 0; c < C; ++c) out[i * C + c] = wte[token[i] * C + c] + wpe[i % T * C + c];
+    }
+}
+
+// dwte (V, C) += rows of dout; dwpe (max_T, C) = or += sums over B.
+template <class Real>
+void embedding_backward(Exec&, Real* dwte, Real* dwpe, const Real* dout, const std::int32_t* token, std::int64_t B,
+                        std::int64_t T, std::int64_t C, std::int64_t max_T, Accumulate accumulate) {
+    for (std::int64_t i = 0; accumulate == Accumulate::no && i < max_T * C; ++i) dwpe[i] = 0;
+    for (std::int64_t i = 0; i < B * T; ++i)
+        for (std::int64_t c = 0; c < C; ++c) {
+            dwte[token[i] * C + c] += dout[i * C + c];
+            dwpe[i % T * C + c] += dout[i * C + c];
+        }
+}
+
+// The language-model head and its cross-entropy (Goodfellow et al. 2016, section 6.2.2.3), one row at a time.
+
+// logits (V) of one row x (C) under w (V, C). Errors: config, for a target that is no token and not ignored.
+template <class Real>
+void row_logits(std::vector<Real>& logits, const Real* x, const Real* w, std::int32_t target, std::int64_t C,
+                std::int64_t V) {
+    if (target != kIgnoreTarget && (target < 0 || target >= V))
+        throw Error(ErrorKind::config, "target " + std::to_string(target) + " lies outside the vocabulary");
+    logits.resize(static_cast<std::size_t>(V));
+    for (std::int64_t v = 0; v < V; ++v) logits[static_cast<std::size_t>(v)] = dot(x, w + v * C, C);
+}
+
+template <class Real>
+Real log_sum_exp(const std::vector<Real>& logits) {
+    const Real highest = *std::max_element(logits.begin(), logits.end());
+    Real sum = 0;
+    for (const Real logit : logits) sum += std::exp(logit - highest);
+    return highest + std::log(sum);
+}
+
+// loss (rows) = lse(logits) - logits[target]; d loss / d logits = softmax(logits) - one-hot(target), so
+// dx (rows, C) = scale dlogits W and dw (V, C) = or += scale dlogits^T x.
+template <class Real>
+void head_loss_train(Exec&, Real* loss, Real* dx, Real* dw, const Real* x, const Real* w, const std::int32_t* target,
+                     std::int64_t rows, std::int64_t C, std::int64_t V, double scale, Accumulate accumulate) {
+    std::vector<Real> logits;
+    for (std::int64_t i = 0; accumulate == Accumulate::no && i < V * C; ++i) dw[i] = 0;
+    for (std::int64_t r = 0; r < rows; ++r) {
+        row_logits(logits, x + r * C, w, target[r], C, V);
+        loss[r] = 0;
+        for (std::int64_t c = 0; c < C; ++c) dx[r * C + c] = 0;
+        if (target[r] == kIgnoreTarget) continue;
+        const Real lse = log_sum_exp(logits);
+        loss[r] = lse - logits[static_cast<std::size_t>(target[r])];
+        for (std::int64_t v = 0; v < V; ++v) {
+            const Real p = std::exp(logits[static_cast<std::size_t>(v)] - lse);
+            const Real dlogit = Real(scale) * (p - (v == target[r] ? Real(1) : Real(0)));
+            for (std::int64_t c = 0; c < C; ++c) {
+                dx[r * C + c] += dlogit * w[v * C + c];
+                dw[v * C + c] += dlogit * x[r * C + c];
+            }
+        }
+    }
+}
+
+// The loss alone; greedy (rows) or null receives 1 where the target is the first of the largest logits.
+template <class Real>
+void head_loss(Exec&, Real* loss, std::int32_t* greedy, const Real* x, const Real* w, const std::int32_t* target,
+               std::int64_t rows, std::int64_t C, std::int64_t V) {
+    std::vector<Real> logits;
+    for (std::int64_t r = 0; r < rows; ++r) {
+        row_logits(logits, x + r * C, w, target[r], C, V);
+        const bool ignored = target[r] == kIgnoreTarget;
+        loss[r] = ignored ? Real(0) : log_sum_exp(logits) - logits[static_cast<std::size_t>(target[r])];
+        if (greedy != nullptr)
+            greedy[r] = !ignored && std::max_element(logits.begin(), logits.end()) - logits.begin() == target[r];
+    }
+}
+
+inline std::size_t head_loss_workspace(std::int64_t, std::int64_t, std::int64_t) {
+    return 0;
+}
+
+}  // namespace deft::kernels::reference

@@ -1,0 +1,109 @@
+#pragma once
+// What training needs beside layers: the optimizer, the selection of tokens and their importance.
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "kernels/bf16.h"
+#include "kernels/entry_loss.h"
+#include "kernels/reference/exec.h"
+#include "kernels/token_keys.h"
+#include "kernels/types.h"
+
+namespace deft::kernels::reference {
+
+// norm[0] = l2 norm of x (n).
+template <class Real>
+void global_norm(Exec&, double* norm, const Real* x, std::int64_t n) {
+    double squares = 0;
+    for (std::int64_t i = 0; i < n; ++i) squares += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+    norm[0] = std::sqrt(squares);
+}
+
+inline std::size_t global_norm_workspace(std::int64_t) {
+    return 0;
+}
+
+// Loshchilov & Hutter 2019, algorithm 2, with the decay multiplied by the learning rate; gradients are first clipped by
+// their global norm (Pascanu et al. 2013, algorithm 1). Nothing is written when norm[0] or loss[0] is not finite.
+template <class Real>
+void adamw_update(Exec&, Real* param, bf16* rounded, Real* m, Real* v, const Real* grad, const double* norm,
+                  const double* loss, std::int64_t n, const AdamW& adamw) {
+    if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;
+    const bool clips = adamw.max_grad_norm > 0 && norm[0] > adamw.max_grad_norm;
+    const Real clip = clips ? Real(adamw.max_grad_norm / norm[0]) : Real(1);
+    const Real lr = Real(adamw.lr), beta1 = Real(adamw.beta1), beta2 = Real(adamw.beta2), eps = Real(adamw.eps);
+    const Real step = Real(adamw.step), weight_decay = Real(adamw.weight_decay);
+    for (std::int64_t i = 0; i < n; ++i) {
+        const Real g = clip * grad[i];
+        m[i] = beta1 * m[i] + (1 - beta1) * g;
+        v[i] = beta2 * v[i] + (1 - beta2) * g * g;
+        const Real m_hat = m[i] / (1 - std::pow(beta1, step)), v_hat = v[i] / (1 - std::pow(beta2, step));
+        param[i] -= lr * (m_hat / (std::sqrt(v_hat) + eps) + weight_decay * param[i]);
+        if (rounded != nullptr) rounded[i] = to_bf16(static_cast<float>(param[i]));
+    }
+}
+
+// to (n) = from (n), in the type of activations.
+template <class Real>
+void round_to(Exec&, Real* to, const Sum<Real>* from, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
+}
+
+// total[0] = or += sum of x (n).
+template <class Real>
+void sum(Exec&, double* total, const Real* x, std::int64_t n, Accumulate accumulate) {
+    double all = 0;
+    for (std::int64_t i = 0; i < n; ++i) all += static_cast<double>(x[i]);
+    total[0] = accumulate == Accumulate::yes ? total[0] + all : all;
+}
+
+// The tokens that a router keeps: the K smallest keys of each row (kernels/token_keys.h).
+
+// index (rows, K), ascending in each row.
+template <class Keys>
+void select_kept_tokens(Exec&, std::int32_t* index, const Keys& keys, std::int64_t rows, std::int64_t T,
+                        std::int64_t K) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+        const typename Keys::Row of_row = keys.row(row, T);
+        std::vector<std::pair<std::uint32_t, std::int32_t>> keyed;
+        for (std::int64_t t = 0; t < T; ++t) keyed.emplace_back(of_row[t], static_cast<std::int32_t>(t));
+        std::sort(keyed.begin(), keyed.end());
+        std::int32_t* kept = index + row * K;
+        for (std::int64_t k = 0; k < K; ++k) kept[k] = keyed[static_cast<std::size_t>(k)].second;
+        std::sort(kept, kept + K);
+    }
+}
+
+inline std::size_t select_kept_tokens_workspace(int, std::int64_t) {
+    return 0;
+}
+
+// The importance of each vocabulary entry: a moving average of the loss of the targets that are it (Hou et al. 2022,
+// section 3).
+
+// loss_sum, count (V); loss, target (n). Targets outside the vocabulary count for nothing.
+template <class Real>
+void add_entry_losses(Exec&, std::int64_t* loss_sum, std::int64_t* count, const Real* loss, const std::int32_t* target,
+                      std::int64_t n, std::int64_t V, Accumulate accumulate) {
+    if (accumulate == Accumulate::no) {
+        std::fill_n(loss_sum, V, 0);
+        std::fill_n(count, V, 0);
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+        if (target[i] < 0 || target[i] >= V) continue;
+        loss_sum[target[i]] += fixed_point_loss(static_cast<double>(loss[i]));
+        count[target[i]] += 1;
+    }
+}
+
+// Nothing is written when norm[0] or loss[0] is not finite.
+inline void update_importance(Exec&, float* importance, const std::int64_t* loss_sum, const std::int64_t* count,
+                              const double* norm, const double* loss, std::int64_t V, double decay) {
+    if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;
+    for (std::int64_t v = 0; v < V; ++v) importance[v] = moved_importance(importance[v], loss_sum[v], count[v], decay);
+}
+
+}  // namespace deft::kernels::reference

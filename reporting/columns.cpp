@@ -1,0 +1,247 @@
+#include "reporting/columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "reporting/measured.h"
+#include "reporting/numbers.h"
+
+namespace deft::reporting {
+
+namespace {
+
+bool any_budget(const std::vector<Variant>& variants) {
+    return std::any_of(variants.begin(), variants.end(), [](const Variant& row) { return row.axes.has_budget; });
+}
+
+bool any_other_axis(const std::vector<Variant>& variants) {
+    return std::any_of(variants.begin(), variants.end(), [](const Variant& row) { return !row.axes.others.empty(); });
+}
+
+Cell axes_cell(const Variant& variant) {
+    return variant.axes.others.empty() ? "-" : variant.axes.others_text();
+}
+
+}  // namespace
+
+std::vector<Field> key_fields(const std::vector<Variant>& variants) {
+    std::vector<Field> fields;
+    fields.emplace_back(Column{"case", Align::left}, [](const Variant& variant) { return Cell(variant.case_key); });
+    if (any_budget(variants))
+        fields.emplace_back(Column{"budget", Align::right, false, false, "fraction"}, [](const Variant& variant) {
+            return Cell(variant.axes.budget_text(), variant.axes.budget_fraction);
+        });
+    if (any_other_axis(variants)) fields.emplace_back(Column{"axes", Align::left}, axes_cell);
+    return fields;
+}
+
+namespace {
+
+using results_db::ScoreRow;
+using results_db::SweepResults;
+using results_db::TrialRow;
+
+// What tells one score column from another, in the order of the columns: what every model has first.
+struct ScoreKey {
+    int rank = 0;
+    std::string task, split;
+    std::int64_t shots = 0;
+    std::string measure, unit, better;
+
+    auto operator<=>(const ScoreKey&) const = default;
+};
+
+int rank_of(const ScoreRow& row) {
+    if (row.task == "validation") return 0;
+    return row.better == "higher" ? 1 : 2;
+}
+
+ScoreKey key_of(const ScoreRow& row) {
+    return {rank_of(row), row.task, row.split, row.shots, row.measure, row.unit, row.better};
+}
+
+using Scores = std::map<ScoreKey, std::vector<const ScoreRow*>>;
+
+Scores all_scores(const SweepResults& sweep) {
+    Scores columns;
+    for (const TrialRow& trial : sweep.trials)
+        if (trial.state == "ok")
+            for (const ScoreRow& row : trial.scores)
+                if (!is_unigram_entropy(row)) columns[key_of(row)].push_back(&row);
+    return columns;
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
+    return text;
+}
+
+std::string without_prefix(const std::string& task) {
+    constexpr std::string_view kPrefix = "embedded_";
+    return task.starts_with(kPrefix) ? task.substr(kPrefix.size()) : task;
+}
+
+std::string task_text(const ScoreKey& key, const Scores& scores) {
+    const std::string text = without_prefix(key.task);
+    for (const auto& [other, rows] : scores)
+        if (other.task != key.task && without_prefix(other.task) == text) return replaced(key.task, "_", " ");
+    return replaced(text, "_", " ");
+}
+
+std::string measure_text(const ScoreKey& key) {
+    return replaced(replaced(key.measure, "_per_", "/"), "_", " ");
+}
+
+const char* arrow(const ScoreKey& key) {
+    if (key.better == "lower") return " ↓";
+    return key.better == "higher" ? " ↑" : "";
+}
+
+// Two columns of one title would be told apart by nothing.
+bool split_is_needed(const ScoreKey& key, const Scores& scores) {
+    return std::any_of(scores.begin(), scores.end(), [&](const auto& column) {
+        ScoreKey other = column.first;
+        const bool differs = other.split != key.split;
+        other.split = key.split;
+        return differs && other == key;
+    });
+}
+
+std::string score_title(const ScoreKey& key, const std::vector<const ScoreRow*>& rows, const Scores& scores) {
+    const std::string measure = measure_text(key);
+    std::vector<std::string> details;
+    if (!key.split.empty() && split_is_needed(key, scores)) details.push_back(key.split);
+    if (key.shots > 0) details.push_back(fmt::format("{}-shot", key.shots));
+    if (!key.unit.empty() && measure.find(key.unit) == std::string::npos) details.push_back(key.unit);
+    const double chance = rows.front()->chance;
+    // Never for NaN, which equals nothing.
+    if (std::all_of(rows.begin(), rows.end(), [&](const ScoreRow* row) { return row->chance == chance; }))
+        details.push_back(fmt::format("chance {:.3g}", chance));
+    std::string title = task_text(key, scores) + "\n" + measure + arrow(key);
+    if (!details.empty()) title += fmt::format("\n({})", fmt::join(details, ", "));
+    return title;
+}
+
+Cell score_cell(const Variant& variant, const ScoreKey& key) {
+    std::vector<double> values;
+    for (const TrialRow* trial : variant.ok)
+        for (const ScoreRow& row : trial->scores)
+            if (key_of(row) == key) values.push_back(row.value);
+    if (values.empty()) return "-";
+    Cell cell(mean_and_spread(values), mean(values));
+    if (values.size() > 1) cell.spread = standard_deviation(values);
+    if (values.size() < variant.ok.size()) cell.text += fmt::format(" [{} of {}]", values.size(), variant.ok.size());
+    return cell;
+}
+
+}  // namespace
+
+std::vector<Field> score_fields(const SweepResults& sweep) {
+    const Scores scores = all_scores(sweep);
+    std::vector<Field> fields;
+    for (const auto& [key, rows] : scores)
+        fields.emplace_back(Column{score_title(key, rows, scores)},
+                            [score_key = key](const Variant& variant) { return score_cell(variant, score_key); });
+    return fields;
+}
+
+namespace {
+
+using results_db::TrialRow;
+
+std::string whole_or_mean(double value) {
+    return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}", value);
+}
+
+template <auto Member>
+std::optional<double> of_point(const TrialRow& trial) {
+    if (!trial.last_point) return std::nullopt;
+    return static_cast<double>((*trial.last_point).*Member);
+}
+
+std::optional<double> wall_seconds(const TrialRow& trial) {
+    if (!trial.last_point) return std::nullopt;
+    return static_cast<double>(trial.last_point->wall_ms) / 1000;
+}
+
+// Over the whole run: the last step's own rate is noise.
+std::optional<double> token_rate(const TrialRow& trial) {
+    if (!trial.last_point || trial.last_point->wall_ms <= 0) return std::nullopt;
+    return static_cast<double>(trial.last_point->input_tokens) * 1000 / static_cast<double>(trial.last_point->wall_ms);
+}
+
+std::optional<double> cost(const TrialRow& trial) {
+    return trial.usd;
+}
+
+std::vector<double> values_of(const Variant& variant, const Resource& resource) {
+    std::vector<double> values;
+    for (const TrialRow* trial : variant.ok) {
+        const std::optional<double> value = resource.value(*trial);
+        if (!value) return {};
+        values.push_back(*value);
+    }
+    return values;
+}
+
+Cell resource_cell(const Variant& variant, const Variant& reference, const Resource& resource) {
+    const std::vector<double> values = values_of(variant, resource);
+    if (values.empty()) return "-";
+    Cell cell(resource.print(mean(values)), mean(values));
+    if (values.size() > 1) cell.spread = standard_deviation(values);
+    if (!resource.with_ratio) return cell;
+    const std::optional<double> base = mean_of(reference, resource);
+    if (base && *base > 0) {
+        cell.aside = ratio(*cell.value / *base);
+        cell.text += " " + cell.aside;
+    }
+    return cell;
+}
+
+constexpr Resource kTrainTime = {"train\ntime", wall_seconds, short_seconds, true, "s"};
+
+}  // namespace
+
+const std::vector<Resource>& resources() {
+    using journal::TrainPoint;
+    static const std::vector<Resource> all = {
+        {"steps", of_point<&TrainPoint::step>, whole_or_mean, false},
+        {"input\ntokens", of_point<&TrainPoint::input_tokens>, si, true},
+        {"unique\ntokens", of_point<&TrainPoint::unique_tokens>, si, true},
+        {"layer-avg\ntokens", of_point<&TrainPoint::layer_tokens>, si, true},
+        {"FLOPs", of_point<&TrainPoint::flops>, si, true},
+        kTrainTime,
+        {"tokens\nper s", token_rate, si, false},
+        {"cost", cost, dollars, true, "USD"},
+    };
+    return all;
+}
+
+const Resource& train_time() {
+    return kTrainTime;
+}
+
+std::optional<double> mean_of(const Variant& variant, const Resource& resource) {
+    const std::vector<double> values = values_of(variant, resource);
+    if (values.empty()) return std::nullopt;
+    return mean(values);
+}
+
+Field resource_field(const Resource& resource, const std::vector<Variant>& variants, const std::string& base_case) {
+    Column column;
+    column.title = resource.title;
+    column.raw_unit = resource.raw_unit;
+    return Field(std::move(column), [&resource, &variants, base_case](const Variant& variant) {
+        return resource_cell(variant, reference_of(variants, base_case, variant), resource);
+    });
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,51 @@
+#pragma once
+// The columns of a comparison: what tells rows apart, scores, and what training consumed.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reporting/table.h"
+#include "reporting/variants.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+// One column, and how a row fills it.
+struct Field {
+    Column column;
+    std::function<Cell(const Variant&)> cell;
+
+    Field(Column head, std::function<Cell(const Variant&)> fill) : column(std::move(head)), cell(std::move(fill)) {}
+};
+
+// The columns that tell the rows of a sweep's tables apart: case, budget, other axes; budget and axes only where the
+// sweep has them.
+std::vector<Field> key_fields(const std::vector<Variant>& variants);
+
+// A column for every score seen anywhere in a sweep, so that a gap shows as a gap.
+// Validation first, then what is better higher, then the rest. The unigram entropy, which says nothing of a model, has
+// no column. `sweep` must outlive the fields.
+std::vector<Field> score_fields(const results_db::SweepResults& sweep);
+
+// What the trials of a row consumed: tokens, FLOPs, time, money.
+struct Resource {
+    const char* title;
+    std::optional<double> (*value)(const results_db::TrialRow&);
+    std::string (*print)(double);
+    bool with_ratio;  // also as a multiple of the baseline's
+    const char* raw_unit = "";
+};
+
+const std::vector<Resource>& resources();
+const Resource& train_time();
+
+// The mean over finished seeds; nothing where one of them lacks it, for a mean over fewer would not be comparable.
+std::optional<double> mean_of(const Variant& variant, const Resource& resource);
+
+// Its column. `variants` must outlive it.
+Field resource_field(const Resource& resource, const std::vector<Variant>& variants, const std::string& base_case);
+
+}  // namespace deft::reporting

@@ -1,0 +1,125 @@
+#include "reporting/origins.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/json.h"
+#include "reporting/html.h"
+#include "reporting/measured.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using results_db::Checkpoint;
+using results_db::TrialRow;
+
+std::string or_unknown(const std::string& text) {
+    return text.empty() ? "unknown" : text;
+}
+
+std::string commit(const TrialRow& trial) {
+    if (!trial.code.dirty) return or_unknown(trial.code.git_sha);
+    return fmt::format("{} + uncommitted changes (diff sha256 {})", or_unknown(trial.code.git_sha),
+                       or_unknown(trial.code.diff_sha256));
+}
+
+std::string host(const TrialRow& trial) {
+    if (trial.host.hostname.empty() && trial.host.cpu_model.empty()) return "unknown";
+    return fmt::format("{}: {}, {} cores", or_unknown(trial.host.hostname), or_unknown(trial.host.cpu_model),
+                       trial.host.cores);
+}
+
+// The newest of the trial; checkpoints are sorted by hash and step.
+std::string checkpoint(const TrialRow& trial, const std::vector<Checkpoint>& checkpoints) {
+    const auto before = [](const Checkpoint& a, const std::string& hash) { return a.config_hash < hash; };
+    auto found = std::lower_bound(checkpoints.begin(), checkpoints.end(), trial.config_hash, before);
+    std::string text = "none recorded";
+    for (; found != checkpoints.end() && found->config_hash == trial.config_hash; ++found)
+        text = fmt::format("{} (step {}, {})", found->sha256, found->step, found->path);
+    return text;
+}
+
+}  // namespace
+
+Table provenance_table(const Variant& variant, const std::vector<Checkpoint>& checkpoints) {
+    Table table;
+    table.caption = "Trials of " + variant.name;
+    for (const char* title : {"seed", "state", "attempts", "config hash", "commit", "host", "dataset sha256",
+                              "checkpoint sha256", "run folder"})
+        table.columns.push_back({title, Align::left});
+    for (const TrialRow* trial : variant.trials)
+        table.rows.push_back(
+            {Cell(fmt::format("{}", trial->seed)), trial->state, fmt::format("{}", trial->attempts), trial->config_hash,
+             commit(*trial), host(*trial),
+             trial->dataset_sha256.empty() ? Cell("unknown") : Cell(trial->dataset_name + ": " + trial->dataset_sha256),
+             checkpoint(*trial, checkpoints), trial->workdir.empty() ? "-" : trial->workdir});
+    return table;
+}
+
+std::string provenance_html(const std::vector<Variant>& variants, const std::vector<Checkpoint>& checkpoints,
+                            const std::string& points) {
+    std::string out;
+    for (const Variant& variant : variants) {
+        const std::string why = not_measured(variant);
+        out += fmt::format("<details><summary>{}{}</summary>\n<div class=\"trace\" id=\"trace-{}\">\n",
+                           html_escaped(variant.name), why.empty() ? "" : " †", html_id(variant.name));
+        if (!why.empty()) out += "<p>† Not measured: " + html_escaped(why) + ".</p>\n";
+        out += render_html(provenance_table(variant, checkpoints));
+        const std::vector<std::string> commands = repeat_commands(variant, points);
+        if (!commands.empty()) {
+            out += "<p>To repeat these trials:</p>\n<pre tabindex=\"0\"><code>";
+            for (const std::string& line : commands) out += html_escaped(line) + "\n";
+            out += "</code></pre>\n";
+        }
+        out += "</div></details>\n";
+    }
+    return out;
+}
+
+namespace {
+
+std::string seed_list(const std::vector<const results_db::TrialRow*>& trials) {
+    std::vector<std::int64_t> seeds;
+    for (const results_db::TrialRow* trial : trials) seeds.push_back(trial->seed);
+    std::string text = fmt::format("{}", fmt::join(seeds, ","));
+    if (seeds.size() == 1) text += ',';  // without it, a count
+    return text;
+}
+
+std::string axes_options(const std::string& axes_json) {
+    const Json axes = Json::parse(axes_json, nullptr, false);
+    if (!axes.is_object()) return {};
+    std::string text;
+    for (const auto& [path, value] : axes.items())
+        text += " --set " + shell_word(path + "=" + value.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return text;
+}
+
+}  // namespace
+
+std::string shell_word(const std::string& word) {
+    static constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+    std::string text = "'";
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
+std::vector<std::string> repeat_commands(const Variant& variant, const std::string& points) {
+    if (points.empty() || variant.trials.empty()) return {};
+    std::set<std::string> commits;
+    for (const results_db::TrialRow* trial : variant.ok)
+        if (!trial->code.git_sha.empty() && trial->code.git_sha != "unknown") commits.insert(trial->code.git_sha);
+    std::vector<std::string> lines;
+    if (commits.size() == 1) lines.push_back("git checkout " + shell_word(*commits.begin()));
+    // A root of its own: in the old one the trials are done already.
+    lines.push_back(fmt::format("./deft run {} --only {}{} --seeds {} --root deft-repeat", points,
+                                shell_word(variant.case_key), axes_options(variant.trials.front()->axes_json),
+                                seed_list(variant.trials)));
+    return lines;
+}
+
+}  // namespace deft::reporting

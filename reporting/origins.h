@@ -1,0 +1,29 @@
+#pragma once
+// Where each cell of a comparison comes from: the trials of its row and the commands that repeat them.
+
+#include <string>
+#include <vector>
+
+#include "reporting/table.h"
+#include "reporting/variants.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+// One row a trial of that row: seed, hashes, commit, host, dataset, checkpoint, attempts.
+Table provenance_table(const Variant& variant, const std::vector<results_db::Checkpoint>& checkpoints);
+
+// One <details> a row of the comparison, which its cells link to.
+std::string provenance_html(const std::vector<Variant>& variants,
+                            const std::vector<results_db::Checkpoint>& checkpoints, const std::string& points);
+
+// The commands that train a row of a comparison again, from the same commit.
+
+// A word as a shell would take it back.
+std::string shell_word(const std::string& word);
+
+// Lines for a shell. `points`: the sweep's file and options as `deft run` takes them, words already quoted.
+// Empty where the sweep's file is unknown.
+std::vector<std::string> repeat_commands(const Variant& variant, const std::string& points);
+
+}  // namespace deft::reporting
