@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/first_line.h"
-#include "base/installed_files.h"
 #include "base/json.h"
 #include "base/stopwatch.h"
 #include "kernels/bench/bench_case.h"
@@ -51,7 +50,7 @@ class Worker {
         std::string word, rest;
         words >> word;
         std::getline(words >> std::ws, rest);
-        if (word == "describe") return code_json(describe_code(files_folder()));
+        if (word == "describe") return code_json(describe_code());
         if (word == "list") return list();
         if (word == "prepare") return prepare(rest);
         if (word == "run") return run(rest);
