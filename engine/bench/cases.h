@@ -1,6 +1,6 @@
 #pragma once
-// What comes before a step as benchmark cases: encoding text, measuring difficulty, ordering and drawing samples. Each
-// is checked against another way to compute the same.
+// What comes before a step as benchmark cases: encoding text, reading a corpus, measuring difficulty, ordering and
+// drawing samples. Each is checked against another way to compute the same.
 
 #include <cstdint>
 #include <vector>

@@ -1,18 +1,23 @@
 #include "engine/bench/sampler.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <fstream>
 #include <memory>
+#include <random>
 #include <string>
-#include <vector>
 
-#include "base/stopwatch.h"
+#include "engine/data_efficiency/sampling/sampler.h"
 
 namespace deft::engine {
 
 namespace {
+
+using kernels::PreparedBench;
+
+constexpr std::int64_t kSamples = 1 << 23, kSteps = 10'000, kBatch = 512;
+constexpr std::int64_t kStepsARun = 64;
 
 // Value and order of one metric: a keyed permutation is the order, and a thousand samples share a value.
 DifficultyIndex invented_index(std::int64_t samples, std::uint64_t seed) {
@@ -49,17 +54,6 @@ std::int64_t bytes_now() {
     return resident * ::sysconf(_SC_PAGESIZE);
 }
 
-// Draws a second, a batch at a time from each of `firsts`; `sum` keeps the draws from being left out.
-double rate(const Sampler& sampler, const std::vector<std::int64_t>& firsts, std::int64_t batch, std::int64_t& sum) {
-    std::vector<Sampler::Draw> draws(static_cast<std::size_t>(batch));
-    const Clock::time_point start = Clock::now();
-    for (const std::int64_t first : firsts) {
-        sampler.fill(first, draws);
-        for (const Sampler::Draw& draw : draws) sum += draw.sample;
-    }
-    return static_cast<double>(firsts.size()) * static_cast<double>(batch) / seconds_since(start);
-}
-
 std::vector<SampleCurriculum> invented_curricula(std::int64_t samples, std::int64_t metrics, std::int64_t steps) {
     std::vector<SampleCurriculum> curricula;
     for (std::int64_t m = 0; m < metrics; ++m) {
@@ -75,36 +69,68 @@ Sampler sampler_of(const std::vector<SampleCurriculum>& curricula, std::int64_t 
     return Sampler(1, admit(curricula, steps), steps, [=](std::int64_t step) { return step * batch; });
 }
 
-}  // namespace
-
-Sampler invented_sampler(std::int64_t samples, std::int64_t metrics, std::int64_t steps, std::int64_t batch) {
-    return sampler_of(invented_curricula(samples, metrics, steps), steps, batch);
+// Draws of 64 steps, one after the other, or from anywhere. Right: every draw alone gives the same, of what is
+// admitted.
+PreparedBench prepare_draws(std::uint64_t seed, std::int64_t metrics) {
+    const auto sampler =
+        std::make_shared<const Sampler>(sampler_of(invented_curricula(kSamples, metrics, kSteps), kSteps, kBatch));
+    std::vector<Sampler::Draw> draws(kBatch);
+    PreparedBench prepared;
+    const std::int64_t first = kSteps / 4 * kBatch;
+    sampler->fill(first, draws);
+    for (std::int64_t i = 0; i < kBatch; ++i) {
+        const Sampler::Draw& draw = draws[static_cast<std::size_t>(i)];
+        if (draw.sample != sampler->sample_at(first + i))
+            prepared.wrong = fmt::format("draw {} depends on those before", i);
+        if (draw.rank >= sampler->pool_size(first + i) || draw.sample < 0 || draw.sample >= kSamples)
+            prepared.wrong = fmt::format("draw {} is of no admitted sample", i);
+    }
+    auto run = [sampler, draws](std::int64_t step) mutable {
+        for (std::int64_t i = 0; i < kStepsARun; ++i) sampler->fill((step + i) % kSteps * kBatch, draws);
+    };
+    prepared.items = static_cast<double>(kStepsARun * kBatch);
+    prepared.item = "draw";
+    prepared.bytes = 4 * prepared.items;  // one entry of the index each
+    prepared.footprint = 4 * static_cast<double>(kSamples);
+    prepared.hot = [run]() mutable { run(kSteps / 4); };
+    prepared.cold = [run, random = std::mt19937_64(seed)]() mutable {
+        run(static_cast<std::int64_t>(random() % kSteps));
+    };
+    return prepared;
 }
 
-SamplerRates sampler_rates(std::int64_t samples, std::int64_t metrics, std::int64_t steps, std::int64_t batch,
-                           std::int64_t draws) {
-    const std::vector<SampleCurriculum> curricula = invented_curricula(samples, metrics, steps);
-    SamplerRates rates;
-    rates.samples = samples;
-    rates.metrics = metrics;
+// Right: the first draw of a fresh sampler is that of another.
+PreparedBench prepare_start(std::int64_t metrics) {
+    const auto curricula =
+        std::make_shared<const std::vector<SampleCurriculum>>(invented_curricula(kSamples, metrics, kSteps));
+    const auto first_draw = [curricula] { return sampler_of(*curricula, kSteps, kBatch).sample_at(0); };
     peak_bytes_since_last();
     const std::int64_t before = bytes_now();
-    const Clock::time_point start = Clock::now();
-    const Sampler sampler = sampler_of(curricula, steps, batch);
-    std::int64_t sum = sampler.sample_at(0);
-    rates.start_seconds = seconds_since(start);
-    rates.start_bytes = peak_bytes_since_last() - before;
+    const std::int64_t draw = first_draw();
+    const auto bytes = static_cast<double>(peak_bytes_since_last() - before);
+    PreparedBench prepared;
+    prepared.note = fmt::format("{:.1f} MB at most beside the index, {:.1f} bytes a sample", bytes / 1e6,
+                                bytes / static_cast<double>(kSamples));
+    if (first_draw() != draw) prepared.wrong = "the first draw is another the second time";
+    prepared.items = static_cast<double>(kSamples);
+    prepared.item = "sample";
+    prepared.bytes = prepared.footprint = 8 * static_cast<double>(metrics * kSamples);  // value and order
+    prepared.hot = first_draw;
+    return prepared;
+}
 
-    std::vector<std::int64_t> firsts(static_cast<std::size_t>(std::max<std::int64_t>(1, draws / batch)));
-    for (std::size_t i = 0; i < firsts.size(); ++i)
-        firsts[i] = (steps / 4 + static_cast<std::int64_t>(i)) % steps * batch;
-    rates.draws_per_second = rate(sampler, firsts, batch, sum);
-    const Permutation anywhere(static_cast<std::uint64_t>(steps), 2, kernels::RandomPurpose::tests, 0);
-    for (std::size_t i = 0; i < firsts.size(); ++i)
-        firsts[i] = static_cast<std::int64_t>(anywhere(i % static_cast<std::uint64_t>(steps))) * batch;
-    rates.scattered_per_second = rate(sampler, firsts, batch, sum);
-    if (sum < 0) rates.samples = 0;  // never: ids are not negative
-    return rates;
+}  // namespace
+
+std::vector<kernels::BenchCase> sampler_benches(std::uint64_t seed) {
+    std::vector<kernels::BenchCase> benches;
+    for (const std::int64_t metrics : {1, 2}) {
+        const std::string size = fmt::format("{}/{}{}", kSamples, kBatch, metrics == 1 ? "" : "/2");
+        benches.push_back(
+            {"sampler/" + size, "cpu", 0, 4 * kStepsARun * kBatch, [=](int) { return prepare_draws(seed, metrics); }});
+        benches.push_back({"sampler_start/" + size, "cpu", 0, 8 * static_cast<double>(metrics * kSamples),
+                           [=](int) { return prepare_start(metrics); }});
+    }
+    return benches;
 }
 
 }  // namespace deft::engine

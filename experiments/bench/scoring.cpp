@@ -1,16 +1,27 @@
 #include "experiments/bench/scoring.h"
 
-#include <algorithm>
-#include <vector>
+#include <fmt/format.h>
 
-#include "base/median.h"
-#include "base/stopwatch.h"
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "engine/core/exec.h"
 #include "engine/train/trainer.h"
 #include "experiments/evaluation/scoring.h"
 
 namespace deft::experiments {
 
 namespace {
+
+using kernels::BenchCase;
+using kernels::PreparedBench;
+
+struct ScoringBench {
+    engine::StepBench model;
+    std::int64_t batches = 1, choices = 1;
+};
 
 class Draws {
  public:
@@ -31,8 +42,10 @@ class Draws {
     std::uint32_t draw_ = 0;
 };
 
-std::vector<Request> random_requests(const engine::TransformerConfig& model, std::int64_t questions,
-                                     std::int64_t choices) {
+std::vector<Request> random_requests(const ScoringBench& bench) {
+    const engine::TransformerConfig& model = bench.model.model;
+    const std::int64_t choices = bench.choices;
+    const std::int64_t questions = std::max<std::int64_t>(1, bench.batches * bench.model.batch_size / choices);
     Draws draws(model);
     const std::int64_t shortest = std::max<std::int64_t>(10, model.max_seqlen / 8);
     std::vector<Request> requests;
@@ -62,55 +75,110 @@ PlainBatches plain_batches(const engine::StepBench& bench, std::int64_t tokens, 
     return plain;
 }
 
-}  // namespace
+// An untrained model, with what it needs.
+struct Untrained {
+    Untrained(const engine::StepBench& bench, int threads)
+        : corpus(engine::random_corpus(bench)),
+          trainer(engine::trainer_config_of(bench), corpus, {engine::Device::cpu, engine::DType::f32, threads}) {}
 
-ScoringTimes time_scoring(const engine::StepBench& bench, const engine::Backend& backend, std::int64_t questions,
-                          std::int64_t choices, int rounds) {
-    const engine::TokenCorpus corpus = engine::random_corpus(bench);
-    engine::Trainer trainer(engine::trainer_config_of(bench), corpus, backend);
-    engine::Transformer& model = trainer.model();
-    engine::Exec& exec = trainer.exec();
-    const std::vector<Request> requests = random_requests(bench.model, questions, choices);
+    engine::TokenCorpus corpus;
+    engine::Trainer trainer;
+};
 
-    ScoringTimes times;
-    std::size_t scored = 0;
-    for (const ScoringBatch& batch :
-         scoring_batches(requests, bench.model.max_seqlen, bench.batch_size * bench.model.max_seqlen)) {
-        times.computed += static_cast<std::int64_t>(batch.computed.size());
-        scored += batch.scored.size();
+// Tokens of requests, those that are scored, and those that choices share and are computed once.
+struct RequestTokens {
+    std::int64_t all = 0, scored = 0, computed = 0;
+};
+
+RequestTokens count_tokens(const ScoringBench& bench, const std::vector<Request>& requests) {
+    const std::int64_t T = bench.model.model.max_seqlen;
+    RequestTokens tokens;
+    for (const ScoringBatch& batch : scoring_batches(requests, T, bench.model.batch_size * T)) {
+        tokens.computed += static_cast<std::int64_t>(batch.computed.size());
+        tokens.scored += static_cast<std::int64_t>(batch.scored.size());
     }
     for (const Request& request : requests)
-        times.tokens += static_cast<std::int64_t>(request.context.size() + request.continuation.size()) - 1;
-    const PlainBatches plain =
-        plain_batches(bench, times.tokens, static_cast<double>(scored) / static_cast<double>(times.tokens));
-    times.forward_tokens = plain.count * plain.B * plain.T;
+        tokens.all += static_cast<std::int64_t>(request.context.size() + request.continuation.size()) - 1;
+    return tokens;
+}
 
-    const auto forward_alone = [&] {
+PreparedBench prepared_for(std::int64_t tokens) {
+    PreparedBench prepared;
+    prepared.items = static_cast<double>(tokens);
+    prepared.item = "token";
+    return prepared;
+}
+
+// Right: the first requests have the same scores alone as among all the others.
+PreparedBench prepare_scoring(const ScoringBench& bench, int threads) {
+    const auto untrained = std::make_shared<Untrained>(bench.model, threads);
+    const std::vector<Request> requests = random_requests(bench);
+    const auto score_all = [untrained, requests, batch = bench.model.batch_size] {
+        return score(untrained->trainer.model(), untrained->trainer.exec(), requests, batch);
+    };
+    const RequestTokens tokens = count_tokens(bench, requests);
+    PreparedBench prepared = prepared_for(tokens.all);
+    prepared.note = fmt::format("{:.1f}% of the tokens are computed",
+                                100 * static_cast<double>(tokens.computed) / static_cast<double>(tokens.all));
+    const std::vector<Score> scores = score_all();
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, requests.size()); ++i) {
+        const Score alone =
+            score(untrained->trainer.model(), untrained->trainer.exec(), std::span(&requests[i], 1), 1).front();
+        if (!(std::abs(alone.log_likelihood - scores[i].log_likelihood) < 1e-3 * std::abs(alone.log_likelihood)))
+            prepared.wrong = fmt::format("request {} has a log-likelihood of {:.6g}, and {:.6g} alone", i,
+                                         scores[i].log_likelihood, alone.log_likelihood);
+    }
+    prepared.hot = score_all;
+    return prepared;
+}
+
+// Right: an untrained model's loss on random tokens.
+PreparedBench prepare_forward(const ScoringBench& bench, int threads) {
+    const auto untrained = std::make_shared<Untrained>(bench.model, threads);
+    const RequestTokens tokens = count_tokens(bench, random_requests(bench));
+    const PlainBatches plain =
+        plain_batches(bench.model, tokens.all, static_cast<double>(tokens.scored) / static_cast<double>(tokens.all));
+    const auto forward = [untrained, plain] {
+        engine::Transformer& model = untrained->trainer.model();
+        engine::Exec& exec = untrained->trainer.exec();
         for (std::int64_t i = 0; i < plain.count; ++i) {
             model.load(exec, plain.B, plain.T, plain.token.data(), plain.target.data());
             model.evaluate(exec, plain.B, plain.T);
         }
     };
-    const auto scoring = [&] { score(model, exec, requests, bench.batch_size); };
-    const auto time = [](const auto& run) {
-        const Clock::time_point start = Clock::now();
-        run();
-        return seconds_since(start);
-    };
-    forward_alone();
-    const double tokens_ratio = static_cast<double>(times.tokens) / static_cast<double>(times.forward_tokens);
-    std::vector<double> forwards, scorings, ratios;
-    for (int round = 0; round < rounds; ++round) {
-        const bool forward_first = round % 2 == 0;
-        if (forward_first) forwards.push_back(time(forward_alone));
-        scorings.push_back(time(scoring));
-        if (!forward_first) forwards.push_back(time(forward_alone));
-        ratios.push_back(tokens_ratio * forwards.back() / scorings.back());
+    forward();
+    PreparedBench prepared = prepared_for(plain.count * plain.B * plain.T);
+    const auto loss = engine::host_copy<float>(untrained->trainer.exec(),
+                                               untrained->trainer.model().loss.view({plain.B, plain.T}));  // (B, T)
+    double sum = 0, scored = 0;
+    for (std::size_t i = 0; i < loss.size(); ++i) {
+        if (plain.target[i] == kernels::kIgnoreTarget) continue;
+        sum += static_cast<double>(loss[i]);
+        ++scored;
     }
-    times.forward_seconds = median(forwards);
-    times.scoring_seconds = median(scorings);
-    times.ratio = median(ratios);
-    return times;
+    const double expected = engine::expected_first_loss(bench.model.model);
+    if (!(std::abs(sum / scored - expected) < 0.1 * expected))
+        prepared.wrong = fmt::format("the loss is {:.3f}, where {:.3f} is right", sum / scored, expected);
+    prepared.hot = forward;
+    return prepared;
+}
+
+}  // namespace
+
+std::vector<BenchCase> scoring_benches(const std::vector<engine::StepBench>& models, std::int64_t batches) {
+    std::vector<BenchCase> benches;
+    for (const engine::StepBench& model : models)
+        for (const std::int64_t choices : {1, 4}) {
+            const ScoringBench bench{model, batches, choices};
+            const auto& m = model.model;
+            const std::string name = fmt::format("{},{},{},{},{},{}/{}", m.layers, m.width, m.heads, m.vocab,
+                                                 m.max_seqlen, model.batch_size, choices);
+            const std::string forward = "scoring_forward/" + name;
+            benches.push_back({"scoring/" + name, "cpu", 0, 0,
+                               [=](int threads) { return prepare_scoring(bench, threads); }, false, forward});
+            benches.push_back({forward, "cpu", 0, 0, [=](int threads) { return prepare_forward(bench, threads); }});
+        }
+    return benches;
 }
 
 }  // namespace deft::experiments

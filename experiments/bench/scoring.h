@@ -1,26 +1,17 @@
 #pragma once
-// How much of the time of scoring requests is the model's forward pass.
+// How much of the time of scoring a task's requests is the model's forward pass.
 
-#include <cstdint>
+#include <vector>
 
 #include "engine/bench/step.h"
+#include "kernels/bench/bench_case.h"
 
 namespace deft::experiments {
 
-struct ScoringTimes {
-    double scoring_seconds = 0;  // medians of the rounds
-    double forward_seconds = 0;  // plain forward passes of full rows, and nothing else
-    double ratio = 0;           // tokens a second scored over those of the forward pass, the median of each round's own
-    std::int64_t tokens = 0;    // of the requests
-    std::int64_t computed = 0;  // of them, beginnings that choices share once
-    std::int64_t forward_tokens = 0;
-};
-
-// `questions` random questions of `choices` requests each, whose lengths spread evenly over an eighth to all of the
-// model's length. One choice: its last one to eight tokens are scored. More: they share three quarters of it, and the
-// rest is scored. The forward pass takes as many tokens in full batches, of which the same share is scored. Untrained
-// weights. Rounds alternate.
-ScoringTimes time_scoring(const engine::StepBench& bench, const engine::Backend& backend, std::int64_t questions,
-                          std::int64_t choices, int rounds);
+// Under each of these models, untrained: random requests of an eighth to all of its length, as many as so many batches
+// hold. Of one choice each: its last one to eight tokens are scored. Of four choices: they share three quarters of
+// their tokens, which are computed once, and the rest is scored. Each stands beside a forward pass of at least as many
+// tokens in full batches without padding, of which the same share is scored.
+std::vector<kernels::BenchCase> scoring_benches(const std::vector<engine::StepBench>& models, std::int64_t batches);
 
 }  // namespace deft::experiments

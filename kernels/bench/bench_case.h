@@ -31,6 +31,7 @@ struct PreparedBench {
     double footprint = 0;         // bytes of its arguments
     double items = 0;             // that one run works off, where FLOPs say nothing: tokens, samples, draws
     std::string item;             // what one of them is: "token"
+    std::string note;             // what else there is to say of it
     std::string wrong;            // what the outputs of a first run have wrong; empty: they are right
     std::function<void()> hot;
     std::function<void()> cold;  // empty: there is no such way
@@ -44,6 +45,7 @@ struct BenchCase {
     double flops = 0, bytes = 0;  // of one run, before it is prepared
     std::function<PreparedBench(int threads)> prepare;
     bool on_device = false;  // timed by its clock: prepared for on_device
+    std::string beside = {};  // the case whose rate stands beside this one's as a ratio; empty: none
 };
 
 // "gather_rows/16/128" of an op case's "gather_rows 16 128".

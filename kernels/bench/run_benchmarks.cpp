@@ -171,6 +171,7 @@ std::vector<BenchResult> run_benchmarks(std::span<const BenchCase> cases, const 
                 row->bytes = prepared.bytes;
                 row->items = prepared.items;
                 row->item = prepared.item;
+                row->note = prepared.note;
                 row->least_seconds = peaks.least_seconds(prepared, state, row->backend);
                 row->wrong = prepared.wrong;
                 if (!row->wrong.empty()) return timing.SkipWithError(row->wrong.c_str());

@@ -49,6 +49,7 @@ struct BenchResult {
     double items = 0;                                // the same
     std::string item;                                // what one is
     std::vector<double> seconds;                     // of one run, each repetition's mean
+    std::string note;                                // what else there is to say of it
     std::string wrong;                               // why nothing was timed: what the outputs have wrong
 };
 

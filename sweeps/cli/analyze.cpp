@@ -27,6 +27,8 @@
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/driver/progress.h"
+#include "sweeps/driver/root.h"
+#include "sweeps/driver/slots.h"
 
 namespace deft::cli {
 
@@ -52,8 +54,7 @@ struct Arguments {
     std::string root = sweeps::kDefaultRoot;
 };
 
-// ---- the table
-// ---------------------------------------------------------------------------------------------------------
+// ---- the table of difficulties
 
 struct DifficultyRow {
     std::string corpus, metric;
@@ -84,7 +85,7 @@ void add_row(reporting::Table& table, const DifficultyRow& row) {
     for (std::int64_t rank = 1; rank < samples; ++rank)
         distinct += index.sorted_value(rank) != index.sorted_value(rank - 1);
     std::vector<reporting::Cell> cells = {row.corpus, row.metric, std::to_string(row.seqlen), std::to_string(samples)};
-    // The value that a decile of the samples does not exceed: a cut of the order at an exact count.
+    // The largest value among so many tenths of the samples, the easiest first; the order is cut at an exact count.
     for (int decile = 0; decile <= 10; ++decile) {
         const std::int64_t value = index.sorted_value(std::max<std::int64_t>(0, (samples * decile + 9) / 10 - 1));
         cells.push_back(row.floats ? fmt::format("{:.5g}", engine::of_ordered_key(value)) : std::to_string(value));
@@ -95,8 +96,7 @@ void add_row(reporting::Table& table, const DifficultyRow& row) {
     table.rows.push_back(std::move(cells));
 }
 
-// ---- what is asked for
-// -------------------------------------------------------------------------------------------------
+// ---- which corpora, and what of them
 
 // What is asked for of one corpus at one sample length.
 struct Analysis {
@@ -125,8 +125,8 @@ bool has_column(const experiments::TrialConfig& config) {
                                             [](const auto& metric) { return !metric.column.empty(); });
 }
 
-// The corpora of the chosen trials, each at its sample length, in the order of the points. A column that is not here
-// may be what is to be made.
+// The corpora of the chosen trials, each at its sample length, in the order of the points. A missing column is no
+// error: it may be what this command is to make.
 std::vector<Analysis> of_sweep(const Arguments& arguments) {
     std::vector<Analysis> analyses;
     for (const sweeps::Point& point : sweeps::expand(arguments.spec.load(), sweeps::Data::may_be_missing)) {
@@ -140,7 +140,8 @@ std::vector<Analysis> of_sweep(const Arguments& arguments) {
             found = analyses.insert(found,
                                     {config.data, config.base_folder, arguments.metrics, config.model.seqlen, false});
         found->has_column = found->has_column || has_column(config);
-        if (found->data.sha256 == experiments::kDataMissing) found->data.sha256.clear();  // opening it says what lacks
+        if (found->data.sha256 == experiments::kDataMissing)
+            found->data.sha256.clear();  // opening the corpus says what is missing
         if (!arguments.metrics.empty()) continue;
         for (const std::string& name : metrics_of(config))
             if (std::find(found->metrics.begin(), found->metrics.end(), name) == found->metrics.end())
@@ -332,7 +333,7 @@ void add_options(CLI::App& command, Arguments& arguments) {
             " sweep's curricula, of a corpus voc")
         ->delimiter(',')
         ->allow_extra_args(false);
-    command.add_option("--seqlen", arguments.seqlen, "Tokens a sample, of the corpus")->check(at_least(1));
+    command.add_option("--seqlen", arguments.seqlen, "Tokens of a sample, for --corpus and --text")->check(at_least(1));
     command
         .add_option("--samples", arguments.samples,
                     "Of the corpus: packed, or bert: sentences with special tokens, padded")
@@ -342,7 +343,8 @@ void add_options(CLI::App& command, Arguments& arguments) {
                     "Of the corpus: bytes, gpt2, bpe, or a folder with vocab.json and merges.txt; of bert samples "
                     "bert-base-uncased, a folder with vocab.txt, or a .txt file")
         ->capture_default_str();
-    command.add_option("--vocab", arguments.vocab, "Entries of bpe")->check(CLI::Range(257, 1'000'000));
+    command.add_option("--vocab", arguments.vocab, "Vocabulary of the bpe tokenizer")
+        ->check(CLI::Range(257, 1'000'000));
     command.add_option("--checkpoint", arguments.checkpoint, "The model of --metric perplexity: a step_ folder");
     command.add_option("--column", arguments.column,
                        "A difficulty that another tool measured: .npy, or CSV of one column; or an index's .json");

@@ -68,7 +68,9 @@ int list(const Arguments& arguments) {
 }
 
 int retire(const Arguments& arguments) {
-    { const results_db::Reader reader = open_results(arguments.root); }  // a writer would make the file
+    {
+        const results_db::Reader reader = open_results(arguments.root);
+    }  // refuses a root without results; a writer would make a database
     const std::int64_t rows = results_db::Writer(sweeps::database_file(arguments.root)).retire_baseline(arguments.name);
     print(fmt::format("Retired baseline {}: its {} rows stay, its name is free.", arguments.name, rows));
     return kExitOk;
@@ -81,16 +83,16 @@ void add_baseline(CLI::App& app, Context& context) {
     command->require_subcommand(1);
     auto arguments = std::make_shared<Arguments>();
     CLI::App* pinning = command->add_subcommand("pin", "Pin a sweep's finished trials under a name");
-    pinning->add_option("NAME", arguments->name, "Of the baseline, as in main")->required();
+    pinning->add_option("NAME", arguments->name, "The baseline's name, as in main")->required();
     pinning->add_option("SWEEP", arguments->sweep, kSweepHelp);
     pinning
         ->add_option("--only", arguments->only,
                      "These trials alone, as in baseline or 'cl[budget_fraction=0.5]'; several are joined")
         ->allow_extra_args(false);
-    pinning->add_option("--reason", arguments->reason, "Why, for whoever asks later");
+    pinning->add_option("--reason", arguments->reason, "Why it is pinned, for whoever asks later");
     CLI::App* listing = command->add_subcommand("list", "All baselines, retired ones too");
     CLI::App* retiring = command->add_subcommand("retire", "End a baseline; what it was stays on record");
-    retiring->add_option("NAME", arguments->name, "Of the baseline")->required();
+    retiring->add_option("NAME", arguments->name, "The baseline's name")->required();
     for (CLI::App* one : {pinning, listing, retiring}) add_root(*one, arguments->root);
     pinning->callback([arguments, &context] { context.exit_code = pin(*arguments); });
     listing->callback([arguments, &context] { context.exit_code = list(*arguments); });

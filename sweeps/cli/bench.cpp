@@ -1,163 +1,250 @@
-// deft bench: how fast this machine tokenizes, reads, analyzes and reports; its other measures have files of their own.
+// deft bench: its commands, of which list and run are here: every benchmark case, beside the roofline of this machine.
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <memory>
-#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/installed_files.h"
-#include "base/json.h"
 #include "base/median.h"
-#include "base/process.h"
-#include "engine/bench/analyzer.h"
 #include "engine/bench/corpus.h"
 #include "engine/bench/tokenizer.h"
+#include "kernels/bench/run_benchmarks.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/scratch_folder.h"
-#include "sweeps/gate/report_bench.h"
+#include "sweeps/driver/progress.h"
+#include "sweeps/driver/provenance.h"
+#include "sweeps/driver/slots.h"
+#include "sweeps/gate/bench_cases.h"
+#include "sweeps/gate/bench_records.h"
 
 namespace deft::cli {
 
 namespace {
 
-struct TokenizerArguments {
-    std::string text;       // a file
-    std::string tokenizer;  // a folder, or none for bytes
-    int rounds = 9;
-};
+using kernels::BenchCase;
+using kernels::BenchResult;
 
-int run_tokenizer(const TokenizerArguments& arguments) {
-    using engine::Tokenizer;
-    const std::string text = read_text_file(arguments.text);
-    if (text.empty()) throw Error(ErrorKind::usage, arguments.text + " is empty", "name a file with some text");
-    std::vector<double> rates;
-    std::string name;
-    std::int32_t vocab = 0;
-    const auto measure = [&](const auto& tokenizer) {
-        for (int round = 0; round < arguments.rounds; ++round)
-            rates.push_back(engine::tokenizer_rate(tokenizer, text));
-    };
-    const std::filesystem::path folder = arguments.tokenizer;
-    if (!folder.empty() && find_text_file(folder / engine::kVocabTxt)) {
-        const auto wordpiece = engine::load_wordpiece(folder);
-        name = "WordPiece, uncased";
-        vocab = wordpiece->vocab();
-        measure(wordpiece);
-    } else {
-        const Tokenizer tokenizer = folder.empty() ? Tokenizer::bytes() : engine::load_tokenizer(folder);
-        name = tokenizer.name();
-        vocab = tokenizer.vocab();
-        measure(tokenizer);
+struct Chosen {
+    std::vector<std::string> patterns;
+    std::string backend = "all";
+    std::string text, tokenizer, corpus;  // files of the user's own, in place of the program's cases
+
+    std::vector<BenchCase> cases() const {
+        if (!tokenizer.empty() && text.empty())
+            throw Error(ErrorKind::usage, "--tokenizer encodes a text", "name a file with --text");
+        if (text.empty() && corpus.empty()) return sweeps::chosen_benches(patterns, sweeps::chosen_backends(backend));
+        std::vector<BenchCase> own;
+        if (!text.empty()) own.push_back(engine::tokenizer_bench(text, tokenizer));
+        if (!corpus.empty()) std::ranges::move(engine::corpus_benches(corpus), std::back_inserter(own));
+        return own;
     }
-    const auto megabytes = [](double bytes) { return fmt::format("{:.1f}", bytes / 1e6); };
+};
+
+struct RunArguments {
+    Chosen chosen;
+    kernels::BenchSettings settings{sweeps::usable_cores(), 0.05, 5};
+    std::string json;
+    std::string root = sweeps::kDefaultRoot;
+};
+
+int list(const Chosen& chosen) {
     reporting::Table table;
-    table.caption = fmt::format("Encoding on one thread, {} rounds", arguments.rounds);
-    table.columns = {
-        {"tokenizer", reporting::Align::left}, {"vocabulary"}, {"text, MB"}, {"median MB/s"}, {"best MB/s"}};
-    table.rows = {{name, std::to_string(vocab), megabytes(static_cast<double>(text.size())),
-                   megabytes(median(rates)), megabytes(*std::max_element(rates.begin(), rates.end()))}};
+    table.columns = {{"case", reporting::Align::left}, {"backend", reporting::Align::left}, {"FLOPs"}, {"bytes"}};
+    for (const BenchCase& bench : chosen.cases())
+        table.rows.push_back({bench.name, bench.backend, reporting::si(bench.flops), reporting::si(bench.bytes, "B")});
+    table.notes.push_back(
+        "Of one run. Each is timed with hot caches and with cold ones, and on a GPU with arguments that "
+        "rotate: deft bench run -k PATTERN.");
     print(table);
     return kExitOk;
 }
 
-struct CorpusArguments {
-    std::string prefix;
-    int rounds = 9;
+struct Spread {
+    double median = 0, deviation = 0;  // median absolute deviation
 };
 
-int run_corpus(const CorpusArguments& arguments) {
-    using reporting::si;
-    const engine::CorpusRates rates = engine::corpus_rates(arguments.prefix, arguments.rounds);
-    const double bytes = static_cast<double>(rates.bytes);
-    reporting::Table table;
-    table.caption = fmt::format("Summing all tokens of a mapped dataset on one thread, best of {} interleaved rounds",
-                                arguments.rounds);
-    table.columns = {{"tokens"}, {"bytes"}, {"opened in"}, {"first pass"}, {"hot"}, {"tokens/s"}, {"memory"}, {"of memory"}};
-    table.rows = {{si(static_cast<double>(rates.tokens)), si(bytes, "B"), reporting::seconds(rates.open_seconds),
-                   si(bytes / rates.first_seconds, "B/s"), si(bytes / rates.hot_seconds, "B/s"),
-                   si(static_cast<double>(rates.tokens) / rates.hot_seconds),
-                   si(bytes / rates.memory_seconds, "B/s"),
-                   fmt::format("{:.2f}", rates.memory_seconds / rates.hot_seconds)}};
-    table.notes.push_back("memory: the same number of bytes summed as 64-bit words of a buffer, in the same rounds. "
-                          "opened: every length, offset and border checked. first pass: pages are mapped as they are read.");
-    print(table);
-    return kExitOk;
+Spread spread_of(std::vector<double> values) {
+    Spread spread{median(values), 0};
+    for (double& value : values) value = std::abs(value - spread.median);
+    spread.deviation = median(values);
+    return spread;
 }
 
-struct AnalyzerArguments {
-    engine::AnalyzerBench bench;
-    std::string python = "python3";
-};
+double rate_of(const BenchResult& row) {
+    return row.items / median(row.seconds);
+}
 
-// NumPy's seconds a token over a part of the same corpus, best of as many rounds; nothing where that Python has none.
-std::optional<double> numpy_seconds_a_token(const AnalyzerArguments& arguments, const std::filesystem::path& folder) {
-    const auto& bench = arguments.bench;
-    const std::int64_t tokens = std::min<std::int64_t>(bench.tokens, 1 << 24);
-    const std::vector<std::string> command = {arguments.python, installed_file("engine/bench/analyzer_numpy.py"),
-                                              (folder / "tokens.bin").string(), std::to_string(tokens),
-                                              std::to_string(bench.seqlen), std::to_string(bench.vocab)};
-    std::optional<double> best;
-    for (int round = 0; round < bench.rounds; ++round) {
-        ProcessOutput output;
-        try {
-            output = run_process(command);
-        } catch (const Error&) {
-            return {};  // no such program
-        }
-        const Json json = Json::parse(output.out, nullptr, false);
-        if (output.exit_code != 0 || !json.is_object()) return {};
-        const double seconds = json.at("seconds").get<double>() / static_cast<double>(tokens);
-        best = std::min(best.value_or(seconds), seconds);
+// Items a second over those of the case beside it, in the same state of the caches, or with hot ones where it has no
+// such row; empty where there is none.
+std::string ratio_text(const BenchResult& row, const std::string& beside, const std::vector<BenchResult>& results) {
+    const BenchResult* other = nullptr;
+    for (const BenchResult& result : results)
+        if (result.name == beside && !result.seconds.empty() &&
+            (result.state == row.state || (other == nullptr && result.state == kernels::CacheState::hot)))
+            other = &result;
+    return other == nullptr ? "" : fmt::format("{:.3f}", rate_of(row) / rate_of(*other));
+}
+
+void add_row(reporting::Table& table, const BenchResult& row, const std::string& ratio) {
+    if (!row.wrong.empty()) {
+        table.rows.push_back(
+            {row.name, row.backend, to_string(row.state), "wrong output", "-", "-", "-", "-", "-", "-"});
+        return;
     }
-    return best;
+    const Spread time = spread_of(row.seconds);
+    const auto rate = [&](double work) { return work > 0 ? reporting::si(work / time.median) : "-"; };
+    table.rows.push_back({row.name, row.backend, to_string(row.state), reporting::small_seconds(time.median),
+                          fmt::format("{:.1f}%", 100 * time.deviation / time.median), rate(row.flops), rate(row.bytes),
+                          row.items > 0 ? rate(row.items) + " " + row.item + "s" : "-",
+                          row.least_seconds > 0 ? fmt::format("{:.0f}%", 100 * row.least_seconds / time.median) : "-",
+                          ratio.empty() ? "-" : ratio});
 }
 
-int run_analyzer(const AnalyzerArguments& arguments) {
-    using reporting::si;
-    const engine::AnalyzerBench& bench = arguments.bench;
-    const ScratchFolder folder;
-    const engine::AnalyzerRates rates = engine::analyzer_rates(bench, folder.path);
-    const double tokens = static_cast<double>(bench.tokens), a_token = rates.both_seconds / tokens;
-    const std::optional<double> numpy = numpy_seconds_a_token(arguments, folder.path);
-    reporting::Table table;
-    table.caption = fmt::format("Length and rarity of {} two-byte tokens, {} thread(s), best of {} interleaved rounds",
-                                si(tokens), bench.threads, bench.rounds);
-    table.columns = {{"tokens/s"}, {"tokens/CPU s"}, {"memory"}, {"of memory"}, {"against NumPy"}, {"index samples"},
-                     {"ordered in"}, {"CPU"}, {"peak"}};
-    table.rows = {{si(1 / a_token), si(tokens / rates.cpu_seconds), si(2 * tokens / rates.memory_seconds, "B/s"),
-                   fmt::format("{:.2f}", 2 * rates.memory_seconds / rates.both_seconds),
-                   numpy ? fmt::format("{:.1f}x", *numpy / a_token) : "-", si(static_cast<double>(bench.index_samples)),
-                   reporting::seconds(rates.index_seconds), reporting::seconds(rates.index_cpu_seconds), si(static_cast<double>(rates.peak_bytes), "B")}};
-    table.notes.push_back("tokens/s: both passes, their results synced to disk. memory: as many bytes summed as words on as "
-                          "many threads. CPU s: of all threads together, which others on the machine hardly change; of memory: against reading the tokens twice. peak: resident, mapped files included.");
-    table.notes.push_back(numpy ? "NumPy: the same passes in batches on one thread, over the first 2^24 tokens at most, best of as many rounds."
-                                : "No NumPy to stand beside: name a Python that has it with --python.");
-    print(table);
-    return kExitOk;
+std::string note_of(const kernels::CudaPeaks& peaks) {
+    return fmt::format(
+        "Peaks measured in this run on {}: a product of large random matrices by cuBLASLt {} in f32, {} in bf16; "
+        "memory {} "
+        "read, {} copied; L2 ({}) {} read. Between two events with nothing between them {}, with an empty kernel {}.",
+        peaks.device, reporting::si(peaks.f32_flops, "FLOP/s"), reporting::si(peaks.bf16_flops, "FLOP/s"),
+        reporting::si(peaks.read, "B/s"), reporting::si(peaks.copy, "B/s"),
+        reporting::si(static_cast<double>(peaks.cache_bytes), "B"), reporting::si(peaks.cached_read, "B/s"),
+        reporting::small_seconds(peaks.nothing_seconds), reporting::small_seconds(peaks.empty_kernel_seconds));
 }
 
-int run_report(const sweeps::ReportBench& bench) {
-    using reporting::seconds;
-    const ScratchFolder folder;
-    const sweeps::ReportTime time = sweeps::time_report(bench, folder.path);
+std::string note_of(const kernels::Peaks& peaks, const RunArguments& arguments) {
+    return fmt::format(
+        "Peaks measured in this run on {} thread(s): {} FMA {}; memory {} read, {} copied, {} changed in place; L2 {} "
+        "read.",
+        arguments.settings.threads, peaks.fma.widest_name(), reporting::si(peaks.fma.widest(), "FLOP/s"),
+        reporting::si(peaks.memory.read, "B/s"), reporting::si(peaks.memory.copy, "B/s"),
+        reporting::si(peaks.memory.update, "B/s"), reporting::si(peaks.memory.cached_read, "B/s"));
+}
+
+int run(const RunArguments& arguments) {
+    const std::vector<BenchCase> cases = arguments.chosen.cases();
+    const bool on_device = std::ranges::any_of(cases, &BenchCase::on_device);
+    const bool on_host = !std::ranges::all_of(cases, &BenchCase::on_device);
+    std::ofstream json;
+    if (!arguments.json.empty()) {
+        json.open(arguments.json);
+        if (!json) throw Error(ErrorKind::io, "cannot write " + arguments.json, "choose another file");
+    }
+    sweeps::BenchRecorder recorder(arguments.root);  // before anything is timed: it may be locked
+    const results_db::Code code = sweeps::describe_code();
+    sweeps::ProgressLine line;
+    line.show("measuring the machine's peaks", 0);
+    kernels::Peaks peaks = kernels::measure_peaks(arguments.settings.threads);
+    if (on_device) peaks.device = kernels::measure_cuda_peaks();
+    std::size_t rows = 0;
+    const std::vector<BenchResult> results = kernels::run_benchmarks(
+        cases, arguments.settings, peaks, sweeps::bench_context(code, peaks, arguments.settings.threads),
+        arguments.json.empty() ? nullptr : &json, [&](const BenchResult& row) {
+            line.show(row.name, static_cast<double>(++rows) / static_cast<double>(kernels::count_rows(cases)));
+        });
+    line.clear();
+    recorder.record(results, arguments.settings, peaks, code);
+
     reporting::Table table;
-    table.caption = fmt::format("HTML report of {} invented runs of {} points each, {} seeds a row", bench.runs,
-                                bench.points, bench.seeds);
-    table.columns = {{"read"}, {"render"}, {"together"}, {"page"}, {"filling the database"}};
-    table.rows = {{seconds(time.read_seconds), seconds(time.render_seconds),
-                   seconds(time.read_seconds + time.render_seconds),
-                   reporting::si(static_cast<double>(time.page_bytes), "B"), seconds(time.write_seconds)}};
+    table.caption =
+        fmt::format("{} case(s), {} thread(s), median of {} repetitions of {} s at least", cases.size(),
+                    arguments.settings.threads, arguments.settings.repetitions, arguments.settings.min_seconds);
+    table.columns = {{"case", reporting::Align::left},
+                     {"backend", reporting::Align::left},
+                     {"caches", reporting::Align::left},
+                     {"time"},
+                     {"spread"},
+                     {"FLOP/s"},
+                     {"B/s"},
+                     {"items/s"},
+                     {"of roofline"},
+                     {"ratio"}};
+    std::map<std::string, std::string> beside;
+    for (const BenchCase& one : cases)
+        if (!one.beside.empty()) beside[one.name] = one.beside;
+    bool all_right = true;
+    for (const BenchResult& row : results) {
+        const auto found = beside.find(row.name);
+        const bool has_ratio = row.wrong.empty() && found != beside.end();
+        add_row(table, row, has_ratio ? ratio_text(row, found->second, results) : "");
+        all_right = all_right && row.wrong.empty();
+        if (!row.wrong.empty()) table.notes.push_back("Wrong output, not timed: " + row.wrong + ".");
+        if (!row.note.empty() && row.state == kernels::CacheState::hot)
+            table.notes.push_back(fmt::format("{}: {}.", row.name, row.note));
+    }
+    for (const auto& [one, other] : beside)
+        table.notes.push_back(
+            fmt::format("ratio: items a second of {} over those of {}, which was timed next.", one, other));
+    if (beside.empty()) {
+        table.columns.pop_back();
+        for (auto& row : table.rows) row.pop_back();
+    }
+    if (on_host) table.notes.push_back(note_of(peaks, arguments));
+    if (on_device) table.notes.push_back(note_of(*peaks.device));
+    table.notes.push_back(
+        "spread: median absolute deviation of the repetitions. Roofline: the longer of FLOPs at the FMA "
+        "peak, on a GPU at the product's, and least bytes at memory's rate; of hot arguments that fit "
+        "the last-level cache, at the L2's.");
+    if (on_host) table.notes.push_back("cpu, cold: arguments in turn, three times the last-level cache together.");
+    if (on_device)
+        table.notes.push_back(
+            "cuda, by events: cold: behind a flush that writes and reads twice the L2. hot: one run "
+            "behind the other. rotating: so too, arguments in turn, three times the L2 together. "
+            "f32 is without TF32, as in training.");
+    table.notes.push_back(
+        "Every kernel's outputs were compared with the double-precision reference in this run, the "
+        "other cases' with another way to compute them.");
     print(table);
-    return kExitOk;
+    print(fmt::format("raw repetitions: {}", recorder.file().string()));
+    if (!arguments.json.empty()) {
+        json.flush();
+        if (!json) throw Error(ErrorKind::io, "cannot write all of " + arguments.json, "free some space");
+        print("Google Benchmark's JSON: " + arguments.json);
+    }
+    return all_right ? kExitOk : kExitFailed;
+}
+
+void add_chosen(CLI::App& command, Chosen& chosen) {
+    command
+        .add_option("--backend", chosen.backend,
+                    "cpu, cuda (f32 and bf16), or all that this build and this machine have")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"cpu", "cuda", "all"}));
+    add_patterns(command, chosen.patterns);
+    command.add_option("--text", chosen.text, "Encode a text file of yours instead, plain, .gz or .zst");
+    command.add_option("--tokenizer", chosen.tokenizer,
+                       "For --text: a folder with vocab.json and merges.txt, or with vocab.txt; bytes without");
+    command.add_option("--corpus", chosen.corpus,
+                       "Open and read a dataset of yours instead: PREFIX.bin and PREFIX.idx, see deft data tokenize");
+}
+
+void add_list_and_run(CLI::App& bench, Context& context) {
+    auto chosen = std::make_shared<Chosen>();
+    CLI::App* lists = bench.add_subcommand(
+        "list",
+        "The benchmark cases that there are: kernels, tokenizers, corpora, analyzer, sampler, scoring, reports");
+    add_chosen(*lists, *chosen);
+    lists->callback([chosen, &context] { context.exit_code = list(*chosen); });
+
+    auto arguments = std::make_shared<RunArguments>();
+    CLI::App* runs = bench.add_subcommand("run", "Time benchmark cases, hot and cold, beside this machine's roofline");
+    add_chosen(*runs, arguments->chosen);
+    kernels::BenchSettings& settings = arguments->settings;
+    add_threads(*runs, settings.threads);
+    add_number(*runs, "--repetitions", settings.repetitions, "Repetitions of each row", 1, 1000);
+    add_number(*runs, "--min-time", settings.min_seconds, "Seconds of a repetition, at least", 1e-4, 60.0);
+    runs->add_option("--json", arguments->json, "Write Google Benchmark's JSON to this file, too");
+    add_root(*runs, arguments->root);
+    runs->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }
 
 }  // namespace
@@ -168,42 +255,12 @@ void add_bench(CLI::App& app, Context& context) {
     add_bench_step(*command, context);
     add_bench_startup(*command, context);
     add_bench_slots(*command, context);
-    add_bench_run(*command, context);
+    add_list_and_run(*command, context);
     add_bench_ab(*command, context);
     add_bench_import(*command, context);
     add_bench_history(*command, context);
     add_bench_gpu(*command, context);
-    add_bench_sampler(*command, context);
-    add_bench_scoring(*command, context);
-    auto encoding = std::make_shared<TokenizerArguments>();
-    CLI::App* tokenizer = command->add_subcommand("tokenizer", "Encoding text, one thread");
-    tokenizer->add_option("--text", encoding->text, "A text file, plain, .gz or .zst")->required();
-    tokenizer->add_option("--tokenizer", encoding->tokenizer,
-                          "A folder with vocab.json and merges.txt, or with vocab.txt; bytes without");
-    add_number(*tokenizer, "--rounds", encoding->rounds, "Rounds", 1, 100);
-    tokenizer->callback([encoding, &context] { context.exit_code = run_tokenizer(*encoding); });
-    auto reading = std::make_shared<CorpusArguments>();
-    CLI::App* corpus = command->add_subcommand("corpus", "Reading a tokenised corpus, beside reading memory");
-    corpus->add_option("--prefix", reading->prefix, "Of PREFIX.bin and PREFIX.idx, see deft data tokenize")->required();
-    add_number(*corpus, "--rounds", reading->rounds, "Rounds", 1, 100);
-    corpus->callback([reading, &context] { context.exit_code = run_corpus(*reading); });
-    auto analysis = std::make_shared<AnalyzerArguments>();
-    CLI::App* analyzer = command->add_subcommand("analyzer", "Difficulty of samples, beside reading memory and NumPy");
-    engine::AnalyzerBench& bench = analysis->bench;
-    add_number(*analyzer, "--tokens", bench.tokens, "Tokens", 4096, 1 << 30);
-    add_number(*analyzer, "--seqlen", bench.seqlen, "Of a sample", 1, 1 << 20);
-    add_number(*analyzer, "--samples", bench.index_samples, "To order", 0, 1 << 30);
-    analyzer->add_option("--memory", bench.memory_bytes, "Bytes to order them in")->transform(CLI::AsSizeValue(false));
-    add_threads(*analyzer, bench.threads);
-    add_number(*analyzer, "--rounds", bench.rounds, "Rounds", 1, 100);
-    analyzer->add_option("--python", analysis->python, "A Python with NumPy")->capture_default_str();
-    analyzer->callback([analysis, &context] { context.exit_code = run_analyzer(*analysis); });
-    auto report_bench = std::make_shared<sweeps::ReportBench>();
-    CLI::App* report = command->add_subcommand("report", "The HTML report of a database of many runs");
-    add_number(*report, "--runs", report_bench->runs, "Runs", 1, 100000);
-    add_number(*report, "--points", report_bench->points, "Points of each", 1, 100000);
-    add_number(*report, "--seeds", report_bench->seeds, "Seeds of each row", 1, 1000);
-    report->callback([report_bench, &context] { context.exit_code = run_report(*report_bench); });
+    add_bench_analyzer(*command, context);
 }
 
 }  // namespace deft::cli

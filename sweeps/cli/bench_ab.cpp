@@ -16,8 +16,8 @@
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/driver/progress.h"
-#include "sweeps/gate/findings.h"
-#include "sweeps/gate/record_comparison.h"
+#include "sweeps/gate/bench_records.h"
+#include "sweeps/gate/comparison_report.h"
 #include "sweeps/gate/worker.h"
 
 namespace deft::cli {
@@ -54,12 +54,12 @@ int compare_files(const AbArguments& arguments) {
     return finish_check(report, arguments.gate);
 }
 
-// Identical code is no regression, whatever is measured: the answer is how much this machine makes up.
+// Both programs are the same file, so whatever difference is found is noise of this machine and no regression.
 int compare_with_itself(const AaArguments& arguments) {
     const sweeps::ComparedPrograms programs{this_program(), this_program()};
     sweeps::ComparisonSettings settings = settings_of(arguments.options);
     const sweeps::KnownArms arms = sweeps::know(programs, arguments.options.patterns);
-    sweeps::ComparisonRecorder recorder(arguments.root);
+    sweeps::BenchRecorder recorder(arguments.root);
     sweeps::ProgressLine line;
     std::vector<sweeps::ComparedCase> cases;
     const sweeps::ComparisonSettings first = settings;
@@ -81,7 +81,7 @@ int compare_with_itself(const AaArguments& arguments) {
 }
 
 int serve(int threads) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // frozen, it would outlive the program that talks with it
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a frozen worker would outlive the program that talks with it
     sweeps::serve_benches(std::cin, std::cout, threads);
     return kExitOk;
 }
@@ -91,8 +91,8 @@ int serve(int threads) {
 void add_bench_ab(CLI::App& bench, Context& context) {
     auto ab = std::make_shared<AbArguments>();
     CLI::App* files = bench.add_subcommand("ab", "Compare two builds of this program, measured side by side");
-    files->add_option("A", ab->base, "A program file, the base")->required();
-    files->add_option("B", ab->head, "Another, the head: is it slower?")->required();
+    files->add_option("A", ab->base, "The program file to compare with")->required();
+    files->add_option("B", ab->head, "The program file that may be slower")->required();
     add_comparison_options(*files, ab->options);
     add_gate_options(*files, ab->gate);
     files->callback([ab, &context] { context.exit_code = compare_files(*ab); });

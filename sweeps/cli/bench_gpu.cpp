@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/text.h"
 #include "base/installed_files.h"
 #include "base/json.h"
 #include "base/median.h"
+#include "base/text.h"
 #include "engine/bench/step.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
@@ -48,7 +48,7 @@ void torch_round(const std::string& python, const engine::StepBench& bench, Row&
         row.torch_seconds.push_back(step.seconds);
         torch.version = step.version;
     } catch (const Error& error) {
-        torch.failure = first_line(error.what());  // our own figures stand without it
+        torch.failure = first_line(error.what());  // our own figures do not depend on it
     }
 }
 
@@ -75,7 +75,7 @@ std::string today() {
 
 Json to_json(const engine::StepBench& bench, const engine::Gpu& gpu, const std::vector<Row>& rows, const Torch& torch) {
     const results_db::Host host = sweeps::describe_host();
-    const results_db::Code code = sweeps::describe_code(files_folder());
+    const results_db::Code code = sweeps::describe_code();
     const auto& m = bench.model;
     Json json = {{"schema", "deft-gpu-bench/1"},
                  {"date", today()},
@@ -145,9 +145,9 @@ int run(const Arguments& arguments) {
 void add_bench_gpu(CLI::App& bench, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = bench.add_subcommand("gpu", "Training steps of GPT-2 124M on a GPU");
-    add_number(*command, "--batch", arguments->batch, "Samples of 1024 tokens", 1, 4096);
+    add_number(*command, "--batch", arguments->batch, "Samples of a step, of 1024 tokens each", 1, 4096);
     add_number(*command, "--rounds", arguments->rounds, "Interleaved rounds", 1, 100);
-    command->add_option("--pytorch", arguments->python, "A Python with torch, to stand beside in the same run");
+    command->add_option("--pytorch", arguments->python, "A Python with torch, timed in the same run");
     command->add_option("--json", arguments->json, "Write the result to this file as well");
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }

@@ -15,7 +15,7 @@
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
-#include "sweeps/gate/case_patterns.h"
+#include "sweeps/gate/bench_cases.h"
 
 namespace deft::cli {
 

@@ -69,12 +69,14 @@ void add_bench_import(CLI::App& bench, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command =
         bench.add_subcommand("import", "Take the JSON of any Google Benchmark program into the history");
-    command->add_option("FILE", arguments->file, "Written with --benchmark_out=FILE --benchmark_out_format=json")
+    command
+        ->add_option("FILE", arguments->file,
+                     "Google Benchmark's JSON, written with --benchmark_out=FILE --benchmark_out_format=json")
         ->required();
-    command->add_option("--name", arguments->names.program, "Of the program; without, that of its executable");
-    command->add_option("--commit", arguments->names.commit, "That was measured");
-    command->add_option("--compiler", arguments->names.compiler, "That built it");
-    command->add_option("--host", arguments->names.host, "The machine's name, where the file's is another each time");
+    command->add_option("--name", arguments->names.program, "The program's name; without it, that of its executable");
+    command->add_option("--commit", arguments->names.commit, "The commit that was measured");
+    command->add_option("--compiler", arguments->names.compiler, "The compiler that built the program");
+    command->add_option("--host", arguments->names.host, "The machine's name, where the file has another each time");
     add_root(*command, arguments->root);
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }

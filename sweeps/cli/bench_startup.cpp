@@ -1,28 +1,137 @@
 // deft bench startup: how long a trial takes to its first step, and what it costs beside its steps.
 
 #include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
 #include <memory>
+#include <thread>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/installed_files.h"
+#include "base/json.h"
 #include "base/median.h"
+#include "base/process.h"
+#include "base/scratch_folder.h"
+#include "base/stopwatch.h"
 #include "experiments/prepare.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
-#include "sweeps/cli/scratch_folder.h"
 #include "sweeps/driver/progress.h"
-#include "sweeps/gate/trial_overhead.h"
+#include "sweeps/driver/run_folder.h"
 
 namespace deft::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr double kMostStartSeconds = 0.3, kMostOverhead = 0.02;
+
+// Where the trials run: everything in a folder of their own, the corpus tokenised before.
+struct OverheadBench {
+    std::filesystem::path root;
+    std::filesystem::path program = "/proc/self/exe";
+    int threads = 1;
+};
+
+// A trial under way. It is killed when this goes out of scope.
+class TimedTrial {
+ public:
+    // Starts it in a new run folder, so that it has no checkpoint to go on from.
+    TimedTrial(const sweeps::Point& point, const OverheadBench& bench) : folder_(new_folder(bench.root)) {
+        const experiments::TrialPlaces places = {folder_, sweeps::data_folder(bench.root), folder_ / "checkpoints",
+                                                 false};
+        sweeps::write_trial_file(point, "overhead", {}, Json::object(), places, {engine::Device::cpu, bench.threads});
+        start_ = Clock::now();
+        pid_ = start_process({bench.program.string(), "trial", folder_.string()}, folder_ / "log.txt");
+    }
+    ~TimedTrial() {
+        if (has_ended_) return;
+        ::kill(-pid_, SIGKILL);
+        wait(0);
+    }
+    TimedTrial(const TimedTrial&) = delete;
+    TimedTrial& operator=(const TimedTrial&) = delete;
+
+    // Waits as waitpid does with these options. True once the trial has ended.
+    bool wait(int options) {
+        while (!has_ended_) {
+            const pid_t ended = ::waitpid(pid_, &status_, options);
+            if (ended < 0 && errno == EINTR) continue;
+            if (ended == 0) return false;
+            has_ended_ = true;
+        }
+        return true;
+    }
+    double seconds() const { return seconds_since(start_); }
+    bool ended_well() const { return has_ended_ && WIFEXITED(status_) && WEXITSTATUS(status_) == 0; }
+    sweeps::JournalSummary journal() const { return sweeps::read_journal(folder_ / "journal.jsonl"); }
+    bool has_journal() const { return fs::exists(folder_ / "journal.jsonl"); }
+    Error failure() const {
+        std::string what = "the trial ended early";
+        for (const std::string& line : sweeps::last_lines(folder_ / "log.txt", 1)) what += ": " + line;
+        return Error(ErrorKind::io, what, "run the sweep itself, which says more: deft run");
+    }
+
+ private:
+    static fs::path new_folder(const fs::path& root) {
+        for (int number = 1;; ++number) {
+            const fs::path folder = root / "runs" / fmt::format("overhead.{}", number);
+            if (fs::exists(folder)) continue;
+            make_folder(folder);
+            return folder;
+        }
+    }
+
+    fs::path folder_;
+    Clock::time_point start_;
+    pid_t pid_ = -1;
+    int status_ = 0;
+    bool has_ended_ = false;
+};
+
+// Seconds from starting the process to the journal's line of the first step; the trial is ended then.
+// Errors: io, for a trial that ends before.
+double seconds_to_first_step(const sweeps::Point& point, const OverheadBench& bench) {
+    sweeps::Point every_step = point;
+    every_step.config.log_every = 1;
+    TimedTrial trial(every_step, bench);
+    while (true) {
+        const bool over = trial.wait(WNOHANG);
+        const double seconds = trial.seconds();
+        if (trial.has_journal() && trial.journal().last_point) return seconds;
+        if (over) throw trial.failure();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+// Seconds of one whole trial.
+struct TrialSeconds {
+    double process = 0;  // from its start to its end
+    double steps = 0, training = 0, evaluation = 0;
+
+    // Neither steps nor scores: start-up, journal, checkpoint, end.
+    double overhead() const { return process - steps - evaluation; }
+};
+// Errors: io, for a trial that does not end well.
+TrialSeconds time_whole_trial(const sweeps::Point& point, const OverheadBench& bench) {
+    TimedTrial trial(point, bench);
+    trial.wait(0);
+    const double process = trial.seconds();
+    const sweeps::JournalSummary journal = trial.journal();
+    if (!trial.ended_well() || !journal.ended) throw trial.failure();
+    return {process, journal.ended->step_seconds, journal.ended->train_seconds, journal.ended->eval_seconds};
+}
 
 struct Arguments {
     SpecArguments spec;
@@ -34,7 +143,7 @@ int run(Arguments arguments) {
     if (arguments.spec.file.empty()) arguments.spec.file = installed_file("sweeps/quickstart.toml").string();
     const sweeps::Point point = arguments.spec.first_point();
     const ScratchFolder folder;
-    sweeps::OverheadBench bench;
+    OverheadBench bench;
     bench.root = folder.path;
     bench.threads = arguments.threads;
     sweeps::ProgressLine line;
@@ -43,10 +152,10 @@ int run(Arguments arguments) {
     std::vector<double> starts;
     for (int round = 0; round < arguments.rounds; ++round) {
         line.show("starting trials", static_cast<double>(round) / arguments.rounds);
-        starts.push_back(sweeps::seconds_to_first_step(point, bench));
+        starts.push_back(seconds_to_first_step(point, bench));
     }
     line.show("a whole trial", -1);
-    const sweeps::TrialSeconds trial = sweeps::time_whole_trial(point, bench);
+    const TrialSeconds trial = time_whole_trial(point, bench);
     line.clear();
 
     using reporting::small_seconds;

@@ -16,8 +16,9 @@
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/step_tables.h"
 #include "sweeps/driver/progress.h"
+#include "sweeps/driver/provenance.h"
+#include "sweeps/gate/bench_records.h"
 #include "sweeps/gate/pytorch_step.h"
-#include "sweeps/gate/record_bench.h"
 
 namespace deft::cli {
 
@@ -34,8 +35,8 @@ struct Arguments {
     std::string root = sweeps::kDefaultRoot;
 };
 
-// Before oneDNN is first used, which reads its variable then; what PyTorch reads is for its processes. Set by the user,
-// a variable stays.
+// Call it before oneDNN is first used, which is when it reads its variable. The other variables are for the processes
+// of PyTorch; one that the user has set stays as it is.
 void choose_isa(const std::string& isa) {
     if (isa != "avx2") return;
     ::setenv("DNNL_MAX_CPU_ISA", "AVX2", 1);
@@ -65,7 +66,7 @@ std::vector<engine::StepBench> chosen_models(const Arguments& arguments) {
     return chosen;
 }
 
-// Random tokens at the start: another loss, and something else was trained.
+// On random tokens the loss before training is known. With another one, something else was trained.
 void require_first_loss(const std::string& who, double loss, const engine::TransformerConfig& model) {
     const double expected = engine::expected_first_loss(model);
     if (std::abs(loss - expected) > 0.05 * expected)
@@ -98,7 +99,7 @@ Torch start_torch(const std::string& python, const engine::StepBench& bench, int
     return torch;
 }
 
-// Ours and theirs in turn: the best of three each.
+// Measures our products and those of each PyTorch in turn, and keeps the best of three.
 double gemm_rates(std::vector<Torch>& torches, int threads) {
     double ours = 0;
     for (int round = 0; round < 3; ++round) {
@@ -185,7 +186,8 @@ void record(sweeps::BenchRecorder& recorder, const StepReport& report, const Arg
         add(fmt::format("inner_layers/{}/full", times.model), "cpu", times.full_flops, times.full);
         add(fmt::format("inner_layers/{}/random-LTD", times.model), "cpu", times.half_flops, times.half);
     }
-    recorder.record(rows, {arguments.threads, arguments.rounds.segment_seconds, arguments.rounds.rounds}, report.peaks);
+    recorder.record(rows, {arguments.threads, arguments.rounds.segment_seconds, arguments.rounds.rounds}, report.peaks,
+                    sweeps::describe_code());
 }
 
 int run(Arguments arguments) {
@@ -218,18 +220,21 @@ void add_bench_step(CLI::App& bench, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* step = bench.add_subcommand(
         "step", "Whole training steps, beside random-LTD, seqtru, the FMA peak and PyTorch, in interleaved rounds");
-    step->add_option("--size", arguments->sizes, "Of the three standard models: 1, 2, 3; all where none is named")
+    step->add_option("--size", arguments->sizes,
+                     "Which of the three standard models: 1, 2 or 3; all where none is named")
         ->check(CLI::Range(1, 3))
         ->allow_extra_args(false);
-    step->add_option("--sweep", arguments->sweep, "Instead, the model and batch of a sweep's trial");
-    step->add_option("--case", arguments->sweep_case, "Of the sweep; its first where none is named");
-    step->add_option("--scale", arguments->scale, "Of the sweep")->capture_default_str();
-    step->add_option("--set", arguments->overrides, "Of the sweep, as in model.width=256")->allow_extra_args(false);
+    step->add_option("--sweep", arguments->sweep, "Train the model and batch of a sweep's trial instead");
+    step->add_option("--case", arguments->sweep_case, "The sweep's case; the first where none is named");
+    step->add_option("--scale", arguments->scale, "The sweep's scale")->capture_default_str();
+    step->add_option("--set", arguments->overrides, "Lay a value over the sweep's case, as in model.width=256")
+        ->allow_extra_args(false);
     add_threads(*step, arguments->threads);
     add_rounds(*step, arguments->rounds);
-    step->add_option("--pytorch", arguments->pythons, "A Python with torch, to stand beside; may be given again")
+    step->add_option("--pytorch", arguments->pythons,
+                     "A Python with torch, timed in the same rounds; may be given again")
         ->allow_extra_args(false);
-    step->add_option("--isa", arguments->isa, "native, or avx2: the widest vectors that libraries may use")
+    step->add_option("--isa", arguments->isa, "The widest vectors that libraries may use: native, or avx2")
         ->capture_default_str()
         ->check(CLI::IsMember({"native", "avx2"}));
     add_root(*step, arguments->root);

@@ -10,10 +10,10 @@
 
 #include "base/text.h"
 #include "reporting/check_report.h"
-#include "sweeps/cli/bench_arguments.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/comparison_options.h"
-#include "sweeps/gate/findings.h"
+#include "sweeps/gate/bench_cases.h"
+#include "sweeps/gate/comparison_report.h"
 #include "sweeps/gate/revision_build.h"
 
 namespace deft::cli {
@@ -62,7 +62,7 @@ std::string describe(const Revision& revision) {
     return revision.name + (revision.hash.empty() ? "" : " (" + short_hash(revision.hash) + ")");
 }
 
-// What CI must see although nothing was timed.
+// Reports the commits that do not build, which CI must see although nothing was timed.
 reporting::CheckReport report_builds(const Revision& base, const Revision& head, const GateOptions& gate) {
     std::vector<reporting::Judged> judged;
     if (!head.broken.empty())
@@ -75,7 +75,8 @@ reporting::CheckReport report_builds(const Revision& base, const Revision& head,
 }
 
 int check_bench(const Arguments& arguments) {
-    (void)chosen_benches(arguments.options.patterns, kernels::BenchBackends::cpu);  // before minutes of building
+    (void)sweeps::chosen_benches(arguments.options.patterns,
+                                 kernels::BenchBackends::cpu);  // before minutes of building
     prepare_outputs(arguments.gate);
     const bool needs_checkout = arguments.base != "." || arguments.head != ".";
     const fs::path checkout = needs_checkout ? sweeps::checkout_of(arguments.checkout) : fs::path();
@@ -100,9 +101,10 @@ void add_check(CLI::App& app, Context& context) {
     CLI::App* bench = command->add_subcommand("bench",
                                               "Is HEAD slower than BASE? 0 no, 3 yes, 1 HEAD is broken or does not "
                                               "build, 4 unclear (--strict), 5 nothing measured");
-    bench->add_option("BASE", arguments->base, "A git revision; . is the running program")->required();
-    bench->add_option("HEAD", arguments->head, "Another")->required();
-    bench->add_option("--checkout", arguments->checkout, "A checkout that knows both")->capture_default_str();
+    bench->add_option("BASE", arguments->base, "The git revision to compare with; . is the running program")
+        ->required();
+    bench->add_option("HEAD", arguments->head, "The git revision that may be slower")->required();
+    bench->add_option("--checkout", arguments->checkout, "A checkout that has both")->capture_default_str();
     add_comparison_options(*bench, arguments->options);
     add_gate_options(*bench, arguments->gate);
     bench->callback([arguments, &context] { context.exit_code = check_bench(*arguments); });

@@ -56,7 +56,8 @@ void add_check_quality(CLI::App& check, Context& context) {
         "quality",
         "Is a sweep worse than a baseline? 0 no, 3 yes, 1 trials are broken, 4 unclear (--strict), 5 nothing measured");
     command->add_option("SWEEP", arguments->sweep, kSweepHelp);
-    command->add_option("--baseline", arguments->baseline, "Its name, as deft baseline list shows it")->required();
+    command->add_option("--baseline", arguments->baseline, "The baseline's name, as deft baseline list shows it")
+        ->required();
     command->add_option("--baseline-root", arguments->baseline_root,
                         "The results that the baseline is pinned in, where they are not those of --root");
     command
@@ -64,9 +65,9 @@ void add_check_quality(CLI::App& check, Context& context) {
                      "These trials alone, as in baseline or 'cl[budget_fraction=0.5]'; several are joined")
         ->allow_extra_args(false);
     add_number(*command, "--loss-margin", arguments->rule.loss_margin,
-               "How much higher a loss is worse, as a share of the baseline's", 1e-6, 10.0);
+               "By how much a loss must be higher to be worse, as a share of the baseline's", 1e-6, 10.0);
     add_number(*command, "--score-margin", arguments->rule.score_margin,
-               "How much lower a score is worse, in its own units", 1e-6, 1000.0);
+               "By how much a score must be lower to be worse, in its own units", 1e-6, 1000.0);
     add_gate_options(*command, arguments->gate);
     command->callback([arguments, &context] {
         prepare_outputs(arguments->gate);

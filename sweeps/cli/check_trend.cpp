@@ -13,7 +13,7 @@
 #include "sweeps/cli/gate_options.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/results.h"
-#include "sweeps/gate/case_patterns.h"
+#include "sweeps/gate/bench_cases.h"
 
 namespace deft::cli {
 
@@ -53,8 +53,8 @@ void add_check_trend(CLI::App& check, Context& context) {
         "Did a benchmark become slower of late? 0 no, 3 yes, 4 unclear (--strict), 5 too few sessions for any");
     add_patterns(*command, arguments->patterns);
     add_number(*command, "--smallest-change", arguments->rule.change.smallest_change,
-               "How much slower is a regression, as a fraction", 0.001, 10.0);
-    command->add_flag("--all", arguments->all, "Show the series without news too");
+               "By how much a case must be slower to be a regression, as a fraction", 0.001, 10.0);
+    command->add_flag("--all", arguments->all, "Show the series that did not change, too");
     add_gate_options(*command, arguments->gate);
     command->callback([arguments, &context] {
         prepare_outputs(arguments->gate);

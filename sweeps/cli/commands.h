@@ -25,9 +25,7 @@ void add_bench_gpu(CLI::App& bench, Context& context);  // deft bench gpu
 void add_bench_step(CLI::App& bench, Context& context);  // deft bench step
 void add_bench_startup(CLI::App& bench, Context& context);  // deft bench startup
 void add_bench_slots(CLI::App& bench, Context& context);  // deft bench slots
-void add_bench_sampler(CLI::App& bench, Context& context);  // deft bench sampler
-void add_bench_scoring(CLI::App& bench, Context& context);  // deft bench scoring
-void add_bench_run(CLI::App& bench, Context& context);  // deft bench list and run
+void add_bench_analyzer(CLI::App& bench, Context& context);  // deft bench analyzer
 void add_bench_ab(CLI::App& bench, Context& context);  // deft bench ab, aa and serve
 void add_bench_history(CLI::App& bench, Context& context);  // deft bench history
 void add_bench_import(CLI::App& bench, Context& context);  // deft bench import

@@ -9,8 +9,8 @@
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/driver/progress.h"
-#include "sweeps/gate/findings.h"
-#include "sweeps/gate/record_comparison.h"
+#include "sweeps/gate/bench_records.h"
+#include "sweeps/gate/comparison_report.h"
 
 namespace deft::cli {
 
@@ -18,10 +18,11 @@ void add_comparison_options(CLI::App& command, ComparisonOptions& options) {
     add_patterns(command, options.patterns);
     add_threads(command, options.threads, "Threads of each program");
     add_number(command, "--pairs", options.first_look,
-               "At the first look; the others come at twice and four times as many", 10, 1000);
-    add_number(command, "--launches", options.launches, "Of both programs before the first look", 3, 1000);
-    add_number(command, "--margin", options.margin, "How much slower is a regression, as a fraction", 0.001, 10.0);
-    command.add_option("--seed", options.seed, "Of the order within pairs; drawn and printed without");
+               "Pairs at the first look; two more looks come at twice and at four times as many", 10, 1000);
+    add_number(command, "--launches", options.launches, "Launches of both programs before the first look", 3, 1000);
+    add_number(command, "--margin", options.margin,
+               "By how much a case must be slower to be a regression, as a fraction", 0.001, 10.0);
+    command.add_option("--seed", options.seed, "Seed of the order within pairs; without it one is drawn and printed");
 }
 
 sweeps::ComparisonSettings settings_of(const ComparisonOptions& options) {
@@ -42,7 +43,7 @@ reporting::CheckReport compare_and_print(const sweeps::ComparedPrograms& program
     sweeps::KnownArms arms = sweeps::know(programs, options.patterns);
     if (!base_sha.empty()) arms.base.git_sha = base_sha;
     if (!head_sha.empty()) arms.head.git_sha = head_sha;
-    std::optional<sweeps::ComparisonRecorder> recorder;
+    std::optional<sweeps::BenchRecorder> recorder;
     if (!gate.dry_run) recorder.emplace(gate.root);  // before anything is timed: it may be locked
     sweeps::ProgressLine line;
     const std::vector<sweeps::ComparedCase> cases = sweeps::compare(programs, arms.cases, settings, shown_on(line));

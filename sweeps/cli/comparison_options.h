@@ -9,7 +9,7 @@
 #include "reporting/check_report.h"
 #include "sweeps/cli/gate_options.h"
 #include "sweeps/gate/compare.h"
-#include "sweeps/gate/comparison_table.h"
+#include "sweeps/gate/comparison_report.h"
 
 namespace deft::cli {
 
@@ -26,8 +26,8 @@ void add_comparison_options(CLI::App& command, ComparisonOptions& options);
 
 sweeps::ComparisonSettings settings_of(const ComparisonOptions& options);
 
-// Measures, stores samples and verdicts unless this is a dry run, prints the table with `notes` below it, or JSON with
-// the notes on standard error; returns what was found.
+// Measures both programs, and stores samples and verdicts unless this is a dry run. Prints the table with `notes` below
+// it, or JSON with the notes on standard error. Returns what was found.
 reporting::CheckReport compare_and_print(const sweeps::ComparedPrograms& programs, const sweeps::ComparisonNames& names,
                                          const ComparisonOptions& options, const GateOptions& gate,
                                          const std::vector<std::string>& notes = {}, const std::string& base_sha = {},

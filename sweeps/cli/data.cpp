@@ -31,7 +31,7 @@ using experiments::CatalogueFile;
 using experiments::CatalogueForm;
 using experiments::GotFile;
 
-// Columns of a licence in the list; `deft data info` has all of it.
+// Columns of a licence in the list; `deft data info` shows all of it.
 constexpr int kLicenceWidth = 40;
 
 struct InfoArguments {
@@ -43,7 +43,7 @@ struct GetArguments {
     std::string name, from, to;
 };
 
-// mirror, downloaded or beside (the current folder); missing.
+// Where the file was found: "mirror", "downloaded" or "beside" (in the current folder); else "missing".
 std::string whereabouts(const CatalogueFile& file) {
     const auto found = experiments::look_for_data_file(file.path, ".");
     if (!found) return "missing";

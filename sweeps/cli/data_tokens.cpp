@@ -160,9 +160,9 @@ void add_data_tokenize(CLI::App& data, Context& context) {
         ->capture_default_str();
     command->add_option("--vocab", arguments->vocab, "Entries of bpe, which is trained on the text's first 16 MB")
         ->check(CLI::Range(257, 1'000'000));
-    command->add_option("--max-bytes", arguments->max_bytes, "Take documents until they hold as much text")
+    command->add_option("--max-bytes", arguments->max_bytes, "Take documents until they hold as many bytes of text")
         ->check(at_least(1));
-    command->add_option("--out", arguments->out, "The prefix")->required();
+    command->add_option("--out", arguments->out, "PREFIX of both files")->required();
     command->add_flag("--force", arguments->force, "Overwrite what is there");
     command->callback([arguments, &context] { context.exit_code = run_tokenize(*arguments); });
 }
@@ -171,10 +171,13 @@ void add_data_train_tokenizer(CLI::App& data, Context& context) {
     auto arguments = std::make_shared<TrainArguments>();
     CLI::App* command = data.add_subcommand("train-tokenizer", "Learn a byte-pair encoding from text");
     arguments->corpus.add_to(*command);
-    command->add_option("--vocab", arguments->vocab, "Entries, the 256 bytes and the end of a document among them")
+    command
+        ->add_option("--vocab", arguments->vocab,
+                     "Size of the vocabulary, the 256 bytes and the end of a document included")
         ->required()
         ->check(CLI::Range(257, 1'000'000));
-    command->add_option("--max-bytes", arguments->max_bytes, "Of text, from its start; held in memory")
+    command
+        ->add_option("--max-bytes", arguments->max_bytes, "Bytes of text to learn from, from its start; held in memory")
         ->capture_default_str()
         ->check(at_least(1));
     command->add_option("--out", arguments->out, "The folder: vocab.json, merges.txt and tokenizer.json")->required();

@@ -37,10 +37,12 @@ void add_debug_state(CLI::App& app, Context& context) {
     CLI::App* command =
         app.add_subcommand("debug-state", "Write one training step of the first chosen trial as safetensors");
     arguments->spec.add_to(*command);
-    command->add_option("--step", arguments->step, "Which step, from 1")->capture_default_str()->check(at_least(1));
+    command->add_option("--step", arguments->step, "The step to write, from 1")
+        ->capture_default_str()
+        ->check(at_least(1));
     add_threads(*command, arguments->threads);
     add_root(*command, arguments->root, "Where tokenised corpora are kept");
-    command->add_option("--out", arguments->out, "The file")->capture_default_str();
+    command->add_option("--out", arguments->out, "The file to write")->capture_default_str();
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });
 }
 

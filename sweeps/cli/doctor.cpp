@@ -233,7 +233,7 @@ void add_doctor(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("doctor", "Say what this machine and build offer, and what they lack");
     add_root(*command, arguments->root, "Where results would go");
-    command->add_flag("--json", arguments->json, "For programs");
+    command->add_flag("--json", arguments->json, "Print JSON, for programs");
     command->callback([arguments, &context] {
         const std::vector<sweeps::Finding> findings = sweeps::examine(arguments->root);
         print(arguments->json ? sweeps::to_json(findings).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"

@@ -18,6 +18,7 @@
 #include "sweeps/cli/results.h"
 #include "sweeps/driver/driver.h"
 #include "sweeps/driver/root.h"
+#include "sweeps/driver/slots.h"
 
 namespace deft::cli {
 
@@ -35,7 +36,7 @@ struct Arguments {
     bool json = false;
 };
 
-// The newest checkpoint of a trial, by what tables print of it.
+// The newest checkpoint of a trial that is given by its name or hash, as tables print them.
 fs::path checkpoint_of_trial(const Arguments& arguments) {
     if (!fs::exists(sweeps::database_file(arguments.root)))
         throw Error(ErrorKind::missing,
@@ -58,7 +59,7 @@ fs::path find_checkpoint(const Arguments& arguments) {
                 "name a folder such as deft-runs/checkpoints/HASH/step_00000100");
 }
 
-// A task file of the working folder is meant before one beside the sweep.
+// A task file in the working folder comes before one beside the sweep.
 std::vector<std::string> task_names(const std::vector<std::string>& tasks) {
     std::vector<std::string> names;
     for (const std::string& task : tasks)
@@ -134,15 +135,21 @@ int run(const Arguments& arguments) {
 void add_eval(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("eval", "Score a checkpoint on any tasks; nothing is stored");
-    command->add_option("checkpoint", arguments->checkpoint, "Its folder, or a trial's name or hash as in deft show")
+    command
+        ->add_option("checkpoint", arguments->checkpoint,
+                     "The checkpoint's folder, or a trial's name or hash as in deft show")
         ->required();
-    command->add_option("--tasks", arguments->tasks, "Names or files, as in lambada,ptb; the trial's own where left out")
+    command
+        ->add_option("--tasks", arguments->tasks,
+                     "Tasks by name or file, as in lambada,ptb; without it, the trial's own")
         ->delimiter(',')
         ->allow_extra_args(false);
-    command->add_option("--documents", arguments->documents, "Of each task, the first n; 0: all; as the trial did")
+    command
+        ->add_option("--documents", arguments->documents,
+                     "Score the first n documents of each task, 0: all; without it, as many as the trial did")
         ->check(at_least(0));
     add_threads(*command, arguments->threads, "Threads; all cores where left out");
-    command->add_option("--device", arguments->device, "cpu, or gpu for the first one")
+    command->add_option("--device", arguments->device, "Where to score: cpu, or gpu for the first GPU")
         ->capture_default_str()
         ->check(CLI::IsMember({"cpu", "gpu"}));
     add_root(*command, arguments->root, "Where a trial's results are");

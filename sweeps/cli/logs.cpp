@@ -24,7 +24,7 @@ bool is_live(const results_db::TrialRow& trial) {
     return trial.state == "leased" || trial.state == "running";
 }
 
-// Escape sequences that a trial printed stop here; lines stay lines.
+// Makes escape sequences that a trial printed harmless, and keeps its lines.
 void print_text(const std::string& text) {
     std::string safe;
     for (std::size_t start = 0; start < text.size();) {
@@ -47,7 +47,8 @@ void add_logs(CLI::App& app, Context&) {
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("logs", "Print what a trial printed");
-    command->add_option("trial", arguments->trial, "Its name, as in baseline/1, or the start of its hash")->required();
+    command->add_option("trial", arguments->trial, "The trial's name, as in baseline/1, or the start of its hash")
+        ->required();
     add_root(*command, arguments->root);
     command->add_flag("-f,--follow", arguments->follow, "Go on until the trial ends");
     command->callback([arguments] {

@@ -59,8 +59,8 @@ std::string missing_command(const CLI::App& app, const std::vector<std::string>&
     }
 }
 
-// With a standard stream closed, the next file opened would take its number, and what is printed. These can be neither
-// read nor written, so that printing still fails.
+// Where a standard stream is closed, the next file to be opened would get its number, and then whatever is printed. The
+// streams that are opened here instead can be neither read nor written, so that printing still fails.
 void occupy_standard_streams() {
     for (int number = 0; number <= 2; ++number)
         if (::fcntl(number, F_GETFD) < 0) (void)!::open("/dev/null", O_PATH);

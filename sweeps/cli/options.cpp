@@ -21,14 +21,14 @@ void add_threads(CLI::App& command, int& threads, const char* help) {
 }
 
 void add_patterns(CLI::App& command, std::vector<std::string>& patterns) {
-    command.add_option("-k,--case", patterns,
-                       "Only cases whose name matches, as in 'linear_*'; several are joined");
+    command.add_option("-k,--case", patterns, "Only cases whose name matches, as in 'linear_*'; several are joined");
 }
 
 void add_rounds(CLI::App& command, sweeps::RoundSettings& rounds) {
     add_number(command, "--rounds", rounds.rounds, "Rounds of each model, the first tenth dropped", 2, 1000);
-    add_number(command, "--segment", rounds.segment_seconds, "Seconds of each arm in a round, about", 0.001, 60.0);
-    command.add_option("--seed", rounds.seed, "Of the orders; 0: a new one");
+    add_number(command, "--segment", rounds.segment_seconds, "About how many seconds of each arm in a round", 0.001,
+               60.0);
+    command.add_option("--seed", rounds.seed, "Seed of the orders; 0: a new one");
 }
 
 std::uint64_t seed_or_drawn(std::uint64_t seed) {
@@ -50,8 +50,8 @@ void SpecArguments::add_to(CLI::App& command, bool file_is_required) {
     command.add_option("--scale", scale, "The scale to run it at")->capture_default_str();
     command.add_option("--set", overrides, "Lay a value over every case, as in train.learning_rate=1e-3")
         ->allow_extra_args(false);
-    command.add_option("--only", only, "These cases alone, as in baseline,cl")->delimiter(',')->allow_extra_args(false);
-    command.add_option("--seeds", seeds, "Seeds: a count, or a list as in 4,7");
+    command.add_option("--only", only, "Only these cases, as in baseline,cl")->delimiter(',')->allow_extra_args(false);
+    command.add_option("--seeds", seeds, "How many seeds, or a list of them as in 4,7");
 }
 
 sweeps::Spec SpecArguments::load() const {

@@ -16,13 +16,13 @@ namespace deft::cli {
 
 // --root
 void add_root(CLI::App& command, std::string& root, const char* help = "Where the results are");
-// --threads; without a default where they are 0.
+// --threads. Where they are 0, nobody has chosen yet, and the help shows no default.
 void add_threads(CLI::App& command, int& threads, const char* help = "Threads");
 // -k, --case: patterns of benchmark cases.
 void add_patterns(CLI::App& command, std::vector<std::string>& patterns);
 // --rounds, --segment and --seed of arms that are timed in interleaved rounds.
 void add_rounds(CLI::App& command, sweeps::RoundSettings& rounds);
-// A seed of nobody's choice where it is 0.
+// The seed itself, or a random one where it is 0.
 std::uint64_t seed_or_drawn(std::uint64_t seed);
 
 // A number with its default and its limits.
@@ -56,6 +56,6 @@ struct SpecArguments {
 
 // Help of the argument that names a sweep of the database.
 inline constexpr const char* kSweepHelp =
-    "Its name, or NAME@HASH as `deft status` shows it; the newest where none is given";
+    "The sweep's name, or NAME@HASH as `deft status` shows it; the newest where none is given";
 
 }  // namespace deft::cli

@@ -66,7 +66,8 @@ void print_draws(const std::vector<sweeps::PlanRow>& rows, const std::string& ro
     print("\n" + reporting::render_terminal(epochs_table(rows, draws), output_width()));
 }
 
-// Finds a column that does not fit its corpus now, where the corpus is here: tokenised where it is not yet.
+// Refuses a column that does not fit its corpus, where the corpus is here. It is tokenised for this where it is not
+// yet.
 void check_columns(const std::vector<sweeps::Point>& points, const std::string& root) {
     sweeps::ProgressLine line;
     const auto progress = shown_on(line);

@@ -26,8 +26,8 @@ using reporting::Cell;
 using reporting::Figure;
 using reporting::Series;
 
-
-// ---- the plan ----------------------------------------------------------------------------------------------------------
+// ---- the plan
+// ----------------------------------------------------------------------------------------------------------
 
 std::string or_dash(const std::string& text) {
     return text.empty() ? "-" : text;
@@ -71,7 +71,8 @@ void add_device_columns(reporting::Table& table, const sweeps::Plan& plan) {
     }
 }
 
-// ---- draws -------------------------------------------------------------------------------------------------------------
+// ---- draws
+// -------------------------------------------------------------------------------------------------------------
 
 bool any_bert(const std::vector<sweeps::PlanRow>& rows) {
     return std::any_of(rows.begin(), rows.end(),
@@ -83,7 +84,8 @@ std::string percent(std::int64_t part, std::int64_t whole) {
     return whole > 0 ? fmt::format("{:.1f}%", 100 * static_cast<double>(part) / static_cast<double>(whole)) : "-";
 }
 
-// ---- schedules ---------------------------------------------------------------------------------------------------------
+// ---- schedules
+// ---------------------------------------------------------------------------------------------------------
 
 constexpr std::size_t kMostSeries = 12;  // that a reader can tell apart
 constexpr std::int64_t kMostPoints = 400;
@@ -147,7 +149,7 @@ std::vector<Schedule> schedules_of(const std::vector<sweeps::PlanRow>& rows) {
     return schedules;
 }
 
-// What the difficulties of that metric are, over all rows.
+// The unit of that metric's difficulties, over all rows.
 std::string unit_of(const std::vector<sweeps::PlanRow>& rows, const std::string& metric) {
     std::set<std::string> kinds;
     for (const sweeps::PlanRow& row : rows)
@@ -182,9 +184,16 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
     using reporting::si;
     reporting::Table table;
     table.caption = fmt::format("Sweep {}, scale: {}", plan.sweep, plan.scale);
-    table.columns = {{"case", Align::left}, {"budget"},        {"axes", Align::left}, {"seeds"},
-                     {"steps"},             {"parameters"},    {"input\ntokens"},     {"layer-avg\ntokens"},
-                     {"FLOPs\na seed"},     {plan.device ? "memory\na device" : "memory\na seed"}};
+    table.columns = {{"case", Align::left},
+                     {"budget"},
+                     {"axes", Align::left},
+                     {"seeds"},
+                     {"steps"},
+                     {"parameters"},
+                     {"input\ntokens"},
+                     {"layer-avg\ntokens"},
+                     {"FLOPs\na seed"},
+                     {plan.device ? "memory\na device" : "memory\na seed"}};
     table.key_columns = 3;
     bool any_axis = false;
     for (const sweeps::PlanRow& row : plan.rows) {
@@ -270,7 +279,8 @@ std::vector<Figure> schedule_figures(const std::vector<sweeps::PlanRow>& rows) {
     const auto of_plan = [](std::int64_t engine::StepPlan::*member) {
         return [member](const Moment& moment) { return static_cast<double>(moment.plan.*member); };
     };
-    add_figure(figures, schedules, {"length", "Length", "", "tokens a row", {}, {}, true}, of_plan(&engine::StepPlan::seqlen));
+    add_figure(figures, schedules, {"length", "Length", "", "tokens a row", {}, {}, true},
+               of_plan(&engine::StepPlan::seqlen));
     add_figure(figures, schedules, {"kept", "Kept tokens of the routed layers", "", "tokens a row", {}, {}, true},
                [](const Moment& moment) { return moment.routed ? static_cast<double>(moment.plan.kept) : kNone; });
     add_figure(figures, schedules, {"samples", "Samples of a step", "", "samples", {}, {}, true},

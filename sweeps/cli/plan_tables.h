@@ -20,9 +20,8 @@ reporting::Table draws_table(const std::vector<sweeps::PlanRow>& rows,
 reporting::Table epochs_table(const std::vector<sweeps::PlanRow>& rows,
                               const std::vector<experiments::DrawTotals>& draws);
 
-// What each step takes: length, kept tokens, samples of a step, each difficulty and the learning rate, by step. Of these
-// quantities those that change in at least one of the rows; a row that never changes is drawn all the same, for
-// comparison.
+// A figure each of length, kept tokens, samples of a step, every difficulty and the learning rate, by step. A quantity
+// that changes in no row has no figure. In the others every row is drawn, also one that never changes, for comparison.
 std::vector<reporting::Figure> schedule_figures(const std::vector<sweeps::PlanRow>& rows);
 
 }  // namespace deft::cli

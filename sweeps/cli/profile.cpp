@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/installed_files.h"
 #include "base/json.h"
 #include "engine/bench/profile.h"
 #include "engine/bench/step.h"
@@ -81,7 +80,7 @@ std::string percent(double part, double whole) {
     return fmt::format("{:.1f}%", 100 * part / whole);
 }
 
-// What the device carries, measured in this run.
+// The highest rates of the device, measured in this run.
 struct Roofline {
     double flops = 0, bytes = 0;     // a second
     std::string flops_name, device;  // "AVX2 FMA"; "NVIDIA H200", empty for the CPU
@@ -99,7 +98,7 @@ Roofline measured_roofline(const Arguments& arguments) {
 }
 
 Json to_json(const Profiled& profiled, const Roofline& roofline, const Arguments& arguments) {
-    const results_db::Code code = sweeps::describe_code(files_folder());
+    const results_db::Code code = sweeps::describe_code();
     const engine::StepProfile& profile = profiled.profile;
     Json json = {{"schema", "deft-profile/1"},
                  {"commit", code.git_sha},
@@ -192,15 +191,17 @@ void add_profile(CLI::App& app, Context& context) {
     arguments->spec.add_to(*command, false);
     add_number(*command, "--size", arguments->size,
                "Without a sweep: 1, 2 or 3 of deft bench step's models, 4: GPT-2 124M at length 1024", 1, kGpt2);
-    command->add_option("--batch", arguments->batch, "Samples of its step (default: the model's own; 16 of GPT-2)")
+    command->add_option("--batch", arguments->batch, "Samples of a step (default: the model's own; 16 of GPT-2)")
         ->check(CLI::Range(1, 4096));
     command->add_option("--backend", arguments->backend, "Where it is trained: cpu or cuda")
         ->capture_default_str()
         ->check(CLI::IsMember({"cpu", "cuda"}));
-    command->add_option("--dtype", arguments->dtype, "Of activations: f32, or bf16 on cuda")
+    command->add_option("--dtype", arguments->dtype, "Dtype of activations: f32, or bf16 on cuda")
         ->capture_default_str()
         ->check(CLI::IsMember({"f32", "bf16"}));
-    command->add_option("--step", arguments->step, "Of a sweep: the first step to profile; two at least come before it")
+    command
+        ->add_option("--step", arguments->step,
+                     "The first step of a sweep's trial to profile; at least two come before it")
         ->capture_default_str()
         ->check(at_least(1));
     add_number(*command, "--steps", arguments->steps, "Steps to profile", 1, 10000);

@@ -23,10 +23,10 @@ void add_report(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("report", "Print a sweep's results, or write them to a file");
     command->add_option("sweep", arguments->sweep, kSweepHelp);
     add_root(*command, arguments->root);
-    command->add_option("--format", arguments->format, "term, md, csv, tex, json or html")
+    command->add_option("--format", arguments->format, "The format: term, md, csv, tex, json or html")
         ->check(CLI::IsMember(report_formats()))
         ->capture_default_str();
-    command->add_option("--out", arguments->out, "Write it to this file");
+    command->add_option("--out", arguments->out, "Write the report to this file");
     CLI::Option* per_seed = command->add_flag("--per-seed", arguments->per_seed,
                                               "One row a trial, not means over seeds: term, md, csv or tex");
     command->add_flag("--curves", arguments->curves, "One row a logged step of a trial: term, md, csv or tex")

@@ -40,7 +40,7 @@ std::string fill_with(Arguments arguments) {
     return continue_with(arguments);
 }
 
-// The case and the seeds of a row are named by whoever repeats it.
+// A report names the case and the seeds itself where it says how to repeat a row, so they are left out here.
 std::string points_of(const Arguments& arguments) {
     SpecArguments spec = arguments.spec;
     spec.only.clear();
@@ -48,7 +48,7 @@ std::string points_of(const Arguments& arguments) {
     return spec.text();
 }
 
-// What was trained is stored: a page that cannot be written is worth a warning.
+// The results are stored already, so a page that cannot be written is worth no more than a warning.
 void write_page(const std::string& root, const reporting::ReportData& data) {
     try {
         std::fprintf(stderr, "report: %s\n", write_report_page(root, data).c_str());
@@ -100,7 +100,8 @@ void add_run(CLI::App& app, Context& context) {
     command->add_option("--slots", arguments->slots, "Trials at once: auto, or as in cpu:2, gpu:1, gpu:1/2 (two on a card)");
     add_threads(*command, arguments->threads,
                 "Threads of each trial; chosen by the size of the models where neither this nor the sweep says");
-    command->add_option("--progress", arguments->progress, "auto, live, plain or none")->capture_default_str();
+    command->add_option("--progress", arguments->progress, "How to show progress: auto, live, plain or none")
+        ->capture_default_str();
     command->add_flag("--dry-run", arguments->dry_run, "Say what would be trained, and train nothing");
     command->add_flag("--fail-fast", arguments->fail_fast, "Start no trial after the first that failed");
     command->callback([arguments, &context] { context.exit_code = run(*arguments); });

@@ -18,7 +18,8 @@ void add_show(CLI::App& app, Context&) {
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("show", "Show everything known about one trial");
-    command->add_option("trial", arguments->trial, "Its name, as in baseline/1, or the start of its hash")->required();
+    command->add_option("trial", arguments->trial, "The trial's name, as in baseline/1, or the start of its hash")
+        ->required();
     add_root(*command, arguments->root);
     command->callback([arguments] {
         const results_db::TrialRow trial = open_results(arguments->root).trial(arguments->trial);

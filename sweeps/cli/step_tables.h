@@ -25,7 +25,7 @@ struct StepTimes {
         std::string name;
         double flops = 0;
         std::vector<double> seconds;       // a step, of each round
-        std::optional<std::size_t> torch;  // whose; empty: ours
+        std::optional<std::size_t> torch;  // whose step it is, by its place in `torches`; empty: ours
     };
     std::string model;
     std::vector<Row> rows;  // the baseline first

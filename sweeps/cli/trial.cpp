@@ -23,7 +23,7 @@ void add_trial(CLI::App& app, Context& context) {
         // A driver that is killed takes its trials with it, stopped ones too.
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         const sweeps::TrialFile trial = sweeps::read_trial_file(*folder);
-        // One that was killed before that line sends nothing; another process is the parent by now.
+        // A driver that was killed before that line sends no signal, but then another process is the parent by now.
         if (::getppid() != trial.driver_pid)
             throw Error(
                 ErrorKind::usage,

@@ -12,6 +12,7 @@
 #include "experiments/projection.h"
 #include "reporting/numbers.h"
 #include "reporting/origins.h"
+#include "reporting/table.h"
 #include "reporting/text.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
@@ -79,7 +80,7 @@ std::int64_t warmup_of(const Arguments& arguments, const sweeps::Point& point) {
                 "train.warmup_tokens");
 }
 
-// Before hours are spent on a result that cannot be written.
+// Refuses a file that cannot be written, before hours are spent on what it is to hold.
 void require_writable(const Arguments& arguments) {
     if (arguments.out.empty()) return;
     const fs::path file = arguments.out;
@@ -109,7 +110,7 @@ std::string limits_text(const experiments::ProbeSettings& settings, const experi
         settings.rule.warmups, 100 * std::min(1.0, share));
 }
 
-// An axis lies over a case: it would take back what was found.
+// The values of an axis are laid over a case, so an axis of the sweep would undo what was found.
 void warn_of_axes(const sweeps::Spec& spec, const experiments::Tuning& tuning) {
     for (const sweeps::Axis& axis : spec.axes)
         for (const experiments::Tuned& tuned : tuning.tuned)
@@ -205,15 +206,15 @@ void add_tune(CLI::App& app, Context& context) {
         ->allow_extra_args(false);
     command->add_option("--seed", arguments->seed, "The seed of all probes; default: the sweep's first")
         ->check(at_least(0));
-    add_number(*command, "--threshold", probe.rule.threshold, "Share above the running minimum that is a fluctuation",
-               1e-6, 10.0);
-    add_number(*command, "--warmups", probe.rule.warmups, "Length of a probe", 1, 1000);
-    add_number(*command, "--evaluations", probe.rule.evaluations, "Evaluations a warm-up", 1, 1000);
+    add_number(*command, "--threshold", probe.rule.threshold,
+               "By what share a loss must exceed the running minimum to be a fluctuation", 1e-6, 10.0);
+    add_number(*command, "--warmups", probe.rule.warmups, "Length of a probe in warm-ups", 1, 1000);
+    add_number(*command, "--evaluations", probe.rule.evaluations, "Evaluations in each warm-up", 1, 1000);
     command
         ->add_option("--warmup-tokens", arguments->warmup_tokens,
                      "Layer-averaged tokens of a warm-up; default: train.warmup_tokens")
         ->check(CLI::Range(1.0, 1e15));
-    command->add_option("--validation-tokens", probe.validation_tokens, "Validation tokens of an evaluation, at most")
+    command->add_option("--validation-tokens", probe.validation_tokens, "Most validation tokens of an evaluation")
         ->capture_default_str()
         ->check(at_least(1));
     command
@@ -221,7 +222,7 @@ void add_tune(CLI::App& app, Context& context) {
             "--learning-rates", arguments->settings.learning_rates,
             "Also try so many learning rates, neighbours a factor of 2 apart, for the case and for its baseline")
         ->check(CLI::Range(1, 15));
-    command->add_option("--slots", arguments->slots, "Where to train, as in deft run: the first slot of it is used");
+    command->add_option("--slots", arguments->slots, "Where to train, as in deft run; the first slot is used");
     add_threads(*command, arguments->threads);
     add_root(*command, arguments->root, "Where tokenised corpora are kept");
     command->add_option("--out", arguments->out, "Write the case to this file");

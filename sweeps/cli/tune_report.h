@@ -16,8 +16,8 @@ reporting::Table probe_table(const experiments::Tuning& tuning);
 // What is known of each technique's start and duration, beside its own.
 reporting::Table found_table(const experiments::Tuning& tuning);
 
-// What one trial takes without the techniques, as written and as tuned, by projection. Notes: what the probes took
-// beside it. dollars_an_hour: of all devices of a trial.
+// What one trial is projected to take without the techniques, with them as written, and with them as tuned; the notes
+// say what the probes took. dollars_an_hour: of all devices of a trial.
 reporting::Table cost_table(const experiments::TrialConfig& own, const experiments::Tuning& tuning,
                             const std::optional<double>& dollars_an_hour);
 

@@ -25,7 +25,8 @@ class TrialPulse {
     // are whole records is for the ingestion to say.
     void look(const std::filesystem::path& journal);
 
-    // Seconds by which the promise is broken; negative while it is kept. Time in which the machine slept does not count.
+    // Seconds by which the promise is broken; negative while it is kept. Time in which the machine slept does not
+    // count.
     double overdue() const { return seconds_since(heard_) - promised_; }
     // "training", "saving a checkpoint"; "starting" before it says.
     const std::string& doing() const { return doing_; }

@@ -1,5 +1,6 @@
 #pragma once
-// What a sweep would take of this machine, where it has less: said before anything runs, and nothing more than that.
+// Warnings that a sweep would take more of this machine than it has. They are printed before anything runs, and stop
+// nothing.
 
 #include <cstdint>
 #include <filesystem>

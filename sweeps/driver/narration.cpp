@@ -67,7 +67,8 @@ void tell_resume(const Child& child, const journal::Started& started, Progress& 
 }
 
 void tell_success(const Child& child, const JournalSummary& journal, Progress& progress) {
-    std::string text = fmt::format("ok      {}  {}", child.name, reporting::rough_seconds(seconds_since(child.started)));
+    std::string text =
+        fmt::format("ok      {}  {}", child.name, reporting::rough_seconds(seconds_since(child.started)));
     if (journal.last_point) text += fmt::format("  train loss {:.4f}", journal.last_point->loss);
     progress.event(text);
 }

@@ -46,8 +46,7 @@ bool can_repaint(std::FILE* stream) {
     return ::isatty(::fileno(stream)) == 1 && !terminal.empty() && terminal != "dumb" && variable("CI").empty();
 }
 
-// ---- what is shown
-// ---------------------------------------------------------------------------------------------------
+// ---- what is shown ----
 
 std::string bar(double fraction, std::size_t cells, bool unicode) {
     static constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};

@@ -17,11 +17,11 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/json.h"
 #include "base/process.h"
 #include "base/sha256.h"
 #include "engine/core/backend.h"
 #include "kernels/cpu/gemm.h"
+#include "sweeps/driver/foreign_json.h"
 #include "sweeps/driver/redact.h"
 #include "sweeps/driver/slots.h"
 
@@ -54,7 +54,7 @@ ProcessOutput git(const fs::path& folder, const std::vector<std::string>& argume
     }
 }
 
-// Whole lines: half a secret would not be known for one.
+// Cut between lines, since half a secret would not be recognised as one.
 std::string_view first_lines(std::string_view text, std::size_t most_bytes) {
     if (text.size() <= most_bytes) return text;
     return text.substr(0, text.substr(0, most_bytes).rfind('\n') + 1);
@@ -117,18 +117,6 @@ std::string file_of(const void* function) {
     return error ? "unknown" : file.filename().string();
 }
 
-std::string text_of(const Json& object, const char* key, const char* otherwise = "") {
-    if (!object.is_object()) return otherwise;
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
-}
-
-std::int64_t count_of(const Json& object, const char* key) {
-    if (!object.is_object()) return 0;
-    const auto found = object.find(key);
-    return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
-}
-
 }  // namespace
 
 std::string version_text() {
@@ -157,8 +145,8 @@ results_db::Code describe_code(const std::optional<fs::path>& folder, bool keep_
     code.git_sha = trimmed(head.out);
     code.git_branch = trimmed(git(*folder, {"rev-parse", "--abbrev-ref", "HEAD"}).out);
     const std::string diff = git(*folder, {"diff", "--no-ext-diff", "--no-textconv", "HEAD"}).out;
-    const std::string untracked = untracked_files_digest(
-        *folder, git(*folder, {"ls-files", "-z", "--others", "--exclude-standard"}).out);
+    const std::string untracked =
+        untracked_files_digest(*folder, git(*folder, {"ls-files", "-z", "--others", "--exclude-standard"}).out);
     code.dirty = !diff.empty() || !untracked.empty();
     if (code.dirty) {
         code.diff_sha256 = sha256(diff + '\0' + untracked);

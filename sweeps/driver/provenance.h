@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/installed_files.h"
 #include "base/json_fwd.h"
 #include "results_db/store.h"
 
@@ -16,7 +17,8 @@ std::string version_text();
 // Never fails: what cannot be found out is "unknown" or empty. Of uncommitted changes the text is kept where asked for,
 // secrets replaced (sweeps/driver/redact.h); their hash always is.
 // `folder`: the project's files. An installed program's folder tells the commit in a file, which nothing else does.
-results_db::Code describe_code(const std::optional<std::filesystem::path>& folder, bool keep_diff = true);
+results_db::Code describe_code(const std::optional<std::filesystem::path>& folder = files_folder(),
+                               bool keep_diff = true);
 results_db::Host describe_host();
 
 // Versions of what the program was built with and of what it runs on: results may differ in bits between them.

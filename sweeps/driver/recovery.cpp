@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How an attempt ended whose process nobody waited for, and the seconds that it trained, by its journal alone;
-// `unsaid`: the error of one that does not tell.
+// How an attempt ended whose process nobody waited for, and the seconds that it trained, as its journal tells.
+// `unsaid`: the error where the journal does not tell.
 results_db::Outcome outcome_of(const JournalSummary& journal, const std::string& unsaid) {
     results_db::Outcome outcome;
     if (journal.damage) {
@@ -95,7 +95,7 @@ void take_in(results_db::Writer& writer, std::int64_t experiment, const LeftFold
 
 std::optional<results_db::IngestResult> ingest_or_explain(results_db::Writer& writer, std::int64_t attempt,
                                                           const fs::path& journal, std::string& damage) {
-    // A damaged journal is the trial's affair; a database that cannot be written is the sweep's.
+    // A damaged journal fails one trial. A database that cannot be written ends the sweep, so that error goes on.
     try {
         return writer.ingest(attempt, journal);
     } catch (const results_db::JournalError& error) {

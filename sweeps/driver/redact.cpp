@@ -26,7 +26,7 @@ constexpr std::array kTokenForms = {
     TokenForm{"dop_v1_", 30},     TokenForm{"eyJ", 40},
 };
 
-// Whatever has such a name is a secret; what is called a key or token may be, when its value looks like one.
+// A value with such a name is always a secret. A key or a token is one when its value looks like it.
 constexpr std::array<std::string_view, 6> kSecretWords = {"password",    "passwd",        "secret",
                                                           "credentials", "authorization", "apikey"};
 constexpr std::array<std::string_view, 3> kKeyWords = {"key", "token", "bearer"};
@@ -76,7 +76,7 @@ std::string_view skip_blanks(std::string_view text) {
     return start == std::string_view::npos ? std::string_view() : text.substr(start);
 }
 
-// Letters and digits, and long: no word, and hardly a program's own text.
+// Long, with letters and digits: such a value is no word, and hardly a part of a program.
 bool looks_random(std::string_view value) {
     constexpr std::size_t kLeast = 16;
     const auto has = [&](auto is) { return std::any_of(value.begin(), value.end(), is); };

@@ -6,8 +6,8 @@
 
 namespace deft::sweeps {
 
-// What a driver and its trials look at themselves. A trial starts with these blocked already, so that no moment of its
-// start is left in which one of them would end it.
+// The signals that a driver and its trials handle by looking whether one is pending. A trial is started with them
+// blocked already, so that none of them can end it while it starts.
 inline constexpr std::array<int, 4> kWatchedSignals = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
 
 // Blocks those signals for its lifetime, in the calling thread and in threads that it starts from then on: make it

@@ -33,8 +33,8 @@ inline constexpr const char* kThreadsRule =
     "one thread a trial and as many trials at once as cores, unless a sweep has fewer trials, or so many of the largest "
     "plan more than half of the memory; then all cores for one trial.";
 int default_threads(const std::vector<Point>& points, int cores, std::int64_t memory_bytes);
-// What was asked for (0: nothing); else default_threads() where the slots are left to this machine and it has no GPU, and
-// one where somebody counted them.
+// `asked`, where it is not 0. Otherwise default_threads() where the number of slots is left to this machine and it has
+// no GPU, and one thread where somebody chose that number.
 int threads_for(int asked, const SlotRequest& request, const std::vector<Point>& points);
 
 // Whether the trial's planned buffers fit the slot.
@@ -45,14 +45,14 @@ void require_fit(const Point& point, const std::vector<Slot>& slots);
 // "2 slots of 1 thread", "1 slot on a GPU (NVIDIA H200)".
 std::string describe_slots(const std::vector<Slot>& slots, int threads);
 
-// What of the machine a trial in the slot holds.
+// The share of the machine that a trial in the slot holds.
 results_db::Shape shape_of(const Slot& slot, int threads);
 // Devices that a trial pays for: its threads, or its share of a GPU.
 double devices_a_trial(const Slot& slot, int threads);
 
 // The cores that this process may use.
 int usable_cores();
-// Bytes of this machine's memory; what a container may use of it is not asked.
+// Bytes of this machine's memory. A limit that a container sets is not looked at.
 std::int64_t memory_here();
 
 }  // namespace deft::sweeps

@@ -17,7 +17,7 @@ results_db::ProcessIdentity identify(pid_t pid);
 bool is_running(const results_db::ProcessIdentity& process);
 
 void ask_group_to_end(pid_t pid);
-// Asks the group to end, then makes it. False where the process outlived even that.
+// Asks the group to end, and kills it after the grace. False where the process outlives even that.
 bool end_group(const results_db::ProcessIdentity& process, int grace_ms);
 
 // What the driver knows at a child's end.
@@ -29,7 +29,7 @@ struct ChildEnd {
     bool hung = false;           // that was the reason
     bool kernel_killed_for_memory = false;
 };
-// A trial that a signal ended which the driver did not send is a crash, whatever had been asked of it.
+// A trial that was ended by a signal which the driver did not send has crashed, also where it had been asked to stop.
 results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal);
 
 // How many processes of this control group the kernel has killed for memory so far; 0 where it does not say.

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "base/json.h"
 #include "reporting/text.h"
+#include "sweeps/driver/foreign_json.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/gate/worker.h"
 
@@ -29,17 +29,6 @@ void pin(pid_t pid, const std::vector<int>& processors) {
 Json parse_object(const std::string& line) {
     Json value = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     return value.is_object() ? value : Json();
-}
-
-std::string text_of(const Json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-std::optional<double> number_of(const Json& object, const char* key) {
-    const auto found = object.find(key);
-    if (found == object.end() || !found->is_number()) return std::nullopt;
-    return found->get<double>();
 }
 
 std::optional<double> seconds_of(const Json& object, const char* key) {
@@ -72,6 +61,11 @@ Arm::Arm(const std::filesystem::path& program, int threads, const std::vector<in
                     fmt::format("{} speaks version {:g} of the benchmark protocol, this program version {}", program_,
                                 *version, kBenchProtocol),
                     "compare with the newer of the two programs, or commits that are nearer to each other");
+}
+
+Arm::~Arm() {
+    process_.thaw();
+    process_.end(kEndPatience);
 }
 
 void Arm::refuse(const std::string& request, const std::string& line) const {

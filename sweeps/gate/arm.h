@@ -26,7 +26,7 @@ struct PreparedArm {
     bool unknown = false;  // the program has no such case
     std::string backend;
     double flops = 0, bytes = 0;      // of one run
-    std::optional<double> hot, cold;  // seconds of one run, about
+    std::optional<double> hot, cold;  // seconds of one run, roughly
 };
 
 class Arm {
@@ -34,6 +34,8 @@ class Arm {
     // Starts a worker that may use these processors only, and leaves it frozen until it is asked something.
     // Errors: io (cannot be started, no JSON where there should be), usage (it speaks no protocol, or another version).
     Arm(const std::filesystem::path& program, int threads, const std::vector<int>& processors);
+    // Lets the worker end by itself, so that it leaves no files behind.
+    ~Arm();
 
     // Each throws ArmCrashed, or io for an answer that makes no sense. The other arm is frozen meanwhile, so that
     // threads that wait by spinning take no processor from it.

@@ -1,6 +1,6 @@
 #pragma once
-// Every benchmark case that the program has, of kernels and of what comes before a step: what deft bench lists, runs
-// and compares.
+// Every benchmark case that the program has, of kernels, of what comes before and after a step, and of reports: what
+// deft bench lists, runs and compares; and which of them are meant.
 
 #include <cstddef>
 #include <optional>
@@ -8,13 +8,24 @@
 #include <vector>
 
 #include "kernels/bench/op_benches.h"
+#include "reporting/trend/bench_series.h"
 
 namespace deft::sweeps {
 
-// Two builds make the same inputs. What comes before a step is the CPU's.
+// Two builds make the same inputs. Only kernels have cases on a GPU.
 std::vector<kernels::BenchCase> bench_cases(kernels::BenchBackends = kernels::BenchBackends::cpu);
 
 // One of the CPU's, looked for from that place of the list on. Nothing where none has the name.
 std::optional<kernels::BenchCase> find_bench_case(const std::string& name, std::size_t place);
+
+// "cpu", "cuda", or "all" that this build and this machine have. Errors: missing, for cuda where it cannot be used.
+kernels::BenchBackends chosen_backends(const std::string& word);
+
+// Cases are chosen by patterns of their names, as files are in a shell; without patterns every name is meant.
+bool matches(const std::string& name, const std::vector<std::string>& patterns);
+// With those cases that stand beside a chosen one. Errors: missing, for patterns that match nothing.
+std::vector<kernels::BenchCase> chosen_benches(const std::vector<std::string>& patterns, kernels::BenchBackends);
+// Leaves the series of cases that match.
+void keep_matching(std::vector<reporting::BenchSeries>& series, const std::vector<std::string>& patterns);
 
 }  // namespace deft::sweeps

@@ -12,7 +12,7 @@
 #include "base/stopwatch.h"
 #include "reporting/statistics/case_family.h"
 #include "sweeps/gate/arm.h"
-#include "sweeps/gate/case_patterns.h"
+#include "sweeps/gate/bench_cases.h"
 
 namespace deft::sweeps {
 
@@ -23,7 +23,7 @@ using reporting::Verdict;
 
 constexpr long kMostRuns = 1000000000;
 
-// What a case of one launch came to instead of times.
+// Thrown where a launch of a case gives no times.
 struct CaseTrouble {
     Trouble trouble;
     Side side;
@@ -63,7 +63,7 @@ std::vector<bool> orders(std::size_t pairs, std::mt19937_64& random) {
 // Both programs, started for one case.
 class Launch {
  public:
-    // Who is started first gets other memory: a bias, unless that changes from launch to launch.
+    // The program that is started first gets other memory. That would be a bias if it were always the same one.
     Launch(const ComparedPrograms& programs, const ComparisonSettings& settings, const CommonCase& which,
            bool base_first) {
         const std::vector<int> processors = processors_for(settings.threads);
@@ -85,7 +85,7 @@ class Launch {
     bool can(CacheState state) const {
         return state == CacheState::hot || (prepared_base_.cold && prepared_head_.cold);
     }
-    // So many that the faster arm's sample takes that long.
+    // As many runs as make a sample of the faster arm that long.
     long runs_a_sample(CacheState state, double seconds) const {
         constexpr double kReserve = 1.25;  // for an estimate that a busy machine made too long
         const double faster = state == CacheState::hot ? std::min(*prepared_base_.hot, *prepared_head_.hot)
@@ -157,7 +157,7 @@ class Comparison {
         return true;
     }
 
-    // One way and the other, two launches at a time, in random order.
+    // Of every two launches one starts base first and one starts head first, in random order.
     bool starts_base_first() {
         if (launches_++ % 2 == 0)
             first_of_two_ = (random_() & 1) != 0;
@@ -183,7 +183,7 @@ class Comparison {
     bool first_of_two_ = false;
 };
 
-// The first verdicts, as far as they stand up to the number of cases; returns those to confirm.
+// Sets the verdicts of the first measurements, corrected for the number of cases. Returns the rows to measure again.
 std::vector<ComparedCase*> judge(std::vector<ComparedCase>& rows, double false_discovery_rate) {
     std::vector<ComparedCase*> measured, doubtful;
     std::vector<reporting::PairedDecision> decisions;

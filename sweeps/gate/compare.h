@@ -33,7 +33,7 @@ struct ComparisonSettings {
 // Why a case was not measured to its end.
 enum class Trouble { none, only_in_base, only_in_head, wrong_output, crashed };
 
-// By processes that measured nothing of it before.
+// One measurement of a case, by processes that had measured nothing of it before.
 struct Measurement {
     std::vector<reporting::TimedPair> pairs;  // seconds of one run, in the order measured
     reporting::PairedDecision decision;
@@ -58,7 +58,8 @@ struct ComparedCase {
     std::string why;
 
     Measurement first;
-    std::optional<Measurement> again;  // of a better or worse that stood up to the number of cases
+    std::optional<Measurement>
+        again;  // of a case that was found better or worse, also when corrected for the number of cases
     reporting::Verdict verdict = reporting::Verdict::unclear;
     double adjusted_p = 1;  // of the first measurement
 

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "sweeps/driver/foreign_json.h"
 
 namespace deft::sweeps {
 
@@ -24,7 +25,7 @@ constexpr int kMostDepth = 20;
 constexpr const char* kForeign =
     "give the file that a program wrote with --benchmark_out=FILE --benchmark_out_format=json";
 
-// Outside of strings letters stand in true, false and null alone.
+// Replaces these words by null. Outside of strings JSON has letters only in true, false and null.
 std::string without_nonfinite(const std::string& text) {
     std::string out;
     out.reserve(text.size());
@@ -76,28 +77,13 @@ Json parse(const fs::path& file, const std::string& text) {
     }
 }
 
-std::string text_of(const Json& row, const char* key) {
-    const auto found = row.find(key);
-    return found != row.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-double number_of(const Json& row, const char* key) {
-    const auto found = row.find(key);
-    return found != row.end() && found->is_number() ? found->get<double>() : std::nan("");
-}
-
-std::int64_t count_of(const Json& row, const char* key, std::int64_t otherwise) {
-    const auto found = row.find(key);
-    return found != row.end() && found->is_number_integer() ? found->get<std::int64_t>() : otherwise;
-}
-
 bool is_true(const Json& row, const char* key) {
     const auto found = row.find(key);
     return found != row.end() && found->is_boolean() && found->get<bool>();
 }
 
-// "BM_sort/64/min_time:0.100/repeats:3/threads:2" is BM_sort/64: how long it was timed begins no other series. A name of
-// settings alone stays.
+// "BM_sort/64" of "BM_sort/64/min_time:0.100/repeats:3/threads:2": for how long it was timed does not make it another
+// series. A name that consists of settings alone stays as it is.
 std::string without_settings(const std::string& name) {
     static constexpr std::array<std::string_view, 5> kSettings = {
         "min_time:", "min_warmup_time:", "repeats:", "iterations:", "threads:"};
@@ -144,7 +130,7 @@ RowTime time_of(const Json& row) {
     const std::string unit_name = text_of(row, "time_unit");
     const auto unit = kUnits.find(unit_name);
     if (unit == kUnits.end()) return {0, "its time unit is '" + unit_name + "'"};
-    const double seconds = number_of(row, "real_time") * unit->second;
+    const double seconds = number_of(row, "real_time").value_or(std::nan("")) * unit->second;
     if (std::isnan(seconds)) return {0, "it has no real_time"};
     if (!(seconds > 0 && std::isfinite(seconds))) return {0, fmt::format("its real_time is {} s", seconds)};
     return {seconds, ""};
@@ -214,7 +200,7 @@ class Gatherer {
     // Rates times seconds: whole numbers but for rounding.
     static void add_work(const Json& row, double seconds, ImportedBenchmark& benchmark) {
         const auto amount = [&](const char* key) {
-            const double rate = number_of(row, key);
+            const double rate = number_of(row, key).value_or(0);
             return rate > 0 && std::isfinite(rate * seconds) ? std::round(rate * seconds) : 0;
         };
         benchmark.flops = amount("FLOP/s");

@@ -9,23 +9,19 @@
 
 #include "base/date.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/sha256.h"
 #include "base/stopwatch.h"
+#include "sweeps/driver/foreign_json.h"
 #include "sweeps/driver/provenance.h"
+#include "sweeps/driver/root.h"
+#include "sweeps/gate/bench_records.h"
 #include "sweeps/gate/google_benchmark.h"
-#include "sweeps/gate/record_bench.h"
 
 namespace deft::sweeps {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const Json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
 
 std::string either(const std::string& first, const std::string& second) {
     return first.empty() ? second : first;
@@ -57,13 +53,13 @@ results_db::Host host_of_file(const Json& context, const ImportNames& names) {
         const auto cpus = context.find("num_cpus");
         if (cpus != context.end() && cpus->is_number_integer()) host.threads = cpus->get<std::int64_t>();
         host.cores = host.threads;
-        // Not the clock rate: it is that of the moment.
+        // The clock rate is left out, since it changes from moment to moment.
         if (context.contains("caches")) host.extra_json = canonical_json(Json{{"caches", context["caches"]}});
     }
     if (!names.host.empty()) {
         host.hostname = names.host;
         Json extra = Json::parse(host.extra_json);
-        extra["name"] = names.host;  // its owner's: such hosts are told apart by it
+        extra["name"] = names.host;  // given by its owner, and what such hosts are told apart by
         host.extra_json = canonical_json(extra);
     }
     return host;
@@ -76,12 +72,13 @@ results_db::Code code_of_file(const Json& context, const std::string& program, c
     if (is_ours(context)) return code;
     code.compiler = either(code.compiler, "unknown");
     code.build_type = either(text_of(context, "library_build_type"), "unknown");
-    // Nobody has seen the program's file: what is known of it tells it from others of the same commit.
+    // The hash of the program's file is unknown. What is known stands for it, to tell builds of one commit apart.
     code.binary_sha256 = sha256("import|" + program + '|' + code.compiler + '|' + code.build_type);
     return code;
 }
 
-// "gather_rows/16/128/cpu/hot/real_time", or ".../cuda-f32/rotating/manual_time", as `deft bench run` names the series; nothing for other names.
+// The series of a name that `deft bench run` gave, as in "gather_rows/16/128/cpu/hot/real_time" or
+// ".../cuda-f32/rotating/manual_time". Nothing for other names.
 std::optional<results_db::BenchSamples> our_series(const std::string& name, const Json& context) {
     std::string rest = name;
     const auto take_last = [&] {

@@ -11,7 +11,7 @@
 
 namespace deft::sweeps {
 
-// What the file may not say, or says wrong; empty: as the file has it.
+// What the user says in place of the file, which may not say it or say it wrong. Empty: as the file has it.
 struct ImportNames {
     std::string program;  // begins the names of its series; without one, the executable's name
     std::string commit;   // that was measured

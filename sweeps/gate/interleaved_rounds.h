@@ -1,6 +1,6 @@
 #pragma once
-// Several things timed in turn, round by round in random order: whatever slows the machine slows them all, and a ratio
-// of times taken within a round is left alone.
+// Several things timed in turn, round by round in random order. Whatever slows the machine slows all of them, so ratios
+// of times within a round stay as they are.
 
 #include <cstdint>
 #include <functional>

@@ -10,7 +10,7 @@
 
 namespace deft::sweeps {
 
-// On the CPU in float32: a worker that is frozen but while it is asked something, so that its threads take no processor
+// On the CPU in float32. The worker is frozen except while it is asked something, so that its threads take no processor
 // from whatever it is compared with.
 class PytorchWorker {
  public:

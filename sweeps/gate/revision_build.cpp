@@ -91,8 +91,8 @@ bool run_step(const std::vector<std::string>& argv, const fs::path& log, const s
     return WEXITSTATUS(status) == 0;
 }
 
-// A checkout of the commit in a folder of its own, with the objects of the user's repository, which knows nothing of
-// it: a worktree would stay registered there. False where it fails.
+// Checks the commit out in a folder of its own, using the objects of the user's repository. It is no worktree, which
+// would stay registered in that repository. False where it fails.
 bool check_out(const fs::path& checkout, const fs::path& source, const std::string& hash, const fs::path& log) {
     const ProcessOutput common =
         run_process(git(checkout, {"rev-parse", "--path-format=absolute", "--git-common-dir"}));

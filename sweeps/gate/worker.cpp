@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "base/installed_files.h"
 #include "base/json.h"
 #include "base/stopwatch.h"
+#include "base/text.h"
 #include "kernels/bench/bench_case.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/gate/bench_cases.h"
@@ -51,7 +51,7 @@ class Worker {
         std::string word, rest;
         words >> word;
         std::getline(words >> std::ws, rest);
-        if (word == "describe") return code_json(describe_code(files_folder()));
+        if (word == "describe") return code_json(describe_code());
         if (word == "list") return list();
         if (word == "prepare") return prepare(rest);
         if (word == "run") return run(rest);

@@ -86,7 +86,7 @@ bool excluded(const Spec& spec, const Case& entry, const Json& axes) {
     });
 }
 
-// An override that no case has a use for is a mistake, not a wish granted.
+// An override that no case has a use for is a mistake, and is refused.
 void refuse_idle_overrides(const Spec& spec) {
     for (const Override& change : spec.overrides) {
         const bool used = std::any_of(spec.cases.begin(), spec.cases.end(), [&](const Case& entry) {

@@ -1,5 +1,5 @@
 #pragma once
-// What a sweep file takes from others and from its own scales, before anything in it is interpreted.
+// The files that a sweep file extends, and its scales: both are laid over each other before anything is interpreted.
 
 #include <filesystem>
 #include <string>

@@ -13,7 +13,7 @@ std::vector<std::string> published_tables() {
 
 std::optional<reporting::PublishedTable> published_table(const std::string& name) {
     if (name.empty()) return std::nullopt;
-    // A name from a note is no path.
+    // The name may come from a database, and must not be taken for a path.
     for (const std::string& known : published_tables())
         if (known == name) return reporting::read_published_table(installed_file("reporting/paper/" + name + ".toml"));
     throw Error(ErrorKind::missing, fmt::format("there is no published table {}", name),

@@ -12,11 +12,12 @@
 using namespace deft;
 using namespace deft::engine;
 
-TEST_CASE("tokenizers, analyzer and sampler are benchmark cases that check themselves") {
-    std::set<std::string> names;
+TEST_CASE("tokenizers, corpora, analyzer and sampler are benchmark cases that check themselves") {
+    std::set<std::string> names, beside;
     for (const kernels::BenchCase& bench : engine_benches(5)) {
         INFO(bench.name);
         CHECK(names.insert(bench.name).second);
+        if (!bench.beside.empty()) beside.insert(bench.beside);
         const kernels::PreparedBench prepared = bench.prepare(2);
         CHECK(prepared.wrong == "");
         CHECK(prepared.items > 0);
@@ -25,7 +26,9 @@ TEST_CASE("tokenizers, analyzer and sampler are benchmark cases that check thems
         prepared.hot();
         if (prepared.cold) prepared.cold();
     }
-    CHECK(names.size() == 5);
+    CHECK(names.size() == 11);
+    CHECK(beside.size() == 1);
+    for (const std::string& name : beside) CHECK(names.count(name) == 1);
 }
 
 TEST_CASE("the arms of a step: half the tokens in the inner layers, or half of every sample") {

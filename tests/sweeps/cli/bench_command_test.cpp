@@ -32,6 +32,32 @@ TEST_CASE("deft bench run checks, times and stores the cases that match") {
     CHECK_THAT(none.err, ContainsSubstring("no case matches no_such_*") && ContainsSubstring("deft bench list"));
 }
 
+TEST_CASE("deft bench run takes a text and a dataset of the user's own") {
+    const TinySweep sweep("");
+    const std::filesystem::path text = sweep.folder.write("own.txt", "Some words, again and again. Some words.\n");
+    const std::filesystem::path prefix = sweep.folder.path / "own", root = sweep.folder.path / "runs";
+    REQUIRE(sweep.deft("data", {"tokenize", "--text", text, "--out", prefix}).exit_code == kExitOk);
+    const Ran ran = sweep.deft("bench", {"run", "--text", text, "--corpus", prefix, "--threads", "1", "--min-time",
+                                         "0.001", "--repetitions", "2", "--root", root});
+    CHECK(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out,
+               ContainsSubstring("tokenizer/bytes/own.txt") && ContainsSubstring("corpus/open/own") &&
+                   ContainsSubstring("ratio: items a second of corpus/read/own over those of corpus/memory/own"));
+    CHECK(results_db::Reader(root / "results.db").benches().size() == 5);
+    const Ran alone = sweep.deft("bench", {"run", "--tokenizer", prefix, "--root", root});
+    CHECK(alone.exit_code == kExitUsage);
+    CHECK_THAT(alone.err, ContainsSubstring("name a file with --text"));
+}
+
+TEST_CASE("deft bench run reads and renders the report of a thousand runs") {
+    const TinySweep sweep("");
+    const Ran ran = sweep.deft("bench", {"run", "-k", "report/*", "--threads", "1", "--min-time", "0.001",
+                                         "--repetitions", "1", "--root", sweep.folder.path / "runs"});
+    CHECK(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out, ContainsSubstring("report/read/1000/200") && ContainsSubstring("filling the database took") &&
+                            ContainsSubstring("a page of"));
+}
+
 TEST_CASE("deft bench takes the backends that are there, and says what one that is not there needs") {
     const TinySweep sweep("");
     const Ran cpu = sweep.deft("bench", {"list", "--backend", "cpu", "-k", "gather_rows/16/*"});

@@ -24,6 +24,7 @@ struct Script {
     std::string hello = R"({"deft_bench":1})";
     std::string prepare = R"({"ready":true,"backend":"cpu","flops":1,"bytes":1,"hot":0.002,"cold":0.002})";
     std::string before_run;  // shell commands, with the count of runs so far in $runs
+    std::string at_end;      // likewise, once nothing is asked any more
 
     std::string text() const {
         return fmt::format(
@@ -36,8 +37,8 @@ struct Script {
             "prepare) echo '{}' ;;\n"
             "run) runs=$((runs + 1)); {}\n echo '{{\"seconds\":{}}}' ;;\n"
             "quit) exit 0 ;;\n"
-            "esac; done\n",
-            hello, cases, prepare, before_run, seconds);
+            "esac; done\n{}\n",
+            hello, cases, prepare, before_run, seconds, at_end);
     }
 };
 
@@ -216,6 +217,14 @@ TEST_CASE("wrong output and a crash are verdicts of their own", "[paired_bench]"
     Script failing;
     failing.before_run = "echo '{\"error\":\"out of memory\"}'; continue";
     CHECK_THAT(compare(sweep, {}, failing).out, ContainsSubstring("out of memory"));
+}
+
+TEST_CASE("programs that are compared end by themselves, and can take their files away", "[paired_bench]") {
+    const TinySweep sweep("");
+    Script script;
+    script.at_end = fmt::format("touch '{}'", (sweep.folder.path / "ended").string());
+    CHECK(compare(sweep, script, script).exit_code == kExitOk);
+    CHECK(std::filesystem::exists(sweep.folder.path / "ended"));
 }
 
 TEST_CASE("a case of one program alone is told and not compared", "[paired_bench]") {

@@ -7,14 +7,14 @@
 
 #include "base/error.h"
 
-namespace deft::cli {
+namespace deft {
 
 struct ScratchFolder {
     std::filesystem::path path;
 
     // Errors: io.
     ScratchFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "deft_bench_XXXXXX").string();
+        std::string name = (std::filesystem::temp_directory_path() / "deft_XXXXXX").string();
         if (::mkdtemp(name.data()) == nullptr) throw Error(ErrorKind::io, "cannot make a temporary folder");
         path = name;
     }
@@ -26,4 +26,4 @@ struct ScratchFolder {
     ScratchFolder& operator=(const ScratchFolder&) = delete;
 };
 
-}  // namespace deft::cli
+}  // namespace deft

@@ -1,18 +1,31 @@
 #pragma once
-// A comparison as a gate's findings.
+// A comparison as people read it, and as a gate's findings.
 
 #include <span>
 #include <string>
 #include <vector>
 
 #include "reporting/check_report.h"
+#include "reporting/table.h"
 #include "sweeps/gate/compare.h"
-#include "sweeps/gate/comparison_table.h"
 
 namespace deft::sweeps {
 
-// A finding a row. Head's crash or wrong output is broken; base's, and a case of one program alone, leave nothing to
-// compare with: missing. Effects are natural logarithms of head's time over base's.
+struct ComparisonNames {
+    std::string base = "BASE", head = "HEAD";
+};
+
+// A row a case, then what is better or worse, troubles, all cases together, and how it was measured.
+reporting::Table comparison_table(std::span<const ComparedCase> cases, const ComparisonNames& names,
+                                  const ComparisonSettings& settings);
+
+// What comparisons of a program with itself say of this machine: how far apart identical code can seem, how often it
+// was called different, and the margin that this supports.
+std::vector<std::string> noise_notes(std::span<const ComparedCase> cases, const ComparisonSettings& settings);
+
+// A finding a row. Where head crashes or its output is wrong, the finding is broken. Where base does, or where one
+// program alone has the case, there is nothing to compare, and the finding is missing. Effects are natural logarithms
+// of head's time over base's.
 reporting::CheckReport findings_of(std::span<const ComparedCase> cases, const ComparisonNames& names,
                                    const ComparisonSettings& settings);
 

@@ -1,19 +1,19 @@
 #pragma once
 // What `deft bench` measured, set down in the results database.
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "kernels/bench/run_benchmarks.h"
 #include "results_db/store.h"
+#include "sweeps/gate/compare.h"
 
 namespace deft::sweeps {
-
-// The results database of a root, whose folder is made. Errors: io.
-std::filesystem::path database_in(const std::filesystem::path& root);
 
 class BenchRecorder {
  public:
@@ -21,20 +21,26 @@ class BenchRecorder {
     explicit BenchRecorder(const std::filesystem::path& root);
 
     const std::filesystem::path& file() const { return file_; }
-    const results_db::Code& code() const { return code_; }
+    results_db::Writer& writer() { return writer_; }
+
     // Rows with wrong outputs are left out: they have no times.
     void record(std::span<const kernels::BenchResult> results, const kernels::BenchSettings& settings,
-                const kernels::Peaks& peaks);
+                const kernels::Peaks& peaks, const results_db::Code& code);
+    // The samples of a comparison, in sessions of mode 'ab': base is arm A, head arm B. The first measurements are one
+    // session, the second ones another.
+    void record(std::span<const ComparedCase> cases, const KnownArms& arms, const ComparisonSettings& settings);
 
  private:
     std::filesystem::path file_;
     results_db::Writer writer_;
-    results_db::Code code_;
     std::int64_t started_ms_;
 };
 
-// The series that times of a case belong to, without its code and times. Threads are the CPU's, and begin no other
-// series of a GPU.
+// The rule of a comparison, and how it was measured.
+Json settings_json(const ComparisonSettings& settings);
+
+// The series that the times of a case belong to, without code and times. The number of threads is part of it on the CPU
+// only.
 results_db::BenchSamples bench_series(const std::string& name, const std::string& backend, kernels::CacheState state,
                                       int threads);
 // The load of the last minute; negative where the system does not say.

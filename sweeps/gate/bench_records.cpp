@@ -1,16 +1,15 @@
-#include "sweeps/gate/record_bench.h"
+#include "sweeps/gate/bench_records.h"
 
 #include <fmt/format.h>
 
 #include <cstdlib>
 
-#include "base/files.h"
-#include "base/installed_files.h"
 #include "base/json.h"
 #include "base/stopwatch.h"
 #include "results_db/host_key.h"
-#include "sweeps/driver/driver.h"
 #include "sweeps/driver/provenance.h"
+#include "sweeps/driver/root.h"
+#include "sweeps/gate/arm.h"
 
 namespace deft::sweeps {
 
@@ -19,12 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 Json peaks_json(const kernels::Peaks& peaks) {
-    Json json = {{"avx2_flops", peaks.fma.avx2_flops},
-            {"avx512_flops", peaks.fma.avx512_flops},
-            {"memory_read", peaks.memory.read},
-            {"memory_copy", peaks.memory.copy},
-            {"memory_update", peaks.memory.update},
-            {"cached_read", peaks.memory.cached_read}};
+    Json json = {{"avx2_flops", peaks.fma.avx2_flops},   {"avx512_flops", peaks.fma.avx512_flops},
+                 {"memory_read", peaks.memory.read},     {"memory_copy", peaks.memory.copy},
+                 {"memory_update", peaks.memory.update}, {"cached_read", peaks.memory.cached_read}};
     if (const auto& device = peaks.device)
         json["cuda"] = {{"device", device->device},
                         {"f32_flops", device->f32_flops},
@@ -48,6 +44,25 @@ results_db::BenchSamples samples_of(const kernels::BenchResult& row, int threads
     return samples;
 }
 
+void add_arms(const ComparedCase& one, const Measurement& measurement, int threads, std::int64_t base_id,
+              std::int64_t head_id, std::vector<results_db::BenchSamples>& results) {
+    if (one.trouble != Trouble::none || measurement.pairs.empty()) return;
+    results_db::BenchSamples base = bench_series(one.name, one.backend, one.state, threads);
+    base.flops = one.flops;
+    base.bytes = one.bytes;
+    base.verified = true;
+    results_db::BenchSamples head = base;
+    base.code_id = base_id;
+    head.code_id = head_id;
+    head.arm = "B";
+    for (const reporting::TimedPair& pair : measurement.pairs) {
+        base.seconds.push_back(pair.base);
+        head.seconds.push_back(pair.head);
+    }
+    results.push_back(std::move(base));
+    results.push_back(std::move(head));
+}
+
 }  // namespace
 
 double load_average() {
@@ -67,16 +82,10 @@ results_db::BenchSamples bench_series(const std::string& name, const std::string
     return samples;
 }
 
-fs::path database_in(const fs::path& root) {
-    make_folder(root);
-    return database_file(root);
-}
-
-BenchRecorder::BenchRecorder(const fs::path& root)
-    : file_(database_in(root)), writer_(file_), code_(describe_code(files_folder())), started_ms_(now_ms()) {}
+BenchRecorder::BenchRecorder(const fs::path& root) : file_(database_in(root)), writer_(file_), started_ms_(now_ms()) {}
 
 void BenchRecorder::record(std::span<const kernels::BenchResult> results, const kernels::BenchSettings& settings,
-                           const kernels::Peaks& peaks) {
+                           const kernels::Peaks& peaks, const results_db::Code& code) {
     results_db::BenchSession session;
     const results_db::Host host = describe_host();
     session.host_id = writer_.add_host(host);
@@ -87,10 +96,42 @@ void BenchRecorder::record(std::span<const kernels::BenchResult> results, const 
                                            {"machine", Json::parse(results_db::machine_json(host))}});
     session.settings_json = canonical_json(Json{
         {"threads", settings.threads}, {"min_seconds", settings.min_seconds}, {"repetitions", settings.repetitions}});
-    const std::int64_t code_id = writer_.add_code(code_);
+    const std::int64_t code_id = writer_.add_code(code);
     for (const kernels::BenchResult& row : results)
         if (row.wrong.empty()) session.results.push_back(samples_of(row, settings.threads, code_id));
     writer_.add_bench_session(session);
+}
+
+Json settings_json(const ComparisonSettings& settings) {
+    return {{"threads", settings.threads},    {"seed", settings.seed},
+            {"launches", settings.launches},  {"sample_seconds", settings.sample_seconds},
+            {"margin", settings.rule.margin}, {"alpha", settings.rule.alpha},
+            {"looks", settings.rule.looks},   {"false_discovery_rate", settings.false_discovery_rate}};
+}
+
+void BenchRecorder::record(std::span<const ComparedCase> cases, const KnownArms& arms,
+                           const ComparisonSettings& settings) {
+    const std::int64_t base_id = writer_.add_code(arms.base), head_id = writer_.add_code(arms.head);
+    results_db::BenchSession session;
+    session.mode = "ab";
+    const results_db::Host host = describe_host();
+    session.host_id = writer_.add_host(host);
+    session.started_ms = started_ms_;
+    session.ended_ms = now_ms();
+    session.env_json = canonical_json(Json{{"load", load_average()},
+                                           {"processors", processors_for(settings.threads)},
+                                           {"machine", Json::parse(results_db::machine_json(host))}});
+    for (const bool again : {false, true}) {
+        Json of_phase = settings_json(settings);
+        of_phase["phase"] = again ? "confirmation" : "first";
+        session.settings_json = canonical_json(of_phase);
+        session.results.clear();
+        for (const ComparedCase& one : cases)
+            if (!again || one.again)
+                add_arms(one, again ? *one.again : one.first, settings.threads, base_id, head_id, session.results);
+        if (!session.results.empty()) writer_.add_bench_session(session);
+    }
+    started_ms_ = session.ended_ms;
 }
 
 std::vector<std::pair<std::string, std::string>> bench_context(const results_db::Code& code,
