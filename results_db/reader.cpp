@@ -10,7 +10,7 @@
 #include "results_db/host_key.h"
 #include "results_db/nonfinite.h"
 #include "results_db/open.h"
-#include "results_db/point_row.h"
+#include "results_db/record_row.h"
 #include "results_db/report_queries.h"
 #include "results_db/store.h"
 #include "results_db/sweep_heads.h"
@@ -20,7 +20,8 @@ namespace deft::results_db {
 
 namespace {
 
-const std::string kPointQuery = std::string("SELECT ") + kPointColumns + " FROM v_curve WHERE experiment_id = ?1 ";
+const std::string kPointQuery =
+    "SELECT " + columns_of<journal::TrainPoint>() + " FROM v_curve WHERE experiment_id = ?1 ";
 
 // The attempt that stands for an experiment: the newest that ended ok, or the newest of all.
 constexpr const char* kTrialColumns =
@@ -112,7 +113,7 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
     add_up_cost(trial);
     if (const auto attempt = row.maybe_integer(38)) {
         Statement last(connection, (kPointQuery + "ORDER BY step DESC LIMIT 1").c_str());
-        if (last.bind(place.experiment_id).step()) trial.last_point = point_of(last);
+        if (last.bind(place.experiment_id).step()) trial.last_point = record_of<journal::TrainPoint>(last);
         trial.scores = scores_of(connection, *attempt);
     }
     return trial;
@@ -223,7 +224,7 @@ std::vector<journal::TrainPoint> Reader::curve(const std::string& config_hash) c
     if (!experiment.bind(config_hash).step()) return points;
     Statement query(connection, (kPointQuery + "ORDER BY step").c_str());
     query.bind(experiment.integer(0));
-    while (query.step()) points.push_back(point_of(query));
+    while (query.step()) points.push_back(record_of<journal::TrainPoint>(query));
     return points;
 }
 

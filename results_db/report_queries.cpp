@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "results_db/nonfinite.h"
-#include "results_db/point_row.h"
+#include "results_db/record_row.h"
 
 namespace deft::results_db {
 
@@ -48,12 +48,12 @@ void add_sampling(Connection& connection, std::int64_t sweep_id, std::map<std::s
 
 std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::int64_t sweep_id) {
     std::map<std::string, TrialCurve> curves;
-    Statement points(connection, (kMembers + "SELECT e.config_hash, " + kPointColumns +
+    Statement points(connection, (kMembers + "SELECT e.config_hash, " + columns_of<journal::TrainPoint>() +
                                   " FROM members CROSS JOIN experiment e ON e.id = members.experiment_id"
                                   " JOIN v_curve p ON p.experiment_id = e.id ORDER BY e.id, p.step")
                                      .c_str());
     points.bind(sweep_id);
-    while (points.step()) curves[points.text(0)].points.push_back(point_of(points, 1));
+    while (points.step()) curves[points.text(0)].points.push_back(record_of<journal::TrainPoint>(points, 1));
     Statement losses(connection, (kShown + "SELECT hash, v.step, v.value, v.kind FROM shown"
                                            " CROSS JOIN evaluation v ON v.attempt_id = shown.attempt_id"
                                            " JOIN metric m ON m.id = v.metric_id WHERE v.task = 'validation'"
