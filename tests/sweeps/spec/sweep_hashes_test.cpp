@@ -1,5 +1,5 @@
-// The hashes of the repository's sweep files stay what they were, at every scale: finished trials are found by them, and
-// the order of execution follows from them.
+// The hashes of the repository's sweep files stay what they were, at every scale: finished trials are found by them,
+// and the order of execution follows from them.
 
 #include "base/json.h"
 #include "base/sha256.h"
