@@ -5,99 +5,166 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
-#include <initializer_list>
 #include <limits>
-#include <string_view>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/json.h"
 
 namespace deft::journal {
 
 namespace {
 
-// JSON has no NaN and no infinity; they travel as strings.
-Json real(double value) {
-    if (std::isnan(value)) return "NaN";
-    if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-    return value;
+// What each record is called in a line, and its fields.
+struct RecordTable {
+    const char* type;
+    Fields fields;
+};
+
+const RecordTable& table_of(const Started*) {
+    static const RecordTable table = {
+        "started",
+        {{"time_ms", at<&Started::time_ms>}, {"pid", at<&Started::pid>},
+         {"dataset_name", at<&Started::dataset_name>}, {"dataset_sha256", at<&Started::dataset_sha256>},
+         {"dataset_bytes", at<&Started::dataset_bytes>}, {"dataset_tokens", at<&Started::dataset_tokens>},
+         {"total_steps", at<&Started::total_steps>}, {"parameters", at<&Started::parameters>},
+         {"config_hash", at<&Started::config_hash>},
+         {"resume_step", at<&Started::resume_step>, "", {.came_later = true}},
+         {"note", at<&Started::note>, "", {.came_later = true}},
+         {"resume_seconds", at<&Started::resume_seconds>, "", {.came_later = true}}}};
+    return table;
 }
 
-// Reads one line's fields; every failure names the record type and the field.
-class Fields {
- public:
-    Fields(const Json& line, const char* type) : line_(line), type_(type) {
-        if (!line.is_object()) throw Error(ErrorKind::io, "a journal line is no JSON object");
-        if (const std::string found = type_of(line); found != type)
-            throw Error(ErrorKind::io, fmt::format("a journal line of type '{}' where '{}' is read", found, type));
-    }
+// The column `nonfinite` holds the kinds of the reals in this order.
+const RecordTable& table_of(const TrainPoint*) {
+    static const RecordTable table = {
+        "train",
+        {{"step", at<&TrainPoint::step>}, {"input_tokens", at<&TrainPoint::input_tokens>, "", {.column = "tokens"}},
+         {"unique_tokens", at<&TrainPoint::unique_tokens>}, {"layer_tokens", at<&TrainPoint::layer_tokens>},
+         {"flops", at<&TrainPoint::flops>}, {"wall_ms", at<&TrainPoint::wall_ms>}, {"loss", at<&TrainPoint::loss>},
+         {"lr", at<&TrainPoint::lr>}, {"grad_norm", at<&TrainPoint::grad_norm>},
+         {"tokens_per_second", at<&TrainPoint::tokens_per_second>, "", {.column = "tok_per_s"}},
+         {"seqlen", at<&TrainPoint::seqlen>}, {"kept_tokens", at<&TrainPoint::kept_tokens>}}};
+    return table;
+}
 
-    void read(const char* name, std::string& out) const {
-        const Json& value = field(name);
-        if (!value.is_string()) fail(name, "is no text");
-        out = value.get<std::string>();
-    }
+const RecordTable& table_of(const Sampling*) {
+    static const RecordTable table = {
+        "sampling",
+        {{"step", at<&Sampling::step>}, {"pool", at<&Sampling::pool>},
+         {"samples_drawn", at<&Sampling::samples_drawn>, "", {.column = "drawn"}},
+         {"samples_repeated", at<&Sampling::samples_repeated>, "", {.column = "repeated"}},
+         {"tokens_cut", at<&Sampling::tokens_cut>, "", {.column = "cut_tokens"}},
+         {"tokens_padded", at<&Sampling::tokens_padded>, "", {.column = "padded_tokens"}},
+         {"epochs", at<&Sampling::epochs>}}};
+    return table;
+}
 
-    void read(const char* name, std::int64_t& out) const {
-        const Json& value = field(name);
-        const bool too_large = value.is_number_unsigned() &&
-                               value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()};
-        if (!value.is_number_integer() || too_large) fail(name, "is no 64-bit integer");
-        out = value.get<std::int64_t>();
-    }
+const RecordTable& table_of(const Evaluation*) {
+    static const RecordTable table = {
+        "evaluation",
+        {{"step", at<&Evaluation::step>}, {"task", at<&Evaluation::task>},
+         {"task_version", at<&Evaluation::task_version>}, {"split", at<&Evaluation::split>},
+         {"shots", at<&Evaluation::shots>}, {"metric", at<&Evaluation::metric>}, {"unit", at<&Evaluation::unit>},
+         {"better", at<&Evaluation::better>, "", {.one_of = {"lower", "higher", "none"}}},
+         {"value", at<&Evaluation::value>}, {"n", at<&Evaluation::n>, "", {.at_least = 0}},
+         {"standard_error", at<&Evaluation::standard_error>}, {"chance", at<&Evaluation::chance>}}};
+    return table;
+}
 
-    void read_count(const char* name, std::int64_t& out) const {
-        read(name, out);
-        if (out < 0) fail(name, "is negative");
-    }
+const RecordTable& table_of(const Artifact*) {
+    static const RecordTable table = {
+        "artifact",
+        {{"kind", at<&Artifact::kind>, "",
+          {.one_of = {"checkpoint", "log", "config", "plot", "profile", "eval_items", "report", "other"}}},
+         {"path", at<&Artifact::path>}, {"sha256", at<&Artifact::sha256>}, {"bytes", at<&Artifact::bytes>},
+         {"role", at<&Artifact::role>}, {"step", at<&Artifact::step>}}};
+    return table;
+}
 
-    void read(const char* name, double& out) const {
-        const Json& value = field(name);
-        if (value.is_number()) {
-            out = value.get<double>();
-        } else if (value == "NaN") {
-            out = std::numeric_limits<double>::quiet_NaN();
-        } else if (value == "Infinity") {
-            out = std::numeric_limits<double>::infinity();
-        } else if (value == "-Infinity") {
-            out = -std::numeric_limits<double>::infinity();
-        } else {
-            fail(name, "is no number");
-        }
-    }
+const RecordTable& table_of(const Lease*) {
+    static const RecordTable table = {
+        "lease",
+        {{"time_ms", at<&Lease::time_ms>}, {"until_ms", at<&Lease::until_ms>},
+         {"doing", at<&Lease::doing>, "", {.came_later = true}}}};
+    return table;
+}
 
-    void read(const char* name, std::vector<double>& out) const {
-        const Json& value = field(name);
-        const auto is_number = [](const Json& item) { return item.is_number(); };
-        if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_number)) fail(name, "is no array of numbers");
-        out = value.get<std::vector<double>>();
-    }
+const RecordTable& table_of(const Ended*) {
+    static const RecordTable table = {
+        "ended",
+        {{"time_ms", at<&Ended::time_ms>}, {"state", at<&Ended::state>, "", {.one_of = {"ok", "failed", "stopped"}}},
+         {"fail_class", at<&Ended::fail_class>}, {"error", at<&Ended::error>},
+         {"train_seconds", at<&Ended::train_seconds>}, {"flops", at<&Ended::flops>, "", {.came_later = true}},
+         {"step_seconds", at<&Ended::step_seconds>, "", {.came_later = true}},
+         {"eval_seconds", at<&Ended::eval_seconds>}, {"threads", at<&Ended::threads>},
+         {"peak_rss_bytes", at<&Ended::peak_rss_bytes>}, {"cpu_seconds", at<&Ended::cpu_seconds>}}};
+    return table;
+}
 
-    void read_one_of(const char* name, std::initializer_list<std::string_view> allowed, std::string& out) const {
-        read(name, out);
-        for (std::string_view word : allowed)
-            if (out == word) return;
-        fail(name, fmt::format("has the unknown value '{}'", out).c_str());
-    }
+[[noreturn]] void fail_field(const char* type, const Field& field, const std::string& how) {
+    throw Error(ErrorKind::io, fmt::format("field '{}' of a journal line of type '{}' {}", field.key, type, how));
+}
 
- private:
-    const Json& field(const char* name) const {
-        const auto found = line_.find(name);
-        if (found == line_.end()) fail(name, "is missing");
-        return *found;
-    }
+// Each returns what is wrong with the value, or nothing.
+std::string read(const Json& value, const FieldRules& rules, std::string& out) {
+    if (!value.is_string()) return "is no text";
+    out = value.get<std::string>();
+    const bool known =
+        rules.one_of.empty() || std::find(rules.one_of.begin(), rules.one_of.end(), out) != rules.one_of.end();
+    return known ? "" : fmt::format("has the unknown value '{}'", out);
+}
 
-    [[noreturn]] void fail(const char* name, const char* how) const {
-        throw Error(ErrorKind::io, fmt::format("field '{}' of a journal line of type '{}' {}", name, type_, how));
-    }
+std::string read(const Json& value, const FieldRules& rules, std::int64_t& out) {
+    const bool too_large = value.is_number_unsigned() &&
+                           value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+    if (!value.is_number_integer() || too_large) return "is no 64-bit integer";
+    out = value.get<std::int64_t>();
+    return rules.at_least == 0 && out < 0 ? "is negative" : "";
+}
 
-    const Json& line_;
-    const char* type_;
-};
+std::string read(const Json& value, const FieldRules&, double& out) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (value.is_number())
+        out = value.get<double>();
+    else if (value == "NaN")
+        out = std::numeric_limits<double>::quiet_NaN();
+    else if (value == "Infinity" || value == "-Infinity")
+        out = value == "Infinity" ? kInfinity : -kInfinity;
+    else
+        return "is no number";
+    return "";
+}
+
+std::string read(const Json& value, const FieldRules&, std::vector<double>& out) {
+    const auto is_number = [](const Json& item) { return item.is_number(); };
+    if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_number)) return "is no array of numbers";
+    out = value.get<std::vector<double>>();
+    return "";
+}
+
+template <class Other>
+std::string read(const Json&, const FieldRules&, Other&) {
+    return "is of a type that no journal has";
+}
+
+void read_record(const Json& line, const RecordTable& table, void* record) {
+    if (!line.is_object()) throw Error(ErrorKind::io, "a journal line is no JSON object");
+    if (const std::string found = type_of(line); found != table.type)
+        throw Error(ErrorKind::io, fmt::format("a journal line of type '{}' where '{}' is read", found, table.type));
+    for (const Field& field : table.fields) {
+        const auto value = line.find(field.key);
+        if (value == line.end() && field.rules.came_later) continue;
+        if (value == line.end()) fail_field(table.type, field, "is missing");
+        const auto read_into = [&](auto* out) { return read(*value, field.rules, *out); };
+        if (const std::string wrong = std::visit(read_into, field.in(record)); !wrong.empty())
+            fail_field(table.type, field, wrong);
+    }
+}
 
 [[noreturn]] void fail_file(const std::string& path, const char* doing, int error) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
@@ -128,186 +195,28 @@ off_t whole_lines(int file, off_t size) {
 
 }  // namespace
 
-Json to_json(const Started& record) {
-    return {{"type", "started"},
-            {"time_ms", record.time_ms},
-            {"pid", record.pid},
-            {"dataset_name", record.dataset_name},
-            {"dataset_sha256", record.dataset_sha256},
-            {"dataset_bytes", record.dataset_bytes},
-            {"dataset_tokens", record.dataset_tokens},
-            {"total_steps", record.total_steps},
-            {"parameters", record.parameters},
-            {"config_hash", record.config_hash},
-            {"resume_step", record.resume_step},
-            {"note", record.note},
-            {"resume_seconds", real(record.resume_seconds)}};
+template <class Record>
+const Fields& fields() {
+    return table_of(static_cast<const Record*>(nullptr)).fields;
 }
 
-Json to_json(const TrainPoint& record) {
-    return {{"type", "train"},
-            {"step", record.step},
-            {"input_tokens", record.input_tokens},
-            {"unique_tokens", record.unique_tokens},
-            {"layer_tokens", record.layer_tokens},
-            {"flops", real(record.flops)},
-            {"wall_ms", record.wall_ms},
-            {"loss", real(record.loss)},
-            {"lr", real(record.lr)},
-            {"grad_norm", real(record.grad_norm)},
-            {"tokens_per_second", real(record.tokens_per_second)},
-            {"seqlen", record.seqlen},
-            {"kept_tokens", record.kept_tokens}};
+template <class Record>
+Json to_json(const Record& record) {
+    const RecordTable& table = table_of(&record);
+    Json line = fields_json(table.fields, &record);
+    line["type"] = table.type;
+    return line;
 }
 
-Json to_json(const Sampling& record) {
-    return {{"type", "sampling"},
-            {"step", record.step},
-            {"pool", record.pool},
-            {"samples_drawn", record.samples_drawn},
-            {"samples_repeated", record.samples_repeated},
-            {"tokens_cut", record.tokens_cut},
-            {"tokens_padded", record.tokens_padded},
-            {"epochs", record.epochs}};
-}
-
-Json to_json(const Evaluation& record) {
-    return {{"type", "evaluation"},
-            {"step", record.step},
-            {"task", record.task},
-            {"task_version", record.task_version},
-            {"split", record.split},
-            {"shots", record.shots},
-            {"metric", record.metric},
-            {"unit", record.unit},
-            {"better", record.better},
-            {"value", real(record.value)},
-            {"n", record.n},
-            {"standard_error", real(record.standard_error)},
-            {"chance", real(record.chance)}};
-}
-
-Json to_json(const Artifact& record) {
-    return {{"type", "artifact"},    {"kind", record.kind}, {"path", record.path}, {"sha256", record.sha256},
-            {"bytes", record.bytes}, {"role", record.role}, {"step", record.step}};
-}
-
-Json to_json(const Lease& record) {
-    return {{"type", "lease"}, {"time_ms", record.time_ms}, {"until_ms", record.until_ms}, {"doing", record.doing}};
-}
-
-Json to_json(const Ended& record) {
-    return {{"type", "ended"},
-            {"time_ms", record.time_ms},
-            {"state", record.state},
-            {"fail_class", record.fail_class},
-            {"error", record.error},
-            {"train_seconds", real(record.train_seconds)},
-            {"flops", real(record.flops)},
-            {"step_seconds", real(record.step_seconds)},
-            {"eval_seconds", real(record.eval_seconds)},
-            {"threads", record.threads},
-            {"peak_rss_bytes", record.peak_rss_bytes},
-            {"cpu_seconds", real(record.cpu_seconds)}};
+template <class Record>
+void from_json(const Json& line, Record& record) {
+    read_record(line, table_of(&record), &record);
 }
 
 std::string type_of(const Json& line) {
     if (!line.is_object()) return {};
     const auto found = line.find("type");
     return found != line.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-void from_json(const Json& line, Started& record) {
-    const Fields fields(line, "started");
-    fields.read("time_ms", record.time_ms);
-    fields.read("pid", record.pid);
-    fields.read("dataset_name", record.dataset_name);
-    fields.read("dataset_sha256", record.dataset_sha256);
-    fields.read("dataset_bytes", record.dataset_bytes);
-    fields.read("dataset_tokens", record.dataset_tokens);
-    fields.read("total_steps", record.total_steps);
-    fields.read("parameters", record.parameters);
-    fields.read("config_hash", record.config_hash);
-    // Absent from journals before there were checkpoints.
-    if (line.contains("resume_step")) fields.read("resume_step", record.resume_step);
-    if (line.contains("note")) fields.read("note", record.note);
-    if (line.contains("resume_seconds")) fields.read("resume_seconds", record.resume_seconds);
-}
-
-void from_json(const Json& line, TrainPoint& record) {
-    const Fields fields(line, "train");
-    fields.read("step", record.step);
-    fields.read("input_tokens", record.input_tokens);
-    fields.read("unique_tokens", record.unique_tokens);
-    fields.read("layer_tokens", record.layer_tokens);
-    fields.read("flops", record.flops);
-    fields.read("wall_ms", record.wall_ms);
-    fields.read("loss", record.loss);
-    fields.read("lr", record.lr);
-    fields.read("grad_norm", record.grad_norm);
-    fields.read("tokens_per_second", record.tokens_per_second);
-    fields.read("seqlen", record.seqlen);
-    fields.read("kept_tokens", record.kept_tokens);
-}
-
-void from_json(const Json& line, Sampling& record) {
-    const Fields fields(line, "sampling");
-    fields.read("step", record.step);
-    fields.read("pool", record.pool);
-    fields.read("samples_drawn", record.samples_drawn);
-    fields.read("samples_repeated", record.samples_repeated);
-    fields.read("tokens_cut", record.tokens_cut);
-    fields.read("tokens_padded", record.tokens_padded);
-    fields.read("epochs", record.epochs);
-}
-
-void from_json(const Json& line, Evaluation& record) {
-    const Fields fields(line, "evaluation");
-    fields.read("step", record.step);
-    fields.read("task", record.task);
-    fields.read("task_version", record.task_version);
-    fields.read("split", record.split);
-    fields.read("shots", record.shots);
-    fields.read("metric", record.metric);
-    fields.read("unit", record.unit);
-    fields.read_one_of("better", {"lower", "higher", "none"}, record.better);
-    fields.read("value", record.value);
-    fields.read_count("n", record.n);
-    fields.read("standard_error", record.standard_error);
-    fields.read("chance", record.chance);
-}
-
-void from_json(const Json& line, Artifact& record) {
-    const Fields fields(line, "artifact");
-    fields.read_one_of("kind", {"checkpoint", "log", "config", "plot", "profile", "eval_items", "report", "other"},
-                       record.kind);
-    fields.read("path", record.path);
-    fields.read("sha256", record.sha256);
-    fields.read("bytes", record.bytes);
-    fields.read("role", record.role);
-    fields.read("step", record.step);
-}
-
-void from_json(const Json& line, Lease& record) {
-    const Fields fields(line, "lease");
-    fields.read("time_ms", record.time_ms);
-    fields.read("until_ms", record.until_ms);
-    if (line.contains("doing")) fields.read("doing", record.doing);
-}
-
-void from_json(const Json& line, Ended& record) {
-    const Fields fields(line, "ended");
-    fields.read("time_ms", record.time_ms);
-    fields.read_one_of("state", {"ok", "failed", "stopped"}, record.state);
-    fields.read("fail_class", record.fail_class);
-    fields.read("error", record.error);
-    fields.read("train_seconds", record.train_seconds);
-    if (line.contains("flops")) fields.read("flops", record.flops);
-    if (line.contains("step_seconds")) fields.read("step_seconds", record.step_seconds);
-    fields.read("eval_seconds", record.eval_seconds);
-    fields.read("threads", record.threads);
-    fields.read("peak_rss_bytes", record.peak_rss_bytes);
-    fields.read("cpu_seconds", record.cpu_seconds);
 }
 
 Writer::Writer(const std::filesystem::path& file) : path_(file.string()) {
@@ -357,14 +266,6 @@ void Writer::write(const Record& record) {
     write_line(to_json(record).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-template void Writer::write(const Started&);
-template void Writer::write(const TrainPoint&);
-template void Writer::write(const Sampling&);
-template void Writer::write(const Evaluation&);
-template void Writer::write(const Artifact&);
-template void Writer::write(const Lease&);
-template void Writer::write(const Ended&);
-
 void Writer::sync() {
     // EINVAL: a pipe or device has nothing to sync.
     while (fdatasync(file_) != 0) {
@@ -373,5 +274,34 @@ void Writer::sync() {
         fail_file(path_, "sync", errno);
     }
 }
+
+template const Fields& fields<Started>();
+template Json to_json(const Started&);
+template void from_json(const Json&, Started&);
+template void Writer::write(const Started&);
+template const Fields& fields<TrainPoint>();
+template Json to_json(const TrainPoint&);
+template void from_json(const Json&, TrainPoint&);
+template void Writer::write(const TrainPoint&);
+template const Fields& fields<Sampling>();
+template Json to_json(const Sampling&);
+template void from_json(const Json&, Sampling&);
+template void Writer::write(const Sampling&);
+template const Fields& fields<Evaluation>();
+template Json to_json(const Evaluation&);
+template void from_json(const Json&, Evaluation&);
+template void Writer::write(const Evaluation&);
+template const Fields& fields<Artifact>();
+template Json to_json(const Artifact&);
+template void from_json(const Json&, Artifact&);
+template void Writer::write(const Artifact&);
+template const Fields& fields<Lease>();
+template Json to_json(const Lease&);
+template void from_json(const Json&, Lease&);
+template void Writer::write(const Lease&);
+template const Fields& fields<Ended>();
+template Json to_json(const Ended&);
+template void from_json(const Json&, Ended&);
+template void Writer::write(const Ended&);
 
 }  // namespace deft::journal

@@ -9,6 +9,10 @@
 
 #include "base/json_fwd.h"
 
+namespace deft {
+struct Field;
+}
+
 namespace deft::journal {
 
 // The trial has begun: provenance of the data; code and host come with the driver's trial.json.
@@ -103,26 +107,20 @@ struct Ended {
     double cpu_seconds = 0;
 };
 
-// One line each: {"type": "...", fields by the names above}.
-Json to_json(const Started& record);
-Json to_json(const TrainPoint& record);
-Json to_json(const Sampling& record);
-Json to_json(const Evaluation& record);
-Json to_json(const Artifact& record);
-Json to_json(const Lease& record);
-Json to_json(const Ended& record);
+// What any of the records above is made of: its keys, and the columns where the database has one for each.
+template <class Record>
+const std::vector<Field>& fields();
+
+// One line: {"type": "...", fields by the names above}.
+template <class Record>
+Json to_json(const Record& record);
 
 // "train" of {"type": "train", ...}; empty where there is none.
 std::string type_of(const Json& line);
 
 // Errors: io, for a line of another type or with a field missing.
-void from_json(const Json& line, Started& record);
-void from_json(const Json& line, TrainPoint& record);
-void from_json(const Json& line, Sampling& record);
-void from_json(const Json& line, Evaluation& record);
-void from_json(const Json& line, Artifact& record);
-void from_json(const Json& line, Lease& record);
-void from_json(const Json& line, Ended& record);
+template <class Record>
+void from_json(const Json& line, Record& record);
 
 // Appends whole lines. A write that fails part-way (full disk) is cut back to the last whole line.
 class Writer {

@@ -7,10 +7,10 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
+#include "experiments/config_fields.h"
 #include "experiments/datasets/find_file.h"
 #include "experiments/datasets/load.h"
 #include "experiments/evaluation/task.h"
-#include "experiments/parse_techniques.h"
 
 namespace deft::experiments {
 
@@ -97,16 +97,17 @@ void resolve_data_if_present(TrialConfig& config) {
 
 namespace {
 
-Json routing_json(const RoutingConfig& routing, const ModelConfig& model) {
-    Json json = {{"layers", routing.layers}, {"keep_first", routing.keep_first}};
-    add_to_json(json, routing.growth, growth_range(routing, model));
+// Of what grows: the fields that its pacing uses.
+template <class Technique>
+Json grown_json(const Technique& technique, const Growth& growth) {
+    Json json = fields_json(technique);
+    drop_unused(json, growth);
     return json;
 }
 
-Json metric_json(const CurriculumMetric& metric, const ModelConfig& model) {
-    Json json = {{"difficulty", metric.difficulty}};
-    if (!metric.column.empty()) json["column_sha256"] = metric.column_sha256;
-    add_to_json(json, metric.growth, growth_range(metric, model));
+Json metric_json(const CurriculumMetric& metric) {
+    Json json = grown_json(metric, metric.growth);
+    if (metric.column.empty()) json.erase("column_sha256");
     return json;
 }
 
@@ -119,38 +120,16 @@ Json columns_json(const TrialConfig& c) {
     return columns;
 }
 
-// What changes the samples of a step.
-void add_batches(Json& json, const TrialConfig& c) {
-    if (c.batch_ramp) {
-        json["batch_ramp"] = Json::object();
-        add_to_json(json["batch_ramp"], c.batch_ramp->growth, growth_range(*c.batch_ramp, c.train));
-    }
-    if (const auto& batch = c.variable_batch)
-        json["variable_batch"] = {{"max_tokens", batch->max_tokens},
-                                  {"min_batch_size", batch->min_batch_size},
-                                  {"max_batch_size", batch->max_batch_size},
-                                  {"learning_rate_scaling", batch->learning_rate_scaling}};
-}
-
-// BERT's samples have a length and no model.
-Json model_json(const TrialConfig& c) {
-    if (!has_model(c)) return {{"seqlen", c.model.seqlen}};
-    return {{"kind", c.model.kind},   {"layers", c.model.layers}, {"width", c.model.width},
-            {"heads", c.model.heads}, {"seqlen", c.model.seqlen}, {"init_std", c.model.init_std}};
-}
-
-// Packed samples came first: they are not named, so that older trials keep their hashes.
-void add_samples(Json& json, const DataConfig& data) {
-    if (data.samples != "bert") return;
-    const BertSamplesConfig& bert = data.bert;
-    json["samples"] = data.samples;
-    json["bert"] = {{"sentences", bert.sentences},
-                    {"lower_case", bert.lower_case},
-                    {"pairs", bert.pairs},
-                    {"short_probability", bert.short_probability},
-                    {"mask_fraction", bert.mask_fraction},
-                    {"whole_words", bert.whole_words},
-                    {"seed", bert.seed}};
+// What came later than the first release is written only where it is used, so that older trials keep their hashes.
+Json data_json(const DataConfig& data) {
+    Json json = fields_json(data);
+    if (data.samples == "bert")
+        json["bert"] = fields_json(data.bert);
+    else
+        json.erase("samples");
+    if (data.corpus != "embedded")
+        for (const char* key : {"embedded_seed", "embedded_bytes", "shuffled_facts"}) json.erase(key);
+    return json;
 }
 
 }  // namespace
@@ -159,60 +138,22 @@ Json to_json(const TrialConfig& c) {
     Json json;
     json["result_epoch"] = kResultEpoch;
     json["seed"] = c.seed;
-    json["model"] = model_json(c);
-    json["data"] = {{"corpus", c.data.corpus},
-                    {"sha256", c.data.sha256},
-                    {"vocab", c.data.vocab},
-                    {"split", c.data.split},
-                    {"max_bytes", c.data.max_bytes}};
-    add_samples(json["data"], c.data);
-    if (c.data.corpus == "embedded") {
-        json["data"]["embedded_seed"] = c.data.embedded_seed;
-        json["data"]["embedded_bytes"] = c.data.embedded_bytes;
-        json["data"]["shuffled_facts"] = c.data.shuffled_facts;
-    }
-    const TrainConfig& t = c.train;
-    json["train"] = {{"batch_size", t.batch_size},
-                     {"micro_batch_size", t.micro_batch_size},
-                     {"budget_tokens", t.budget_tokens},
-                     {"budget_fraction", t.budget_fraction},
-                     {"learning_rate", t.learning_rate},
-                     {"learning_rate_by_budget", t.learning_rate_by_budget},
-                     {"min_learning_rate", t.min_learning_rate},
-                     {"decay", t.decay},
-                     {"warmup_tokens", t.warmup_tokens},
-                     {"decay_tokens", t.decay_tokens},
-                     {"weight_decay", t.weight_decay},
-                     {"beta1", t.beta1},
-                     {"beta2", t.beta2},
-                     {"eps", t.eps},
-                     {"max_grad_norm", t.max_grad_norm},
-                     {"dtype", t.dtype}};
+    json["model"] = has_model(c) ? fields_json(c.model) : Json::object({{"seqlen", c.model.seqlen}});
+    json["data"] = data_json(c.data);
+    json["train"] = fields_json(c.train);
     if (c.curriculum)
-        for (const CurriculumMetric& m : c.curriculum->metrics)
-            json["curriculum"][m.metric] = metric_json(m, c.model);
-    add_batches(json, c);
-    if (c.random_ltd) json["random_ltd"] = routing_json(*c.random_ltd, c.model);
-    if (c.token_bypass) {
-        json["token_bypass"] = routing_json(c.token_bypass->routing, c.model);
-        json["token_bypass"]["decay"] = c.token_bypass->decay;
-        json["token_bypass"]["special_tokens"] = c.token_bypass->special_tokens;
-    }
-    json["eval"] = {{"validation_tokens", c.eval.validation_tokens},
-                    {"tasks", c.eval.tasks},
-                    {"documents", c.eval.documents},
-                    {"task_sha256", c.eval.task_sha256}};
+        for (const CurriculumMetric& m : c.curriculum->metrics) json["curriculum"][m.metric] = metric_json(m);
+    if (c.batch_ramp) json["batch_ramp"] = grown_json(*c.batch_ramp, c.batch_ramp->growth);
+    if (c.variable_batch) json["variable_batch"] = fields_json(*c.variable_batch);
+    if (c.random_ltd) json["random_ltd"] = grown_json(*c.random_ltd, c.random_ltd->growth);
+    if (c.token_bypass) json["token_bypass"] = grown_json(*c.token_bypass, c.token_bypass->routing.growth);
+    json["eval"] = fields_json(c.eval);
     // What does not decide the result: where files are, how often to log and to keep.
-    json["local"] = {{"log_every", c.log_every},
-                     {"base_folder", c.base_folder},
-                     {"train_files", c.data.train_files},
-                     {"valid_files", c.data.valid_files},
-                     {"tokenizer", c.data.tokenizer},
-                     {"columns", columns_json(c)},
-                     {"checkpoint",
-                      {{"every_seconds", c.checkpoint.every_seconds},
-                       {"keep", c.checkpoint.keep},
-                       {"grace_seconds", c.checkpoint.grace_seconds}}}};
+    json["local"] = fields_json(c.data, FieldPart::local);
+    json["local"].update(fields_json(c, FieldPart::local));
+    json["local"]["base_folder"] = c.base_folder;
+    json["local"]["columns"] = columns_json(c);
+    json["local"]["checkpoint"] = fields_json(c.checkpoint, FieldPart::local);
     return json;
 }
 
@@ -232,9 +173,13 @@ TrialConfig from_json(const Json& json) {
     const auto task_sha256 = tables.at("eval").at("task_sha256").get<std::vector<std::string>>();
     data.erase("sha256");
     tables["eval"].erase("task_sha256");
-    for (const char* key : {"train_files", "valid_files", "tokenizer"}) data[key] = local.at(key);
+    const auto take_local = [&](Json& table, const Fields& fields) {
+        for (const Field& field : fields)
+            if (field.rules.role == FieldRole::local) table[field.key] = local.at(field.key);
+    };
+    take_local(data, fields_of(DataConfig{}));
+    take_local(tables, fields_of(TrialConfig{}));
     if (data["tokenizer"] != "bpe") data.erase("vocab");
-    tables["log_every"] = local.at("log_every");
     tables["checkpoint"] = local.at("checkpoint");
     std::map<std::string, std::string> column_sha256;
     for (const auto& [metric, column] : local.at("columns").items()) {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/json.h"
-#include "experiments/size_limits.h"
+#include "base/table_reader.h"
 
 namespace deft::experiments {
 
@@ -45,13 +45,7 @@ std::vector<GrowthPoint> parse_points(TableReader& table) {
     return points;
 }
 
-void parse_duration(TableReader& table, Growth& growth) {
-    table.optional("duration", growth.duration);
-    table.optional("steps", growth.steps);
-    table.require_at_least("duration", growth.duration, 0);
-    table.require_at_least("steps", growth.steps, 0);
-    table.require_at_most("duration", growth.duration, kMostDuration);
-    table.require_at_most("steps", growth.steps, kMostSteps);
+void require_duration(TableReader& table, const Growth& growth) {
     if (growth.pacing == "constant") {
         for (const char* key : {"duration", "steps"})
             if (table.optional_node(key) != nullptr) table.refuse(key, "means nothing to what is constant", "drop the key");
@@ -71,8 +65,6 @@ void parse_bounds(TableReader& table, Growth& growth, const GrowthRange& range) 
         growth.min = growth.points.front().value;
         growth.max = growth.points.back().value;
     } else {
-        table.optional("min", growth.min);
-        table.optional("max", growth.max);
         if (growth.pacing == "constant") {
             if (table.optional_node("max") != nullptr && growth.max != growth.min)
                 table.refuse("max", fmt::format("is {}, and what is constant stays at min = {}", growth.max, growth.min));
@@ -93,16 +85,7 @@ void parse_bounds(TableReader& table, Growth& growth, const GrowthRange& range) 
 }  // namespace
 
 void parse_growth(TableReader& table, Growth& growth, const GrowthRange& range) {
-    table.optional("pacing", growth.pacing);
-    table.optional("root_degree", growth.root_degree);
-    table.optional("stages", growth.stages);
-    table.optional(range.multiple_key, growth.multiple);
     growth.points = parse_points(table);
-    table.require_one_of("pacing", growth.pacing,
-                         {"linear", "root", "step", "exponential", "discrete", "points", "constant"});
-    table.require_at_least("root_degree", growth.root_degree, 1);
-    table.require_at_least("stages", growth.stages, 1);
-    table.require_at_least(range.multiple_key, growth.multiple, 1);
     if (through_points(growth) && growth.points.empty())
         table.refuse("points", fmt::format("is needed by pacing = \"{}\"", growth.pacing),
                      "points = [[0, 64], [0.5, 128], [1, 512]]: fractions of the duration, and values");
@@ -110,22 +93,21 @@ void parse_growth(TableReader& table, Growth& growth, const GrowthRange& range) 
         table.refuse("points", fmt::format("means nothing to pacing = \"{}\"", growth.pacing),
                      "set pacing = \"points\" or \"discrete\", or drop the key");
     parse_bounds(table, growth, range);
-    parse_duration(table, growth);
+    require_duration(table, growth);
 }
 
-void add_to_json(Json& table, const Growth& g, const GrowthRange& range) {
-    table[range.multiple_key] = g.multiple;
-    table["pacing"] = g.pacing;
-    if (through_points(g)) {
+void drop_unused(Json& table, const Growth& g) {
+    const auto drop = [&](bool unused, std::initializer_list<const char*> keys) {
+        if (unused)
+            for (const char* key : keys) table.erase(key);
+    };
+    if (through_points(g))
         for (const GrowthPoint& p : g.points) table["points"].push_back({p.at, p.value});
-    } else {
-        table["min"] = g.min;
-        table["max"] = g.max;
-    }
-    if (g.pacing == "root") table["root_degree"] = g.root_degree;
-    if (g.pacing == "step") table["stages"] = g.stages;
-    if (g.duration > 0) table["duration"] = g.duration;
-    if (g.steps > 0) table["steps"] = g.steps;
+    drop(through_points(g), {"min", "max"});
+    drop(g.pacing != "root", {"root_degree"});
+    drop(g.pacing != "step", {"stages"});
+    drop(!(g.duration > 0), {"duration"});
+    drop(!(g.steps > 0), {"steps"});
 }
 
 engine::Pacing pacing_of(const Growth& g, std::int64_t baseline_steps) {

@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "base/table_reader.h"
 #include "engine/data_efficiency/sampling/pacing.h"
+
+namespace deft {
+class TableReader;
+}
 
 namespace deft::experiments {
 
@@ -32,17 +35,16 @@ struct Growth {
 struct GrowthRange {
     std::int64_t most = 0;       // of max, and its default where max is 0
     std::string most_name;       // "model.seqlen"
-    const char* multiple_key = "step";
     bool needs_max = false;      // no default
 };
 
-// Reads min, max, the multiple, pacing, root_degree, stages, points, duration and steps.
-// Errors: config, with the place.
+// Reads the points, fills in what the other keys, which are read already, leave open, and refuses what does not fit
+// together. Errors: config, with the place.
 void parse_growth(TableReader& table, Growth& growth, const GrowthRange& range);
 
-// The keys that parse_growth() reads again. What came later than the first release is written only where it is used, so
-// that older trials keep their hashes.
-void add_to_json(Json& table, const Growth& growth, const GrowthRange& range);
+// Adds the points to what holds all other fields, and drops those that its pacing does not use: what came later than the
+// first release is written only where it is used, so that older trials keep their hashes.
+void drop_unused(Json& table, const Growth& growth);
 
 engine::Pacing pacing_of(const Growth& growth, std::int64_t baseline_steps);
 

@@ -10,7 +10,7 @@
 #include "base/table_reader.h"
 #include "engine/data/bert/samples.h"
 #include "engine/data_efficiency/routing/routing.h"
-#include "experiments/config.h"
+#include "experiments/config_fields.h"
 #include "experiments/datasets/catalogue.h"
 #include "experiments/engine_config.h"
 #include "experiments/evaluation/task.h"
@@ -49,40 +49,16 @@ void parse_length(TableReader table, const BertSamplesConfig& bert, ModelConfig&
 }
 
 void parse_model(TableReader table, ModelConfig& model) {
-    table.optional("kind", model.kind);
-    table.optional("layers", model.layers);
-    table.optional("width", model.width);
-    table.optional("heads", model.heads);
-    table.optional("seqlen", model.seqlen);
-    table.optional("init_std", model.init_std);
-    table.finish();
-    table.require_one_of("kind", model.kind, {"gpt"});
-    table.require_at_least("layers", model.layers, 1);
-    table.require_at_least("heads", model.heads, 1);
-    table.require_at_least("width", model.width, 1);
-    table.require_at_least("seqlen", model.seqlen, 2);
-    table.require_at_least("init_std", model.init_std, 0);
-    table.require_at_most("layers", model.layers, kMostLayers);
-    table.require_at_most("width", model.width, kMostWidth);
-    table.require_at_most("seqlen", model.seqlen, kMostSeqlen);
+    read_table(table, model);
     if (model.width % model.heads != 0)
         table.refuse("width",
                      fmt::format("is {} and must be a multiple of model.heads = {}", model.width, model.heads));
 }
 
 void parse_data(TableReader table, DataConfig& data) {
-    table.optional("corpus", data.corpus);
-    table.optional("train_files", data.train_files);
-    table.optional("valid_files", data.valid_files);
-    table.optional("split", data.split);
-    table.optional("max_bytes", data.max_bytes);
-    table.optional("tokenizer", data.tokenizer);
-    parse_samples(table, data);
-    table.optional("vocab", data.vocab);
-    table.optional("embedded_seed", data.embedded_seed);
-    table.optional("embedded_bytes", data.embedded_bytes);
-    table.optional("shuffled_facts", data.shuffled_facts);
-    table.finish();
+    const ConfigNode* bert = table.optional_node("bert");
+    read_table(table, data);
+    parse_samples(table, bert, data);
     require_corpus(table, data.corpus);
     const bool has_files = data.corpus == "text" || data.corpus == "indexed";
     if (has_files && data.train_files.empty())
@@ -95,9 +71,6 @@ void parse_data(TableReader table, DataConfig& data) {
         table.refuse("max_bytes", "means nothing to corpus = \"indexed\", which is used as it is", "drop the key");
     if (data.corpus == "indexed" && (data.train_files.size() != 1 || data.valid_files.size() > 1))
         table.refuse("train_files", "must be the prefix of one Megatron dataset, without .bin or .idx");
-    table.require_at_least("max_bytes", data.max_bytes, 0);
-    table.require_at_least("embedded_bytes", data.embedded_bytes, 1000);
-    table.require_at_most("embedded_bytes", data.embedded_bytes, kMostEmbeddedBytes);
     constexpr std::int64_t kMostShare = 1'000'000'000;
     const bool shares = data.split.size() == 3 && data.split[0] > 0 && data.split[1] > 0 && data.split[2] >= 0 &&
                         *std::max_element(data.split.begin(), data.split.end()) <= kMostShare;
@@ -115,41 +88,7 @@ void parse_data(TableReader table, DataConfig& data) {
 }
 
 void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train) {
-    table.optional("batch_size", train.batch_size);
-    table.optional("micro_batch_size", train.micro_batch_size);
-    train.budget_tokens = table.required<std::int64_t>("budget_tokens");
-    table.optional("budget_fraction", train.budget_fraction);
-    table.optional("learning_rate", train.learning_rate);
-    table.optional("learning_rate_by_budget", train.learning_rate_by_budget);
-    table.optional("min_learning_rate", train.min_learning_rate);
-    table.optional("decay", train.decay);
-    table.optional("warmup_tokens", train.warmup_tokens);
-    table.optional("decay_tokens", train.decay_tokens);
-    table.optional("weight_decay", train.weight_decay);
-    table.optional("beta1", train.beta1);
-    table.optional("beta2", train.beta2);
-    table.optional("eps", train.eps);
-    table.optional("max_grad_norm", train.max_grad_norm);
-    table.optional("dtype", train.dtype);
-    table.finish();
-    table.require_at_least("batch_size", train.batch_size, 1);
-    table.require_at_most("batch_size", train.batch_size, kMostBatchSize);
-    table.require_at_most("budget_tokens", train.budget_tokens, kMostBudgetTokens);
-    table.require_at_most("budget_fraction", train.budget_fraction, kMostBudgetFraction);
-    table.require_at_least("micro_batch_size", train.micro_batch_size, 0);
-    table.require_at_least("learning_rate", train.learning_rate, 0);
-    table.require_at_least("min_learning_rate", train.min_learning_rate, 0);
-    table.require_at_least("warmup_tokens", train.warmup_tokens, 0);
-    table.require_at_least("decay_tokens", train.decay_tokens, 0);
-    table.require_at_least("weight_decay", train.weight_decay, 0);
-    table.require_at_least("max_grad_norm", train.max_grad_norm, 0);
-    if (!(train.beta1 >= 0 && train.beta1 < 1)) table.refuse("beta1", "must be in [0, 1)");
-    if (!(train.beta2 >= 0 && train.beta2 < 1)) table.refuse("beta2", "must be in [0, 1)");
-    if (!(train.eps > 0)) table.refuse("eps", "must be above 0");
-    if (!(train.budget_fraction > 0)) table.refuse("budget_fraction", "must be above 0");
-    table.require_one_of("learning_rate_by_budget", train.learning_rate_by_budget, {"same", "inverse"});
-    table.require_one_of("decay", train.decay, {"cosine", "linear", "constant"});
-    table.require_one_of("dtype", train.dtype, {"f32", "bf16"});
+    read_table(table, train);
     if (train.micro_batch_size == 0) train.micro_batch_size = train.batch_size;
     train.micro_batch_size = std::min(train.micro_batch_size, train.batch_size);
     const std::int64_t step_tokens = train.batch_size * model.seqlen;
@@ -167,13 +106,7 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
 }
 
 void parse_eval(TableReader table, const std::string& base_folder, EvalConfig& eval) {
-    table.optional("validation_tokens", eval.validation_tokens);
-    table.optional("tasks", eval.tasks);
-    table.optional("documents", eval.documents);
-    table.finish();
-    table.require_at_least("validation_tokens", eval.validation_tokens, 1);
-    table.require_at_least("documents", eval.documents, 0);
-    table.require_at_most("documents", eval.documents, kMostDocuments);
+    read_table(table, eval);
     for (const std::string& task : eval.tasks) {
         try {
             load_task(task, base_folder);
@@ -182,20 +115,6 @@ void parse_eval(TableReader table, const std::string& base_folder, EvalConfig& e
         }
     }
 }
-
-void parse_checkpoint(TableReader table, CheckpointConfig& checkpoint) {
-    table.optional("every_seconds", checkpoint.every_seconds);
-    table.optional("keep", checkpoint.keep);
-    table.optional("grace_seconds", checkpoint.grace_seconds);
-    table.finish();
-    table.require_at_least("every_seconds", checkpoint.every_seconds, 0);
-    table.require_at_least("keep", checkpoint.keep, 1);
-    table.require_at_least("grace_seconds", checkpoint.grace_seconds, 0);
-}
-
-}  // namespace
-
-namespace {
 
 // A model that ends its budget on cut rows has never seen its full length.
 void require_full_length(const TableReader& root, const TrialConfig& config) {
@@ -212,10 +131,6 @@ void require_full_length(const TableReader& root, const TrialConfig& config) {
                                 last.seqlen),
                     "shorten its duration or steps, or raise train.budget_tokens");
 }
-
-}  // namespace
-
-namespace {
 
 // Whatever is planned is counted in 64 bits: what no machine holds is refused before it is counted.
 void require_countable(const TableReader& root, const TrialConfig& config) {
@@ -277,10 +192,9 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
         reader.refuse("token_bypass", "and random_ltd both choose the tokens that a layer keeps",
                       "compare them as two cases: in each, set enabled = false for the other");
     parse_eval(child(reader, "eval", empty), config.base_folder, config.eval);
-    parse_checkpoint(child(reader, "checkpoint", empty), config.checkpoint);
-    reader.optional("log_every", config.log_every);
-    reader.require_at_least("log_every", config.log_every, 1);
-    reader.finish();
+    TableReader checkpoint = child(reader, "checkpoint", empty);
+    read_table(checkpoint, config.checkpoint);
+    read_table(reader, config);
     require_countable(reader, config);
     require_full_length(reader, config);
     return config;

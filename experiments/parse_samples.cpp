@@ -2,27 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "experiments/config_fields.h"
+
 namespace deft::experiments {
-
-namespace {
-
-void parse_bert(TableReader table, BertSamplesConfig& bert) {
-    table.optional("sentences", bert.sentences);
-    table.optional("lower_case", bert.lower_case);
-    table.optional("pairs", bert.pairs);
-    table.optional("short_probability", bert.short_probability);
-    table.optional("mask_fraction", bert.mask_fraction);
-    table.optional("whole_words", bert.whole_words);
-    table.optional("seed", bert.seed);
-    table.finish();
-    table.require_one_of("sentences", bert.sentences, {"punctuation", "lines"});
-    for (const auto& [key, share] :
-         {std::pair{"short_probability", bert.short_probability}, {"mask_fraction", bert.mask_fraction}})
-        if (!(share >= 0 && share <= 1)) table.refuse(key, fmt::format("is {} and must be a share, 0 to 1", share));
-    table.require_at_least("seed", bert.seed, 0);
-}
-
-}  // namespace
 
 std::string tokenizer_problem(const DataConfig& data) {
     const bool bert = data.samples == "bert";
@@ -32,10 +14,7 @@ std::string tokenizer_problem(const DataConfig& data) {
     return {};
 }
 
-void parse_samples(TableReader& table, DataConfig& data) {
-    table.optional("samples", data.samples);
-    table.require_one_of("samples", data.samples, {"packed", "bert"});
-    const ConfigNode* bert = table.optional_node("bert");
+void parse_samples(const TableReader& table, const ConfigNode* bert, DataConfig& data) {
     if (const std::string why = tokenizer_problem(data); !why.empty())
         table.refuse(
             "tokenizer", fmt::format("= \"{}\" {}", data.tokenizer, why),
@@ -47,7 +26,9 @@ void parse_samples(TableReader& table, DataConfig& data) {
                      "name the text: corpus = \"text\" with train_files");
     if (data.samples != "bert" && bert != nullptr)
         table.refuse("bert", "means nothing to packed samples", "set data.samples = \"bert\", or drop the table");
-    if (bert != nullptr) parse_bert(TableReader(*bert, table.name("bert")), data.bert);
+    if (bert == nullptr) return;
+    TableReader reader(*bert, table.name("bert"));
+    read_table(reader, data.bert);
 }
 
 }  // namespace deft::experiments

@@ -8,8 +8,9 @@
 
 namespace deft::experiments {
 
-// Reads both keys of [data]; the rest of `data` is there already. Errors: config, with the place.
-void parse_samples(TableReader& table, DataConfig& data);
+// Reads `bert`, the table of [data.bert] or null, and refuses what does not fit it in the rest of `data`, which is there
+// already. Errors: config, with the place.
+void parse_samples(const TableReader& table, const ConfigNode* bert, DataConfig& data);
 
 // Why data.tokenizer cannot make data.samples, as what it lacks; empty where it can.
 std::string tokenizer_problem(const DataConfig& data);

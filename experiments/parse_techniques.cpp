@@ -9,6 +9,7 @@
 
 #include "engine/data/bert/samples.h"
 #include "engine/data_efficiency/routing/routing.h"
+#include "experiments/config_fields.h"
 #include "experiments/size_limits.h"
 
 namespace deft::experiments {
@@ -77,19 +78,22 @@ void refuse_pairings(const TableReader& table, const CurriculumConfig& curriculu
     }
 }
 
+GrowthRange growth_range(const CurriculumMetric& metric, const ModelConfig& model) {
+    if (by_length(metric.metric)) return {model.seqlen, "model.seqlen"};
+    if (metric.difficulty == "percentile") return {100, "the hundredth percentile"};
+    return {std::numeric_limits<std::int64_t>::max() / 2, "the largest integer", true};
+}
+
 CurriculumMetric parse_metric(TableReader table, const std::string& name, const ModelConfig& model,
                               const DataConfig& data) {
     CurriculumMetric metric;
     metric.metric = name;
     metric.growth.min = metric.growth.multiple = by_length(name) ? 8 : 1;
     metric.difficulty = by_length(name) ? "value" : "percentile";
-    table.optional("difficulty", metric.difficulty);
-    table.optional("column", metric.column);
-    table.require_one_of("difficulty", metric.difficulty, {"percentile", "value"});
+    read_table(table, metric);
     if (by_length(name) && metric.difficulty != "value")
         table.refuse("difficulty", fmt::format("is \"percentile\", and {} cuts to a length, which is a value", name));
     parse_growth(table, metric.growth, growth_range(metric, model));
-    table.finish();
     if (by_length(name) && data.samples == "bert")
         table.require_at_least(metric.growth.points.empty() ? "min" : "points", metric.growth.min,
                                engine::SampleShape{.pairs = data.bert.pairs}.shortest_cut());
@@ -143,13 +147,11 @@ void parse_layers(TableReader& table, const ModelConfig& model, std::vector<std:
     }
 }
 
-RoutingConfig parse_routing(TableReader& table, const ModelConfig& model, const std::vector<std::int32_t>& layers) {
-    RoutingConfig routing;
-    table.optional("keep_first", routing.keep_first);
-    parse_growth(table, routing.growth, growth_range(routing, model));
+// What the table of fields leaves to do.
+void finish_routing(TableReader& table, const ModelConfig& model, const std::vector<std::int32_t>& layers,
+                    RoutingConfig& routing) {
+    parse_growth(table, routing.growth, {model.seqlen, "model.seqlen"});
     parse_layers(table, model, routing.layers, layers);
-    table.finish();
-    table.require_at_least("keep_first", routing.keep_first, 0);
     const Growth& kept = routing.growth;
     if (routing.keep_first > kept.min)
         table.refuse("keep_first", fmt::format("is {}, above min = {}", routing.keep_first, kept.min));
@@ -157,7 +159,6 @@ RoutingConfig parse_routing(TableReader& table, const ModelConfig& model, const 
         table.refuse(kept.points.empty() ? "max" : "points",
                      fmt::format("ends at {}: the layers would never see all {} tokens", kept.max, model.seqlen),
                      "end at model.seqlen, or keep a constant number: pacing = \"constant\"");
-    return routing;
 }
 
 bool is_enabled(TableReader& table) {
@@ -167,20 +168,6 @@ bool is_enabled(TableReader& table) {
 }
 
 }  // namespace
-
-GrowthRange growth_range(const CurriculumMetric& metric, const ModelConfig& model) {
-    if (by_length(metric.metric)) return {model.seqlen, "model.seqlen", "difficulty_step"};
-    if (metric.difficulty == "percentile") return {100, "the hundredth percentile", "difficulty_step"};
-    return {std::numeric_limits<std::int64_t>::max() / 2, "the largest integer", "difficulty_step", true};
-}
-
-GrowthRange growth_range(const RoutingConfig&, const ModelConfig& model) {
-    return {model.seqlen, "model.seqlen", "step"};
-}
-
-GrowthRange growth_range(const BatchRampConfig&, const TrainConfig& train) {
-    return {train.batch_size, "train.batch_size", "step"};
-}
 
 std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model, const DataConfig& data) {
     if (!is_enabled(table)) return {};
@@ -209,16 +196,17 @@ std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelC
 
 std::optional<RoutingConfig> parse_random_ltd(TableReader table, const ModelConfig& model) {
     if (!is_enabled(table)) return {};
-    return parse_routing(table, model, engine::all_but_first_and_last(model.layers));
+    RoutingConfig routing;
+    read_table(table, routing);
+    finish_routing(table, model, engine::all_but_first_and_last(model.layers), routing);
+    return routing;
 }
 
 std::optional<TokenBypassConfig> parse_token_bypass(TableReader table, const ModelConfig& model) {
     if (!is_enabled(table)) return {};
     TokenBypassConfig bypass;
-    table.optional("decay", bypass.decay);
-    table.optional("special_tokens", bypass.special_tokens);
-    bypass.routing = parse_routing(table, model, engine::middle_half(model.layers));
-    if (!(bypass.decay >= 0 && bypass.decay < 1)) table.refuse("decay", "must be in [0, 1)");
+    read_table(table, bypass);
+    finish_routing(table, model, engine::middle_half(model.layers), bypass.routing);
     const auto outside = [](std::int64_t token) {
         return token < 0 || token > std::numeric_limits<std::int32_t>::max();
     };
@@ -234,8 +222,8 @@ std::optional<TokenBypassConfig> parse_token_bypass(TableReader table, const Mod
 std::optional<BatchRampConfig> parse_batch_ramp(TableReader table, const TrainConfig& train) {
     if (!is_enabled(table)) return {};
     BatchRampConfig ramp;
-    parse_growth(table, ramp.growth, growth_range(ramp, train));
-    table.finish();
+    read_table(table, ramp);
+    parse_growth(table, ramp.growth, {train.batch_size, "train.batch_size"});
     if (ramp.growth.max != train.batch_size)
         table.refuse("max", fmt::format("is {}, and a ramp ends at train.batch_size = {}", ramp.growth.max,
                                         train.batch_size));
@@ -247,18 +235,9 @@ std::optional<VariableBatchConfig> parse_variable_batch(TableReader table, const
     if (!is_enabled(table)) return {};
     VariableBatchConfig batch;
     batch.max_tokens = train.batch_size * model.seqlen;
-    table.optional("max_tokens", batch.max_tokens);
-    table.optional("min_batch_size", batch.min_batch_size);
-    table.optional("max_batch_size", batch.max_batch_size);
-    table.optional("learning_rate_scaling", batch.learning_rate_scaling);
-    table.finish();
+    read_table(table, batch);
     table.require_at_least("max_tokens", batch.max_tokens, model.seqlen);
-    table.require_at_least("min_batch_size", batch.min_batch_size, 1);
-    table.require_at_least("max_batch_size", batch.max_batch_size, 0);
     table.require_at_most("max_tokens", batch.max_tokens, kMostBatchSize * model.seqlen);
-    table.require_at_most("min_batch_size", batch.min_batch_size, kMostBatchSize);
-    table.require_at_most("max_batch_size", batch.max_batch_size, kMostBatchSize);
-    table.require_one_of("learning_rate_scaling", batch.learning_rate_scaling, {"linear", "sqrt", "none"});
     if (batch.max_batch_size > 0 && batch.max_batch_size < batch.min_batch_size)
         table.refuse("max_batch_size", fmt::format("is {}, below min_batch_size = {}", batch.max_batch_size,
                                                    batch.min_batch_size));

@@ -16,9 +16,4 @@ std::optional<BatchRampConfig> parse_batch_ramp(TableReader table, const TrainCo
 std::optional<VariableBatchConfig> parse_variable_batch(TableReader table, const ModelConfig& model,
                                                         const TrainConfig& train);
 
-// How to write their growth, beside what is written anyway.
-GrowthRange growth_range(const CurriculumMetric& metric, const ModelConfig& model);
-GrowthRange growth_range(const RoutingConfig& routing, const ModelConfig& model);
-GrowthRange growth_range(const BatchRampConfig& ramp, const TrainConfig& train);
-
 }  // namespace deft::experiments

@@ -65,6 +65,11 @@ class Statement {
         (bind_one(++index, values), ...);
         return *this;
     }
+    // Binds one more parameter; those before it are bound.
+    template <class Value>
+    void bind_at(int index, const Value& value) {
+        bind_one(index, value);
+    }
     // True when a row is there to read.
     bool step();
     // For a statement whose rows nobody wants.

@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "results_db/nonfinite.h"
+#include "results_db/record_row.h"
 #include "results_db/store.h"
 
 namespace deft::results_db {
@@ -133,18 +134,11 @@ class Rows {
           workdir_(position.workdir),
           config_hash_(position.config_hash),
           last_step_(position.last_step),
-          point_(connection,
-                 "INSERT INTO train_point (attempt_id, step, tokens, unique_tokens, layer_tokens, flops, wall_ms, loss,"
-                 " lr, grad_norm, tok_per_s, seqlen, kept_tokens, nonfinite)"
-                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"),
+          point_(connection, ("INSERT INTO " + row_of<journal::TrainPoint>("train_point")).c_str()),
           forget_points_(connection, "DELETE FROM train_point WHERE attempt_id = ?1 AND step >= ?2"),
           forget_scores_(connection, "DELETE FROM evaluation WHERE attempt_id = ?1 AND step >= ?2"),
           add_metric_(connection, "INSERT INTO metric (name, unit, better) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"),
-          sampling_(connection,
-                    "INSERT INTO sampling_point (attempt_id, step, pool, drawn, repeated, cut_tokens, padded_tokens)"
-                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (attempt_id, step) DO UPDATE SET"
-                    " pool = excluded.pool, drawn = excluded.drawn, repeated = excluded.repeated,"
-                    " cut_tokens = excluded.cut_tokens, padded_tokens = excluded.padded_tokens"),
+          sampling_(connection, ("INSERT OR REPLACE INTO " + row_of<journal::Sampling>("sampling_point")).c_str()),
           forget_sampling_(connection, "DELETE FROM sampling_point WHERE attempt_id = ?1 AND step >= ?2"),
           score_(
               connection,
@@ -164,18 +158,13 @@ class Rows {
             forget_sampling_.bind(attempt_, point.step).run();
         }
         last_step_ = point.step;
-        const std::int64_t nonfinite = kind_of(point.flops) | kind_of(point.loss) << 2 | kind_of(point.lr) << 4 |
-                                       kind_of(point.grad_norm) << 6 | kind_of(point.tokens_per_second) << 8;
-        point_.bind(attempt_, point.step, point.input_tokens, point.unique_tokens, point.layer_tokens, point.flops,
-                    point.wall_ms, point.loss, point.lr, point.grad_norm, point.tokens_per_second, point.seqlen,
-                    point.kept_tokens, nonfinite);
+        bind_record(point_, attempt_, point);
         point_.run();
     }
 
     // Of the epochs the newest stand for all: they only grow.
     void add(const journal::Sampling& sampling) {
-        sampling_.bind(attempt_, sampling.step, sampling.pool, sampling.samples_drawn, sampling.samples_repeated,
-                       sampling.tokens_cut, sampling.tokens_padded);
+        bind_record(sampling_, attempt_, sampling);
         sampling_.run();
         epochs_ = sampling.epochs;
     }

@@ -12,7 +12,7 @@
 #include "results_db/host_key.h"
 #include "results_db/nonfinite.h"
 #include "results_db/open.h"
-#include "results_db/point_row.h"
+#include "results_db/record_row.h"
 #include "results_db/store.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
@@ -62,12 +62,12 @@ void add_sampling(Connection& connection, std::int64_t sweep_id, std::map<std::s
 // Empty where there is no such sweep.
 std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::int64_t sweep_id) {
     std::map<std::string, TrialCurve> curves;
-    Statement points(connection, (kMembers + "SELECT e.config_hash, " + kPointColumns +
+    Statement points(connection, (kMembers + "SELECT e.config_hash, " + columns_of<journal::TrainPoint>() +
                                   " FROM members CROSS JOIN experiment e ON e.id = members.experiment_id"
                                   " JOIN v_curve p ON p.experiment_id = e.id ORDER BY e.id, p.step")
                                      .c_str());
     points.bind(sweep_id);
-    while (points.step()) curves[points.text(0)].points.push_back(point_of(points, 1));
+    while (points.step()) curves[points.text(0)].points.push_back(record_of<journal::TrainPoint>(points, 1));
     Statement losses(connection, (kShown + "SELECT hash, v.step, v.value, v.kind FROM shown"
                                            " CROSS JOIN evaluation v ON v.attempt_id = shown.attempt_id"
                                            " JOIN metric m ON m.id = v.metric_id WHERE v.task = 'validation'"
@@ -145,7 +145,8 @@ void add_up_cost(TrialRow& trial) {
     if (known && priced) trial.usd = usd;
 }
 
-const std::string kPointQuery = std::string("SELECT ") + kPointColumns + " FROM v_curve WHERE experiment_id = ?1 ";
+const std::string kPointQuery =
+    "SELECT " + columns_of<journal::TrainPoint>() + " FROM v_curve WHERE experiment_id = ?1 ";
 
 // The attempt that stands for an experiment: the newest that ended ok, or the newest of all.
 constexpr const char* kTrialColumns =
@@ -237,7 +238,7 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
     add_up_cost(trial);
     if (const auto attempt = row.maybe_integer(38)) {
         Statement last(connection, (kPointQuery + "ORDER BY step DESC LIMIT 1").c_str());
-        if (last.bind(place.experiment_id).step()) trial.last_point = point_of(last);
+        if (last.bind(place.experiment_id).step()) trial.last_point = record_of<journal::TrainPoint>(last);
         trial.scores = scores_of(connection, *attempt);
     }
     return trial;
@@ -348,7 +349,7 @@ std::vector<journal::TrainPoint> Reader::curve(const std::string& config_hash) c
     if (!experiment.bind(config_hash).step()) return points;
     Statement query(connection, (kPointQuery + "ORDER BY step").c_str());
     query.bind(experiment.integer(0));
-    while (query.step()) points.push_back(point_of(query));
+    while (query.step()) points.push_back(record_of<journal::TrainPoint>(query));
     return points;
 }
 

@@ -1,28 +1,7 @@
 #pragma once
 // What an evaluation task is: a TOML file that names the records, the prompt, the choices or target, and the metrics.
-// experiments/tasks/ holds those of the suite; a user's own lies beside the sweep file. Keys:
-//
-//   name, version           as the results name them; the version says what differs from the published task
-//   kind                    multiple_choice | last_word | perplexity
-//   split                   for the results
-//   shots                   worked examples in front of each prompt (0)
-//   metrics, headline       see metrics.h; the headline is the one that tables and the suite average take
-//   [records]               where the documents are (records.h): file and format (jsonl | json | tsv | lines), tsv:
-//                           columns, header; or generator and count. order: shuffled (as lm-evaluation-harness 0.2.0
-//                           does) | file
-//   [shot_pool]             the same keys: the train split that shots are drawn from; without it they are drawn from
-//                           [records], the document itself left out
-//   [prompt]                templates (text_template.h):
-//     text                  the context; an array gives each choice its own
-//     delimiter             between context and continuation (" "); no part of the choice's length
-//     multiple_choice:      choices = templates, or choice_list = a list field and choice = a template of its {choice};
-//                           gold = field with the right choice's index, or, with gold_values (strings, integers or
-//                           booleans), its position there;
-//                           prediction = argmax | first_if_greater | second_if_greater
-//     last_word:            target
-//     perplexity:           text is what is scored; counted = what words and bytes are counted of (text)
-//   [perplexity]            document = record | all_records; words = pieces | words_and_records; tokenizer = folder
-//                           for token_perplexity
+// experiments/tasks/ holds those of the suite; a user's own lies beside the sweep file. What each key means:
+// task_keys.cpp, or deft keys task; templates: text_template.h, metrics: metrics.h, records: records.h.
 
 #include <filesystem>
 #include <optional>
@@ -34,6 +13,7 @@
 
 namespace deft::experiments {
 
+// In the order of the words of task_keys.cpp, as Prediction below.
 enum class TaskKind { multiple_choice, last_word, perplexity };
 
 // How the predicted choice follows from the log-likelihoods. The two-way tasks of the harness compare directly, which

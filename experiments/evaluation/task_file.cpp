@@ -8,29 +8,30 @@
 #include "base/suggestion.h"
 #include "base/table_reader.h"
 #include "experiments/evaluation/metrics.h"
-#include "experiments/evaluation/task.h"
+#include "experiments/evaluation/task_keys.h"
 
 namespace deft::experiments {
 
 namespace {
 
-// The value of a key that takes one of a few words.
-template <class T>
-T one_of(const TableReader& table, const char* key, const std::string& word,
-         const std::vector<std::pair<std::string, T>>& of) {
-    std::vector<std::string> words;
-    for (const auto& [name, value] : of) {
-        if (name == word) return value;
-        words.push_back(name);
-    }
-    table.refuse(key, fmt::format("is '{}'", word), suggestion(word, words));
+// The position of a word among those that a key may hold.
+std::size_t one_of(const TableReader& table, const char* key, const std::string& word,
+                   const std::vector<std::string>& words) {
+    const auto found = std::find(words.begin(), words.end(), word);
+    if (found == words.end()) table.refuse(key, fmt::format("is '{}'", word), suggestion(word, words));
+    return static_cast<std::size_t>(found - words.begin());
 }
 
-template <class T>
-T optional_one_of(TableReader& table, const char* key, const std::vector<std::pair<std::string, T>>& of) {
-    std::string word = of.front().first;
+const std::vector<std::string>& words_of(const Fields& fields, std::string_view key) {
+    return std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.key == key; })->rules.one_of;
+}
+
+// The position of a key's word; the first one where the key is absent.
+std::size_t optional_one_of(TableReader& table, const char* key, const Fields& fields) {
+    const std::vector<std::string>& words = words_of(fields, key);
+    std::string word = words.front();
     table.optional(key, word);
-    return one_of(table, key, word, of);
+    return one_of(table, key, word, words);
 }
 
 std::optional<TextTemplate> optional_template(TableReader& table, const char* key) {
@@ -74,14 +75,14 @@ RecordSource read_source(TableReader& table, const Place& place) {
     source.place = place;
     table.optional("generator", source.generator);
     if (!source.generator.empty()) {
-        one_of<int>(table, "generator", source.generator, {{"embedded_questions", 0}, {"embedded_last_words", 0}});
+        one_of(table, "generator", source.generator, words_of(fields_of(source), "generator"));
         source.count = table.required<std::int64_t>("count");
         if (source.count < 1 || source.count > 1'000'000) table.refuse("count", "must be from 1 to 1,000,000");
         return source;
     }
     source.file = table.required_text("file");
     source.format = table.required_text("format");
-    one_of<int>(table, "format", source.format, {{"jsonl", 0}, {"json", 0}, {"tsv", 0}, {"lines", 0}});
+    one_of(table, "format", source.format, words_of(fields_of(source), "format"));
     if (source.format == "tsv") {
         source.columns = table.required<std::vector<std::string>>("columns");
         if (source.columns.empty()) table.refuse("columns", "is empty");
@@ -105,10 +106,7 @@ void read_choices(TableReader& table, TaskPrompt& prompt) {
     prompt.gold = table.required_text("gold");
     prompt.gold_place = table.place("gold");
     prompt.gold_values = optional_values(table, "gold_values");
-    prompt.prediction = optional_one_of<Prediction>(table, "prediction",
-                                                    {{"argmax", Prediction::argmax},
-                                                     {"first_if_greater", Prediction::first_if_greater},
-                                                     {"second_if_greater", Prediction::second_if_greater}});
+    prompt.prediction = static_cast<Prediction>(optional_one_of(table, "prediction", fields_of(prompt)));
     if (prompt.prediction != Prediction::argmax && prompt.choices.size() != 2)
         table.refuse("prediction", "compares exactly two choices");
 }
@@ -136,9 +134,8 @@ TaskPrompt read_prompt(const ConfigNode& node, TaskKind kind) {
 TaskPerplexity read_perplexity(const ConfigNode& node) {
     TableReader table(node, "perplexity");
     TaskPerplexity perplexity;
-    perplexity.one_document = optional_one_of<bool>(table, "document", {{"record", false}, {"all_records", true}});
-    perplexity.words_and_records =
-        optional_one_of<bool>(table, "words", {{"pieces", false}, {"words_and_records", true}});
+    perplexity.one_document = optional_one_of(table, "document", fields_of(perplexity)) == 1;
+    perplexity.words_and_records = optional_one_of(table, "words", fields_of(perplexity)) == 1;
     table.optional("tokenizer", perplexity.tokenizer);
     table.finish();
     return perplexity;
@@ -147,15 +144,11 @@ TaskPerplexity read_perplexity(const ConfigNode& node) {
 void read_metrics(TableReader& root, Task& task) {
     task.metrics = root.required<std::vector<std::string>>("metrics");
     if (task.metrics.empty()) root.refuse("metrics", "is empty");
-    std::vector<std::pair<std::string, int>> known, asked;
-    for (const char* name : metric_names(task.kind)) known.emplace_back(name, 0);
-    for (const std::string& name : task.metrics) {
-        one_of(root, "metrics", name, known);
-        asked.emplace_back(name, 0);
-    }
+    const std::vector<const char*> names = metric_names(task.kind);
+    for (const std::string& name : task.metrics) one_of(root, "metrics", name, {names.begin(), names.end()});
     task.headline = task.metrics.front();
     root.optional("headline", task.headline);
-    one_of(root, "headline", task.headline, asked);
+    one_of(root, "headline", task.headline, task.metrics);
 }
 
 }  // namespace
@@ -169,10 +162,8 @@ Task parse_task(const std::string& text, const std::filesystem::path& file, cons
     task.base_folder = base_folder;
     task.name = root.required_text("name");
     task.version = root.required_text("version");
-    task.kind = one_of<TaskKind>(root, "kind", root.required_text("kind"),
-                                 {{"multiple_choice", TaskKind::multiple_choice},
-                                  {"last_word", TaskKind::last_word},
-                                  {"perplexity", TaskKind::perplexity}});
+    task.kind = static_cast<TaskKind>(
+        one_of(root, "kind", root.required_text("kind"), words_of(fields_of(task), "kind")));
     task.split = root.required_text("split");
     read_metrics(root, task);
 
@@ -183,8 +174,8 @@ Task parse_task(const std::string& text, const std::filesystem::path& file, cons
     const ConfigNode& records = table("records");
     TableReader source(records, "records");
     task.records = read_source(source, records.place);
-    task.shuffled = task.kind != TaskKind::perplexity &&
-                    optional_one_of<bool>(source, "order", {{"shuffled", true}, {"file", false}});
+    task.shuffled =
+        task.kind != TaskKind::perplexity && optional_one_of(source, "order", fields_of(task.records)) == 0;
     source.finish();
     task.prompt = read_prompt(table("prompt"), task.kind);
 

@@ -20,6 +20,7 @@ void add_eval(CLI::App& app, Context& context);
 void add_data(CLI::App& app, Context& context);
 void add_analyze(CLI::App& app, Context& context);
 void add_config(CLI::App& app, Context& context);
+void add_keys(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 void add_bench_gpu(CLI::App& bench, Context& context);  // deft bench gpu
 void add_bench_step(CLI::App& bench, Context& context);  // deft bench step

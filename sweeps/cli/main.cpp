@@ -80,6 +80,7 @@ int run(int argc, char** argv) {
     deft::cli::add_eval(app, context);
     deft::cli::add_data(app, context);
     deft::cli::add_analyze(app, context);
+    deft::cli::add_keys(app, context);
     deft::cli::add_config(app, context);
     deft::cli::add_bench(app, context);
     deft::cli::add_profile(app, context);

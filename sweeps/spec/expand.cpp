@@ -7,6 +7,7 @@
 
 #include "base/sha256.h"
 #include "results_db/trial_name.h"
+#include "sweeps/spec/sweep_keys.h"
 
 namespace deft::sweeps {
 

@@ -16,6 +16,7 @@
 #include "sweeps/spec/inherit.h"
 #include "sweeps/spec/published_tables.h"
 #include "sweeps/spec/slot_request.h"
+#include "sweeps/spec/sweep_keys.h"
 
 namespace deft::sweeps {
 
@@ -80,12 +81,10 @@ void read_cases(const ConfigNode& node, Spec& spec) {
         TableReader reader(item, "case");
         Case entry;
         entry.place = item.place;
-        entry.name = reader.required<std::string>("name");
-        require_name(entry.name, reader.place("name"), "the case's name");
-        entry.label = entry.name;
-        reader.optional("label", entry.label);
         entry.overlay = take_trial_tables(reader, item.place);
-        reader.finish();
+        read_table(reader, entry);
+        require_name(entry.name, reader.place("name"), "the case's name");
+        if (reader.optional_node("label") == nullptr) entry.label = entry.name;
         if (const Case* other = spec.find_case(entry.name))
             refuse(reader.place("name"),
                    fmt::format("case {} is there twice, first at {}", entry.name, other->place.text()),
@@ -156,14 +155,7 @@ std::string peak_dtype(const experiments::Device& device, const std::string& dty
 }
 
 // device, devices, dtype, utilisation: what a plan counts hours for.
-std::optional<experiments::DeviceUse> read_device(TableReader& reader) {
-    experiments::DeviceUse use;
-    std::string name, dtype;
-    reader.optional("device", name);
-    reader.optional("devices", use.devices);
-    reader.optional("dtype", dtype);
-    reader.optional("utilisation", use.utilisation);
-    reader.finish();
+std::optional<experiments::DeviceUse> device_of(TableReader& reader, const ResourcesTable& table) {
     if (reader.optional_node("device") == nullptr) {
         for (const char* key : {"devices", "dtype", "utilisation"})
             if (reader.optional_node(key) != nullptr)
@@ -171,13 +163,12 @@ std::optional<experiments::DeviceUse> read_device(TableReader& reader) {
                               "name a device of experiments/hardware.toml");
         return {};
     }
-    use.device = experiments::device_named(name, reader.place("device"));
-    use.dtype = peak_dtype(use.device, dtype, reader.place("dtype"));
-    if (use.devices < 1 || use.devices > 1'000'000) reader.refuse("devices", "must be 1 to 1000000");
-    const bool stated = reader.optional_node("utilisation") != nullptr;
-    if (stated && !(use.utilisation > 0 && use.utilisation <= 1))
-        reader.refuse("utilisation", "must be above 0 and at most 1, a share of the peak");
-    if (!stated && !use.device.peaks.empty())
+    experiments::DeviceUse use;
+    use.device = experiments::device_named(table.device, reader.place("device"));
+    use.devices = table.devices;
+    use.dtype = peak_dtype(use.device, table.dtype, reader.place("dtype"));
+    use.utilisation = table.utilisation;
+    if (reader.optional_node("utilisation") == nullptr && !use.device.peaks.empty())
         refuse(reader.place("device"), "resources.utilisation is missing: no training reaches a device's peak",
                "state the share that yours will reach, as in utilisation = 0.34");
     return use;
@@ -185,13 +176,11 @@ std::optional<experiments::DeviceUse> read_device(TableReader& reader) {
 
 void read_resources(const ConfigNode& node, Spec& spec) {
     TableReader reader(node, "resources");
-    std::int64_t threads = spec.threads;
-    reader.optional("threads", threads);
-    reader.optional("slots", spec.slots);
-    spec.device = read_device(reader);
-    const bool stated = reader.optional_node("threads") != nullptr;
-    if (stated && (threads < 1 || threads > 1024)) reader.refuse("threads", "must be 1 to 1024");
-    spec.threads = static_cast<int>(threads);
+    ResourcesTable table;
+    read_table(reader, table);
+    spec.device = device_of(reader, table);
+    spec.threads = static_cast<int>(table.threads);
+    spec.slots = table.slots;
     parse_slots(spec.slots, reader.place("slots"));
 }
 
@@ -203,22 +192,22 @@ std::int64_t date_to_ms(const std::string& text, const Place& place) {
 
 void read_price(const ConfigNode& node, Spec& spec) {
     TableReader reader(node, "price");
+    PriceTable table;
+    read_table(reader, table);
+    if (table.sku.empty()) reader.refuse("sku", "is empty");
     results_db::Price price;
-    price.sku = reader.required_text("sku");
-    price.usd_per_hour = reader.required<double>("usd_per_device_hour");
-    const std::string date = reader.required<std::string>("date");
-    price.source = reader.required<std::string>("source");
-    reader.finish();
-    if (!(price.usd_per_hour >= 0 && price.usd_per_hour < 1e6))
-        reader.refuse("usd_per_device_hour", "must be 0 or more");
-    price.date_ms = date_to_ms(date, reader.place("date"));
+    price.sku = table.sku;
+    price.usd_per_hour = table.usd_per_device_hour;
+    price.source = table.source;
+    price.date_ms = date_to_ms(table.date, reader.place("date"));
     spec.price = price;
 }
 
 void read_report(const ConfigNode& node, Spec& spec) {
     TableReader reader(node, "report");
-    spec.paper = reader.required<std::string>("paper");
-    reader.finish();
+    ReportTable table;
+    read_table(reader, table);
+    spec.paper = table.paper;
     const std::vector<std::string> known = published_tables();
     if (std::find(known.begin(), known.end(), spec.paper) == known.end())
         refuse(reader.place("paper"), fmt::format("there is no published table {}", spec.paper),
@@ -227,19 +216,15 @@ void read_report(const ConfigNode& node, Spec& spec) {
 
 void read_provenance(const ConfigNode& node, Spec& spec) {
     TableReader reader(node, "provenance");
-    reader.optional("diff", spec.keeps_diff);
-    reader.finish();
+    ProvenanceTable table;
+    read_table(reader, table);
+    spec.keeps_diff = table.diff;
 }
 
 // Everything but the file's own bookkeeping; `root` is inherited and scaled.
 Spec read_spec(const ConfigNode& root) {
     Spec spec;
     TableReader reader(root, "");
-    spec.name = reader.required<std::string>("name");
-    require_name(spec.name, reader.place("name"), "the sweep's name");
-    reader.optional("title", spec.title);
-    read_seeds(reader.required<std::vector<std::int64_t>>("seeds"), reader.place("seeds"), spec);
-    reader.optional("baseline", spec.baseline);
     const ConfigNode* resources = reader.optional_node("resources");
     const ConfigNode* price = reader.optional_node("price");
     const ConfigNode* report = reader.optional_node("report");
@@ -248,10 +233,10 @@ Spec read_spec(const ConfigNode& root) {
     const ConfigNode* axes = reader.optional_node("axes");
     const ConfigNode* cases = reader.optional_node("case");
     const ConfigNode* exclusions = reader.optional_node("exclude");
-    // Known, though others have taken them: named here for the suggestions.
-    reader.optional_node("scale");
-    reader.optional_node("extends");
-    reader.finish();
+    reader.optional_node("scale");  // known, though it is taken already: named here for the suggestions
+    read_table(reader, spec);
+    require_name(spec.name, reader.place("name"), "the sweep's name");
+    read_seeds(spec.seeds, reader.place("seeds"), spec);
 
     if (resources != nullptr) read_resources(*resources, spec);
     if (price != nullptr) read_price(*price, spec);
@@ -326,19 +311,6 @@ Json identity(const ConfigNode& root, const Spec& spec, const SpecOptions& optio
 }
 
 }  // namespace
-
-const std::vector<std::string>& trial_keys() {
-    static const std::vector<std::string> keys = {
-        "model",      "data",           "train", "curriculum", "random_ltd", "token_bypass",
-        "batch_ramp", "variable_batch", "eval",  "checkpoint", "log_every"};
-    return keys;
-}
-
-bool is_technique(std::string_view table) {
-    for (const char* technique : {"curriculum", "random_ltd", "token_bypass", "batch_ramp", "variable_batch"})
-        if (table == technique) return true;
-    return false;
-}
 
 const Case* Spec::find_case(const std::string& case_name) const {
     for (const Case& entry : cases)

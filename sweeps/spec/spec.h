@@ -78,11 +78,6 @@ struct SpecOptions {
 // Errors: io, config (with the place and what to mend), usage (an override that is no key=value).
 Spec load_spec(const std::filesystem::path& file, const SpecOptions& options = {});
 
-// The tables and keys that a trial has; what defaults and cases may hold.
-const std::vector<std::string>& trial_keys();
-// The tables that switch a technique on by being there.
-bool is_technique(std::string_view table);
-
 // Refuses a case that the sweep does not have, with the nearest. Errors: usage.
 void require_cases(const Spec& spec, const std::vector<std::string>& names);
 

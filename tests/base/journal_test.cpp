@@ -73,6 +73,33 @@ TEST_CASE("every journal record survives its line") {
     CHECK(to_json(ended)["type"] == "ended");
 }
 
+TEST_CASE("journal lines keep their form: older ones are read again, by newer programs too") {
+    CHECK(to_json(Started{1700000000123, 42, "corpus", "abcd", 1000, 250, 100, 60000, "cafe", 40, "a note", 1.5}).dump() ==
+          R"({"config_hash":"cafe","dataset_bytes":1000,"dataset_name":"corpus","dataset_sha256":"abcd",)"
+          R"("dataset_tokens":250,"note":"a note","parameters":60000,"pid":42,"resume_seconds":1.5,)"
+          R"("resume_step":40,"time_ms":1700000000123,"total_steps":100,"type":"started"})");
+    CHECK(to_json(TrainPoint{7, 700, 650, 500, 1.25e12, 3500, kNaN, -kInfinity, kInfinity, 200.25, 128, 64}).dump() ==
+          R"({"flops":1250000000000.0,"grad_norm":"Infinity","input_tokens":700,"kept_tokens":64,)"
+          R"("layer_tokens":500,"loss":"NaN","lr":"-Infinity","seqlen":128,"step":7,)"
+          R"("tokens_per_second":200.25,"type":"train","unique_tokens":650,"wall_ms":3500})");
+    CHECK(to_json(Sampling{7, 90, 300, 12, 40, 5, {3.5, 0}}).dump() ==
+          R"({"epochs":[3.5,0.0],"pool":90,"samples_drawn":300,"samples_repeated":12,"step":7,)"
+          R"("tokens_cut":40,"tokens_padded":5,"type":"sampling"})");
+    CHECK(to_json(Evaluation{7, "validation", "1", "valid", 0, "loss", "nats/token", "lower", 3.5, 20, kNaN, 0.25}).dump() ==
+          R"({"better":"lower","chance":0.25,"metric":"loss","n":20,"shots":0,"split":"valid",)"
+          R"("standard_error":"NaN","step":7,"task":"validation","task_version":"1","type":"evaluation",)"
+          R"("unit":"nats/token","value":3.5})");
+    CHECK(to_json(Artifact{"checkpoint", "ckpt/7", "ff", 12, "last", 7}).dump() ==
+          R"({"bytes":12,"kind":"checkpoint","path":"ckpt/7","role":"last","sha256":"ff","step":7,)"
+          R"("type":"artifact"})");
+    CHECK(to_json(Lease{5, 6, "training"}).dump() ==
+          R"({"doing":"training","time_ms":5,"type":"lease","until_ms":6})");
+    CHECK(to_json(Ended{9, "failed", "nan", "no", 1.5, 1.25, 0.5, 3e9, 2, 1 << 20, 2.25}).dump() ==
+          R"({"cpu_seconds":2.25,"error":"no","eval_seconds":0.5,"fail_class":"nan","flops":3000000000.0,)"
+          R"("peak_rss_bytes":1048576,"state":"failed","step_seconds":1.25,"threads":2,"time_ms":9,)"
+          R"("train_seconds":1.5,"type":"ended"})");
+}
+
 TEST_CASE("numbers that JSON lacks travel as strings") {
     TrainPoint point;
     point.loss = kNaN;

@@ -1,0 +1,269 @@
+#include "experiments/config_fields.h"
+
+#include "experiments/size_limits.h"
+
+namespace deft::experiments {
+
+namespace {
+
+constexpr const char* kPointsSchema = R"({"type": "array", "minItems": 2, "items": {"type": "array",
+    "minItems": 2, "maxItems": 2, "items": [{"type": "number"}, {"type": "integer"}]}})";
+constexpr const char* kLayersSchema = R"({"anyOf": [{"type": "string", "pattern": "^[0-9]+-[0-9]+$"},
+    {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}}]})";
+constexpr const char* kSplitSchema =
+    R"({"type": "array", "minItems": 3, "maxItems": 3, "items": {"type": "integer", "minimum": 0}})";
+
+Field enabled() {
+    return {"enabled", apart<bool>, "false: as if the table were absent", {.by_default = "true"}};
+}
+
+// Of what grows over the steps; `Outer` leads to its Growth.
+template <auto... Outer>
+Fields growth_fields(const char* multiple_key, const char* min, const char* max, const char* multiple) {
+    return {
+        {"min", at<Outer..., &Growth::min>, "the value that it begins with", {.at_least = 1, .by_default = min}},
+        {"max", at<Outer..., &Growth::max>, "the value that it ends with", {.by_default = max}},
+        {multiple_key, at<Outer..., &Growth::multiple>, "it grows in multiples of this",
+         {.at_least = 1, .by_default = multiple}},
+        {"pacing", at<Outer..., &Growth::pacing>,
+         "how it grows; discrete holds the value of the last point, points goes straight from one to the next",
+         {.one_of = {"linear", "root", "step", "exponential", "discrete", "points", "constant"}}},
+        {"root_degree", at<Outer..., &Growth::root_degree>, "of pacing root: 2 grows by the square root",
+         {.at_least = 1}},
+        {"stages", at<Outer..., &Growth::stages>, "of pacing step: how many equal rises", {.at_least = 1}},
+        {"points", apart<std::vector<double>>, "of pacing discrete and points, in place of min and max",
+         {.takes = "[[0, value], ..., [1, value]]: fractions of the duration, and values", .schema = kPointsSchema}},
+        {"duration", at<Outer..., &Growth::duration>,
+         "how long it grows, as a share of the baseline's steps at this budget",
+         {.at_least = 0, .at_most = kMostDuration, .by_default = "this or steps, unless constant"}},
+        {"steps", at<Outer..., &Growth::steps>, "how long it grows",
+         {.unit = "steps", .at_least = 0, .at_most = kMostSteps, .by_default = "this or duration, unless constant"}},
+    };
+}
+
+// Of layers that take only some tokens; `Outer` leads to the RoutingConfig.
+template <auto... Outer>
+Fields routing_fields(const char* layers) {
+    return joined(
+        {enabled(),
+         {"layers", at<Outer..., &RoutingConfig::layers>,
+          "layers that take only some tokens, counted from 0, ascending",
+          {.by_default = layers, .takes = "[1, 2, 5] or \"1-22\"", .schema = kLayersSchema, .apart = true}},
+         {"keep_first", at<Outer..., &RoutingConfig::keep_first>, "positions that are kept always",
+          {.unit = "tokens", .at_least = 0}}},
+        growth_fields<Outer..., &RoutingConfig::growth>("step", "", "model.seqlen", ""));
+}
+
+}  // namespace
+
+const Fields& fields_of(const TrialConfig&) {
+    static const Fields fields = {{"log_every", at<&TrialConfig::log_every>, "every so many steps one is logged",
+                                   {.unit = "steps", .at_least = 1, .role = FieldRole::local}}};
+    return fields;
+}
+
+const Fields& fields_of(const ModelConfig&) {
+    static const Fields fields = {
+        {"kind", at<&ModelConfig::kind>, "the architecture", {.one_of = {"gpt"}}},
+        {"layers", at<&ModelConfig::layers>, "transformer blocks", {.at_least = 1, .at_most = kMostLayers}},
+        {"width", at<&ModelConfig::width>, "size of a token's vector, a multiple of heads",
+         {.at_least = 1, .at_most = kMostWidth}},
+        {"heads", at<&ModelConfig::heads>, "attention heads of a layer", {.at_least = 1}},
+        {"seqlen", at<&ModelConfig::seqlen>, "full sequence length, and the number of learned positions",
+         {.unit = "tokens", .at_least = 2, .at_most = kMostSeqlen}},
+        {"init_std", at<&ModelConfig::init_std>, "standard deviation of initial weights", {.at_least = 0}},
+    };
+    return fields;
+}
+
+const Fields& fields_of(const DataConfig&) {
+    static const Fields fields = {
+        {"corpus", at<&DataConfig::corpus>, "the text to train on",
+         {.takes = "embedded, text, indexed or a name of deft data list"}},
+        {"train_files", at<&DataConfig::train_files>,
+         "of text: .txt files of one document, .jsonl files of one a line (key \"text\"), each also .gz or .zst; of "
+         "indexed: the prefix of one Megatron dataset; below DEFT_DATA_MIRROR or beside the sweep file",
+         {.role = FieldRole::local}},
+        {"valid_files", at<&DataConfig::valid_files>, "likewise, to validate on; none: train_files are split",
+         {.role = FieldRole::local}},
+        {"split", at<&DataConfig::split>,
+         "shares of the documents, in their order, to train on, to validate on, to hold back",
+         {.takes = "three integers", .schema = kSplitSchema}},
+        {"max_bytes", at<&DataConfig::max_bytes>, "documents are taken until they hold as much text; 0: all",
+         {.unit = "bytes", .at_least = 0}},
+        {"samples", at<&DataConfig::samples>,
+         "packed: documents end to end, in samples of equal length; bert: runs of sentences of one document, padded",
+         {.one_of = {"packed", "bert"}}},
+        {"tokenizer", at<&DataConfig::tokenizer>, "how text becomes tokens",
+         {.takes = "bytes, gpt2, bpe (trained here) or a folder with vocab.json and merges.txt; of bert samples: "
+                   "bert-base-uncased, a folder with vocab.txt or a .txt file", .role = FieldRole::local}},
+        {"vocab", at<&DataConfig::vocab>, "entries that bpe is to train; of no other tokenizer",
+         {.unit = "tokens", .by_default = "the tokenizer's"}},
+        {"embedded_seed", at<&DataConfig::embedded_seed>, "what the embedded corpus is generated from"},
+        {"embedded_bytes", at<&DataConfig::embedded_bytes>, "size of the embedded corpus",
+         {.unit = "bytes", .at_least = 1000, .at_most = kMostEmbeddedBytes}},
+        {"shuffled_facts", at<&DataConfig::shuffled_facts>,
+         "the embedded corpus as a control: its facts cannot be learnt"},
+        {"sha256", at<&DataConfig::sha256>, "of everything that decides the tokens", {.role = FieldRole::computed}},
+    };
+    return fields;
+}
+
+const Fields& fields_of(const BertSamplesConfig&) {
+    static const Fields fields = {
+        {"sentences", at<&BertSamplesConfig::sentences>, "where a sentence ends", {.one_of = {"punctuation", "lines"}}},
+        {"lower_case", at<&BertSamplesConfig::lower_case>, "an uncased vocabulary: text loses case and accents"},
+        {"pairs", at<&BertSamplesConfig::pairs>, "[CLS] A [SEP] B [SEP]; else [CLS] A [SEP]"},
+        {"short_probability", at<&BertSamplesConfig::short_probability>, "probability that a sample is drawn short",
+         {.at_least = 0, .at_most = 1}},
+        {"mask_fraction", at<&BertSamplesConfig::mask_fraction>,
+         "share of the tokens that is masked; analysis measures the others", {.at_least = 0, .at_most = 1}},
+        {"whole_words", at<&BertSamplesConfig::whole_words>, "the pieces of a word are masked together"},
+        {"seed", at<&BertSamplesConfig::seed>, "decides what is short, where segments part and what is masked",
+         {.at_least = 0}},
+    };
+    return fields;
+}
+
+const Fields& fields_of(const TrainConfig&) {
+    static const Fields fields = {
+        {"batch_size", at<&TrainConfig::batch_size>, "samples of an optimizer step",
+         {.unit = "samples", .at_least = 1, .at_most = kMostBatchSize}},
+        {"micro_batch_size", at<&TrainConfig::micro_batch_size>, "samples computed at a time; 0: batch_size",
+         {.unit = "samples", .at_least = 0}},
+        {"budget_tokens", at<&TrainConfig::budget_tokens>, "layer-averaged tokens at which the baseline stops, at 100%",
+         {.unit = "tokens", .at_most = kMostBudgetTokens, .required = true}},
+        {"budget_fraction", at<&TrainConfig::budget_fraction>, "share of budget_tokens at which this trial stops",
+         {.above = 0, .at_most = kMostBudgetFraction}},
+        {"learning_rate", at<&TrainConfig::learning_rate>, "Adam's learning rate at its highest", {.at_least = 0}},
+        {"learning_rate_by_budget", at<&TrainConfig::learning_rate_by_budget>,
+         "inverse: learning_rate is divided by budget_fraction, as the papers do", {.one_of = {"same", "inverse"}}},
+        {"min_learning_rate", at<&TrainConfig::min_learning_rate>, "the learning rate that decay ends with",
+         {.at_least = 0}},
+        {"decay", at<&TrainConfig::decay>, "how the learning rate falls, over layer-averaged tokens",
+         {.one_of = {"cosine", "linear", "constant"}}},
+        {"warmup_tokens", at<&TrainConfig::warmup_tokens>,
+         "layer-averaged tokens over which the learning rate rises from 0", {.unit = "tokens", .at_least = 0}},
+        {"decay_tokens", at<&TrainConfig::decay_tokens>, "layer-averaged tokens until decay ends; 0: the budget",
+         {.unit = "tokens", .at_least = 0}},
+        {"weight_decay", at<&TrainConfig::weight_decay>, "Adam's decoupled weight decay", {.at_least = 0}},
+        {"beta1", at<&TrainConfig::beta1>, "decay of Adam's first moments", {.at_least = 0, .below = 1}},
+        {"beta2", at<&TrainConfig::beta2>, "decay of Adam's second moments", {.at_least = 0, .below = 1}},
+        {"eps", at<&TrainConfig::eps>, "added to the root of Adam's second moment", {.above = 0}},
+        {"max_grad_norm", at<&TrainConfig::max_grad_norm>, "gradients are scaled down to this norm; 0: never",
+         {.at_least = 0}},
+        {"dtype", at<&TrainConfig::dtype>,
+         "number format of activations; weights, gradients and moments stay f32; bf16 on GPUs only",
+         {.one_of = {"f32", "bf16"}}},
+    };
+    return fields;
+}
+
+const Fields& fields_of(const CurriculumConfig&) {
+    static const Fields fields = {enabled()};
+    return fields;
+}
+
+const Fields& fields_of(const CurriculumMetric&) {
+    static const Fields fields =
+        joined({{"difficulty", at<&CurriculumMetric::difficulty>,
+                 "whether min and max are percentiles, 1 to 100, or values of the metric",
+                 {.one_of = {"percentile", "value"}, .by_default = "value of a length, else percentile"}},
+                {"column", at<&CurriculumMetric::column>,
+                 "a metric of your own, under any name: .npy, .csv or an index's .json, one value a sample",
+                 {.role = FieldRole::local}},
+                {"column_sha256", at<&CurriculumMetric::column_sha256>, "of that file", {.role = FieldRole::computed}}},
+               growth_fields<&CurriculumMetric::growth>("difficulty_step", "8 of a length, else 1",
+                                                        "model.seqlen of a length, 100 of percentiles",
+                                                        "8 of a length, else 1"));
+    return fields;
+}
+
+const Fields& fields_of(const RoutingConfig&) {
+    static const Fields fields = routing_fields<>("all but the first and the last");
+    return fields;
+}
+
+const Fields& fields_of(const TokenBypassConfig&) {
+    static const Fields fields =
+        joined(routing_fields<&TokenBypassConfig::routing>("the middle half"),
+               {{"decay", at<&TokenBypassConfig::decay>, "what a step keeps of the average of an entry's losses",
+                 {.at_least = 0, .below = 1}},
+                {"special_tokens", at<&TokenBypassConfig::special_tokens>, "ids of tokens that are kept always"}});
+    return fields;
+}
+
+const Fields& fields_of(const BatchRampConfig&) {
+    static const Fields fields =
+        joined({enabled()}, growth_fields<&BatchRampConfig::growth>("step", "", "train.batch_size", ""));
+    return fields;
+}
+
+const Fields& fields_of(const VariableBatchConfig&) {
+    static const Fields fields = {
+        enabled(),
+        {"max_tokens", at<&VariableBatchConfig::max_tokens>, "tokens of a step, at its length",
+         {.unit = "tokens", .by_default = "train.batch_size x model.seqlen"}},
+        {"min_batch_size", at<&VariableBatchConfig::min_batch_size>, "fewest samples of a step",
+         {.unit = "samples", .at_least = 1, .at_most = kMostBatchSize}},
+        {"max_batch_size", at<&VariableBatchConfig::max_batch_size>, "most samples of a step; 0: no bound",
+         {.unit = "samples", .at_least = 0, .at_most = kMostBatchSize}},
+        {"learning_rate_scaling", at<&VariableBatchConfig::learning_rate_scaling>,
+         "how the learning rate follows samples / train.batch_size", {.one_of = {"linear", "sqrt", "none"}}},
+    };
+    return fields;
+}
+
+const Fields& fields_of(const EvalConfig&) {
+    static const Fields fields = {
+        {"validation_tokens", at<&EvalConfig::validation_tokens>,
+         "tokens of the validation text that are scored, at most", {.unit = "tokens", .at_least = 1}},
+        {"tasks", at<&EvalConfig::tasks>,
+         "what is scored: names in experiments/tasks, or task files beside the sweep file"},
+        {"documents", at<&EvalConfig::documents>, "documents of each task, the first ones of its order; 0: all",
+         {.at_least = 0, .at_most = kMostDocuments}},
+        {"task_sha256", at<&EvalConfig::task_sha256>, "one a task", {.role = FieldRole::computed}},
+    };
+    return fields;
+}
+
+const Fields& fields_of(const CheckpointConfig&) {
+    static const Fields fields = {
+        {"every_seconds", at<&CheckpointConfig::every_seconds>,
+         "time of training between checkpoints, longer where saving would take more than a tenth of it; 0: only at "
+         "the end and when stopped",
+         {.unit = "seconds", .at_least = 0, .role = FieldRole::local}},
+        {"keep", at<&CheckpointConfig::keep>, "how many of the newest checkpoints are kept",
+         {.at_least = 1, .role = FieldRole::local}},
+        {"grace_seconds", at<&CheckpointConfig::grace_seconds>,
+         "time that a trial which is asked to stop has for its step and its checkpoint",
+         {.unit = "seconds", .at_least = 0, .role = FieldRole::local}},
+    };
+    return fields;
+}
+
+std::vector<KeyTable> trial_tables() {
+    return {
+        key_table<TrialConfig>("", "a trial"),
+        key_table<ModelConfig>("model", "the model"),
+        key_table<DataConfig>("data", "the corpus, its tokens and samples"),
+        key_table<BertSamplesConfig>("data.bert", "how BERT's samples are cut from text and masked"),
+        key_table<TrainConfig>("train", "budget, batch, optimizer and schedule"),
+        key_table<CurriculumConfig>("curriculum", "easy samples first: a table a difficulty metric"),
+        key_table<CurriculumMetric>(
+            "curriculum.METRIC",
+            "seqtru cuts samples to a length, seqres cuts them into rows of it, voc and voc_per_token bring rare words "
+            "later; of BERT's samples seqreo brings long ones later, seqreo_voc of a length those of rare words; any "
+            "other name with a column"),
+        key_table<RoutingConfig>("random_ltd",
+                                 "random layerwise token dropping: layers take a growing number of tokens"),
+        key_table<TokenBypassConfig>("token_bypass",
+                                     "tokens of low loss skip the middle layers; in place of random_ltd"),
+        key_table<BatchRampConfig>("batch_ramp", "samples of a step grow to train.batch_size"),
+        key_table<VariableBatchConfig>("variable_batch",
+                                       "as many samples a step as hold max_tokens; in place of batch_ramp"),
+        key_table<EvalConfig>("eval", "what is scored after training"),
+        key_table<CheckpointConfig>("checkpoint", "what is kept to go on from")};
+}
+
+}  // namespace deft::experiments

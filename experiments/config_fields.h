@@ -1,0 +1,30 @@
+#pragma once
+// The keys of a trial's tables: what they hold and mean. Reading them, their JSON, `deft keys` and the schema of sweep
+// files all follow from these.
+
+#include <vector>
+
+#include "base/fields.h"
+#include "base/key_table.h"
+#include "experiments/config.h"
+
+namespace deft::experiments {
+
+const Fields& fields_of(const TrialConfig& config);  // those outside of tables
+const Fields& fields_of(const ModelConfig& model);
+const Fields& fields_of(const DataConfig& data);
+const Fields& fields_of(const BertSamplesConfig& bert);
+const Fields& fields_of(const TrainConfig& train);
+const Fields& fields_of(const CurriculumConfig& curriculum);
+const Fields& fields_of(const CurriculumMetric& metric);
+const Fields& fields_of(const RoutingConfig& routing);
+const Fields& fields_of(const TokenBypassConfig& bypass);
+const Fields& fields_of(const BatchRampConfig& ramp);
+const Fields& fields_of(const VariableBatchConfig& batch);
+const Fields& fields_of(const EvalConfig& eval);
+const Fields& fields_of(const CheckpointConfig& checkpoint);
+
+// All of them, a table before those within it; the first one is the trial itself.
+std::vector<KeyTable> trial_tables();
+
+}  // namespace deft::experiments

@@ -1,0 +1,119 @@
+#include "experiments/evaluation/task_keys.h"
+
+#include "base/json.h"
+
+namespace deft::experiments {
+
+namespace {
+
+constexpr const char* kTextSchema = R"({"anyOf": [{"type": "string", "minLength": 1},
+    {"type": "array", "minItems": 1, "items": {"type": "string"}}]})";
+constexpr const char* kValuesSchema = R"({"type": "array", "items": {"type": ["string", "integer", "boolean"]}})";
+constexpr const char* kTemplate = "a template: {field}, {table.field}, {list.0}, {field|strip}";
+
+}  // namespace
+
+const Fields& fields_of(const Task&) {
+    static const Fields fields = {
+        {"name", at<&Task::name>, "the task's name in results", {.required = true}},
+        {"version", at<&Task::version>, "what differs from the published task", {.required = true}},
+        {"kind", apart<std::string>, "choose an answer, complete a text by its last word, or predict whole texts",
+         {.one_of = {"multiple_choice", "last_word", "perplexity"}, .required = true}},
+        {"split", at<&Task::split>, "which part of the data it is, for the results", {.required = true}},
+        {"shots", at<&Task::shots>, "worked examples in front of each prompt; not of perplexity", {.at_least = 0}},
+        {"metrics", at<&Task::metrics>, "what is scored",
+         {.takes = "of multiple_choice: acc, acc_norm, acc_bytes, gold_bits_per_byte; of last_word: acc, perplexity, "
+                   "gold_bits_per_byte; of perplexity: word_perplexity, byte_perplexity, token_perplexity, "
+                   "bits_per_byte", .required = true}},
+        {"headline", at<&Task::headline>, "the metric that tables and averages take",
+         {.by_default = "the first of metrics"}},
+    };
+    return fields;
+}
+
+const Fields& fields_of(const RecordSource&) {
+    static const Fields fields = {
+        {"file", at<&RecordSource::file>,
+         "below DEFT_DATA_MIRROR, or beside the task or the sweep file; also .gz or .zst",
+         {.by_default = "this or generator"}},
+        {"format", apart<std::string>, "format of the file; json is one array of records",
+         {.one_of = {"jsonl", "json", "tsv", "lines"}, .by_default = "required with file"}},
+        {"columns", at<&RecordSource::columns>, "of tsv: a name for each", {.by_default = "required with tsv"}},
+        {"header", at<&RecordSource::header>, "of tsv: the first line is no record"},
+        {"generator", apart<std::string>, "makes records from a seed, in place of a file",
+         {.one_of = {"embedded_questions", "embedded_last_words"}, .by_default = "none"}},
+        {"count", at<&RecordSource::count>, "of a generator: how many records",
+         {.at_least = 1, .at_most = 1'000'000, .by_default = "required with generator"}},
+        {"order", apart<std::string>, "shuffled as lm-evaluation-harness 0.2.0 does, or that of the file; of [records]",
+         {.one_of = {"shuffled", "file"}, .by_default = "shuffled"}},
+    };
+    return fields;
+}
+
+const Fields& fields_of(const TaskPrompt&) {
+    static const Fields fields = {
+        {"text", apart<std::string>, "the context; of perplexity: what is scored",
+         {.takes = "a template: {field}, {table.field}, {list.0}, {field|strip}; or one for each choice",
+          .schema = kTextSchema, .required = true}},
+        {"delimiter", at<&TaskPrompt::delimiter>, "between context and continuation; not of perplexity",
+         {.by_default = "a space"}},
+        {"choices", apart<std::vector<std::string>>, "of multiple_choice: a template for each",
+         {.by_default = "this or choice_list"}},
+        {"choice_list", at<&TaskPrompt::choice_list>, "of multiple_choice: the field that lists them"},
+        {"choice", apart<std::string>, "of choice_list: the template of each {choice}", {.by_default = "{choice}"}},
+        {"gold", at<&TaskPrompt::gold>, "of multiple_choice: the field with the right choice's index",
+         {.by_default = "required with multiple_choice"}},
+        {"gold_values", apart<std::vector<std::string>>,
+         "of multiple_choice: gold is the position of its value among these",
+         {.takes = "strings, integers or booleans", .schema = kValuesSchema}},
+        {"prediction", apart<std::string>,
+         "of multiple_choice: the choice of the highest score, or of two the one compared",
+         {.one_of = {"argmax", "first_if_greater", "second_if_greater"}, .by_default = "argmax"}},
+        {"target", apart<std::string>, "of last_word: the template of the right continuation",
+         {.by_default = "required with last_word", .takes = kTemplate}},
+        {"counted", apart<std::string>, "of perplexity: the template whose words and bytes are counted",
+         {.by_default = "text", .takes = kTemplate}},
+    };
+    return fields;
+}
+
+const Fields& fields_of(const TaskPerplexity&) {
+    static const Fields fields = {
+        {"document", apart<std::string>, "what is scored as one text",
+         {.one_of = {"record", "all_records"}, .by_default = "record"}},
+        {"words", apart<std::string>,
+         "what word_perplexity counts: pieces at white space, or each record's words and one more",
+         {.one_of = {"pieces", "words_and_records"}, .by_default = "pieces"}},
+        {"tokenizer", at<&TaskPerplexity::tokenizer>, "a folder with vocab.json and merges.txt, for token_perplexity"},
+    };
+    return fields;
+}
+
+std::vector<KeyTable> task_tables() {
+    std::vector<KeyTable> tables = {
+        key_table<Task>("", "an evaluation task"), key_table<RecordSource>("records", "where the documents are"),
+        key_table<RecordSource>("shot_pool", "where shots are drawn from; without it, from [records]"),
+        key_table<TaskPrompt>("prompt", "how a record becomes a prompt, and what is right"),
+        key_table<TaskPerplexity>("perplexity", "of kind perplexity: what is counted")};
+    tables[2].fields.pop_back();  // shots are drawn at random
+    return tables;
+}
+
+Json task_schema() {
+    Json root;
+    for (const KeyTable& table : task_tables()) {
+        Json schema = json_schema(table);
+        for (const Field& field : table.fields)
+            if (field.rules.required) schema["required"].push_back(field.key);
+        if (table.path.empty())
+            root = std::move(schema);
+        else
+            root["properties"][table.path] = std::move(schema);
+    }
+    for (const char* table : {"records", "prompt"}) root["required"].push_back(table);
+    root["$schema"] = "http://json-schema.org/draft-07/schema#";
+    root["title"] = "Task file of deft";
+    return root;
+}
+
+}  // namespace deft::experiments

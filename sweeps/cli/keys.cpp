@@ -1,0 +1,168 @@
+// deft keys: the keys of sweep and task files, as tables and as schemas for editors.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/suggestion.h"
+#include "experiments/evaluation/task_keys.h"
+#include "reporting/table.h"
+#include "reporting/text.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/spec/sweep_keys.h"
+
+namespace deft::cli {
+
+namespace {
+
+struct KeysArguments {
+    std::string table, schema;
+    bool json = false;
+};
+
+// As the argument of deft keys says it.
+std::string name_of(const KeyTable& table) {
+    return table.path.empty() ? "sweep" : table.path;
+}
+
+// Those of sweep files, then those of task files.
+std::vector<KeyTable> all_tables() {
+    std::vector<KeyTable> tables = sweeps::sweep_tables();
+    for (KeyTable& table : experiments::task_tables()) {
+        table.path = table.path.empty() ? "task" : "task." + table.path;
+        tables.push_back(std::move(table));
+    }
+    return tables;
+}
+
+bool has_key(const Field& field) {
+    return field.rules.role != FieldRole::computed;
+}
+
+// The table of that name with those within it; all tables of sweep files where no name is given.
+std::vector<KeyTable> asked_tables(const std::string& name) {
+    std::vector<KeyTable> tables = name.empty() ? sweeps::sweep_tables() : all_tables();
+    if (name.empty()) return tables;
+    std::vector<std::string> names;
+    std::string holder;  // a table that has a key of that name
+    for (const KeyTable& table : tables) {
+        names.push_back(name_of(table));
+        for (const Field& field : table.fields)
+            if (has_key(field) && field.key == name && holder.empty()) holder = name_of(table);
+    }
+    // [curriculum.voc] is one of [curriculum.METRIC].
+    const std::string asked =
+        name.starts_with("curriculum.") && name.find('.', 11) == std::string::npos ? "curriculum.METRIC" : name;
+    std::erase_if(tables, [&](const KeyTable& table) {
+        return name_of(table) != asked && !name_of(table).starts_with(asked + ".");
+    });
+    if (tables.empty())
+        throw Error(ErrorKind::usage, fmt::format("there is no table {}", name),
+                    holder.empty() ? suggestion(name, names) : fmt::format("it is a key: see deft keys {}", holder));
+    return tables;
+}
+
+// A line a key; what is too wide goes on below.
+reporting::Table table_of_keys(const KeyTable& keys, int width) {
+    using reporting::Align;
+    reporting::Table table;
+    table.caption = fmt::format("[{}] {}", name_of(keys), keys.meaning);
+    table.columns = {{"key", Align::left}, {"default", Align::left}, {"may be", Align::left}, {"meaning", Align::left}};
+    int key_width = 0;
+    for (const Field& field : keys.fields)
+        if (has_key(field)) key_width = std::max(key_width, reporting::display_width(field.key));
+    constexpr int kGaps = 6;
+    const int rest = std::max(60, width - key_width - kGaps);
+    const std::array<int, 4> widths = {key_width, rest / 5, rest * 3 / 10, rest - rest / 5 - rest * 3 / 10};
+    for (const Field& field : keys.fields) {
+        if (!has_key(field)) continue;
+        std::string allowed = allowed_text(field, keys);
+        if (*field.rules.unit != '\0') allowed += fmt::format(" ({})", field.rules.unit);
+        const std::array<std::string, 4> texts = {field.key, default_text(field, keys), allowed, field.meaning};
+        std::size_t lines = 0;
+        std::array<std::vector<std::string>, 4> wrapped;
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            wrapped[i] = reporting::wrap(texts[i], widths[i], "");
+            lines = std::max(lines, wrapped[i].size());
+        }
+        for (std::size_t line = 0; line < lines; ++line) {
+            std::vector<reporting::Cell>& row = table.rows.emplace_back();
+            for (const std::vector<std::string>& cell : wrapped) row.emplace_back(line < cell.size() ? cell[line] : "");
+        }
+    }
+    return table;
+}
+
+Json keys_json(const std::vector<KeyTable>& tables) {
+    Json all = Json::array();
+    for (const KeyTable& table : tables) {
+        Json keys = Json::array();
+        for (const Field& field : table.fields)
+            if (has_key(field))
+                keys.push_back({{"key", field.key},
+                                {"default", default_text(field, table)},
+                                {"allowed", allowed_text(field, table)},
+                                {"unit", field.rules.unit},
+                                {"meaning", field.meaning},
+                                {"decides_results", field.rules.role == FieldRole::setting}});
+        all.push_back({{"table", name_of(table)}, {"meaning", table.meaning}, {"keys", std::move(keys)}});
+    }
+    return {{"schema", "deft-keys/1"}, {"tables", std::move(all)}};
+}
+
+// An object on one line where it holds no other or is short, else a line for each of its keys.
+std::string schema_text(const Json& json, const std::string& indent = "") {
+    const bool plain =
+        !json.is_object() || std::none_of(json.begin(), json.end(), [](const Json& v) { return v.is_object(); });
+    if (plain || json.dump().size() < 100) return json.dump();
+    std::string text;
+    for (const auto& [key, value] : json.items())
+        text += fmt::format("{}\n{}  {}: {}", text.empty() ? "{" : ",", indent, Json(key).dump(),
+                            schema_text(value, indent + "  "));
+    return text + "\n" + indent + "}";
+}
+
+int run_keys(const KeysArguments& arguments) {
+    if (!arguments.schema.empty()) {
+        print(schema_text(arguments.schema == "sweep" ? sweeps::sweep_schema() : experiments::task_schema()));
+        return kExitOk;
+    }
+    const std::vector<KeyTable> tables = asked_tables(arguments.table);
+    if (arguments.json) {
+        print(keys_json(tables).dump(2));
+        return kExitOk;
+    }
+    const int width = output_width();
+    std::string text;
+    for (const KeyTable& table : tables)
+        text += (text.empty() ? "" : "\n") + reporting::render_terminal(table_of_keys(table, width), width);
+    print(text);
+    return kExitOk;
+}
+
+}  // namespace
+
+void add_keys(CLI::App& app, Context& context) {
+    CLI::App* command =
+        app.add_subcommand("keys", "The keys of sweep and task files: default, values, unit and meaning of each");
+    auto arguments = std::make_shared<KeysArguments>();
+    CLI::Option* table = command->add_option(
+        "table", arguments->table,
+        "One table, as in train, data.bert, curriculum, sweep, task; all of a sweep where it is absent");
+    CLI::Option* json = command->add_flag("--json", arguments->json, "Print them as JSON");
+    command
+        ->add_option("--schema", arguments->schema, "Print the JSON Schema by which editors check files: sweep or task")
+        ->check(CLI::IsMember({"sweep", "task"}))
+        ->excludes(table)
+        ->excludes(json);
+    command->callback([arguments, &context] { context.exit_code = run_keys(*arguments); });
+}
+
+}  // namespace deft::cli

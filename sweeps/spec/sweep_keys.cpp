@@ -1,0 +1,177 @@
+#include "sweeps/spec/sweep_keys.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "experiments/config_fields.h"
+
+namespace deft::sweeps {
+
+const Fields& fields_of(const Spec&) {
+    static const Fields fields = {
+        {"name", at<&Spec::name>, "the sweep's name in results",
+         {.takes = "letters, digits, _, - and +", .required = true}},
+        {"title", at<&Spec::title>, "the title of its tables"},
+        {"seeds", at<&Spec::seeds>, "every point is trained with each of them", {.required = true}},
+        {"baseline", at<&Spec::baseline>, "the case that others are compared with", {.by_default = "the first case"}},
+        {"extends", apart<std::vector<std::string>>,
+         "files beside this one that it inherits from; the nearer file wins",
+         {.schema = R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"}},
+    };
+    return fields;
+}
+
+const Fields& fields_of(const ResourcesTable&) {
+    static const Fields fields = {
+        {"threads", at<&ResourcesTable::threads>, "threads of a trial",
+         {.at_least = 1, .at_most = 1024, .by_default = "the scheduler chooses"}},
+        {"slots", at<&ResourcesTable::slots>, "how many trials run at once, and on what",
+         {.takes = "auto, a number, cpu:N, gpu, gpu:N or gpu:N/M (M trials on one card)"}},
+        {"device", at<&ResourcesTable::device>,
+         "what deft plan counts hours for, an entry of experiments/hardware.toml"},
+        {"devices", at<&ResourcesTable::devices>, "how many devices", {.at_least = 1, .at_most = 1'000'000}},
+        {"dtype", at<&ResourcesTable::dtype>, "the number format whose peak counts", {.by_default = "its first one"}},
+        {"utilisation", at<&ResourcesTable::utilisation>, "the share of the device's peak that training reaches",
+         {.above = 0, .at_most = 1, .by_default = "required with a device that states a peak"}},
+    };
+    return fields;
+}
+
+const Fields& fields_of(const PriceTable&) {
+    static const Fields fields = {
+        {"sku", at<&PriceTable::sku>, "what was priced, as its seller calls it", {.required = true}},
+        {"usd_per_device_hour", at<&PriceTable::usd_per_device_hour>, "the price of one device",
+         {.unit = "US dollars an hour", .at_least = 0, .below = 1e6, .required = true}},
+        {"date", at<&PriceTable::date>, "when it was the price",
+         {.takes = "a date, as in \"2025-01-31\"", .required = true}},
+        {"source", at<&PriceTable::source>, "where it was found", {.required = true}},
+    };
+    return fields;
+}
+
+const Fields& fields_of(const ReportTable&) {
+    static const Fields fields = {
+        {"paper", at<&ReportTable::paper>, "the published table to stand beside the results", {.required = true}}};
+    return fields;
+}
+
+const Fields& fields_of(const ProvenanceTable&) {
+    static const Fields fields = {
+        {"diff", at<&ProvenanceTable::diff>, "stores the uncommitted changes of the checkout with each result"}};
+    return fields;
+}
+
+const Fields& fields_of(const Case&) {
+    static const Fields fields = {{"name", at<&Case::name>, "the case's name in results",
+                                   {.takes = "letters, digits, _, - and +", .required = true}},
+                                  {"label", at<&Case::label>, "how tables call the case", {.by_default = "the name"}}};
+    return fields;
+}
+
+const Fields& fields_of(const AxesTable&) {
+    static const Fields fields = {
+        {"grid", apart<std::string>, "every case is trained at every combination of these values",
+         {.takes = "\"TABLE.KEY\" = [values], one a line", .schema = R"({"type": "object"})"}}};
+    return fields;
+}
+
+const Fields& fields_of(const ExcludeTable&) {
+    static const Fields fields = {{"case", apart<std::string>,
+                                   "drops the points of that case; beside it, or alone, \"TABLE.KEY\" = value of an "
+                                   "axis",
+                                   {.by_default = "any"}}};
+    return fields;
+}
+
+std::vector<KeyTable> sweep_tables() {
+    std::vector<KeyTable> tables = {
+        key_table<Spec>("", "a sweep; [scale.NAME] holds any of its tables, laid over the file by --scale NAME"),
+        key_table<ResourcesTable>("resources", "what trials run on, and what plans count hours for"),
+        key_table<PriceTable>("price", "of the device: results get a cost"),
+        key_table<ReportTable>("report", "what tables are shown with"),
+        key_table<ProvenanceTable>("provenance", "what is stored of the program's source"),
+        key_table<AxesTable>("axes", "values that multiply the cases"),
+        key_table<ExcludeTable>("exclude", "[[exclude]]: points that are left out"),
+        key_table<Case>("case", "[[case]]: its own tables of a trial, as below, are laid over [defaults]")};
+    for (KeyTable& table : experiments::trial_tables()) {
+        if (table.path.empty()) {
+            table.path = "defaults";
+            table.meaning = "what all trials share: this key, and the tables below as [defaults.TABLE]";
+        }
+        tables.push_back(std::move(table));
+    }
+    return tables;
+}
+
+const std::vector<std::string>& trial_keys() {
+    static const std::vector<std::string> keys = [] {
+        std::vector<std::string> names;
+        for (const KeyTable& table : experiments::trial_tables()) {
+            if (!table.path.empty() && table.path.find('.') == std::string::npos) names.push_back(table.path);
+            if (table.path.empty())
+                for (const Field& field : table.fields) names.emplace_back(field.key);
+        }
+        return names;
+    }();
+    return keys;
+}
+
+bool is_technique(std::string_view table) {
+    static const std::vector<KeyTable> tables = experiments::trial_tables();
+    return std::any_of(tables.begin(), tables.end(), [&](const KeyTable& known) {
+        return known.path == table && !known.fields.empty() && std::string_view(known.fields[0].key) == "enabled";
+    });
+}
+
+namespace {
+
+// The tables of a trial as properties of a schema, each by reference; their own go into `definitions`.
+Json trial_properties(Json& definitions) {
+    Json properties = Json::object();
+    for (const KeyTable& table : experiments::trial_tables()) {
+        Json schema = json_schema(table);
+        const std::size_t dot = table.path.rfind('.');
+        if (table.path.empty()) {
+            properties.update(schema["properties"]);
+        } else if (dot == std::string::npos) {
+            definitions[table.path] = std::move(schema);
+            properties[table.path] = {{"$ref", "#/definitions/" + table.path}};
+        } else if (table.path.ends_with(".METRIC")) {
+            definitions[table.path.substr(0, dot)]["additionalProperties"] = std::move(schema);
+        } else {
+            definitions[table.path.substr(0, dot)]["properties"][table.path.substr(dot + 1)] = std::move(schema);
+        }
+    }
+    return properties;
+}
+
+}  // namespace
+
+// A sweep inherits, and a scale completes it: nothing is required but what stands in one place alone.
+Json sweep_schema() {
+    Json definitions = Json::object();
+    const Json trial = trial_properties(definitions);
+    Json root;
+    for (const KeyTable& table : sweep_tables()) {
+        if (definitions.contains(table.path) || table.path.find('.') != std::string::npos) continue;
+        Json schema = json_schema(table);
+        if (table.path == "defaults" || table.path == "case") schema["properties"].update(trial);
+        if (table.path == "case") schema["required"] = {"name"};
+        if (table.path == "exclude") schema["additionalProperties"] = true;
+        if (table.path == "case" || table.path == "exclude") schema = {{"type", "array"}, {"items", std::move(schema)}};
+        if (table.path.empty())
+            root = std::move(schema);
+        else
+            root["properties"][table.path] = std::move(schema);
+    }
+    root["properties"]["scale"] = {
+        {"type", "object"},
+        {"description", "[scale.NAME]: any of the tables, laid over the file by --scale NAME"},
+        {"additionalProperties", {{"$ref", "#"}}}};
+    root["definitions"] = std::move(definitions);
+    root["$schema"] = "http://json-schema.org/draft-07/schema#";
+    root["title"] = "Sweep file of deft";
+    return root;
+}
+
+}  // namespace deft::sweeps

@@ -1,0 +1,61 @@
+#pragma once
+// The keys of a sweep file: what they hold and mean. Reading them, `deft keys` and the schema of sweep files follow
+// from these.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/key_table.h"
+#include "sweeps/spec/spec.h"
+
+namespace deft::sweeps {
+
+// Tables as they stand in the file.
+struct ResourcesTable {
+    std::int64_t threads = 0;
+    std::string slots = "auto";
+    std::string device;
+    std::int64_t devices = 1;
+    std::string dtype;
+    double utilisation = 0;
+};
+
+struct PriceTable {
+    std::string sku;
+    double usd_per_device_hour = 0;
+    std::string date, source;
+};
+
+struct ReportTable {
+    std::string paper;
+};
+
+struct ProvenanceTable {
+    bool diff = true;
+};
+
+struct AxesTable {};
+struct ExcludeTable {};
+
+const Fields& fields_of(const Spec& spec);  // those outside of tables
+const Fields& fields_of(const ResourcesTable& resources);
+const Fields& fields_of(const PriceTable& price);
+const Fields& fields_of(const ReportTable& report);
+const Fields& fields_of(const ProvenanceTable& provenance);
+const Fields& fields_of(const Case& entry);
+const Fields& fields_of(const AxesTable& axes);
+const Fields& fields_of(const ExcludeTable& exclude);
+
+// The sweep's own tables, then those of its trials; the first one is the file itself.
+std::vector<KeyTable> sweep_tables();
+
+// The tables and keys that a trial has; what defaults and cases may hold.
+const std::vector<std::string>& trial_keys();
+// Whether it is a table that switches a technique on by being there.
+bool is_technique(std::string_view table);
+
+// JSON Schema, draft-07, of sweep files.
+Json sweep_schema();
+
+}  // namespace deft::sweeps

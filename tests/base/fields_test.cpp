@@ -1,0 +1,97 @@
+// One table of fields: reading with its checks, JSON, and what is told of its keys.
+
+#include "base/fields.h"
+
+#include <cmath>
+
+#include "base/json.h"
+#include "base/key_table.h"
+#include "tests/base/message_of.h"
+#include "tests/catch.h"
+
+using namespace deft;
+
+namespace {
+
+struct Inner {
+    double share = 0.5;
+};
+
+struct Record {
+    std::int64_t count = 3;
+    std::string mode = "fast";
+    Inner inner;
+    std::vector<std::string> files;
+    bool verbose = false;
+    std::string sha256;
+};
+
+const Fields& fields_of(const Record&) {
+    static const Fields fields = {
+        {"count", at<&Record::count>, "how many", {.unit = "items", .at_least = 1, .at_most = 9}},
+        {"mode", at<&Record::mode>, "how fast", {.one_of = {"fast", "slow"}}},
+        {"share", at<&Record::inner, &Inner::share>, "of all", {.at_least = 0, .at_most = 1}},
+        {"files", at<&Record::files>, "what to read", {.required = true}},
+        {"verbose", at<&Record::verbose>, "says more", {.role = FieldRole::local}},
+        {"points", apart<std::vector<double>>, "its parser reads them"},
+        {"sha256", at<&Record::sha256>, "of the files", {.role = FieldRole::computed}},
+    };
+    return fields;
+}
+
+Record parsed(const std::string& toml) {
+    const ConfigNode node = parse_toml(toml, "t.toml");
+    TableReader reader(node, "table");
+    Record record;
+    read_table(reader, record);
+    return record;
+}
+
+std::string wrong(const std::string& toml) {
+    return test::message_of([&] { parsed("files = []\n" + toml); });
+}
+
+}  // namespace
+
+TEST_CASE("a table of fields reads what is there, keeps what is not, and refuses the rest with its place") {
+    const Record plain = parsed("files = [\"a\"]\n");
+    CHECK(plain.count == 3);
+    CHECK(plain.mode == "fast");
+    CHECK(plain.files == std::vector<std::string>{"a"});
+    const Record full = parsed("files = []\ncount = 9\nmode = \"slow\"\nshare = 1\nverbose = true\npoints = [[1]]\n");
+    CHECK(full.count == 9);
+    CHECK(full.inner.share == 1);
+    CHECK(full.verbose);
+    CHECK_THAT(test::message_of([] { parsed("count = 1\n"); }), ContainsSubstring("table.files is missing"));
+    CHECK_THAT(wrong("cuont = 1\n"), ContainsSubstring("t.toml:2:") && ContainsSubstring("did you mean count?"));
+    CHECK_THAT(wrong("sha256 = \"a\"\n"), ContainsSubstring("unknown key table.sha256"));
+    CHECK_THAT(wrong("count = 1.5\n"), ContainsSubstring("t.toml:2:9: table.count must be an integer"));
+    CHECK_THAT(wrong("count = 0\n"), ContainsSubstring("t.toml:2:9") && ContainsSubstring("at least 1"));
+    CHECK_THAT(wrong("count = 10\n"), ContainsSubstring("at most 9"));
+    CHECK_THAT(wrong("mode = \"fats\"\n"), ContainsSubstring("did you mean \"fast\"?"));
+    CHECK_THAT(wrong("share = 1.5\n"), ContainsSubstring("must be a share, 0 to 1"));
+}
+
+TEST_CASE("a table of fields writes JSON, what is local apart") {
+    Record record;
+    record.inner.share = std::nan("");
+    CHECK(fields_json(record).dump() == R"({"count":3,"files":[],"mode":"fast","sha256":"","share":"NaN"})");
+    CHECK(fields_json(record, FieldPart::local).dump() == R"({"verbose":false})");
+}
+
+TEST_CASE("a table of fields tells defaults and values, in words and as a schema") {
+    const KeyTable table = key_table<Record>("table", "an example");
+    CHECK(allowed_text(table.fields[0], table) == "integer, 1 to 9");
+    CHECK(default_text(table.fields[0], table) == "3");
+    CHECK(allowed_text(table.fields[1], table) == "fast | slow");
+    CHECK(default_text(table.fields[3], table) == "required");
+    CHECK(default_text(table.fields[4], table) == "false");
+    const Json schema = json_schema(table);
+    CHECK(schema.at("additionalProperties") == false);
+    const Json& properties = schema.at("properties");
+    CHECK(properties.at("count").dump() ==
+          R"({"description":"how many (items). Default: 3","maximum":9,"minimum":1,"type":"integer"})");
+    CHECK(properties.at("share").at("maximum").dump() == "1.0");
+    CHECK(properties.at("files").at("items").dump() == R"({"type":"string"})");
+    CHECK(!properties.contains("sha256"));
+}

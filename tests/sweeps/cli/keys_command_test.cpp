@@ -1,0 +1,110 @@
+// deft keys: every key with its meaning, and schemas by which editors check sweep and task files.
+
+#include "base/json.h"
+#include "base/process.h"
+#include "tests/sweeps/program.h"
+
+using namespace deft;
+using test::Ran;
+using test::TinySweep;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kSource = DEFT_SOURCE_DIR;
+
+// Whether the validator finds every one of `files` right; skips the test where there is no validator.
+Ran validate(const std::string& schema, const std::vector<fs::path>& files) {
+    const char* script =
+        "import sys, json\n"
+        "try: import jsonschema, tomllib\n"
+        "except ImportError: sys.exit(77)\n"
+        "validator = jsonschema.Draft7Validator(json.load(open(sys.argv[1])))\n"
+        "validator.check_schema(validator.schema)\n"
+        "wrong = [(f, e.message) for f in sys.argv[2:] for e in validator.iter_errors(tomllib.load(open(f, 'rb')))]\n"
+        "print(wrong)\n"
+        "sys.exit(len(wrong) > 0)\n";
+    std::vector<std::string> arguments = {"/usr/bin/python3", "-c", script, (kSource / "schema" / schema).string()};
+    for (const fs::path& file : files) arguments.push_back(file.string());
+    const ProcessOutput result = run_process(arguments);
+    return {result.exit_code, result.out, ""};
+}
+
+std::vector<fs::path> toml_files(const fs::path& folder) {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().extension() == ".toml") files.push_back(entry.path());
+    return files;
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+    const std::size_t at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, what.size(), by);
+}
+
+}  // namespace
+
+TEST_CASE("deft keys tells each key's default, values, unit and meaning") {
+    const TinySweep nothing("");
+    const Ran all = nothing.deft("keys");
+    CHECK(all.exit_code == kExitOk);
+    for (const char* word : {"[sweep]", "[case]", "[train]", "[data.bert]", "[curriculum.METRIC]", "micro_batch_size",
+                             "cosine | linear | constant", "samples of an optimizer step", "required"})
+        CHECK_THAT(all.out, ContainsSubstring(word));
+
+    const Ran data = nothing.deft("keys", {"data"});
+    CHECK_THAT(data.out, ContainsSubstring("[data]") && ContainsSubstring("[data.bert]") &&
+                             !ContainsSubstring("[train]"));
+    CHECK_THAT(nothing.deft("keys", {"curriculum.voc"}).out, ContainsSubstring("root_degree"));
+    CHECK_THAT(nothing.deft("keys", {"task"}).out,
+               ContainsSubstring("[task.prompt]") && ContainsSubstring("gold_values"));
+    const Ran unknown = nothing.deft("keys", {"trian"});
+    CHECK(unknown.exit_code == kExitUsage);
+    CHECK_THAT(unknown.err, ContainsSubstring("there is no table trian") && ContainsSubstring("did you mean train?"));
+    CHECK(nothing.deft("keys", {"--schema", "sweeps"}).exit_code == kExitUsage);
+
+    const Json json = Json::parse(nothing.deft("keys", {"--json"}).out);
+    std::size_t keys = 0;
+    for (const Json& table : json.at("tables"))
+        for (const Json& key : table.at("keys")) {
+            INFO(key.dump());
+            CHECK(!key.at("meaning").get<std::string>().empty());
+            CHECK(!key.at("default").get<std::string>().empty());
+            CHECK(!key.at("allowed").get<std::string>().empty());
+            ++keys;
+        }
+    CHECK(keys > 100);
+}
+
+TEST_CASE("the schemas in schema/ are those that this program writes") {
+    const TinySweep nothing("");
+    for (const std::string name : {"sweep", "task"}) {
+        INFO("./deft keys --schema " << name << " > schema/" << name << ".json");
+        CHECK(nothing.deft("keys", {"--schema", name}).out == read_file(kSource / "schema" / (name + ".json")));
+    }
+}
+
+TEST_CASE("the schemas take the repository's sweep and task files, and refuse what the program refuses") {
+    const Ran sweeps = validate("sweep.json", toml_files(kSource / "sweeps"));
+    if (sweeps.exit_code == 77) DEFT_SKIP("no jsonschema for /usr/bin/python3 (Debian: python3-jsonschema)");
+    CHECK(sweeps.out == "[]\n");
+    CHECK(validate("task.json", toml_files(kSource / "experiments" / "tasks")).out == "[]\n");
+
+    const test::Folder folder;
+    const auto refused = [&](const std::string& schema, const fs::path& good, const std::string& what,
+                             const std::string& by, const std::string& why) {
+        const fs::path file = folder.write("wrong.toml", replaced(read_file(kSource / good), what, by));
+        CHECK_THAT(validate(schema, {file}).out, ContainsSubstring(why));
+    };
+    const fs::path sweep = "sweeps/quickstart.toml", task = "experiments/tasks/piqa.toml";
+    refused("sweep.json", sweep, "batch_size = 8", "batchsize = 8", "'batchsize' was unexpected");
+    refused("sweep.json", sweep, "batch_size = 8", "batch_size = \"8\"", "is not of type 'integer'");
+    refused("sweep.json", sweep, "batch_size = 8", "batch_size = 0", "less than the minimum of 1");
+    refused("sweep.json", sweep, "[[case]]\nname", "[[case]]\nnmae", "'nmae' was unexpected");
+    refused("sweep.json", sweep, "[scale.proxy]\nseeds", "[scale.proxy]\nsedes", "'sedes' was unexpected");
+    refused("task.json", task, "gold =", "glod =", "'glod' was unexpected");
+    refused("task.json", task, "\"multiple_choice\"", "\"multiple\"", "is not one of");
+    refused("task.json", task, "format = \"jsonl\"", "format = 3", "3 is not");
+}
