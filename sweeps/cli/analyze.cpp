@@ -27,6 +27,7 @@
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/driver/progress.h"
+#include "sweeps/driver/slots.h"
 
 namespace deft::cli {
 

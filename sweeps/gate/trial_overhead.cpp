@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "base/stopwatch.h"
+#include "sweeps/driver/root.h"
 #include "sweeps/driver/run_folder.h"
 
 namespace deft::sweeps {
