@@ -27,7 +27,7 @@ void append(std::string& bytes, const T& value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& why, const std::string& fix = {}) {
+[[noreturn]] void refuse_dataset(const fs::path& file, const std::string& why, const std::string& fix = {}) {
     throw Error(ErrorKind::io, fmt::format("{}: {}", file.string(), why),
                 fix.empty() ? "make the dataset again, or copy it again whole" : fix);
 }
@@ -35,13 +35,13 @@ void append(std::string& bytes, const T& value) {
 int width_of(std::uint8_t dtype, const fs::path& file) {
     if (dtype == kUint16) return 2;
     if (dtype == kInt32) return 4;
-    refuse(file, fmt::format("its tokens have type code {}, which is not read", dtype),
-           "write the dataset with 16-bit unsigned (8) or 32-bit signed (4) tokens");
+    refuse_dataset(file, fmt::format("its tokens have type code {}, which is not read", dtype),
+                   "write the dataset with 16-bit unsigned (8) or 32-bit signed (4) tokens");
 }
 
 void require_equal(const fs::path& file, const char* what, std::int64_t index, std::int64_t found,
                    std::int64_t expected) {
-    if (found != expected) refuse(file, fmt::format("{} {} is {}, expected {}", what, index, found, expected));
+    if (found != expected) refuse_dataset(file, fmt::format("{} {} is {}, expected {}", what, index, found, expected));
 }
 
 }  // namespace
@@ -59,19 +59,20 @@ IndexedDataset::IndexedDataset(const fs::path& prefix) : bin_(bin_file(prefix)) 
     const MappedFile index(file);
     const std::span<const std::byte> bytes = index.bytes();
     if (bytes.size() < kIndexMagicBytes || std::memcmp(bytes.data(), kIndexMagic, kIndexMagicBytes) != 0)
-        refuse(file, "no Megatron index: it does not begin with MMIDIDX", "give the prefix of a Megatron dataset");
-    if (bytes.size() < kIndexHeaderBytes) refuse(file, "truncated in its header");
+        refuse_dataset(file, "no Megatron index: it does not begin with MMIDIDX",
+                       "give the prefix of a Megatron dataset");
+    if (bytes.size() < kIndexHeaderBytes) refuse_dataset(file, "truncated in its header");
     const std::byte* at = bytes.data() + kIndexMagicBytes;
     if (const auto version = load_unaligned<std::uint64_t>(at); version != kIndexVersion)
-        refuse(file, fmt::format("version {} of the format is not read, only {}", version, kIndexVersion));
+        refuse_dataset(file, fmt::format("version {} of the format is not read, only {}", version, kIndexVersion));
     tokens_.width = width_of(load_unaligned<std::uint8_t>(at + 8), file);
     const auto sequences = load_unaligned<std::uint64_t>(at + 9), borders = load_unaligned<std::uint64_t>(at + 17);
     // Each sequence takes 12 bytes, each border 8; compared so that nothing overflows.
     const std::uint64_t left = bytes.size() - kIndexHeaderBytes;
     if (sequences > left / 12 || borders > (left - 12 * sequences) / 8)
-        refuse(file, fmt::format("truncated: {} bytes cannot hold {} sequences and {} document borders", bytes.size(),
-                                 sequences, borders));
-    if (borders < 1) refuse(file, "no document borders");
+        refuse_dataset(file, fmt::format("truncated: {} bytes cannot hold {} sequences and {} document borders",
+                                         bytes.size(), sequences, borders));
+    if (borders < 1) refuse_dataset(file, "no document borders");
 
     const std::byte* lengths = bytes.data() + kIndexHeaderBytes;
     const std::byte* offsets = lengths + 4 * sequences;
@@ -81,7 +82,7 @@ IndexedDataset::IndexedDataset(const fs::path& prefix) : bin_(bin_file(prefix)) 
     sequence_start_.push_back(0);
     for (std::int64_t s = 0; s < count; ++s) {
         const auto length = load_unaligned<std::int32_t>(lengths + 4 * s);
-        if (length < 0) refuse(file, fmt::format("sequence {} has length {}", s, length));
+        if (length < 0) refuse_dataset(file, fmt::format("sequence {} has length {}", s, length));
         require_equal(file, "the byte offset of sequence", s, load_unaligned<std::int64_t>(offsets + 8 * s),
                       sequence_start_.back() * tokens_.width);
         sequence_start_.push_back(sequence_start_.back() + length);
@@ -89,20 +90,20 @@ IndexedDataset::IndexedDataset(const fs::path& prefix) : bin_(bin_file(prefix)) 
     tokens_.size = sequence_start_.back();
     const auto bin_bytes = static_cast<std::int64_t>(bin_.bytes().size());
     if (bin_bytes != tokens_.size * tokens_.width)
-        refuse(bin_file(prefix), fmt::format("{} bytes where its index tells of {}: truncated, or of another dataset",
-                                             bin_bytes, tokens_.size * tokens_.width));
+        refuse_dataset(bin_file(prefix),
+                       fmt::format("{} bytes where its index tells of {}: truncated, or of another dataset", bin_bytes,
+                                   tokens_.size * tokens_.width));
     tokens_.data = bin_.bytes().data();
 
     std::int64_t previous = 0;
     for (std::uint64_t d = 0; d < borders; ++d) {
         const auto sequence = load_unaligned<std::int64_t>(documents + 8 * d);
         if (sequence < previous || sequence > count)
-            refuse(file, fmt::format("document {} begins at sequence {} of {}", d, sequence, count));
+            refuse_dataset(file, fmt::format("document {} begins at sequence {} of {}", d, sequence, count));
         first_sequence_.push_back(sequence);
         previous = sequence;
     }
-    if (document_start(0) != 0 || previous != count)
-        refuse(file, "its documents do not cover its sequences");
+    if (document_start(0) != 0 || previous != count) refuse_dataset(file, "its documents do not cover its sequences");
 }
 
 TokenCorpus corpus_of_range(std::shared_ptr<const IndexedDataset> dataset, std::int64_t first, std::int64_t last) {
@@ -147,9 +148,10 @@ void IndexedDatasetWriter::add_sequence(std::span<const std::int32_t> tokens) {
     }
     // An empty document has no data to point at.
     if (!tokens.empty() && std::fwrite(data, static_cast<std::size_t>(width_), tokens.size(), bin_) != tokens.size())
-        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", bin_file(prefix_).string(),
-                                               std::generic_category().message(errno)),
-                    "free some space, or choose another folder");
+        throw Error(
+            ErrorKind::io,
+            fmt::format("cannot write {}: {}", bin_file(prefix_).string(), std::generic_category().message(errno)),
+            "free some space, or choose another folder");
     lengths_.push_back(static_cast<std::int32_t>(tokens.size()));
     tokens_ += static_cast<std::int64_t>(tokens.size());
 }
@@ -159,9 +161,10 @@ void IndexedDatasetWriter::finish() {
     const int error = errno;
     std::fclose(std::exchange(bin_, nullptr));
     if (!flushed)
-        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", bin_file(prefix_).string(),
-                                               std::generic_category().message(error)),
-                    "free some space, or choose another folder");
+        throw Error(
+            ErrorKind::io,
+            fmt::format("cannot write {}: {}", bin_file(prefix_).string(), std::generic_category().message(error)),
+            "free some space, or choose another folder");
     std::string bytes(kIndexMagic, kIndexMagicBytes);
     const std::uint64_t sequences = lengths_.size();
     append(bytes, kIndexVersion);

@@ -38,7 +38,7 @@ DType type_of(const std::string& name, const std::filesystem::path& file) {
                 "convert the tensor to F32, F64, I32 or I64");
 }
 
-[[noreturn]] void malformed(const std::filesystem::path& file, const std::string& why) {
+[[noreturn]] void malformed_safetensors(const std::filesystem::path& file, const std::string& why) {
     throw Error(ErrorKind::io, fmt::format("{}: not a whole safetensors file: {}", file.string(), why),
                 "make the file again; nothing was loaded from it");
 }
@@ -70,13 +70,13 @@ void write_safetensors(const std::filesystem::path& file, const std::vector<Name
 SafetensorsFile read_safetensors(const std::filesystem::path& file) {
     const std::string content = read_file(file);
     std::uint64_t length = 0;
-    if (content.size() < sizeof length) malformed(file, "shorter than its header length");
+    if (content.size() < sizeof length) malformed_safetensors(file, "shorter than its header length");
     std::memcpy(&length, content.data(), sizeof length);
     if (length > kLongestHeader || length > content.size() - sizeof length)
-        malformed(file, "header length beyond the file");
+        malformed_safetensors(file, "header length beyond the file");
     const Json header =
         Json::parse(content.begin() + 8, content.begin() + 8 + static_cast<std::ptrdiff_t>(length), nullptr, false);
-    if (!header.is_object()) malformed(file, "header is no JSON object");
+    if (!header.is_object()) malformed_safetensors(file, "header is no JSON object");
 
     SafetensorsFile result;
     result.bytes.assign(content.begin() + 8 + static_cast<std::ptrdiff_t>(length), content.end());
@@ -92,30 +92,30 @@ SafetensorsFile read_safetensors(const std::filesystem::path& file) {
             tensor.dtype = type_of(entry.at("dtype"), file);
             std::int64_t elements = 1;
             for (const std::int64_t extent : entry.at("shape").get<std::vector<std::int64_t>>()) {
-                if (tensor.rank == 4) malformed(file, name + " has more than four dimensions");
+                if (tensor.rank == 4) malformed_safetensors(file, name + " has more than four dimensions");
                 if (extent < 0 || (extent > 0 && elements > data_size / extent))
-                    malformed(file, name + " has a bad shape");
+                    malformed_safetensors(file, name + " has a bad shape");
                 elements *= extent;
                 tensor.shape[static_cast<std::size_t>(tensor.rank++)] = extent;
             }
             if (tensor.rank == 0) tensor.shape[static_cast<std::size_t>(tensor.rank++)] = 1;  // a scalar
             const auto [begin, end] = entry.at("data_offsets").get<std::pair<std::int64_t, std::int64_t>>();
             if (begin < 0 || end < begin || end > data_size || end - begin != tensor.bytes())
-                malformed(file, name + " has bad offsets");
+                malformed_safetensors(file, name + " has bad offsets");
             tensor.data = result.bytes.data() + begin;
             ranges.emplace_back(begin, end);
             result.tensors[name] = tensor;
         }
     } catch (const Json::exception& error) {
-        malformed(file, error.what());
+        malformed_safetensors(file, error.what());
     }
     std::sort(ranges.begin(), ranges.end());
     std::int64_t covered = 0;
     for (const auto& [begin, end] : ranges) {
-        if (begin != covered) malformed(file, "tensors overlap or leave a hole");
+        if (begin != covered) malformed_safetensors(file, "tensors overlap or leave a hole");
         covered = end;
     }
-    if (covered != data_size) malformed(file, "bytes after the last tensor");
+    if (covered != data_size) malformed_safetensors(file, "bytes after the last tensor");
     return result;
 }
 

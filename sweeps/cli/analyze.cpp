@@ -38,7 +38,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPerplexity = "perplexity";
 
-struct Arguments {
+struct AnalyzeArguments {
     SpecArguments spec;
     CorpusArguments corpus;
     std::vector<std::string> metrics;  // none: those of the sweep's curricula, of a corpus voc
@@ -107,7 +107,7 @@ struct Analysis {
     bool has_column = false;  // a curriculum takes values of another tool, one a sample
 };
 
-bool is_foreign(const Arguments& arguments) {
+bool is_foreign(const AnalyzeArguments& arguments) {
     return !arguments.column.empty() || !arguments.from_deepspeed.empty() || !arguments.checkpoint.empty();
 }
 
@@ -127,7 +127,7 @@ bool has_column(const experiments::TrialConfig& config) {
 
 // The corpora of the chosen trials, each at its sample length, in the order of the points. A missing column is no
 // error: it may be what this command is to make.
-std::vector<Analysis> of_sweep(const Arguments& arguments) {
+std::vector<Analysis> of_sweep(const AnalyzeArguments& arguments) {
     std::vector<Analysis> analyses;
     for (const sweeps::Point& point : sweeps::expand(arguments.spec.load(), sweeps::Data::may_be_missing)) {
         if (!arguments.spec.selects(point)) continue;
@@ -152,7 +152,7 @@ std::vector<Analysis> of_sweep(const Arguments& arguments) {
     return analyses;
 }
 
-Analysis of_corpus(const Arguments& arguments) {
+Analysis of_corpus(const AnalyzeArguments& arguments) {
     if (arguments.seqlen == 0)
         throw Error(ErrorKind::usage, "a corpus has samples only at some length", "add --seqlen 1024");
     Analysis analysis{arguments.corpus.data(), ".", arguments.metrics, arguments.seqlen, false};
@@ -180,7 +180,7 @@ engine::Shard parse_shard(const std::string& text) {
                 "choose packed samples");
 }
 
-void check(const Arguments& arguments) {
+void check(const AnalyzeArguments& arguments) {
     if (arguments.spec.file.empty() == !arguments.corpus.given())
         throw Error(ErrorKind::usage, "name one of a sweep file, --corpus and --text",
                     "as in deft analyze sweeps/quickstart.toml");
@@ -203,7 +203,7 @@ void check(const Arguments& arguments) {
 }
 
 // The mean loss of each sample under --checkpoint, measured where that is not done yet.
-fs::path perplexity_of(const Analysis& analysis, const Arguments& arguments, sweeps::ProgressLine& line) {
+fs::path perplexity_of(const Analysis& analysis, const AnalyzeArguments& arguments, sweeps::ProgressLine& line) {
     const experiments::Dataset dataset = experiments::load_dataset(analysis.data, analysis.base_folder,
                                                                    sweeps::data_folder(arguments.root), shown_on(line));
     experiments::TrainedModel trained = experiments::load_trained_model(
@@ -217,7 +217,7 @@ fs::path perplexity_of(const Analysis& analysis, const Arguments& arguments, swe
 
 // By a column of another tool, DeepSpeed's files or a checkpoint; nothing where a built-in metric is meant.
 std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experiments::CorpusSamples& samples,
-                                         const Arguments& arguments, sweeps::ProgressLine& line) {
+                                         const AnalyzeArguments& arguments, sweeps::ProgressLine& line) {
     DifficultyRow row{
         samples.corpus, arguments.metrics.empty() ? "voc" : arguments.metrics.front(), analysis.seqlen, {}, false, {}};
     if (!arguments.from_deepspeed.empty()) {
@@ -268,7 +268,7 @@ int run_shard(const Analysis& analysis, const experiments::CorpusSamples& sample
     return kExitOk;
 }
 
-int run(const Arguments& arguments) {
+int run_analyze(const AnalyzeArguments& arguments) {
     check(arguments);
     const std::vector<Analysis> analyses =
         arguments.spec.file.empty() ? std::vector<Analysis>{of_corpus(arguments)} : of_sweep(arguments);
@@ -323,7 +323,7 @@ int run(const Arguments& arguments) {
     return exit_code;
 }
 
-void add_options(CLI::App& command, Arguments& arguments) {
+void add_options(CLI::App& command, AnalyzeArguments& arguments) {
     arguments.spec.add_to(command, false);
     arguments.corpus.add_to(command);
     command
@@ -367,11 +367,11 @@ void add_options(CLI::App& command, Arguments& arguments) {
 }  // namespace
 
 void add_analyze(CLI::App& app, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<AnalyzeArguments>();
     CLI::App* command =
         app.add_subcommand("analyze", "Show how difficult the samples of a sweep's corpora, or of one corpus, are");
     add_options(*command, *arguments);
-    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+    command->callback([arguments, &context] { context.exit_code = run_analyze(*arguments); });
 }
 
 }  // namespace deft::cli

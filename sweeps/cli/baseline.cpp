@@ -26,7 +26,7 @@ namespace deft::cli {
 
 namespace {
 
-struct Arguments {
+struct BaselineArguments {
     std::string name, sweep, reason;
     std::vector<std::string> only;
     std::string root = sweeps::kDefaultRoot;
@@ -37,7 +37,7 @@ std::string user_name() {
     return entry != nullptr ? entry->pw_name : fmt::format("user {}", ::geteuid());
 }
 
-int pin(const Arguments& arguments) {
+int pin(const BaselineArguments& arguments) {
     std::vector<results_db::BaselineRow> rows;
     std::string sweep_name;
     std::size_t cases = 0;
@@ -61,13 +61,13 @@ int pin(const Arguments& arguments) {
     return kExitOk;
 }
 
-int list(const Arguments& arguments) {
+int list(const BaselineArguments& arguments) {
     const std::vector<results_db::BaselineRow> rows = open_results(arguments.root).baselines();
     print(reporting::baseline_table(rows));
     return kExitOk;
 }
 
-int retire(const Arguments& arguments) {
+int retire(const BaselineArguments& arguments) {
     {
         const results_db::Reader reader = open_results(arguments.root);
     }  // refuses a root without results; a writer would make a database
@@ -81,7 +81,7 @@ int retire(const Arguments& arguments) {
 void add_baseline(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("baseline", "Pin a sweep's results, for deft check quality to compare with");
     command->require_subcommand(1);
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<BaselineArguments>();
     CLI::App* pinning = command->add_subcommand("pin", "Pin a sweep's finished trials under a name");
     pinning->add_option("NAME", arguments->name, "The baseline's name, as in main")->required();
     pinning->add_option("SWEEP", arguments->sweep, kSweepHelp);

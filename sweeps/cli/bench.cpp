@@ -130,7 +130,7 @@ std::string note_of(const kernels::Peaks& peaks, const RunArguments& arguments) 
         reporting::si(peaks.memory.update, "B/s"), reporting::si(peaks.memory.cached_read, "B/s"));
 }
 
-int run(const RunArguments& arguments) {
+int run_bench(const RunArguments& arguments) {
     const std::vector<BenchCase> cases = arguments.chosen.cases();
     const bool on_device = std::ranges::any_of(cases, &BenchCase::on_device);
     const bool on_host = !std::ranges::all_of(cases, &BenchCase::on_device);
@@ -244,13 +244,14 @@ void add_list_and_run(CLI::App& bench, Context& context) {
     add_number(*runs, "--min-time", settings.min_seconds, "Seconds of a repetition, at least", 1e-4, 60.0);
     runs->add_option("--json", arguments->json, "Write Google Benchmark's JSON to this file, too");
     add_root(*runs, arguments->root);
-    runs->callback([arguments, &context] { context.exit_code = run(*arguments); });
+    runs->callback([arguments, &context] { context.exit_code = run_bench(*arguments); });
 }
 
 }  // namespace
 
 void add_bench(CLI::App& app, Context& context) {
-    CLI::App* command = app.add_subcommand("bench", "Measure how fast this machine trains, tokenizes, reads and reports");
+    CLI::App* command =
+        app.add_subcommand("bench", "Measure how fast this machine trains, tokenizes, reads and reports");
     command->require_subcommand(1);
     add_bench_step(*command, context);
     add_bench_startup(*command, context);

@@ -23,13 +23,14 @@ namespace deft::cli {
 
 namespace {
 
-struct Arguments {
+struct BenchAnalyzerArguments {
     engine::AnalyzerBench bench;
     std::string python = "python3";
 };
 
 // NumPy's seconds a token over a part of the same corpus, best of as many rounds; nothing where that Python has none.
-std::optional<double> numpy_seconds_a_token(const Arguments& arguments, const std::filesystem::path& folder) {
+std::optional<double> numpy_seconds_a_token(const BenchAnalyzerArguments& arguments,
+                                            const std::filesystem::path& folder) {
     const auto& bench = arguments.bench;
     const std::int64_t tokens = std::min<std::int64_t>(bench.tokens, 1 << 24);
     const std::vector<std::string> command = {arguments.python,
@@ -54,7 +55,7 @@ std::optional<double> numpy_seconds_a_token(const Arguments& arguments, const st
     return best;
 }
 
-int run(const Arguments& arguments) {
+int run_bench_analyzer(const BenchAnalyzerArguments& arguments) {
     using reporting::si;
     const engine::AnalyzerBench& bench = arguments.bench;
     const ScratchFolder folder;
@@ -85,7 +86,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_bench_analyzer(CLI::App& bench, Context& context) {
-    auto analysis = std::make_shared<Arguments>();
+    auto analysis = std::make_shared<BenchAnalyzerArguments>();
     CLI::App* analyzer = bench.add_subcommand("analyzer", "Difficulty of samples, beside reading memory and NumPy");
     engine::AnalyzerBench& sizes = analysis->bench;
     add_number(*analyzer, "--tokens", sizes.tokens, "Tokens of the invented corpus", 4096, 1 << 30);
@@ -96,7 +97,7 @@ void add_bench_analyzer(CLI::App& bench, Context& context) {
     add_threads(*analyzer, sizes.threads);
     add_number(*analyzer, "--rounds", sizes.rounds, "Interleaved rounds", 1, 100);
     analyzer->add_option("--python", analysis->python, "A Python with NumPy")->capture_default_str();
-    analyzer->callback([analysis, &context] { context.exit_code = run(*analysis); });
+    analyzer->callback([analysis, &context] { context.exit_code = run_bench_analyzer(*analysis); });
 }
 
 }  // namespace deft::cli

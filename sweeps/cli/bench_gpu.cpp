@@ -24,7 +24,7 @@ namespace deft::cli {
 
 namespace {
 
-struct Arguments {
+struct BenchGpuArguments {
     std::int64_t batch = 16;
     int rounds = 3;
     std::string python;  // of a PyTorch that sees the GPU
@@ -100,7 +100,8 @@ reporting::Table to_table(const engine::StepBench& bench, const engine::Gpu& gpu
     reporting::Table table;
     table.caption = fmt::format("GPT-2 124M at length {}, batch {}, on {}: one training step", bench.model.max_seqlen,
                                 bench.batch_size, gpu.name);
-    table.columns = {{"dtype", reporting::Align::left}, {"ms"}, {"tokens/s"}, {"FLOP/s"}, {"PyTorch ms"}, {"against PyTorch"}};
+    table.columns = {
+        {"dtype", reporting::Align::left}, {"ms"}, {"tokens/s"}, {"FLOP/s"}, {"PyTorch ms"}, {"against PyTorch"}};
     for (const Row& row : rows) {
         const double seconds = median(row.seconds);
         const bool torch_ran = !row.torch_seconds.empty();
@@ -111,15 +112,17 @@ reporting::Table to_table(const engine::StepBench& bench, const engine::Gpu& gpu
              torch_ran ? fmt::format("{:.2f}", median(row.torch_seconds) * 1e3) : "-",
              torch_ran ? fmt::format("{:.2f}x", median(row.torch_seconds) / seconds) : "-"});
     }
-    table.notes.push_back("FLOPs of a step: 6 x (parameters without the position table) x tokens + 12 x layers x width x "
-                          "length x tokens / 2 (causal).");
+    table.notes.push_back(
+        "FLOPs of a step: 6 x (parameters without the position table) x tokens + 12 x layers x width x "
+        "length x tokens / 2 (causal).");
     if (!torch.version.empty())
-        table.notes.push_back(fmt::format("PyTorch {} through torch.compile, bf16 by autocast, f32 without TF32.", torch.version));
+        table.notes.push_back(
+            fmt::format("PyTorch {} through torch.compile, bf16 by autocast, f32 without TF32.", torch.version));
     if (!torch.failure.empty()) table.notes.push_back(torch.failure + ".");
     return table;
 }
 
-int run(const Arguments& arguments) {
+int run_bench_gpu(const BenchGpuArguments& arguments) {
     const std::vector<engine::Gpu> gpus = engine::usable_gpus();
     if (gpus.empty())
         throw Error(ErrorKind::missing, "nothing was measured: " + engine::gpu_problem(), "see `deft doctor`");
@@ -143,13 +146,13 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_bench_gpu(CLI::App& bench, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<BenchGpuArguments>();
     CLI::App* command = bench.add_subcommand("gpu", "Training steps of GPT-2 124M on a GPU");
     add_number(*command, "--batch", arguments->batch, "Samples of a step, of 1024 tokens each", 1, 4096);
     add_number(*command, "--rounds", arguments->rounds, "Interleaved rounds", 1, 100);
     command->add_option("--pytorch", arguments->python, "A Python with torch, timed in the same run");
     command->add_option("--json", arguments->json, "Write the result to this file as well");
-    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+    command->callback([arguments, &context] { context.exit_code = run_bench_gpu(*arguments); });
 }
 
 }  // namespace deft::cli

@@ -21,13 +21,13 @@ namespace deft::cli {
 
 namespace {
 
-struct Arguments {
+struct BenchHistoryArguments {
     std::string root = sweeps::kDefaultRoot;
     std::string html;
     std::vector<std::string> patterns;
 };
 
-int run(const Arguments& arguments) {
+int run_bench_history(const BenchHistoryArguments& arguments) {
     const results_db::Reader reader = open_results(arguments.root);
     std::vector<reporting::BenchSeries> series = reporting::bench_series(reader.bench_history());
     if (series.empty())
@@ -48,12 +48,12 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_bench_history(CLI::App& bench, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<BenchHistoryArguments>();
     CLI::App* command = bench.add_subcommand("history", "Each benchmark's times over the sessions, what changed first");
     add_patterns(*command, arguments->patterns);
     command->add_option("--html", arguments->html, "Write a page with charts to this file, too");
     add_root(*command, arguments->root);
-    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+    command->callback([arguments, &context] { context.exit_code = run_bench_history(*arguments); });
 }
 
 }  // namespace deft::cli

@@ -18,7 +18,7 @@ namespace deft::cli {
 
 namespace {
 
-struct Arguments {
+struct BenchImportArguments {
     std::string file;
     std::string root = sweeps::kDefaultRoot;
     sweeps::ImportNames names;
@@ -40,7 +40,7 @@ void add_notes(reporting::Table& table, const sweeps::ImportedSession& imported)
         table.notes.push_back(fmt::format("{} more were left out.", imported.left_out.size() - kMostNamed));
 }
 
-int run(const Arguments& arguments) {
+int run_bench_import(const BenchImportArguments& arguments) {
     const sweeps::ImportedSession imported = sweeps::import_bench(arguments.file, arguments.root, arguments.names);
     if (!imported.is_new) {
         print(fmt::format("{} is in {} already; nothing was added", arguments.file, arguments.root));
@@ -66,7 +66,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_bench_import(CLI::App& bench, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<BenchImportArguments>();
     CLI::App* command =
         bench.add_subcommand("import", "Take the JSON of any Google Benchmark program into the history");
     command
@@ -78,7 +78,7 @@ void add_bench_import(CLI::App& bench, Context& context) {
     command->add_option("--compiler", arguments->names.compiler, "The compiler that built the program");
     command->add_option("--host", arguments->names.host, "The machine's name, where the file has another each time");
     add_root(*command, arguments->root);
-    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+    command->callback([arguments, &context] { context.exit_code = run_bench_import(*arguments); });
 }
 
 }  // namespace deft::cli

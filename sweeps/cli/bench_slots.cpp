@@ -104,14 +104,14 @@ void serve_steps(std::istream& requests, std::ostream& answers, const engine::St
     }
 }
 
-struct Arguments {
+struct BenchSlotsArguments {
     int cores = 2;
     int models = 4;
     sweeps::RoundSettings rounds;
     std::string root = sweeps::kDefaultRoot;
 };
 
-int run(Arguments arguments) {
+int run_bench_slots(BenchSlotsArguments arguments) {
     arguments.rounds.seed = seed_or_drawn(arguments.rounds.seed);
     sweeps::BenchRecorder recorder(arguments.root);  // before anything is timed: it may be locked
     const std::vector<engine::StepBench> benches = slot_benches();
@@ -167,13 +167,13 @@ int serve(std::size_t which, int threads) {
 }  // namespace
 
 void add_bench_slots(CLI::App& bench, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<BenchSlotsArguments>();
     CLI::App* slots = bench.add_subcommand("slots", "Trials side by side on a thread each, against one on all threads");
     add_number(*slots, "--cores", arguments->cores, "Cores to share out", 2, 1024);
     add_number(*slots, "--models", arguments->models, "How many of the five models to train, the smallest first", 1, 5);
     add_rounds(*slots, arguments->rounds);
     add_root(*slots, arguments->root);
-    slots->callback([arguments, &context] { context.exit_code = run(*arguments); });
+    slots->callback([arguments, &context] { context.exit_code = run_bench_slots(*arguments); });
 
     auto which = std::make_shared<std::size_t>(0);
     auto threads = std::make_shared<int>(1);

@@ -133,13 +133,13 @@ TrialSeconds time_whole_trial(const sweeps::Point& point, const OverheadBench& b
     return {process, journal.ended->step_seconds, journal.ended->train_seconds, journal.ended->eval_seconds};
 }
 
-struct Arguments {
+struct BenchStartupArguments {
     SpecArguments spec;
     int threads = 1;
     int rounds = 20;
 };
 
-int run(Arguments arguments) {
+int run_bench_startup(BenchStartupArguments arguments) {
     if (arguments.spec.file.empty()) arguments.spec.file = installed_file("sweeps/quickstart.toml").string();
     const sweeps::Point point = arguments.spec.first_point();
     const ScratchFolder folder;
@@ -180,13 +180,13 @@ int run(Arguments arguments) {
 }  // namespace
 
 void add_bench_startup(CLI::App& bench, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<BenchStartupArguments>();
     CLI::App* command = bench.add_subcommand(
         "startup", "A trial's process: time to its first step, and what it costs beside its steps");
     arguments->spec.add_to(*command, false);
     add_threads(*command, arguments->threads);
     add_number(*command, "--rounds", arguments->rounds, "Trials to start", 1, 1000);
-    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+    command->callback([arguments, &context] { context.exit_code = run_bench_startup(*arguments); });
 }
 
 }  // namespace deft::cli

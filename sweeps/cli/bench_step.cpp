@@ -24,7 +24,7 @@ namespace deft::cli {
 
 namespace {
 
-struct Arguments {
+struct BenchStepArguments {
     int threads = 2;
     sweeps::RoundSettings rounds;
     std::vector<int> sizes;
@@ -45,7 +45,7 @@ void choose_isa(const std::string& isa) {
     ::setenv("OPENBLAS_CORETYPE", "Haswell", 0);
 }
 
-engine::StepBench bench_of_sweep(const Arguments& arguments) {
+engine::StepBench bench_of_sweep(const BenchStepArguments& arguments) {
     SpecArguments spec;
     spec.file = arguments.sweep;
     spec.scale = arguments.scale;
@@ -57,7 +57,7 @@ engine::StepBench bench_of_sweep(const Arguments& arguments) {
     return {config.model, config.batch_size};
 }
 
-std::vector<engine::StepBench> chosen_models(const Arguments& arguments) {
+std::vector<engine::StepBench> chosen_models(const BenchStepArguments& arguments) {
     if (!arguments.sweep.empty()) return {bench_of_sweep(arguments)};
     const std::vector<engine::StepBench> all = engine::standard_step_benches();
     if (arguments.sizes.empty()) return all;
@@ -116,7 +116,7 @@ std::string short_version(const std::string& version) {
 
 using Progress = std::function<void(const std::string&, double)>;
 
-StepTimes time_model(const engine::StepBench& bench, const Arguments& arguments, const Progress& progress) {
+StepTimes time_model(const engine::StepBench& bench, const BenchStepArguments& arguments, const Progress& progress) {
     StepTimes times;
     times.model = model_text(bench);
     std::vector<Torch> torches;
@@ -150,7 +150,7 @@ StepTimes time_model(const engine::StepBench& bench, const Arguments& arguments,
     return times;
 }
 
-LayerTimes time_layers(const engine::StepBench& bench, const Arguments& arguments, const Progress& progress) {
+LayerTimes time_layers(const engine::StepBench& bench, const BenchStepArguments& arguments, const Progress& progress) {
     const std::int64_t T = bench.model.max_seqlen;
     engine::InnerLayers full(bench.model, bench.batch_size, T, arguments.threads);
     engine::InnerLayers half(bench.model, bench.batch_size, T / 2, arguments.threads);
@@ -168,7 +168,7 @@ LayerTimes time_layers(const engine::StepBench& bench, const Arguments& argument
     return {model_text(bench), full.flops(), half.flops(), std::move(seconds[0]), std::move(seconds[1])};
 }
 
-void record(sweeps::BenchRecorder& recorder, const StepReport& report, const Arguments& arguments) {
+void record(sweeps::BenchRecorder& recorder, const StepReport& report, const BenchStepArguments& arguments) {
     std::vector<kernels::BenchResult> rows;
     const auto add = [&](const std::string& name, const std::string& backend, double flops,
                          const std::vector<double>& seconds) {
@@ -190,7 +190,7 @@ void record(sweeps::BenchRecorder& recorder, const StepReport& report, const Arg
                     sweeps::describe_code());
 }
 
-int run(Arguments arguments) {
+int run_bench_step(BenchStepArguments arguments) {
     choose_isa(arguments.isa);
     arguments.rounds.seed = seed_or_drawn(arguments.rounds.seed);
     sweeps::BenchRecorder recorder(arguments.root);  // before anything is timed: it may be locked
@@ -217,7 +217,7 @@ int run(Arguments arguments) {
 }  // namespace
 
 void add_bench_step(CLI::App& bench, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<BenchStepArguments>();
     CLI::App* step = bench.add_subcommand(
         "step", "Whole training steps, beside random-LTD, seqtru, the FMA peak and PyTorch, in interleaved rounds");
     step->add_option("--size", arguments->sizes,
@@ -238,7 +238,7 @@ void add_bench_step(CLI::App& bench, Context& context) {
         ->capture_default_str()
         ->check(CLI::IsMember({"native", "avx2"}));
     add_root(*step, arguments->root);
-    step->callback([arguments, &context] { context.exit_code = run(*arguments); });
+    step->callback([arguments, &context] { context.exit_code = run_bench_step(*arguments); });
 }
 
 }  // namespace deft::cli

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct CheckArguments {
     std::string base, head;
     std::string checkout = ".";
     ComparisonOptions options;
@@ -74,7 +74,7 @@ reporting::CheckReport report_builds(const Revision& base, const Revision& head,
     return report;
 }
 
-int check_bench(const Arguments& arguments) {
+int check_bench(const CheckArguments& arguments) {
     (void)sweeps::chosen_benches(arguments.options.patterns,
                                  kernels::BenchBackends::cpu);  // before minutes of building
     prepare_outputs(arguments.gate);
@@ -97,7 +97,7 @@ int check_bench(const Arguments& arguments) {
 void add_check(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("check", "Gates for continuous integration");
     command->require_subcommand(1);
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<CheckArguments>();
     CLI::App* bench = command->add_subcommand("bench",
                                               "Is HEAD slower than BASE? 0 no, 3 yes, 1 HEAD is broken or does not "
                                               "build, 4 unclear (--strict), 5 nothing measured");

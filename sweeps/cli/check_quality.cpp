@@ -16,19 +16,19 @@ namespace deft::cli {
 
 namespace {
 
-struct Arguments {
+struct CheckQualityArguments {
     std::string sweep, baseline, baseline_root;
     std::vector<std::string> only;
     reporting::QualityRule rule;
     GateOptions gate;
 };
 
-std::vector<reporting::MeasuredCase> pinned(const Arguments& arguments) {
+std::vector<reporting::MeasuredCase> pinned(const CheckQualityArguments& arguments) {
     const std::string& root = arguments.baseline_root.empty() ? arguments.gate.root : arguments.baseline_root;
     return reporting::pinned_cases(open_results(root).baselines(), arguments.baseline);
 }
 
-reporting::CheckReport check_quality(const Arguments& arguments) {
+reporting::CheckReport check_quality(const CheckQualityArguments& arguments) {
     const std::vector<reporting::MeasuredCase> base = pinned(arguments);
     std::string sweep_name;
     std::vector<reporting::MeasuredCase> head;
@@ -51,7 +51,7 @@ reporting::CheckReport check_quality(const Arguments& arguments) {
 }  // namespace
 
 void add_check_quality(CLI::App& check, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<CheckQualityArguments>();
     CLI::App* command = check.add_subcommand(
         "quality",
         "Is a sweep worse than a baseline? 0 no, 3 yes, 1 trials are broken, 4 unclear (--strict), 5 nothing measured");

@@ -19,14 +19,14 @@ namespace deft::cli {
 
 namespace {
 
-struct Arguments {
+struct CheckTrendArguments {
     std::vector<std::string> patterns;
     bool all = false;
     reporting::TrendRule rule;
     GateOptions gate;
 };
 
-reporting::CheckReport check_trend(const Arguments& arguments) {
+reporting::CheckReport check_trend(const CheckTrendArguments& arguments) {
     std::vector<reporting::BenchSeries> series =
         reporting::bench_series(open_results(arguments.gate.root).bench_history());
     const bool measured = !series.empty();
@@ -47,7 +47,7 @@ reporting::CheckReport check_trend(const Arguments& arguments) {
 }  // namespace
 
 void add_check_trend(CLI::App& check, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<CheckTrendArguments>();
     CLI::App* command = check.add_subcommand(
         "trend",
         "Did a benchmark become slower of late? 0 no, 3 yes, 4 unclear (--strict), 5 too few sessions for any");

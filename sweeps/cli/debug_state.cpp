@@ -14,7 +14,7 @@ namespace deft::cli {
 
 namespace {
 
-struct Arguments {
+struct DebugStateArguments {
     SpecArguments spec;
     std::int64_t step = 1;
     int threads = 1;
@@ -22,7 +22,7 @@ struct Arguments {
     std::string out = "debug_state.safetensors";
 };
 
-int run(const Arguments& arguments) {
+int run_debug_state(const DebugStateArguments& arguments) {
     const sweeps::Point point = arguments.spec.first_point();
     experiments::write_debug_state(point.config, sweeps::data_folder(arguments.root), arguments.step, arguments.threads,
                                    arguments.out);
@@ -33,7 +33,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_debug_state(CLI::App& app, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<DebugStateArguments>();
     CLI::App* command =
         app.add_subcommand("debug-state", "Write one training step of the first chosen trial as safetensors");
     arguments->spec.add_to(*command);
@@ -43,7 +43,7 @@ void add_debug_state(CLI::App& app, Context& context) {
     add_threads(*command, arguments->threads);
     add_root(*command, arguments->root, "Where tokenised corpora are kept");
     command->add_option("--out", arguments->out, "The file to write")->capture_default_str();
-    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+    command->callback([arguments, &context] { context.exit_code = run_debug_state(*arguments); });
 }
 
 }  // namespace deft::cli

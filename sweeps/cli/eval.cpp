@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct EvalArguments {
     std::string checkpoint;
     std::string root = sweeps::kDefaultRoot;
     std::vector<std::string> tasks;
@@ -37,7 +37,7 @@ struct Arguments {
 };
 
 // The newest checkpoint of a trial that is given by its name or hash, as tables print them.
-fs::path checkpoint_of_trial(const Arguments& arguments) {
+fs::path checkpoint_of_trial(const EvalArguments& arguments) {
     if (!fs::exists(sweeps::database_file(arguments.root)))
         throw Error(ErrorKind::missing,
                     fmt::format("there is no folder {}, and no results in {} to look for such a trial",
@@ -50,7 +50,7 @@ fs::path checkpoint_of_trial(const Arguments& arguments) {
                 "run the sweep again, or name the folder where its checkpoint is");
 }
 
-fs::path find_checkpoint(const Arguments& arguments) {
+fs::path find_checkpoint(const EvalArguments& arguments) {
     const fs::path folder = arguments.checkpoint;
     if (!fs::is_directory(folder)) return checkpoint_of_trial(arguments);
     if (fs::exists(folder / "checkpoint.json")) return folder;
@@ -79,8 +79,13 @@ reporting::Table score_table(const experiments::TrainedModel& trained,
     reporting::Table table;
     table.caption = fmt::format("Checkpoint {}: step {} of trial {}", reporting::visible(folder.string()), trained.step,
                                 trained.config_hash.substr(0, 8));
-    table.columns = {{"task", Align::left}, {"version", Align::left}, {"shots"}, {"metric", Align::left},
-                     {"value"},             {"n"},                    {"chance"}};
+    table.columns = {{"task", Align::left},
+                     {"version", Align::left},
+                     {"shots"},
+                     {"metric", Align::left},
+                     {"value"},
+                     {"n"},
+                     {"chance"}};
     for (const journal::Evaluation& score : evaluation.scores)
         table.rows.push_back({score.task, score.task_version, std::to_string(score.shots),
                               score.unit.empty() ? score.metric : fmt::format("{} ({})", score.metric, score.unit),
@@ -96,9 +101,12 @@ Json number_or_null(double value) {
 
 Json to_json(const experiments::TrainedModel& trained, const experiments::CheckpointEvaluation& evaluation,
              const fs::path& folder) {
-    Json json = {{"schema", "deft-eval/1"},           {"checkpoint", folder.string()},
-                 {"step", trained.step},              {"config_hash", trained.config_hash},
-                 {"model_sha256", trained.model_sha256}, {"notes", evaluation.notes},
+    Json json = {{"schema", "deft-eval/1"},
+                 {"checkpoint", folder.string()},
+                 {"step", trained.step},
+                 {"config_hash", trained.config_hash},
+                 {"model_sha256", trained.model_sha256},
+                 {"notes", evaluation.notes},
                  {"scores", Json::array()}};
     for (const journal::Evaluation& score : evaluation.scores)
         json["scores"].push_back({{"task", score.task},
@@ -115,7 +123,7 @@ Json to_json(const experiments::TrainedModel& trained, const experiments::Checkp
     return json;
 }
 
-int run(const Arguments& arguments) {
+int run_eval(const EvalArguments& arguments) {
     const fs::path folder = find_checkpoint(arguments);
     const engine::Backend backend{arguments.device == "gpu" ? engine::Device::cuda : engine::Device::cpu,
                                   engine::DType::f32,
@@ -133,7 +141,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_eval(CLI::App& app, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<EvalArguments>();
     CLI::App* command = app.add_subcommand("eval", "Score a checkpoint on any tasks; nothing is stored");
     command
         ->add_option("checkpoint", arguments->checkpoint,
@@ -154,7 +162,7 @@ void add_eval(CLI::App& app, Context& context) {
         ->check(CLI::IsMember({"cpu", "gpu"}));
     add_root(*command, arguments->root, "Where a trial's results are");
     command->add_flag("--json", arguments->json, "Print the scores as JSON (schema deft-eval/1)");
-    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+    command->callback([arguments, &context] { context.exit_code = run_eval(*arguments); });
 }
 
 }  // namespace deft::cli

@@ -26,7 +26,7 @@ namespace deft::cli {
 
 namespace {
 
-struct Arguments {
+struct PlanArguments {
     SpecArguments spec;
     bool memory = false;
     bool json = false;
@@ -82,13 +82,13 @@ void check_columns(const std::vector<sweeps::Point>& points, const std::string& 
     }
 }
 
-void check(const Arguments& arguments) {
+void check(const PlanArguments& arguments) {
     if (arguments.draws && (arguments.json || arguments.print_config))
         throw Error(ErrorKind::usage, "--draws prints tables, and --json and --print-config print JSON alone",
                     "give one of them");
 }
 
-int run(const Arguments& arguments) {
+int run_plan(const PlanArguments& arguments) {
     check(arguments);
     const sweeps::Spec spec = arguments.spec.load();
     std::vector<sweeps::Point> points =
@@ -134,7 +134,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_plan(CLI::App& app, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<PlanArguments>();
     CLI::App* command = app.add_subcommand("plan", "Show what a sweep would train and consume");
     arguments->spec.add_to(*command);
     command->add_flag("--memory", arguments->memory, "List the buffers of the first point");
@@ -146,7 +146,7 @@ void add_plan(CLI::App& app, Context& context) {
              "Where --draws, and cases with a column, keep tokenised corpora and what was found");
     command->add_flag("--json", arguments->json, "Print the plan as JSON (schema deft-plan/1)");
     command->add_flag("--print-config", arguments->print_config, "Print each point's whole configuration as JSON");
-    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+    command->callback([arguments, &context] { context.exit_code = run_plan(*arguments); });
 }
 
 }  // namespace deft::cli

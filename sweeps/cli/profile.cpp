@@ -28,7 +28,7 @@ namespace {
 
 constexpr int kGpt2 = 4;  // --size
 
-struct Arguments {
+struct ProfileArguments {
     SpecArguments spec;
     int size = 1;
     int steps = 5;
@@ -38,7 +38,7 @@ struct Arguments {
     std::string root = sweeps::kDefaultRoot, trace, json;
 };
 
-engine::Backend backend_of(const Arguments& arguments) {
+engine::Backend backend_of(const ProfileArguments& arguments) {
     return {arguments.backend == "cuda" ? engine::Device::cuda : engine::Device::cpu,
             arguments.dtype == "bf16" ? engine::DType::bf16 : engine::DType::f32, arguments.threads};
 }
@@ -48,7 +48,7 @@ struct Profiled {
     engine::StepProfile profile;
 };
 
-Profiled of_size(const Arguments& arguments) {
+Profiled of_size(const ProfileArguments& arguments) {
     engine::StepBench bench = arguments.size == kGpt2
                                   ? engine::gpt2_124m_bench(16)
                                   : engine::standard_step_benches().at(static_cast<std::size_t>(arguments.size - 1));
@@ -61,7 +61,7 @@ Profiled of_size(const Arguments& arguments) {
             engine::profile_steps(trainer, arguments.steps)};
 }
 
-Profiled of_sweep(const Arguments& arguments) {
+Profiled of_sweep(const ProfileArguments& arguments) {
     const sweeps::Point point = arguments.spec.first_point();
     const experiments::TrialConfig& config = point.config;
     experiments::require_model(config);
@@ -86,7 +86,7 @@ struct Roofline {
     std::string flops_name, device;  // "AVX2 FMA"; "NVIDIA H200", empty for the CPU
 };
 
-Roofline measured_roofline(const Arguments& arguments) {
+Roofline measured_roofline(const ProfileArguments& arguments) {
     if (arguments.backend == "cuda") {
         const kernels::CudaPeaks peaks = kernels::measure_cuda_peaks();
         const bool is_bf16 = arguments.dtype == "bf16";
@@ -97,7 +97,7 @@ Roofline measured_roofline(const Arguments& arguments) {
     return {peaks.fma.widest(), peaks.memory.best(), fmt::format("{} FMA", peaks.fma.widest_name()), ""};
 }
 
-Json to_json(const Profiled& profiled, const Roofline& roofline, const Arguments& arguments) {
+Json to_json(const Profiled& profiled, const Roofline& roofline, const ProfileArguments& arguments) {
     const results_db::Code code = sweeps::describe_code();
     const engine::StepProfile& profile = profiled.profile;
     Json json = {{"schema", "deft-profile/1"},
@@ -133,7 +133,7 @@ void add_row(reporting::Table& table, const engine::ProfiledOp& op, double step_
                           rate(op.bytes), percent(least, op.seconds)});
 }
 
-int run(const Arguments& arguments) {
+int run_profile(const ProfileArguments& arguments) {
     using reporting::Align;
     const Profiled profiled = arguments.spec.file.empty() ? of_size(arguments) : of_sweep(arguments);
     const auto& [name, profile] = profiled;
@@ -184,7 +184,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_profile(CLI::App& app, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<ProfileArguments>();
     CLI::App* command = app.add_subcommand(
         "profile",
         "Show where the time of a training step goes: of a sweep's first chosen trial, or of a standard model");
@@ -209,7 +209,7 @@ void add_profile(CLI::App& app, Context& context) {
     command->add_option("--trace", arguments->trace, "Write the step as a Chrome or Perfetto trace");
     command->add_option("--json", arguments->json, "Write the result to this file as well");
     add_root(*command, arguments->root, "Where tokenised corpora are kept");
-    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+    command->callback([arguments, &context] { context.exit_code = run_profile(*arguments); });
 }
 
 }  // namespace deft::cli

@@ -17,7 +17,7 @@ namespace deft::cli {
 
 namespace {
 
-struct Arguments {
+struct RunArguments {
     SpecArguments spec;
     std::string root = sweeps::kDefaultRoot;
     std::string slots;
@@ -27,7 +27,7 @@ struct Arguments {
     bool fail_fast = false;
 };
 
-std::string continue_with(const Arguments& arguments) {
+std::string continue_with(const RunArguments& arguments) {
     std::string line = "deft run " + arguments.spec.text();
     if (arguments.root != sweeps::kDefaultRoot) line += " --root " + reporting::shell_word(arguments.root);
     if (!arguments.slots.empty()) line += " --slots " + reporting::shell_word(arguments.slots);
@@ -35,13 +35,13 @@ std::string continue_with(const Arguments& arguments) {
     return line;
 }
 
-std::string fill_with(Arguments arguments) {
+std::string fill_with(RunArguments arguments) {
     arguments.spec.only.clear();
     return continue_with(arguments);
 }
 
 // A report names the case and the seeds itself where it says how to repeat a row, so they are left out here.
-std::string points_of(const Arguments& arguments) {
+std::string points_of(const RunArguments& arguments) {
     SpecArguments spec = arguments.spec;
     spec.only.clear();
     spec.seeds.clear();
@@ -65,7 +65,7 @@ void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options
     write_page(options.root, data);
 }
 
-int run(const Arguments& arguments) {
+int run_cases(const RunArguments& arguments) {
     // Results are stored whether or not somebody still reads along.
     std::signal(SIGPIPE, SIG_IGN);
     sweeps::DriverOptions options;
@@ -93,18 +93,19 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_run(CLI::App& app, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<RunArguments>();
     CLI::App* command = app.add_subcommand("run", "Train what a sweep has left to train, and print its table");
     arguments->spec.add_to(*command);
     add_root(*command, arguments->root, "Where results go");
-    command->add_option("--slots", arguments->slots, "Trials at once: auto, or as in cpu:2, gpu:1, gpu:1/2 (two on a card)");
+    command->add_option("--slots", arguments->slots,
+                        "Trials at once: auto, or as in cpu:2, gpu:1, gpu:1/2 (two on a card)");
     add_threads(*command, arguments->threads,
                 "Threads of each trial; chosen by the size of the models where neither this nor the sweep says");
     command->add_option("--progress", arguments->progress, "How to show progress: auto, live, plain or none")
         ->capture_default_str();
     command->add_flag("--dry-run", arguments->dry_run, "Say what would be trained, and train nothing");
     command->add_flag("--fail-fast", arguments->fail_fast, "Start no trial after the first that failed");
-    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+    command->callback([arguments, &context] { context.exit_code = run_cases(*arguments); });
 }
 
 }  // namespace deft::cli

@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct TuneArguments {
     std::string file, case_name;
     std::string scale = sweeps::kDefaultScale;
     std::vector<std::string> overrides;
@@ -42,7 +42,7 @@ struct Arguments {
     bool force = false;
 };
 
-std::string command_line(const Arguments& arguments) {
+std::string command_line(const TuneArguments& arguments) {
     SpecArguments spec;
     spec.file = arguments.file;
     std::string line = "deft tune " + spec.text() + " " + reporting::shell_word(arguments.case_name);
@@ -60,7 +60,7 @@ std::string command_line(const Arguments& arguments) {
 }
 
 // The sweep with that case and one seed alone.
-sweeps::Spec load(const Arguments& arguments) {
+sweeps::Spec load(const TuneArguments& arguments) {
     sweeps::SpecOptions options;
     options.scale = arguments.scale;
     options.overrides = arguments.overrides;
@@ -72,7 +72,7 @@ sweeps::Spec load(const Arguments& arguments) {
     return spec;
 }
 
-std::int64_t warmup_of(const Arguments& arguments, const sweeps::Point& point) {
+std::int64_t warmup_of(const TuneArguments& arguments, const sweeps::Point& point) {
     if (arguments.warmup_tokens > 0) return static_cast<std::int64_t>(arguments.warmup_tokens);
     if (point.config.train.warmup_tokens > 0) return point.config.train.warmup_tokens;
     throw Error(ErrorKind::usage, fmt::format("{} has no warm-up, by whose length probes are measured", point.name()),
@@ -81,7 +81,7 @@ std::int64_t warmup_of(const Arguments& arguments, const sweeps::Point& point) {
 }
 
 // Refuses a file that cannot be written, before hours are spent on what it is to hold.
-void require_writable(const Arguments& arguments) {
+void require_writable(const TuneArguments& arguments) {
     if (arguments.out.empty()) return;
     const fs::path file = arguments.out;
     if (!arguments.force && fs::exists(file))
@@ -120,7 +120,7 @@ void warn_of_axes(const sweeps::Spec& spec, const experiments::Tuning& tuning) {
                         fmt::format("The sweep's axis {} lies over this case: take it out of [axes.grid].", axis.path));
 }
 
-int report(const Arguments& arguments, const sweeps::Spec& spec, const sweeps::Point& point,
+int report(const TuneArguments& arguments, const sweeps::Spec& spec, const sweeps::Point& point,
            const experiments::TuneSettings& settings, const experiments::Tuning& tuning,
            const std::optional<double>& dollars_an_hour) {
     reporting::Table probes = probe_table(tuning);
@@ -149,7 +149,7 @@ int report(const Arguments& arguments, const sweeps::Spec& spec, const sweeps::P
     return kExitOk;
 }
 
-int run(const Arguments& arguments) {
+int run_tune(const TuneArguments& arguments) {
     const sweeps::SignalWatch signals;  // before any thread
     require_writable(arguments);
     const sweeps::Spec spec = load(arguments);
@@ -187,7 +187,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_tune(CLI::App& app, Context& context) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<TuneArguments>();
     CLI::App* command = app.add_subcommand(
         "tune", "Find the smallest start and the longest duration of a case's techniques, by short probes");
     command->footer(
@@ -227,7 +227,7 @@ void add_tune(CLI::App& app, Context& context) {
     add_root(*command, arguments->root, "Where tokenised corpora are kept");
     command->add_option("--out", arguments->out, "Write the case to this file");
     command->add_flag("--force", arguments->force, "Overwrite the file");
-    command->callback([arguments, &context] { context.exit_code = run(*arguments); });
+    command->callback([arguments, &context] { context.exit_code = run_tune(*arguments); });
 }
 
 }  // namespace deft::cli

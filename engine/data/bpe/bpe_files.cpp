@@ -126,7 +126,7 @@ std::vector<VocabEntry> read_vocab_json(const std::filesystem::path& file) {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const Place& place, const std::string& what, const std::string& fix = {}) {
+[[noreturn]] void refuse_bpe(const Place& place, const std::string& what, const std::string& fix = {}) {
     throw Error(ErrorKind::config, place, what, fix);
 }
 
@@ -161,27 +161,29 @@ class Reader {
         for (const VocabEntry& entry : entries_) {
             const Place place{vocab_file_, entry.line};
             if (entry.id >= count)
-                refuse(place, fmt::format("token \"{}\" has id {}, but {} tokens must have ids 0 to {} without holes",
-                                          entry.spelling, entry.id, count, count - 1));
+                refuse_bpe(place,
+                           fmt::format("token \"{}\" has id {}, but {} tokens must have ids 0 to {} without holes",
+                                       entry.spelling, entry.id, count, count - 1));
             const VocabEntry*& known = owner[entry.id];
             if (known != nullptr)
-                refuse(place, fmt::format("tokens \"{}\" and \"{}\" both have id {}", known->spelling, entry.spelling,
-                                          entry.id));
+                refuse_bpe(place, fmt::format("tokens \"{}\" and \"{}\" both have id {}", known->spelling,
+                                              entry.spelling, entry.id));
             known = &entry;
             add_token(entry, place);
         }
         if (vocabulary_.end_of_document < 0)
-            refuse({vocab_file_}, fmt::format("no token {}, which ends a document", kEndOfText),
-                   fmt::format("add \"{}\": {} as its last entry", kEndOfText, count));
+            refuse_bpe({vocab_file_}, fmt::format("no token {}, which ends a document", kEndOfText),
+                       fmt::format("add \"{}\": {} as its last entry", kEndOfText, count));
     }
 
     void add_token(const VocabEntry& entry, const Place& place) {
         const auto id = static_cast<std::int32_t>(entry.id);
         const std::optional<std::string> bytes = unspell(entry.spelling);
         if (!bytes || bytes->empty())
-            refuse(place, fmt::format("token \"{}\" is not written in GPT-2's byte alphabet", entry.spelling),
-                   "in it a space is \xC4\xA0 (U+0120) and a newline \xC4\x8A (U+010A)");
-        if (!id_of_.emplace(*bytes, id).second) refuse(place, fmt::format("token \"{}\" comes twice", entry.spelling));
+            refuse_bpe(place, fmt::format("token \"{}\" is not written in GPT-2's byte alphabet", entry.spelling),
+                       "in it a space is \xC4\xA0 (U+0120) and a newline \xC4\x8A (U+010A)");
+        if (!id_of_.emplace(*bytes, id).second)
+            refuse_bpe(place, fmt::format("token \"{}\" comes twice", entry.spelling));
         if (entry.spelling == kEndOfText)
             vocabulary_.end_of_document = id;
         else
@@ -194,8 +196,9 @@ class Reader {
             const std::string bytes(1, static_cast<char>(byte));
             const auto found = id_of_.find(bytes);
             if (found == id_of_.end())
-                refuse({vocab_file_}, fmt::format("no token for the byte 0x{:02x}, written \"{}\"", byte, spell(bytes)),
-                       "a byte-level vocabulary has all 256, or some text could not be encoded");
+                refuse_bpe({vocab_file_},
+                           fmt::format("no token for the byte 0x{:02x}, written \"{}\"", byte, spell(bytes)),
+                           "a byte-level vocabulary has all 256, or some text could not be encoded");
             made_[found->second] = true;
         }
     }
@@ -216,7 +219,7 @@ class Reader {
     void add_merge(std::string_view content, const Place& place) {
         const std::size_t space = content.find(' ');
         if (space == std::string_view::npos || content.find(' ', space + 1) != std::string_view::npos)
-            refuse(place, "a merge is two tokens with one space between");
+            refuse_bpe(place, "a merge is two tokens with one space between");
         const std::string_view left = content.substr(0, space), right = content.substr(space + 1);
         Merge merge{};
         merge.left = part(left, place);
@@ -224,13 +227,14 @@ class Reader {
         const std::string result = vocabulary_.tokens[merge.left] + vocabulary_.tokens[merge.right];
         const auto found = id_of_.find(result);
         if (found == id_of_.end())
-            refuse(place, fmt::format("this merge makes \"{}{}\", which vocab.json does not have", left, right),
-                   kTakeBoth);
+            refuse_bpe(place, fmt::format("this merge makes \"{}{}\", which vocab.json does not have", left, right),
+                       kTakeBoth);
         merge.result = found->second;
         if (merge.result == vocabulary_.end_of_document)
-            refuse(place, fmt::format("this merge makes {}, which no text may make", kEndOfText));
+            refuse_bpe(place, fmt::format("this merge makes {}, which no text may make", kEndOfText));
         const auto rank = static_cast<std::int32_t>(vocabulary_.merges.size());
-        if (pairs_.insert(token_pair(merge.left, merge.right), rank) != rank) refuse(place, "this merge comes twice");
+        if (pairs_.insert(token_pair(merge.left, merge.right), rank) != rank)
+            refuse_bpe(place, "this merge comes twice");
         made_[merge.result] = true;
         vocabulary_.merges.push_back(merge);
     }
@@ -239,10 +243,10 @@ class Reader {
     std::int32_t part(std::string_view spelling, const Place& place) const {
         const std::optional<std::string> bytes = unspell(spelling);
         const auto found = bytes ? id_of_.find(*bytes) : id_of_.end();
-        if (found == id_of_.end()) refuse(place, fmt::format("\"{}\" is not in vocab.json", spelling), kTakeBoth);
+        if (found == id_of_.end()) refuse_bpe(place, fmt::format("\"{}\" is not in vocab.json", spelling), kTakeBoth);
         if (!made_[found->second])
-            refuse(place, fmt::format("\"{}\" is no single byte and no earlier line makes it", spelling),
-                   "merges stand by rank, a token's own merge before those that use it");
+            refuse_bpe(place, fmt::format("\"{}\" is no single byte and no earlier line makes it", spelling),
+                       "merges stand by rank, a token's own merge before those that use it");
         return found->second;
     }
 
@@ -251,10 +255,10 @@ class Reader {
         for (const VocabEntry& entry : entries_) {
             const bool special = entry.spelling.starts_with('<') && entry.spelling.ends_with('>');
             if (!made_[entry.id] && !special)
-                refuse({vocab_file_, entry.line},
-                       fmt::format("token \"{}\" is no single byte and no line of {} makes it", entry.spelling,
-                                   merges_file_.string()),
-                       kTakeBoth);
+                refuse_bpe({vocab_file_, entry.line},
+                           fmt::format("token \"{}\" is no single byte and no line of {} makes it", entry.spelling,
+                                       merges_file_.string()),
+                           kTakeBoth);
         }
     }
 

@@ -134,7 +134,7 @@ std::size_t BasicTokenizer::next_part(std::size_t at) {
 namespace {
 
 template <class Value>
-struct Range {
+struct TextRange {
     char32_t first, last;
     Value value;
 };
@@ -149,13 +149,13 @@ struct Decomposition {
     char32_t parts[4];  // 0 behind the last
 };
 
-constexpr Range<TextClass> kTextClasses[] = {
+constexpr TextRange<TextClass> kTextClasses[] = {
 #include "engine/data/wordpiece/text_classes.inc"
 };
-constexpr Range<Casing> kCasing[] = {
+constexpr TextRange<Casing> kCasing[] = {
 #include "engine/data/wordpiece/casing.inc"
 };
-constexpr Range<std::uint8_t> kCombiningClasses[] = {
+constexpr TextRange<std::uint8_t> kCombiningClasses[] = {
 #include "engine/data/wordpiece/combining_classes.inc"
 };
 constexpr LowerCase kLowerCase[] = {

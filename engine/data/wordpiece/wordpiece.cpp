@@ -127,17 +127,19 @@ std::shared_ptr<const WordPiece> load_wordpiece(const std::filesystem::path& fol
 
 namespace {
 
-[[noreturn]] void refuse(const Place& place, const std::string& what, const std::string& fix) {
+[[noreturn]] void refuse_wordpiece(const Place& place, const std::string& what, const std::string& fix) {
     throw Error(ErrorKind::config, place, what, fix);
 }
 
 void check_token(std::string_view token, const Place& place) {
-    if (token.ends_with('\r')) refuse(place, "the line ends in CR LF", "write the file with LF line ends");
-    if (token.empty()) refuse(place, "an empty line, where each line is a token", "remove it, or put its token back");
-    if (!is_valid_utf8(token)) refuse(place, "no valid UTF-8", "is this a vocab.txt, and whole?");
+    if (token.ends_with('\r')) refuse_wordpiece(place, "the line ends in CR LF", "write the file with LF line ends");
+    if (token.empty())
+        refuse_wordpiece(place, "an empty line, where each line is a token", "remove it, or put its token back");
+    if (!is_valid_utf8(token)) refuse_wordpiece(place, "no valid UTF-8", "is this a vocab.txt, and whole?");
     constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
     if (place.line == 1 && token.starts_with(kByteOrderMark))
-        refuse(place, "the file begins with a byte order mark, which would belong to its first token", "remove it");
+        refuse_wordpiece(place, "the file begins with a byte order mark, which would belong to its first token",
+                         "remove it");
 }
 
 }  // namespace
@@ -152,8 +154,8 @@ WordPieceVocabulary parse_vocab_txt(std::string_view text, const std::string& fi
         check_token(token, {file, line});
         const auto [known, fresh] = line_of.emplace(token, line);
         if (!fresh)
-            refuse({file, line}, fmt::format("token \"{}\" is already on line {}", token, known->second),
-                   "each token has one id");
+            refuse_wordpiece({file, line}, fmt::format("token \"{}\" is already on line {}", token, known->second),
+                             "each token has one id");
         vocabulary.tokens.emplace_back(token);
     }
     const std::pair<const char*, std::int32_t*> special[] = {{"[PAD]", &vocabulary.pad},
@@ -164,8 +166,8 @@ WordPieceVocabulary parse_vocab_txt(std::string_view text, const std::string& fi
     for (const auto& [name, id] : special) {
         const auto found = line_of.find(name);
         if (found == line_of.end())
-            refuse({file}, fmt::format("no token {} among {}", name, vocabulary.tokens.size()),
-                   "BERT's vocabularies have [PAD], [UNK], [CLS], [SEP] and [MASK]; add the line");
+            refuse_wordpiece({file}, fmt::format("no token {} among {}", name, vocabulary.tokens.size()),
+                             "BERT's vocabularies have [PAD], [UNK], [CLS], [SEP] and [MASK]; add the line");
         *id = found->second - 1;
     }
     return vocabulary;

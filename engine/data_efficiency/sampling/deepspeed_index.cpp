@@ -44,7 +44,7 @@ Distinct distinct_values(const DifficultyIndex& index) {
     return distinct;
 }
 
-[[noreturn]] void refuse(const fs::path& prefix, const std::string& why, const std::string& fix) {
+[[noreturn]] void refuse_index(const fs::path& prefix, const std::string& why, const std::string& fix) {
     throw Error(ErrorKind::io, fmt::format("{}: {}", prefix.string(), why), fix);
 }
 
@@ -55,17 +55,18 @@ template <class Value>
 std::vector<std::int64_t> values_of_rows(const IndexedRows& ids, const fs::path& prefix, std::int64_t samples,
                                          Value value) {
     if (ids.elements().count != samples)
-        refuse(prefix, fmt::format("it orders {} samples, and the corpus has {}", ids.elements().count, samples),
-               kOtherCorpus);
+        refuse_index(prefix, fmt::format("it orders {} samples, and the corpus has {}", ids.elements().count, samples),
+                     kOtherCorpus);
     std::vector<std::int64_t> values(static_cast<std::size_t>(samples), 0);
     std::vector<bool> seen(values.size(), false);
     ids.for_each_row([&](std::int64_t row, std::int64_t first, std::int64_t length) {
         for (std::int64_t i = first; i < first + length; ++i) {
             const std::int64_t id = ids.elements()[i];
             if (id < 0 || id >= samples)
-                refuse(prefix, fmt::format("it has sample {}, and the corpus {} samples", id, samples), kOtherCorpus);
+                refuse_index(prefix, fmt::format("it has sample {}, and the corpus {} samples", id, samples),
+                             kOtherCorpus);
             const auto s = static_cast<std::size_t>(id);
-            if (seen[s]) refuse(prefix, fmt::format("it has sample {} twice", id), "make the index again");
+            if (seen[s]) refuse_index(prefix, fmt::format("it has sample {} twice", id), "make the index again");
             seen[s] = true;
             values[s] = value(row);
         }
@@ -76,7 +77,7 @@ std::vector<std::int64_t> values_of_rows(const IndexedRows& ids, const fs::path&
 // Rows of one element.
 void require_single(const IndexedRows& rows, const fs::path& prefix) {
     rows.for_each_row([&](std::int64_t row, std::int64_t, std::int64_t length) {
-        if (length != 1) refuse(prefix, fmt::format("row {} has {} values", row, length), "make the index again");
+        if (length != 1) refuse_index(prefix, fmt::format("row {} has {} values", row, length), "make the index again");
     });
 }
 
@@ -84,10 +85,10 @@ std::vector<std::int64_t> from_index_to_sample(const Prefixes& files, std::int64
     const IndexedRows ids(files.index_to_sample), values(files.index_to_metric);
     require_single(values, files.index_to_metric);
     if (values.rows() != ids.rows())
-        refuse(files.index_to_metric,
-               fmt::format("it has {} values, and {} {} rows", values.rows(), files.index_to_sample.filename().string(),
-                           ids.rows()),
-               "both must be of one analysis");
+        refuse_index(files.index_to_metric,
+                     fmt::format("it has {} values, and {} {} rows", values.rows(),
+                                 files.index_to_sample.filename().string(), ids.rows()),
+                     "both must be of one analysis");
     return values_of_rows(ids, files.index_to_sample, samples,
                           [&](std::int64_t row) { return values.elements()[row]; });
 }
@@ -96,8 +97,8 @@ std::vector<std::int64_t> from_sample_to_metric(const Prefixes& files, std::int6
     const IndexedRows values(files.sample_to_metric);
     require_single(values, files.sample_to_metric);
     if (values.rows() != samples)
-        refuse(files.sample_to_metric, fmt::format("it has {} samples, and the corpus {}", values.rows(), samples),
-               kOtherCorpus);
+        refuse_index(files.sample_to_metric,
+                     fmt::format("it has {} samples, and the corpus {}", values.rows(), samples), kOtherCorpus);
     return {values.elements().begin(), values.elements().end()};
 }
 
@@ -131,8 +132,8 @@ DifficultyIndex read_deepspeed_index(const fs::path& folder, const std::string& 
     if (there(files.percentile_merged))
         return index_of_values(values_of_rows(IndexedRows(files.percentile_merged), files.percentile_merged, samples,
                                               [](std::int64_t row) { return row; }));
-    refuse(files.index_to_sample, "there is no such .bin and .idx",
-           "name the folder of DeepSpeed's analysis, and its metric");
+    refuse_index(files.index_to_sample, "there is no such .bin and .idx",
+                 "name the folder of DeepSpeed's analysis, and its metric");
 }
 
 }  // namespace deft::engine

@@ -29,7 +29,7 @@ constexpr std::array<NumberType, 8> kTypes = {
     {{'u', 1}, {'i', 1}, {'i', 2}, {'i', 4}, {'i', 8}, {'u', 2}, {'u', 4}, {'u', 8}}};
 constexpr std::uint8_t kUnsigned32 = 7;
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& why, const std::string& fix = {}) {
+[[noreturn]] void refuse_rows(const fs::path& file, const std::string& why, const std::string& fix = {}) {
     throw Error(ErrorKind::io, fmt::format("{}: {}", file.string(), why),
                 fix.empty() ? "make the index again, or copy it again whole" : fix);
 }
@@ -45,13 +45,13 @@ std::int64_t check_rows(const MappedFile& idx, std::int64_t rows, std::int64_t w
     std::int64_t elements = 0;  // at most 2^31 for each of 2^60 rows: below 2^63 in any file that exists
     for (std::int64_t row = 0; row < rows; ++row) {
         const auto length = load_unaligned<std::int32_t>(lengths + 4 * row);
-        if (length < 0) refuse(file, fmt::format("row {} has length {}", row, length));
+        if (length < 0) refuse_rows(file, fmt::format("row {} has length {}", row, length));
         const auto offset = load_unaligned<std::int64_t>(offsets + 8 * row);
         if (offset != elements * width)
-            refuse(file,
-                   fmt::format("row {} begins at byte {}, and elements of {} bytes put it at {}", row, offset, width,
-                               elements * width),
-                   "give an index of DeepSpeed's data analyzer: Megatron's datasets have other element types");
+            refuse_rows(file,
+                        fmt::format("row {} begins at byte {}, and elements of {} bytes put it at {}", row, offset,
+                                    width, elements * width),
+                        "give an index of DeepSpeed's data analyzer: Megatron's datasets have other element types");
         elements += length;
     }
     return elements;
@@ -62,7 +62,8 @@ void check_documents(const MappedFile& idx, std::int64_t rows, std::uint64_t bor
     std::int64_t previous = 0;
     for (std::uint64_t d = 0; d < borders; ++d) {
         const auto row = load_unaligned<std::int64_t>(documents + 8 * d);
-        if (row < previous || row > rows) refuse(file, fmt::format("document {} begins at row {} of {}", d, row, rows));
+        if (row < previous || row > rows)
+            refuse_rows(file, fmt::format("document {} begins at row {} of {}", d, row, rows));
         previous = row;
     }
 }
@@ -136,21 +137,21 @@ IndexedRows::IndexedRows(const fs::path& prefix) {
     idx_ = std::make_shared<const MappedFile>(file);
     const std::span<const std::byte> bytes = idx_->bytes();
     if (bytes.size() < kIndexMagicBytes || std::memcmp(bytes.data(), kIndexMagic, kIndexMagicBytes) != 0)
-        refuse(file, "no index of DeepSpeed: it does not begin with MMIDIDX");
-    if (bytes.size() < kIndexHeaderBytes) refuse(file, "truncated in its header");
+        refuse_rows(file, "no index of DeepSpeed: it does not begin with MMIDIDX");
+    if (bytes.size() < kIndexHeaderBytes) refuse_rows(file, "truncated in its header");
     const std::byte* at = bytes.data() + kIndexMagicBytes;
     if (const auto version = load_unaligned<std::uint64_t>(at); version != kIndexVersion)
-        refuse(file, fmt::format("version {} of the format is not read, only {}", version, kIndexVersion));
+        refuse_rows(file, fmt::format("version {} of the format is not read, only {}", version, kIndexVersion));
     const auto code = load_unaligned<std::uint8_t>(at + 8);
     if (code < 1 || code > kTypes.size())
-        refuse(file, fmt::format("its elements have type code {}, which is not read", code));
+        refuse_rows(file, fmt::format("its elements have type code {}, which is not read", code));
     const NumberType type = kTypes[code - 1U];
     const auto rows = load_unaligned<std::uint64_t>(at + 9), borders = load_unaligned<std::uint64_t>(at + 17);
     // Each row takes 12 bytes, each border 8; compared so that nothing overflows.
     const std::uint64_t left = bytes.size() - kIndexHeaderBytes;
     if (rows > left / 12 || borders != (left - 12 * rows) / 8 || (left - 12 * rows) % 8 != 0)
-        refuse(file,
-               fmt::format("{} bytes are not those of {} rows and {} document borders", bytes.size(), rows, borders));
+        refuse_rows(file, fmt::format("{} bytes are not those of {} rows and {} document borders", bytes.size(), rows,
+                                      borders));
     rows_ = static_cast<std::int64_t>(rows);
     const std::int64_t elements = check_rows(*idx_, rows_, type.bytes, file);
     check_documents(*idx_, rows_, borders, file);
@@ -158,17 +159,19 @@ IndexedRows::IndexedRows(const fs::path& prefix) {
     bin_ = std::make_shared<const MappedFile>(bin_file(prefix));
     const auto bin_bytes = static_cast<std::int64_t>(bin_->bytes().size());
     if (bin_bytes != elements * type.bytes)
-        refuse(bin_file(prefix), fmt::format("{} bytes where its index tells of {}: truncated, or of another dataset",
-                                             bin_bytes, elements * type.bytes));
+        refuse_rows(bin_file(prefix),
+                    fmt::format("{} bytes where its index tells of {}: truncated, or of another dataset", bin_bytes,
+                                elements * type.bytes));
     elements_ = {bin_->bytes().data(), elements, type};
     if (code == kUnsigned32 && read_as_floats_too(elements_.as<std::uint32_t>()))
-        refuse(file,
-               "type code 7 stands for integers in DeepSpeed and for floats elsewhere, and its elements may be either",
-               "write it again with 64-bit integers (code 5)");
+        refuse_rows(
+            file,
+            "type code 7 stands for integers in DeepSpeed and for floats elsewhere, and its elements may be either",
+            "write it again with 64-bit integers (code 5)");
     if (type == NumberType{'u', 8}) {
         for (const std::uint64_t value : elements_.as<std::uint64_t>())
             if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-                refuse(bin_file(prefix), fmt::format("element {} is above 2^63 - 1", value));
+                refuse_rows(bin_file(prefix), fmt::format("element {} is above 2^63 - 1", value));
         elements_.type = {'i', 8};
     }
 }
@@ -214,7 +217,8 @@ void write_indexed_rows(const fs::path& prefix, const IntegerColumn& elements, s
     idx.finish();
     std::error_code error;
     fs::rename(unfinished, idx_file(prefix), error);
-    if (error) throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", idx_file(prefix).string(), error.message()));
+    if (error)
+        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", idx_file(prefix).string(), error.message()));
 }
 
 }  // namespace deft::engine

@@ -22,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const fs::path& file, std::int64_t line, const std::string& what, const std::string& fix) {
+[[noreturn]] void refuse_column(const fs::path& file, std::int64_t line, const std::string& what,
+                                const std::string& fix) {
     throw Error(ErrorKind::config, Place{file.string(), static_cast<int>(line), 0}, what, fix);
 }
 
@@ -30,7 +31,7 @@ constexpr const char* kFiniteNumbers = "give every sample a finite number";
 
 std::int64_t finite_key(double value, const fs::path& file, std::int64_t line, std::int64_t sample) {
     if (!std::isfinite(value))
-        refuse(file, line, fmt::format("sample {} has the difficulty {}", sample, value), kFiniteNumbers);
+        refuse_column(file, line, fmt::format("sample {} has the difficulty {}", sample, value), kFiniteNumbers);
     return ordered_key(value);
 }
 
@@ -46,8 +47,9 @@ ValueColumn of_npy(const fs::path& file) {
                 column.value.push_back(finite_key(value, file, 0, sample));
             } else {
                 if (std::cmp_greater(value, std::numeric_limits<std::int64_t>::max()))
-                    refuse(file, 0, fmt::format("sample {} has the difficulty {}, above 2^63 - 1", sample, value),
-                           "subtract the least value from all, or divide them");
+                    refuse_column(file, 0,
+                                  fmt::format("sample {} has the difficulty {}, above 2^63 - 1", sample, value),
+                                  "subtract the least value from all, or divide them");
                 column.value.push_back(static_cast<std::int64_t>(value));
             }
         }
@@ -89,10 +91,10 @@ std::string excerpt(std::string_view line) {
 
 [[noreturn]] void refuse_line(const fs::path& file, std::int64_t number_of_line, std::string_view line) {
     if (line.find(',') != std::string_view::npos || line.find(';') != std::string_view::npos)
-        refuse(file, number_of_line, fmt::format("\"{}\" is more than one column", excerpt(line)),
-               "keep the column of difficulties alone");
-    refuse(file, number_of_line, fmt::format("\"{}\" is no number", excerpt(line)),
-           number_of_line == 1 ? "leave the header out: a number a line, one for each sample" : kFiniteNumbers);
+        refuse_column(file, number_of_line, fmt::format("\"{}\" is more than one column", excerpt(line)),
+                      "keep the column of difficulties alone");
+    refuse_column(file, number_of_line, fmt::format("\"{}\" is no number", excerpt(line)),
+                  number_of_line == 1 ? "leave the header out: a number a line, one for each sample" : kFiniteNumbers);
 }
 
 ValueColumn of_csv(const fs::path& file) {
