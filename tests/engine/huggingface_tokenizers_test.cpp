@@ -10,6 +10,7 @@
 #include "engine/data/bpe/splitter.h"
 #include "engine/data/tokenizer.h"
 #include "tests/catch.h"
+#include "tests/python.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft::engine;
@@ -22,10 +23,8 @@ namespace {
 constexpr const char* kMissing = "no Python with the package tokenizers (name one in DEFT_PYTHON)";
 
 deft::ProcessOutput compare(const std::string& command, const fs::path& first, const fs::path& second) {
-    const char* python = std::getenv("DEFT_PYTHON");
-    return deft::run_process({python == nullptr ? "python3" : python,
-                              DEFT_SOURCE_DIR "/tests/engine/huggingface_tokenizers.py", command, first.string(),
-                              second.string()});
+    return deft::test::run_python(
+        {DEFT_SOURCE_DIR "/tests/engine/huggingface_tokenizers.py", command, first.string(), second.string()});
 }
 
 // A character whose class every Unicode version since 14 gives alike: letters, numbers, spaces, marks, symbols.

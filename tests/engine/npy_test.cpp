@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "tests/catch.h"
 #include "tests/little_endian.h"
+#include "tests/python.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
@@ -58,7 +59,8 @@ TEST_CASE("npy: reads and writes numpy's bytes") {
     write_npy(folder / "b.npy", span);
     CHECK(read_text(folder / "b.npy") == file);
     write_npy(folder / "empty.npy", std::span<const std::int64_t>());
-    CHECK(read_text(folder / "empty.npy") == numpy_file("{'descr': '<i8', 'fortran_order': False, 'shape': (0,), }", ""));
+    CHECK(read_text(folder / "empty.npy") ==
+          numpy_file("{'descr': '<i8', 'fortran_order': False, 'shape': (0,), }", ""));
     CHECK(read_npy(folder / "empty.npy").count == 0);
 }
 
@@ -113,9 +115,10 @@ TEST_CASE("npy: numpy itself writes and reads the same bytes") {
         "assert numpy.load(sys.argv[2]).tolist() == [5, -2, 1 << 40]\n";
     const std::vector<std::int64_t> values{5, -2, std::int64_t{1} << 40};
     write_npy(folder / "ours.npy", std::span(values));
-    if (run_process({"/usr/bin/python3", "-c", "import numpy"}).exit_code != 0) DEFT_SKIP("no numpy for /usr/bin/python3");
-    const ProcessOutput output = run_process(
-        {"/usr/bin/python3", "-c", script, (folder / "theirs.npy").string(), (folder / "ours.npy").string()});
+    const std::string python = "/usr/bin/python3";
+    if (test::run_python({"-c", "import numpy"}, python).exit_code != 0) DEFT_SKIP("no numpy for /usr/bin/python3");
+    const ProcessOutput output =
+        run_process({python, "-c", script, (folder / "theirs.npy").string(), (folder / "ours.npy").string()});
     REQUIRE(output.exit_code == 0);
     CHECK(read_text(folder / "theirs.npy") == read_text(folder / "ours.npy"));
 }

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "engine/data/wordpiece/basic_tokenizer.h"
 #include "tests/golden.h"
+#include "tests/python.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
@@ -33,10 +34,8 @@ std::vector<std::string> words_of(std::string_view text, const BasicTokenizerRul
 }
 
 ProcessOutput run_python(const std::string& script, std::vector<std::string> arguments) {
-    const char* python = std::getenv("DEFT_PYTHON");
-    arguments.insert(arguments.begin(),
-                     {python == nullptr ? "python3" : python, DEFT_SOURCE_DIR "/tests/engine/" + script});
-    return run_process(arguments);
+    arguments.insert(arguments.begin(), DEFT_SOURCE_DIR "/tests/engine/" + script);
+    return test::run_python(std::move(arguments));
 }
 
 // Of any plane, many of them accented, cased, ideographs, marks, spaces, controls.
@@ -110,7 +109,7 @@ TEST_CASE("BERT's words are those of Python's own Unicode") {
     const TemporaryFolder folder;
     write_text(folder / "cases.jsonl", cases);
     const ProcessOutput output = run_python("basic_tokenizer.py", {(folder / "cases.jsonl").string()});
-    if (output.exit_code == 77) DEFT_SKIP("python3 knows another version of Unicode than 14");
+    if (output.exit_code == 77) DEFT_SKIP("no python3 that knows Unicode 14");
     INFO(output.out);
     CHECK(output.exit_code == 0);
 }

@@ -1,7 +1,7 @@
 // A checkpoint evaluated by itself: the trial's own scores, refusals, and what Hugging Face makes of its files.
 
-#include "base/json.h"
 #include "experiments/evaluate_checkpoint.h"
+#include "base/json.h"
 
 #include <bit>
 #include <cstdlib>
@@ -15,6 +15,7 @@
 #include "experiments/checkpoints.h"
 #include "experiments/trial.h"
 #include "tests/catch.h"
+#include "tests/python.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
@@ -26,12 +27,14 @@ namespace {
 // A trial of 32 steps with its checkpoint.
 struct TinyTrial {
     explicit TinyTrial(const std::string& data = "") {
-        const ConfigNode node = parse_toml("[model]\nlayers = 2\nwidth = 16\nheads = 2\nseqlen = 24\n"
-                                           "[data]\nembedded_bytes = 5000\n" + data +
-                                           "[train]\nbatch_size = 4\nbudget_tokens = 3072\n"
-                                           "[eval]\ntasks = [\"embedded_questions\", \"embedded_last_words\"]\n"
-                                           "documents = 20\nvalidation_tokens = 500\n",
-                                           "t.toml");
+        const ConfigNode node = parse_toml(
+            "[model]\nlayers = 2\nwidth = 16\nheads = 2\nseqlen = 24\n"
+            "[data]\nembedded_bytes = 5000\n" +
+                data +
+                "[train]\nbatch_size = 4\nbudget_tokens = 3072\n"
+                "[eval]\ntasks = [\"embedded_questions\", \"embedded_last_words\"]\n"
+                "documents = 20\nvalidation_tokens = 500\n",
+            "t.toml");
         TrialConfig config = parse_trial_config(node, 1, folder.path());
         resolve_data(config);
         const TrialPlaces places{folder.path(), folder / "data", folder / "checkpoints"};
@@ -55,7 +58,8 @@ struct TinyTrial {
 };
 
 void check_equal_scores(const TinyTrial& trial, int threads) {
-    TrainedModel trained = load_trained_model(trial.checkpoint, {deft::engine::Device::cpu, deft::engine::DType::f32, threads});
+    TrainedModel trained =
+        load_trained_model(trial.checkpoint, {deft::engine::Device::cpu, deft::engine::DType::f32, threads});
     CHECK(trained.step == 32);
     const CheckpointEvaluation evaluation = evaluate_checkpoint(trained, {}, {});
     CHECK(evaluation.notes.empty());
@@ -124,7 +128,8 @@ TEST_CASE("Damaged checkpoints and those of no one model are refused") {
         return said;
     };
     CHECK_THAT(changed(ErrorKind::config, "/about/config/model/width", 32), ContainsSubstring("(300, 16)"));
-    CHECK_THAT(changed(ErrorKind::config, "/about/config/model/width", std::int64_t{1} << 20), ContainsSubstring("wte"));
+    CHECK_THAT(changed(ErrorKind::config, "/about/config/model/width", std::int64_t{1} << 20),
+               ContainsSubstring("wte"));
     CHECK_THAT(changed(ErrorKind::config, "/about/config/model/layers", 10'000), ContainsSubstring("2 layers"));
     CHECK_THAT(changed(ErrorKind::config, "/about/config/model/seqlen", 32), ContainsSubstring("wpe"));
     CHECK_THAT(changed(ErrorKind::config, "/about/config/data/vocab", 301), ContainsSubstring("300 tokens"));
@@ -177,10 +182,8 @@ TEST_CASE("Hugging Face loads a checkpoint and has its losses") {
                                {"target", trained.model->target.view({1, kT})},
                                {"loss", trained.model->loss.view({1, kT})}},
                               {});
-    const char* python = std::getenv("DEFT_PYTHON");
-    const ProcessOutput said = run_process({python == nullptr ? "python3" : python,
-                                            DEFT_SOURCE_DIR "/tests/experiments/huggingface_checkpoint.py",
-                                            trial.checkpoint.string(), file.string()});
+    const ProcessOutput said = test::run_python(
+        {DEFT_SOURCE_DIR "/tests/experiments/huggingface_checkpoint.py", trial.checkpoint.string(), file.string()});
     INFO(said.out);
     if (said.exit_code == 77) DEFT_SKIP("no Python with torch and transformers (name one in DEFT_PYTHON)");
     CHECK(said.exit_code == 0);

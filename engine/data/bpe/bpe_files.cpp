@@ -91,7 +91,7 @@ class VocabHandler {
         const Place place{file_, 1 + static_cast<int>(std::count(text_.data(), at_, '\n'))};
         const std::string_view what = error.what();
         const bool open_string = at_ == text_.data() + text_.size() && what.find("invalid string") != what.npos;
-        const bool truncated = open_string || what.find("unexpected end of input") != what.npos;
+        const bool truncated = text_.empty() || open_string || what.find("unexpected end of input") != what.npos;
         if (truncated) throw Error(ErrorKind::io, place, "the file ends early", "copy or download the file again");
         throw Error(ErrorKind::config, place, "no valid JSON", R"(it must read {"token": id, ...}, in UTF-8)");
     }

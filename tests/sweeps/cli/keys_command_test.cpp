@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/process.h"
+#include "tests/python.h"
 #include "tests/sweeps/program.h"
 
 using namespace deft;
@@ -25,9 +26,9 @@ Ran validate(const std::string& schema, const std::vector<fs::path>& files) {
         "wrong = [(f, e.message) for f in sys.argv[2:] for e in validator.iter_errors(tomllib.load(open(f, 'rb')))]\n"
         "print(wrong)\n"
         "sys.exit(len(wrong) > 0)\n";
-    std::vector<std::string> arguments = {"/usr/bin/python3", "-c", script, (kSource / "schema" / schema).string()};
+    std::vector<std::string> arguments = {"-c", script, (kSource / "schema" / schema).string()};
     for (const fs::path& file : files) arguments.push_back(file.string());
-    const ProcessOutput result = run_process(arguments);
+    const ProcessOutput result = test::run_python(arguments, "/usr/bin/python3");
     return {result.exit_code, result.out, ""};
 }
 
@@ -55,8 +56,8 @@ TEST_CASE("deft keys tells each key's default, values, unit and meaning") {
         CHECK_THAT(all.out, ContainsSubstring(word));
 
     const Ran data = nothing.deft("keys", {"data"});
-    CHECK_THAT(data.out, ContainsSubstring("[data]") && ContainsSubstring("[data.bert]") &&
-                             !ContainsSubstring("[train]"));
+    CHECK_THAT(data.out,
+               ContainsSubstring("[data]") && ContainsSubstring("[data.bert]") && !ContainsSubstring("[train]"));
     CHECK_THAT(nothing.deft("keys", {"curriculum.voc"}).out, ContainsSubstring("root_degree"));
     CHECK_THAT(nothing.deft("keys", {"task"}).out,
                ContainsSubstring("[task.prompt]") && ContainsSubstring("gold_values"));

@@ -1,0 +1,33 @@
+#pragma once
+// The Python that tests compare with, where there is one.
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/process.h"
+
+namespace deft::test {
+
+// DEFT_PYTHON, or python3.
+inline std::string python() {
+    const char* named = std::getenv("DEFT_PYTHON");
+    return named == nullptr ? "python3" : named;
+}
+
+// Runs it. Exit code 77, with which our scripts say that a package is missing, also where there is no Python.
+inline ProcessOutput run_python(std::vector<std::string> arguments, const std::string& program = python()) {
+    arguments.insert(arguments.begin(), program);
+    try {
+        return run_process(arguments);
+    } catch (const Error& error) {
+        ProcessOutput output;
+        output.exit_code = 77;
+        output.out = error.what();
+        return output;
+    }
+}
+
+}  // namespace deft::test
