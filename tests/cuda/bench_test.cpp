@@ -134,11 +134,11 @@ TEST_CASE("the peaks of the device are measured, and are its rows' roofline") {
 TEST_CASE("deft bench run stores the rows of the device, and its file continues their series elsewhere") {
     const test::TemporaryFolder folder;
     const std::filesystem::path here = folder / "here", there = folder / "there", json = folder / "bench.json";
-    CLI::App bench;
+    CLI::App app;
     cli::Context context;
-    cli::add_bench_run(bench, context);
-    bench.parse("run --backend cuda -k 'gather_rows/16/*' --threads 1 --min-time 0.0001 --repetitions 2 --root " +
-                here.string() + " --json " + json.string());
+    cli::add_bench(app, context);
+    app.parse("bench run --backend cuda -k 'gather_rows/16/*' --threads 1 --min-time 0.0001 --repetitions 2 --root " +
+              here.string() + " --json " + json.string());
     REQUIRE(context.exit_code == kExitOk);
     const auto rows = results_db::Reader(here / "results.db").benches();
     std::set<std::string> series;
