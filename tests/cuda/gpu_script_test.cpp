@@ -65,6 +65,16 @@ TEST_CASE("a slice on a GPU runs every stage, writes each, and does not repeat w
     const test::Ended again = slice.run(DEFT_EMULATED_PROGRAM, kTests, {"--previous", (slice.folder / "out").string()});
     CHECK(again.exit_code == 0);
     CHECK_THAT(again.printed, ContainsSubstring("steps: whole in") && !ContainsSubstring("steps: ok"));
+
+    // What another commit measured is measured again, and compared.
+    Json other = slice.stage("steps");
+    other["commit"] = "another";
+    write_file_atomically(slice.folder / "out" / "steps.json", other.dump());
+    const test::Ended compared =
+        slice.run(DEFT_EMULATED_PROGRAM, kTests, {"--only", "steps", "--previous", (slice.folder / "out").string()});
+    CHECK_THAT(compared.printed, ContainsSubstring("steps: ok") && ContainsSubstring("profiled step tiny, ms:") &&
+                                     ContainsSubstring("before"));
+    CHECK(slice.stage("steps").at("commit") == "emulated");
 }
 
 TEST_CASE("no stage of a slice stops the next, and every failure is listed") {
