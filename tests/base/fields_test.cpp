@@ -39,6 +39,18 @@ const Fields& fields_of(const Record&) {
     return fields;
 }
 
+struct Rates {
+    double decay = 0.9, rate = 1;
+};
+
+const Fields& fields_of(const Rates&) {
+    static const Fields fields = {
+        {"decay", at<&Rates::decay>, "of the mean", {.at_least = 0, .below = 1}},
+        {"rate", at<&Rates::rate>, "of learning", {.above = 0}},
+    };
+    return fields;
+}
+
 Record parsed(const std::string& toml) {
     const ConfigNode node = parse_toml(toml, "t.toml");
     TableReader reader(node, "table");
@@ -70,6 +82,20 @@ TEST_CASE("a table of fields reads what is there, keeps what is not, and refuses
     CHECK_THAT(wrong("count = 10\n"), ContainsSubstring("at most 9"));
     CHECK_THAT(wrong("mode = \"fats\"\n"), ContainsSubstring("did you mean \"fast\"?"));
     CHECK_THAT(wrong("share = 1.5\n"), ContainsSubstring("must be a share, 0 to 1"));
+}
+
+TEST_CASE("open ends of a field's range are no values of it") {
+    const auto read_rates = [](const std::string& toml) {
+        const ConfigNode node = parse_toml(toml, "t.toml");
+        TableReader reader(node, "table");
+        Rates rates;
+        read_table(reader, rates);
+    };
+    CHECK_NOTHROW(read_rates("decay = 0\nrate = 1e-300\n"));
+    CHECK_NOTHROW(read_rates("decay = 0.999999\n"));
+    for (const char* toml : {"decay = 1\n", "decay = -1e-300\n"})
+        CHECK_THAT(test::message_of([&] { read_rates(toml); }), ContainsSubstring("must be in [0, 1)"));
+    CHECK_THAT(test::message_of([&] { read_rates("rate = 0\n"); }), ContainsSubstring("must be above 0"));
 }
 
 TEST_CASE("a table of fields writes JSON, what is local apart") {
