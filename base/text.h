@@ -1,5 +1,5 @@
 #pragma once
-// The first line of a message, which holds its reason.
+// Short forms of texts for messages: a first line, a count with its noun, the start of a hash.
 
 #include <concepts>
 #include <string>
@@ -7,11 +7,10 @@
 
 namespace deft {
 
+// Of a message, whose first line holds its reason.
 inline std::string first_line(std::string_view text) {
     return std::string(text.substr(0, text.find('\n')));
 }
-
-// A count with its noun.
 
 // "1 session", "24 sessions". `many`: a plural that is more than an s behind the noun.
 std::string counted(std::integral auto count, std::string_view one, std::string_view many = {}) {
@@ -21,7 +20,6 @@ std::string counted(std::integral auto count, std::string_view one, std::string_
 }
 
 // The start of a hash: enough of it to tell it from others, short enough to read.
-
 inline std::string short_hash(std::string_view hash) {
     return std::string(hash.substr(0, 12));
 }

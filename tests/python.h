@@ -30,4 +30,9 @@ inline ProcessOutput run_python(std::vector<std::string> arguments, const std::s
     }
 }
 
+// Whether there is one that scripts without packages can be run with.
+inline bool has_python() {
+    return run_python({"-c", ""}, "python3").exit_code == 0;
+}
+
 }  // namespace deft::test

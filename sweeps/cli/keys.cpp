@@ -58,8 +58,9 @@ std::vector<KeyTable> asked_tables(const std::string& name) {
             if (has_key(field) && field.key == name && holder.empty()) holder = name_of(table);
     }
     // [curriculum.voc] is one of [curriculum.METRIC].
-    const std::string asked =
-        name.starts_with("curriculum.") && name.find('.', 11) == std::string::npos ? "curriculum.METRIC" : name;
+    const std::string curriculum = "curriculum.";
+    const bool is_metric = name.starts_with(curriculum) && name.find('.', curriculum.size()) == std::string::npos;
+    const std::string asked = is_metric ? curriculum + "METRIC" : name;
     std::erase_if(tables, [&](const KeyTable& table) {
         return name_of(table) != asked && !name_of(table).starts_with(asked + ".");
     });

@@ -36,16 +36,12 @@ struct Slice {
 
 constexpr const char* kNoPython = "no python3";
 
-bool has_python() {
-    return test::run_python({"-c", ""}, "python3").exit_code == 0;
-}
-
 const std::string kTests = std::filesystem::read_symlink("/proc/self/exe");
 
 }  // namespace
 
 TEST_CASE("a slice on a GPU runs every stage, writes each, and does not repeat what was whole") {
-    if (!has_python()) DEFT_SKIP(kNoPython);
+    if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
     const test::Ended ended = slice.run(DEFT_EMULATED_PROGRAM, kTests);
     INFO(ended.printed);
@@ -78,7 +74,7 @@ TEST_CASE("a slice on a GPU runs every stage, writes each, and does not repeat w
 }
 
 TEST_CASE("no stage of a slice stops the next, and every failure is listed") {
-    if (!has_python()) DEFT_SKIP(kNoPython);
+    if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
     const std::string report =
         "<?xml version=\"1.0\"?><Catch><TestCase name=\"every &lt;kernel&gt;\"><Info> gather 1 </Info>"
@@ -111,7 +107,7 @@ TEST_CASE("no stage of a slice stops the next, and every failure is listed") {
 }
 
 TEST_CASE("a program that hangs costs its stage's time and no more") {
-    if (!has_python()) DEFT_SKIP(kNoPython);
+    if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
     const std::string sleeper = slice.program("sleeper", "sleep 100\n");
     const test::Ended ended = slice.run(sleeper, sleeper, {"--only", "cases,training", "--seconds", "5.5"});

@@ -13,6 +13,7 @@
 #include "reporting/check_report.h"
 #include "reporting/ci_files.h"
 #include "tests/catch.h"
+#include "tests/python.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
@@ -88,14 +89,6 @@ std::string read_back(const std::string& xml) {
     return output.out;
 }
 
-bool has_python() {
-    try {
-        return run_process({"python3", "-c", ""}).exit_code == 0;
-    } catch (const Error&) {
-        return false;
-    }
-}
-
 }  // namespace
 
 TEST_CASE("workflow commands keep their text whatever it holds") {
@@ -146,7 +139,7 @@ TEST_CASE("a summary counts the outcomes and leads with the gravest") {
 }
 
 TEST_CASE("JUnit's XML is read back by another parser, whatever the names hold") {
-    if (!has_python()) DEFT_SKIP("no python3 to read the XML with");
+    if (!test::has_python()) DEFT_SKIP("no python3 to read the XML with");
     const std::vector<std::string> cases = lines(read_back(render_junit(one_of_each(), false)));
     CHECK(cases == std::vector<std::string>{"6 1 1 2", "'s, hot' system-out 'same: it was so'",
                                             "'b, hot' system-out 'better: it was so'",
