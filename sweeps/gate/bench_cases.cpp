@@ -34,8 +34,7 @@ using kernels::PreparedBench;
 
 constexpr std::uint64_t kSeed = 1;  // of the inputs
 
-// ---- the HTML report of a database of many invented runs
-// ---------------------------------------------------------------
+// The HTML report of a database of many invented runs: read, and rendered.
 
 constexpr const char* kSweep = "bench";
 constexpr const char* kDatabase = "results.db";

