@@ -171,13 +171,6 @@ ConfigNode* ConfigNode::find(std::string_view key) {
     return const_cast<ConfigNode*>(std::as_const(*this).find(key));
 }
 
-ConfigNode& ConfigNode::child_table(std::string_view key) {
-    if (ConfigNode* child = find(key)) return *child;
-    ConfigNode table;
-    table.place = place;
-    return children.emplace_back(std::string(key), std::move(table)).second;
-}
-
 void ConfigNode::set(std::string_view key, ConfigNode value) {
     if (ConfigNode* child = find(key))
         *child = std::move(value);

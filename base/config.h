@@ -27,8 +27,6 @@ struct ConfigNode {
 
     const ConfigNode* find(std::string_view key) const;
     ConfigNode* find(std::string_view key);
-    // The child of this table, made as an empty table where there is none.
-    ConfigNode& child_table(std::string_view key);
     void set(std::string_view key, ConfigNode value);
     void erase(std::string_view key);
 };

@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 
+template class nlohmann::basic_json<>;
+
 namespace deft {
 
 namespace {
@@ -16,6 +18,14 @@ void require_finite(const Json& value) {
 }
 
 }  // namespace
+
+Json parse_json(std::string_view text) {
+    return Json::parse(text);
+}
+
+Json try_parse_json(std::string_view text) {
+    return Json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
 
 std::string canonical_json(const Json& value) {
     require_finite(value);

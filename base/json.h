@@ -3,10 +3,21 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "base/json_fwd.h"
 
+// Compiled once, in json.cpp: in every file that uses it, it would be a good part of the time that the file takes.
+extern template class nlohmann::basic_json<>;
+
 namespace deft {
+
+// Parsed here so that the library's parser is compiled once.
+// Errors: the library's own parse_error, with the byte where it stands.
+Json parse_json(std::string_view text);
+
+// Discarded (Json::is_discarded) where the text is no JSON.
+Json try_parse_json(std::string_view text);
 
 // One spelling for one value: keys sorted, no spaces, shortest round-trip reals, integers distinct from reals.
 // Errors: config, for NaN and infinity, which JSON cannot hold.

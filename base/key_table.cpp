@@ -66,7 +66,7 @@ std::string describe(const Field& field, const KeyTable& table) {
 Json field_schema(const Field& field, const KeyTable& table) {
     const FieldRules& rules = field.rules;
     Json schema =
-        *rules.schema != '\0' ? Json::parse(rules.schema) : type_schema(type_of(field.in(table.defaults.get())));
+        *rules.schema != '\0' ? parse_json(rules.schema) : type_schema(type_of(field.in(table.defaults.get())));
     schema["description"] = describe(field, table);
     const bool integer = schema.value("type", "") == "integer";
     const auto bound = [&](const char* name, const std::optional<double>& value) {

@@ -245,7 +245,7 @@ const char* text_of(What what) {
 DeepSpeedImport import_deepspeed(const std::string& json, const std::string& file) {
     Json parsed;
     try {
-        parsed = Json::parse(json);
+        parsed = parse_json(json);
     } catch (const Json::exception& error) {
         throw Error(ErrorKind::config, Place{file, 0, 0}, fmt::format("is no JSON: {}", error.what()),
                     "give the file that deepspeed --deepspeed_config takes", "nothing was written");

@@ -92,23 +92,23 @@ std::string xml_escaped(const std::string& text) {
     return out;
 }
 
-enum class Kind { passed, failure, error, skipped };
+enum class JUnitKind { passed, failure, error, skipped };
 
-Kind kind_of(Outcome outcome, bool strict) {
+JUnitKind kind_of(Outcome outcome, bool strict) {
     switch (outcome) {
         case Outcome::broken:
-            return Kind::error;
+            return JUnitKind::error;
         case Outcome::worse:
-            return Kind::failure;
+            return JUnitKind::failure;
         case Outcome::unclear:
-            return strict ? Kind::failure : Kind::skipped;
+            return strict ? JUnitKind::failure : JUnitKind::skipped;
         case Outcome::missing:
-            return Kind::skipped;
+            return JUnitKind::skipped;
         case Outcome::better:
         case Outcome::same:
             break;
     }
-    return Kind::passed;
+    return JUnitKind::passed;
 }
 
 struct Counts {
@@ -120,17 +120,17 @@ double seconds_of(const CheckFinding& finding) {
     return finding.seconds > 0 && std::isfinite(finding.seconds) ? finding.seconds : 0;
 }
 
-std::string body_of(const CheckFinding& finding, Kind kind) {
+std::string body_of(const CheckFinding& finding, JUnitKind kind) {
     const std::string text = xml_escaped(finding.text);
     const char* outcome = name(finding.outcome);
     switch (kind) {
-        case Kind::failure:
+        case JUnitKind::failure:
             return fmt::format("<failure message=\"{}\" type=\"{}\">{}</failure>", text, outcome, text);
-        case Kind::error:
+        case JUnitKind::error:
             return fmt::format("<error message=\"{}\" type=\"{}\">{}</error>", text, outcome, text);
-        case Kind::skipped:
+        case JUnitKind::skipped:
             return fmt::format("<skipped message=\"{}: {}\"/>", outcome, text);
-        case Kind::passed:
+        case JUnitKind::passed:
             break;
     }
     return fmt::format("<system-out>{}: {}</system-out>", outcome, text);
@@ -142,11 +142,11 @@ std::string render_junit(const CheckReport& report, bool strict) {
     Counts counts;
     std::string cases;
     for (const CheckFinding& finding : report.findings) {
-        const Kind kind = kind_of(finding.outcome, strict);
+        const JUnitKind kind = kind_of(finding.outcome, strict);
         ++counts.tests;
-        counts.failures += kind == Kind::failure;
-        counts.errors += kind == Kind::error;
-        counts.skipped += kind == Kind::skipped;
+        counts.failures += kind == JUnitKind::failure;
+        counts.errors += kind == JUnitKind::error;
+        counts.skipped += kind == JUnitKind::skipped;
         counts.seconds += seconds_of(finding);
         cases += fmt::format("<testcase classname=\"deft.{}\" name=\"{}{}{}\" time=\"{:.3f}\">{}</testcase>\n",
                              xml_escaped(finding.check), xml_escaped(finding.name), finding.where.empty() ? "" : ", ",

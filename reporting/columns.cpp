@@ -67,10 +67,10 @@ ScoreKey key_of(const ScoreRow& row) {
     return {rank_of(row), row.task, row.split, row.shots, row.measure, row.unit, row.better};
 }
 
-using Scores = std::map<ScoreKey, std::vector<const ScoreRow*>>;
+using ScoresByKey = std::map<ScoreKey, std::vector<const ScoreRow*>>;
 
-Scores all_scores(const SweepResults& sweep) {
-    Scores columns;
+ScoresByKey all_scores(const SweepResults& sweep) {
+    ScoresByKey columns;
     for (const TrialRow& trial : sweep.trials)
         if (trial.state == "ok")
             for (const ScoreRow& row : trial.scores)
@@ -89,7 +89,7 @@ std::string without_prefix(const std::string& task) {
     return task.starts_with(kPrefix) ? task.substr(kPrefix.size()) : task;
 }
 
-std::string task_text(const ScoreKey& key, const Scores& scores) {
+std::string task_text(const ScoreKey& key, const ScoresByKey& scores) {
     const std::string text = without_prefix(key.task);
     for (const auto& [other, rows] : scores)
         if (other.task != key.task && without_prefix(other.task) == text) return replaced(key.task, "_", " ");
@@ -106,7 +106,7 @@ const char* arrow(const ScoreKey& key) {
 }
 
 // Two columns of one title would be told apart by nothing.
-bool split_is_needed(const ScoreKey& key, const Scores& scores) {
+bool split_is_needed(const ScoreKey& key, const ScoresByKey& scores) {
     return std::any_of(scores.begin(), scores.end(), [&](const auto& column) {
         ScoreKey other = column.first;
         const bool differs = other.split != key.split;
@@ -115,7 +115,7 @@ bool split_is_needed(const ScoreKey& key, const Scores& scores) {
     });
 }
 
-std::string score_title(const ScoreKey& key, const std::vector<const ScoreRow*>& rows, const Scores& scores) {
+std::string score_title(const ScoreKey& key, const std::vector<const ScoreRow*>& rows, const ScoresByKey& scores) {
     const std::string measure = measure_text(key);
     std::vector<std::string> details;
     if (!key.split.empty() && split_is_needed(key, scores)) details.push_back(key.split);
@@ -145,7 +145,7 @@ Cell score_cell(const Variant& variant, const ScoreKey& key) {
 }  // namespace
 
 std::vector<Field> score_fields(const SweepResults& sweep) {
-    const Scores scores = all_scores(sweep);
+    const ScoresByKey scores = all_scores(sweep);
     std::vector<Field> fields;
     for (const auto& [key, rows] : scores)
         fields.emplace_back(Column{score_title(key, rows, scores)},

@@ -34,11 +34,11 @@ std::string joined(const std::set<std::string>& texts) {
     return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-std::string commit(const TrialRow& trial) {
+std::string short_commit(const TrialRow& trial) {
     return short_hash(trial.code.git_sha) + (trial.code.dirty ? " + uncommitted changes" : "");
 }
 
-std::string host(const TrialRow& trial) {
+std::string short_host(const TrialRow& trial) {
     return fmt::format("{} ({} cores)", trial.host.cpu_model, trial.host.cores);
 }
 
@@ -90,7 +90,8 @@ std::string scale_note(const results_db::SweepResults& sweep, const std::string&
     if (tokens > 0)
         text += fmt::format("{} {} input tokens", parameters > 0 ? " and" : ", up to", si(static_cast<double>(tokens)));
     text += ".";
-    if (is_small_scale(sweep, scale)) text += " Results at so small a scale say nothing by themselves about the models of the papers.";
+    if (is_small_scale(sweep, scale))
+        text += " Results at so small a scale say nothing by themselves about the models of the papers.";
     return text;
 }
 
@@ -136,10 +137,10 @@ struct Provenance {
     }
 
     void add(const TrialRow& trial) {
-        commits.insert(commit(trial));
+        commits.insert(short_commit(trial));
         builds.insert(trial.code.git_sha + '|' + trial.code.diff_sha256 + '|' + trial.code.binary_sha256);
-        hosts.insert(host(trial));
-        machines.insert(trial.host.hostname + '|' + host(trial));
+        hosts.insert(short_host(trial));
+        machines.insert(trial.host.hostname + '|' + short_host(trial));
         datasets.insert(dataset(trial));
         prices.merge(prices_of(trial));
     }

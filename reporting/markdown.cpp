@@ -68,14 +68,14 @@ std::string escaped(const std::string& text, const char* newline) {
     return out;
 }
 
-struct Grid {
+struct MarkdownGrid {
     std::vector<Align> aligns;
     std::vector<std::vector<std::string>> rows;  // the first one: titles
     std::vector<int> widths;
 };
 
-Grid grid_of(const Table& table, const std::vector<std::size_t>& block) {
-    Grid grid;
+MarkdownGrid grid_of(const Table& table, const std::vector<std::size_t>& block) {
+    MarkdownGrid grid;
     grid.rows.resize(1 + table.rows.size());
     for (const std::size_t column : block) {
         grid.aligns.push_back(table.columns[column].align);
@@ -91,7 +91,7 @@ Grid grid_of(const Table& table, const std::vector<std::size_t>& block) {
     return grid;
 }
 
-std::string line_of(const Grid& grid, const std::vector<std::string>& cells) {
+std::string line_of(const MarkdownGrid& grid, const std::vector<std::string>& cells) {
     std::string line = "|";
     for (std::size_t i = 0; i < cells.size(); ++i) {
         const std::string padding(static_cast<std::size_t>(grid.widths[i] - display_width(cells[i])), ' ');
@@ -100,7 +100,7 @@ std::string line_of(const Grid& grid, const std::vector<std::string>& cells) {
     return line + "\n";
 }
 
-std::string rule_of(const Grid& grid) {
+std::string rule_of(const MarkdownGrid& grid) {
     std::string line = "|";
     for (std::size_t i = 0; i < grid.widths.size(); ++i) {
         const std::string dashes(static_cast<std::size_t>(grid.widths[i]) + 1, '-');
@@ -109,7 +109,7 @@ std::string rule_of(const Grid& grid) {
     return line + "\n";
 }
 
-std::string block_text(const Grid& grid) {
+std::string block_text(const MarkdownGrid& grid) {
     std::string out = line_of(grid, grid.rows[0]) + rule_of(grid);
     for (std::size_t row = 1; row < grid.rows.size(); ++row) out += line_of(grid, grid.rows[row]);
     return out;
@@ -121,7 +121,8 @@ std::string render_markdown(const Table& table) {
     std::string out;
     if (!table.caption.empty()) out += fmt::format("**{}**\n", escaped(table.caption, " "));
     if (!table.columns.empty())
-        for (const auto& block : page_blocks(table)) out += (out.empty() ? "" : "\n") + block_text(grid_of(table, block));
+        for (const auto& block : page_blocks(table))
+            out += (out.empty() ? "" : "\n") + block_text(grid_of(table, block));
     if (!table.notes.empty() && !out.empty()) out += "\n";
     for (const std::string& note : table.notes) out += fmt::format("- {}\n", escaped(note, " "));
     return out;

@@ -111,7 +111,7 @@ bool is_unigram_entropy(const ScoreRow& row) {
 
 MeasuredRule measured_rule(const TrialRow& trial) {
     MeasuredRule rule;
-    const Json config = Json::parse(trial.config_json, nullptr, false);
+    const Json config = try_parse_json(trial.config_json);
     const std::optional<std::int64_t> full = full_length(config);
     rule.length_known = full && trial.last_point;
     if (rule.length_known) rule.failure = schedule_failure(*trial.last_point, *full, !keeps_a_constant_number(config));

@@ -20,13 +20,13 @@ std::string or_unknown(const std::string& text) {
     return text.empty() ? "unknown" : text;
 }
 
-std::string commit(const TrialRow& trial) {
+std::string full_commit(const TrialRow& trial) {
     if (!trial.code.dirty) return or_unknown(trial.code.git_sha);
     return fmt::format("{} + uncommitted changes (diff sha256 {})", or_unknown(trial.code.git_sha),
                        or_unknown(trial.code.diff_sha256));
 }
 
-std::string host(const TrialRow& trial) {
+std::string full_host(const TrialRow& trial) {
     if (trial.host.hostname.empty() && trial.host.cpu_model.empty()) return "unknown";
     return fmt::format("{}: {}, {} cores", or_unknown(trial.host.hostname), or_unknown(trial.host.cpu_model),
                        trial.host.cores);
@@ -53,7 +53,7 @@ Table provenance_table(const Variant& variant, const std::vector<Checkpoint>& ch
     for (const TrialRow* trial : variant.trials)
         table.rows.push_back(
             {Cell(fmt::format("{}", trial->seed)), trial->state, fmt::format("{}", trial->attempts), trial->config_hash,
-             commit(*trial), host(*trial),
+             full_commit(*trial), full_host(*trial),
              trial->dataset_sha256.empty() ? Cell("unknown") : Cell(trial->dataset_name + ": " + trial->dataset_sha256),
              checkpoint(*trial, checkpoints), trial->workdir.empty() ? "-" : trial->workdir});
     return table;
@@ -90,7 +90,7 @@ std::string seed_list(const std::vector<const results_db::TrialRow*>& trials) {
 }
 
 std::string axes_options(const std::string& axes_json) {
-    const Json axes = Json::parse(axes_json, nullptr, false);
+    const Json axes = try_parse_json(axes_json);
     if (!axes.is_object()) return {};
     std::string text;
     for (const auto& [path, value] : axes.items())

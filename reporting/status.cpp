@@ -28,7 +28,7 @@ std::string error_text(const results_db::TrialRow& trial) {
 }
 
 // Sections of names and values, the values of a section below each other.
-class Lines {
+class StatusLines {
  public:
     void section(const char* title) {
         close();
@@ -66,7 +66,7 @@ class Lines {
     int width_ = kLeastWidth;
 };
 
-void add_counts(Lines& lines, const results_db::TrialRow& trial) {
+void add_counts(StatusLines& lines, const results_db::TrialRow& trial) {
     lines.section("Counts");
     if (trial.parameters > 0) lines.add("parameters", si(static_cast<double>(trial.parameters)));
     if (!trial.last_point) {
@@ -86,7 +86,7 @@ void add_counts(Lines& lines, const results_db::TrialRow& trial) {
     lines.add("last gradient norm", score(point.grad_norm));
 }
 
-void add_scores(Lines& lines, const results_db::TrialRow& trial) {
+void add_scores(StatusLines& lines, const results_db::TrialRow& trial) {
     lines.section("Scores");
     if (trial.scores.empty()) lines.add("scores", "none yet");
     for (const results_db::ScoreRow& row : trial.scores) {
@@ -127,7 +127,7 @@ std::string attempt_text(const results_db::AttemptRow& attempt) {
 }
 
 // What the cost is the sum of.
-void add_attempts(Lines& lines, const results_db::TrialRow& trial) {
+void add_attempts(StatusLines& lines, const results_db::TrialRow& trial) {
     if (trial.attempt_rows.empty()) return;
     lines.section("Attempts");
     for (const results_db::AttemptRow& attempt : trial.attempt_rows)
@@ -138,7 +138,7 @@ void add_attempts(Lines& lines, const results_db::TrialRow& trial) {
 std::string libraries_text(const results_db::TrialRow& trial) {
     for (const results_db::AttemptRow& attempt : trial.attempt_rows) {
         if (attempt.uid != trial.attempt_uid) continue;
-        const Json libraries = Json::parse(attempt.libraries_json, nullptr, false);
+        const Json libraries = try_parse_json(attempt.libraries_json);
         std::string text;
         if (libraries.is_object())
             for (const auto& [name, version] : libraries.items())
@@ -149,7 +149,7 @@ std::string libraries_text(const results_db::TrialRow& trial) {
     return {};
 }
 
-void add_provenance(Lines& lines, const results_db::TrialRow& trial) {
+void add_provenance(StatusLines& lines, const results_db::TrialRow& trial) {
     lines.section("Provenance");
     const results_db::Code& code = trial.code;
     lines.add("commit", code.git_sha + (code.git_branch.empty() ? "" : " (" + code.git_branch + ")"));
@@ -211,7 +211,7 @@ Table status_table(const results_db::SweepResults& sweep, const std::vector<resu
 }
 
 std::string render_trial(const results_db::TrialRow& trial) {
-    Lines lines;
+    StatusLines lines;
     lines.section("Trial");
     lines.add("name", results_db::trial_name(trial));
     lines.add("label", trial.label);
@@ -237,7 +237,7 @@ std::string render_trial(const results_db::TrialRow& trial) {
         lines.add_lines(error);
     }
     lines.section("Configuration");
-    const Json config = Json::parse(trial.config_json, nullptr, false);
+    const Json config = try_parse_json(trial.config_json);
     lines.add_lines(config.is_discarded() ? trial.config_json
                                           : config.dump(2, ' ', false, Json::error_handler_t::replace));
     return lines.take();

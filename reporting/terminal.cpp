@@ -13,7 +13,7 @@ constexpr int kGap = 2;
 using Lines = std::vector<std::string>;
 
 // The table as it will be printed.
-struct Grid {
+struct TerminalGrid {
     std::vector<Lines> header;  // a column each, all of one length
     std::vector<std::vector<std::string>> rows;
     std::vector<int> widths;
@@ -25,8 +25,8 @@ Lines title_lines(const std::string& title) {
     return lines;
 }
 
-Grid grid_of(const Table& table) {
-    Grid grid;
+TerminalGrid grid_of(const Table& table) {
+    TerminalGrid grid;
     std::size_t height = 0;
     for (const Column& column : table.columns) {
         grid.header.push_back(title_lines(column.title));
@@ -48,7 +48,7 @@ Grid grid_of(const Table& table) {
     return grid;
 }
 
-int width_of(const Block& block, const Grid& grid) {
+int width_of(const Block& block, const TerminalGrid& grid) {
     int total = -kGap;
     for (const std::size_t column : block) total += grid.widths[column] + kGap;
     return total;
@@ -60,7 +60,7 @@ std::string aligned(const std::string& text, int width, Align align) {
 }
 
 template <class CellOf>
-std::string line_of(const Table& table, const Grid& grid, const Block& block, const CellOf& cell) {
+std::string line_of(const Table& table, const TerminalGrid& grid, const Block& block, const CellOf& cell) {
     std::string line;
     for (const std::size_t column : block) {
         if (column != block.front()) line.append(kGap, ' ');
@@ -70,7 +70,7 @@ std::string line_of(const Table& table, const Grid& grid, const Block& block, co
     return line + "\n";
 }
 
-std::string block_text(const Table& table, const Grid& grid, const Block& block) {
+std::string block_text(const Table& table, const TerminalGrid& grid, const Block& block) {
     std::string out;
     for (std::size_t i = 0; i < grid.header.front().size(); ++i) {
         // A block whose titles are all short needs no line for those of another.
@@ -93,7 +93,7 @@ std::string render_terminal(const Table& table, int width) {
     for (const std::string& line : wrap(printable(table.caption), width, ""))
         if (!line.empty()) out += line + "\n";
     if (!table.columns.empty()) {
-        const Grid grid = grid_of(table);
+        const TerminalGrid grid = grid_of(table);
         for (const Block& block : fitting_blocks(table, grid.widths, kGap, width)) {
             if (!out.empty()) out += "\n";
             out += block_text(table, grid, block);

@@ -30,7 +30,7 @@ std::vector<Variant> variants_of(const results_db::SweepResults& sweep) {
     std::map<std::pair<std::string, std::string>, std::size_t> index;
     for (const results_db::TrialRow* trial : trials) {
         // Parsed and printed again, so that spaces and key order do not tell rows apart.
-        const Json axes = Json::parse(trial->axes_json, nullptr, false);
+        const Json axes = try_parse_json(trial->axes_json);
         const std::string text = axes.is_discarded() ? trial->axes_json : axes.dump();
         const auto [found, fresh] = index.try_emplace({trial->case_key, text}, variants.size());
         if (fresh) variants.push_back({trial->case_key, name_of(*trial), parse_axes(trial->axes_json), {}, {}});
@@ -75,7 +75,7 @@ std::string Axes::others_text() const {
 
 Axes parse_axes(const std::string& axes_json) {
     Axes axes;
-    const Json parsed = Json::parse(axes_json, nullptr, false);
+    const Json parsed = try_parse_json(axes_json);
     if (!parsed.is_object()) return axes;
     for (const auto& [key, value] : parsed.items()) {
         if (key == "train.budget_fraction" && value.is_number()) {

@@ -23,7 +23,7 @@ std::int64_t rounded_memory(std::int64_t bytes) {
 }
 
 std::string host_fingerprint(const Host& host) {
-    const Json extra = Json::parse(host.extra_json, nullptr, false);
+    const Json extra = try_parse_json(host.extra_json);
     const auto part = [&extra](const char* key) {
         const bool there = extra.is_object() && extra.contains(key);
         return there ? extra.at(key) : Json();
@@ -40,7 +40,7 @@ std::string machine_json(const Host& host) {
 }
 
 void lay_machine_over(Host& host, const std::string& machine_json) {
-    const Json machine = Json::parse(machine_json, nullptr, false);
+    const Json machine = try_parse_json(machine_json);
     if (!machine.is_object()) return;
     take_text(machine, "hostname", host.hostname);
     take_text(machine, "kernel", host.kernel);

@@ -20,7 +20,7 @@ Json note_beside(const Connection& connection, const std::string& spec_sha256) {
         std::filesystem::path(connection.file()).parent_path() / "sweeps" / (spec_sha256 + ".json");
     std::error_code ignored;
     if (spec_sha256.find('/') != std::string::npos || !std::filesystem::is_regular_file(file, ignored)) return {};
-    return Json::parse(read_file(file), nullptr, false);
+    return try_parse_json(read_file(file));
 }
 
 void take_in_notes(Connection& connection) {

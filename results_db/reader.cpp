@@ -51,7 +51,7 @@ void add_sampling(Connection& connection, std::int64_t sweep_id, std::map<std::s
                          .c_str());
     epochs.bind(sweep_id);
     while (epochs.step()) {
-        const Json numbers = Json::parse(epochs.text(1), nullptr, false);
+        const Json numbers = try_parse_json(epochs.text(1));
         if (!numbers.is_array()) continue;
         std::vector<double>& into = curves[epochs.text(0)].epochs;
         into.clear();
@@ -154,8 +154,8 @@ constexpr const char* kTrialColumns =
     " ifnull(a.state, 'pending'), a.fail_class, a.error, a.workdir, a.started_ms, a.ended_ms, a.train_seconds,"  // ..14
     " c.git_sha, c.git_branch, c.dirty, c.diff_sha256, c.binary_sha256, c.compiler, c.cxx_flags, c.build_type,"  // ..22
     " h.hostname, h.arch, h.cpu_model, h.cores, h.threads, h.mem_bytes, h.kernel, h.os, h.extra_json,"  // 23..31
-    " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes, a.eval_seconds, a.id, a.uid,"  // 32..39
-    " a.machine_json"                                                                                 // 40
+    " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes, a.eval_seconds, a.id, a.uid,"    // 32..39
+    " a.machine_json"                                                                                   // 40
     " FROM experiment e"
     " LEFT JOIN attempt a ON a.id = (SELECT b.id FROM attempt b WHERE b.experiment_id = e.id"
     "  ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1)"

@@ -46,7 +46,7 @@ std::string full_name(const SweepHead& sweep) {
 }
 
 std::string overrides_text(const SweepHead& sweep) {
-    const Json overrides = Json::parse(sweep.overrides_json, nullptr, false);
+    const Json overrides = try_parse_json(sweep.overrides_json);
     if (!overrides.is_array()) return {};
     std::string text;
     for (const Json& change : overrides) {

@@ -14,7 +14,7 @@ namespace deft::results_db {
 namespace {
 
 Json axes_of(const TrialRow& trial) {
-    Json axes = Json::parse(trial.axes_json, nullptr, false);
+    Json axes = try_parse_json(trial.axes_json);
     return axes.is_object() ? axes : Json::object();
 }
 

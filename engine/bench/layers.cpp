@@ -27,7 +27,7 @@ struct Layer {
     Tensor own;  // (B, T, C): its output, or the rows that it gathered
 };
 
-struct Buffers {
+struct LayerBuffers {
     std::vector<Layer> layers;
     BlockScratch scratch;
     Tensor stream, d_stream;  // (B, T, C)
@@ -70,15 +70,15 @@ struct InnerLayers::State {
     BlockShape shape;
     std::int64_t kept;
     Arena arena;
-    Buffers buffers;
+    LayerBuffers buffers;
     Exec exec;
     std::vector<float> first_stream, last_gradient;  // (B, T, C)
     std::int64_t runs = 0;
 
     bool drops() const { return kept < shape.T; }
 
-    Buffers plan(int threads) {
-        Buffers b;
+    LayerBuffers plan(int threads) {
+        LayerBuffers b;
         const auto [B, T, C, H, F] = shape;
         const auto add = [&](const std::string& name, DType type, std::initializer_list<std::int64_t> extents) {
             return arena.add(Region::activations, name, type, extents);

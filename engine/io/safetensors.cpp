@@ -74,8 +74,7 @@ SafetensorsFile read_safetensors(const std::filesystem::path& file) {
     std::memcpy(&length, content.data(), sizeof length);
     if (length > kLongestHeader || length > content.size() - sizeof length)
         malformed_safetensors(file, "header length beyond the file");
-    const Json header =
-        Json::parse(content.begin() + 8, content.begin() + 8 + static_cast<std::ptrdiff_t>(length), nullptr, false);
+    const Json header = try_parse_json(std::string_view(content).substr(sizeof length, length));
     if (!header.is_object()) malformed_safetensors(file, "header is no JSON object");
 
     SafetensorsFile result;

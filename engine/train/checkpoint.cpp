@@ -199,7 +199,7 @@ std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json
 }
 
 Json verify_checkpoint(const fs::path& folder) {
-    const Json manifest = Json::parse(read_file(folder / kManifest), nullptr, false);
+    const Json manifest = try_parse_json(read_file(folder / kManifest));
     if (!manifest.is_object()) damaged(folder, fmt::format("{} is no JSON object", kManifest));
     try {
         const auto schema = manifest.at("schema").get<std::string>();

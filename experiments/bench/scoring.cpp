@@ -23,9 +23,9 @@ struct ScoringBench {
     std::int64_t batches = 1, choices = 1;
 };
 
-class Draws {
+class RandomText {
  public:
-    explicit Draws(const engine::TransformerConfig& model) : model_(model) {}
+    explicit RandomText(const engine::TransformerConfig& model) : model_(model) {}
 
     std::int64_t below(std::int64_t limit) {
         const std::uint32_t word = kernels::philox_u32(1, kernels::RandomPurpose::tests, 0, 0, draw_++, 0);
@@ -46,14 +46,14 @@ std::vector<Request> random_requests(const ScoringBench& bench) {
     const engine::TransformerConfig& model = bench.model.model;
     const std::int64_t choices = bench.choices;
     const std::int64_t questions = std::max<std::int64_t>(1, bench.batches * bench.model.batch_size / choices);
-    Draws draws(model);
+    RandomText random(model);
     const std::int64_t shortest = std::max<std::int64_t>(10, model.max_seqlen / 8);
     std::vector<Request> requests;
     for (std::int64_t i = 0; i < questions; ++i) {
-        const std::int64_t length = shortest + draws.below(model.max_seqlen + 1 - shortest);
-        const std::int64_t scored = choices == 1 ? 1 + draws.below(8) : length / 4;
-        const std::vector<std::int32_t> context = draws.tokens(length + 1 - scored);
-        for (std::int64_t c = 0; c < choices; ++c) requests.push_back({context, draws.tokens(scored)});
+        const std::int64_t length = shortest + random.below(model.max_seqlen + 1 - shortest);
+        const std::int64_t scored = choices == 1 ? 1 + random.below(8) : length / 4;
+        const std::vector<std::int32_t> context = random.tokens(length + 1 - scored);
+        for (std::int64_t c = 0; c < choices; ++c) requests.push_back({context, random.tokens(scored)});
     }
     return requests;
 }
@@ -65,11 +65,11 @@ struct PlainBatches {
 };
 
 PlainBatches plain_batches(const engine::StepBench& bench, std::int64_t tokens, double scored_share) {
-    Draws draws(bench.model);
+    RandomText random(bench.model);
     PlainBatches plain{0, bench.batch_size, bench.model.max_seqlen, {}, {}};
     plain.count = (tokens + plain.B * plain.T - 1) / (plain.B * plain.T);
-    plain.token = draws.tokens(plain.B * plain.T);
-    plain.target = draws.tokens(plain.B * plain.T);
+    plain.token = random.tokens(plain.B * plain.T);
+    plain.target = random.tokens(plain.B * plain.T);
     const auto scored = static_cast<std::size_t>(scored_share * static_cast<double>(plain.target.size()));
     std::fill(plain.target.begin() + static_cast<std::ptrdiff_t>(scored), plain.target.end(), kernels::kIgnoreTarget);
     return plain;

@@ -28,9 +28,9 @@ std::string tokenizer_identity(const engine::WordPiece& wordpiece, const BertSam
     return fmt::format("{}, sentences by {}", wordpiece.sha256(), bert.sentences);
 }
 
-Json write_corpus(const CorpusSource& source, const DataConfig& data, const std::string& base_folder,
-                  const fs::path& folder, const PrepareProgress& progress,
-                  const std::function<void(Split, std::int64_t)>& each, Tokenized& written) {
+Json write_bert_corpus(const CorpusSource& source, const DataConfig& data, const std::string& base_folder,
+                       const fs::path& folder, const PrepareProgress& progress,
+                       const std::function<void(Split, std::int64_t)>& each, Tokenized& written) {
     const auto wordpiece = named_wordpiece(data.tokenizer, data.bert.lower_case, base_folder);
     make_folder(folder / "tokenizer");
     engine::write_vocab_txt(wordpiece->vocabulary(), folder / "tokenizer" / engine::kVocabTxt);
@@ -85,7 +85,7 @@ BertDataset load_bert_dataset(const DataConfig& data, const std::string& base_fo
             return corpus_sha256(source, data, tokenizer_identity(*wordpiece, data.bert));
         },
         [&](const CorpusSource& source, const fs::path& into, const auto& each, Tokenized& written) {
-            return write_corpus(source, data, base_folder, into, progress, each, written);
+            return write_bert_corpus(source, data, base_folder, into, progress, each, written);
         },
         [&](const PreparedFolder& folder) { dataset = open_dataset(folder, data.bert.lower_case); }};
     const std::string note = open_or_prepare(data, base_folder, data_folder, recipe, progress).note;

@@ -11,8 +11,8 @@
 #include "base/text_stream.h"
 #include "experiments/datasets/catalogue.h"
 #include "experiments/datasets/embedded_corpus.h"
-#include "experiments/datasets/find_file.h"
 #include "experiments/datasets/file_hashes.h"
+#include "experiments/datasets/find_file.h"
 #include "experiments/datasets/text_files.h"
 
 namespace deft::experiments {
@@ -59,8 +59,8 @@ CorpusSource catalogue_source(const DataConfig& data, const fs::path& base_folde
         if (!path && known.empty())
             throw Error(ErrorKind::data, fmt::format("{} of data set {} is missing", file.path, entry.name),
                         source.supply);
-        source.files.push_back({file.path, path.value_or(fs::path()), document_reader(form.reader),
-                                split_of(file.split), known});
+        source.files.push_back(
+            {file.path, path.value_or(fs::path()), document_reader(form.reader), split_of(file.split), known});
     }
     return source;
 }
@@ -143,7 +143,7 @@ class FileReader {
         do {
             if (!read_line()) return false;
         } while (line_.empty());
-        const Json record = Json::parse(line_, nullptr, false);
+        const Json record = try_parse_json(line_);
         if (!record.is_object() || !record.contains("text") || !record["text"].is_string())
             throw Error(ErrorKind::io, Place{file_.path.string(), number_, 0}, "no JSON object with a \"text\"",
                         "mend or remove the line");

@@ -102,7 +102,7 @@ struct Analysis {
         for (const fs::path& part : index_files(folder, name(metric)))
             if (!fs::exists(part)) return false;
         if (!fs::exists(file(metric))) return false;
-        Json found = Json::parse(read_file(file(metric)), nullptr, false);
+        Json found = try_parse_json(read_file(file(metric)));
         const Json hashes = take_hashes(found);
         if (found != fingerprint(metric)) return false;
         const auto damage = damage_of(folder, name(metric), hashes);
@@ -203,7 +203,7 @@ engine::DifficultyIndex load_difficulty(const CorpusSamples& samples, const std:
 engine::DifficultyIndex open_difficulty(const CorpusSamples& samples, const fs::path& file) {
     const Analysis analysis(samples, {});
     if (file.extension() != ".json") return engine::difficulty_of_column(file, analysis.source.samples);
-    Json found = Json::parse(read_file(file), nullptr, false);
+    Json found = try_parse_json(read_file(file));
     const Json hashes = take_hashes(found);
     require_belongs(file, found, analysis.samples);
     const std::string metric = found.value("metric", "");

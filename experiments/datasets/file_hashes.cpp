@@ -66,7 +66,7 @@ fs::path hashes_file(const fs::path& folder) {
 Json read_hashes(const fs::path& folder) {
     const fs::path file = hashes_file(folder);
     if (!fs::exists(file)) return Json::object();
-    Json hashes = Json::parse(read_file(file), nullptr, false);
+    Json hashes = try_parse_json(read_file(file));
     bool whole = hashes.is_object();
     if (whole)
         for (const auto& [name, sha256] : hashes.items()) whole = whole && sha256.is_string();

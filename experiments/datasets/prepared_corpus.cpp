@@ -228,7 +228,7 @@ fs::path prepared_folder(const fs::path& data_folder, const std::string& sha) {
 PreparedCorpus open_prepared(const PreparedFolder& prepared) {
     const fs::path file = prepared.path / kManifest;
     try {
-        const Json manifest = Json::parse(read_file(file));
+        const Json manifest = parse_json(read_file(file));
         if (manifest.at("sha256") != prepared.sha256)
             throw DamagedCorpus(prepared.path, fmt::format("{} is of another corpus", file.string()));
         verify(prepared.path, manifest);

@@ -32,9 +32,9 @@ void require_utf8(std::string_view line, const std::string& file, int number) {
     if (!is_valid_utf8(line)) throw Error(ErrorKind::config, Place{file, number, 0}, "the record is not valid UTF-8");
 }
 
-Json parse_json(std::string_view text, const Place& place, bool columns_count) {
+Json parse_record(std::string_view text, const Place& place, bool columns_count) {
     try {
-        return Json::parse(text);
+        return parse_json(text);
     } catch (const Json::parse_error& error) {
         Place at = place;
         if (columns_count) at.column = static_cast<int>(error.byte);
@@ -56,13 +56,13 @@ Records parse_jsonl(const std::string& text, const std::string& file) {
     Records records{file, {}};
     for_each_line(text, [&](std::string_view line, int number) {
         if (strip(line).empty()) return;
-        records.items.push_back(object_record(parse_json(line, {file, number, 0}, true), number, file));
+        records.items.push_back(object_record(parse_record(line, {file, number, 0}, true), number, file));
     });
     return records;
 }
 
 Records parse_json_array(const std::string& text, const std::string& file) {
-    Json array = parse_json(text, {file, 0, 0}, false);
+    Json array = parse_record(text, {file, 0, 0}, false);
     if (!array.is_array())
         throw Error(ErrorKind::config, Place{file, 0, 0},
                     fmt::format("the file is {}, not an array of records", array.type_name()));

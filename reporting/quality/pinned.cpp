@@ -56,7 +56,7 @@ LossCurve curve_from(const Json& json) {
 }
 
 std::vector<SeedValue> seeds_from(const std::string& source) {
-    const Json parsed = Json::parse(source);
+    const Json parsed = parse_json(source);
     std::vector<SeedValue> seeds;
     for (const Json& json : parsed.at("seeds"))
         seeds.push_back({json.at("seed").get<std::int64_t>(), json.at("attempt").get<std::string>(),
@@ -137,7 +137,7 @@ std::vector<MeasuredCase> pinned_cases(std::span<const BaselineRow> rows, const 
             MeasuredCase& one = case_of(cases, row);
             std::vector<SeedValue> seeds = seeds_from(row.source_json);
             one.seeds = std::max(one.seeds, seeds.size());
-            one.values[measure_from(Json::parse(row.measure_json))] = std::move(seeds);
+            one.values[measure_from(parse_json(row.measure_json))] = std::move(seeds);
         } catch (const std::exception& error) {
             throw Error(ErrorKind::database,
                         fmt::format("baseline {}, case {}, cannot be read: {}", name, row.variant, error.what()),

@@ -14,10 +14,10 @@ namespace deft::reporting {
 
 namespace {
 
-using Series = std::span<const double>;
+using Values = std::span<const double>;
 using Indices = std::vector<std::size_t>;  // of change points, growing
 
-void check(Series series, const ChangePointRule& rule) {
+void check(Values series, const ChangePointRule& rule) {
     if (rule.shortest < 2 || rule.window < 2 * rule.shortest)
         throw Error(ErrorKind::config,
                     fmt::format("windows of {} sessions and segments of {} find no change", rule.window, rule.shortest),
@@ -36,12 +36,12 @@ Indices bounds_of(const Indices& points, std::size_t size) {
     return bounds;
 }
 
-WelchTest compare(Series series, std::size_t begin, std::size_t split, std::size_t end) {
+WelchTest compare(Values series, std::size_t begin, std::size_t split, std::size_t end) {
     return welch(series.subspan(begin, split - begin), series.subspan(split, end - split));
 }
 
 // The most divergent split over all stretches of the window, where Welch's test takes it for one.
-std::optional<std::size_t> next_point(Series window, const EnergySplits& splits, const Indices& points,
+std::optional<std::size_t> next_point(Values window, const EnergySplits& splits, const Indices& points,
                                       const ChangePointRule& rule) {
     const Indices bounds = bounds_of(points, window.size());
     std::optional<EnergySplit> best;
@@ -57,7 +57,7 @@ std::optional<std::size_t> next_point(Series window, const EnergySplits& splits,
     return best->index;
 }
 
-Indices points_in(Series window, const ChangePointRule& rule) {
+Indices points_in(Values window, const ChangePointRule& rule) {
     const EnergySplits splits(window);
     Indices points;
     while (const auto point = next_point(window, splits, points, rule))
@@ -66,17 +66,17 @@ Indices points_in(Series window, const ChangePointRule& rule) {
 }
 
 // A window starts at the last point found, or half a window on where that is further.
-Indices candidates(Series series, const ChangePointRule& rule) {
+Indices candidates(Values series, const ChangePointRule& rule) {
     Indices points;
     for (std::size_t start = 0; start < series.size();) {
-        const Series window = series.subspan(start, std::min(rule.window, series.size() - start));
+        const Values window = series.subspan(start, std::min(rule.window, series.size() - start));
         for (std::size_t point : points_in(window, rule)) points.push_back(start + point);
         start = std::max(points.empty() ? 0 : points.back(), start + rule.window / 2);
     }
     return points;
 }
 
-std::vector<ChangePoint> described(Series series, const Indices& points) {
+std::vector<ChangePoint> described(Values series, const Indices& points) {
     const Indices bounds = bounds_of(points, series.size());
     std::vector<ChangePoint> changes;
     for (std::size_t i = 1; i + 1 < bounds.size(); ++i) {

@@ -93,7 +93,7 @@ double kth_smallest(std::vector<double>& values, std::size_t k) {
     return *place;
 }
 
-double median(std::vector<double>& values) {
+double reordering_median(std::vector<double>& values) {
     const std::size_t n = values.size();
     const double upper = kth_smallest(values, n / 2);
     return n % 2 == 1 ? upper : kth_smallest(values, n / 2 - 1) / 2 + upper / 2;
@@ -112,7 +112,7 @@ HodgesLehmann hodges_lehmann(std::span<const double> differences, double alpha) 
     const SignedRank distribution(differences.size());
     std::vector<double> averages = walsh_averages(differences);
     HodgesLehmann result;
-    result.estimate = median(averages);
+    result.estimate = reordering_median(averages);
     result.p_value = p_value(averages, distribution);
     if (const auto critical = distribution.critical(alpha)) {
         const auto k = static_cast<std::size_t>(*critical);

@@ -24,7 +24,7 @@ std::string text_of(const Json& value) {
 
 // Our own parameters are spelt as the benchmarks' tables do, any others as they are.
 BenchSeries named(const BenchHistoryRow& row) {
-    Json params = Json::parse(row.params_json, nullptr, false);
+    Json params = try_parse_json(row.params_json);
     if (!params.is_object()) params = Json::object();
     std::string name = row.kernel, details = row.impl;
     for (const auto& [key, value] : params.items()) {
@@ -40,7 +40,9 @@ BenchSeries named(const BenchHistoryRow& row) {
             details += fmt::format(", {} {}", key, text);
     }
     const std::string where = fmt::format("{} {}, {}", row.hostname, row.host_fingerprint.substr(0, 8), row.compiler);
-    return {name, fmt::format("{} ({})", name, details), where, {}, row.hostname, row.host_fingerprint,
+    return {name,          fmt::format("{} ({})", name, details),
+            where,         {},
+            row.hostname,  row.host_fingerprint,
             row.cpu_model, row.compiler};
 }
 

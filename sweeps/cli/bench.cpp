@@ -50,7 +50,7 @@ struct Chosen {
     }
 };
 
-struct RunArguments {
+struct BenchRunArguments {
     Chosen chosen;
     kernels::BenchSettings settings{sweeps::usable_cores(), 0.05, 5};
     std::string json;
@@ -121,7 +121,7 @@ std::string note_of(const kernels::CudaPeaks& peaks) {
         reporting::small_seconds(peaks.nothing_seconds), reporting::small_seconds(peaks.empty_kernel_seconds));
 }
 
-std::string note_of(const kernels::Peaks& peaks, const RunArguments& arguments) {
+std::string note_of(const kernels::Peaks& peaks, const BenchRunArguments& arguments) {
     return fmt::format(
         "Peaks measured in this run on {} thread(s): {} FMA {}; memory {} read, {} copied, {} changed in place; L2 {} "
         "read.",
@@ -130,7 +130,7 @@ std::string note_of(const kernels::Peaks& peaks, const RunArguments& arguments) 
         reporting::si(peaks.memory.update, "B/s"), reporting::si(peaks.memory.cached_read, "B/s"));
 }
 
-int run_bench(const RunArguments& arguments) {
+int run_bench(const BenchRunArguments& arguments) {
     const std::vector<BenchCase> cases = arguments.chosen.cases();
     const bool on_device = std::ranges::any_of(cases, &BenchCase::on_device);
     const bool on_host = !std::ranges::all_of(cases, &BenchCase::on_device);
@@ -235,7 +235,7 @@ void add_list_and_run(CLI::App& bench, Context& context) {
     add_chosen(*lists, *chosen);
     lists->callback([chosen, &context] { context.exit_code = list(*chosen); });
 
-    auto arguments = std::make_shared<RunArguments>();
+    auto arguments = std::make_shared<BenchRunArguments>();
     CLI::App* runs = bench.add_subcommand("run", "Time benchmark cases, hot and cold, beside this machine's roofline");
     add_chosen(*runs, arguments->chosen);
     kernels::BenchSettings& settings = arguments->settings;

@@ -47,7 +47,7 @@ std::optional<double> numpy_seconds_a_token(const BenchAnalyzerArguments& argume
         } catch (const Error&) {
             return {};  // no such program
         }
-        const Json json = Json::parse(output.out, nullptr, false);
+        const Json json = try_parse_json(output.out);
         if (output.exit_code != 0 || !json.is_object()) return {};
         const double seconds = json.at("seconds").get<double>() / static_cast<double>(tokens);
         best = std::min(best.value_or(seconds), seconds);

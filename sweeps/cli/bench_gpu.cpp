@@ -37,12 +37,12 @@ struct Row {
     double flops = 0, loss = 0;
 };
 
-struct Torch {
+struct TorchTimes {
     std::string version;
     std::string failure;
 };
 
-void torch_round(const std::string& python, const engine::StepBench& bench, Row& row, Torch& torch) {
+void torch_round(const std::string& python, const engine::StepBench& bench, Row& row, TorchTimes& torch) {
     try {
         const sweeps::PytorchStep step = sweeps::time_pytorch_on_gpu(python, bench, row.dtype);
         row.torch_seconds.push_back(step.seconds);
@@ -73,7 +73,8 @@ std::string today() {
     return text;
 }
 
-Json to_json(const engine::StepBench& bench, const engine::Gpu& gpu, const std::vector<Row>& rows, const Torch& torch) {
+Json to_json(const engine::StepBench& bench, const engine::Gpu& gpu, const std::vector<Row>& rows,
+             const TorchTimes& torch) {
     const results_db::Host host = sweeps::describe_host();
     const results_db::Code code = sweeps::describe_code();
     const auto& m = bench.model;
@@ -96,7 +97,7 @@ Json to_json(const engine::StepBench& bench, const engine::Gpu& gpu, const std::
 }
 
 reporting::Table to_table(const engine::StepBench& bench, const engine::Gpu& gpu, const std::vector<Row>& rows,
-                          const Torch& torch) {
+                          const TorchTimes& torch) {
     reporting::Table table;
     table.caption = fmt::format("GPT-2 124M at length {}, batch {}, on {}: one training step", bench.model.max_seqlen,
                                 bench.batch_size, gpu.name);
@@ -128,7 +129,7 @@ int run_bench_gpu(const BenchGpuArguments& arguments) {
         throw Error(ErrorKind::missing, "nothing was measured: " + engine::gpu_problem(), "see `deft doctor`");
     const engine::StepBench bench = engine::gpt2_124m_bench(arguments.batch);
     std::vector<Row> rows = {{engine::DType::bf16, {}, {}, 0, 0}, {engine::DType::f32, {}, {}, 0, 0}};
-    Torch torch;
+    TorchTimes torch;
     for (int round = 0; round < arguments.rounds; ++round)
         for (Row& row : rows) {
             const engine::StepTime time = engine::time_steps(bench, {engine::Device::cuda, row.dtype, 1}, 10, 3.0);

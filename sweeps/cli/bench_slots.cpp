@@ -71,7 +71,7 @@ Team::Team(const std::filesystem::path& program, std::size_t which, int processe
 
 double Team::read_seconds(PipedProcess& process) {
     const std::optional<std::string> line = process.read_line(kPatience);
-    const Json answer = line ? Json::parse(*line, nullptr, /*allow_exceptions=*/false) : Json();
+    const Json answer = line ? try_parse_json(*line) : Json();
     if (answer.is_object()) return answer.value("seconds", 0.0);
     const std::string ending = line ? "said " + *line : process.end(kEndPatience);
     throw Error(ErrorKind::io,

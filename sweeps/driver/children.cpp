@@ -83,7 +83,7 @@ void TrialPulse::look(const fs::path& journal) {
         if (line.find(R"("type":"lease")") == std::string::npos) continue;
         try {
             journal::Lease lease;
-            journal::from_json(Json::parse(line), lease);
+            journal::from_json(parse_json(line), lease);
             promised_ = static_cast<double>(lease.until_ms - lease.time_ms) / 1000;
             if (!lease.doing.empty()) doing_ = lease.doing;
         } catch (const std::exception&) {

@@ -207,7 +207,7 @@ Json code_json(const results_db::Code& code) {
 Json host_json(const results_db::Host& host) {
     return {{"hostname", host.hostname}, {"arch", host.arch},       {"cpu_model", host.cpu_model},
             {"cores", host.cores},       {"threads", host.threads}, {"mem_bytes", host.mem_bytes},
-            {"kernel", host.kernel},     {"os", host.os},           {"extra", Json::parse(host.extra_json)}};
+            {"kernel", host.kernel},     {"os", host.os},           {"extra", parse_json(host.extra_json)}};
 }
 
 results_db::Code code_of(const Json& json) {

@@ -28,7 +28,7 @@ Record read_as(const Json& line) {
 
 // Errors: io, for a line that is no record.
 void take_line(const std::string& text, JournalSummary& summary) {
-    const Json line = Json::parse(text, nullptr, false);
+    const Json line = try_parse_json(text);
     if (line.is_discarded()) throw Error(ErrorKind::io, "it is no JSON");
     const std::string type = journal::type_of(line);
     if (type == "train")
@@ -90,9 +90,9 @@ std::optional<results_db::Price> origin_price(const Json& trial) {
 
 }  // namespace
 
-void write_trial_file(const Point& point, const std::string& sweep,
-                      const results_db::NewAttempt& attempt, const Json& provenance,
-                      const experiments::TrialPlaces& places, const experiments::TrialSlot& slot) {
+void write_trial_file(const Point& point, const std::string& sweep, const results_db::NewAttempt& attempt,
+                      const Json& provenance, const experiments::TrialPlaces& places,
+                      const experiments::TrialSlot& slot) {
     const Json trial = {{"schema", kTrialSchema},
                         {"config", experiments::to_json(point.config)},
                         {"seed", point.seed},
@@ -105,16 +105,16 @@ void write_trial_file(const Point& point, const std::string& sweep,
                         {"sweep", sweep},
                         {"attempt", attempt.number},
                         {"uid", attempt.uid},
-                        {"slots", Json::parse(attempt.slots_json)},
-                        {"argv", Json::parse(attempt.argv_json)},
+                        {"slots", parse_json(attempt.slots_json)},
+                        {"argv", parse_json(attempt.argv_json)},
                         {"provenance", provenance},
                         {"driver_pid", ::getpid()},
                         {"device", engine::device_name(slot.device)},
                         {"threads", slot.threads},
                         {"shape", shape_json(attempt.shape)},
                         {"price", price_json(attempt.price)},
-                        {"libraries", Json::parse(attempt.libraries_json)},
-                        {"machine", Json::parse(attempt.machine_json)},
+                        {"libraries", parse_json(attempt.libraries_json)},
+                        {"machine", parse_json(attempt.machine_json)},
                         {"data_folder", places.data_folder.string()},
                         {"checkpoint_folder", places.checkpoint_folder.string()},
                         {"resume", places.resume}};
@@ -125,7 +125,7 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
     const std::filesystem::path file = run_folder / "trial.json";
     const std::string text = read_file(file);
     try {
-        const Json trial = Json::parse(text);
+        const Json trial = parse_json(text);
         const auto schema = trial.at("schema").get<std::string>();
         if (schema != kTrialSchema)
             throw Error(ErrorKind::config, fmt::format("{}: schema {} is not {}", file.string(), schema, kTrialSchema),
@@ -147,7 +147,7 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
 
 std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder) {
     try {
-        const Json trial = Json::parse(read_file(run_folder / "trial.json"));
+        const Json trial = parse_json(read_file(run_folder / "trial.json"));
         TrialOrigin origin;
         origin.config_hash = trial.at("config_hash").get<std::string>();
         origin.attempt.uid = trial.at("uid").get<std::string>();

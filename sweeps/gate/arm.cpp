@@ -27,7 +27,7 @@ void pin(pid_t pid, const std::vector<int>& processors) {
 
 // An object, or null.
 Json parse_object(const std::string& line) {
-    Json value = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    Json value = try_parse_json(line);
     return value.is_object() ? value : Json();
 }
 

@@ -93,7 +93,7 @@ void BenchRecorder::record(std::span<const kernels::BenchResult> results, const 
     session.ended_ms = now_ms();
     session.env_json = canonical_json(Json{{"peaks", peaks_json(peaks)},
                                            {"load", load_average()},
-                                           {"machine", Json::parse(results_db::machine_json(host))}});
+                                           {"machine", parse_json(results_db::machine_json(host))}});
     session.settings_json = canonical_json(Json{
         {"threads", settings.threads}, {"min_seconds", settings.min_seconds}, {"repetitions", settings.repetitions}});
     const std::int64_t code_id = writer_.add_code(code);
@@ -120,7 +120,7 @@ void BenchRecorder::record(std::span<const ComparedCase> cases, const KnownArms&
     session.ended_ms = now_ms();
     session.env_json = canonical_json(Json{{"load", load_average()},
                                            {"processors", processors_for(settings.threads)},
-                                           {"machine", Json::parse(results_db::machine_json(host))}});
+                                           {"machine", parse_json(results_db::machine_json(host))}});
     for (const bool again : {false, true}) {
         Json of_phase = settings_json(settings);
         of_phase["phase"] = again ? "confirmation" : "first";

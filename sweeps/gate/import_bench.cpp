@@ -33,7 +33,7 @@ bool is_ours(const Json& context) {
 }
 
 Json embedded(const Json& context, const char* key) {
-    return Json::parse(text_of(context, key), nullptr, /*allow_exceptions=*/false);
+    return try_parse_json(text_of(context, key));
 }
 
 std::string program_of(const Json& context, const ImportNames& names) {
@@ -58,7 +58,7 @@ results_db::Host host_of_file(const Json& context, const ImportNames& names) {
     }
     if (!names.host.empty()) {
         host.hostname = names.host;
-        Json extra = Json::parse(host.extra_json);
+        Json extra = parse_json(host.extra_json);
         extra["name"] = names.host;  // given by its owner, and what such hosts are told apart by
         host.extra_json = canonical_json(extra);
     }

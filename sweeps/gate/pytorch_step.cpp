@@ -13,8 +13,8 @@ namespace deft::sweeps {
 
 namespace {
 
-constexpr std::chrono::minutes kPatience{10};  // torch.compile takes one or two of them
-constexpr std::chrono::seconds kEndPatience{2};
+constexpr std::chrono::minutes kTorchPatience{10};  // torch.compile takes one or two of them
+constexpr std::chrono::seconds kTorchEndPatience{2};
 
 std::vector<std::string> command(const std::string& python, const engine::StepBench& bench, int threads) {
     std::vector<std::string> argv = {python, installed_file("engine/bench/pytorch_step.py")};
@@ -47,14 +47,14 @@ PytorchWorker::PytorchWorker(const std::string& python, const engine::StepBench&
 }
 
 Json PytorchWorker::read_answer() {
-    const std::optional<std::string> line = process_.read_line(kPatience);
+    const std::optional<std::string> line = process_.read_line(kTorchPatience);
     if (!line) {
-        const std::string ending = process_.end(kEndPatience);
+        const std::string ending = process_.end(kTorchEndPatience);
         throw cannot_run(python_,
                          fmt::format("{}: {}", ending.empty() ? "it ended" : ending, process_.last_complaint()));
     }
     process_.freeze();
-    Json answer = Json::parse(*line, nullptr, /*allow_exceptions=*/false);
+    Json answer = try_parse_json(*line);
     if (!answer.is_object()) throw cannot_run(python_, "no JSON but " + *line);
     return answer;
 }
@@ -77,7 +77,7 @@ PytorchStep time_pytorch_on_gpu(const std::string& python, const engine::StepBen
     std::vector<std::string> argv = command(python, bench, 1);
     argv.push_back(engine::dtype_name(dtype));
     const ProcessOutput output = run_process(argv);
-    const Json json = Json::parse(output.out, nullptr, false);
+    const Json json = try_parse_json(output.out);
     if (output.exit_code != 0 || !json.is_object()) throw cannot_run(python, fmt::format("exit {}", output.exit_code));
     return {json.at("seconds"), json.at("version")};
 }

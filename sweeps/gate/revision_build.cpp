@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A checkout runs none of the repository's hooks.
-std::vector<std::string> git(const fs::path& folder, const std::vector<std::string>& arguments) {
+std::vector<std::string> git_command(const fs::path& folder, const std::vector<std::string>& arguments) {
     std::vector<std::string> argv = {"git", "-C", folder.string(), "-c", "core.hooksPath=/dev/null"};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     return argv;
@@ -95,13 +95,13 @@ bool run_step(const std::vector<std::string>& argv, const fs::path& log, const s
 // would stay registered in that repository. False where it fails.
 bool check_out(const fs::path& checkout, const fs::path& source, const std::string& hash, const fs::path& log) {
     const ProcessOutput common =
-        run_process(git(checkout, {"rev-parse", "--path-format=absolute", "--git-common-dir"}));
+        run_process(git_command(checkout, {"rev-parse", "--path-format=absolute", "--git-common-dir"}));
     if (common.exit_code != 0) return false;
     const fs::path theirs = line_of(common), ours = source / ".git";
     if (!run_step({"git", "init", "--quiet", source.string()}, log, hash)) return false;
     write_file_atomically(ours / "objects" / "info" / "alternates", (theirs / "objects").string() + "\n");
     if (fs::exists(theirs / "shallow")) fs::copy_file(theirs / "shallow", ours / "shallow");
-    return run_step(git(source, {"checkout", "--quiet", "--detach", hash}), log, hash);
+    return run_step(git_command(source, {"checkout", "--quiet", "--detach", hash}), log, hash);
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ fs::path build_cache() {
 }
 
 fs::path checkout_of(const fs::path& folder) {
-    const ProcessOutput top = run_process(git(folder, {"rev-parse", "--show-toplevel"}));
+    const ProcessOutput top = run_process(git_command(folder, {"rev-parse", "--show-toplevel"}));
     if (top.exit_code != 0 || line_of(top).empty())
         throw Error(ErrorKind::usage, fmt::format("{} is in no git checkout", fs::absolute(folder).string()),
                     "run this in a checkout of deft, or name one with --checkout");
@@ -129,8 +129,8 @@ fs::path checkout_of(const fs::path& folder) {
 }
 
 std::string resolve_revision(const fs::path& checkout, const std::string& revision) {
-    const ProcessOutput hash =
-        run_process(git(checkout, {"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"}));
+    const ProcessOutput hash = run_process(
+        git_command(checkout, {"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"}));
     if (hash.exit_code != 0)
         throw Error(ErrorKind::usage,
                     fmt::format("{} names no commit in {}", reporting::visible(revision), checkout.string()),
@@ -139,7 +139,7 @@ std::string resolve_revision(const fs::path& checkout, const std::string& revisi
 }
 
 bool has_changes(const fs::path& checkout) {
-    return run_process(git(checkout, {"diff", "--quiet", "--no-ext-diff", "HEAD"})).exit_code == 1;
+    return run_process(git_command(checkout, {"diff", "--quiet", "--no-ext-diff", "HEAD"})).exit_code == 1;
 }
 
 fs::path build_revision(const fs::path& checkout, const std::string& hash, const fs::path& cache,

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMostSlots = 1024;
 
-std::optional<int> count_of(std::string_view text) {
+std::optional<int> parse_count(std::string_view text) {
     int count = 0;
     const char* end = text.data() + text.size();
     const auto parsed = std::from_chars(text.data(), end, count);
@@ -24,8 +24,8 @@ std::optional<int> count_of(std::string_view text) {
 // N or N/K.
 bool parse_gpus(std::string_view text, SlotRequest& request) {
     const std::size_t slash = text.find('/');
-    const auto cards = count_of(text.substr(0, slash));
-    const auto per_gpu = slash == std::string_view::npos ? std::optional(1) : count_of(text.substr(slash + 1));
+    const auto cards = parse_count(text.substr(0, slash));
+    const auto per_gpu = slash == std::string_view::npos ? std::optional(1) : parse_count(text.substr(slash + 1));
     if (!cards || !per_gpu) return false;
     request.count = *cards;
     request.per_gpu = *per_gpu;
@@ -42,7 +42,7 @@ SlotRequest parse_slots(const std::string& text, const Place& place) {
     const std::string_view rest = std::string_view(text).substr(std::min<std::size_t>(4, text.size()));
     if (text.starts_with("cpu:")) {
         request.where = Where::cpu;
-        request.count = count_of(rest).value_or(0);
+        request.count = parse_count(rest).value_or(0);
         if (request.count > 0) return request;
     }
     request.where = Where::gpu;

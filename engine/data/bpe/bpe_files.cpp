@@ -298,7 +298,7 @@ std::string tokenizer_json(const BpeVocabulary& vocabulary) {
                   {"end_of_word_suffix", nullptr},
                   {"fuse_unk", false},
                   {"byte_fallback", false},
-                  {"vocab", Json::parse(vocab_json(vocabulary))},
+                  {"vocab", parse_json(vocab_json(vocabulary))},
                   {"merges", Json::array()}};
     for (const Merge& merge : vocabulary.merges)
         model["merges"].push_back(spell(vocabulary.tokens[merge.left]) + ' ' + spell(vocabulary.tokens[merge.right]));
