@@ -6,10 +6,11 @@
 
 #include "base/json.h"
 #include "base/key_table.h"
-#include "tests/base/message_of.h"
 #include "tests/catch.h"
+#include "tests/refusal.h"
 
 using namespace deft;
+using test::refusal;
 
 namespace {
 
@@ -60,7 +61,7 @@ Record parsed(const std::string& toml) {
 }
 
 std::string wrong(const std::string& toml) {
-    return test::message_of([&] { parsed("files = []\n" + toml); });
+    return refusal([&] { parsed("files = []\n" + toml); });
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ TEST_CASE("a table of fields reads what is there, keeps what is not, and refuses
     CHECK(full.count == 9);
     CHECK(full.inner.share == 1);
     CHECK(full.verbose);
-    CHECK_THAT(test::message_of([] { parsed("count = 1\n"); }), ContainsSubstring("table.files is missing"));
+    CHECK_THAT(refusal([] { parsed("count = 1\n"); }), ContainsSubstring("table.files is missing"));
     CHECK_THAT(wrong("cuont = 1\n"), ContainsSubstring("t.toml:2:") && ContainsSubstring("did you mean count?"));
     CHECK_THAT(wrong("sha256 = \"a\"\n"), ContainsSubstring("unknown key table.sha256"));
     CHECK_THAT(wrong("count = 1.5\n"), ContainsSubstring("t.toml:2:9: table.count must be an integer"));
@@ -94,8 +95,8 @@ TEST_CASE("open ends of a field's range are no values of it") {
     CHECK_NOTHROW(read_rates("decay = 0\nrate = 1e-300\n"));
     CHECK_NOTHROW(read_rates("decay = 0.999999\n"));
     for (const char* toml : {"decay = 1\n", "decay = -1e-300\n"})
-        CHECK_THAT(test::message_of([&] { read_rates(toml); }), ContainsSubstring("must be in [0, 1)"));
-    CHECK_THAT(test::message_of([&] { read_rates("rate = 0\n"); }), ContainsSubstring("must be above 0"));
+        CHECK_THAT(refusal([&] { read_rates(toml); }), ContainsSubstring("must be in [0, 1)"));
+    CHECK_THAT(refusal([&] { read_rates("rate = 0\n"); }), ContainsSubstring("must be above 0"));
 }
 
 TEST_CASE("a table of fields writes JSON, what is local apart") {

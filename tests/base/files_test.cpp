@@ -1,7 +1,5 @@
 #include "base/files.h"
 
-#include <sys/mount.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,10 +8,13 @@
 #include "base/error.h"
 #include "tests/catch.h"
 #include "tests/packed_text.h"
+#include "tests/refusal.h"
+#include "tests/small_disk.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
 using test::gzip;
+using test::refusal;
 using test::TemporaryFolder;
 using test::zstd;
 namespace fs = std::filesystem;
@@ -24,16 +25,6 @@ std::size_t entries(const fs::path& folder) {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
 }
 
-std::string io_refusal(const std::function<void()>& action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        CHECK(error.kind() == ErrorKind::io);
-        return error.what();
-    }
-    return "";
-}
-
 std::string long_text() {
     std::string text;
     for (int i = 0; i < 50'000; ++i) text += std::to_string(i * 7919 % 10007) + ' ';
@@ -42,14 +33,7 @@ std::string long_text() {
 
 // Runs in a child that has given up root; the exit status says whether `action` held.
 bool holds_without_rights(const std::function<bool()>& action) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-        const bool dropped = ::setgid(65534) == 0 && ::setuid(65534) == 0;
-        ::_exit(dropped && action() ? 0 : 1);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return test::in_child([&] { return ::setgid(65534) == 0 && ::setuid(65534) == 0 && action() ? 0 : 1; }) == 0;
 }
 
 }  // namespace
@@ -64,32 +48,28 @@ TEST_CASE("An atomic write replaces the file and leaves nothing beside it") {
 }
 
 TEST_CASE("A write into no folder names the file") {
-    CHECK_THAT(io_refusal([] { write_file_atomically("/nonexistent/a", "x"); }), ContainsSubstring("/nonexistent/a"));
+    CHECK_THAT(refusal(ErrorKind::io, [] { write_file_atomically("/nonexistent/a", "x"); }),
+               ContainsSubstring("/nonexistent/a"));
 }
 
 TEST_CASE("A write onto a folder fails and leaves no temporary file") {
     const TemporaryFolder folder;
     fs::create_directory(folder.path() / "taken");
     write_file_atomically(folder.path() / "taken" / "x", "x");
-    CHECK(io_refusal([&] { write_file_atomically(folder.path() / "taken", "x"); }) != "");
+    CHECK(refusal(ErrorKind::io, [&] { write_file_atomically(folder.path() / "taken", "x"); }) != "accepted");
     CHECK(entries(folder.path()) == 1);
 }
 
 TEST_CASE("A full disk leaves the old file whole") {
     const TemporaryFolder folder;
-    if (::geteuid() != 0 || ::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=64k") != 0)
-        DEFT_SKIP("needs the right to mount a tmpfs");
-    struct Unmount {
-        const fs::path& path;
-        ~Unmount() { ::umount2(path.c_str(), MNT_DETACH); }
-    } unmount{folder.path()};
-    const fs::path file = folder.path() / "a";
+    const test::SmallDisk disk(folder / "disk", 64);
+    if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
+    const fs::path file = disk / "a";
     write_file_atomically(file, "old");
-    const std::string message = io_refusal([&] { write_file_atomically(file, std::string(1 << 20, 'x')); });
-    CHECK_THAT(message, ContainsSubstring("No space left"));
-    CHECK_THAT(message, ContainsSubstring("unchanged: the old a"));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { write_file_atomically(file, std::string(1 << 20, 'x')); }),
+               ContainsSubstring("No space left") && ContainsSubstring("unchanged: the old a"));
     CHECK(read_file(file) == "old");
-    CHECK(entries(folder.path()) == 1);
+    CHECK(entries(folder / "disk") == 1);
     write_file_atomically(file, "new");
     CHECK(read_file(file) == "new");
 }
@@ -121,8 +101,8 @@ TEST_CASE("A read-only folder is refused with what to mend") {
 
 TEST_CASE("Reading what is no file is an io error") {
     const TemporaryFolder folder;
-    CHECK_THAT(io_refusal([&] { read_file(folder.path() / "absent"); }), ContainsSubstring("No such file"));
-    CHECK_THAT(io_refusal([&] { read_file(folder.path()); }), ContainsSubstring("directory"));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { read_file(folder.path() / "absent"); }), ContainsSubstring("No such file"));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { read_file(folder.path()); }), ContainsSubstring("directory"));
 }
 
 TEST_CASE("Folders are made with their parents, and not over a file") {
@@ -131,8 +111,8 @@ TEST_CASE("Folders are made with their parents, and not over a file") {
     make_folder(folder.path() / "a" / "b");
     CHECK(fs::is_directory(folder.path() / "a" / "b"));
     write_file_atomically(folder.path() / "file", "x");
-    CHECK(io_refusal([&] { make_folder(folder.path() / "file"); }) != "");
-    CHECK(io_refusal([&] { make_folder(folder.path() / "file" / "below"); }) != "");
+    CHECK(refusal(ErrorKind::io, [&] { make_folder(folder.path() / "file"); }) != "accepted");
+    CHECK(refusal(ErrorKind::io, [&] { make_folder(folder.path() / "file" / "below"); }) != "accepted");
 }
 
 TEST_CASE("Compressed texts read as what they were, member after member") {
@@ -164,14 +144,14 @@ TEST_CASE("Truncated or damaged compressed data is an io error, wherever it is c
                                        packed.size() - 9, packed.size() - 1}) {
             write_file_atomically(file, std::string_view(packed).substr(0, size));
             INFO(extension << " cut to " << size);
-            CHECK(io_refusal([&] { read_text_file(file); }) != "");
+            CHECK(refusal(ErrorKind::io, [&] { read_text_file(file); }) != "accepted");
         }
         std::string broken = packed;
         for (std::size_t i = 20; i < 60; ++i) broken[i] = static_cast<char>(~broken[i]);
         write_file_atomically(file, broken);
-        CHECK(io_refusal([&] { read_text_file(file); }) != "");
+        CHECK(refusal(ErrorKind::io, [&] { read_text_file(file); }) != "accepted");
         write_file_atomically(file, packed + "trailing rubbish");
-        CHECK(io_refusal([&] { read_text_file(file); }) != "");
+        CHECK(refusal(ErrorKind::io, [&] { read_text_file(file); }) != "accepted");
     }
 }
 

@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
-#include "base/error.h"
 #include "tests/catch.h"
+#include "tests/refusal.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
@@ -46,15 +46,9 @@ TEST_CASE("installed files: what is missing is named with the places and how to 
     const fs::path program = fs::canonical(folder.path()) / "bin" / "deft";
     for (const bool half_there : {false, true}) {
         if (half_there) put_files(program.parent_path() / "share" / "deft");
-        try {
-            installed_file_of(program, "experiments/tasks");
-            FAIL("found what is not there");
-        } catch (const Error& error) {
-            CHECK(error.kind() == ErrorKind::missing);
-            CHECK_THAT(error.what(), ContainsSubstring("experiments/tasks, which belongs to deft, is not here") &&
-                                         ContainsSubstring(program.parent_path().string()) &&
-                                         ContainsSubstring("DEFT_FILES"));
-        }
+        CHECK_THAT(test::refusal(ErrorKind::missing, [&] { installed_file_of(program, "experiments/tasks"); }),
+                   ContainsSubstring("experiments/tasks, which belongs to deft, is not here") &&
+                       ContainsSubstring(program.parent_path().string()) && ContainsSubstring("DEFT_FILES"));
     }
 }
 

@@ -2,18 +2,18 @@
 
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <limits>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "tests/catch.h"
+#include "tests/refusal.h"
 #include "tests/small_disk.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
 using namespace deft::journal;
 using test::read_text;
+using test::refusal;
 using test::TemporaryFolder;
 using test::write_text;
 
@@ -27,15 +27,6 @@ Record round_trip(const Record& record) {
     Record read;
     from_json(Json::parse(to_json(record).dump()), read);
     return read;
-}
-
-std::string io_error(const std::function<void()>& body) {
-    try {
-        body();
-    } catch (const Error& error) {
-        return error.kind() == ErrorKind::io ? error.what() : std::string("another kind: ") + error.what();
-    }
-    return "no error";
 }
 
 }  // namespace
@@ -62,7 +53,8 @@ TEST_CASE("every journal record survives its line") {
     Json not_numbers = to_json(sampling);
     not_numbers["epochs"] = {1, "two"};
     Sampling unread;
-    CHECK_THAT(io_error([&] { from_json(not_numbers, unread); }), ContainsSubstring("no array of numbers"));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(not_numbers, unread); }),
+               ContainsSubstring("no array of numbers"));
 
     const Artifact artifact{"checkpoint", "ckpt/7", "ff", 12, "last", 7};
     CHECK(to_json(round_trip(artifact)) == to_json(artifact));
@@ -117,18 +109,20 @@ TEST_CASE("numbers that JSON lacks travel as strings") {
 
 TEST_CASE("a journal line of another type or shape is an io error that names the field") {
     TrainPoint point;
-    CHECK_THAT(io_error([&] { from_json(to_json(Lease{}), point); }), ContainsSubstring("'lease' where 'train'"));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(to_json(Lease{}), point); }),
+               ContainsSubstring("'lease' where 'train'"));
     Json line = to_json(TrainPoint{});
     line.erase("loss");
-    CHECK_THAT(io_error([&] { from_json(line, point); }), ContainsSubstring("'loss'") && ContainsSubstring("missing"));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(line, point); }),
+               ContainsSubstring("'loss'") && ContainsSubstring("missing"));
     line = to_json(TrainPoint{});
     line["step"] = 1.5;
-    CHECK_THAT(io_error([&] { from_json(line, point); }), ContainsSubstring("'step'"));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(line, point); }), ContainsSubstring("'step'"));
     line["step"] = 18446744073709551615u;
-    CHECK_THAT(io_error([&] { from_json(line, point); }), ContainsSubstring("'step'"));
-    CHECK_THAT(io_error([&] { from_json(Json::array(), point); }), ContainsSubstring("no JSON object"));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(line, point); }), ContainsSubstring("'step'"));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(Json::array(), point); }), ContainsSubstring("no JSON object"));
     Evaluation score;
-    CHECK_THAT(io_error([&] { from_json(to_json(Evaluation{}), score); }), ContainsSubstring("'better'"));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(to_json(Evaluation{}), score); }), ContainsSubstring("'better'"));
 }
 
 TEST_CASE("the journal writer appends whole lines") {
@@ -180,11 +174,11 @@ TEST_CASE("the journal writer replaces bytes that are no UTF-8") {
 
 TEST_CASE("the journal writer says what to mend where it cannot write") {
     const TemporaryFolder folder;
-    CHECK_THAT(io_error([&] { const Writer writer(folder / "absent/journal.jsonl"); }),
+    CHECK_THAT(refusal(ErrorKind::io, [&] { const Writer writer(folder / "absent/journal.jsonl"); }),
                ContainsSubstring("absent/journal.jsonl") && ContainsSubstring("No such file"));
     if (!std::filesystem::exists("/dev/full")) DEFT_SKIP("there is no /dev/full");
     Writer writer("/dev/full");
-    CHECK_THAT(io_error([&] { writer.write(Lease{}); }),
+    CHECK_THAT(refusal(ErrorKind::io, [&] { writer.write(Lease{}); }),
                ContainsSubstring("/dev/full") && ContainsSubstring("No space left") &&
                    ContainsSubstring("free space under /dev and run the same command again"));
 }
@@ -198,7 +192,7 @@ TEST_CASE("a full disk leaves the journal's whole lines") {
     Ended ended;
     ended.error = std::string(1000, 'x');
     std::int64_t written = 0;
-    const std::string message = io_error([&] {
+    const std::string message = refusal(ErrorKind::io, [&] {
         for (;; ++written) writer.write(ended);
     });
     CHECK_THAT(message, ContainsSubstring("No space left"));

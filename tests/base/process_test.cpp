@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "tests/catch.h"
+#include "tests/refusal.h"
 
 using namespace deft;
 namespace fs = std::filesystem;
@@ -31,14 +32,8 @@ TEST_CASE("More output than a pipe holds is read whole") {
 }
 
 TEST_CASE("A program that is not there is an io error") {
-    for (const auto& argv : {std::vector<std::string>{"deft-no-such-program"}, {}}) {
-        try {
-            run_process(argv);
-            FAIL("no error");
-        } catch (const Error& error) {
-            CHECK(error.kind() == ErrorKind::io);
-        }
-    }
+    for (const auto& argv : {std::vector<std::string>{"deft-no-such-program"}, {}})
+        CHECK(test::refusal(ErrorKind::io, [&] { run_process(argv); }) != "accepted");
     CHECK_THROWS_AS(start_process({"true"}, "/nonexistent/log"), Error);
 }
 

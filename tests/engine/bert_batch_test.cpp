@@ -16,8 +16,6 @@ using kernels::kIgnoreTarget;
 
 namespace {
 
-using Ids = std::vector<std::int32_t>;
-
 BertSamples random_samples(std::uint64_t seed) {
     std::mt19937_64 random(seed);
     SentenceCorpus corpus = corpus_of_lengths(random_lengths(random, 40));

@@ -23,8 +23,10 @@ inline std::shared_ptr<const engine::WordPiece> numbered_vocabulary(int words, i
                                                      engine::WordPieceRules{});
 }
 
+using Ids = std::vector<std::int32_t>;
+
 // Documents of sentences of token ids.
-using Documents = std::vector<std::vector<std::vector<std::int32_t>>>;
+using Documents = std::vector<std::vector<Ids>>;
 
 inline engine::SentenceCorpus corpus_of(const Documents& documents) {
     engine::SentenceCorpus corpus;

@@ -19,8 +19,6 @@ using namespace deft::test;
 
 namespace {
 
-using Ids = std::vector<std::int32_t>;
-
 struct Masked {
     Ids tokens, labels;
 
@@ -36,7 +34,7 @@ Masked mask(Masking& masking, const Ids& tokens, const MaskingKey& key) {
 }
 
 // [CLS] text [SEP]
-Ids row_of(const Ids& text) {
+Ids bert_row(const Ids& text) {
     Ids row = {kCls};
     row.insert(row.end(), text.begin(), text.end());
     row.push_back(kSep);
@@ -55,7 +53,8 @@ TEST_CASE("15% of the maskable tokens are masked, rounded half up and one at lea
     for (const auto& [maskable, chosen] :
          std::map<int, int>{{1, 1}, {9, 1}, {10, 2}, {16, 2}, {17, 3}, {100, 15}, {509, 76}}) {
         INFO(maskable);
-        CHECK(mask(masking, row_of(Ids(static_cast<std::size_t>(maskable), kFirstWord)), {1, 2, 3}).count() == chosen);
+        CHECK(mask(masking, bert_row(Ids(static_cast<std::size_t>(maskable), kFirstWord)), {1, 2, 3}).count() ==
+              chosen);
     }
     CHECK(mask(masking, {kCls, kSep, kSep, kMask, kPad}, {1, 2, 3}).count() == 0);
     CHECK(mask(masking, {kCls, kUnk, kSep}, {1, 2, 3}).count() == 1);
@@ -90,7 +89,7 @@ TEST_CASE("of the chosen, 80% are [MASK], 10% random, 10% unchanged, and every p
     INFO("seed " << seed);
     const int words = 40, length = 40, samples = 10'000;
     Masking masking(numbered_vocabulary(words, 0), {});
-    const Ids tokens = row_of(Ids(length, kFirstWord));
+    const Ids tokens = bert_row(Ids(length, kFirstWord));
     double hidden = 0, kept = 0;
     std::vector<double> at(tokens.size()), drawn(words);
     for (int i = 0; i < samples; ++i) {
@@ -145,9 +144,9 @@ TEST_CASE("whole words are masked or left together") {
 TEST_CASE("masks depend on seed, epoch and sample alone") {
     const auto wordpiece = numbered_vocabulary(50, 0);
     Masking one(wordpiece, {}), other(wordpiece, {});
-    const Ids tokens = row_of(Ids(200, kFirstWord));
+    const Ids tokens = bert_row(Ids(200, kFirstWord));
     const Masked masked = mask(one, tokens, {1, 2, 3});
-    mask(other, row_of(Ids(300, kFirstWord)), {9, 9, 9});
+    mask(other, bert_row(Ids(300, kFirstWord)), {9, 9, 9});
     CHECK(mask(other, tokens, {1, 2, 3}).tokens == masked.tokens);
     for (const MaskingKey& key : {MaskingKey{2, 2, 3}, MaskingKey{1, 3, 3}, MaskingKey{1, 2, 4}})
         CHECK(mask(one, tokens, key).labels != masked.labels);

@@ -18,7 +18,6 @@ using kernels::kIgnoreTarget;
 
 namespace {
 
-using Ids = std::vector<std::int32_t>;
 using Starts = std::vector<std::int64_t>;
 
 BertSamples samples_of(const std::vector<std::vector<int>>& lengths, const SampleShape& shape, std::uint64_t seed = 1) {

@@ -4,12 +4,12 @@
 
 #include <functional>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "engine/data/bpe/splitter.h"
 #include "engine/data/tokenizer.h"
 #include "tests/catch.h"
 #include "tests/packed_text.h"
+#include "tests/refusal.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft::engine;
@@ -39,17 +39,11 @@ std::string vocab(const std::vector<std::string>& entries, int without = -1) {
 const std::vector<std::string> kEntries = {R"("ab": 256)", R"("abc": 257)", R"("<|endoftext|>": 258)"};
 constexpr const char* kMerges = "#version: 0.2\na b\nab c\n";
 
-std::string refusal(ErrorKind kind, const std::string& vocab_json, const std::string& merges_txt) {
+std::string wrong_bpe(ErrorKind kind, const std::string& vocab_json, const std::string& merges_txt) {
     const TemporaryFolder folder;
     write_text(folder / "vocab.json", vocab_json);
     write_text(folder / "merges.txt", merges_txt);
-    try {
-        load_tokenizer(folder.path());
-    } catch (const deft::Error& error) {
-        CHECK(error.kind() == kind);
-        return error.what();
-    }
-    return "no error";
+    return deft::test::refusal(kind, [&] { load_tokenizer(folder.path()); });
 }
 
 }  // namespace
@@ -85,9 +79,9 @@ TEST_CASE("a small vocabulary encodes by rank") {
 }
 
 TEST_CASE("files that make no vocabulary are refused, each with its place") {
-    CHECK(refusal(ErrorKind::config, vocab(kEntries), kMerges) == "no error");
-    const auto of_vocab = [](const std::string& text) { return refusal(ErrorKind::config, text, kMerges); };
-    const auto of_merges = [](const std::string& text) { return refusal(ErrorKind::config, vocab(kEntries), text); };
+    CHECK(wrong_bpe(ErrorKind::config, vocab(kEntries), kMerges) == "accepted");
+    const auto of_vocab = [](const std::string& text) { return wrong_bpe(ErrorKind::config, text, kMerges); };
+    const auto of_merges = [](const std::string& text) { return wrong_bpe(ErrorKind::config, vocab(kEntries), text); };
 
     std::string without_b = vocab({R"("ab": 65)", R"("abc": 256)", R"("<|endoftext|>": 257)"}, 'b' - 33);
     CHECK_THAT(of_vocab(without_b), ContainsSubstring("no token for the byte 0x62"));
@@ -123,9 +117,9 @@ TEST_CASE("files that make no vocabulary are refused, each with its place") {
 TEST_CASE("a tokenizer file that ends early or is missing is an I/O error") {
     const std::string whole = vocab(kEntries);
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{4}, whole.size() / 2, whole.size() - 3})
-        CHECK_THAT(refusal(ErrorKind::io, whole.substr(0, bytes), kMerges), ContainsSubstring("ends early"));
-    CHECK_THAT(refusal(ErrorKind::io, R"({"\u01)", kMerges), ContainsSubstring("ends early"));
-    CHECK_THAT(refusal(ErrorKind::config, whole + "x", kMerges), ContainsSubstring("vocab.json:262: no valid JSON"));
+        CHECK_THAT(wrong_bpe(ErrorKind::io, whole.substr(0, bytes), kMerges), ContainsSubstring("ends early"));
+    CHECK_THAT(wrong_bpe(ErrorKind::io, R"({"\u01)", kMerges), ContainsSubstring("ends early"));
+    CHECK_THAT(wrong_bpe(ErrorKind::config, whole + "x", kMerges), ContainsSubstring("vocab.json:262: no valid JSON"));
     const TemporaryFolder folder;
     CHECK_THROWS_AS(load_tokenizer(folder.path()), deft::Error);
     CHECK_THROWS_AS(write_tokenizer(Tokenizer::bytes(), folder.path()), deft::Error);

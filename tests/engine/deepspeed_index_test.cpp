@@ -6,15 +6,17 @@
 #include <random>
 #include <set>
 
-#include "base/error.h"
 #include "engine/data_efficiency/sampling/deepspeed_rows.h"
 #include "tests/catch.h"
 #include "tests/little_endian.h"
+#include "tests/refusal.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft::engine;
+using deft::ErrorKind;
 using deft::test::little_endian;
 using deft::test::read_text;
+using deft::test::refusal;
 using deft::test::TemporaryFolder;
 using deft::test::write_text;
 namespace fs = std::filesystem;
@@ -51,17 +53,12 @@ std::vector<std::int64_t> all(const IntegerColumn& column) {
     return {column.begin(), column.end()};
 }
 
-std::string refusal(const std::string& idx, const std::string& bin) {
+std::string wrong_rows(const std::string& idx, const std::string& bin) {
     const TemporaryFolder folder;
     write_text(folder / "r.idx", idx);
     write_text(folder / "r.bin", bin);
-    try {
-        const IndexedRows rows(folder / "r");
-    } catch (const deft::Error& error) {
-        CHECK_THAT(error.what(), ContainsSubstring("/r."));
-        return error.what();
-    }
-    return "accepted";
+    return refusal(
+        ErrorKind::io, [&] { const IndexedRows rows(folder / "r"); }, "/r.");
 }
 
 }  // namespace
@@ -89,32 +86,35 @@ TEST_CASE("deepspeed rows: each of its eight type codes") {
 TEST_CASE("deepspeed rows: codes that other programs give other types are refused where the elements may be theirs") {
     // 1.0 and 2.5 as 32-bit floats: code 7 in fairseq's old order.
     const Rows floats = {{0x3f800000}, {0x40200000}};
-    CHECK_THAT(refusal(idx_bytes(7, 4, floats), bin_bytes(4, floats)), ContainsSubstring("code 7") && ContainsSubstring("code 5"));
+    CHECK_THAT(wrong_rows(idx_bytes(7, 4, floats), bin_bytes(4, floats)),
+               ContainsSubstring("code 7") && ContainsSubstring("code 5"));
     // 64-bit floats under 6 or 7, 32-bit ones under 6, and Megatron's two-byte tokens under 8: their widths tell.
     const Rows two = {{1, 2}, {3}};
     for (const auto& [code, width] : {std::pair{6, 4}, {6, 8}, {7, 8}, {8, 2}}) {
         INFO("code " << code << " of " << width << " bytes");
-        CHECK_THAT(refusal(idx_bytes(code, width, two), bin_bytes(width, two)), ContainsSubstring("row 1 begins at byte"));
+        CHECK_THAT(wrong_rows(idx_bytes(code, width, two), bin_bytes(width, two)),
+                   ContainsSubstring("row 1 begins at byte"));
     }
     // One row tells nothing by its offset, but by the size of the .bin.
-    CHECK_THAT(refusal(idx_bytes(8, 2, {{1, 2}}), bin_bytes(2, {{1, 2}})), ContainsSubstring("4 bytes where its index tells of 16"));
-    CHECK_THAT(refusal(idx_bytes(9, 2, two), bin_bytes(2, two)), ContainsSubstring("type code 9"));
-    CHECK_THAT(refusal(idx_bytes(0, 2, two), bin_bytes(2, two)), ContainsSubstring("type code 0"));
-    CHECK_THAT(refusal(idx_bytes(8, 8, {{-1}}), bin_bytes(8, {{-1}})), ContainsSubstring("above 2^63"));
+    CHECK_THAT(wrong_rows(idx_bytes(8, 2, {{1, 2}}), bin_bytes(2, {{1, 2}})),
+               ContainsSubstring("4 bytes where its index tells of 16"));
+    CHECK_THAT(wrong_rows(idx_bytes(9, 2, two), bin_bytes(2, two)), ContainsSubstring("type code 9"));
+    CHECK_THAT(wrong_rows(idx_bytes(0, 2, two), bin_bytes(2, two)), ContainsSubstring("type code 0"));
+    CHECK_THAT(wrong_rows(idx_bytes(8, 8, {{-1}}), bin_bytes(8, {{-1}})), ContainsSubstring("above 2^63"));
 }
 
 TEST_CASE("deepspeed rows: every truncation of either file, and hostile counts, are refused") {
     const Rows rows = {{1, 2}, {3}};
     const std::string idx = idx_bytes(3, 2, rows), bin = bin_bytes(2, rows);
-    REQUIRE(refusal(idx, bin) == "accepted");
-    for (std::size_t size = 0; size < idx.size(); ++size) CHECK(refusal(idx.substr(0, size), bin) != "accepted");
-    for (std::size_t size = 0; size < bin.size(); ++size) CHECK(refusal(idx, bin.substr(0, size)) != "accepted");
-    CHECK(refusal(idx + "x", bin) != "accepted");
-    CHECK(refusal(idx, bin + "x") != "accepted");
+    REQUIRE(wrong_rows(idx, bin) == "accepted");
+    for (std::size_t size = 0; size < idx.size(); ++size) CHECK(wrong_rows(idx.substr(0, size), bin) != "accepted");
+    for (std::size_t size = 0; size < bin.size(); ++size) CHECK(wrong_rows(idx, bin.substr(0, size)) != "accepted");
+    CHECK(wrong_rows(idx + "x", bin) != "accepted");
+    CHECK(wrong_rows(idx, bin + "x") != "accepted");
     const auto with = [&](std::size_t at, std::uint64_t value, int width) {
         std::string bad = idx;
         bad.replace(at, static_cast<std::size_t>(width), little_endian(value, width));
-        return refusal(bad, bin);
+        return wrong_rows(bad, bin);
     };
     CHECK_THAT(with(9, 2, 8), ContainsSubstring("version 2"));
     for (const std::uint64_t rows_claimed : {0ULL, 1ULL, 3ULL, 1ULL << 60, ~0ULL}) CHECK(with(18, rows_claimed, 8) != "accepted");
@@ -184,12 +184,7 @@ TEST_CASE("deepspeed index: samples that are missing, twice there or of another 
     const auto says = [&](const Rows& samples, const Rows& values, std::int64_t count) {
         write_rows(folder / "m_index_to_sample", 4, 4, samples);
         write_rows(folder / "m_index_to_metric", 5, 8, values);
-        try {
-            read_deepspeed_index(folder.path(), "m", count);
-        } catch (const deft::Error& error) {
-            return std::string(error.what());
-        }
-        return std::string("accepted");
+        return refusal(ErrorKind::io, [&] { read_deepspeed_index(folder.path(), "m", count); });
     };
     CHECK(says({{1, 0}, {2}}, {{5}, {6}}, 3) == "accepted");
     CHECK_THAT(says({{1, 0}, {2}}, {{5}, {6}}, 4), ContainsSubstring("orders 3 samples, and the corpus has 4"));

@@ -9,7 +9,7 @@
 #include "engine/data/bpe/bpe_trainer.h"
 #include "engine/data/bpe/splitter.h"
 #include "engine/data/tokenizer.h"
-#include "tests/catch.h"
+#include "tests/golden.h"
 #include "tests/python.h"
 #include "tests/temporary_folder.h"
 
@@ -28,7 +28,7 @@ deft::ProcessOutput compare(const std::string& command, const fs::path& first, c
 }
 
 // A character whose class every Unicode version since 14 gives alike: letters, numbers, spaces, marks, symbols.
-std::uint32_t random_character(std::mt19937_64& random) {
+std::uint32_t agreed_character(std::mt19937_64& random) {
     switch (random() % 5) {
         case 0:
             return static_cast<std::uint32_t>(random() % 128);
@@ -46,7 +46,7 @@ std::uint32_t random_character(std::mt19937_64& random) {
     }
 }
 
-std::string random_text(std::mt19937_64& random) {
+std::string text_of_agreed(std::mt19937_64& random) {
     static const std::vector<std::string> words = {"the", "The", " and", "ing", "'s",       "'ll",
                                                    "'",   "  ",  "\n\n", "12",  "tokenizer"};
     std::string text;
@@ -55,7 +55,7 @@ std::string random_text(std::mt19937_64& random) {
         if (random() % 2 == 0)
             text += words[random() % words.size()];
         else
-            deft::append_utf8(random_character(random), text);
+            deft::append_utf8(agreed_character(random), text);
     if (random() % 10 == 0)
         for (std::size_t i = 0; i < 300; ++i) text += "aenst"[random() % 5];
     return text;
@@ -65,7 +65,7 @@ std::string random_text(std::mt19937_64& random) {
 deft::ProcessOutput compare_encoding(const Tokenizer& tokenizer, const fs::path& folder, std::mt19937_64& random) {
     std::string cases;
     for (int i = 0; i < 3000; ++i) {
-        const std::string text = random_text(random);
+        const std::string text = text_of_agreed(random);
         cases += deft::Json{{"text", text}, {"ids", tokenizer.encode(text)}}.dump(-1, ' ', true) + "\n";
     }
     const TemporaryFolder scratch;
@@ -76,8 +76,7 @@ deft::ProcessOutput compare_encoding(const Tokenizer& tokenizer, const fs::path&
 }  // namespace
 
 TEST_CASE("GPT-2's vocabulary encodes as Hugging Face does") {
-    const char* mirror = std::getenv("DEFT_DATA_MIRROR");
-    const fs::path folder = fs::path(mirror == nullptr ? "" : mirror) / "tokenizers" / "gpt2";
+    const fs::path folder = deft::golden::mirror() / "tokenizers" / "gpt2";
     if (!fs::exists(folder)) DEFT_SKIP("no GPT-2 vocabulary");
     const std::uint64_t seed = std::random_device()();
     INFO("seed " << seed);
@@ -93,7 +92,7 @@ TEST_CASE("a trained vocabulary is Hugging Face's, and its files encode there as
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
     std::string text;
-    for (int i = 0; i < 2000; ++i) text += random_text(random);
+    for (int i = 0; i < 2000; ++i) text += text_of_agreed(random);
     const TemporaryFolder folder;
     write_text(folder / "text.txt", text);
     const std::vector<std::string_view> documents = {text};

@@ -2,11 +2,11 @@
 
 #include "engine/io/npy.h"
 
-#include "base/error.h"
 #include "base/process.h"
 #include "tests/catch.h"
 #include "tests/little_endian.h"
 #include "tests/python.h"
+#include "tests/refusal.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
@@ -31,17 +31,11 @@ const std::string kThree = "{'descr': '<i8', 'fortran_order': False, 'shape': (3
 const std::string kThreeValues =
     little_endian(5, 8) + little_endian(static_cast<std::uint64_t>(-2), 8) + little_endian(1ULL << 40, 8);
 
-std::string refusal(const std::string& bytes) {
+std::string wrong_npy(const std::string& bytes) {
     const TemporaryFolder folder;
     write_text(folder / "a.npy", bytes);
-    try {
-        read_npy(folder / "a.npy");
-    } catch (const Error& error) {
-        CHECK(error.kind() == ErrorKind::io);
-        CHECK_THAT(error.what(), ContainsSubstring("a.npy"));
-        return error.what();
-    }
-    return "accepted";
+    return test::refusal(
+        ErrorKind::io, [&] { read_npy(folder / "a.npy"); }, "a.npy");
 }
 
 }  // namespace
@@ -70,23 +64,23 @@ TEST_CASE("npy: version 2.0 has a longer header length") {
     header += '\n';
     const std::string file = std::string("\x93NUMPY\x02\x00", 8) + static_cast<char>(header.size()) +
                              std::string(3, '\0') + header + kThreeValues;
-    CHECK(refusal(file) == "accepted");
-    CHECK_THAT(refusal(file.substr(0, 11)), ContainsSubstring("truncated"));
+    CHECK(wrong_npy(file) == "accepted");
+    CHECK_THAT(wrong_npy(file.substr(0, 11)), ContainsSubstring("truncated"));
 }
 
 TEST_CASE("npy: every truncation is refused") {
     const std::string whole = numpy_file(kThree, kThreeValues);
     for (std::size_t size = 0; size < whole.size(); ++size) {
         INFO(size << " bytes");
-        CHECK(refusal(whole.substr(0, size)) != "accepted");
+        CHECK(wrong_npy(whole.substr(0, size)) != "accepted");
     }
-    CHECK(refusal(whole + "x") != "accepted");
+    CHECK(wrong_npy(whole + "x") != "accepted");
 }
 
 TEST_CASE("npy: other types, orders, ranks and hostile shapes") {
     const auto with = [](const std::string& descr, const std::string& order, const std::string& shape) {
-        return refusal(numpy_file("{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }",
-                                  kThreeValues));
+        return wrong_npy(numpy_file(
+            "{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }", kThreeValues));
     };
     CHECK(with("'<i8'", "False", "(3,)") == "accepted");
     CHECK(with("'<f8'", "False", "(3,)") == "accepted");
@@ -103,8 +97,8 @@ TEST_CASE("npy: other types, orders, ranks and hostile shapes") {
     CHECK_THAT(with("'<i8'", "False", "(99999999999999999999999,)"), ContainsSubstring("one-dimensional"));
     // 2^61 + 3 elements of eight bytes are 24 bytes modulo 2^64.
     CHECK_THAT(with("'<i8'", "False", "(2305843009213693955,)"), ContainsSubstring("24 bytes of data"));
-    CHECK_THAT(refusal(numpy_file("{}", kThreeValues)), ContainsSubstring("not little-endian integers"));
-    CHECK_THAT(refusal("PK\x03\x04 an .npz file"), ContainsSubstring("no .npy file"));
+    CHECK_THAT(wrong_npy(numpy_file("{}", kThreeValues)), ContainsSubstring("not little-endian integers"));
+    CHECK_THAT(wrong_npy("PK\x03\x04 an .npz file"), ContainsSubstring("no .npy file"));
 }
 
 TEST_CASE("npy: numpy itself writes and reads the same bytes") {

@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* kTag = "[reference-defect]";
 
-Sampler sampler_of(std::span<const SampleCurriculum> metrics, std::int64_t batch, std::int64_t steps) {
+Sampler defect_sampler(std::span<const SampleCurriculum> metrics, std::int64_t batch, std::int64_t steps) {
     return Sampler(7, admit(metrics, steps), steps, [=](std::int64_t step) { return step * batch; });
 }
 
@@ -37,7 +37,7 @@ TEST_CASE("a pool smaller than a batch fills every batch, each sample as often a
     // Two samples are admitted until step 9, then a third.
     const SampleCurriculum metric{{1, 2, 1, 10, 1}, false, index_of_values({1, 2, 1}), "length"};
     const std::int64_t batch = 16;
-    const Sampler sampler = sampler_of({&metric, 1}, batch, 40);
+    const Sampler sampler = defect_sampler({&metric, 1}, batch, 40);
     std::map<std::int64_t, int> early;
     for (std::int64_t draw = 0; draw < 9 * batch; ++draw) ++early[sampler.sample_at(draw)];
     CHECK((early == std::map<std::int64_t, int>{{0, 72}, {2, 72}}));
@@ -70,7 +70,7 @@ TEST_CASE("a step at which one metric admits nobody new keeps what stands", kTag
     // The first grows through values that no sample has; only the second admits newcomers between steps 1 and 8.
     const SampleCurriculum metrics[] = {{{0, 100, 1, 10, 1}, false, index_of_values({0, 0, 100, 0}), "gap"},
                                         {{0, 3, 1, 6, 1}, false, index_of_values({0, 1, 0, 3}), "even"}};
-    const Sampler sampler = sampler_of(metrics, 1, 20);
+    const Sampler sampler = defect_sampler(metrics, 1, 20);
     std::vector<std::int64_t> pools;
     for (const std::int64_t step : {0, 1, 2, 4, 5, 8, 9, 19}) pools.push_back(sampler.pool_size(step));
     // Value at step s: gap 10 (s + 1), even floor((s + 1) / 2).

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "tests/catch.h"
+#include "tests/engine/finite_differences.h"
 #include "tests/engine/small_router.h"
 
 using namespace deft::engine;
@@ -77,28 +77,8 @@ Kept draw(const Model& model, Ints layers, std::int64_t K) {
             static_cast<std::int64_t>(layers.size()), model.B, K};
 }
 
-// Some elements of every gradient against central differences of the loss.
-void check_finite_differences(Model& model, const KeptTokens& kept) {
-    model.run(kept);
-    const ParameterTable& table = model.transformer->parameters();
-    std::vector<std::vector<double>> gradients;
-    for (const Parameter& p : table.all()) gradients.push_back(values<double>(p.grad));
-    constexpr double h = 1e-5;
-    for (std::size_t i = 0; i < table.all().size(); ++i) {
-        const Parameter& p = table[i];
-        for (std::int64_t e = 0; e < p.value.numel(); e += std::max<std::int64_t>(1, p.value.numel() / 3)) {
-            double& weight = p.value.as<double>()[e];
-            const double saved = weight;
-            weight = saved + h;
-            const double up = model.run(kept);
-            weight = saved - h;
-            const double down = model.run(kept);
-            weight = saved;
-            INFO(p.name << " element " << e);
-            CHECK(gradients[i][static_cast<std::size_t>(e)] ==
-                  Approx((up - down) / (2 * h)).epsilon(1e-6).margin(1e-8));
-        }
-    }
+void check_routed_gradients(Model& model, const KeptTokens& kept) {
+    check_finite_differences(model.transformer->parameters(), 1e-8, [&] { return model.run(kept); });
 }
 
 }  // namespace
@@ -106,15 +86,15 @@ void check_finite_differences(Model& model, const KeptTokens& kept) {
 TEST_CASE("gradients of a bidirectional model with padding and kept tokens match finite differences") {
     Model model(4, 3, 7, false, DType::f64);
     model.pad({7, 3, 5});
-    check_finite_differences(model, draw(model, {1, 2}, 4).tokens());
+    check_routed_gradients(model, draw(model, {1, 2}, 4).tokens());
 }
 
 TEST_CASE("gradients match finite differences whichever layers are routed, one by one or as a run") {
     Model model(4, 2, 6, true, DType::f64);
     Kept kept = draw(model, {0, 2, 3}, 3);
-    check_finite_differences(model, kept.tokens());
+    check_routed_gradients(model, kept.tokens());
     kept.set_of_layer = {0, 0, -1, 1};
-    check_finite_differences(model, kept.tokens());
+    check_routed_gradients(model, kept.tokens());
 }
 
 TEST_CASE("a run that gathers once has the bits of layers that gather each") {

@@ -3,27 +3,20 @@
 #include "engine/data/tokenizer.h"
 
 #include <chrono>
-#include <cstdlib>
-#include <fstream>
 #include <random>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/data/bpe/splitter.h"
-#include "tests/catch.h"
+#include "tests/golden.h"
 
 using namespace deft::engine;
 namespace fs = std::filesystem;
 
 namespace {
 
-fs::path mirror() {
-    const char* variable = std::getenv("DEFT_DATA_MIRROR");
-    return variable == nullptr ? "" : variable;
-}
-
 fs::path gpt2_folder() {
-    return mirror() / "tokenizers" / "gpt2";
+    return deft::golden::mirror() / "tokenizers" / "gpt2";
 }
 
 std::string unhex(const std::string& hex) {
@@ -40,7 +33,7 @@ std::vector<std::string> pieces(std::string_view text) {
 }
 
 // Bytes, common words and odd characters in any order: valid UTF-8 and not.
-std::string random_text(std::mt19937_64& random) {
+std::string random_parts(std::mt19937_64& random) {
     static const std::vector<std::string> parts = {" ",
                                                    "  ",
                                                    "\n",
@@ -78,19 +71,16 @@ std::string random_text(std::mt19937_64& random) {
 }  // namespace
 
 TEST_CASE("GPT-2's tokens are the golden ones") {
-    const fs::path golden = mirror().parent_path() / "reference" / "golden" / "gpt2_bpe.jsonl";
-    if (!fs::exists(golden) || !fs::exists(gpt2_folder())) DEFT_SKIP("no golden vectors or no GPT-2 vocabulary");
+    const std::vector<deft::Json> records = deft::golden::read_lines("gpt2_bpe.jsonl");
+    if (records.empty() || !fs::exists(gpt2_folder())) DEFT_SKIP("no golden vectors or no GPT-2 vocabulary");
     const Tokenizer tokenizer = load_tokenizer(gpt2_folder());
     CHECK(tokenizer.name() == "gpt2");
     CHECK(tokenizer.vocab() == 50257);
     CHECK(tokenizer.end_of_document() == 50256);
     CHECK(tokenizer.token_bytes(50256) == 0);
     Encoder encoder(tokenizer);
-    std::ifstream lines(golden);
-    int checked = 0;
-    for (std::string line; std::getline(lines, line); ++checked) {
-        INFO(line);
-        const deft::Json record = deft::Json::parse(line);
+    for (const deft::Json& record : records) {
+        INFO(record.dump());
         const std::string text = record.contains("hex") ? unhex(record["hex"]) : record["text"].get<std::string>();
         const auto expected = record["ids"].get<std::vector<std::int32_t>>();
         CHECK(tokenizer.encode(text) == expected);
@@ -102,7 +92,7 @@ TEST_CASE("GPT-2's tokens are the golden ones") {
         }
         if (record.contains("pieces")) CHECK(pieces(text) == record["pieces"].get<std::vector<std::string>>());
     }
-    CHECK(checked == 102);
+    CHECK(records.size() == 102);
 }
 
 TEST_CASE("text splits as GPT-2 splits it") {
@@ -156,7 +146,7 @@ TEST_CASE("decoding gives back the bytes, and the cache changes nothing") {
     for (const Tokenizer& tokenizer : {gpt2, Tokenizer::bytes()}) {
         Encoder encoder(tokenizer);
         for (int i = 0; i < 2000; ++i) {
-            const std::string text = random_text(random);
+            const std::string text = random_parts(random);
             const std::vector<std::int32_t> tokens = tokenizer.encode(text);
             std::vector<std::int32_t> cached = {7};
             encoder.encode(text, cached);

@@ -9,9 +9,9 @@
 #include <random>
 #include <span>
 
-#include "base/error.h"
 #include "engine/io/npy.h"
 #include "tests/catch.h"
+#include "tests/refusal.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft::engine;
@@ -20,17 +20,11 @@ using deft::test::write_text;
 
 namespace {
 
-std::string refusal_of_csv(const std::string& text, std::int64_t samples) {
+std::string wrong_csv(const std::string& text, std::int64_t samples) {
     const TemporaryFolder folder;
     write_text(folder / "a.csv", text);
-    try {
-        difficulty_of_column(folder / "a.csv", samples);
-    } catch (const deft::Error& error) {
-        CHECK(error.kind() == deft::ErrorKind::config);  // the same file fails again, however often it is tried
-        CHECK_THAT(error.what(), ContainsSubstring("a.csv"));
-        return error.what();
-    }
-    return "accepted";
+    // Of that kind, as the same file fails again, however often it is tried.
+    return deft::test::refusal([&] { difficulty_of_column(folder / "a.csv", samples); }, "a.csv");
 }
 
 template <class T>
@@ -81,18 +75,19 @@ TEST_CASE("columns: a CSV column with any fraction is one of floats") {
 }
 
 TEST_CASE("columns: wrong lengths, text, several columns, NaN and infinity are refused, naming the line") {
-    CHECK(refusal_of_csv("1\n2\n", 2) == "accepted");
-    CHECK_THAT(refusal_of_csv("1\n2\n", 3), ContainsSubstring("2 values") && ContainsSubstring("3 samples"));
-    CHECK_THAT(refusal_of_csv("", 3), ContainsSubstring("0 values"));
-    CHECK_THAT(refusal_of_csv("loss\n1\n2\n", 2), ContainsSubstring("a.csv:1") && ContainsSubstring("header"));
-    CHECK_THAT(refusal_of_csv("1\nhello\n2\n", 3), ContainsSubstring("a.csv:2") && ContainsSubstring("\"hello\" is no number"));
-    CHECK_THAT(refusal_of_csv("1\n\n2\n", 3), ContainsSubstring("a.csv:2"));
-    CHECK_THAT(refusal_of_csv("1,2\n3,4\n", 2), ContainsSubstring("more than one column"));
-    CHECK_THAT(refusal_of_csv("1\nnan\n", 2), ContainsSubstring("a.csv:2") && ContainsSubstring("sample 1"));
-    CHECK_THAT(refusal_of_csv("1\n2\n-inf\n", 3), ContainsSubstring("a.csv:3"));
-    CHECK_THAT(refusal_of_csv("1e999\n", 1), ContainsSubstring("a.csv:1"));
-    CHECK_THAT(refusal_of_csv("1\n2 3\n", 2), ContainsSubstring("a.csv:2"));
-    CHECK_THAT(refusal_of_csv("1\n\xff\xfe\x00z\n", 2), ContainsSubstring("a.csv:2"));
+    CHECK(wrong_csv("1\n2\n", 2) == "accepted");
+    CHECK_THAT(wrong_csv("1\n2\n", 3), ContainsSubstring("2 values") && ContainsSubstring("3 samples"));
+    CHECK_THAT(wrong_csv("", 3), ContainsSubstring("0 values"));
+    CHECK_THAT(wrong_csv("loss\n1\n2\n", 2), ContainsSubstring("a.csv:1") && ContainsSubstring("header"));
+    CHECK_THAT(wrong_csv("1\nhello\n2\n", 3),
+               ContainsSubstring("a.csv:2") && ContainsSubstring("\"hello\" is no number"));
+    CHECK_THAT(wrong_csv("1\n\n2\n", 3), ContainsSubstring("a.csv:2"));
+    CHECK_THAT(wrong_csv("1,2\n3,4\n", 2), ContainsSubstring("more than one column"));
+    CHECK_THAT(wrong_csv("1\nnan\n", 2), ContainsSubstring("a.csv:2") && ContainsSubstring("sample 1"));
+    CHECK_THAT(wrong_csv("1\n2\n-inf\n", 3), ContainsSubstring("a.csv:3"));
+    CHECK_THAT(wrong_csv("1e999\n", 1), ContainsSubstring("a.csv:1"));
+    CHECK_THAT(wrong_csv("1\n2 3\n", 2), ContainsSubstring("a.csv:2"));
+    CHECK_THAT(wrong_csv("1\n\xff\xfe\x00z\n", 2), ContainsSubstring("a.csv:2"));
     CHECK_THROWS_WITH(order_of_npy<float>({1, NAN}), ContainsSubstring("sample 1"));
     CHECK_THROWS_WITH(order_of_npy<double>({INFINITY, 1}), ContainsSubstring("sample 0"));
 }

@@ -33,13 +33,13 @@ std::vector<std::string> words_of(std::string_view text, const BasicTokenizerRul
     return words;
 }
 
-ProcessOutput run_python(const std::string& script, std::vector<std::string> arguments) {
+ProcessOutput run_script(const std::string& script, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), DEFT_SOURCE_DIR "/tests/engine/" + script);
     return test::run_python(std::move(arguments));
 }
 
 // Of any plane, many of them accented, cased, ideographs, marks, spaces, controls.
-char32_t random_character(std::mt19937_64& random) {
+char32_t random_bert_character(std::mt19937_64& random) {
     const char32_t firsts[] = {0,      0xA0,   0x300,  0x370,  0x400,  0x600,   0x900,   0x1E00, 0x2000,
                                0x3000, 0x4E00, 0xAC00, 0xF900, 0xFE00, 0x1D150, 0x1F300, 0x2F800};
     const std::uint64_t kind = random() % (std::size(firsts) + 3);
@@ -51,7 +51,7 @@ char32_t random_character(std::mt19937_64& random) {
     }
 }
 
-std::string random_text(std::mt19937_64& random) {
+std::string random_bert_text(std::mt19937_64& random) {
     static const std::vector<std::string> words = {"The",          " ",        "  ",        "\n",          "\t",
                                                    "don't",        "\xCE\xA3", "A\xCE\xA3", "\xCE\xA3.",   "\xC3\x89",
                                                    "\xE4\xB8\xAD", "ing",      "(",         "\xEF\xBF\xBD"};
@@ -61,7 +61,7 @@ std::string random_text(std::mt19937_64& random) {
             text += words[random() % words.size()];
             continue;
         }
-        const char32_t code = random_character(random);
+        const char32_t code = random_bert_character(random);
         if (code < 0xD800 || code > 0xDFFF) append_utf8(code, text);
     }
     return text;
@@ -101,14 +101,14 @@ TEST_CASE("BERT's words are those of Python's own Unicode") {
     std::mt19937_64 random(seed);
     std::string cases;
     for (int i = 0; i < 3000; ++i) {
-        const std::string text = random_text(random);
+        const std::string text = random_bert_text(random);
         const bool lower = i % 3 != 0;
         const Json line = {{"text", text}, {"lower", lower}, {"words", words_of(text, {.lower_case = lower})}};
         cases += line.dump(-1, ' ', true) + "\n";
     }
     const TemporaryFolder folder;
     write_text(folder / "cases.jsonl", cases);
-    const ProcessOutput output = run_python("basic_tokenizer.py", {(folder / "cases.jsonl").string()});
+    const ProcessOutput output = run_script("basic_tokenizer.py", {(folder / "cases.jsonl").string()});
     if (output.exit_code == 77) DEFT_SKIP("no python3 that knows Unicode 14");
     INFO(output.out);
     CHECK(output.exit_code == 0);
@@ -124,7 +124,7 @@ TEST_CASE("WordPiece encodes and decodes as Hugging Face does") {
                                                         load_wordpiece(folder, hugging_face_rules(true))};
     std::string cases;
     for (int i = 0; i < 3000; ++i) {
-        const std::string text = random_text(random);
+        const std::string text = random_bert_text(random);
         const bool lower = i % 3 != 0;
         const std::vector<std::int32_t> ids = readers[lower]->encode(text);
         const Json line = {{"text", text}, {"lower", lower}, {"ids", ids}, {"decoded", readers[lower]->decode(ids)}};
@@ -133,7 +133,7 @@ TEST_CASE("WordPiece encodes and decodes as Hugging Face does") {
     const TemporaryFolder scratch;
     write_text(scratch / "cases.jsonl", cases);
     const ProcessOutput output =
-        run_python("huggingface_tokenizers.py", {"wordpiece", folder.string(), (scratch / "cases.jsonl").string()});
+        run_script("huggingface_tokenizers.py", {"wordpiece", folder.string(), (scratch / "cases.jsonl").string()});
     if (output.exit_code == 77) DEFT_SKIP("no Python with the package tokenizers (name one in DEFT_PYTHON)");
     INFO(output.out);
     CHECK(output.exit_code == 0);
@@ -174,7 +174,7 @@ TEST_CASE("an encoder that remembers words gives what a fresh one gives") {
         std::make_shared<const WordPiece>(tiny("the\ndon\n'\nt\n##ing\n\xCF\x83\n##e\n##\xCF\x82\n"));
     WordPieceEncoder encoder(wordpiece);
     for (int i = 0; i < 2000; ++i) {
-        const std::string text = random_text(random);
+        const std::string text = random_bert_text(random);
         std::vector<std::int32_t> tokens;
         encoder.encode(text, tokens);
         REQUIRE(tokens == wordpiece->encode(text));

@@ -6,9 +6,12 @@
 #include "experiments/engine_config.h"
 #include "experiments/projection.h"
 #include "tests/catch.h"
+#include "tests/experiments/trial_config.h"
 
 using namespace deft;
 using namespace deft::experiments;
+using test::trial_of;
+using test::wrong_trial;
 
 namespace {
 
@@ -16,23 +19,9 @@ namespace {
 const std::string kHead = "[model]\nseqlen = 64\n[train]\nbatch_size = 8\nbudget_tokens = 102_400\n";
 const std::string kBert = "[data]\nsamples = \"bert\"\ntokenizer = \"words.txt\"\n";
 
-TrialConfig parse(const std::string& toml) {
-    return parse_trial_config(parse_toml(toml, "t.toml"), 1, ".");
-}
-
-std::string refusal(const std::string& toml) {
-    try {
-        parse(toml);
-    } catch (const Error& error) {
-        CHECK(error.kind() == ErrorKind::config);
-        return error.what();
-    }
-    return "accepted";
-}
-
 // Of a curriculum of BERT's samples; the first line of it is line 9.
 std::string refused_curriculum(const std::string& toml) {
-    return refusal(kHead + kBert + toml);
+    return wrong_trial(kHead + kBert + toml);
 }
 
 std::string metric(const std::string& name) {
@@ -42,13 +31,13 @@ std::string metric(const std::string& name) {
 }  // namespace
 
 TEST_CASE("BERT's samples are read, and packed ones stay what they were") {
-    const TrialConfig packed = parse(kHead);
+    const TrialConfig packed = trial_of(kHead);
     CHECK(packed.data.samples == "packed");
     CHECK(!to_json(packed).at("data").contains("samples"));
     CHECK(!to_json(packed).at("data").contains("bert"));
     CHECK(has_model(packed));
 
-    const TrialConfig plain = parse(kHead + kBert);
+    const TrialConfig plain = trial_of(kHead + kBert);
     CHECK(!has_model(plain));
     CHECK(plain.data.bert == BertSamplesConfig{});
     CHECK_THROWS_WITH(require_model(plain), ContainsSubstring("no model trains on BERT samples yet") &&
@@ -57,9 +46,9 @@ TEST_CASE("BERT's samples are read, and packed ones stay what they were") {
     CHECK(project(plain).memory_bytes == 0);
     CHECK(project(plain).flops == 0);
 
-    const TrialConfig all = parse(kHead + kBert +
-                                  "[data.bert]\nsentences = \"lines\"\nlower_case = false\npairs = false\n"
-                                  "short_probability = 0.25\nmask_fraction = 0.3\nwhole_words = true\nseed = 9\n");
+    const TrialConfig all = trial_of(kHead + kBert +
+                                     "[data.bert]\nsentences = \"lines\"\nlower_case = false\npairs = false\n"
+                                     "short_probability = 0.25\nmask_fraction = 0.3\nwhole_words = true\nseed = 9\n");
     CHECK(all.data.bert == BertSamplesConfig{"lines", false, false, 0.25, 0.3, true, 9});
     TrialConfig known = all;
     known.data.sha256 = "abc";
@@ -71,7 +60,9 @@ TEST_CASE("BERT's samples are read, and packed ones stay what they were") {
 }
 
 TEST_CASE("settings of BERT's samples that make no sense are refused with their place") {
-    const auto refused = [](const std::string& line) { return refusal(kHead + kBert + "[data.bert]\n" + line + "\n"); };
+    const auto refused = [](const std::string& line) {
+        return wrong_trial(kHead + kBert + "[data.bert]\n" + line + "\n");
+    };
     CHECK_THAT(refused("sentence = \"lines\""),
                ContainsSubstring("t.toml:10:1") && ContainsSubstring("did you mean sentences?"));
     CHECK_THAT(refused("sentences = \"stops\""),
@@ -81,34 +72,34 @@ TEST_CASE("settings of BERT's samples that make no sense are refused with their 
     CHECK_THAT(refused("mask_fraction = nan"), ContainsSubstring("t.toml:10:") && ContainsSubstring("finite"));
     CHECK_THAT(refused("seed = -1"), ContainsSubstring("t.toml:10:") && ContainsSubstring("at least 0"));
     CHECK_THAT(refused("pairs = 1"), ContainsSubstring("t.toml:10:"));
-    CHECK_THAT(refusal(kHead + "[data]\nsamples = \"brt\"\n"),
+    CHECK_THAT(wrong_trial(kHead + "[data]\nsamples = \"brt\"\n"),
                ContainsSubstring("t.toml:7:") && ContainsSubstring("did you mean \"bert\"?"));
     for (const char* tokenizer : {"bytes", "gpt2", "bpe"})
-        CHECK_THAT(refusal(kHead + "[data]\nsamples = \"bert\"\ntokenizer = \"" + tokenizer + "\"\n"),
+        CHECK_THAT(wrong_trial(kHead + "[data]\nsamples = \"bert\"\ntokenizer = \"" + tokenizer + "\"\n"),
                    ContainsSubstring("t.toml:8:") && ContainsSubstring("[MASK]") && ContainsSubstring("vocab.txt"));
-    CHECK_THAT(refusal(kHead + "[data]\nsamples = \"bert\"\n"),
+    CHECK_THAT(wrong_trial(kHead + "[data]\nsamples = \"bert\"\n"),
                ContainsSubstring("t.toml:6:") && ContainsSubstring("\"bytes\""));
-    CHECK_THAT(refusal(kHead + "[data]\ntokenizer = \"bert-base-uncased\"\n"),
+    CHECK_THAT(wrong_trial(kHead + "[data]\ntokenizer = \"bert-base-uncased\"\n"),
                ContainsSubstring("packed samples need"));
-    CHECK_THAT(refusal(kHead + "[data]\nbert = { pairs = true }\n"),
+    CHECK_THAT(wrong_trial(kHead + "[data]\nbert = { pairs = true }\n"),
                ContainsSubstring("t.toml:7:") && ContainsSubstring("means nothing to packed samples"));
-    CHECK_THAT(refusal(kHead + kBert + "vocab = 300\n"),
+    CHECK_THAT(wrong_trial(kHead + kBert + "vocab = 300\n"),
                ContainsSubstring("t.toml:9:") && ContainsSubstring("has its own"));
-    CHECK_THAT(refusal(kHead + kBert + "corpus = \"indexed\"\ntrain_files = [\"a\"]\n"),
+    CHECK_THAT(wrong_trial(kHead + kBert + "corpus = \"indexed\"\ntrain_files = [\"a\"]\n"),
                ContainsSubstring("found in text"));
 }
 
 TEST_CASE("what only a model means something to is refused for BERT's samples") {
-    CHECK_THAT(refusal("[model]\nlayers = 4\n[train]\nbudget_tokens = 102_400\n" + kBert),
+    CHECK_THAT(wrong_trial("[model]\nlayers = 4\n[train]\nbudget_tokens = 102_400\n" + kBert),
                ContainsSubstring("t.toml:2:1") && ContainsSubstring("no model trains on BERT samples yet"));
-    CHECK_THAT(refusal(kHead + kBert + "[random_ltd]\nsteps = 40\n"),
+    CHECK_THAT(wrong_trial(kHead + kBert + "[random_ltd]\nsteps = 40\n"),
                ContainsSubstring("t.toml:9:") && ContainsSubstring("random_ltd routes tokens"));
-    CHECK_THAT(refusal(kHead + kBert + "[token_bypass]\nsteps = 40\n"),
+    CHECK_THAT(wrong_trial(kHead + kBert + "[token_bypass]\nsteps = 40\n"),
                ContainsSubstring("token_bypass routes tokens"));
-    CHECK_THAT(refusal("[model]\nseqlen = 4\n[train]\nbudget_tokens = 102_400\n" + kBert),
+    CHECK_THAT(wrong_trial("[model]\nseqlen = 4\n[train]\nbudget_tokens = 102_400\n" + kBert),
                ContainsSubstring("t.toml:2:") && ContainsSubstring("at least 5"));
-    CHECK(refusal("[model]\nseqlen = 4\n[train]\nbudget_tokens = 102_400\n" + kBert + "bert = { pairs = false }\n") ==
-          "accepted");
+    CHECK(wrong_trial("[model]\nseqlen = 4\n[train]\nbudget_tokens = 102_400\n" + kBert +
+                      "bert = { pairs = false }\n") == "accepted");
 }
 
 TEST_CASE("the curricula that fit BERT's samples, and those that do not, saying why") {

@@ -13,10 +13,12 @@
 #include "experiments/datasets/difficulty.h"
 #include "experiments/engine_config.h"
 #include "tests/catch.h"
+#include "tests/experiments/text_corpus.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
 using namespace deft::experiments;
+using deft::test::all;
 using deft::test::TemporaryFolder;
 using deft::test::write_text;
 namespace fs = std::filesystem;
@@ -54,10 +56,6 @@ struct SmallCorpus {
         return load_samples(c.data, c.model.seqlen, c.base_folder, folder / "data", progress);
     }
 };
-
-Values all(const engine::IntegerColumn& column) {
-    return {column.begin(), column.end()};
-}
 
 // The index of voc of these very samples.
 bool is_of_pairs(const fs::path& file) {

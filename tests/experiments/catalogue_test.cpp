@@ -8,8 +8,9 @@
 #include "experiments/datasets/file_hashes.h"
 #include "experiments/datasets/find_file.h"
 #include "tests/catch.h"
-#include "tests/experiments/with_variable.h"
+#include "tests/refusal.h"
 #include "tests/temporary_folder.h"
+#include "tests/with_variable.h"
 
 using namespace deft;
 using namespace deft::experiments;
@@ -27,16 +28,10 @@ std::string entry_with(const std::string& file, const std::string& form = "", co
 const std::string kHash(64, 'a');
 
 // What the parser says of the text.
-std::string refusal(const std::string& text) {
+std::string wrong_entry(const std::string& text) {
     const TemporaryFolder folder;
     write_text(folder / "c.toml", text);
-    try {
-        parse_catalogue(folder / "c.toml");
-    } catch (const Error& error) {
-        CHECK(error.kind() == ErrorKind::config);
-        return error.what();
-    }
-    return "accepted";
+    return test::refusal([&] { parse_catalogue(folder / "c.toml"); });
 }
 
 }  // namespace
@@ -88,20 +83,21 @@ TEST_CASE("catalogue: the small files of the mirror are what it says") {
 
 TEST_CASE("catalogue: errors carry their place") {
     const std::string good = "path = \"a.txt\", sha256 = \"" + kHash + "\"";
-    REQUIRE(refusal(entry_with(good)) == "accepted");
-    CHECK_THAT(refusal(entry_with("path = \"a.txt\"")), ContainsSubstring("c.toml:10:") && ContainsSubstring("sha256"));
-    CHECK_THAT(refusal(entry_with("path = \"a.txt\", sha256 = \"ABC\"")),
+    REQUIRE(wrong_entry(entry_with(good)) == "accepted");
+    CHECK_THAT(wrong_entry(entry_with("path = \"a.txt\"")),
+               ContainsSubstring("c.toml:10:") && ContainsSubstring("sha256"));
+    CHECK_THAT(wrong_entry(entry_with("path = \"a.txt\", sha256 = \"ABC\"")),
                ContainsSubstring("c.toml:10:") && ContainsSubstring("64 lower-case hex digits"));
     for (const char* path : {"../a", "a/../../b", "/etc/passwd", ""})
-        CHECK_THAT(refusal(entry_with("path = \"" + std::string(path) + "\", sha256 = \"unknown\"")),
+        CHECK_THAT(wrong_entry(entry_with("path = \"" + std::string(path) + "\", sha256 = \"unknown\"")),
                    ContainsSubstring("c.toml:10:") && ContainsSubstring("inside a mirror folder"));
     for (const char* url : {"http://example.org/a.txt", "file:///etc/passwd", "ftp://example.org/a"})
-        CHECK_THAT(refusal(entry_with(good + ", url = \"" + url + "\"")), ContainsSubstring("https://"));
-    CHECK_THAT(refusal(entry_with(good + ", split = \"dev\"")), ContainsSubstring("none of"));
-    CHECK_THAT(refusal(entry_with(good + ", bytes = -1")), ContainsSubstring("negative"));
-    CHECK_THAT(refusal(entry_with(good + ", byte = 1")), ContainsSubstring("bytes"));
-    CHECK_THAT(refusal(entry_with(good, "", "licences = \"x\"\n")), ContainsSubstring("c.toml:6:"));
-    CHECK_THAT(refusal("[set]\nkind = \"corpus\"\ntitle = \"T\"\nlicence = \"L\"\nsource = \"S\"\n"),
+        CHECK_THAT(wrong_entry(entry_with(good + ", url = \"" + url + "\"")), ContainsSubstring("https://"));
+    CHECK_THAT(wrong_entry(entry_with(good + ", split = \"dev\"")), ContainsSubstring("none of"));
+    CHECK_THAT(wrong_entry(entry_with(good + ", bytes = -1")), ContainsSubstring("negative"));
+    CHECK_THAT(wrong_entry(entry_with(good + ", byte = 1")), ContainsSubstring("bytes"));
+    CHECK_THAT(wrong_entry(entry_with(good, "", "licences = \"x\"\n")), ContainsSubstring("c.toml:6:"));
+    CHECK_THAT(wrong_entry("[set]\nkind = \"corpus\"\ntitle = \"T\"\nlicence = \"L\"\nsource = \"S\"\n"),
                ContainsSubstring("forms is missing"));
 }
 

@@ -11,7 +11,7 @@ using namespace deft::experiments;
 namespace {
 
 // With hashes in place of those of data that need not be here.
-TrialConfig resolved(const std::string& toml) {
+TrialConfig with_known_data(const std::string& toml) {
     TrialConfig config = parse_trial_config(parse_toml(toml, "t.toml"), 5, "/base");
     config.data.sha256 = "of data";
     if (config.data.vocab == 0) config.data.vocab = 300;
@@ -30,7 +30,7 @@ TEST_CASE("configurations of every kind keep their JSON and their hashes, and su
     for (const Json& known : cases) {
         const auto toml = known.at("toml").get<std::string>();
         INFO(toml);
-        const TrialConfig config = resolved(toml);
+        const TrialConfig config = with_known_data(toml);
         CHECK(canonical_json(to_json(config)) == canonical_json(known.at("config")));
         CHECK(config_hash(config) == known.at("config_hash").get<std::string>());
         CHECK(variant_hash(config) == known.at("variant_hash").get<std::string>());

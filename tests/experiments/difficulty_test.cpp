@@ -13,10 +13,13 @@
 #include "experiments/sample_losses.h"
 #include "experiments/trial.h"
 #include "tests/catch.h"
+#include "tests/experiments/text_corpus.h"
+#include "tests/refusal.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
 using namespace deft::experiments;
+using deft::test::all;
 using deft::test::read_text;
 using deft::test::TemporaryFolder;
 using deft::test::write_text;
@@ -24,33 +27,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-DataConfig text_data(const std::string& file) {
-    DataConfig data;
-    data.corpus = "text";
-    data.train_files = {file};
-    return data;
-}
-
 // Twelve short documents.
 Dataset dataset_of(const TemporaryFolder& folder, const std::string& word = "rose") {
     std::string lines;
     for (int i = 0; i < 12; ++i)
         lines += "{\"text\": \"a " + word + " is a " + word + " number " + std::to_string(i * i) + "\"}\n";
     write_text(folder / "a.jsonl", lines);
-    return load_dataset(text_data("a.jsonl"), folder.path(), folder / "data");
-}
-
-std::vector<std::int64_t> all(const engine::IntegerColumn& column) {
-    return {column.begin(), column.end()};
-}
-
-std::string refusal(const std::function<void()>& act) {
-    try {
-        act();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "accepted";
+    return load_dataset(test::text_data({"a.jsonl"}), folder.path(), folder / "data");
 }
 
 }  // namespace
@@ -103,9 +86,9 @@ TEST_CASE("difficulty: an index that was altered is made anew, and says so") {
         std::string altered = whole;
         altered.back() = static_cast<char>(altered.back() ^ 1);
         write_text(file, altered);
-        CHECK_THAT(
-            refusal([&] { open_difficulty(samples_of(dataset, 8), dataset.folder / "difficulty" / "voc-8.json"); }),
-            ContainsSubstring("is damaged") && ContainsSubstring(name));
+        CHECK_THAT(test::refusal(
+                       [&] { open_difficulty(samples_of(dataset, 8), dataset.folder / "difficulty" / "voc-8.json"); }),
+                   ContainsSubstring("is damaged") && ContainsSubstring(name));
         CHECK(all(load().order) == order);
         CHECK_THAT(said, ContainsSubstring("voc-8 is damaged and is made anew") && ContainsSubstring(name));
         CHECK(read_text(file) == whole);
@@ -127,18 +110,23 @@ TEST_CASE("difficulty: an index that a user names is refused where it is of othe
     const std::vector<std::int64_t> values = all(load_difficulty(samples_of(dataset, 8), "voc").value);
     const fs::path file = dataset.folder / "difficulty" / "voc-8.json";
     CHECK(all(open_difficulty(samples_of(dataset, 8), file).value) == values);
-    CHECK_THAT(refusal([&] { open_difficulty(samples_of(dataset, 9), file); }), ContainsSubstring("seqlen is 8, and here it is 9") || ContainsSubstring("samples is"));
-    CHECK_THAT(refusal([&] { open_difficulty(samples_of(other, 8), file); }), ContainsSubstring("its corpus is") && ContainsSubstring("deft analyze"));
+    CHECK_THAT(test::refusal([&] { open_difficulty(samples_of(dataset, 9), file); }),
+               ContainsSubstring("seqlen is 8, and here it is 9") || ContainsSubstring("samples is"));
+    CHECK_THAT(test::refusal([&] { open_difficulty(samples_of(other, 8), file); }),
+               ContainsSubstring("its corpus is") && ContainsSubstring("deft analyze"));
     Json json = Json::parse(read_text(file));
     json["packing"] = "padded";
     write_text(file, json.dump());
-    CHECK_THAT(refusal([&] { open_difficulty(samples_of(dataset, 8), file); }), ContainsSubstring("packing is \"padded\", and here it is \"packed\""));
+    CHECK_THAT(test::refusal([&] { open_difficulty(samples_of(dataset, 8), file); }),
+               ContainsSubstring("packing is \"padded\", and here it is \"packed\""));
     json["packing"] = "packed";
     json["version"] = 1;
     write_text(file, json.dump());
-    CHECK_THAT(refusal([&] { open_difficulty(samples_of(dataset, 8), file); }), ContainsSubstring("its version is 1"));
+    CHECK_THAT(test::refusal([&] { open_difficulty(samples_of(dataset, 8), file); }),
+               ContainsSubstring("its version is 1"));
     write_text(file, "{\"schema\": \"\xff\"}");
-    CHECK_THAT(refusal([&] { open_difficulty(samples_of(dataset, 8), file); }), ContainsSubstring("is not of these samples"));
+    CHECK_THAT(test::refusal([&] { open_difficulty(samples_of(dataset, 8), file); }),
+               ContainsSubstring("is not of these samples"));
 }
 
 TEST_CASE("difficulty: a column of another tool has a value for each sample of this corpus at this length") {
@@ -149,7 +137,8 @@ TEST_CASE("difficulty: a column of another tool has a value for each sample of t
     for (std::int64_t i = 0; i < samples; ++i) lines += std::to_string(samples - i) + ".5\n";
     write_text(folder / "c.csv", lines);
     CHECK(open_difficulty(samples_of(dataset, 8), folder / "c.csv").order[0] == samples - 1);
-    CHECK_THAT(refusal([&] { open_difficulty(samples_of(dataset, 9), folder / "c.csv"); }), ContainsSubstring("values, and the corpus"));
+    CHECK_THAT(test::refusal([&] { open_difficulty(samples_of(dataset, 9), folder / "c.csv"); }),
+               ContainsSubstring("values, and the corpus"));
 }
 
 TEST_CASE("difficulty: shards on one data folder give the index of one machine") {
@@ -167,7 +156,8 @@ TEST_CASE("difficulty: shards on one data folder give the index of one machine")
     const std::string whole = bytes();
     fs::remove_all(dataset.folder / "difficulty");
     AnalysisOptions options;
-    CHECK_THAT(refusal([&] { reduce_shards(samples_of(dataset, 8), metrics, options); }), ContainsSubstring("not measured yet"));
+    CHECK_THAT(test::refusal(ErrorKind::io, [&] { reduce_shards(samples_of(dataset, 8), metrics, options); }),
+               ContainsSubstring("not measured yet"));
     for (int round = 0; round < 2; ++round)
         for (std::int64_t shard = 0; shard < 3; ++shard) {
             options.shard = {shard, 3};
@@ -214,5 +204,6 @@ TEST_CASE("difficulty: the perplexity under a checkpoint is the model's own loss
     const engine::DifficultyIndex index = open_difficulty(samples_of(dataset, 16), column);
     for (std::int64_t rank = 1; rank < index.samples(); ++rank)
         CHECK(losses[static_cast<std::size_t>(index.order[rank - 1])] <= losses[static_cast<std::size_t>(index.order[rank])]);
-    CHECK_THAT(refusal([&] { sample_losses(trained, dataset, 17); }), ContainsSubstring("17 tokens, and the model takes 16"));
+    CHECK_THAT(test::refusal([&] { sample_losses(trained, dataset, 17); }),
+               ContainsSubstring("17 tokens, and the model takes 16"));
 }

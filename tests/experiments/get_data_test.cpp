@@ -9,19 +9,20 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <thread>
 
 #include "base/process.h"
 #include "base/sha256.h"
 #include "experiments/datasets/file_hashes.h"
 #include "tests/catch.h"
-#include "tests/experiments/with_variable.h"
+#include "tests/refusal.h"
 #include "tests/temporary_folder.h"
+#include "tests/with_variable.h"
 
 using namespace deft;
 using namespace deft::experiments;
 using test::read_text;
+using test::refusal;
 using test::TemporaryFolder;
 using test::WithVariable;
 using test::write_text;
@@ -29,16 +30,6 @@ using test::write_text;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string refusal(ErrorKind kind, const std::function<void()>& action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        CHECK(error.kind() == kind);
-        return error.what();
-    }
-    return "accepted";
-}
 
 CatalogueFile file_of(const std::string& path, const std::string& text, const std::string& url = "") {
     return {path, url, sha256(text), static_cast<std::int64_t>(text.size()), ""};

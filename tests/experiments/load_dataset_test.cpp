@@ -12,41 +12,27 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
-#include "experiments/datasets/file_hashes.h"
 #include "experiments/datasets/corpus_source.h"
 #include "experiments/datasets/difficulty.h"
+#include "experiments/datasets/file_hashes.h"
 #include "experiments/datasets/tokenize.h"
 #include "tests/catch.h"
-#include "tests/experiments/with_variable.h"
+#include "tests/experiments/text_corpus.h"
 #include "tests/packed_text.h"
+#include "tests/refusal.h"
 #include "tests/temporary_folder.h"
+#include "tests/with_variable.h"
 
 using namespace deft;
 using namespace deft::experiments;
 using test::read_text;
 using test::TemporaryFolder;
+using test::text_data;
 using test::write_text;
 
 namespace fs = std::filesystem;
 
 namespace {
-
-DataConfig text_data(std::vector<std::string> train, std::vector<std::string> valid = {}) {
-    DataConfig data;
-    data.corpus = "text";
-    data.train_files = std::move(train);
-    data.valid_files = std::move(valid);
-    return data;
-}
-
-std::string refusal(const std::function<void()>& action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "accepted";
-}
 
 // One JSON line a document.
 std::string json_lines(const std::vector<std::string>& texts) {
@@ -102,7 +88,7 @@ TEST_CASE("corpus files: every reader hashes the whole text") {
          {DocumentReader::text, DocumentReader::lines, DocumentReader::paragraphs, DocumentReader::wikitext}) {
         INFO(static_cast<int>(reader));
         CHECK_FALSE(documents(reader, text, sha256(text)).empty());
-        CHECK_THAT(refusal([&] { documents(reader, text, sha256(text + "\n")); }),
+        CHECK_THAT(test::refusal(ErrorKind::io, [&] { documents(reader, text, sha256(text + "\n")); }),
                    ContainsSubstring("is expected of a"));
     }
 }
@@ -111,17 +97,20 @@ TEST_CASE("corpus files: a line of JSON without text is named by file and line")
     for (const char* line :
          {"{\"txt\":\"b\"}", "[\"text\"]", "{\"text\":5}", "{\"text\":\"b", "\"text\"", "{\"text\":null}"})
         CHECK_THAT(
-            refusal([&] { documents(DocumentReader::jsonl, std::string("{\"text\":\"a\"}\n\n") + line + "\n"); }),
+            test::refusal(ErrorKind::io,
+                          [&] { documents(DocumentReader::jsonl, std::string("{\"text\":\"a\"}\n\n") + line + "\n"); }),
             ContainsSubstring("/a:3: no JSON object"));
-    CHECK_THAT(refusal([&] { documents(DocumentReader::jsonl, "{\"text\":\"\xff\"}\n"); }), ContainsSubstring("/a:1:"));
+    CHECK_THAT(test::refusal(ErrorKind::io, [&] { documents(DocumentReader::jsonl, "{\"text\":\"\xff\"}\n"); }),
+               ContainsSubstring("/a:1:"));
 }
 
 TEST_CASE("corpus files: empty files are refused, empty documents are left out") {
     const TemporaryFolder folder;
     write_text(folder / "empty.txt", "");
     write_text(folder / "a.txt", "some text");
-    CHECK_THAT(refusal([&] { load_dataset(text_data({"a.txt"}, {"empty.txt"}), folder.path(), folder / "data"); }),
-               ContainsSubstring("empty.txt is empty"));
+    CHECK_THAT(
+        test::refusal([&] { load_dataset(text_data({"a.txt"}, {"empty.txt"}), folder.path(), folder / "data"); }),
+        ContainsSubstring("empty.txt is empty"));
     write_text(folder / "a.jsonl", json_lines({"one", "", "two", "", "three"}));
     const Dataset dataset = load_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
     CHECK(dataset.train.documents + dataset.valid.documents == 3);
@@ -158,9 +147,10 @@ TEST_CASE("corpus files: a folder or a pattern names its texts, in the order of 
     CHECK(dataset_identity(whole, folder.path()).sha256 == dataset_identity(named, folder.path()).sha256);
 
     fs::create_directories(folder / "empty");
-    CHECK_THAT(refusal([&] { train_text("empty"); }), ContainsSubstring("holds no .txt and no .jsonl file"));
-    CHECK_THAT(refusal([&] { train_text("books/*.xyz"); }), ContainsSubstring("books/*.xyz is missing"));
-    CHECK_THAT(refusal([&] { train_text("books/*"); }), ContainsSubstring("books/LICENSE has no suffix"));
+    CHECK_THAT(test::refusal([&] { train_text("empty"); }), ContainsSubstring("holds no .txt and no .jsonl file"));
+    CHECK_THAT(test::refusal(ErrorKind::data, [&] { train_text("books/*.xyz"); }),
+               ContainsSubstring("books/*.xyz is missing"));
+    CHECK_THAT(test::refusal([&] { train_text("books/*"); }), ContainsSubstring("books/LICENSE has no suffix"));
 }
 
 TEST_CASE("corpus files: what is neither text nor known is refused, not trained on") {
@@ -169,7 +159,7 @@ TEST_CASE("corpus files: what is neither text nor known is refused, not trained 
     const auto refused = [&](const std::string& name, const std::string& content) {
         write_text(folder / name.c_str(), content);
         const std::string said =
-            refusal([&] { load_dataset(text_data({name}, {"v.txt"}), folder.path(), folder / "data"); });
+            test::refusal([&] { load_dataset(text_data({name}, {"v.txt"}), folder.path(), folder / "data"); });
         CHECK_THAT(said, ContainsSubstring(name));
         CHECK_FALSE(fs::exists(folder / "data"));
         return said;
@@ -271,7 +261,7 @@ TEST_CASE("data sets: 949, 50, 1 over few documents leaves at least one for each
         CHECK(valid.rfind("text number " + std::to_string(e.train), 0) == 0);
     }
     write_text(folder / "a.jsonl", json_lines({"alone"}));
-    CHECK_THAT(refusal([&] { load_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data"); }),
+    CHECK_THAT(test::refusal([&] { load_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data"); }),
                ContainsSubstring("a split needs two"));
 }
 
@@ -293,7 +283,8 @@ TEST_CASE("data sets: a text that has changed since it was planned is refused, u
     data.sha256 = dataset_identity(data, folder.path()).sha256;
     load_dataset(data, folder.path(), folder / "data");
     write_text(folder / "a.jsonl", json_lines({"one", "three"}));
-    CHECK_THAT(refusal([&] { load_dataset(data, folder.path(), folder / "new"); }), ContainsSubstring("has changed"));
+    CHECK_THAT(test::refusal([&] { load_dataset(data, folder.path(), folder / "new"); }),
+               ContainsSubstring("has changed"));
     CHECK_FALSE(fs::exists(folder / "new"));
     // What is prepared is opened without its text.
     fs::remove(folder / "a.jsonl");
@@ -301,7 +292,8 @@ TEST_CASE("data sets: a text that has changed since it was planned is refused, u
     CHECK(planned.sha256 == data.sha256);
     CHECK(decoded(planned.train, planned.tokenizer) + decoded(planned.valid, planned.tokenizer) == "onetwo");
     data.sha256.clear();
-    CHECK_THAT(refusal([&] { load_dataset(data, folder.path(), folder / "data"); }), ContainsSubstring("a.jsonl"));
+    CHECK_THAT(test::refusal(ErrorKind::data, [&] { load_dataset(data, folder.path(), folder / "data"); }),
+               ContainsSubstring("a.jsonl"));
 }
 
 TEST_CASE("data sets: a mirror's file of another hash is refused, and leaves no data set") {
@@ -311,12 +303,12 @@ TEST_CASE("data sets: a mirror's file of another hash is refused, and leaves no 
     const test::WithVariable mirror("DEFT_DATA_MIRROR", folder.path().string());
     DataConfig data;
     data.corpus = "imdb";
-    CHECK_THAT(refusal([&] { load_dataset(data, ".", folder / "data"); }),
+    CHECK_THAT(test::refusal(ErrorKind::io, [&] { load_dataset(data, ".", folder / "data"); }),
                ContainsSubstring("is expected of corpora/imdb") && ContainsSubstring("get the file again"));
     const std::string sha = dataset_identity(data, ".").sha256;
     CHECK_FALSE(fs::exists(folder / "data" / sha.substr(0, 16)));
     data.corpus = "gpt2";
-    CHECK_THAT(refusal([&] { load_dataset(data, ".", folder / "data"); }), ContainsSubstring("not a corpus"));
+    CHECK_THAT(test::refusal([&] { load_dataset(data, ".", folder / "data"); }), ContainsSubstring("not a corpus"));
 }
 
 TEST_CASE("data sets: two processes prepare one folder") {
@@ -417,8 +409,9 @@ TEST_CASE("data sets: tokens that were altered are never trained on") {
     write_text(first.folder / "tokens.bin", altered);
     fs::remove(folder / "a.jsonl");
     const auto load = [&] { load_dataset(data, folder.path(), folder / "data"); };
-    CHECK_THAT(refusal(load), ContainsSubstring("tokens.bin is not what was written") && ContainsSubstring("a.jsonl") &&
-                                  ContainsSubstring("delete the folder"));
+    CHECK_THAT(test::refusal(ErrorKind::io, load), ContainsSubstring("tokens.bin is not what was written") &&
+                                                       ContainsSubstring("a.jsonl") &&
+                                                       ContainsSubstring("delete the folder"));
     CHECK(read_text(first.folder / "tokens.bin") == altered);
 }
 
@@ -488,6 +481,6 @@ TEST_CASE("tokenising: what is written is what was read") {
     CHECK(decoded(dataset.train, tokenizer) == "one");
     CHECK(decoded(dataset.valid, tokenizer) == "three");
     indexed.sha256 = std::string(64, '0');
-    CHECK_THAT(refusal([&] { load_dataset(indexed, folder.path(), folder / "data"); }),
+    CHECK_THAT(test::refusal([&] { load_dataset(indexed, folder.path(), folder / "data"); }),
                ContainsSubstring("has changed"));
 }

@@ -28,7 +28,7 @@ Document document_of(const std::vector<std::string>& choices, std::size_t gold) 
     return document;
 }
 
-double metric(const std::vector<Metric>& metrics, const std::string& name) {
+double value_of(const std::vector<Metric>& metrics, const std::string& name) {
     for (const Metric& m : metrics)
         if (m.name == name) return m.value;
     FAIL("no metric " << name);
@@ -48,7 +48,7 @@ TEST_CASE("accuracy: ties, NaN, empty choices and lengths in code points or byte
         const std::vector<Document> documents{document_of(choices, c.at("gold").get<std::size_t>())};
         const auto metrics = document_metrics(task, documents, scores);
         for (const char* name : {"acc", "acc_norm", "acc_bytes"})
-            CHECK(metric(metrics, name) == c.at(name).get<double>());
+            CHECK(value_of(metrics, name) == c.at(name).get<double>());
         CHECK(metrics[0].chance == Approx(1.0 / static_cast<double>(choices.size())));
         for (std::size_t i = 0; i < choices.size(); ++i)
             CHECK(count_code_points(choices[i]) == c.at("char_lengths")[i].get<std::int64_t>());
@@ -99,7 +99,7 @@ TEST_CASE("perplexity of targets is a mean over documents") {
             scores.push_back({ll, false});
             documents.push_back(document_of({"word"}, 0));
         }
-        CHECK(metric(document_metrics(task, documents, scores), "perplexity") ==
+        CHECK(value_of(document_metrics(task, documents, scores), "perplexity") ==
               exactly(c.at("perplexity").get<double>()));
     });
 }
@@ -143,9 +143,9 @@ TEST_CASE("perplexities of texts divide sums, not the texts' own values") {
         task.metrics = {"word_perplexity", "byte_perplexity", "bits_per_byte", "token_perplexity"};
         const auto metrics = text_metrics(task, totals);
         CHECK(metrics.size() == 3);  // no token count, no token perplexity
-        CHECK(metric(metrics, "word_perplexity") == exactly(c.at("word_perplexity").get<double>()));
+        CHECK(value_of(metrics, "word_perplexity") == exactly(c.at("word_perplexity").get<double>()));
         for (const char* name : {"byte_perplexity", "bits_per_byte"})
-            if (c.at(name).is_number()) CHECK(metric(metrics, name) == exactly(c.at(name).get<double>()));
+            if (c.at(name).is_number()) CHECK(value_of(metrics, name) == exactly(c.at(name).get<double>()));
     });
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("gold bits per byte leave the delimiter out") {
         const std::vector<Document> documents{
             document_of({"other", c.at("continuation").get<std::string>().substr(1)}, 1)};
         const std::vector<Score> scores{{-1, false}, {golden::number(c.at("ll")), false}};
-        CHECK(metric(document_metrics(task, documents, scores), "gold_bits_per_byte") ==
+        CHECK(value_of(document_metrics(task, documents, scores), "gold_bits_per_byte") ==
               exactly(c.at("bits_per_byte").get<double>()));
     });
 }

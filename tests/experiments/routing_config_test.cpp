@@ -5,38 +5,22 @@
 #include "experiments/engine_config.h"
 #include "experiments/projection.h"
 #include "tests/catch.h"
+#include "tests/experiments/trial_config.h"
 
 using namespace deft;
 using namespace deft::experiments;
+using test::trial_of;
 
 namespace {
 
 const std::string kSix = "[model]\nlayers = 6\n[train]\nbudget_tokens = 100_000\n";  // 4 lines, 196 steps of 8 x 64
 
-TrialConfig parse(const std::string& toml) {
-    return parse_trial_config(parse_toml(toml, "t.toml"), 1, "/nowhere");
-}
-
-std::string error_of(const std::string& toml) {
-    try {
-        parse(kSix + toml);
-    } catch (const Error& error) {
-        CHECK(error.kind() == ErrorKind::config);
-        return error.what();
-    }
-    FAIL("accepted: " << toml);
-    return {};
+std::string wrong_routing(const std::string& toml) {
+    return test::wrong_trial(kSix + toml);
 }
 
 engine::Routing routing_of(const std::string& toml) {
-    return trainer_config(parse(kSix + toml)).techniques.routing.value();
-}
-
-TrialConfig resolved(const std::string& toml) {
-    TrialConfig config = parse(kSix + toml);
-    config.data.embedded_bytes = 2000;
-    resolve_data(config);
-    return config;
+    return trainer_config(trial_of(kSix + toml)).techniques.routing.value();
 }
 
 }  // namespace
@@ -75,54 +59,58 @@ TEST_CASE("token_bypass routes the middle half as one run") {
 
 TEST_CASE("min = max keeps a constant number of tokens and needs no duration") {
     for (const char* table : {"random_ltd", "token_bypass"}) {
-        const TrialConfig config = parse(kSix + "[" + table + "]\nmin = 32\nmax = 32\n");
+        const TrialConfig config = trial_of(kSix + "[" + table + "]\nmin = 32\nmax = 32\n");
         const engine::Techniques techniques = trainer_config(config).techniques;
         for (const std::int64_t step : {0, 1, 195}) CHECK(plan_step(techniques, step).kept == 32);
     }
-    CHECK_THAT(error_of("[random_ltd]\nmin = 32\nmax = 32\nduration = 0\n"), ContainsSubstring("exactly one"));
-    CHECK_THAT(error_of("[token_bypass]\nmin = 16\n"), ContainsSubstring("exactly one"));
+    CHECK_THAT(wrong_routing("[random_ltd]\nmin = 32\nmax = 32\nduration = 0\n"), ContainsSubstring("exactly one"));
+    CHECK_THAT(wrong_routing("[token_bypass]\nmin = 16\n"), ContainsSubstring("exactly one"));
 }
 
 TEST_CASE("routers that make no sense are refused with their place") {
     const std::string ltd = "[random_ltd]\nsteps = 7\n", bypass = "[token_bypass]\nsteps = 7\n";
-    CHECK_THAT(error_of(ltd + "layers = [1, 6]\n"), ContainsSubstring("t.toml:7:") && ContainsSubstring("layer 6"));
-    CHECK_THAT(error_of(ltd + "layers = [2, 1]\n"), ContainsSubstring("1 after 2"));
-    CHECK_THAT(error_of(ltd + "layers = []\n"), ContainsSubstring("is empty"));
+    CHECK_THAT(wrong_routing(ltd + "layers = [1, 6]\n"),
+               ContainsSubstring("t.toml:7:") && ContainsSubstring("layer 6"));
+    CHECK_THAT(wrong_routing(ltd + "layers = [2, 1]\n"), ContainsSubstring("1 after 2"));
+    CHECK_THAT(wrong_routing(ltd + "layers = []\n"), ContainsSubstring("is empty"));
     for (const char* range : {"4-2", "1-", "a", "-1-3", "1-2-3", "0-99999999999999999999"})
-        CHECK_THAT(error_of(ltd + "layers = \"" + range + "\"\n"), ContainsSubstring("no range"));
-    CHECK_THAT(error_of(ltd + "layers = \"2-6\"\n"), ContainsSubstring("layer 6"));
-    CHECK_THAT(error_of(ltd + "layers = 3\n"), ContainsSubstring("t.toml:7:"));
-    CHECK_THAT(error_of(ltd + "keep_first = 17\n"), ContainsSubstring("above min = 16"));
-    CHECK_THAT(error_of(ltd + "pacing = \"rot\"\n"), ContainsSubstring("did you mean \"root\"?"));
-    CHECK_THAT(error_of(ltd + "root_degree = 0.5\n"), ContainsSubstring("at least 1"));
-    CHECK_THAT(error_of(ltd + "decay = 0.5\n"), ContainsSubstring("unknown key"));
-    CHECK_THAT(error_of(bypass + "decay = 1.0\n"), ContainsSubstring("[0, 1)"));
-    CHECK_THAT(error_of(bypass + "special_tokens = [-1]\n"), ContainsSubstring("special_tokens"));
-    CHECK_THAT(error_of(bypass + "layers = [1, 3]\n"), ContainsSubstring("skip the whole run") && ContainsSubstring("1-3"));
-    CHECK_THAT(error_of(ltd + bypass),
-               ContainsSubstring("both choose the tokens") && ContainsSubstring("t.toml:7:") && ContainsSubstring("two cases"));
-    CHECK_FALSE(parse(kSix + ltd + "[token_bypass]\nenabled = false\n").token_bypass.has_value());
-    CHECK_THROWS_WITH(parse("[model]\nlayers = 2\n[train]\nbudget_tokens = 100_000\n" + bypass),
+        CHECK_THAT(wrong_routing(ltd + "layers = \"" + range + "\"\n"), ContainsSubstring("no range"));
+    CHECK_THAT(wrong_routing(ltd + "layers = \"2-6\"\n"), ContainsSubstring("layer 6"));
+    CHECK_THAT(wrong_routing(ltd + "layers = 3\n"), ContainsSubstring("t.toml:7:"));
+    CHECK_THAT(wrong_routing(ltd + "keep_first = 17\n"), ContainsSubstring("above min = 16"));
+    CHECK_THAT(wrong_routing(ltd + "pacing = \"rot\"\n"), ContainsSubstring("did you mean \"root\"?"));
+    CHECK_THAT(wrong_routing(ltd + "root_degree = 0.5\n"), ContainsSubstring("at least 1"));
+    CHECK_THAT(wrong_routing(ltd + "decay = 0.5\n"), ContainsSubstring("unknown key"));
+    CHECK_THAT(wrong_routing(bypass + "decay = 1.0\n"), ContainsSubstring("[0, 1)"));
+    CHECK_THAT(wrong_routing(bypass + "special_tokens = [-1]\n"), ContainsSubstring("special_tokens"));
+    CHECK_THAT(wrong_routing(bypass + "layers = [1, 3]\n"),
+               ContainsSubstring("skip the whole run") && ContainsSubstring("1-3"));
+    CHECK_THAT(wrong_routing(ltd + bypass), ContainsSubstring("both choose the tokens") &&
+                                                ContainsSubstring("t.toml:7:") && ContainsSubstring("two cases"));
+    CHECK_FALSE(trial_of(kSix + ltd + "[token_bypass]\nenabled = false\n").token_bypass.has_value());
+    CHECK_THROWS_WITH(trial_of("[model]\nlayers = 2\n[train]\nbudget_tokens = 100_000\n" + bypass),
                       ContainsSubstring("model.layers is 2"));
-    CHECK(parse("[model]\nlayers = 2\n[train]\nbudget_tokens = 100_000\n" + bypass + "layers = [1]\n").token_bypass);
+    CHECK(trial_of("[model]\nlayers = 2\n[train]\nbudget_tokens = 100_000\n" + bypass + "layers = [1]\n").token_bypass);
 }
 
 TEST_CASE("routers survive JSON, hash and all") {
     for (const char* table : {"[random_ltd]\nsteps = 7\n", "[random_ltd]\nmin = 32\nmax = 32\nkeep_first = 2\n",
                               "[random_ltd]\nduration = 0.3\nlayers = [0, 5]\npacing = \"root\"\nroot_degree = 3\n",
                               "[token_bypass]\nduration = 0.3\nspecial_tokens = [3]\ndecay = 0.5\n"}) {
-        const TrialConfig config = resolved(table), again = from_json(Json::parse(to_json(config).dump()));
+        const TrialConfig config = test::resolved_trial(kSix + table),
+                          again = from_json(Json::parse(to_json(config).dump()));
         CHECK(to_json(again) == to_json(config));
         CHECK(config_hash(again) == config_hash(config));
     }
-    CHECK(config_hash(resolved("[random_ltd]\nsteps = 7\nlayers = \"1-3\"\n")) !=
-          config_hash(resolved("[random_ltd]\nsteps = 7\n")));
-    CHECK(config_hash(resolved("[token_bypass]\nsteps = 7\n")) != config_hash(resolved("[random_ltd]\nsteps = 7\n")));
+    CHECK(config_hash(test::resolved_trial(kSix + "[random_ltd]\nsteps = 7\nlayers = \"1-3\"\n")) !=
+          config_hash(test::resolved_trial(kSix + "[random_ltd]\nsteps = 7\n")));
+    CHECK(config_hash(test::resolved_trial(kSix + "[token_bypass]\nsteps = 7\n")) !=
+          config_hash(test::resolved_trial(kSix + "[random_ltd]\nsteps = 7\n")));
 }
 
 TEST_CASE("a projection counts the layers that are routed") {
     // 32 of 64 tokens in 3 of 6 layers: 48 layer tokens a sample, 384 a step.
-    const Projection projection = project(parse(kSix + "[token_bypass]\nmin = 32\nmax = 32\n"));
+    const Projection projection = project(trial_of(kSix + "[token_bypass]\nmin = 32\nmax = 32\n"));
     CHECK(projection.steps == 261);  // ceil(100000 / 384)
     CHECK(projection.input_tokens == 261 * 512);
 }

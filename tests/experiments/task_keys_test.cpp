@@ -12,7 +12,7 @@ using namespace deft::experiments;
 
 namespace {
 
-const std::string kHead = "name = \"n\"\nversion = \"1\"\nsplit = \"s\"\n";
+const std::string kNamed = "name = \"n\"\nversion = \"1\"\nsplit = \"s\"\n";
 const std::string kFile = "file = \"f\"\nformat = \"tsv\"\ncolumns = [\"a\"]\n";
 const std::string kGenerator = "generator = \"embedded_questions\"\ncount = 3\n";
 const std::string kChoice = "kind = \"multiple_choice\"\nmetrics = [\"acc\"]\n";
@@ -40,16 +40,18 @@ TEST_CASE("the table of task keys has every key that the parser takes, and no ot
     const std::string odd = "qqqqqqqqqq = 1\n";
     const std::string prompt = "[prompt]\n" + kChoicePrompt;
     std::map<std::string, std::set<std::string>> known;
-    add_known(odd + kHead + kChoice + "[records]\n" + kFile + prompt, known[""]);
-    add_known(kHead + kChoice + "[records]\n" + kFile + odd + prompt, known["records"]);
-    add_known(kHead + kChoice + "[records]\n" + kGenerator + odd + prompt, known["records"]);
-    add_known(kHead + kChoice + "[records]\n" + kFile + prompt + "[shot_pool]\n" + kFile + odd, known["shot_pool"]);
-    add_known(kHead + kChoice + "[records]\n" + kFile + "[shot_pool]\n" + kGenerator + odd + prompt, known["shot_pool"]);
-    add_known(kHead + kChoice + "[records]\n" + kFile + prompt + odd, known["prompt"]);
-    add_known(kHead + "kind = \"last_word\"\nmetrics = [\"acc\"]\n[records]\n" + kFile +
+    add_known(odd + kNamed + kChoice + "[records]\n" + kFile + prompt, known[""]);
+    add_known(kNamed + kChoice + "[records]\n" + kFile + odd + prompt, known["records"]);
+    add_known(kNamed + kChoice + "[records]\n" + kGenerator + odd + prompt, known["records"]);
+    add_known(kNamed + kChoice + "[records]\n" + kFile + prompt + "[shot_pool]\n" + kFile + odd, known["shot_pool"]);
+    add_known(kNamed + kChoice + "[records]\n" + kFile + "[shot_pool]\n" + kGenerator + odd + prompt,
+              known["shot_pool"]);
+    add_known(kNamed + kChoice + "[records]\n" + kFile + prompt + odd, known["prompt"]);
+    add_known(kNamed + "kind = \"last_word\"\nmetrics = [\"acc\"]\n[records]\n" + kFile +
                   "[prompt]\ntext = \"t\"\ntarget = \"w\"\n" + odd,
               known["prompt"]);
-    const std::string perplexity = kHead + "kind = \"perplexity\"\nmetrics = [\"word_perplexity\"]\n[records]\n" + kFile;
+    const std::string perplexity =
+        kNamed + "kind = \"perplexity\"\nmetrics = [\"word_perplexity\"]\n[records]\n" + kFile;
     add_known(perplexity + "[prompt]\ntext = \"t\"\n" + odd, known["prompt"]);
     add_known(perplexity + "[prompt]\ntext = \"t\"\n[perplexity]\n" + odd, known["perplexity"]);
     known[""].insert("perplexity");  // another kind's

@@ -2,12 +2,11 @@
 
 #include "experiments/evaluation/task.h"
 
-#include <functional>
-
 #include "base/files.h"
 #include "experiments/evaluation/prompt.h"
 #include "tests/catch.h"
 #include "tests/golden.h"
+#include "tests/refusal.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
@@ -15,7 +14,7 @@ using namespace deft::experiments;
 
 namespace {
 
-const std::string kHead =
+const std::string kTaskHead =
     "name = \"mine\"\n"
     "version = \"1\"\n"
     "kind = \"multiple_choice\"\n"
@@ -31,23 +30,14 @@ const std::string kPrompt =
     "text = \"Q: {q}\"\n"
     "choices = [\"{a}\", \"{b.c}\"]\n"
     "gold = \"right\"\n";
-const std::string kWhole = kHead + kRecords + kPrompt;
+const std::string kWhole = kTaskHead + kRecords + kPrompt;
 
-Task parse(const std::string& text) {
+Task task_of(const std::string& text) {
     return parse_task(text, "mine.toml", ".");
 }
 
-std::string error_of(const std::function<void()>& run) {
-    try {
-        run();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no error";
-}
-
 std::string parse_error(const std::string& text) {
-    return error_of([&] { parse(text); });
+    return test::refusal([&] { task_of(text); });
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -58,12 +48,12 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 // The requests of a task over records given as text.
 std::vector<Document> documents_of(const std::string& task_text, const std::string& records_text) {
-    const Task task = parse(task_text);
+    const Task task = task_of(task_text);
     return make_documents(task, parse_records(task.records, records_text, "mine.jsonl"), nullptr, 0);
 }
 
 std::string records_error(const std::string& task_text, const std::string& records_text) {
-    return error_of([&] { documents_of(task_text, records_text); });
+    return test::refusal([&] { documents_of(task_text, records_text); });
 }
 
 }  // namespace
@@ -83,7 +73,7 @@ TEST_CASE("a task file becomes requests") {
 }
 
 TEST_CASE("templates: braces, filters, choice lists, a text for each choice, gold values, other delimiters") {
-    const std::string task = kHead + kRecords +
+    const std::string task = kTaskHead + kRecords +
                              "[prompt]\n"
                              "text = [\"{{{q|strip}}}\", \"{q}\"]\n"
                              "choices = [\"{q|strip|strip}!\", \"b\"]\n"
@@ -96,7 +86,7 @@ TEST_CASE("templates: braces, filters, choice lists, a text for each choice, gol
     CHECK(documents[0].requests[0].continuation == "a!");
     CHECK(documents[0].gold == 1);
 
-    const std::string list = kHead + kRecords +
+    const std::string list = kTaskHead + kRecords +
                              "[prompt]\n"
                              "text = \"t\"\n"
                              "choice_list = \"l\"\n"
@@ -107,7 +97,7 @@ TEST_CASE("templates: braces, filters, choice lists, a text for each choice, gol
 }
 
 TEST_CASE("templates name items of lists, nested fields, and fields of a choice") {
-    const std::string task = kHead + kRecords +
+    const std::string task = kTaskHead + kRecords +
                              "[prompt]\n"
                              "text = \"{q.parts.1.text}: {options.0} or {options.10}\"\n"
                              "choice_list = \"q.parts\"\n"
@@ -213,8 +203,8 @@ TEST_CASE("mistakes in a task file are told with their place") {
     CHECK_THAT(parse_error("colour = 1\n" + kWhole),
                ContainsSubstring("mine.toml:1") && ContainsSubstring("unknown key colour"));
     CHECK_THAT(parse_error("shots = -1\n" + kWhole), ContainsSubstring("shots"));
-    CHECK_THAT(parse_error(kHead + kPrompt), ContainsSubstring("[records] is missing"));
-    CHECK_THAT(parse_error(kHead + kRecords), ContainsSubstring("[prompt] is missing"));
+    CHECK_THAT(parse_error(kTaskHead + kPrompt), ContainsSubstring("[records] is missing"));
+    CHECK_THAT(parse_error(kTaskHead + kRecords), ContainsSubstring("[prompt] is missing"));
     CHECK_THAT(parse_error(replaced(kWhole, "\"jsonl\"", "\"xml\"")),
                ContainsSubstring("mine.toml:8") && ContainsSubstring("records.format is 'xml'"));
     CHECK_THAT(parse_error(replaced(kWhole, "\"jsonl\"", "\"tsv\"")), ContainsSubstring("records.columns is missing"));
@@ -270,8 +260,9 @@ TEST_CASE("tasks are found beside the sweep file first, then among the project's
     write_file_atomically(folder.path() / "piqa.toml", kWhole);
     CHECK(load_task("piqa", folder.path()).name == "mine");
     CHECK(load_task("piqa.toml", folder.path()).name == "mine");
-    CHECK_THAT(error_of([&] { load_task("helaswag", folder.path()); }), ContainsSubstring("did you mean hellaswag?"));
-    CHECK_THAT(error_of([&] { load_task("", folder.path()); }), ContainsSubstring("known tasks: "));
+    CHECK_THAT(test::refusal([&] { load_task("helaswag", folder.path()); }),
+               ContainsSubstring("did you mean hellaswag?"));
+    CHECK_THAT(test::refusal([&] { load_task("", folder.path()); }), ContainsSubstring("known tasks: "));
     for (const std::string& name : project_tasks()) CHECK(load_task(name, folder / "none").name == name);
     CHECK(project_tasks().size() >= 7);
 }
@@ -282,7 +273,7 @@ TEST_CASE("a task's hash follows its definition and its records, packed or not")
         write_file_atomically(folder.path() / "mine.toml", text);
         return task_sha256(load_task("mine", folder.path()));
     };
-    CHECK_THAT(error_of([&] { hash(kWhole); }), ContainsSubstring("mine.jsonl is missing"));
+    CHECK_THAT(test::refusal(ErrorKind::data, [&] { hash(kWhole); }), ContainsSubstring("mine.jsonl is missing"));
     write_file_atomically(folder.path() / "mine.jsonl", "{}\n");
     const std::string first = hash(kWhole);
     CHECK(hash("# a comment\n" + kWhole) == first);

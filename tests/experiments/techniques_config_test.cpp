@@ -9,6 +9,7 @@
 #include "experiments/config.h"
 #include "experiments/engine_config.h"
 #include "tests/catch.h"
+#include "tests/experiments/trial_config.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
@@ -18,24 +19,14 @@ using deft::test::TemporaryFolder;
 namespace {
 
 // 64 tokens, 8 samples a step, 200 steps.
-const std::string kHead = "[model]\nlayers = 4\nseqlen = 64\n[train]\nbatch_size = 8\nbudget_tokens = 102_400\n";
+const std::string kFourLayers = "[model]\nlayers = 4\nseqlen = 64\n[train]\nbatch_size = 8\nbudget_tokens = 102_400\n";
 
-TrialConfig parse(const std::string& toml, const std::filesystem::path& folder = ".") {
-    return parse_trial_config(parse_toml(kHead + toml, "t.toml"), 1, folder);
-}
-
-std::string refusal(const std::string& toml) {
-    try {
-        parse(toml);
-    } catch (const Error& error) {
-        CHECK(error.kind() == ErrorKind::config);
-        return error.what();
-    }
-    return "accepted";
+std::string wrong_table(const std::string& toml) {
+    return test::wrong_trial(kFourLayers + toml);
 }
 
 engine::Techniques techniques_of(const std::string& toml) {
-    return trainer_config(parse(toml)).techniques;
+    return trainer_config(test::trial_of(kFourLayers + toml)).techniques;
 }
 
 }  // namespace
@@ -63,37 +54,41 @@ TEST_CASE("every pacing is read") {
 
 TEST_CASE("pacings that make no sense are refused with their place") {
     const std::string seqtru = "[curriculum.seqtru]\nsteps = 40\n";
-    CHECK_THAT(refusal(seqtru + "pacing = \"cubic\"\n"), ContainsSubstring("t.toml:9:") && ContainsSubstring("none of"));
-    CHECK_THAT(refusal(seqtru + "pacing = \"points\"\n"), ContainsSubstring("points is needed"));
-    CHECK_THAT(refusal(seqtru + "points = [[0, 8], [1, 64]]\n"), ContainsSubstring("means nothing to pacing"));
+    CHECK_THAT(wrong_table(seqtru + "pacing = \"cubic\"\n"),
+               ContainsSubstring("t.toml:9:") && ContainsSubstring("none of"));
+    CHECK_THAT(wrong_table(seqtru + "pacing = \"points\"\n"), ContainsSubstring("points is needed"));
+    CHECK_THAT(wrong_table(seqtru + "points = [[0, 8], [1, 64]]\n"), ContainsSubstring("means nothing to pacing"));
     const std::string drawn = seqtru + "pacing = \"points\"\n";
-    CHECK_THAT(refusal(drawn + "points = [[0.1, 8], [1, 64]]\n"), ContainsSubstring("begin at 0 and end at 1"));
-    CHECK_THAT(refusal(drawn + "points = [[0, 8], [0.5, 6], [1, 64]]\n"), ContainsSubstring("falls from 8 to 6"));
-    CHECK_THAT(refusal(drawn + "points = [[0, 8], 64]\n"), ContainsSubstring("pairs"));
-    CHECK_THAT(refusal(drawn + "points = [[0, 8], [1, 64]]\nmin = 8\n"), ContainsSubstring("is what the points say"));
-    CHECK_THAT(refusal(drawn + "points = [[0, 8], [1, 65]]\n"), ContainsSubstring("above model.seqlen = 64"));
-    CHECK_THAT(refusal("[random_ltd]\npacing = \"constant\"\nsteps = 3\n"), ContainsSubstring("means nothing"));
+    CHECK_THAT(wrong_table(drawn + "points = [[0.1, 8], [1, 64]]\n"), ContainsSubstring("begin at 0 and end at 1"));
+    CHECK_THAT(wrong_table(drawn + "points = [[0, 8], [0.5, 6], [1, 64]]\n"), ContainsSubstring("falls from 8 to 6"));
+    CHECK_THAT(wrong_table(drawn + "points = [[0, 8], 64]\n"), ContainsSubstring("pairs"));
+    CHECK_THAT(wrong_table(drawn + "points = [[0, 8], [1, 64]]\nmin = 8\n"),
+               ContainsSubstring("is what the points say"));
+    CHECK_THAT(wrong_table(drawn + "points = [[0, 8], [1, 65]]\n"), ContainsSubstring("above model.seqlen = 64"));
+    CHECK_THAT(wrong_table("[random_ltd]\npacing = \"constant\"\nsteps = 3\n"), ContainsSubstring("means nothing"));
 }
 
 TEST_CASE("a length that never becomes the full one is refused") {
-    CHECK_THAT(refusal("[curriculum.seqtru]\nsteps = 40\nmax = 56\n"),
+    CHECK_THAT(wrong_table("[curriculum.seqtru]\nsteps = 40\nmax = 56\n"),
                ContainsSubstring("t.toml:9:") && ContainsSubstring("never see its full length of 64"));
-    CHECK_THAT(refusal("[curriculum.seqres]\nmin = 32\npacing = \"constant\"\n"), ContainsSubstring("full length"));
-    CHECK_THAT(refusal("[curriculum.seqtru]\nsteps = 4000\n"),
+    CHECK_THAT(wrong_table("[curriculum.seqres]\nmin = 32\npacing = \"constant\"\n"), ContainsSubstring("full length"));
+    CHECK_THAT(wrong_table("[curriculum.seqtru]\nsteps = 4000\n"),
                ContainsSubstring("until step 4000") && ContainsSubstring("raise train.budget_tokens"));
-    CHECK_THAT(refusal("[random_ltd]\nsteps = 40\nmax = 56\n"), ContainsSubstring("never see all 64 tokens"));
+    CHECK_THAT(wrong_table("[random_ltd]\nsteps = 40\nmax = 56\n"), ContainsSubstring("never see all 64 tokens"));
 }
 
 TEST_CASE("metrics that packed samples do not have are refused, saying why") {
-    CHECK_THAT(refusal("[curriculum.seqreo]\nsteps = 4\n"), ContainsSubstring("packed samples are all full"));
-    CHECK_THAT(refusal("[curriculum.seqreo_voc]\nsteps = 4\n"), ContainsSubstring("packed samples are all full"));
-    CHECK_THAT(refusal("[curriculum.seqlen]\nsteps = 4\n"), ContainsSubstring("packed samples are all full"));
-    CHECK_THAT(refusal("[curriculum.seqtru_voc]\nsteps = 4\n"), ContainsSubstring("[curriculum.voc]"));
-    CHECK_THAT(refusal("[curriculum.vok]\nsteps = 4\n"), ContainsSubstring("did you mean voc?"));
-    CHECK_THAT(refusal("[curriculum.seqtru]\nsteps = 4\n[curriculum.seqres]\nsteps = 4\n"),
+    CHECK_THAT(wrong_table("[curriculum.seqreo]\nsteps = 4\n"), ContainsSubstring("packed samples are all full"));
+    CHECK_THAT(wrong_table("[curriculum.seqreo_voc]\nsteps = 4\n"), ContainsSubstring("packed samples are all full"));
+    CHECK_THAT(wrong_table("[curriculum.seqlen]\nsteps = 4\n"), ContainsSubstring("packed samples are all full"));
+    CHECK_THAT(wrong_table("[curriculum.seqtru_voc]\nsteps = 4\n"), ContainsSubstring("[curriculum.voc]"));
+    CHECK_THAT(wrong_table("[curriculum.vok]\nsteps = 4\n"), ContainsSubstring("did you mean voc?"));
+    CHECK_THAT(wrong_table("[curriculum.seqtru]\nsteps = 4\n[curriculum.seqres]\nsteps = 4\n"),
                ContainsSubstring("both set the length"));
-    CHECK_THAT(refusal("[curriculum.seqtru]\nsteps = 4\ncolumn = \"a.npy\"\n"), ContainsSubstring("a column orders"));
-    CHECK_THAT(refusal("[curriculum.voc]\nsteps = 4\ndifficulty = \"value\"\n"), ContainsSubstring("max is needed"));
+    CHECK_THAT(wrong_table("[curriculum.seqtru]\nsteps = 4\ncolumn = \"a.npy\"\n"),
+               ContainsSubstring("a column orders"));
+    CHECK_THAT(wrong_table("[curriculum.voc]\nsteps = 4\ndifficulty = \"value\"\n"),
+               ContainsSubstring("max is needed"));
 }
 
 TEST_CASE("a batch ramp and a variable batch are read, and exclude each other") {
@@ -106,10 +101,11 @@ TEST_CASE("a batch ramp and a variable batch are read, and exclude each other") 
                       "[curriculum.seqtru]\nmin = 32\nmax = 64\nsteps = 40\n");
     CHECK(engine::plan_step(variable, 0, 8).samples == 16);
     CHECK(engine::plan_step(variable, 0, 8).learning_rate_scale == Approx(std::sqrt(2.0)));
-    CHECK_THAT(refusal("[batch_ramp]\nsteps = 4\n[variable_batch]\n"), ContainsSubstring("both set the samples"));
-    CHECK_THAT(refusal("[batch_ramp]\nsteps = 4\nmax = 6\n"), ContainsSubstring("ends at train.batch_size = 8"));
-    CHECK_THAT(refusal("[variable_batch]\nmax_tokens = 63\n"), ContainsSubstring("at least 64"));
-    CHECK_THAT(refusal("[variable_batch]\n[curriculum.seqres]\nsteps = 4\n"), ContainsSubstring("tokens of a step constant"));
+    CHECK_THAT(wrong_table("[batch_ramp]\nsteps = 4\n[variable_batch]\n"), ContainsSubstring("both set the samples"));
+    CHECK_THAT(wrong_table("[batch_ramp]\nsteps = 4\nmax = 6\n"), ContainsSubstring("ends at train.batch_size = 8"));
+    CHECK_THAT(wrong_table("[variable_batch]\nmax_tokens = 63\n"), ContainsSubstring("at least 64"));
+    CHECK_THAT(wrong_table("[variable_batch]\n[curriculum.seqres]\nsteps = 4\n"),
+               ContainsSubstring("tokens of a step constant"));
 }
 
 TEST_CASE("techniques survive JSON, hash and all; a column is known by its content") {
@@ -121,7 +117,7 @@ TEST_CASE("techniques survive JSON, hash and all; a column is known by its conte
         "[curriculum.mine]\ncolumn = \"mine.csv\"\nduration = 0.5\npacing = \"step\"\nstages = 3\n"
         "[curriculum.voc_per_token]\nduration = 0.25\npacing = \"root\"\n"
         "[batch_ramp]\nmin = 2\nsteps = 9\n[token_bypass]\nmin = 32\npacing = \"constant\"\n";
-    TrialConfig config = parse(toml, folder.path());
+    TrialConfig config = test::trial_of(kFourLayers + toml, folder.path());
     config.data.sha256 = "d";
     config.data.vocab = 257;
     for (CurriculumMetric& metric : config.curriculum->metrics)

@@ -2,9 +2,10 @@
 
 #include <limits>
 
-#include "base/error.h"
 #include "reporting/status.h"
-#include "tests/catch.h"
+#include "tests/refusal.h"
+#include "tests/reporting/a_sweep.h"
+#include "tests/reporting/table_parts.h"
 
 using namespace deft;
 using namespace deft::reporting;
@@ -54,21 +55,18 @@ TrialRow measured(TrialRow trial, std::int64_t tokens, std::int64_t wall_ms, dou
     return trial;
 }
 
-constexpr const char* kFull = R"({"train.budget_fraction":1.0})";
-constexpr const char* kHalf = R"({"train.budget_fraction":0.5})";
-
 // Baseline at half and full budget, a technique with a failed seed, another not yet run.
 SweepResults a_sweep() {
     SweepResults sweep;
     sweep.name = "quick";
-    sweep.trials = {measured(a_trial("baseline", kHalf, 0, 1, "ok"), 300000, 15000, 3.60, 0.30),
-                    measured(a_trial("baseline", kHalf, 1, 2, "ok"), 300000, 17000, 3.70, 0.32),
-                    measured(a_trial("baseline", kFull, 2, 1, "ok"), 600000, 30000, 3.40, 0.40),
-                    measured(a_trial("baseline", kFull, 3, 2, "ok"), 600000, 34000, 3.44, 0.42),
-                    measured(a_trial("ltd", kHalf, 4, 1, "ok"), 300000, 12000, 3.50, 0.38),
-                    a_trial("ltd", kHalf, 5, 2, "failed"),
-                    a_trial("cl", kHalf, 6, 1, "pending"),
-                    a_trial("cl", kHalf, 7, 2, "pending")};
+    sweep.trials = {measured(a_trial("baseline", kHalfBudget, 0, 1, "ok"), 300000, 15000, 3.60, 0.30),
+                    measured(a_trial("baseline", kHalfBudget, 1, 2, "ok"), 300000, 17000, 3.70, 0.32),
+                    measured(a_trial("baseline", kFullBudget, 2, 1, "ok"), 600000, 30000, 3.40, 0.40),
+                    measured(a_trial("baseline", kFullBudget, 3, 2, "ok"), 600000, 34000, 3.44, 0.42),
+                    measured(a_trial("ltd", kHalfBudget, 4, 1, "ok"), 300000, 12000, 3.50, 0.38),
+                    a_trial("ltd", kHalfBudget, 5, 2, "failed"),
+                    a_trial("cl", kHalfBudget, 6, 1, "pending"),
+                    a_trial("cl", kHalfBudget, 7, 2, "pending")};
     sweep.trials[5].fail_class = "nan";
     sweep.trials[5].error = "loss is NaN\nat step 3";
     sweep.trials[5].attempts = 2;
@@ -77,19 +75,6 @@ SweepResults a_sweep() {
 
 SweepAbout about() {
     return {"baseline", "smoke", "A title", "deft run q.toml"};
-}
-
-std::size_t column(const Table& table, const std::string& title) {
-    for (std::size_t i = 0; i < table.columns.size(); ++i)
-        if (table.columns[i].title == title) return i;
-    FAIL("no column " << title);
-    return 0;
-}
-
-std::string all_notes(const Table& table) {
-    std::string text;
-    for (const std::string& note : table.notes) text += note + "\n";
-    return text;
 }
 
 }  // namespace
@@ -203,7 +188,7 @@ TEST_CASE("scores stand in order of weight, under short titles") {
 
 TEST_CASE("a long list of missing trials is cut") {
     SweepResults sweep = a_sweep();
-    for (int seed = 3; seed < 9; ++seed) sweep.trials.push_back(a_trial("cl", kHalf, 5 + seed, seed, "pending"));
+    for (int seed = 3; seed < 9; ++seed) sweep.trials.push_back(a_trial("cl", kHalfBudget, 5 + seed, seed, "pending"));
     CHECK_THAT(all_notes(comparison_table(sweep, about())),
                ContainsSubstring("cl[budget_fraction=0.5]/5 (pending); and 3 more, see deft status.\n"));
 }
@@ -232,13 +217,11 @@ TEST_CASE("the baseline is the case asked for, or the first") {
     const Table by_cl = comparison_table(sweep, {"cl", "", "", ""});
     CHECK(by_cl.rows[0][column(by_cl, "input\ntokens")].text == "300k");
     CHECK_THAT(all_notes(by_cl), ContainsSubstring("no finished seed yet"));
-    try {
-        comparison_table(sweep, {"clr", "", "", ""});
-        FAIL("an unknown case was taken");
-    } catch (const Error& error) {
-        CHECK(error.kind() == ErrorKind::usage);
-        CHECK_THAT(error.what(), ContainsSubstring("no case 'clr'") && ContainsSubstring("baseline, ltd, cl"));
-    }
+    CHECK_THAT(test::refusal(ErrorKind::usage,
+                             [&] {
+                                 comparison_table(sweep, {"clr", "", "", ""});
+                             }),
+               ContainsSubstring("no case 'clr'") && ContainsSubstring("baseline, ltd, cl"));
 }
 
 TEST_CASE("other axes have a column, and the baseline agrees on them") {

@@ -12,7 +12,7 @@ using deft::results_db::TrialCurve;
 
 namespace {
 
-ReportData a_report(bool growing) {
+ReportData drawn_report(bool growing) {
     ReportData data;
     data.sweep = a_sweep_of(
         {a_finished_trial("base", "{}", 1, 3), a_finished_trial("cl", "{}", 1, 3), a_finished_trial("cl", "{}", 2, 3)});
@@ -30,7 +30,7 @@ ReportData a_report(bool growing) {
 }  // namespace
 
 TEST_CASE("samples admitted are drawn as means over seeds where they grow") {
-    const ReportData data = a_report(true);
+    const ReportData data = drawn_report(true);
     const auto variants = variants_of(data.sweep);
     const std::vector<Figure> figures = pool_figures(variants, data.curves);
     REQUIRE(figures.size() == 1);
@@ -42,12 +42,12 @@ TEST_CASE("samples admitted are drawn as means over seeds where they grow") {
     CHECK(last.y == 175);
     CHECK(last.low == 150);
     CHECK(last.high == 200);
-    CHECK(pool_figures(variants_of(a_report(false).sweep), a_report(false).curves).empty());
+    CHECK(pool_figures(variants_of(drawn_report(false).sweep), drawn_report(false).curves).empty());
     CHECK(pool_figures(variants, {}).empty());
 }
 
 TEST_CASE("draws, repeats and epochs by difficulty are a row each of the page") {
-    const ReportData data = a_report(true);
+    const ReportData data = drawn_report(true);
     const Table table = draws_table(variants_of(data.sweep), data.curves);
     REQUIRE(table.rows.size() == 2);
     REQUIRE(table.columns.size() == 8);
@@ -70,7 +70,7 @@ TEST_CASE("draws, repeats and epochs by difficulty are a row each of the page") 
 }
 
 TEST_CASE("a case has one colour in every figure, whatever else is drawn there") {
-    ReportData data = a_report(true);
+    ReportData data = drawn_report(true);
     // The baseline logged no draws, and the loss curves have it.
     data.curves[data.sweep.trials[0].config_hash].sampling.clear();
     for (auto& [hash, curve] : data.curves) {

@@ -11,6 +11,7 @@
 #include "reporting/comparison.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
+#include "tests/reporting/table_parts.h"
 
 using namespace deft::reporting;
 using deft::results_db::TrialRow;
@@ -21,12 +22,6 @@ TrialRow with_entropy(double loss, double entropy) {
     TrialRow trial = a_finished_trial("cl", "{}", 1, loss);
     trial.scores.push_back(a_validation("unigram_entropy", entropy));
     return trial;
-}
-
-std::string all_notes(const Table& table) {
-    std::string text;
-    for (const std::string& note : table.notes) text += note + "\n";
-    return text;
 }
 
 }  // namespace

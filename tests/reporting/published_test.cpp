@@ -11,7 +11,9 @@
 #include "reporting/published_columns.h"
 #include "tests/catch.h"
 #include "tests/golden.h"
+#include "tests/refusal.h"
 #include "tests/reporting/a_sweep.h"
+#include "tests/reporting/table_parts.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
@@ -25,30 +27,17 @@ PublishedTable combined() {
     return read_published_table(DEFT_SOURCE_DIR "/reporting/paper/data_efficiency_gpt_combined.toml");
 }
 
-std::string refusal(const std::string& text) {
+std::string wrong_table(const std::string& text) {
     const test::TemporaryFolder folder;
     const std::filesystem::path file = folder.path() / "t.toml";
     write_file_atomically(file, text);
-    try {
-        read_published_table(file);
-    } catch (const Error& error) {
-        CHECK(error.kind() == ErrorKind::config);
-        return error.what();
-    }
-    return "";
+    return test::refusal([&] { read_published_table(file); });
 }
 
 TrialRow scored(TrialRow trial, double a, double b) {
     trial.scores.push_back(a_score("a", "acc", a));
     trial.scores.push_back(a_score("b", "acc", b));
     return trial;
-}
-
-std::string cell(const Table& table, std::size_t row, const std::string& title) {
-    for (std::size_t i = 0; i < table.columns.size(); ++i)
-        if (table.columns[i].title == title) return table.rows.at(row)[i].text;
-    FAIL("no column " << title);
-    return {};
 }
 
 }  // namespace
@@ -83,19 +72,22 @@ TEST_CASE("published tables are read strictly") {
     const std::string column =
         "[[column]]\nkey = 'h'\ntitle = 't'\nunit = 'h'\nbetter = 'lower'\nmeasures = 'train_time'\n";
     const std::string row = "[[row]]\ncase = 'a'\nbudget_fraction = 1.0\nvalues = { h = '5' }\n";
-    CHECK(refusal(head + column + row).empty());
-    CHECK_THAT(refusal(head + column + row + row), ContainsSubstring("a row of that case and budget is there already"));
-    CHECK_THAT(refusal(head + column + column + row), ContainsSubstring("is there already"));
-    CHECK_THAT(refusal(head + row), ContainsSubstring("[[column]]"));
-    CHECK_THAT(refusal(head + column), ContainsSubstring("[[row]]"));
-    CHECK_THAT(refusal(head + "more = 1\n" + column + row), ContainsSubstring("more"));
-    CHECK_THAT(refusal(head + column + "[[row]]\ncase = 'a'\nbudget_fraction = 1.5\nvalues = { h = '5' }\n"),
+    CHECK(wrong_table(head + column + row) == "accepted");
+    CHECK_THAT(wrong_table(head + column + row + row),
+               ContainsSubstring("a row of that case and budget is there already"));
+    CHECK_THAT(wrong_table(head + column + column + row), ContainsSubstring("is there already"));
+    CHECK_THAT(wrong_table(head + row), ContainsSubstring("[[column]]"));
+    CHECK_THAT(wrong_table(head + column), ContainsSubstring("[[row]]"));
+    CHECK_THAT(wrong_table(head + "more = 1\n" + column + row), ContainsSubstring("more"));
+    CHECK_THAT(wrong_table(head + column + "[[row]]\ncase = 'a'\nbudget_fraction = 1.5\nvalues = { h = '5' }\n"),
                ContainsSubstring("(0, 1]"));
-    CHECK_THAT(refusal(head + column + "[[row]]\ncase = 'a'\nbudget_fraction = 1.0\nvalues = { h = 'five' }\n"),
+    CHECK_THAT(wrong_table(head + column + "[[row]]\ncase = 'a'\nbudget_fraction = 1.0\nvalues = { h = 'five' }\n"),
                ContainsSubstring("t.toml:14") && ContainsSubstring("'five'"));
-    CHECK_THAT(refusal(head + column + "[[row]]\ncase = 'a'\nbudget_fraction = 1.0\n"), ContainsSubstring("values"));
-    CHECK_THAT(refusal(head + "[[column]]\nkey = 'h'\ntitle = 't'\nunit = 'h'\nbetter = 'lower'\nmeasures = 'fun'\n"),
-               ContainsSubstring("train_time, zero_shot_average"));
+    CHECK_THAT(wrong_table(head + column + "[[row]]\ncase = 'a'\nbudget_fraction = 1.0\n"),
+               ContainsSubstring("values"));
+    CHECK_THAT(
+        wrong_table(head + "[[column]]\nkey = 'h'\ntitle = 't'\nunit = 'h'\nbetter = 'lower'\nmeasures = 'fun'\n"),
+        ContainsSubstring("train_time, zero_shot_average"));
 }
 
 TEST_CASE("published and measured columns side by side") {

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "results_db/open.h"
 #include "results_db/store.h"
-#include "tests/catch.h"
+#include "tests/refusal.h"
 #include "tests/results_db/fixture.h"
 #include "tests/small_disk.h"
 
@@ -24,26 +24,8 @@ namespace {
 
 const int kNewest = migrations().back().version;
 
-struct Failure {
-    bool thrown = false;
-    ErrorKind kind{};
-    std::string text;
-};
-
-Failure failure_of(const std::function<void()>& body) {
-    try {
-        body();
-    } catch (const Error& error) {
-        return {true, error.kind(), error.what()};
-    }
-    return {};
-}
-
 void check_fails(const std::function<void()>& body, ErrorKind kind, const std::string& text) {
-    const Failure failure = failure_of(body);
-    CHECK(failure.thrown);
-    CHECK(failure.kind == kind);
-    CHECK_THAT(failure.text, ContainsSubstring(text));
+    CHECK_THAT(refusal(kind, body), ContainsSubstring(text));
 }
 
 std::string name_count(const char* type) {
@@ -233,10 +215,13 @@ TEST_CASE("a folder without the right to write is an io error") {
     const auto as_nobody = [&](const std::function<void()>& body) {
         return in_child([&] {
             if (setgid(65534) != 0 || setuid(65534) != 0) return 98;
-            const Failure failure = failure_of(body);
-            if (!failure.thrown) return 0;
-            const bool helps = failure.text.find("to mend: make") != std::string::npos;
-            return helps ? 10 + static_cast<int>(failure.kind) : 97;
+            try {
+                body();
+            } catch (const Error& error) {
+                const bool helps = std::string_view(error.what()).find("to mend: make") != std::string_view::npos;
+                return helps ? 10 + static_cast<int>(error.kind()) : 97;
+            }
+            return 0;
         });
     };
     const int io = 10 + static_cast<int>(ErrorKind::io);
@@ -282,10 +267,8 @@ TEST_CASE("a full disk rolls back, and the writer goes on once there is space") 
     std::string journal;
     for (int step = 1; step <= 10000; ++step) journal += line(a_point(step));
     write_text(folder / "journal.jsonl", journal);
-    const Failure failure = failure_of([&] { one.writer.ingest(one.attempt, folder / "journal.jsonl"); });
-    CHECK(failure.thrown);
-    CHECK(failure.kind == ErrorKind::io);
-    CHECK_THAT(failure.text, ContainsSubstring("free space under") && ContainsSubstring("rolled back"));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { one.writer.ingest(one.attempt, folder / "journal.jsonl"); }),
+               ContainsSubstring("free space under") && ContainsSubstring("rolled back"));
     CHECK_FALSE(Reader(disk / "results.db").sweep("quick").trials.at(0).last_point.has_value());
     std::filesystem::remove(disk / "filler");
     write_text(folder / "journal.jsonl", line(a_point(1)) + line(a_point(2)));
@@ -298,11 +281,10 @@ TEST_CASE("a disk too full for a new database is an io error, and the next run s
     const SmallDisk disk(folder / "disk", 128);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
     write_text(disk / "filler", std::string(100 << 10, 'f'));
-    const Failure failure = failure_of([&] { const Writer writer(disk / "results.db"); });
-    CHECK(failure.thrown);
-    CHECK(failure.kind == ErrorKind::io);
+    const auto open = [&] { const Writer writer(disk / "results.db"); };
+    CHECK(refusal(ErrorKind::io, open) != "accepted");
     std::filesystem::remove(disk / "filler");
-    CHECK(failure_of([&] { const Writer writer(disk / "results.db"); }).text.find("foreign") == std::string::npos);
+    CHECK(refusal(ErrorKind::io, open).find("foreign") == std::string::npos);
 }
 
 TEST_CASE("an older database is copied and migrated") {

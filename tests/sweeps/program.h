@@ -111,6 +111,8 @@ documents = 20
 validation_tokens = 500
 )toml";
 
+inline const std::string kPlain = "[[case]]\nname = \"plain\"\n";
+
 inline constexpr const char* kBothTechniques = R"toml(
 [[case]]
 name = "both"

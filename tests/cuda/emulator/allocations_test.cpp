@@ -9,8 +9,8 @@
 
 #include "kernels/cuda/runtime.h"
 #include "kernels/cuda/vector.h"
-#include "kernels/device.h"
 #include "tests/catch.h"
+#include "tests/cuda/emulator/reported.h"
 
 namespace deft::kernels::cuda {
 namespace {
@@ -19,15 +19,12 @@ using emulator::Misuse;
 
 // What thread 5 of a kernel does.
 template <class Body>
-std::string misuse_of(const Body& body) {
-    try {
+std::string fifth_thread(const Body& body) {
+    return misuse_of([&] {
         emulator::run("walker", 1, 32, 0, [&] {
             if (threadIdx.x == 5) body();
         });
-    } catch (const Misuse& error) {
-        return error.what();
-    }
-    return "nothing was reported";
+    });
 }
 
 struct Buffer {
@@ -40,16 +37,16 @@ struct Buffer {
 TEST_CASE("a read or write past a buffer's last page ends the launch, and the next one is a fresh one") {
     const Buffer dy(1024);
     for (int round = 0; round < 3; ++round) {
-        CHECK(misuse_of([&] { dy.words()[255] = dy.words()[0]; }) == "nothing was reported");
-        CHECK(misuse_of([&] { dy.words()[0] = dy.words()[256]; }) ==
+        CHECK(fifth_thread([&] { dy.words()[255] = dy.words()[0]; }) == "nothing was reported");
+        CHECK(fifth_thread([&] { dy.words()[0] = dy.words()[256]; }) ==
               "kernel walker, block 0: thread 5 reads byte 1024 of dy, which has 1024");
-        CHECK(misuse_of([&] { dy.words()[257] = 1; }) ==
+        CHECK(fifth_thread([&] { dy.words()[257] = 1; }) ==
               "kernel walker, block 0: thread 5 writes byte 1028 of dy, which has 1024");
-        CHECK(misuse_of([&] { dy.words()[-1024] = 1; }) ==
+        CHECK(fifth_thread([&] { dy.words()[-1024] = 1; }) ==
               "kernel walker, block 0: thread 5 writes 4096 bytes before dy");
     }
     volatile std::int32_t* const nowhere = nullptr;
-    CHECK(misuse_of([&] { dy.words()[0] = *nowhere; }) ==
+    CHECK(fifth_thread([&] { dy.words()[0] = *nowhere; }) ==
           "kernel walker, block 0: thread 5 reads address 0x0, where the device has no memory");
 }
 
@@ -70,23 +67,23 @@ TEST_CASE("what stands between a buffer's end and the next page is huge in every
 
 TEST_CASE("a write into it is reported when the launch ends") {
     const Buffer dy(1000);
-    CHECK(misuse_of([&] { dy.words()[249] = 7; }) == "nothing was reported");
-    CHECK(misuse_of([&] { dy.words()[250] = 7; }) ==
+    CHECK(fifth_thread([&] { dy.words()[249] = 7; }) == "nothing was reported");
+    CHECK(fifth_thread([&] { dy.words()[250] = 7; }) ==
           "kernel walker: memory was written outside its buffers: 4 bytes behind the 1000 of dy");
     const Buffer y(16);
-    CHECK_THAT(misuse_of([&] { y.words()[-1] = 7; }), ContainsSubstring("4 bytes before the 16 of dy"));
+    CHECK_THAT(fifth_thread([&] { y.words()[-1] = 7; }), ContainsSubstring("4 bytes before the 16 of dy"));
 }
 
 TEST_CASE("a wide access to an address that is no multiple of it is reported") {
     const Buffer dy(1024);
     const auto* const floats = static_cast<const float*>(dy.memory.get());
     float to[4];
-    CHECK(misuse_of([&] { load(to, floats + 4); }) == "nothing was reported");
-    CHECK(misuse_of([&] { load(to, floats + 5); }) ==
+    CHECK(fifth_thread([&] { load(to, floats + 4); }) == "nothing was reported");
+    CHECK(fifth_thread([&] { load(to, floats + 5); }) ==
           "kernel walker, block 0: thread 5 moves 16 bytes at once, which begin at byte 20 of dy, which has 1024");
-    CHECK_THAT(misuse_of([&] { store(static_cast<float*>(dy.memory.get()) + 2, to); }),
+    CHECK_THAT(fifth_thread([&] { store(static_cast<float*>(dy.memory.get()) + 2, to); }),
                ContainsSubstring("begin at byte 8 of dy"));
-    CHECK(misuse_of([&] { load<1>(reinterpret_cast<float(&)[1]>(to), floats + 5); }) == "nothing was reported");
+    CHECK(fifth_thread([&] { load<1>(reinterpret_cast<float(&)[1]>(to), floats + 5); }) == "nothing was reported");
 }
 
 TEST_CASE("nothing is allocated before the device is chosen") {

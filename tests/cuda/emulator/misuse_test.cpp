@@ -4,24 +4,17 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/device.h"
 #include "tests/catch.h"
+#include "tests/cuda/emulator/reported.h"
 
 namespace deft::kernels::cuda {
 namespace {
 
 using emulator::Misuse;
 
-constexpr unsigned kAll = 0xffffffffu;
-
 template <class Body>
-std::string misuse_of(int threads, const Body& body, std::int64_t blocks = 1) {
-    try {
-        emulator::run("wrong", blocks, threads, 0, body);
-    } catch (const Misuse& error) {
-        return error.what();
-    }
-    return "nothing was reported";
+std::string wrong_launch(int threads, const Body& body, std::int64_t blocks = 1) {
+    return misuse_of([&] { emulator::run("wrong", blocks, threads, 0, body); });
 }
 
 std::string here(int line) {
@@ -37,7 +30,7 @@ constexpr int kLineOfSumRows = __LINE__ - 2;
 
 TEST_CASE("a barrier in a loop with unequal trip counts is divergent") {
     CHECK_NOTHROW(emulator::run("even", 1, 256, 0, [] { sum_rows(16); }));
-    const std::string text = misuse_of(256, [] { sum_rows(18); });
+    const std::string text = wrong_launch(256, [] { sum_rows(18); });
     CHECK_THAT(text, ContainsSubstring("kernel wrong, block 0: divergent __syncthreads"));
     CHECK_THAT(text, ContainsSubstring("192 of 256 threads at its end"));
     CHECK_THAT(text, ContainsSubstring("64 of 256 threads at __syncthreads in " + here(kLineOfSumRows)));
@@ -45,7 +38,7 @@ TEST_CASE("a barrier in a loop with unequal trip counts is divergent") {
 
 TEST_CASE("two barriers in one round are divergent, though every thread is at one") {
     const int line = __LINE__ + 3;
-    const std::string text = misuse_of(64, [] {
+    const std::string text = wrong_launch(64, [] {
         if (threadIdx.x < 32)
             __syncthreads();
         else
@@ -57,7 +50,7 @@ TEST_CASE("two barriers in one round are divergent, though every thread is at on
 }
 
 TEST_CASE("warps that wait for each other at different things are a deadlock") {
-    const std::string text = misuse_of(64, [] {
+    const std::string text = wrong_launch(64, [] {
         if (threadIdx.x == 3) __syncthreads();
         __syncwarp();
         if (threadIdx.x != 3) __syncthreads();
@@ -67,7 +60,7 @@ TEST_CASE("warps that wait for each other at different things are a deadlock") {
 }
 
 TEST_CASE("a lane that has ended is missed") {
-    const std::string text = misuse_of(64, [] {
+    const std::string text = wrong_launch(64, [] {
         if (threadIdx.x == 40) return;
         __shfl_xor_sync(kAll, 1, 1);
     });
@@ -77,19 +70,19 @@ TEST_CASE("a lane that has ended is missed") {
 }
 
 TEST_CASE("a lane that the block does not have is missed") {
-    CHECK_THAT(misuse_of(48, [] { __syncwarp(); }), ContainsSubstring("lanes missing"));
+    CHECK_THAT(wrong_launch(48, [] { __syncwarp(); }), ContainsSubstring("lanes missing"));
     CHECK_NOTHROW(emulator::run("half", 1, 48, 0, [] { __syncwarp(threadIdx.x < 32 ? kAll : 0xffffu); }));
 }
 
 TEST_CASE("lanes of one operation meet at one place with one mask") {
-    CHECK_THAT(misuse_of(32, [] { threadIdx.x < 16 ? __shfl_xor_sync(kAll, 1, 1) : __ballot_sync(kAll, 1); }),
+    CHECK_THAT(wrong_launch(32, [] { threadIdx.x < 16 ? __shfl_xor_sync(kAll, 1, 1) : __ballot_sync(kAll, 1); }),
                ContainsSubstring("divergent"));
-    CHECK_THAT(misuse_of(32, [] { __syncwarp(threadIdx.x == 0 ? 0x3u : kAll); }), ContainsSubstring("divergent"));
+    CHECK_THAT(wrong_launch(32, [] { __syncwarp(threadIdx.x == 0 ? 0x3u : kAll); }), ContainsSubstring("divergent"));
 }
 
 TEST_CASE("a thread must be among the lanes that it names, and so must the lane that it reads") {
-    CHECK_THAT(misuse_of(32, [] { __syncwarp(0xfu); }), ContainsSubstring("not among the lanes"));
-    const std::string text = misuse_of(32, [] {
+    CHECK_THAT(wrong_launch(32, [] { __syncwarp(0xfu); }), ContainsSubstring("not among the lanes"));
+    const std::string text = wrong_launch(32, [] {
         if (threadIdx.x < 4) __shfl_sync(0xfu, 1, 5);
     });
     CHECK_THAT(text, ContainsSubstring("reads lane 5, which takes no part"));
@@ -101,7 +94,7 @@ TEST_CASE("a launch that no device takes is refused") {
     CHECK_THROWS_AS(emulator::run("wrong", 1, 1025, 0, nothing), Misuse);
     CHECK_THROWS_AS(emulator::run("wrong", -1, 32, 0, nothing), Misuse);
     CHECK_THROWS_AS(emulator::run("wrong", std::int64_t{1} << 31, 32, 0, nothing), Misuse);
-    CHECK_THAT(misuse_of(1, [&] { emulator::run("inner", 1, 1, 0, nothing); }),
+    CHECK_THAT(wrong_launch(1, [&] { emulator::run("inner", 1, 1, 0, nothing); }),
                ContainsSubstring("kernel inner is launched by a kernel"));
 }
 

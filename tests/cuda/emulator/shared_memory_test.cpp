@@ -8,6 +8,7 @@
 #include "kernels/bf16.h"
 #include "kernels/device.h"
 #include "tests/catch.h"
+#include "tests/cuda/emulator/reported.h"
 
 namespace deft::kernels::cuda {
 namespace {
@@ -66,26 +67,23 @@ TEST_CASE("what nobody wrote is NaN in every floating type") {
 
 TEST_CASE("a write outside an array is reported with the array's line") {
     const int line = __LINE__ + 4;
-    const auto misuse_of = [](int index) {
-        try {
+    const auto write_at = [](int index) {
+        return misuse_of([&] {
             emulator::run("writer", 1, 32, 64, [&] {
                 DEFT_SHARED(float, items, 32);
                 int* volatile at = reinterpret_cast<int*>(items) + index;
                 if (threadIdx.x == 5) *at = 7;
             });
-        } catch (const Misuse& error) {
-            return std::string(error.what());
-        }
-        return std::string();
+        });
     };
     const std::string place = "tests/cuda/emulator/shared_memory_test.cpp:" + std::to_string(line);
-    CHECK(misuse_of(0).empty());
-    CHECK(misuse_of(31).empty());
+    CHECK(write_at(0) == "nothing was reported");
+    CHECK(write_at(31) == "nothing was reported");
     for (const int index : {32, 50}) {
-        CHECK_THAT(misuse_of(index), ContainsSubstring("kernel writer, block 0: shared memory was written outside"));
-        CHECK_THAT(misuse_of(index), ContainsSubstring("4 bytes after the array of 128 bytes at " + place));
+        CHECK_THAT(write_at(index), ContainsSubstring("kernel writer, block 0: shared memory was written outside"));
+        CHECK_THAT(write_at(index), ContainsSubstring("4 bytes after the array of 128 bytes at " + place));
     }
-    CHECK_THAT(misuse_of(-1), ContainsSubstring("after the dynamic array of 64 bytes or before the array of 128"));
+    CHECK_THAT(write_at(-1), ContainsSubstring("after the dynamic array of 64 bytes or before the array of 128"));
 }
 
 TEST_CASE("a write outside the dynamic array is reported") {
@@ -117,21 +115,16 @@ TEST_CASE("more static shared memory than a device has is refused") {
 TEST_CASE("more shared memory than an architecture has is refused, and the architecture named") {
     constexpr std::size_t kKiB = 1024, kStatic = 256 * sizeof(float);
     const auto excess_of = [](std::size_t dynamic_bytes) {
-        try {
-            emulator::run("large", 1, 1, dynamic_bytes, use_floats<256>);
-        } catch (const Misuse& error) {
-            return std::string(error.what());
-        }
-        return std::string();
+        return misuse_of([&] { emulator::run("large", 1, 1, dynamic_bytes, use_floats<256>); });
     };
-    CHECK(excess_of(99 * kKiB - kStatic) == "");
+    CHECK(excess_of(99 * kKiB - kStatic) == "nothing was reported");
     CHECK(
         excess_of(99 * kKiB - kStatic + 1) ==
         "kernel large, block 0: 101377 bytes of shared memory: sm_86 has 101376, sm_89 has 101376, sm_120 has 101376");
     CHECK_THAT(excess_of(163 * kKiB), ContainsSubstring("sm_80 has 166912") && !ContainsSubstring("sm_90"));
     CHECK_THAT(excess_of(227 * kKiB), ContainsSubstring("sm_90 has 232448"));
     emulator::forget_kernels();
-    CHECK(excess_of(100) == "");
+    CHECK(excess_of(100) == "nothing was reported");
     CHECK(emulator::kernels_run()["large"].shared_bytes == 100 + kStatic);
 }
 

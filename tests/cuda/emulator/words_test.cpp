@@ -6,13 +6,12 @@
 #include <set>
 #include <vector>
 
-#include "kernels/device.h"
 #include "tests/catch.h"
+#include "tests/cuda/emulator/reported.h"
 
 namespace deft::kernels::cuda {
 namespace {
 
-constexpr unsigned kAll = 0xffffffffu;
 constexpr int kThreads = 96;  // three warps: a lane is not a thread's number
 
 // What every thread of one block makes of its number.

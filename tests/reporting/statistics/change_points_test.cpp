@@ -15,7 +15,7 @@ using namespace deft::reporting;
 
 namespace {
 
-using Series = std::vector<double>;
+using Sessions = std::vector<double>;
 
 struct SessionNoise {
     double white = 0.01, spikes = 0.03, spike = 0.2;  // deviation; chance a session; slower by up to
@@ -23,10 +23,10 @@ struct SessionNoise {
 
 // Session i takes level(i) on a quiet machine.
 template <class Level>
-Series history(std::size_t sessions, Level level, std::mt19937_64& random, const SessionNoise& noise = {}) {
+Sessions history(std::size_t sessions, Level level, std::mt19937_64& random, const SessionNoise& noise = {}) {
     std::normal_distribution<double> normal;
     std::uniform_real_distribution<double> uniform;
-    Series series;
+    Sessions series;
     for (std::size_t i = 0; i < sessions; ++i) {
         double value = level(i) * (1 + noise.white * normal(random));
         if (uniform(random) < noise.spikes) value *= 1 + noise.spike * uniform(random);
@@ -43,7 +43,7 @@ auto step(std::size_t at, double ratio) {
     return [=](std::size_t i) { return i >= at ? 1e-3 * ratio : 1e-3; };
 }
 
-bool has_news(const Series& series) {
+bool has_news(const Sessions& series) {
     const auto changes = change_points(series);
     return std::any_of(changes.begin(), changes.end(), [&](const auto& c) { return is_news(c, series.size()); });
 }
@@ -66,7 +66,7 @@ unsigned printed_seed(const char* what) {
 
 // Two levels of 3 and 4 sessions with a jitter of 0.1%: the means are 100 and 110.05.
 TEST_CASE("one clean step is found where it is") {
-    const Series series = {100.1, 99.9, 100, 110, 110.1, 109.9, 110.2};
+    const Sessions series = {100.1, 99.9, 100, 110, 110.1, 109.9, 110.2};
     const auto changes = change_points(series);
     REQUIRE(changes.size() == 1);
     CHECK(changes[0].index == 3);
@@ -78,8 +78,8 @@ TEST_CASE("one clean step is found where it is") {
 }
 
 TEST_CASE("series without a spread are compared as they stand") {
-    CHECK(change_points(Series(40, 7.0)).empty());
-    Series stepped(40, 7.0);
+    CHECK(change_points(Sessions(40, 7.0)).empty());
+    Sessions stepped(40, 7.0);
     std::fill(stepped.begin() + 25, stepped.end(), 7.5);
     const auto changes = change_points(stepped);
     REQUIRE(changes.size() == 1);
@@ -90,19 +90,19 @@ TEST_CASE("series without a spread are compared as they stand") {
 }
 
 TEST_CASE("short series have no changes, senseless ones are refused") {
-    CHECK(change_points(Series{}).empty());
-    CHECK(change_points(Series{1}).empty());
-    CHECK(change_points(Series{1, 1, 1, 2, 2}).empty());  // five sessions hold no two segments of three
-    CHECK(change_points(Series{1, 1, 1, 2, 2, 2}).size() == 1);
-    CHECK_THROWS_AS(change_points(Series{1, 0, 1}), Error);
-    CHECK_THROWS_AS(change_points(Series{1, -1, 1}), Error);
-    CHECK_THROWS_AS(change_points(Series{1, INFINITY, 1}), Error);
+    CHECK(change_points(Sessions{}).empty());
+    CHECK(change_points(Sessions{1}).empty());
+    CHECK(change_points(Sessions{1, 1, 1, 2, 2}).empty());  // five sessions hold no two segments of three
+    CHECK(change_points(Sessions{1, 1, 1, 2, 2, 2}).size() == 1);
+    CHECK_THROWS_AS(change_points(Sessions{1, 0, 1}), Error);
+    CHECK_THROWS_AS(change_points(Sessions{1, -1, 1}), Error);
+    CHECK_THROWS_AS(change_points(Sessions{1, INFINITY, 1}), Error);
     ChangePointRule rule;
     rule.window = 5;
-    CHECK_THROWS_AS(change_points(Series{1, 1}, rule), Error);
+    CHECK_THROWS_AS(change_points(Sessions{1, 1}, rule), Error);
     rule = {};
     rule.shortest = 1;
-    CHECK_THROWS_AS(change_points(Series{1, 1}, rule), Error);
+    CHECK_THROWS_AS(change_points(Sessions{1, 1}, rule), Error);
 }
 
 TEST_CASE("a change is news while it is recent and has three sessions behind it") {
@@ -116,7 +116,7 @@ TEST_CASE("a change is news while it is recent and has three sessions behind it"
 TEST_CASE("a single spike is no change") {
     std::mt19937_64 random(printed_seed("spike"));
     for (int i = 0; i < 100; ++i) {
-        Series series = history(60, flat, random, {0.005, 0, 0});
+        Sessions series = history(60, flat, random, {0.005, 0, 0});
         series[52] *= 1.4;
         REQUIRE(change_points(series).empty());
     }
@@ -124,7 +124,7 @@ TEST_CASE("a single spike is no change") {
 
 TEST_CASE("the same series has the same changes every time") {
     std::mt19937_64 random(printed_seed("repeat"));
-    const Series series = history(
+    const Sessions series = history(
         200, [](std::size_t i) { return 1 + 0.1 * static_cast<double>(i / 40 % 2); }, random);
     const auto first = change_points(series), second = change_points(series);
     REQUIRE(first.size() == second.size());

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "reporting/statistics/distributions.h"
 #include "tests/catch.h"
+#include "tests/reporting/statistics/ten_sessions.h"
 
 using namespace deft;
 using namespace deft::reporting;
@@ -50,20 +51,6 @@ TEST_CASE("quantiles of Student's t") {
     CHECK(normal_tail(1.959964) == Approx(0.025).epsilon(1e-5));
     CHECK(normal_tail(0) == 0.5);
 }
-
-namespace {
-
-using Values = std::vector<double>;
-
-// Ten sessions with the mean 10 and the standard deviation 1: five at 10 - c and five at 10 + c, c = sqrt(0.9).
-Values ten_sessions() {
-    const double c = std::sqrt(0.9);
-    Values values;
-    for (int i = 0; i < 5; ++i) values.insert(values.end(), {10 - c, 10 + c});
-    return values;
-}
-
-}  // namespace
 
 // By hand: t = 3.249836 at 99% and 9 degrees, times sqrt(1.1): 3.408453 either way of 10.
 TEST_CASE("the prediction interval by hand") {

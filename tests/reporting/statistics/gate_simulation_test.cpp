@@ -12,13 +12,14 @@ using namespace deft::reporting;
 
 namespace {
 
-struct Outcome {
+struct GateEnd {
     Verdict verdict;
     std::size_t pairs;  // measured, in all launches
 };
 
 // As a check does it: pairs until the rule has enough.
-PairedDecision measure(Machine machine, double ratio, const PairedRule& rule, std::size_t& pairs_measured) {
+PairedDecision measured_until_enough(Machine machine, double ratio, const PairedRule& rule,
+                                     std::size_t& pairs_measured) {
     std::vector<TimedPair> pairs;
     PairedDecision decision = paired_verdict(pairs, rule);
     while (decision.pairs_wanted != 0) {
@@ -29,27 +30,28 @@ PairedDecision measure(Machine machine, double ratio, const PairedRule& rule, st
     return decision;
 }
 
-Outcome gate(double ratio, const PairedRule& rule, const NoiseModel& noise, unsigned seed) {
-    Outcome outcome{};
-    const PairedDecision first = measure(Machine(noise, 2 * seed), ratio, rule, outcome.pairs);
+GateEnd gate(double ratio, const PairedRule& rule, const NoiseModel& noise, unsigned seed) {
+    GateEnd outcome{};
+    const PairedDecision first = measured_until_enough(Machine(noise, 2 * seed), ratio, rule, outcome.pairs);
     outcome.verdict = first.verdict;
     if (wants_confirmation(first))
-        outcome.verdict = confirmed(first, measure(Machine(noise, 2 * seed + 1), ratio, rule, outcome.pairs));
+        outcome.verdict =
+            confirmed(first, measured_until_enough(Machine(noise, 2 * seed + 1), ratio, rule, outcome.pairs));
     return outcome;
 }
 
-struct Rates {
+struct GateRates {
     std::array<double, 4> share{};  // by Verdict
     double pairs = 0;               // a gate, on average
 
     double of(Verdict verdict) const { return share[static_cast<std::size_t>(verdict)]; }
 };
 
-Rates rates(double ratio, int gates, unsigned seed, const NoiseModel& noise = {}) {
+GateRates gate_rates(double ratio, int gates, unsigned seed, const NoiseModel& noise = {}) {
     const PairedRule rule;
-    Rates rates;
+    GateRates rates;
     for (int i = 0; i < gates; ++i) {
-        const Outcome outcome = gate(ratio, rule, noise, seed * 1000003u + static_cast<unsigned>(i));
+        const GateEnd outcome = gate(ratio, rule, noise, seed * 1000003u + static_cast<unsigned>(i));
         rates.share[static_cast<std::size_t>(outcome.verdict)] += 1.0 / gates;
         rates.pairs += static_cast<double>(outcome.pairs) / gates;
     }
@@ -69,19 +71,19 @@ Rates rates(double ratio, int gates, unsigned seed, const NoiseModel& noise = {}
 TEST_CASE("the gate on a noisy machine is right about equal code, and sees 3%") {
     const unsigned seed = std::random_device{}() % 1000;
     const int gates = 500;
-    const Rates equal = rates(1, gates, seed);
+    const GateRates equal = gate_rates(1, gates, seed);
     CHECK(equal.of(Verdict::worse) + equal.of(Verdict::better) <= 1.0 / gates);
     CHECK(equal.of(Verdict::same) > 0.97);
-    CHECK(rates(1.01, gates, seed).of(Verdict::worse) <= 1.0 / gates);
-    CHECK(rates(1.03, gates, seed).of(Verdict::worse) > 0.97);
-    CHECK(rates(1.05, gates, seed).of(Verdict::worse) > 0.99);
-    CHECK(rates(1 / 1.03, gates, seed).of(Verdict::better) > 0.97);
+    CHECK(gate_rates(1.01, gates, seed).of(Verdict::worse) <= 1.0 / gates);
+    CHECK(gate_rates(1.03, gates, seed).of(Verdict::worse) > 0.97);
+    CHECK(gate_rates(1.05, gates, seed).of(Verdict::worse) > 0.99);
+    CHECK(gate_rates(1 / 1.03, gates, seed).of(Verdict::better) > 0.97);
 }
 
 TEST_CASE("on a machine too noisy to tell, the gate says so instead of guessing") {
     NoiseModel noise;
     noise.white = 0.15;
-    const Rates equal = rates(1, 300, std::random_device{}() % 1000, noise);
+    const GateRates equal = gate_rates(1, 300, std::random_device{}() % 1000, noise);
     CHECK(equal.of(Verdict::worse) + equal.of(Verdict::better) <= 2.0 / 300);
     CHECK(equal.of(Verdict::unclear) > 0.9);
 }

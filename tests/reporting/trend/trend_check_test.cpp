@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "tests/catch.h"
+#include "tests/reporting/statistics/ten_sessions.h"
 
 using namespace deft;
 using namespace deft::reporting;
@@ -28,13 +29,6 @@ TrendFinding found_in(const std::vector<double>& seconds) {
     const auto findings = check_trend(std::vector{a_series(seconds)});
     REQUIRE(findings.size() == 1);
     return findings[0];
-}
-
-// Five sessions at 10 - c and five at 10 + c, c = sqrt(0.9): mean 10, standard deviation 1. In milliseconds.
-std::vector<double> ten_sessions() {
-    std::vector<double> values;
-    for (int i = 0; i < 5; ++i) values.insert(values.end(), {10 - std::sqrt(0.9), 10 + std::sqrt(0.9)});
-    return values;
 }
 
 }  // namespace
@@ -129,7 +123,7 @@ TEST_CASE("what one of many series shows may be chance") {
 
 namespace {
 
-struct Rates {
+struct LookRates {
     double looks_with_alarm = 0;  // share of looks at which any unchanged series was called different
     double alarms_a_series = 0;
     double detected = 0;  // share of changed series called worse
@@ -137,11 +131,11 @@ struct Rates {
 
 // Looks at 100 series of 60 sessions, 5 of which became slower `ago` sessions before the end; noise a session of
 // `white` and in 3 of 100 sessions a spike of up to 20%.
-Rates measure(int looks, double white, double ratio, int ago, unsigned seed) {
+LookRates look_rates(int looks, double white, double ratio, int ago, unsigned seed) {
     std::mt19937_64 random(seed);
     std::normal_distribution<double> normal;
     std::uniform_real_distribution<double> uniform;
-    Rates rates;
+    LookRates rates;
     const int changed = 5, all = 100, sessions = 60;
     for (int look = 0; look < looks; ++look) {
         std::vector<BenchSeries> series;
@@ -182,7 +176,7 @@ TEST_CASE("over a hundred series false alarms are rare and changes are told") {
     // The note of each report says how often chance tells something: here with three standard errors.
     const int enough = 200;
     const double most = kMostChanceNews + 3 * std::sqrt(kMostChanceNews / enough);
-    const double at_its_worst = measure(enough, 0.05, 1, 0, 13).looks_with_alarm;
+    const double at_its_worst = look_rates(enough, 0.05, 1, 0, 13).looks_with_alarm;
     std::printf("noise 5%%: of %d looks %.3f raised an alarm\n", enough, at_its_worst);
     CHECK(at_its_worst <= most);
     CHECK(at_its_worst >= kLeastChanceNews / 2);
@@ -190,14 +184,14 @@ TEST_CASE("over a hundred series false alarms are rare and changes are told") {
 
     const int looks = 12;
     for (const double white : {0.01, 0.03}) {
-        const Rates none = measure(looks, white, 1, 0, 11);
+        const LookRates none = look_rates(looks, white, 1, 0, 11);
         std::printf("noise %.0f%%: of %d looks at 100 unchanged series %.3f raised an alarm; %.5f a series\n",
                     100 * white, looks, none.looks_with_alarm, none.alarms_a_series);
         CHECK(none.looks_with_alarm <= 0.2);
         CHECK(none.alarms_a_series <= 0.002);
     }
     const auto told = [&](double ratio, int ago) {
-        const Rates rates = measure(looks, 0.01, ratio, ago, 12);
+        const LookRates rates = look_rates(looks, 0.01, ratio, ago, 12);
         std::printf("noise 1%%, step %.0f%%: after %d sessions %.3f told; alarms a series %.5f\n", 100 * (ratio - 1),
                     ago, rates.detected, rates.alarms_a_series);
         CHECK(rates.alarms_a_series <= 0.002);

@@ -3,10 +3,9 @@
 #include "sweeps/cli/doctor.h"
 #include "base/json.h"
 
-#include <cstdlib>
-
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
+#include "tests/with_variable.h"
 
 using namespace deft;
 using namespace deft::sweeps;
@@ -18,22 +17,6 @@ const Finding& finding(const std::vector<Finding>& findings, const std::string& 
         if (one.subject == subject) return one;
     throw std::runtime_error("no finding about " + subject);
 }
-
-// Sets a variable of the environment, and puts back what was there.
-class Variable {
- public:
-    Variable(const char* name, const char* value) : name_(name) {
-        if (const char* old = std::getenv(name)) old_ = old;
-        ::setenv(name, value, 1);
-    }
-    ~Variable() { old_.empty() ? ::unsetenv(name_) : ::setenv(name_, old_.c_str(), 1); }
-    Variable(const Variable&) = delete;
-    Variable& operator=(const Variable&) = delete;
-
- private:
-    const char* name_;
-    std::string old_;
-};
 
 }  // namespace
 
@@ -52,7 +35,7 @@ TEST_CASE("the doctor names what was found, and says what is missing") {
 }
 
 TEST_CASE("the doctor sees a data mirror that is not there, and nothing from outside steers the terminal") {
-    const Variable mirror("DEFT_DATA_MIRROR", "/nonexistent/\x1b[31mred");
+    const test::WithVariable mirror("DEFT_DATA_MIRROR", "/nonexistent/\x1b[31mred");
     const auto findings = examine(".");
     CHECK(finding(findings, "data").state == Finding::State::missing);
     const std::string text = render(findings, 100);

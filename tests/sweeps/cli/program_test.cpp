@@ -5,12 +5,11 @@
 #include "sweeps/spec/expand.h"
 
 using namespace deft;
+using test::kPlain;
 using test::Ran;
 using test::TinySweep;
 
 namespace {
-
-const std::string kPlain = "[[case]]\nname = \"plain\"\n";
 
 std::string with_both() {
     return kPlain + test::kBothTechniques;

@@ -7,12 +7,11 @@
 #include "tests/temporary_folder.h"
 
 using namespace deft;
+using test::kPlain;
 using test::Ran;
 using test::TinySweep;
 
 namespace {
-
-const std::string kPlain = "[[case]]\nname = \"plain\"\n";
 
 // All that lies under a folder, with sizes.
 std::vector<std::string> listing(const std::filesystem::path& folder) {

@@ -5,12 +5,12 @@
 #include "tests/sweeps/program.h"
 
 using namespace deft;
+using test::kPlain;
 using test::Ran;
 using test::TinySweep;
 
 namespace {
 
-const std::string kPlain = "[[case]]\nname = \"plain\"\n";
 const std::string kWarmup = "train.warmup_tokens=512";
 
 // The tiny sweep's training has 64 steps of 64 tokens: three warm-ups of 512 are 24 of them.

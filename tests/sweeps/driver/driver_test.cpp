@@ -1,6 +1,5 @@
 #include "sweeps/driver/driver.h"
 
-#include <sys/mount.h>
 #include <sys/wait.h>
 
 #include <csignal>
@@ -10,6 +9,7 @@
 #include "base/stopwatch.h"
 #include "reporting/status.h"
 #include "sweeps/driver/trial_process.h"
+#include "tests/small_disk.h"
 #include "tests/sweeps/fake_trial.h"
 
 using namespace deft;
@@ -343,12 +343,8 @@ TEST_CASE("A program that cannot be started ends the sweep, not its trials one b
 TEST_CASE("A full disk ends the run cleanly, and the next one goes on") {
     FakeSweep sweep({"wait"});
     make_folder(sweep.options.root);
-    if (::geteuid() != 0 || ::mount("tmpfs", sweep.options.root.c_str(), "tmpfs", 0, "size=2m") != 0)
-        DEFT_SKIP("needs the right to mount a tmpfs");
-    struct Unmount {
-        const std::filesystem::path& path;
-        ~Unmount() { ::umount2(path.c_str(), MNT_DETACH); }
-    } unmount{sweep.options.root};
+    const test::SmallDisk disk(sweep.options.root, 2048);
+    if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
     ::usleep(300'000);

@@ -11,7 +11,7 @@ using namespace deft::test;
 namespace {
 
 // Long enough to be hit often, with every technique, and a checkpoint every few dozen steps.
-const std::string kCases = R"toml(
+const std::string kKilledCases = R"toml(
 [defaults.checkpoint]
 every_seconds = 0.02
 [[case]]
@@ -54,10 +54,10 @@ bool has_checkpoint(const TinySweep& sweep) {
 }  // namespace
 
 TEST_CASE("Thirty kills of trials and drivers at random moments change no bit") {
-    const TinySweep undisturbed(kCases, "[1, 2]");
+    const TinySweep undisturbed(kKilledCases, "[1, 2]");
     REQUIRE(undisturbed.run({"--slots", "cpu:2"}).exit_code == kExitOk);
 
-    const TinySweep sweep(kCases, "[1, 2]");
+    const TinySweep sweep(kKilledCases, "[1, 2]");
     const std::uint32_t seed = std::random_device{}();
     INFO("seed " << seed);
     std::mt19937 random(seed);
@@ -91,10 +91,10 @@ TEST_CASE("Thirty kills of trials and drivers at random moments change no bit") 
 }
 
 TEST_CASE("A damaged newest checkpoint gives way to the one before, and the run says so") {
-    const TinySweep undisturbed(kCases);
+    const TinySweep undisturbed(kKilledCases);
     REQUIRE(undisturbed.run(kLong).exit_code == kExitOk);
 
-    const TinySweep sweep(kCases);
+    const TinySweep sweep(kKilledCases);
     for (int i = 0; i < 2; ++i) {
         Process driver = sweep.start(kLong);
         const pid_t trial = sweep.freeze_trial();
@@ -118,7 +118,7 @@ TEST_CASE("A damaged newest checkpoint gives way to the one before, and the run 
 }
 
 TEST_CASE("A trial that is asked to stop saves a checkpoint, exits with 75 and goes on from there") {
-    const TinySweep sweep(kCases);
+    const TinySweep sweep(kKilledCases);
     Process driver = sweep.start(kLong);
     const pid_t trial = sweep.freeze_trial();
     REQUIRE(trial > 0);
@@ -135,7 +135,7 @@ TEST_CASE("A trial that is asked to stop saves a checkpoint, exits with 75 and g
 }
 
 TEST_CASE("After its database is lost, a sweep is trained again from its start") {
-    const TinySweep sweep(kCases);
+    const TinySweep sweep(kKilledCases);
     REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
     const std::vector<std::string> before = sweep.measured();
     std::filesystem::remove(sweep.root / "results.db");
@@ -145,7 +145,7 @@ TEST_CASE("After its database is lost, a sweep is trained again from its start")
 }
 
 TEST_CASE("A trial that is killed in its evaluation keeps its curve, time and FLOPs") {
-    const TinySweep sweep(kCases);
+    const TinySweep sweep(kKilledCases);
     REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
     const std::string flops = sweep.value("SELECT max(flops) FROM v_curve");
     const std::string seconds = sweep.value("SELECT train_seconds FROM attempt");

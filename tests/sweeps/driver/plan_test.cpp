@@ -22,7 +22,7 @@ Plan plan_of(const std::filesystem::path& file, const std::string& scale = kDefa
     return make_plan(spec, expand(spec, Data::may_be_missing));
 }
 
-const std::string kSmall =
+const std::string kPlannedSpec =
     "name = \"small\"\nseeds = [1, 2]\n"
     "[defaults.data]\nembedded_bytes = 5000\n"
     "[defaults.train]\nbudget_tokens = 51_200\n"
@@ -30,13 +30,13 @@ const std::string kSmall =
 
 Plan small_plan(const std::string& more) {
     const test::Folder folder;
-    return plan_of(folder.write("s.toml", kSmall + more));
+    return plan_of(folder.write("s.toml", kPlannedSpec + more));
 }
 
-std::string wrong(const std::string& resources) {
+std::string wrong_slots(const std::string& resources) {
     const test::Folder folder;
-    const auto file = folder.write("s.toml", kSmall + "[resources]\n" + resources);
-    return test::refusal(ErrorKind::config, [&] { load_spec(file); });
+    const auto file = folder.write("s.toml", kPlannedSpec + "[resources]\n" + resources);
+    return test::refusal([&] { load_spec(file); });
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ TEST_CASE("A sweep that names no device is planned as ever") {
 
 TEST_CASE("Data that is not here is told, and plans need none") {
     const test::Folder folder;
-    std::string text = kSmall;
+    std::string text = kPlannedSpec;
     const std::string data = "embedded_bytes = 5000\n";
     text.replace(text.find(data), data.size(),
                  "corpus = \"text\"\ntrain_files = [\"nowhere.txt\"]\ntokenizer = \"bpe\"\n"
@@ -126,18 +126,19 @@ TEST_CASE("Data that is not here is told, and plans need none") {
 }
 
 TEST_CASE("Devices that make no sense are refused where they stand") {
-    CHECK_THAT(wrong("device = \"V10\"\nutilisation = 0.3\n"),
+    CHECK_THAT(wrong_slots("device = \"V10\"\nutilisation = 0.3\n"),
                ContainsSubstring("s.toml:10:10") && ContainsSubstring("did you mean V100?"));
-    CHECK_THAT(wrong("device = \"V100\"\nutilization = 0.3\n"), ContainsSubstring("utilisation"));
-    CHECK_THAT(wrong("device = \"V100\"\n"), ContainsSubstring("utilisation is missing"));
-    CHECK_THAT(wrong("devices = 4\n"), ContainsSubstring("means nothing without resources.device"));
+    CHECK_THAT(wrong_slots("device = \"V100\"\nutilization = 0.3\n"), ContainsSubstring("utilisation"));
+    CHECK_THAT(wrong_slots("device = \"V100\"\n"), ContainsSubstring("utilisation is missing"));
+    CHECK_THAT(wrong_slots("devices = 4\n"), ContainsSubstring("means nothing without resources.device"));
     for (const char* share : {"0.0", "1.5", "-0.1", "nan"})
-        CHECK_THAT(wrong("device = \"V100\"\nutilisation = " + std::string(share) + "\n"),
+        CHECK_THAT(wrong_slots("device = \"V100\"\nutilisation = " + std::string(share) + "\n"),
                    ContainsSubstring("s.toml:11:15"));
     for (const char* count : {"0", "-4", "1000001"})
-        CHECK_THAT(wrong("device = \"V100\"\nutilisation = 0.3\ndevices = " + std::string(count) + "\n"),
+        CHECK_THAT(wrong_slots("device = \"V100\"\nutilisation = 0.3\ndevices = " + std::string(count) + "\n"),
                    ContainsSubstring("s.toml:12:11"));
-    CHECK_THAT(wrong("device = \"V100\"\nutilisation = 0.3\ndtype = \"bf16\"\n"), ContainsSubstring("states no peak"));
+    CHECK_THAT(wrong_slots("device = \"V100\"\nutilisation = 0.3\ndtype = \"bf16\"\n"),
+               ContainsSubstring("states no peak"));
 }
 
 TEST_CASE("The program prints a plan, and the same as JSON") {
@@ -171,7 +172,7 @@ TEST_CASE("The program draws the schedules that change, and no others") {
 
 TEST_CASE("A plan that exceeds the machine says by what") {
     const test::Folder folder;
-    const auto points = expand(load_spec(folder.write("s.toml", kSmall)), Data::may_be_missing);
+    const auto points = expand(load_spec(folder.write("s.toml", kPlannedSpec)), Data::may_be_missing);
     const std::int64_t memory = points.front().projection.memory_bytes;
     const std::int64_t checkpoint = points.front().projection.parameters * 12;
     const auto lines = [&](const Machine& machine, std::size_t at_once = 2,

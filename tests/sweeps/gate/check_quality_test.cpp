@@ -4,12 +4,11 @@
 #include "tests/sweeps/program.h"
 
 using namespace deft;
+using test::kPlain;
 using test::Ran;
 using test::TinySweep;
 
 namespace {
-
-const std::string kPlain = "[[case]]\nname = \"plain\"\n";
 
 Ran in_root(const TinySweep& sweep, const std::string& command, std::vector<std::string> more) {
     more.insert(more.end(), {"--root", sweep.root.string()});

@@ -13,7 +13,7 @@ using test::TinySweep;
 
 namespace {
 
-constexpr const char* kCases = R"toml(
+constexpr const char* kColumnCases = R"toml(
 [axes.grid]
 "train.batch_size" = [4, 8]
 [[case]]
@@ -56,7 +56,7 @@ std::map<std::string, std::pair<std::string, std::string>> hashes(const TinySwee
 }  // namespace
 
 TEST_CASE("A column of difficulties is hashed into every seed and axis value, whatever their order") {
-    const TinySweep sweep(kCases);
+    const TinySweep sweep(kColumnCases);
     write_column(sweep, 5);
     const auto forwards = hashes(sweep, "[1, 2, 3]");
     CHECK(forwards.size() == 12);
@@ -67,7 +67,7 @@ TEST_CASE("A column of difficulties is hashed into every seed and axis value, wh
 }
 
 TEST_CASE("A sweep with a column trains every seed and axis value") {
-    const TinySweep sweep(kCases, "[1, 2]");
+    const TinySweep sweep(kColumnCases, "[1, 2]");
     write_column(sweep, training_samples(sweep));
     const Ran ran = sweep.run();
     CHECK(ran.exit_code == kExitOk);
@@ -76,7 +76,7 @@ TEST_CASE("A sweep with a column trains every seed and axis value") {
 }
 
 TEST_CASE("A column of another length is refused by plan and run, before a trial starts") {
-    const TinySweep sweep(kCases, "[1, 2]");
+    const TinySweep sweep(kColumnCases, "[1, 2]");
     write_column(sweep, training_samples(sweep) - 1);
     for (const Ran& ran : {sweep.deft("plan", {"--root", sweep.root.string()}), sweep.run()}) {
         CHECK(ran.exit_code == kExitUsage);

@@ -17,12 +17,12 @@ using namespace deft::sweeps;
 
 namespace {
 
-const std::string kHead =
+const std::string kSweepHead =
     "name = \"x\"\nseeds = [1, 2]\n"
     "[defaults.model]\nlayers = 2\nwidth = 32\nheads = 2\nseqlen = 32\n"
     "[defaults.data]\nembedded_bytes = 50000\n"
     "[defaults.train]\nbatch_size = 4\nbudget_tokens = 8192\n";
-const std::string kCases =
+const std::string kTwoCases =
     "[[case]]\nname = \"baseline\"\nlabel = \"plain\"\n"
     "[[case]]\nname = \"cl\"\n[case.curriculum.seqtru]\nmin = 8\nduration = 0.5\n";
 
@@ -36,14 +36,14 @@ struct Loaded {
     }
 };
 
-std::string wrong(const std::string& text, const SpecOptions& options = {}) {
-    return test::refusal(ErrorKind::config, [&] { const Loaded loaded(text, options); });
+std::string wrong_points(const std::string& text, const SpecOptions& options = {}) {
+    return test::refusal([&] { const Loaded loaded(text, options); });
 }
 
 }  // namespace
 
 TEST_CASE("Points come case by case, axis by axis, seed by seed") {
-    const Loaded loaded(kHead + kCases +
+    const Loaded loaded(kSweepHead + kTwoCases +
                         "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\n\"train.batch_size\" = [4, 8]\n");
     const std::vector<Point>& points = loaded.points;
     REQUIRE(points.size() == 16);
@@ -69,27 +69,29 @@ TEST_CASE("Points come case by case, axis by axis, seed by seed") {
 
 TEST_CASE("Excludes drop what matches all of them") {
     const std::string axes = "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\n";
-    const Loaded loaded(kHead + kCases + axes + "[[exclude]]\ncase = \"baseline\"\n\"train.budget_fraction\" = 0.5\n");
+    const Loaded loaded(kSweepHead + kTwoCases + axes +
+                        "[[exclude]]\ncase = \"baseline\"\n\"train.budget_fraction\" = 0.5\n");
     CHECK(loaded.points.size() == 6);
     for (const Point& point : loaded.points)
         CHECK_FALSE((point.case_name == "baseline" && point.config.train.budget_fraction == 0.5));
-    CHECK_THAT(wrong(kHead + kCases + "[[exclude]]\ncase = \"baseline\"\n[[exclude]]\ncase = \"cl\"\n"),
+    CHECK_THAT(wrong_points(kSweepHead + kTwoCases + "[[exclude]]\ncase = \"baseline\"\n[[exclude]]\ncase = \"cl\"\n"),
                ContainsSubstring("leave no point"));
 }
 
 TEST_CASE("Two points that would train the same thing are refused, both named") {
     const std::string message =
-        wrong(kHead + "[[case]]\nname = \"a\"\n[[case]]\nname = \"b\"\n[case.train]\nbatch_size = 4\n");
+        wrong_points(kSweepHead + "[[case]]\nname = \"a\"\n[[case]]\nname = \"b\"\n[case.train]\nbatch_size = 4\n");
     CHECK_THAT(message, ContainsSubstring("s.toml:15:1: a/1 and b/1 would train the same thing"));
-    CHECK_THAT(wrong(kHead + kCases + "[axes.grid]\n\"train.budget_fraction\" = [1.0, 1]\n"),
+    CHECK_THAT(wrong_points(kSweepHead + kTwoCases + "[axes.grid]\n\"train.budget_fraction\" = [1.0, 1]\n"),
                ContainsSubstring("would train the same thing"));
 }
 
 TEST_CASE("An axis that a trial does not know is refused where its value stands") {
-    const std::string message = wrong(kHead + kCases + "[axes.grid]\n\"train.budget_fractoin\" = [0.5]\n");
+    const std::string message =
+        wrong_points(kSweepHead + kTwoCases + "[axes.grid]\n\"train.budget_fractoin\" = [0.5]\n");
     CHECK_THAT(message, ContainsSubstring("s.toml:22:28: unknown key train.budget_fractoin"));
     CHECK_THAT(message, ContainsSubstring("did you mean budget_fraction?"));
-    CHECK_THAT(wrong(kHead + kCases + "[axes.grid]\n\"train.batch_size\" = [4, \"x\"]\n"),
+    CHECK_THAT(wrong_points(kSweepHead + kTwoCases + "[axes.grid]\n\"train.batch_size\" = [4, \"x\"]\n"),
                ContainsSubstring("s.toml:22:26"));
 }
 
@@ -98,7 +100,7 @@ TEST_CASE("A sweep of a billion points is refused before any is made") {
     for (const char* path : {"train.learning_rate", "train.beta1", "train.beta2", "train.eps", "train.weight_decay",
                              "train.max_grad_norm", "train.min_learning_rate", "model.init_std"})
         axes += fmt::format("\"{}\" = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]\n", path);
-    const std::string said = wrong(kHead + kCases + axes);
+    const std::string said = wrong_points(kSweepHead + kTwoCases + axes);
     CHECK_THAT(said, ContainsSubstring("4e+08 points") && ContainsSubstring("the most is 100000") &&
                          ContainsSubstring("s.toml:22:"));
 }
@@ -106,7 +108,7 @@ TEST_CASE("A sweep of a billion points is refused before any is made") {
 TEST_CASE("Overrides lie over defaults and cases") {
     SpecOptions options;
     options.overrides = {"train.learning_rate=0.25", "curriculum.seqtru.min=16"};
-    const Loaded loaded(kHead + kCases + "[case.train]\nlearning_rate = 0.5\n", options);
+    const Loaded loaded(kSweepHead + kTwoCases + "[case.train]\nlearning_rate = 0.5\n", options);
     for (const Point& point : loaded.points) {
         CHECK(point.config.train.learning_rate == 0.25);
         // A technique's setting does not switch the technique on.
@@ -114,13 +116,13 @@ TEST_CASE("Overrides lie over defaults and cases") {
         if (point.config.curriculum) CHECK(point.config.curriculum->find("seqtru")->growth.min == 16);
     }
     options.overrides = {"random_ltd.min=8"};
-    CHECK_THAT(wrong(kHead + kCases, options), ContainsSubstring("no case of x has [random_ltd]"));
+    CHECK_THAT(wrong_points(kSweepHead + kTwoCases, options), ContainsSubstring("no case of x has [random_ltd]"));
     options.overrides = {"train.learning_rte=1"};
-    CHECK_THAT(wrong(kHead + kCases, options), ContainsSubstring("did you mean learning_rate?"));
+    CHECK_THAT(wrong_points(kSweepHead + kTwoCases, options), ContainsSubstring("did you mean learning_rate?"));
 }
 
 TEST_CASE("Excludes on an axis that a case lacks leave that case alone") {
-    const Loaded loaded(kHead + kCases +
+    const Loaded loaded(kSweepHead + kTwoCases +
                         "[axes.grid]\n\"curriculum.seqtru.duration\" = [0.25, 0.5]\n"
                         "[[exclude]]\n\"curriculum.seqtru.duration\" = 0.5\n");
     std::vector<std::string> names;
@@ -143,7 +145,7 @@ TEST_CASE("Cases of other files or tokenizers have data of their own") {
             "valid_files = [\"one.txt\"]\ntokenizer = \"{}\"\n",
             name, file, tokenizer);
     };
-    const Spec spec = load_spec(folder.write("s.toml", kHead + with("one", "one.txt", "tokenizer0") +
+    const Spec spec = load_spec(folder.write("s.toml", kSweepHead + with("one", "one.txt", "tokenizer0") +
                                                            with("two", "two.txt", "tokenizer0") +
                                                            with("three", "one.txt", "tokenizer1")));
     std::map<std::string, std::set<std::string>> data;  // by case, of its two seeds
@@ -157,7 +159,7 @@ TEST_CASE("Cases of other files or tokenizers have data of their own") {
 }
 
 TEST_CASE("A technique's axis multiplies only the cases that have it") {
-    const Loaded loaded(kHead + kCases + "[axes.grid]\n\"curriculum.seqtru.duration\" = [0.25, 0.5]\n");
+    const Loaded loaded(kSweepHead + kTwoCases + "[axes.grid]\n\"curriculum.seqtru.duration\" = [0.25, 0.5]\n");
     CHECK(loaded.points.size() == 6);
     CHECK(loaded.points[0].axes.empty());
     CHECK(loaded.points[0].name() == "baseline/1");
@@ -165,7 +167,7 @@ TEST_CASE("A technique's axis multiplies only the cases that have it") {
 }
 
 TEST_CASE("Trials run in blocks of a seed, shuffled by the sweep alone") {
-    const Loaded loaded(kHead + kCases + "[axes.grid]\n\"train.batch_size\" = [1, 2, 4, 8, 16]\n");
+    const Loaded loaded(kSweepHead + kTwoCases + "[axes.grid]\n\"train.batch_size\" = [1, 2, 4, 8, 16]\n");
     const std::vector<std::size_t> order = execution_order(loaded.points, loaded.spec.sha256);
     REQUIRE(order.size() == loaded.points.size());
     CHECK(std::set<std::size_t>(order.begin(), order.end()).size() == order.size());

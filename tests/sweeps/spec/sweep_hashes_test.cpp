@@ -4,9 +4,9 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "sweeps/spec/expand.h"
-#include "tests/experiments/with_variable.h"
 #include "tests/golden.h"
 #include "tests/sweeps/files.h"
+#include "tests/with_variable.h"
 
 using namespace deft;
 using namespace deft::sweeps;

@@ -1,0 +1,36 @@
+#pragma once
+// Gradients against central differences.
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/catch.h"
+#include "tests/engine/tiny.h"
+
+namespace deft::engine {
+
+// Some elements of every parameter of a double model; `loss` also leaves the gradients in the table.
+template <class Loss>
+void check_finite_differences(const ParameterTable& table, double margin, const Loss& loss) {
+    loss();
+    std::vector<std::vector<double>> gradients;
+    for (const Parameter& p : table.all()) gradients.push_back(values<double>(p.grad));
+    constexpr double h = 1e-5;
+    for (std::size_t i = 0; i < table.all().size(); ++i) {
+        const Parameter& p = table[i];
+        for (std::int64_t e = 0; e < p.value.numel(); e += std::max<std::int64_t>(1, p.value.numel() / 3)) {
+            double& weight = p.value.as<double>()[e];
+            const double saved = weight;
+            weight = saved + h;
+            const double up = loss();
+            weight = saved - h;
+            const double down = loss();
+            weight = saved;
+            INFO(p.name << " element " << e);
+            CHECK(gradients[i][static_cast<std::size_t>(e)] ==
+                  Approx((up - down) / (2 * h)).epsilon(1e-6).margin(margin));
+        }
+    }
+}
+
+}  // namespace deft::engine
