@@ -4,8 +4,6 @@
 
 #include "base/error.h"
 
-template class nlohmann::basic_json<>;
-
 namespace deft {
 
 namespace {

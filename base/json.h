@@ -7,9 +7,6 @@
 
 #include "base/json_fwd.h"
 
-// Compiled once, in json.cpp: in every file that uses it, it would be a good part of the time that the file takes.
-extern template class nlohmann::basic_json<>;
-
 namespace deft {
 
 // Parsed here so that the library's parser is compiled once.

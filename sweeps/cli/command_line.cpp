@@ -1,0 +1,109 @@
+#include "sweeps/cli/command_line.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/suggestion.h"
+#include "reporting/text.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/driver/provenance.h"
+
+namespace deft::cli {
+
+namespace {
+
+// The parser would only say that a subcommand is missing.
+void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
+    if (argc < 2 || argv[1][0] == '-') return;
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands({})) {
+        if (command->get_name() == argv[1]) return;
+        if (!command->get_group().empty()) names.push_back(command->get_name());
+    }
+    throw Error(ErrorKind::usage, std::string("there is no command ") + argv[1],
+                suggestion(argv[1], names, "see deft --help"));
+}
+
+// What to say where a command has commands of its own and none of them was named: "deft db has no command rebuild\n  to
+// mend: there are: upgrade". Empty where the words name a command that there is.
+std::string missing_command(const CLI::App& app, const std::vector<std::string>& words) {
+    const CLI::App* command = &app;
+    std::string name = "deft";
+    const auto all = [](const CLI::App* one) { return !one->get_group().empty(); };  // hidden ones have none
+    for (auto word = words.begin();; ++word) {
+        const std::vector<const CLI::App*> commands = command->get_subcommands(all);
+        if (commands.empty()) return {};
+        word = std::find_if(word, words.end(), [](const std::string& text) { return !text.starts_with('-'); });
+        const auto found = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* one) {
+            return word != words.end() && one->get_name() == *word;
+        });
+        if (found != commands.end()) {
+            command = *found;
+            name += ' ' + command->get_name();
+            continue;
+        }
+        if (command->get_require_subcommand_min() == 0) return {};
+        std::vector<std::string> known;
+        for (const CLI::App* one : commands) known.push_back(one->get_name());
+        const std::string there = fmt::format("there {} {}", known.size() == 1 ? "is" : "are", fmt::join(known, ", "));
+        if (word == words.end()) return fmt::format("{} needs a command\n  to mend: {}", name, there);
+        return fmt::format("{} has no command {}\n  to mend: {}", name, reporting::visible(*word),
+                           suggestion(*word, known, there));
+    }
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+    CLI::App app("Trains the cases of a sweep, logs what they consumed and scored, and tabulates them.", "deft");
+    app.set_version_flag("--version", sweeps::version_text());
+    app.require_subcommand(1);
+    Context context;
+    add_run(app, context);
+    add_plan(app, context);
+    add_status(app, context);
+    add_show(app, context);
+    add_logs(app, context);
+    add_report(app, context);
+    add_eval(app, context);
+    add_data(app, context);
+    add_analyze(app, context);
+    add_keys(app, context);
+    add_config(app, context);
+    add_bench(app, context);
+    add_profile(app, context);
+    add_check(app, context);
+    add_baseline(app, context);
+    add_db(app, context);
+    add_tune(app, context);
+    add_doctor(app, context);
+    add_debug_state(app, context);
+    add_trial(app, context);
+    refuse_unknown_command(app, argc, argv);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& asked) {  // --help, --version
+        app.exit(asked);
+    } catch (const CLI::ParseError& error) {
+        const std::string missing = missing_command(app, {argv + 1, argv + argc});
+        if (missing.empty())
+            std::fprintf(stderr, "deft: error: %s\n  to mend: see deft --help\n", error.what());
+        else
+            std::fprintf(stderr, "deft: error: %s\n", missing.c_str());
+        return kExitUsage;
+    }
+    // A result that could not be written is no result.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+        std::fputs("deft: error: cannot write to standard output\n  unchanged: what is stored\n", stderr);
+        if (context.exit_code == kExitOk) context.exit_code = kExitFailed;
+    }
+    return context.exit_code;
+}
+
+}  // namespace deft::cli
