@@ -112,6 +112,14 @@ Cell published_difference(const PrintedNumber* own, const PrintedNumber* base) {
     return signed_cell(own->value - base->value, std::max(places(*own), places(*base)));
 }
 
+// "against 100% baseline": each row's reference is the baseline's row at its largest budget, which may be smaller here.
+std::string reference_title(const PublishedContext& context) {
+    double largest = 0;
+    for (const Variant& variant : context.variants)
+        if (variant.case_key == context.base_case) largest = std::max(largest, variant.axes.budget_fraction);
+    return largest > 0 ? fmt::format("against {:g}% baseline", largest * 100) : "against baseline";
+}
+
 void add_average(const PublishedContext& context, const PublishedColumn& column, std::vector<Field>& fields) {
     const std::int64_t shots = shots_of(column.measures);
     const std::size_t tasks = tasks_of(context.sweep, shots).size();
@@ -130,7 +138,7 @@ void add_average(const PublishedContext& context, const PublishedColumn& column,
         [=](const Variant& variant) { return average_cell(variant, shots, tasks); });
     add(title_of(column, "(published)", fmt::format("{}, {}", unit, column.detail)), true,
         [=](const Variant& variant) { return published_cell(number_of(context, variant, column)); });
-    add(title_of(column, "against 100% baseline", "measured, points"), false, [=](const Variant& variant) {
+    add(title_of(column, reference_title(context), "measured, points"), false, [=](const Variant& variant) {
         return measured_difference(variant, reference_of(context.variants, context.base_case, variant), shots);
     });
     add(title_of(column, "against 100% baseline", "(published), points"), true,

@@ -147,9 +147,11 @@ std::int64_t Writer::add_code(const Code& code) {
     const std::string fingerprint = sha256(code.git_sha + '|' + code.diff_sha256 + '|' + code.binary_sha256);
     const std::vector<std::byte> diff = code.diff.empty() ? std::vector<std::byte>{} : compress(code.diff);
     const auto blob = diff.empty() ? std::nullopt : std::optional(std::span<const std::byte>(diff));
+    // A benchmark keeps the hash of a diff alone, a sweep of the same program may keep its text.
     return impl_->add(
         "INSERT INTO code (fingerprint, git_sha, git_branch, dirty, diff_sha256, diff_zst, binary_sha256, compiler,"
-        " cxx_flags, build_type) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (fingerprint) DO NOTHING",
+        " cxx_flags, build_type) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+        " ON CONFLICT (fingerprint) DO UPDATE SET diff_zst = coalesce(diff_zst, excluded.diff_zst)",
         "SELECT id FROM code WHERE fingerprint = ?1", fingerprint, code.git_sha, code.git_branch, code.dirty,
         code.diff_sha256, blob, code.binary_sha256, code.compiler, code.cxx_flags, code.build_type);
 }

@@ -123,7 +123,7 @@ std::string version_text() {
     return "deft " DEFT_VERSION " (" DEFT_COMPILER ", " DEFT_BUILD_TYPE ")";
 }
 
-results_db::Code describe_code(const std::optional<fs::path>& folder, bool keep_diff) {
+results_db::Code describe_code(Diff keep, const std::optional<fs::path>& folder) {
     results_db::Code code;
     code.git_sha = "unknown";
     code.compiler = DEFT_COMPILER;
@@ -150,7 +150,7 @@ results_db::Code describe_code(const std::optional<fs::path>& folder, bool keep_
     code.dirty = !diff.empty() || !untracked.empty();
     if (code.dirty) {
         code.diff_sha256 = sha256(diff + '\0' + untracked);
-        if (keep_diff) code.diff = without_secrets(first_lines(diff, kMostDiffBytes));
+        if (keep == Diff::text) code.diff = without_secrets(first_lines(diff, kMostDiffBytes));
     }
     return code;
 }

@@ -14,11 +14,12 @@ namespace deft::sweeps {
 // "deft 0.1.0 (GNU 12.2.0, Release)"
 std::string version_text();
 
-// Never fails: what cannot be found out is "unknown" or empty. Of uncommitted changes the text is kept where asked for,
-// secrets replaced (sweeps/driver/redact.h); their hash always is.
-// `folder`: the project's files. An installed program's folder tells the commit in a file, which nothing else does.
-results_db::Code describe_code(const std::optional<std::filesystem::path>& folder = files_folder(),
-                               bool keep_diff = true);
+// Never fails: what cannot be found out is "unknown" or empty. Of uncommitted changes the hash is always kept; the text
+// is kept where a sweep asks for it ([provenance] diff), secrets replaced (sweeps/driver/redact.h). `folder`: the
+// project's files. An installed program's folder tells the commit in a file, which nothing else does.
+enum class Diff { hash, text };
+results_db::Code describe_code(Diff keep = Diff::hash,
+                               const std::optional<std::filesystem::path>& folder = files_folder());
 results_db::Host describe_host();
 
 // Versions of what the program was built with and of what it runs on: results may differ in bits between them.

@@ -22,7 +22,7 @@ std::string overrides_json(const Spec& spec) {
 RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const std::vector<Point>& points,
                            const DriverOptions& options) {
     RecordedSweep recorded;
-    const results_db::Code code = describe_code(files_folder(), spec.keeps_diff);
+    const results_db::Code code = describe_code(spec.keeps_diff ? Diff::text : Diff::hash);
     const results_db::Host host = describe_host();
     recorded.code = writer.add_code(code);
     recorded.host = writer.add_host(host);

@@ -90,6 +90,15 @@ TEST_CASE("published tables are read strictly") {
         ContainsSubstring("train_time, zero_shot_average"));
 }
 
+TEST_CASE("the heading of differences names the budget of the baseline that there is") {
+    const auto sweep = a_sweep_of({scored(a_finished_trial("baseline", kHalfBudget, 1, 3, 10000), 0.5, 0.3),
+                                   scored(a_finished_trial("CL", kHalfBudget, 1, 3, 10000), 0.4, 0.42)});
+    SweepAbout about{"baseline", "smoke", "", ""};
+    about.published = combined();
+    const Table table = comparison_table(sweep, about);
+    CHECK(cell(table, 1, "average 0-shot\nagainst 50% baseline\nmeasured, points") == "+1.0");
+}
+
 TEST_CASE("published and measured columns side by side") {
     const auto sweep = a_sweep_of({scored(a_finished_trial("baseline", kFullBudget, 1, 3, 20000), 0.5, 0.3),
                                    scored(a_finished_trial("baseline", kFullBudget, 2, 3, 20000), 0.5, 0.5),

@@ -47,7 +47,7 @@ TEST_CASE("rows of one content get one id") {
     CHECK(writer.add_experiment(an_experiment("ab")) != experiment);
 }
 
-TEST_CASE("a diff is stored compressed") {
+TEST_CASE("a diff is stored compressed, also where its hash alone came first") {
     const TemporaryFolder folder;
     {
         Writer writer(folder / "results.db");
@@ -55,7 +55,11 @@ TEST_CASE("a diff is stored compressed") {
         code.dirty = true;
         code.diff = std::string(100000, '+');
         code.diff_sha256 = "d1";
-        writer.add_code(code);
+        Code hash_alone = code;  // as a benchmark leaves it
+        hash_alone.diff.clear();
+        const std::int64_t id = writer.add_code(hash_alone);
+        CHECK(writer.add_code(code) == id);
+        CHECK(writer.add_code(hash_alone) == id);
     }
     Connection connection(folder / "results.db", Connection::Mode::read);
     const auto bytes = connection.integer("SELECT length(diff_zst) FROM code");

@@ -51,16 +51,20 @@ TEST_CASE("The tests end with one line that says how many were skipped, and why"
 
 TEST_CASE("A long build says how far it is") {
     const test::Folder folder;
-    for (const auto& [name, body] : {std::pair{"cmake", "exit 0\n"}, {"ninja", "echo '[3/7] a file'\nexec sleep 11\n"},
-                                     {"nvcc", "exit 1\n"}}) {
-        const auto file = folder.write("bin/" + std::string(name), "#!/bin/sh\n" + std::string(body));
+    // It builds until the line is there: how long that takes depends on what else runs.
+    const std::string build = "echo '[3/7] a file'\nfor tenth in $(seq 600); do\n  grep -q 3/7 '" +
+                              (folder.path / "out").string() + "' && exit 0\n  sleep 0.1\ndone\n";
+    for (const auto& [name, body] :
+         {std::pair{"cmake", std::string("exit 0\n")}, {"ninja", build}, {"nvcc", "exit 1\n"}}) {
+        const auto file = folder.write("bin/" + std::string(name), "#!/bin/sh\n" + body);
         std::filesystem::permissions(file, std::filesystem::perms::owner_all);
     }
     // The program that it would start is not there: 126 or 127.
     const std::string command = "PATH='" + (folder.path / "bin").string() + "':\"$PATH\" DEFT_BUILD='" +
-                                (folder.path / "build").string() + "' CI=1 " DEFT_SOURCE_DIR "/deft --no-cuda version 2>&1 | cat";
+                                (folder.path / "build").string() +
+                                "' CI=1 " DEFT_SOURCE_DIR "/deft --no-cuda version 2>&1 | cat";
     test::Process process({"/bin/bash", "-c", command}, folder.path / "out", folder.path / "err");
     process.wait();
     CHECK_THAT(read_file(folder.path / "out"), ContainsSubstring("deft: building (the first time takes some minutes)\n"
-                                                                "deft: building, 3/7\n"));
+                                                                 "deft: building, 3/7\n"));
 }

@@ -1,4 +1,4 @@
-// The uncommitted changes of a checkout: kept without secrets, or not at all.
+// The uncommitted changes of a checkout: kept without secrets where asked for, or their hash alone.
 
 #include "sweeps/driver/provenance.h"
 
@@ -8,7 +8,7 @@
 
 using namespace deft;
 
-TEST_CASE("Uncommitted changes are kept without secrets, and not at all where that is asked for") {
+TEST_CASE("Uncommitted changes are kept without secrets, and only where that is asked for") {
     const test::Folder folder;
     const auto git = [&](std::vector<std::string> words) {
         words.insert(words.begin(),
@@ -19,11 +19,11 @@ TEST_CASE("Uncommitted changes are kept without secrets, and not at all where th
     REQUIRE(git({"init", "--quiet"}) == 0);
     REQUIRE(git({"add", "settings.py"}) == 0);
     REQUIRE(git({"commit", "--quiet", "-m", "first"}) == 0);
-    CHECK(!sweeps::describe_code(folder.path).dirty);
+    CHECK(!sweeps::describe_code(sweeps::Diff::hash, folder.path).dirty);
     const std::string secret = "hf_" + std::string("AbCdEfGhIjKlMnOpQrStUvWxYz0123456789");
     folder.write("settings.py", "n = 2\nlogin(\"" + secret + "\")\n");
-    const results_db::Code kept = sweeps::describe_code(folder.path),
-                           hash_alone = sweeps::describe_code(folder.path, false);
+    const results_db::Code kept = sweeps::describe_code(sweeps::Diff::text, folder.path),
+                           hash_alone = sweeps::describe_code(sweeps::Diff::hash, folder.path);
     CHECK(kept.dirty);
     CHECK_THAT(kept.diff, ContainsSubstring("+n = 2\n+login(\"[redacted]\")"));
     CHECK(kept.diff.find(secret) == std::string::npos);
