@@ -42,13 +42,9 @@ std::string trimmed(std::string text) {
     return start == std::string::npos ? "" : text.substr(start);
 }
 
-// Nothing that a repository configures may run: no hooks, no file system monitor, no external diff.
 ProcessOutput git(const fs::path& folder, const std::vector<std::string>& arguments) {
-    std::vector<std::string> argv = {
-        "git", "-C", folder.string(), "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"};
-    argv.insert(argv.end(), arguments.begin(), arguments.end());
     try {
-        return run_process(argv);
+        return run_process(git_command(folder, arguments));
     } catch (const Error&) {
         return {127, ""};
     }
@@ -121,6 +117,13 @@ std::string file_of(const void* function) {
 
 std::string version_text() {
     return "deft " DEFT_VERSION " (" DEFT_COMPILER ", " DEFT_BUILD_TYPE ")";
+}
+
+std::vector<std::string> git_command(const fs::path& folder, const std::vector<std::string>& arguments) {
+    std::vector<std::string> argv = {
+        "git", "-C", folder.string(), "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    return argv;
 }
 
 results_db::Code describe_code(Diff keep, const std::optional<fs::path>& folder) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/installed_files.h"
 #include "base/json_fwd.h"
@@ -13,6 +14,10 @@ namespace deft::sweeps {
 
 // "deft 0.1.0 (GNU 12.2.0, Release)"
 std::string version_text();
+
+// The command line of git in that folder, set up so that nothing runs that the repository configures: no hooks, no file
+// system monitor. `diff` wants --no-ext-diff --no-textconv besides.
+std::vector<std::string> git_command(const std::filesystem::path& folder, const std::vector<std::string>& arguments);
 
 // Never fails: what cannot be found out is "unknown" or empty. Of uncommitted changes the hash is always kept; the text
 // is kept where a sweep asks for it ([provenance] diff), secrets replaced (sweeps/driver/redact.h). `folder`: the

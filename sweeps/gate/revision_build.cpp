@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "base/process.h"
 #include "reporting/text.h"
+#include "sweeps/driver/provenance.h"
 #include "sweeps/driver/signals.h"
 #include "sweeps/driver/trial_process.h"
 
@@ -23,13 +24,6 @@ namespace deft::sweeps {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A checkout runs none of the repository's hooks.
-std::vector<std::string> git_command(const fs::path& folder, const std::vector<std::string>& arguments) {
-    std::vector<std::string> argv = {"git", "-C", folder.string(), "-c", "core.hooksPath=/dev/null"};
-    argv.insert(argv.end(), arguments.begin(), arguments.end());
-    return argv;
-}
 
 std::string line_of(const ProcessOutput& output) {
     return output.out.substr(0, output.out.find('\n'));
@@ -139,7 +133,7 @@ std::string resolve_revision(const fs::path& checkout, const std::string& revisi
 }
 
 bool has_changes(const fs::path& checkout) {
-    return run_process(git_command(checkout, {"diff", "--quiet", "--no-ext-diff", "HEAD"})).exit_code == 1;
+    return run_process(git_command(checkout, {"diff", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD"})).exit_code == 1;
 }
 
 fs::path build_revision(const fs::path& checkout, const std::string& hash, const fs::path& cache,
