@@ -43,15 +43,16 @@ class PipedProcess {
     // False where the child no longer listens.
     bool write_line(const std::string& line);
     // Without its line break. Nothing where the child closed its output first, or ended. Errors: io, for a child that
-    // is silent for that long or sends a longer line than `most_bytes`.
-    std::optional<std::string> read_line(std::chrono::milliseconds patience, std::size_t most_bytes = 1 << 20);
+    // is silent for that long (torch.compile takes minutes) or sends a longer line than `most_bytes`.
+    std::optional<std::string> read_line(std::chrono::milliseconds patience = std::chrono::minutes(10),
+                                         std::size_t most_bytes = 1 << 20);
 
     // Stops it where it is, and lets it go on: while stopped it uses no processor.
     void freeze() const;
     void thaw() const;
     // Closes its input and waits for its end, which is forced after that long. "signal 11 (Segmentation fault)" or
     // "exit code 2"; empty where it ended well.
-    std::string end(std::chrono::milliseconds patience);
+    std::string end(std::chrono::milliseconds patience = std::chrono::seconds(2));
     // The last line that it wrote to standard error; empty where there is none.
     std::string last_complaint() const;
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/prctl.h>
 
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <iostream>
@@ -33,9 +32,6 @@
 namespace deft::cli {
 
 namespace {
-
-constexpr std::chrono::minutes kPatience{10};
-constexpr std::chrono::seconds kEndPatience{2};
 
 // Quickstart's model and growing ones, up to the largest of the standard benches.
 std::vector<engine::StepBench> slot_benches() {
@@ -70,10 +66,10 @@ Team::Team(const std::filesystem::path& program, std::size_t which, int processe
 }
 
 double Team::read_seconds(PipedProcess& process) {
-    const std::optional<std::string> line = process.read_line(kPatience);
+    const std::optional<std::string> line = process.read_line();
     const Json answer = line ? try_parse_json(*line) : Json();
     if (answer.is_object()) return answer.value("seconds", 0.0);
-    const std::string ending = line ? "said " + *line : process.end(kEndPatience);
+    const std::string ending = line ? "said " + *line : process.end();
     throw Error(ErrorKind::io,
                 fmt::format("a process that trains for the benchmark failed: {} {}", ending, process.last_complaint()));
 }

@@ -14,9 +14,6 @@ namespace deft::sweeps {
 
 namespace {
 
-constexpr std::chrono::minutes kPatience{10};
-constexpr std::chrono::seconds kEndPatience{2};
-
 void pin(pid_t pid, const std::vector<int>& processors) {
     if (processors.empty()) return;
     cpu_set_t set;
@@ -37,7 +34,7 @@ std::optional<double> seconds_of(const Json& object, const char* key) {
 }
 
 std::string how_it_ended(PipedProcess& process) {
-    const std::string ending = process.end(kEndPatience), complaint = reporting::visible(process.last_complaint());
+    const std::string ending = process.end(), complaint = reporting::visible(process.last_complaint());
     return (ending.empty() ? "ended" : ending) + (complaint.empty() ? "" : ": " + complaint);
 }
 
@@ -46,7 +43,7 @@ std::string how_it_ended(PipedProcess& process) {
 Arm::Arm(const std::filesystem::path& program, int threads, const std::vector<int>& processors)
     : program_(program.string()), process_({program_, "bench", "serve", "--threads", std::to_string(threads)}) {
     pin(process_.pid(), processors);
-    const std::optional<std::string> line = process_.read_line(kPatience);
+    const std::optional<std::string> line = process_.read_line();
     process_.freeze();
     if (!line)
         throw Error(ErrorKind::usage,
@@ -65,7 +62,7 @@ Arm::Arm(const std::filesystem::path& program, int threads, const std::vector<in
 
 Arm::~Arm() {
     process_.thaw();
-    process_.end(kEndPatience);
+    process_.end();
 }
 
 void Arm::refuse(const std::string& request, const std::string& line) const {
@@ -80,7 +77,7 @@ Json Arm::answer_to(const std::string& request) {
     process_.thaw();
     std::optional<std::string> line;
     try {
-        if (process_.write_line(request)) line = process_.read_line(kPatience);
+        if (process_.write_line(request)) line = process_.read_line();
     } catch (const Error& silent) {
         throw ArmCrashed(silent.what());
     }

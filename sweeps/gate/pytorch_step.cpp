@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "base/error.h"
 #include "base/installed_files.h"
 #include "base/json.h"
@@ -12,9 +10,6 @@
 namespace deft::sweeps {
 
 namespace {
-
-constexpr std::chrono::minutes kTorchPatience{10};  // torch.compile takes one or two of them
-constexpr std::chrono::seconds kTorchEndPatience{2};
 
 std::vector<std::string> command(const std::string& python, const engine::StepBench& bench, int threads) {
     std::vector<std::string> argv = {python, installed_file("engine/bench/pytorch_step.py")};
@@ -47,9 +42,9 @@ PytorchWorker::PytorchWorker(const std::string& python, const engine::StepBench&
 }
 
 Json PytorchWorker::read_answer() {
-    const std::optional<std::string> line = process_.read_line(kTorchPatience);
+    const std::optional<std::string> line = process_.read_line();
     if (!line) {
-        const std::string ending = process_.end(kTorchEndPatience);
+        const std::string ending = process_.end();
         throw cannot_run(python_,
                          fmt::format("{}: {}", ending.empty() ? "it ended" : ending, process_.last_complaint()));
     }
