@@ -112,12 +112,12 @@ Cell published_difference(const PrintedNumber* own, const PrintedNumber* base) {
     return signed_cell(own->value - base->value, std::max(places(*own), places(*base)));
 }
 
-// "against 100% baseline": each row's reference is the baseline's row at its largest budget, which may be smaller here.
+// "against 100% baseline", with the budget of the rows that the differences really refer to, where it is one.
 std::string reference_title(const PublishedContext& context) {
-    double largest = 0;
+    std::set<std::string> budgets;
     for (const Variant& variant : context.variants)
-        if (variant.case_key == context.base_case) largest = std::max(largest, variant.axes.budget_fraction);
-    return largest > 0 ? fmt::format("against {:g}% baseline", largest * 100) : "against baseline";
+        budgets.insert(reference_of(context.variants, context.base_case, variant).axes.budget_text());
+    return budgets.size() == 1 ? fmt::format("against {} baseline", *budgets.begin()) : "against baseline";
 }
 
 void add_average(const PublishedContext& context, const PublishedColumn& column, std::vector<Field>& fields) {
