@@ -125,7 +125,7 @@ std::string read(const Json& value, const FieldRules& rules, std::int64_t& out) 
     if (!value.is_number_integer() || too_large) return "is no 64-bit integer";
     out = value.get<std::int64_t>();
     if (!rules.at_least || static_cast<double>(out) >= *rules.at_least) return "";
-    return out < 0 && *rules.at_least == 0 ? "is negative" : fmt::format("is below {:g}", *rules.at_least);
+    return *rules.at_least == 0 ? "is negative" : fmt::format("is below {:g}", *rules.at_least);
 }
 
 std::string read(const Json& value, const FieldRules&, double& out) {

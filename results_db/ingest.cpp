@@ -218,9 +218,8 @@ class Rows {
                   "UPDATE attempt SET dataset_id = ?2, total_steps = ?3, parameters = ?4,"
                   " started_ms = ifnull(started_ms, ?5), resume_step = ?6,"
                   " resumed_from = CASE WHEN ?6 > 0 THEN (SELECT b.id FROM attempt b WHERE b.number < attempt.number"
-                  "  AND b.experiment_id = attempt.experiment_id AND b.resume_step IS NOT NULL ORDER BY b.number DESC "
-                  "LIMIT 1)"
-                  " END WHERE id = ?1")
+                  "  AND b.experiment_id = attempt.experiment_id AND b.resume_step IS NOT NULL"
+                  "  ORDER BY b.number DESC LIMIT 1) END WHERE id = ?1")
             .bind(attempt_, dataset, started.total_steps, started.parameters, started.time_ms, started.resume_step)
             .run();
     }

@@ -40,10 +40,14 @@ BenchSeries named(const BenchHistoryRow& row) {
             details += fmt::format(", {} {}", key, text);
     }
     const std::string where = fmt::format("{} {}, {}", row.hostname, row.host_fingerprint.substr(0, 8), row.compiler);
-    return {name,          fmt::format("{} ({})", name, details),
-            where,         {},
-            row.hostname,  row.host_fingerprint,
-            row.cpu_model, row.compiler};
+    return {.case_name = name,
+            .name = fmt::format("{} ({})", name, details),
+            .where = where,
+            .points = {},
+            .hostname = row.hostname,
+            .host_fingerprint = row.host_fingerprint,
+            .cpu_model = row.cpu_model,
+            .compiler = row.compiler};
 }
 
 bool same_session(const BenchHistoryRow& before, const BenchHistoryRow& row, std::int64_t launch_gap_ms) {
