@@ -72,7 +72,20 @@ const RecordTable& table_of(const Evaluation*) {
          {"shots", at<&Evaluation::shots>}, {"metric", at<&Evaluation::metric>}, {"unit", at<&Evaluation::unit>},
          {"better", at<&Evaluation::better>, "", {.one_of = {"lower", "higher", "none"}}},
          {"value", at<&Evaluation::value>}, {"n", at<&Evaluation::n>, "", {.at_least = 0}},
-         {"standard_error", at<&Evaluation::standard_error>}, {"chance", at<&Evaluation::chance>}}};
+         {"standard_error", at<&Evaluation::standard_error>}, {"chance", at<&Evaluation::chance>},
+         {"score_key", at<&Evaluation::score_key>, "", {.came_later = true}}}};
+    return table;
+}
+
+const RecordTable& table_of(const Scored*) {
+    static const RecordTable table = {
+        "scored",
+        {{"score_key", at<&Scored::score_key>}, {"task", at<&Scored::task>},
+         {"task_sha256", at<&Scored::task_sha256>}, {"shots", at<&Scored::shots>, "", {.at_least = 0}},
+         {"documents", at<&Scored::documents>, "", {.at_least = 0}}, {"step", at<&Scored::step>},
+         {"model_sha256", at<&Scored::model_sha256>}, {"seconds", at<&Scored::seconds>},
+         {"cut_share", at<&Scored::cut_share>}, {"mean_shots", at<&Scored::mean_shots>},
+         {"items", at<&Scored::items>}}};
     return table;
 }
 
@@ -292,6 +305,10 @@ template const Fields& fields<Evaluation>();
 template Json to_json(const Evaluation&);
 template void from_json(const Json&, Evaluation&);
 template void Writer::write(const Evaluation&);
+template const Fields& fields<Scored>();
+template Json to_json(const Scored&);
+template void from_json(const Json&, Scored&);
+template void Writer::write(const Scored&);
 template const Fields& fields<Artifact>();
 template Json to_json(const Artifact&);
 template void from_json(const Json&, Artifact&);

@@ -73,6 +73,22 @@ struct Evaluation {
     std::int64_t n = 0;         // documents or items
     double standard_error = 0;  // NaN: unknown
     double chance = 0;          // score of guessing; NaN: none
+    std::string score_key = {};  // base/score_key.h; empty in journals of an older deft and of validation on the way
+};
+
+// A task is scored whole: its Evaluations stand before this line.
+struct Scored {
+    std::string score_key;
+    std::string task;
+    std::string task_sha256;
+    std::int64_t shots = 0;
+    std::int64_t documents = 0;  // as asked for; 0: all
+    std::int64_t step = 0;       // of the checkpoint
+    std::string model_sha256;
+    double seconds = 0;
+    double cut_share = 0;   // of the prompts, those that lost their front to the model's length
+    double mean_shots = 0;  // that were left of a prompt's, on average
+    std::string items = {};  // one document's result after another, compressed; empty: none kept
 };
 
 // A file that the trial left.

@@ -65,7 +65,8 @@ Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const 
         try {
             const Json manifest = engine::verify_checkpoint(checkpoint);
             const Json& about = manifest.at("about");
-            if (about.at("config_hash") != config_hash(config))
+            const auto hash = about.at("config_hash").get<std::string>();
+            if (hash != config_hash(config) && !is_former_hash(config, about.value("config", Json()), hash))
                 throw Error(ErrorKind::config, fmt::format("checkpoint {} is of another trial", checkpoint.string()));
             engine::load_checkpoint(trainer, checkpoint);
             resumed.step = trainer.counts().steps;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/json.h"
+#include "base/score_key.h"
 #include "base/sha256.h"
 #include "experiments/config_fields.h"
 #include "experiments/datasets/find_file.h"
@@ -53,15 +54,23 @@ const CurriculumMetric* CurriculumConfig::find(const std::string& metric) const 
     return nullptr;
 }
 
+void resolve_tasks(TrialConfig& config) {
+    config.eval.task_sha256.clear();
+    config.eval.task_shots.clear();
+    for (const std::string& name : config.eval.tasks) {
+        const Task task = load_task(name, config.base_folder);
+        config.eval.task_sha256.push_back(task_sha256(task));
+        config.eval.task_shots.push_back(task.kind == TaskKind::perplexity ? kNoShots : task.shots);
+    }
+}
+
 namespace {
 
 void resolve_corpus_and_tasks(TrialConfig& config) {
     const DatasetIdentity identity = dataset_identity(config.data, config.base_folder);
     config.data.sha256 = identity.sha256;
     config.data.vocab = identity.vocab;
-    config.eval.task_sha256.clear();
-    for (const std::string& name : config.eval.tasks)
-        config.eval.task_sha256.push_back(task_sha256(load_task(name, config.base_folder)));
+    resolve_tasks(config);
 }
 
 // `missing`: the hash of a column that is not here; empty: an error.
@@ -89,6 +98,8 @@ void resolve_data_if_present(TrialConfig& config) {
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::data) throw;
         config.data.sha256 = kDataMissing;
+        config.eval.task_sha256.assign(config.eval.tasks.size(), kDataMissing);
+        config.eval.task_shots.assign(config.eval.tasks.size(), 0);
         if (config.data.tokenizer == "gpt2") config.data.vocab = kGpt2Vocab;
         if (config.data.tokenizer == "bytes") config.data.vocab = engine::Tokenizer::bytes().vocab();
         if (config.data.vocab == 0 && has_model(config)) throw;
@@ -171,8 +182,9 @@ TrialConfig from_json(const Json& json) {
     const auto sha = data.at("sha256").get<std::string>();
     const auto vocab = data.at("vocab").get<std::int64_t>();
     const auto task_sha256 = tables.at("eval").at("task_sha256").get<std::vector<std::string>>();
+    const auto task_shots = tables.at("eval").value("task_shots", std::vector<std::int64_t>());
     data.erase("sha256");
-    tables["eval"].erase("task_sha256");
+    for (const char* key : {"task_sha256", "task_shots"}) tables["eval"].erase(key);
     const auto take_local = [&](Json& table, const Fields& fields) {
         for (const Field& field : fields)
             if (field.rules.role == FieldRole::local) table[field.key] = local.at(field.key);
@@ -193,6 +205,7 @@ TrialConfig from_json(const Json& json) {
     config.data.sha256 = sha;
     config.data.vocab = vocab;
     config.eval.task_sha256 = task_sha256;
+    config.eval.task_shots = task_shots;
     if (config.curriculum)
         for (CurriculumMetric& metric : config.curriculum->metrics)
             if (!metric.column.empty()) metric.column_sha256 = column_sha256.at(metric.metric);
@@ -204,7 +217,7 @@ namespace {
 Json hashed_part(const TrialConfig& config) {
     if (config.data.sha256.empty()) throw std::logic_error("a configuration was hashed before its data was resolved");
     Json json = to_json(config);
-    json.erase("local");
+    for (const char* table : {"local", "eval"}) json.erase(table);
     // Padding once counted in full there, and with it budgets and learning rates were others.
     const bool routed = config.random_ltd || config.token_bypass;
     if (routed && config.curriculum && config.curriculum->find("seqres")) json["padding"] = "as its row";
@@ -225,6 +238,32 @@ std::string variant_hash(const TrialConfig& config) {
     Json json = hashed_part(config);
     json.erase("seed");
     return sha256(canonical_json(json));
+}
+
+bool is_former_hash(const TrialConfig& config, const Json& stored, const std::string& stored_hash) {
+    if (!stored.is_object() || !stored.contains("eval")) return false;
+    Json json = hashed_part(config);
+    json["eval"] = stored.at("eval");
+    return sha256(canonical_json(json)) == stored_hash;
+}
+
+std::vector<ScoreRequest> score_requests(const TrialConfig& config) {
+    const EvalConfig& eval = config.eval;
+    std::vector<ScoreRequest> requests;
+    const auto add = [&](const std::string& task, const std::string& sha256, std::int64_t shots,
+                         std::int64_t documents) {
+        requests.push_back({task, sha256, shots, documents, score_key(sha256, shots, documents)});
+    };
+    add(kValidationTask, kValidationTask, 0, eval.validation_tokens);
+    for (std::size_t i = 0; i < eval.tasks.size(); ++i) {
+        const std::string& sha256 = eval.task_sha256.at(i);
+        const std::int64_t own = eval.task_shots.at(i);
+        if (own == kNoShots || eval.shots.empty())
+            add(eval.tasks[i], sha256, std::max<std::int64_t>(0, own), eval.documents);
+        else
+            for (const std::int64_t shots : eval.shots) add(eval.tasks[i], sha256, shots, eval.documents);
+    }
+    return requests;
 }
 
 }  // namespace deft::experiments

@@ -120,11 +120,27 @@ struct VariableBatchConfig {
     std::string learning_rate_scaling = "linear";
 };
 
+// What a trained model is asked. It decides no weight, so it is in no hash of a configuration.
 struct EvalConfig {
     std::int64_t validation_tokens = 65536;
     std::vector<std::string> tasks;
+    std::vector<std::int64_t> shots;  // empty: of each task as its file has it
     std::int64_t documents = 200;
-    std::vector<std::string> task_sha256;  // filled by resolve_data(), one a task
+    // Filled by resolve_data(), one a task.
+    std::vector<std::string> task_sha256;
+    std::vector<std::int64_t> task_shots;  // of its file; kNoShots: the task takes none
+};
+inline constexpr std::int64_t kNoShots = -1;
+
+// One task that a trained model is scored by, in one way.
+struct ScoreRequest {
+    std::string task;  // as in EvalConfig, or kValidationTask
+    std::string task_sha256;
+    std::int64_t shots = 0;
+    std::int64_t documents = 0;  // of validation: tokens
+    std::string key;             // base/score_key.h
+
+    bool operator==(const ScoreRequest&) const = default;
 };
 
 // What is kept to go on from; not part of the hash.
@@ -162,9 +178,12 @@ void require_model(const TrialConfig& config);
 // Layer-averaged tokens at which this trial stops: budget_tokens x budget_fraction, rounded.
 std::int64_t budget_layer_tokens(const TrainConfig& train);
 
-// Finds the corpus, its tokenizer and the tasks' records, and fills data.sha256, data.vocab and eval.task_sha256. Reads
-// all of their files once. Errors: io or config, naming the file and how to supply it.
+// Finds the corpus, its tokenizer and the tasks' records, and fills data.sha256, data.vocab, eval.task_sha256 and
+// eval.task_shots. Reads all of their files once. Errors: io or config, naming the file and how to supply it.
 void resolve_data(TrialConfig& config);
+
+// The tasks alone: fills eval.task_sha256 and eval.task_shots. Errors: as above.
+void resolve_tasks(TrialConfig& config);
 
 // For planning without the data: where it is missing, data.sha256 becomes kDataMissing and what can be known without it
 // is filled in; likewise the hash of a column. Errors: as above for all else.
@@ -175,8 +194,15 @@ void resolve_data_if_present(TrialConfig& config);
 Json to_json(const TrialConfig& config);
 TrialConfig from_json(const Json& json);
 
-// sha256 of the canonical JSON with the seed, and without it. Needs resolve_data().
+// sha256 of the canonical JSON of what decides the weights, with the seed, and without it. Needs resolve_data().
 std::string config_hash(const TrialConfig& config);
 std::string variant_hash(const TrialConfig& config);
+
+// Whether a configuration in JSON, as a checkpoint has it, was hashed so by an older program, which counted what is
+// scored as well, and is of the same weights as this one.
+bool is_former_hash(const TrialConfig& config, const Json& stored, const std::string& stored_hash);
+
+// What config.eval asks for: validation, then each task with each number of shots. Needs resolve_data().
+std::vector<ScoreRequest> score_requests(const TrialConfig& config);
 
 }  // namespace deft::experiments

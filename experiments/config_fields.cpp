@@ -220,9 +220,13 @@ const Fields& fields_of(const EvalConfig&) {
          "tokens of the validation text that are scored, at most", {.unit = "tokens", .at_least = 1}},
         {"tasks", at<&EvalConfig::tasks>,
          "what is scored: names in experiments/tasks, or task files beside the sweep file"},
+        {"shots", at<&EvalConfig::shots>, "worked examples in front of each prompt, once for each number of them",
+         {.by_default = "as each task's file says", .takes = "numbers from 0 on",
+          .schema = R"({"type": "array", "items": {"type": "integer", "minimum": 0}})"}},
         {"documents", at<&EvalConfig::documents>, "documents of each task, the first ones of its order; 0: all",
          {.at_least = 0, .at_most = kMostDocuments}},
         {"task_sha256", at<&EvalConfig::task_sha256>, "one a task", {.role = FieldRole::computed}},
+        {"task_shots", at<&EvalConfig::task_shots>, "one a task", {.role = FieldRole::computed}},
     };
     return fields;
 }
@@ -262,7 +266,7 @@ std::vector<KeyTable> trial_tables() {
         key_table<BatchRampConfig>("batch_ramp", "samples of a step grow to train.batch_size"),
         key_table<VariableBatchConfig>("variable_batch",
                                        "as many samples a step as hold max_tokens; in place of batch_ramp"),
-        key_table<EvalConfig>("eval", "what is scored after training"),
+        key_table<EvalConfig>("eval", "what a trained model is scored by; it trains nothing again"),
         key_table<CheckpointConfig>("checkpoint", "what is kept to go on from")};
 }
 

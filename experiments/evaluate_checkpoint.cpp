@@ -107,29 +107,38 @@ TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& b
     engine::require_backend(backend, extents.width / extents.heads);
     trained.arena = std::make_unique<engine::Arena>(backend.device);
     trained.model = engine::plan_and_commit(*trained.arena, [&](engine::Arena& arena) {
-        return std::make_unique<engine::Transformer>(arena, extents, backend, micro_batch);
+        return std::make_unique<engine::Transformer>(arena, extents, backend, micro_batch, engine::Purpose::inference);
     });
     trained.exec = engine::make_exec(backend, *trained.arena);
     engine::load_weights(trained.exec, *trained.model, folder);
     return trained;
 }
 
+TrialConfig checkpoint_config(const fs::path& folder) {
+    return config_of(engine::verify_checkpoint(folder), folder);
+}
+
 CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std::string> tasks,
+                                         const std::vector<std::int64_t>& shots,
                                          std::optional<std::int64_t> documents) {
     const TrialConfig& config = trained.config;
     if (tasks.empty()) tasks = config.eval.tasks;
     if (tasks.empty())
         throw Error(ErrorKind::usage, "the trial of this checkpoint had no tasks", "name some, as in --tasks lambada,ptb");
     CheckpointEvaluation evaluation;
-    const TaskRun run{trained.tokenizer,
-                      *trained.model,
-                      trained.exec,
-                      config.train.micro_batch_size,
-                      documents.value_or(config.eval.documents),
-                      config.data.embedded_seed,
-                      config.base_folder,
-                      trained.step};
-    evaluation.scores = evaluate_tasks(tasks, run);
+    std::vector<Task> all;
+    for (const std::string& name : tasks) all.push_back(load_task(name, config.base_folder));  // before the first is scored
+    for (Task& task : all) {
+        const bool takes_shots = task.kind != TaskKind::perplexity && !shots.empty();
+        for (const std::int64_t count : takes_shots ? shots : std::vector<std::int64_t>{task.shots}) {
+            task.shots = count;
+            const std::vector<journal::Evaluation> scores = evaluate_task(
+                task, {trained.tokenizer, *trained.model, trained.exec, config.train.micro_batch_size,
+                       documents.value_or(config.eval.documents), config.data.embedded_seed, config.base_folder,
+                       trained.step});
+            evaluation.scores.insert(evaluation.scores.end(), scores.begin(), scores.end());
+        }
+    }
     note_changed_tasks(config, tasks, evaluation.notes);
     return evaluation;
 }

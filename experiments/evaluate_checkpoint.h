@@ -32,15 +32,19 @@ struct TrainedModel {
 // where its configuration, weights and tokenizer are not of one model; memory.
 TrainedModel load_trained_model(const std::filesystem::path& folder, const engine::Backend& backend);
 
+// What the trial of a checkpoint was. Errors: io, for one that is damaged; config, for one of another program.
+TrialConfig checkpoint_config(const std::filesystem::path& folder);
+
 struct CheckpointEvaluation {
     std::vector<journal::Evaluation> scores;
     std::vector<std::string> notes;  // what differs from the trial's own evaluation
 };
 
 // Scores the tasks as the trial does at its end; none named: the trial's own. `documents`: of each task, 0 for all;
-// nothing: as many as the trial. Contexts longer than the model lose their front, continuations are scored in windows.
+// nothing: as many as the trial. `shots`: each number of them; none named: as each task's file says. Contexts longer than the model lose their front, continuations are scored in windows.
 // Errors: usage, without any task; those of load_task and evaluate_task.
 CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std::string> tasks,
+                                         const std::vector<std::int64_t>& shots,
                                          std::optional<std::int64_t> documents);
 
 }  // namespace deft::experiments

@@ -107,6 +107,10 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
 
 void parse_eval(TableReader table, const std::string& base_folder, EvalConfig& eval) {
     read_table(table, eval);
+    for (std::size_t i = 0; i < eval.shots.size(); ++i)
+        if (eval.shots[i] < 0 || std::find(eval.shots.begin(), eval.shots.begin() + static_cast<std::ptrdiff_t>(i),
+                                           eval.shots[i]) != eval.shots.begin() + static_cast<std::ptrdiff_t>(i))
+            table.refuse("shots", fmt::format("holds {}", eval.shots[i]), "write each number from 0 on once");
     for (const std::string& task : eval.tasks) {
         try {
             load_task(task, base_folder);

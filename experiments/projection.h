@@ -27,4 +27,8 @@ std::int64_t planned_bytes(const TrialConfig& config, engine::Device device);
 // The plan of every buffer, as text: name, shape, bytes, by region; what `deft plan --memory` prints.
 std::string memory_table(const TrialConfig& config, engine::Device device);
 
+// The same of scoring, which needs no gradients, no moments and one layer's activations.
+std::int64_t planned_scoring_bytes(const TrialConfig& config, engine::Device device);
+std::string scoring_memory_table(const TrialConfig& config, engine::Device device);
+
 }  // namespace deft::experiments

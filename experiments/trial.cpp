@@ -1,16 +1,15 @@
 #include "experiments/trial.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/journal.h"
 #include "base/stopwatch.h"
 #include "engine/train/trainer.h"
+#include "experiments/attempt.h"
 #include "experiments/checkpoints.h"
 #include "experiments/datasets/load.h"
 #include "experiments/engine_config.h"
-#include "experiments/evaluation/evaluate_task.h"
 #include "experiments/heartbeat.h"
 #include "experiments/projection.h"
 
@@ -21,29 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Promises, in seconds, for what is done once and shows nothing of how it goes on.
-constexpr double kSlowDisk = 2e6;    // bytes a second
-constexpr double kSlowDevice = 2e8;  // FLOPs a second and thread: no processor that this runs on is near it
-
-const char* fail_class_of(ErrorKind kind, engine::Device device) {
-    switch (kind) {
-        case ErrorKind::nonfinite:
-            return "nan";
-        case ErrorKind::memory:
-            return device == engine::Device::cuda ? "oom_gpu" : "oom_host";
-        case ErrorKind::io:
-            return "io";
-        case ErrorKind::device:
-            return "crash";
-        case ErrorKind::usage:
-        case ErrorKind::config:
-        case ErrorKind::data:
-            return "config";
-        case ErrorKind::missing:
-        case ErrorKind::database:
-            return "other";
-    }
-    return "other";
-}
+constexpr double kSlowDisk = 2e6;  // bytes a second
 
 // One trial under way.
 struct Run {
@@ -56,9 +33,6 @@ struct Run {
     Resumed resumed;
     Projection projection;
 };
-
-// Ends the scoring of a trial that is to stop.
-struct StopAsked {};
 
 journal::TrainPoint point_of(const Run& run, const engine::StepResult& result, double seconds) {
     const engine::Counts& counts = run.trainer.counts();
@@ -157,7 +131,7 @@ void write_started(const Run& run) {
 }
 
 // False: stopped before its end.
-bool run_to_end(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot, journal::Writer& journal,
+bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot, journal::Writer& journal,
                 const std::function<bool()>& stop, journal::Ended& ended) {
     require_model(config);
     const Dataset dataset = load_dataset(config.data, config.base_folder, places.data_folder);
@@ -177,27 +151,12 @@ bool run_to_end(const TrialConfig& config, const TrialPlaces& places, const Tria
     Heartbeat heartbeat(journal, stop);
     const Run run{config, places, dataset, trainer, journal, heartbeat, resumed, project(config)};
     write_started(run);
-    const double longest_step = run.projection.flops /
-                                static_cast<double>(std::max<std::int64_t>(1, run.projection.steps)) /
-                                (kSlowDevice * slot.threads);
+    const double longest_step = longest_step_seconds(run.projection, slot.threads);
     const bool whole = train(run, longest_step, ended);
     ended.flops = trainer.counts().flops;
     if (!whole) return false;
-    // Before the evaluation: one that is killed in it goes on from here.
     const bool saved_before = resumed.step == trainer.counts().steps;
     const SavedCheckpoint saved = saved_before ? resumed.checkpoint : save(run, ended.train_seconds);
-
-    const Clock::time_point start = Clock::now();
-    heartbeat.begin("scoring", longest_step);
-    const auto between_batches = [&] {
-        heartbeat.beat();
-        if (heartbeat.stopping()) throw StopAsked{};
-    };
-    const auto scores = evaluate(config, dataset, trainer.model(), trainer.exec(), config.train.micro_batch_size,
-                                 trainer.counts().steps, between_batches);
-    for (const journal::Evaluation& score : scores) journal.write(score);
-    ended.eval_seconds = seconds_since(start);
-
     keep_newest_checkpoints(places.checkpoint_folder, 1);
     const fs::path file = saved.folder / "model.safetensors";
     journal.write(journal::Artifact{"checkpoint", fs::relative(file, places.run_folder).string(), saved.model_sha256,
@@ -205,53 +164,13 @@ bool run_to_end(const TrialConfig& config, const TrialPlaces& places, const Tria
     return true;
 }
 
-void fill_usage(journal::Ended& ended) {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    ended.peak_rss_bytes = usage.ru_maxrss * 1024;
-    const auto seconds = [](const timeval& t) {
-        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-    };
-    ended.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-    ended.time_ms = now_ms();
-}
-
 }  // namespace
 
 int run_trial(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot,
               const std::function<bool()>& stop) {
-    journal::Writer journal(places.run_folder / "journal.jsonl");
-    journal::Ended ended;
-    ended.threads = slot.threads;
-    ended.state = "ok";
-    try {
-        if (!run_to_end(config, places, slot, journal, stop, ended)) ended.state = "stopped";
-    } catch (const StopAsked&) {
-        ended.state = "stopped";  // the checkpoint was saved before the scoring began
-    } catch (const Error& error) {
-        ended.state = "failed";
-        ended.fail_class = fail_class_of(error.kind(), slot.device);
-        ended.error = error.what();
-    } catch (const std::bad_alloc&) {
-        ended.state = "failed";
-        ended.fail_class = "oom_host";
-        ended.error = "out of memory";
-    } catch (const fs::filesystem_error& error) {
-        ended.state = "failed";
-        ended.fail_class = "io";
-        ended.error = error.what();
-    } catch (const std::exception& error) {
-        ended.state = "failed";
-        ended.fail_class = "other";
-        ended.error = error.what();
-    }
-    fill_usage(ended);
-    journal.write(ended);
-    journal.sync();
-    if (ended.state == "ok") return kExitOk;
-    if (ended.state == "stopped") return kExitWorkLeft;
-    fmt::print(stderr, "{}\n", ended.error);
-    return kExitFailed;
+    return run_attempt(places.run_folder, slot, [&](journal::Writer& journal, journal::Ended& ended) {
+        return train_to_end(config, places, slot, journal, stop, ended);
+    });
 }
 
 }  // namespace deft::experiments

@@ -1,10 +1,10 @@
 #pragma once
-// One trial from start to end: data, training, evaluation, journal.
+// The training of one trial from start to end: data, steps, checkpoints, journal.
 
 #include <filesystem>
 #include <functional>
 
-#include "engine/core/backend.h"
+#include "experiments/attempt.h"
 #include "experiments/config.h"
 
 namespace deft::experiments {
@@ -16,15 +16,10 @@ struct TrialPlaces {
     bool resume = true;                       // false: nobody knows what led to the checkpoints that are there
 };
 
-// What the driver gives a trial to compute with; of several GPUs the environment shows it one.
-struct TrialSlot {
-    engine::Device device = engine::Device::cpu;
-    int threads = 1;
-};
-
-// Trains and evaluates, appending to run_folder/journal.jsonl; goes on from the newest checkpoint where there is one.
-// `stop` is asked after every step and every batch of scoring: true saves a checkpoint and ends. Returns an exit code: 0 ok, 1 failed (the Ended
-// record says why), 75 stopped with a checkpoint.
+// Trains, appending to run_folder/journal.jsonl; goes on from the newest checkpoint where there is one. `stop` is asked
+// after every step: true saves a checkpoint and ends. What the trained model is asked is another attempt's:
+// experiments/score_trial.h. Returns an exit code: 0 ok, 1 failed (the Ended record says why), 75 stopped with a
+// checkpoint.
 int run_trial(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot,
               const std::function<bool()>& stop);
 

@@ -47,7 +47,9 @@ OrderedJson scores_json(const TrialRow& trial) {
                           {"standard_error", json_number(row.standard_error)},
                           {"chance", json_number(row.chance)},
                           {"n", row.n},
-                          {"step", row.step}});
+                          {"step", row.step},
+                          {"model_sha256", row.model_sha256},
+                          {"evaluator_commit", row.git_sha}});
     return scores;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -23,6 +24,10 @@ std::string or_dash(const std::string& text) {
 }
 
 std::string error_text(const results_db::TrialRow& trial) {
+    if (trial.state == "ok" && trial.unscored() > 0 && !trial.scoring_rows.empty()) {
+        const results_db::AttemptRow& last = trial.scoring_rows.back();
+        if (!last.fail_class.empty()) return fmt::format("scoring: {}: {}", last.fail_class, last.error);
+    }
     if (trial.error.empty()) return trial.fail_class;
     return trial.fail_class.empty() ? trial.error : trial.fail_class + ": " + trial.error;
 }
@@ -99,6 +104,29 @@ void add_scores(StatusLines& lines, const results_db::TrialRow& trial) {
         if (!row.split.empty()) text += ", split " + row.split;
         text += fmt::format(", step {})", row.step);
         lines.add(row.task + " " + row.measure, text);
+    }
+}
+
+// "ok", or "trained, 2 of 3 scored" where tasks that were asked for are left.
+std::string state_text(const results_db::TrialRow& trial) {
+    if (trial.state != "ok" || trial.unscored() == 0) return trial.state;
+    const auto asked = static_cast<std::int64_t>(trial.asked.size());
+    return fmt::format("trained, {} of {} scored", asked - trial.unscored(), asked);
+}
+
+// Which tasks were scored by which program, and of which checkpoint.
+void add_scoring(StatusLines& lines, const results_db::TrialRow& trial) {
+    lines.section("Scoring");
+    for (const results_db::AskedScore& asked : trial.asked)
+        if (!asked.is_scored) lines.add(asked.task, "not scored yet");
+    std::set<std::string> told;
+    for (const results_db::ScoreRow& row : trial.scores) {
+        if (row.score_key.empty() || !told.insert(row.score_key).second) continue;
+        std::string text = "checkpoint " + (row.model_sha256.empty() ? "unknown" : row.model_sha256.substr(0, 16)) +
+                           fmt::format(" at step {}, by commit {}", row.step, row.git_sha.substr(0, 12));
+        if (row.cut_share > 0) text += fmt::format(", {:.1f}% of the prompts cut from the left", 100 * row.cut_share);
+        if (row.shots > 0) text += fmt::format(", {:.1f} of {} shots left", row.mean_shots, row.shots);
+        lines.add(row.task + (row.shots > 0 ? fmt::format(", {} shots", row.shots) : ""), text);
     }
 }
 
@@ -190,8 +218,10 @@ Table status_table(const results_db::SweepResults& sweep, const std::vector<resu
     table.columns = {{"hash", Align::left}, {"trial", Align::left}, {"state", Align::left}, {"attempts"}, {"step"},
                      {"last\nloss"},        {"layer-avg\ntokens"},  {"error", Align::left}};
     std::map<std::string, int> states;
+    int left_to_score = 0;
     for (const results_db::TrialRow& trial : sweep.trials) {
         ++states[trial.state];
+        if (trial.state == "ok" && trial.unscored() > 0) ++left_to_score;
         std::string step = "-", loss = "-", tokens = "-";
         if (trial.last_point) {
             step = trial.total_steps > 0 ? fmt::format("{}/{}", trial.last_point->step, trial.total_steps)
@@ -199,12 +229,13 @@ Table status_table(const results_db::SweepResults& sweep, const std::vector<resu
             loss = score(trial.last_point->loss);
             tokens = si(static_cast<double>(trial.last_point->layer_tokens));
         }
-        table.rows.push_back({trial.config_hash.substr(0, 8), results_db::trial_name(trial), trial.state,
+        table.rows.push_back({trial.config_hash.substr(0, 8), results_db::trial_name(trial), state_text(trial),
                               fmt::format("{}", trial.attempts), step, loss, tokens,
                               printable(first_line(error_text(trial)))});
     }
     std::string counts = fmt::format("{} trials", sweep.trials.size());
     for (const auto& [state, count] : states) counts += fmt::format(", {} {}", count, state);
+    if (left_to_score > 0) counts += fmt::format(", of which {} left to score", left_to_score);
     table.notes.push_back(counts);
     if (const std::string others = other_runs(sweep, all); !others.empty()) table.notes.push_back(others);
     return table;
@@ -217,13 +248,14 @@ std::string render_trial(const results_db::TrialRow& trial) {
     lines.add("label", trial.label);
     lines.add("configuration hash", trial.config_hash);
     lines.add("variant hash", trial.variant_hash);
-    lines.add("state", trial.state);
+    lines.add("state", state_text(trial));
     lines.add("attempts", fmt::format("{}", trial.attempts));
     lines.add("run folder", trial.workdir);
     if (trial.started_ms > 0) lines.add("started", date_and_time(trial.started_ms));
     if (trial.ended_ms > 0) lines.add("ended", date_and_time(trial.ended_ms));
     add_counts(lines, trial);
     add_scores(lines, trial);
+    add_scoring(lines, trial);
     lines.section("Cost");
     lines.add("training", seconds(trial.train_seconds));
     lines.add("evaluation", seconds(trial.eval_seconds));

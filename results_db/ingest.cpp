@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "results_db/compressed.h"
 #include "results_db/nonfinite.h"
 #include "results_db/record_row.h"
 #include "results_db/store.h"
@@ -143,11 +144,15 @@ class Rows {
           score_(
               connection,
               "INSERT INTO evaluation (attempt_id, step, code_id, task, task_version, split, shots, metric_id, value,"
-              " kind, n, stderr, chance) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, id, ?8, ?9, ?10, ?11, ?12 FROM metric"
-              " WHERE name = ?13 AND unit = ?14 AND better = ?15"
+              " kind, n, stderr, chance, score_key) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, id, ?8, ?9, ?10, ?11, ?12, ?13"
+              " FROM metric WHERE name = ?14 AND unit = ?15 AND better = ?16"
               " ON CONFLICT (attempt_id, step, task, task_version, split, shots, metric_id, code_id) DO UPDATE SET"
               " value = excluded.value, kind = excluded.kind, n = excluded.n, stderr = excluded.stderr,"
-              " chance = excluded.chance") {}
+              " chance = excluded.chance, score_key = excluded.score_key"),
+          scored_(connection,
+                  "INSERT OR REPLACE INTO score (attempt_id, score_key, task, task_sha256, shots, documents, step,"
+                  " model_sha256, seconds, cut_share, mean_shots, items)"
+                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)") {}
 
     // A point at or before one already stored means that the trial resumed from a checkpoint before it: what came after
     // is measured anew.
@@ -180,9 +185,17 @@ class Rows {
     void add(const journal::Evaluation& score) {
         add_metric_.bind(score.metric, score.unit, score.better).run();
         score_.bind(attempt_, score.step, code_, score.task, score.task_version, score.split, score.shots, score.value,
-                    kind_of(score.value), score.n, score.standard_error, score.chance, score.metric, score.unit,
-                    score.better);
+                    kind_of(score.value), score.n, score.standard_error, score.chance, score.score_key, score.metric,
+                    score.unit, score.better);
         score_.run();
+    }
+
+    void add(const journal::Scored& scored) {
+        const std::vector<std::byte> items = compressed(scored.items);
+        scored_.bind(attempt_, scored.score_key, scored.task, scored.task_sha256, scored.shots, scored.documents,
+                     scored.step, scored.model_sha256, scored.seconds, scored.cut_share, scored.mean_shots,
+                     items.empty() ? std::nullopt : std::optional(std::span<const std::byte>(items)));
+        scored_.run();
     }
 
     void add(const journal::Artifact& artifact) {
@@ -200,7 +213,7 @@ class Rows {
     }
 
     void add(const journal::Started& started) {
-        if (!started.config_hash.empty() && started.config_hash != config_hash_)
+        if (!started.config_hash.empty() && started.config_hash != config_hash_ && !is_former(started.config_hash))
             throw AnotherTrial{fmt::format("the journal is of configuration {}, the attempt of {}", started.config_hash,
                                            config_hash_)};
         std::optional<std::int64_t> dataset;
@@ -234,12 +247,20 @@ class Rows {
     }
 
  private:
+    // A hash that an older program gave the same training.
+    bool is_former(const std::string& hash) {
+        Statement query(connection_,
+                        "SELECT 1 FROM former_hash f JOIN attempt a ON a.experiment_id = f.experiment_id"
+                        " WHERE f.config_hash = ?1 AND a.id = ?2");
+        return query.bind(hash, attempt_).step();
+    }
+
     Connection& connection_;
     std::int64_t attempt_, code_;
     std::string workdir_, config_hash_;
     std::int64_t last_step_;
     std::optional<std::vector<double>> epochs_;
-    Statement point_, forget_points_, forget_scores_, add_metric_, sampling_, forget_sampling_, score_;
+    Statement point_, forget_points_, forget_scores_, add_metric_, sampling_, forget_sampling_, score_, scored_;
 };
 
 template <class Record>
@@ -264,6 +285,9 @@ void take_line(const std::string_view text, Rows& rows, IngestResult& result) {
         rows.add(read_as<journal::Sampling>(line));
     } else if (type == "evaluation") {
         rows.add(read_as<journal::Evaluation>(line));
+    } else if (type == "scored") {
+        result.scored = read_as<journal::Scored>(line);
+        rows.add(*result.scored);
     } else if (type == "artifact") {
         rows.add(read_as<journal::Artifact>(line));
     } else if (type == "lease") {

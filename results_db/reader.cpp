@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "results_db/open.h"
 #include "results_db/record_row.h"
 #include "results_db/store.h"
+#include "results_db/score_rows.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
 
@@ -29,7 +29,7 @@ const std::string kMembers =
 // Each experiment of the sweep once, with the attempt that stands for it.
 const std::string kShown =
     "WITH shown AS MATERIALIZED (SELECT e.config_hash AS hash, (SELECT b.id FROM attempt b WHERE b.experiment_id = e.id"
-    "  ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1) AS attempt_id"
+    "  AND b.kind = 'train' ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1) AS attempt_id"
     " FROM experiment e WHERE e.id IN (SELECT m.experiment_id FROM sweep_member m WHERE m.sweep_id = ?1)) ";
 
 // The newest attempt that drew anything counts from the trial's first step.
@@ -68,15 +68,20 @@ std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::i
                                      .c_str());
     points.bind(sweep_id);
     while (points.step()) curves[points.text(0)].points.push_back(record_of<journal::TrainPoint>(points, 1));
-    Statement losses(connection, (kShown + "SELECT hash, v.step, v.value, v.kind FROM shown"
-                                           " CROSS JOIN evaluation v ON v.attempt_id = shown.attempt_id"
-                                           " JOIN metric m ON m.id = v.metric_id WHERE v.task = 'validation'"
-                                           " AND m.name = 'loss' AND m.unit = 'nats/token' ORDER BY hash, v.step")
+    Statement losses(connection, (kMembers + "SELECT e.config_hash, v.step, v.value, v.kind FROM members"
+                                             " CROSS JOIN experiment e ON e.id = members.experiment_id"
+                                             " CROSS JOIN attempt a ON a.experiment_id = e.id"
+                                             " CROSS JOIN evaluation v ON v.attempt_id = a.id"
+                                             " JOIN metric m ON m.id = v.metric_id WHERE v.task = 'validation'"
+                                             " AND m.name = 'loss' AND m.unit = 'nats/token'"
+                                             " ORDER BY e.id, v.step, a.number")
                                      .c_str());
     losses.bind(sweep_id);
-    while (losses.step())
-        curves[losses.text(0)].validation_losses.emplace_back(losses.integer(1),
-                                                              restore(losses.real(2), losses.integer(3)));
+    while (losses.step()) {
+        auto& known = curves[losses.text(0)].validation_losses;
+        if (!known.empty() && known.back().first == losses.integer(1)) known.pop_back();  // scored again since
+        known.emplace_back(losses.integer(1), restore(losses.real(2), losses.integer(3)));
+    }
     add_sampling(connection, sweep_id, curves);
     return curves;
 }
@@ -95,7 +100,7 @@ std::vector<Checkpoint> checkpoints_of_sweep(Connection& connection, std::int64_
 }
 
 // By number.
-std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t experiment_id) {
+std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t experiment_id, const char* kind) {
     Statement query(
         connection,
         "SELECT a.number, a.uid, a.state, a.fail_class, a.error, a.workdir, a.created_ms, a.started_ms,"  // 0..7
@@ -104,8 +109,8 @@ std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t exper
         // A join to the view would make the whole of it for each trial.
         " a.libraries_json, (SELECT k.is_result OR k.last_step IS NULL OR k.last_step > k.after_step"  // 20, 21
         "  FROM v_kept k WHERE k.attempt_id = a.id)"
-        " FROM attempt a WHERE a.experiment_id = ?1 ORDER BY a.number");
-    query.bind(experiment_id);
+        " FROM attempt a WHERE a.experiment_id = ?1 AND a.kind = ?2 ORDER BY a.number");
+    query.bind(experiment_id, kind);
     std::vector<AttemptRow> rows;
     while (query.step()) {
         AttemptRow row;
@@ -154,50 +159,21 @@ constexpr const char* kTrialColumns =
     " ifnull(a.state, 'pending'), a.fail_class, a.error, a.workdir, a.started_ms, a.ended_ms, a.train_seconds,"  // ..14
     " c.git_sha, c.git_branch, c.dirty, c.diff_sha256, c.binary_sha256, c.compiler, c.cxx_flags, c.build_type,"  // ..22
     " h.hostname, h.arch, h.cpu_model, h.cores, h.threads, h.mem_bytes, h.kernel, h.os, h.extra_json,"  // 23..31
-    " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes, a.eval_seconds, a.id, a.uid,"    // 32..39
+    " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes,"                                   // 32..36
+    " (SELECT sum(b.eval_seconds) FROM attempt b WHERE b.experiment_id = e.id), a.id, a.uid,"           // 37..39
     " a.machine_json"                                                                                   // 40
     " FROM experiment e"
     " LEFT JOIN attempt a ON a.id = (SELECT b.id FROM attempt b WHERE b.experiment_id = e.id"
-    "  ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1)"
+    "  AND b.kind = 'train' ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1)"
     " LEFT JOIN code c ON c.id = a.code_id LEFT JOIN host h ON h.id = a.host_id"
     " LEFT JOIN dataset d ON d.id = a.dataset_id"
     " WHERE e.id = ?1";
-
-double real_or_nan(const Statement& row, int column) {
-    return row.maybe_real(column).value_or(std::numeric_limits<double>::quiet_NaN());
-}
-
-std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t attempt_id) {
-    Statement query(connection,
-                    "SELECT v.task, m.name, m.unit, m.better, v.split, v.value, v.kind, v.n, v.chance, v.shots, v.step,"
-                    " v.stderr FROM evaluation v JOIN metric m ON m.id = v.metric_id WHERE v.attempt_id = ?1"
-                    " AND v.step = (SELECT max(w.step) FROM evaluation w WHERE w.attempt_id = v.attempt_id"
-                    "  AND w.task = v.task AND w.split = v.split AND w.shots = v.shots AND w.metric_id = v.metric_id)"
-                    " ORDER BY v.task, v.split, v.shots, m.name, m.unit, m.better, v.task_version");
-    query.bind(attempt_id);
-    std::vector<ScoreRow> scores;
-    while (query.step()) {
-        ScoreRow score;
-        score.task = query.text(0);
-        score.measure = query.text(1);
-        score.unit = query.text(2);
-        score.better = query.text(3);
-        score.split = query.text(4);
-        score.value = restore(query.real(5), query.integer(6));
-        score.n = query.integer(7);
-        score.chance = real_or_nan(query, 8);
-        score.shots = query.integer(9);
-        score.step = query.integer(10);
-        score.standard_error = real_or_nan(query, 11);
-        scores.push_back(std::move(score));
-    }
-    return scores;
-}
 
 struct Membership {
     std::int64_t experiment_id = 0;
     std::string case_key, axes_json;
     std::int64_t ordinal = 0;
+    std::string scores_json = "[]";
 };
 
 TrialRow trial_of(Connection& connection, const Membership& place) {
@@ -233,25 +209,27 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
     trial.peak_rss_bytes = row.integer(36);
     trial.eval_seconds = row.real(37);
     trial.attempt_uid = row.text(39);
-    trial.attempt_rows = read_attempts(connection, place.experiment_id);
+    trial.attempt_rows = read_attempts(connection, place.experiment_id, "train");
+    trial.scoring_rows = read_attempts(connection, place.experiment_id, "score");
+    trial.asked = asked_scores(connection, place.experiment_id, place.scores_json);
     trial.attempts = static_cast<std::int64_t>(trial.attempt_rows.size());
     add_up_cost(trial);
-    if (const auto attempt = row.maybe_integer(38)) {
+    if (!row.is_null(38)) {
         Statement last(connection, (kPointQuery + "ORDER BY step DESC LIMIT 1").c_str());
         if (last.bind(place.experiment_id).step()) trial.last_point = record_of<journal::TrainPoint>(last);
-        trial.scores = scores_of(connection, *attempt);
+        trial.scores = scores_of(connection, place.experiment_id, trial.asked);
     }
     return trial;
 }
 
 std::vector<Membership> members_of(Connection& connection, std::int64_t sweep_id) {
     Statement query(connection,
-                    "SELECT m.experiment_id, m.case_key, m.axes_json, m.ordinal FROM sweep_member m"
+                    "SELECT m.experiment_id, m.case_key, m.axes_json, m.ordinal, m.scores_json FROM sweep_member m"
                     " JOIN experiment e ON e.id = m.experiment_id WHERE m.sweep_id = ?1"
                     " ORDER BY m.ordinal, m.case_key, e.seed, e.config_hash");
     query.bind(sweep_id);
     std::vector<Membership> members;
-    while (query.step()) members.push_back({query.integer(0), query.text(1), query.text(2), query.integer(3)});
+    while (query.step()) members.push_back({query.integer(0), query.text(1), query.text(2), query.integer(3), query.text(4)});
     return members;
 }
 
@@ -264,6 +242,10 @@ std::vector<Membership> members_of(Connection& connection, std::int64_t sweep_id
 }
 
 }  // namespace
+
+std::int64_t TrialRow::unscored() const {
+    return std::count_if(asked.begin(), asked.end(), [](const AskedScore& one) { return !one.is_scored; });
+}
 
 struct Reader::Impl {
     explicit Impl(const std::filesystem::path& file) : connection(open_for_reading(file)) {}
@@ -282,17 +264,19 @@ struct Reader::Impl {
     // The place of each is that in the newest sweep it belongs to.
     std::vector<TrialRow> by_hash(const std::string& prefix) {
         Statement query(*connection,
-                        "SELECT e.id, m.case_key, m.axes_json, m.ordinal FROM experiment e LEFT JOIN sweep_member m"
+                        "SELECT e.id, m.case_key, m.axes_json, m.ordinal, m.scores_json FROM experiment e LEFT JOIN sweep_member m"
                         " ON m.experiment_id = e.id AND m.sweep_id = (SELECT s.id FROM sweep s JOIN sweep_member n"
                         "  ON n.sweep_id = s.id WHERE n.experiment_id = e.id ORDER BY s.use_order DESC LIMIT 1)"
-                        " WHERE substr(e.config_hash, 1, length(?1)) = ?1 ORDER BY e.config_hash, m.ordinal LIMIT 32");
+                        " WHERE substr(e.config_hash, 1, length(?1)) = ?1 OR e.id IN (SELECT f.experiment_id"
+                        "  FROM former_hash f WHERE substr(f.config_hash, 1, length(?1)) = ?1) ORDER BY e.config_hash, m.ordinal LIMIT 32");
         query.bind(prefix);
         std::vector<TrialRow> found;
         std::set<std::int64_t> seen;  // several cases of one sweep may share an experiment
         while (query.step()) {
             if (!seen.insert(query.integer(0)).second) continue;
             const std::string axes = query.is_null(2) ? "{}" : query.text(2);
-            found.push_back(trial_of(*connection, {query.integer(0), query.text(1), axes, query.integer(3)}));
+            found.push_back(trial_of(*connection, {query.integer(0), query.text(1), axes, query.integer(3),
+                                                   query.text(4)}));
         }
         return found;
     }
@@ -360,6 +344,28 @@ std::map<std::string, TrialCurve> Reader::curves(const SweepHead& sweep) const {
 
 std::vector<Checkpoint> Reader::checkpoints(const SweepHead& sweep) const {
     return checkpoints_of_sweep(*impl_->connection, sweep.id);
+}
+
+std::vector<std::string> Reader::config_hashes(const std::string& config_hash) const {
+    Statement query(*impl_->connection,
+                    "SELECT ?1 UNION ALL SELECT f.config_hash FROM former_hash f"
+                    " JOIN experiment e ON e.id = f.experiment_id WHERE e.config_hash = ?1");
+    query.bind(config_hash);
+    std::vector<std::string> hashes;
+    while (query.step()) hashes.push_back(query.text(0));
+    return hashes;
+}
+
+std::string Reader::items(const std::string& config_hash, const std::string& task, std::int64_t shots) const {
+    return items_of(*impl_->connection, config_hash, task, shots);
+}
+
+std::vector<std::string> Reader::unscored(const std::string& config_hash, const std::vector<std::string>& keys) const {
+    Connection& connection = *impl_->connection;
+    const Transaction snapshot(connection, Transaction::Kind::read);
+    Statement experiment(connection, "SELECT id FROM experiment WHERE config_hash = ?1");
+    if (!experiment.bind(config_hash).step()) return keys;
+    return unscored_keys(connection, experiment.integer(0), keys);
 }
 
 std::vector<BenchRow> Reader::benches() const {

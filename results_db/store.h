@@ -63,7 +63,7 @@ struct Sweep {
     std::string paper = {};     // the published table to stand beside it; empty: none
 };
 
-// One point: configuration with its seed. Immutable.
+// One training: what decides the weights, with its seed. Immutable.
 struct Experiment {
     std::string config_hash;
     std::string variant_hash;
@@ -77,6 +77,7 @@ struct Member {
     std::int64_t ordinal = 0;
     std::string case_key;          // "baseline"
     std::string axes_json = "{}";  // {"train.budget_fraction": 0.5}
+    std::string scores_json = "[]";  // [{"task", "shots", "key"}]: what is asked of the trained model
 };
 
 // What one device cost an hour on a day.
@@ -95,6 +96,9 @@ struct Shape {
     std::int64_t trials_per_device = 1;
 };
 
+// What an attempt does: training, or scoring what was trained.
+enum class Work { train, score };
+
 struct NewAttempt {
     std::string uid;
     std::int64_t number = 1;  // from 1 within the experiment
@@ -106,6 +110,7 @@ struct NewAttempt {
     std::optional<Price> price = {};
     std::string libraries_json = "{}";  // {"oneDNN": "2.6.3"}: as loaded
     std::string machine_json = "{}";    // of results_db/host_key.h
+    Work work = Work::train;
 };
 
 struct ProcessIdentity {  // tells a process from a later one with the same pid
@@ -133,6 +138,7 @@ struct LiveAttempt {
     std::string config_hash;
     std::string workdir;
     ProcessIdentity process;
+    Work work = Work::train;
 };
 
 // What the newest lines of a journal said; empty where they said nothing of the kind.
@@ -141,8 +147,16 @@ struct IngestResult {
     std::optional<journal::Started> started;
     std::optional<journal::Ended> ended;
     std::optional<journal::Lease> lease;
+    std::optional<journal::Scored> scored;
     std::int64_t lines = 0;
 };
+
+// A checkpoint that an attempt left.
+struct Checkpoint {
+    std::string config_hash, path, sha256;
+    std::int64_t step = -1, bytes = 0;
+};
+
 
 // The one writer: opens or creates <file>, holds <file>.lock, migrates forward.
 // Errors: database (locked by another driver, with its pid; foreign file; corrupt; newer schema), io (read-only, full
@@ -160,12 +174,24 @@ class Writer {
     // Adding a spec again makes it the newest of its name, the one that readers show.
     std::int64_t add_sweep(const Sweep&);
     std::int64_t add_experiment(const Experiment&);
+    // A hash that an older program gave the same training.
+    void add_former_hash(std::int64_t experiment_id, const std::string& config_hash);
     void add_member(std::int64_t sweep_id, std::int64_t experiment_id, const Member&);
     // Gives the price to those attempts of the sweep's experiments that began when it stated none.
     void price_unpriced(std::int64_t sweep_id, const Price&);
 
-    // True when an attempt of it ended ok.
-    bool is_done(std::int64_t experiment_id) const;
+    // True when an attempt at its training ended ok.
+    bool is_trained(std::int64_t experiment_id) const;
+    // That of the newest attempt which trained to the end; nothing where none left one.
+    std::optional<Checkpoint> result_checkpoint(std::int64_t experiment_id) const;
+    // Of the keys (base/score_key.h), those that its trained model was not scored by, in their order.
+    std::vector<std::string> unscored(std::int64_t experiment_id, const std::vector<std::string>& keys) const;
+    // How many attempts at its training there were.
+    std::int64_t trainings(std::int64_t experiment_id) const;
+    // Its hash, and those that older programs gave it: what its checkpoints may be named by.
+    std::vector<std::string> config_hashes(std::int64_t experiment_id) const;
+    // Errors: missing.
+    std::int64_t experiment_of(const std::string& config_hash) const;
     bool has_attempt(const std::string& uid) const;
     std::int64_t next_attempt_number(std::int64_t experiment_id) const;
 
@@ -207,6 +233,19 @@ struct ScoreRow {
     std::int64_t shots = 0;
     std::int64_t step = -1;     // the newest step at which the task was scored
     double standard_error = 0;  // NaN: unknown
+    // Of the scoring; empty or 0 where an older program did it together with the training.
+    std::string score_key = {}, model_sha256 = {}, git_sha = {}, attempt_uid = {};
+    double cut_share = 0;   // of the prompts, those that lost their front to the model's length
+    double mean_shots = 0;  // that were left of a prompt's, on average
+    std::string task_version = {};
+};
+
+// One task that a trained model is to be scored by.
+struct AskedScore {
+    std::string task;
+    std::int64_t shots = 0;
+    std::string key;
+    bool is_scored = false;
 };
 
 // One attempt at a trial: when, on what, and what it used.
@@ -222,7 +261,7 @@ struct AttemptRow {
     bool counts = false;  // the result was built on it: it is the result, or steps of it are in the result's curve
 };
 
-// The newest attempt of one experiment that ended ok, or its newest attempt of any state.
+// The newest attempt at one training that ended ok, or the newest of any state; with what the model was scored by.
 struct TrialRow {
     std::string case_key;
     std::string axes_json;
@@ -240,14 +279,19 @@ struct TrialRow {
     // for it was paid. Attempts from which nothing came are not: no case is dearer for a machine that failed under it.
     double device_seconds = 0;
     std::optional<double> usd;             // nothing where one of them has no price
-    std::vector<AttemptRow> attempt_rows;  // all of them, by number
-    std::vector<ScoreRow> scores;
+    std::vector<AttemptRow> attempt_rows;  // all that trained, by number
+    std::vector<AttemptRow> scoring_rows;  // all that scored, by number
+    std::vector<AskedScore> asked;         // in the sweep's order
+    std::vector<ScoreRow> scores;          // of each measure the newest that was asked for, or the newest
     Code code;  // without the diff's text
     Host host;
     std::string dataset_name, dataset_sha256;
     std::int64_t total_steps = 0, parameters = 0;
     std::int64_t peak_rss_bytes = 0;
-    double eval_seconds = 0;
+    double eval_seconds = 0;  // over all scoring
+
+    // Tasks that were asked for and are not scored.
+    std::int64_t unscored() const;
 };
 
 // A sweep as it was run: one name may stand for several, which --set, --scale or an edited file tell apart.
@@ -276,12 +320,6 @@ struct TrialCurve {
     std::vector<double> epochs;  // draws a sample, of each tenth of the samples by difficulty, the easiest first
 };
 
-// A checkpoint that the attempt shown left.
-struct Checkpoint {
-    std::string config_hash, path, sha256;
-    std::int64_t step = -1, bytes = 0;
-};
-
 // Read-only; several may be open while the writer works.
 // Errors: missing (no such file, no such sweep), database (foreign, corrupt, too new).
 class Reader {
@@ -296,7 +334,7 @@ class Reader {
     // "NAME", the newest spec of that name, or "NAME@HASH", of which the hash may be cut short. Errors: missing, or
     // usage when ambiguous.
     SweepResults sweep(const std::string& selector) const;
-    // By a prefix of the config hash, or within the newest sweep by name: "baseline/1",
+    // By a prefix of the config hash, also of one that an older program gave, or within the newest sweep by name: "baseline/1",
     // "baseline[budget_fraction=0.5]/1", of which axes and seed may be left out. Errors: missing, or usage when
     // ambiguous.
     TrialRow trial(const std::string& selector) const;
@@ -305,6 +343,13 @@ class Reader {
     // Of every trial of the sweep, by config hash, in one query each. Trials without any are absent.
     std::map<std::string, TrialCurve> curves(const SweepHead& sweep) const;
     std::vector<Checkpoint> checkpoints(const SweepHead& sweep) const;    // by config hash and step
+    // Its hash, and those that older programs gave it: what its checkpoints may be named by.
+    std::vector<std::string> config_hashes(const std::string& config_hash) const;
+    // Of the keys those that this training's model was not scored by; all where it is not known.
+    std::vector<std::string> unscored(const std::string& config_hash, const std::vector<std::string>& keys) const;
+    // The results of a scored task, one document after another, as they were stored; empty: none were. The newest of
+    // that task and number of shots.
+    std::string items(const std::string& config_hash, const std::string& task, std::int64_t shots) const;
     std::vector<BenchRow> benches() const;                                // by case and time
     std::vector<BenchHistoryRow> bench_history() const;                   // by series and time
     std::vector<BaselineRow> baselines() const;                           // by name and time

@@ -1,7 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,9 +15,11 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/stopwatch.h"
+#include "results_db/compressed.h"
 #include "results_db/host_key.h"
 #include "results_db/ingest.h"
 #include "results_db/open.h"
+#include "results_db/score_rows.h"
 #include "results_db/store.h"
 #include "results_db/valid_json.h"
 
@@ -84,15 +85,6 @@ std::filesystem::path ours(const std::filesystem::path& file) {
     return file;
 }
 
-std::vector<std::byte> compress(const std::string& text) {
-    std::vector<std::byte> bytes(ZSTD_compressBound(text.size()));
-    const std::size_t size = ZSTD_compress(bytes.data(), bytes.size(), text.data(), text.size(), 3);
-    if (ZSTD_isError(size) != 0)
-        throw Error(ErrorKind::memory, fmt::format("cannot compress a diff: {}", ZSTD_getErrorName(size)));
-    bytes.resize(size);
-    return bytes;
-}
-
 }  // namespace
 
 struct Writer::Impl {
@@ -145,7 +137,7 @@ Writer::~Writer() = default;
 
 std::int64_t Writer::add_code(const Code& code) {
     const std::string fingerprint = sha256(code.git_sha + '|' + code.diff_sha256 + '|' + code.binary_sha256);
-    const std::vector<std::byte> diff = code.diff.empty() ? std::vector<std::byte>{} : compress(code.diff);
+    const std::vector<std::byte> diff = compressed(code.diff);
     const auto blob = diff.empty() ? std::nullopt : std::optional(std::span<const std::byte>(diff));
     // A benchmark keeps the hash of a diff alone, a sweep of the same program may keep its text.
     return impl_->add(
@@ -197,13 +189,22 @@ std::int64_t Writer::add_experiment(const Experiment& experiment) {
         now_ms());
 }
 
+void Writer::add_former_hash(std::int64_t experiment_id, const std::string& config_hash) {
+    Transaction transaction(*impl_->connection);
+    Statement(*impl_->connection, "INSERT OR IGNORE INTO former_hash (config_hash, experiment_id) VALUES (?1, ?2)")
+        .bind(config_hash, experiment_id)
+        .run();
+    transaction.commit();
+}
+
 void Writer::add_member(std::int64_t sweep_id, std::int64_t experiment_id, const Member& member) {
     Transaction transaction(*impl_->connection);
     Statement(*impl_->connection,
-              "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json)"
-              " VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (sweep_id, experiment_id, case_key)"
-              " DO UPDATE SET ordinal = excluded.ordinal, axes_json = excluded.axes_json")
-        .bind(sweep_id, experiment_id, member.case_key, member.ordinal, valid_json(member.axes_json, "a case's axes"))
+              "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json, scores_json)"
+              " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (sweep_id, experiment_id, case_key, axes_json)"
+              " DO UPDATE SET ordinal = excluded.ordinal, scores_json = excluded.scores_json")
+        .bind(sweep_id, experiment_id, member.case_key, member.ordinal, valid_json(member.axes_json, "a case's axes"),
+              valid_json(member.scores_json, "a case's scores"))
         .run();
     transaction.commit();
 }
@@ -219,9 +220,43 @@ void Writer::price_unpriced(std::int64_t sweep_id, const Price& price) {
     transaction.commit();
 }
 
-bool Writer::is_done(std::int64_t experiment_id) const {
-    Statement query(*impl_->connection, "SELECT 1 FROM attempt WHERE experiment_id = ?1 AND state = 'ok'");
+bool Writer::is_trained(std::int64_t experiment_id) const {
+    Statement query(*impl_->connection,
+                    "SELECT 1 FROM attempt WHERE experiment_id = ?1 AND kind = 'train' AND state = 'ok'");
     return query.bind(experiment_id).step();
+}
+
+std::vector<std::string> Writer::unscored(std::int64_t experiment_id, const std::vector<std::string>& keys) const {
+    return unscored_keys(*impl_->connection, experiment_id, keys);
+}
+
+std::optional<Checkpoint> Writer::result_checkpoint(std::int64_t experiment_id) const {
+    return results_db::result_checkpoint(*impl_->connection, experiment_id);
+}
+
+std::int64_t Writer::trainings(std::int64_t experiment_id) const {
+    Statement query(*impl_->connection, "SELECT count(*) FROM attempt WHERE experiment_id = ?1 AND kind = 'train'");
+    query.bind(experiment_id).step();
+    return query.integer(0);
+}
+
+std::vector<std::string> Writer::config_hashes(std::int64_t experiment_id) const {
+    Statement query(*impl_->connection,
+                    "SELECT config_hash FROM experiment WHERE id = ?1"
+                    " UNION ALL SELECT config_hash FROM former_hash WHERE experiment_id = ?1");
+    query.bind(experiment_id);
+    std::vector<std::string> hashes;
+    while (query.step()) hashes.push_back(query.text(0));
+    return hashes;
+}
+
+std::int64_t Writer::experiment_of(const std::string& config_hash) const {
+    Statement query(*impl_->connection,
+                    "SELECT id FROM experiment WHERE config_hash = ?1"
+                    " UNION ALL SELECT experiment_id FROM former_hash WHERE config_hash = ?1");
+    if (!query.bind(config_hash).step())
+        throw Error(ErrorKind::missing, fmt::format("the results database has no trial of hash {}", config_hash));
+    return query.integer(0);
 }
 
 bool Writer::has_attempt(const std::string& uid) const {
@@ -249,14 +284,15 @@ std::int64_t Writer::begin_attempt(std::int64_t experiment_id, std::int64_t code
     }
     Statement(connection,
               "INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, slots_json, argv_json,"
-              " workdir, created_ms, device, devices, trials_per_device, libraries_json, machine_json)"
-              " VALUES (?1, ?2, ?3, 'leased', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)")
+              " workdir, created_ms, device, devices, trials_per_device, libraries_json, machine_json, kind)"
+              " VALUES (?1, ?2, ?3, 'leased', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)")
         .bind(attempt.uid, experiment_id, attempt.number, code_id, host_id, attempt.worker,
               valid_json(attempt.slots_json, "an attempt's slots"),
               valid_json(attempt.argv_json, "an attempt's arguments"), attempt.workdir, now_ms(), attempt.shape.device,
               attempt.shape.devices, attempt.shape.trials_per_device,
               valid_json(attempt.libraries_json, "an attempt's libraries"),
-              valid_json(attempt.machine_json, "an attempt's machine"))
+              valid_json(attempt.machine_json, "an attempt's machine"),
+              attempt.work == Work::score ? "score" : "train")
         .run();
     const std::int64_t id = connection.last_id();
     if (attempt.price)
@@ -304,8 +340,8 @@ void Writer::end_attempt(std::int64_t attempt_id, const Outcome& outcome) {
 
 std::vector<LiveAttempt> Writer::live_attempts() const {
     Statement query(*impl_->connection,
-                    "SELECT a.id, a.experiment_id, e.config_hash, a.workdir, a.pid, a.pid_start_ticks, a.boot_id"
-                    " FROM attempt a JOIN experiment e ON e.id = a.experiment_id"
+                    "SELECT a.id, a.experiment_id, e.config_hash, a.workdir, a.pid, a.pid_start_ticks, a.boot_id,"
+                    " a.kind FROM attempt a JOIN experiment e ON e.id = a.experiment_id"
                     " WHERE a.state IN ('leased','running') ORDER BY a.id");
     std::vector<LiveAttempt> live;
     while (query.step())
@@ -313,7 +349,8 @@ std::vector<LiveAttempt> Writer::live_attempts() const {
                         query.integer(1),
                         query.text(2),
                         query.text(3),
-                        {query.integer(4), query.integer(5), query.text(6)}});
+                        {query.integer(4), query.integer(5), query.text(6)},
+                        query.text(7) == "score" ? Work::score : Work::train});
     return live;
 }
 

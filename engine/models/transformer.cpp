@@ -11,10 +11,12 @@
 
 namespace deft::engine {
 
-Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend, std::int64_t max_batch)
+Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend, std::int64_t max_batch,
+                         Purpose purpose)
     : config_(config),
+      purpose_(purpose),
       shape_{max_batch, config.max_seqlen, config.width, config.heads, config.hidden()},
-      parameters_(arena, backend.dtype) {
+      parameters_(arena, backend.dtype, purpose) {
     const DType dtype = backend.dtype;
     const std::int64_t B = max_batch, T = config.max_seqlen, C = config.width, F = config.hidden(), V = config.vocab;
     const auto layer_name = [](std::int64_t layer) { return "h." + std::to_string(layer) + "."; };
@@ -56,9 +58,10 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
     computed_ = add("packed.computed", DType::i32, {B, T});
     source_ = add("packed.source", DType::i32, {B, T});
     scored_ = add("packed.scored", DType::i32, {B, T});
-    for (std::int64_t layer = 0; layer <= config.layers; ++layer)
+    const std::int64_t kept_layers = purpose == Purpose::training ? config.layers : 1;
+    for (std::int64_t layer = 0; layer <= kept_layers; ++layer)
         stream_.push_back(add("stream." + std::to_string(layer), dtype, {B, T, C}));
-    for (std::int64_t layer = 0; layer < config.layers; ++layer)
+    for (std::int64_t layer = 0; layer < kept_layers; ++layer)
         saved_.push_back(plan_block_saved(arena, layer_name(layer), dtype, shape_));
     scratch_ = plan_block_scratch(arena, dtype, shape_);
     final_ = add("final", dtype, {B, T, C});
@@ -121,20 +124,20 @@ void Transformer::forward(Exec& exec, std::int64_t B, std::int64_t T, const Kept
         const auto i = static_cast<std::size_t>(layer);
         const BlockRows rows = kept.rows(layer);
         const std::int64_t K = rows.index ? rows.index.dim(1) : T;
-        const Tensor stream = stream_[current].view({B, T, C}), own = stream_[i + 1].view({B, K, C});
-        Tensor in = stream, gathered, out = own;
+        const Tensor here = stream(current).view({B, T, C}), own = stream(i + 1).view({B, K, C});
+        Tensor in = here, gathered, out = own;
         if (rows.index) {
             (rows.gathers ? gathered : in) = own;
-            out = rows.scatters ? stream : stream_[i + 2].view({B, K, C});
+            out = rows.scatters ? here : stream(i + 2).view({B, K, C});
         }
-        block_forward(exec, block_tensors(layer, &Parameter::compute), view(saved_[i], shape_, B, K),
+        block_forward(exec, block_tensors(layer, &Parameter::compute), view(saved(i), shape_, B, K),
                       view(scratch_, shape_, B, K), in, gathered, out, rows, {config_.causal, length_});
         input_slot_[i] = rows.index ? i + 1 : current;
         if (!rows.index) current = i + 1;
     }
     last_slot_ = current;
     layernorm_forward(exec, final_.view({B, T, C}), {}, final_mean_.view({B, T}), final_rstd_.view({B, T}),
-                      stream_[current].view({B, T, C}), {}, tensor(lnf_, &Parameter::compute),
+                      stream(current).view({B, T, C}), {}, tensor(lnf_, &Parameter::compute),
                       tensor(lnf_b_, &Parameter::compute));
 }
 
@@ -158,6 +161,7 @@ void Transformer::backward(Exec& exec, std::int64_t B, std::int64_t T, const Kep
 
 void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, double scale,
                                    Accumulate accumulate) {
+    if (purpose_ == Purpose::inference) throw std::logic_error("a model planned for inference is asked to train");
     forward(exec, B, T, kept);
     head_loss_train(exec, loss.view({B, T}), d_final_.view({B, T, config_.width}), tensor(wte_, &Parameter::grad),
                     final_.view({B, T, config_.width}), tensor(wte_, &Parameter::compute), target.view({B, T}), scale,
@@ -194,13 +198,13 @@ void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
     for (std::int64_t layer = 0; layer < config_.layers; ++layer) {
         const auto i = static_cast<std::size_t>(layer);
         const PackedAttention packed{source, computed, scratch_.d_qkv.view({B, T, 3 * C}),
-                                     scratch_.d_branch.view({B, T, C}), saved_[i].lse.view({B, H, T})};
-        block_forward(exec, block_tensors(layer, &Parameter::compute), view(saved_[i], shape_, 1, M),
-                      view(scratch_, shape_, 1, M), stream_[i].view({1, M, C}), {}, stream_[i + 1].view({1, M, C}), {},
+                                     scratch_.d_branch.view({B, T, C}), saved(i).lse.view({B, H, T})};
+        block_forward(exec, block_tensors(layer, &Parameter::compute), view(saved(i), shape_, 1, M),
+                      view(scratch_, shape_, 1, M), stream(i).view({1, M, C}), {}, stream(i + 1).view({1, M, C}), {},
                       {true, {}}, packed);
     }
     layernorm_forward(exec, final_.view({1, M, C}), {}, final_mean_.view({1, M}), final_rstd_.view({1, M}),
-                      stream_.back().view({1, M, C}), {}, tensor(lnf_, &Parameter::compute),
+                      stream(blocks_.size()).view({1, M, C}), {}, tensor(lnf_, &Parameter::compute),
                       tensor(lnf_b_, &Parameter::compute));
     const Tensor states = d_final_.view({1, R, C});
     gather_rows(exec, states, final_.view({1, M, C}), scored);

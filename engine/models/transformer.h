@@ -51,8 +51,10 @@ struct PackedSamples {
 class Transformer {
  public:
     // Plans every buffer for micro-batches of at most `max_batch` samples of max_seqlen tokens. Call inside a plan.
-    Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend,
-                std::int64_t max_batch);
+    // For inference there are no gradients, no moments, and the activations of one layer: evaluate() and logits() alone
+    // may be called.
+    Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend, std::int64_t max_batch,
+                Purpose purpose = Purpose::training);
 
     const TransformerConfig& config() const { return config_; }
     ParameterTable& parameters() { return parameters_; }
@@ -92,7 +94,12 @@ class Transformer {
     BlockTensors block_tensors(std::int64_t layer, Tensor Parameter::*field) const;
     Tensor tensor(std::size_t parameter, Tensor Parameter::*field) const { return parameters_[parameter].*field; }
 
+    // The slot of the stream that a layer writes, and what it saves; for inference they are used in turn.
+    const Tensor& stream(std::size_t slot) const { return stream_[slot % stream_.size()]; }
+    const BlockSaved& saved(std::size_t layer) const { return saved_[layer % saved_.size()]; }
+
     TransformerConfig config_;
+    Purpose purpose_;
     BlockShape shape_;
     ParameterTable parameters_;
     struct BlockIndices {
@@ -104,8 +111,8 @@ class Transformer {
 
     // stream_[0] is the embedding. Each block takes the next slot: as its output, or with dropped tokens for its kept
     // input, the stream then being updated in place.
-    std::vector<Tensor> stream_;  // layers + 1 of (B, T, C)
-    std::vector<BlockSaved> saved_;
+    std::vector<Tensor> stream_;  // layers + 1 of (B, T, C); for inference 2
+    std::vector<BlockSaved> saved_;  // one a layer; for inference one
     BlockScratch scratch_;
     Tensor final_, final_mean_, final_rstd_;  // (B, T, C), (B, T), (B, T)
     Tensor d_stream_, d_final_;               // (B, T, C)

@@ -19,13 +19,15 @@ std::size_t ParameterTable::add(const std::string& name, ParameterKind kind,
         throw std::logic_error("decayed parameters must be added before the others: " + name);
     Parameter parameter{name, kind, {}, {}, {}};
     parameter.value = arena_->add(Region::parameters, name, sum_dtype(dtype_), shape);
-    parameter.grad = arena_->add(Region::gradients, name + ".grad", sum_dtype(dtype_), shape);
+    if (purpose_ == Purpose::training)
+        parameter.grad = arena_->add(Region::gradients, name + ".grad", sum_dtype(dtype_), shape);
     parameter.compute = rounds() ? arena_->add(Region::rounded, name + ".rounded", dtype_, shape) : parameter.value;
     parameters_.push_back(parameter);
     return parameters_.size() - 1;
 }
 
 std::int64_t ParameterTable::plan_optimizer() {
+    if (purpose_ == Purpose::inference) return 0;
     const DType dtype = sum_dtype(dtype_);
     const std::int64_t padded = arena_->flat(Region::parameters, dtype).numel();
     arena_->add(Region::optimizer, "adam.m", dtype, {padded});

@@ -21,6 +21,9 @@ enum class ParameterKind {
 
 bool is_decayed(ParameterKind kind);
 
+// What a model's buffers are planned for: to be trained, or to be asked with the weights that it has.
+enum class Purpose { training, inference };
+
 struct Parameter {
     std::string name;
     ParameterKind kind;
@@ -32,13 +35,16 @@ struct Parameter {
 // contiguous range of the flat buffers.
 class ParameterTable {
  public:
-    // dtype: of activations. Values, gradients and moments are sum_dtype(dtype).
-    ParameterTable(Arena& arena, DType dtype) : arena_(&arena), dtype_(dtype) {}
+    // dtype: of activations. Values, gradients and moments are sum_dtype(dtype); a model that is only asked has neither
+    // gradients nor moments.
+    ParameterTable(Arena& arena, DType dtype, Purpose purpose = Purpose::training)
+        : arena_(&arena), dtype_(dtype), purpose_(purpose) {}
 
     // Returns the index in all().
     std::size_t add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
 
-    // Plans Adam's moments once all parameters are there; returns the elements of each, padding included.
+    // Plans Adam's moments once all parameters are there, where they train; returns the elements of each, padding
+    // included, or 0.
     std::int64_t plan_optimizer();
 
     std::vector<Parameter>& all() { return parameters_; }
@@ -68,6 +74,7 @@ class ParameterTable {
 
     Arena* arena_;
     DType dtype_;
+    Purpose purpose_;
     std::vector<Parameter> parameters_;
 };
 

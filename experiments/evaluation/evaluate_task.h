@@ -8,8 +8,6 @@
 #include "base/journal.h"
 #include "engine/data/tokenizer.h"
 #include "engine/models/transformer.h"
-#include "experiments/config.h"
-#include "experiments/datasets/load.h"
 #include "experiments/evaluation/scoring.h"
 #include "experiments/evaluation/task.h"
 
@@ -45,12 +43,5 @@ struct ScoredTexts {
     TextTotals totals;  // log_likelihood and tokens are not filled
 };
 ScoredTexts scored_texts(const Task& task, const Records& records, std::int64_t limit);
-
-// All scores of a trained model that its configuration asks for, as journal records.
-
-// Validation loss and bits per byte, then each task of config.eval.tasks. `batch`: the model's largest micro-batch.
-std::vector<journal::Evaluation> evaluate(const TrialConfig& config, const Dataset& dataset, engine::Transformer& model,
-                                          engine::Exec& exec, std::int64_t batch, std::int64_t step,
-                                          const BetweenBatches& between_batches = {});
 
 }  // namespace deft::experiments

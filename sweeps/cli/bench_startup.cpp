@@ -51,7 +51,8 @@ class TimedTrial {
     TimedTrial(const sweeps::Point& point, const OverheadBench& bench) : folder_(new_folder(bench.root)) {
         const experiments::TrialPlaces places = {folder_, sweeps::data_folder(bench.root), folder_ / "checkpoints",
                                                  false};
-        sweeps::write_trial_file(point, "overhead", {}, Json::object(), places, {engine::Device::cpu, bench.threads});
+        sweeps::write_trial_file(point, "overhead", {}, Json::object(), places, {},
+                                 {engine::Device::cpu, bench.threads});
         start_ = Clock::now();
         pid_ = start_process({bench.program.string(), "trial", folder_.string()}, folder_ / "log.txt");
     }
@@ -115,13 +116,13 @@ double seconds_to_first_step(const sweeps::Point& point, const OverheadBench& be
     }
 }
 
-// Seconds of one whole trial.
+// Seconds of one whole training.
 struct TrialSeconds {
     double process = 0;  // from its start to its end
-    double steps = 0, training = 0, evaluation = 0;
+    double steps = 0, training = 0;
 
-    // Neither steps nor scores: start-up, journal, checkpoint, end.
-    double overhead() const { return process - steps - evaluation; }
+    // No steps: start-up, journal, checkpoint, end.
+    double overhead() const { return process - steps; }
 };
 // Errors: io, for a trial that does not end well.
 TrialSeconds time_whole_trial(const sweeps::Point& point, const OverheadBench& bench) {
@@ -130,7 +131,7 @@ TrialSeconds time_whole_trial(const sweeps::Point& point, const OverheadBench& b
     const double process = trial.seconds();
     const sweeps::JournalSummary journal = trial.journal();
     if (!trial.ended_well() || !journal.ended) throw trial.failure();
-    return {process, journal.ended->step_seconds, journal.ended->train_seconds, journal.ended->eval_seconds};
+    return {process, journal.ended->step_seconds, journal.ended->train_seconds};
 }
 
 struct BenchStartupArguments {
@@ -163,10 +164,10 @@ int run_bench_startup(BenchStartupArguments arguments) {
     table.caption = fmt::format("{} of {}, {} thread(s): its process, with a tokenised corpus", point.name(),
                                 arguments.spec.file, arguments.threads);
     table.columns = {
-        {"to the first step, median"}, {"worst"}, {"process"}, {"steps"}, {"scoring"}, {"all else"}, {"of steps"},
+        {"to the first step, median"}, {"worst"}, {"process"}, {"steps"}, {"all else"}, {"of steps"},
         {"journal and leases"}};
     table.rows = {{small_seconds(median(starts)), small_seconds(*std::max_element(starts.begin(), starts.end())),
-                   small_seconds(trial.process), small_seconds(trial.steps), small_seconds(trial.evaluation),
+                   small_seconds(trial.process), small_seconds(trial.steps),
                    small_seconds(trial.overhead()), fmt::format("{:.2f}%", 100 * trial.overhead() / trial.steps),
                    small_seconds(trial.training - trial.steps)}};
     table.notes.push_back(

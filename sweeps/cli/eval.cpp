@@ -1,15 +1,18 @@
-// deft eval: scores a checkpoint on any tasks. Nothing is stored.
+// deft eval: scores a checkpoint on any tasks, and stores the scores where asked to.
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdio>
 #include <memory>
 #include <optional>
 
 #include "base/json.h"
 #include "experiments/checkpoints.h"
 #include "experiments/evaluate_checkpoint.h"
+#include "reporting/lm_eval.h"
 #include "reporting/numbers.h"
+#include "reporting/status.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
 #include "sweeps/cli/commands.h"
@@ -17,8 +20,10 @@
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
 #include "sweeps/driver/driver.h"
+#include "sweeps/driver/provenance.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/driver/slots.h"
+#include "sweeps/driver/store_scores.h"
 
 namespace deft::cli {
 
@@ -30,10 +35,12 @@ struct EvalArguments {
     std::string checkpoint;
     std::string root = sweeps::kDefaultRoot;
     std::vector<std::string> tasks;
+    std::vector<std::int64_t> shots;
     std::optional<std::int64_t> documents;
     int threads = 0;
+    bool store = false;
     std::string device = "cpu";
-    bool json = false;
+    std::string format = "term";
 };
 
 // The newest checkpoint of a trial that is given by its name or hash, as tables print them.
@@ -44,7 +51,9 @@ fs::path checkpoint_of_trial(const EvalArguments& arguments) {
                                 arguments.checkpoint, arguments.root),
                     "name a checkpoint's folder, or a trial and its root with --root");
     const results_db::TrialRow trial = open_results(arguments.root).trial(arguments.checkpoint);
-    const fs::path folder = sweeps::below_root(arguments.root, sweeps::checkpoint_folder({}, trial.config_hash));
+    const std::vector<std::string> hashes = open_results(arguments.root).config_hashes(trial.config_hash);
+    const fs::path folder = sweeps::below_root(
+        arguments.root, sweeps::checkpoints_of(arguments.root, hashes).lexically_relative(arguments.root));
     if (const auto newest = experiments::newest_checkpoint(folder)) return *newest;
     throw Error(ErrorKind::missing, fmt::format("{} has no checkpoint in {}", arguments.checkpoint, folder.string()),
                 "run the sweep again, or name the folder where its checkpoint is");
@@ -65,6 +74,29 @@ std::vector<std::string> task_names(const std::vector<std::string>& tasks) {
     for (const std::string& task : tasks)
         names.push_back(task.ends_with(".toml") && fs::exists(task) ? fs::absolute(task).string() : task);
     return names;
+}
+
+std::vector<results_db::ScoreRow> rows_of(const experiments::CheckpointEvaluation& evaluation) {
+    std::vector<results_db::ScoreRow> rows;
+    for (const journal::Evaluation& score : evaluation.scores) {
+        results_db::ScoreRow row;
+        row.task = score.task;
+        row.task_version = score.task_version;
+        row.measure = score.metric;
+        row.unit = score.unit;
+        row.better = score.better;
+        row.value = score.value;
+        row.n = score.n;
+        row.shots = score.shots;
+        row.standard_error = score.standard_error;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+experiments::TrialSlot slot_of(const EvalArguments& arguments) {
+    return {arguments.device == "gpu" ? engine::Device::cuda : engine::Device::cpu,
+            arguments.threads > 0 ? arguments.threads : sweeps::usable_cores()};
 }
 
 std::string value_text(const journal::Evaluation& score) {
@@ -123,15 +155,36 @@ Json to_json(const experiments::TrainedModel& trained, const experiments::Checkp
     return json;
 }
 
+// Adds to the rows of a trial what it was not scored by yet, and prints them.
+int run_and_store(const EvalArguments& arguments) {
+    const results_db::TrialRow trial = open_results(arguments.root).trial(arguments.checkpoint);
+    const fs::path checkpoint = checkpoint_of_trial(arguments);
+    experiments::TrialConfig config = experiments::checkpoint_config(checkpoint);
+    config.eval.shots = arguments.shots;
+    if (!arguments.tasks.empty()) config.eval.tasks = task_names(arguments.tasks);
+    if (arguments.documents) config.eval.documents = *arguments.documents;
+    experiments::resolve_tasks(config);
+    const sweeps::StoredScores stored =
+        sweeps::store_scores(arguments.root, trial, config, slot_of(arguments));
+    std::fprintf(stderr, "%zu scored and stored, %zu known before\n", stored.scored, stored.known);
+    print(reporting::render_trial(open_results(arguments.root).trial(trial.config_hash)));
+    return stored.exit_code;
+}
+
 int run_eval(const EvalArguments& arguments) {
+    if (arguments.store) return run_and_store(arguments);
     const fs::path folder = find_checkpoint(arguments);
-    const engine::Backend backend{arguments.device == "gpu" ? engine::Device::cuda : engine::Device::cpu,
-                                  engine::DType::f32,
-                                  arguments.threads > 0 ? arguments.threads : sweeps::usable_cores()};
-    experiments::TrainedModel trained = experiments::load_trained_model(folder, backend);
+    const experiments::TrialSlot slot = slot_of(arguments);
+    experiments::TrainedModel trained =
+        experiments::load_trained_model(folder, {slot.device, engine::DType::f32, slot.threads});
     const experiments::CheckpointEvaluation evaluation =
-        experiments::evaluate_checkpoint(trained, task_names(arguments.tasks), arguments.documents);
-    if (arguments.json)
+        experiments::evaluate_checkpoint(trained, task_names(arguments.tasks), arguments.shots, arguments.documents);
+    if (arguments.format == "lm-eval")
+        print(reporting::lm_eval_results(
+                  {folder.string(), trained.config_hash, trained.model_sha256, sweeps::describe_code().git_sha},
+                  rows_of(evaluation))
+                  .dump(2, ' ', false, Json::error_handler_t::replace));
+    else if (arguments.format == "json")
         print(to_json(trained, evaluation, folder).dump(2, ' ', false, Json::error_handler_t::replace));
     else
         print(score_table(trained, evaluation, folder));
@@ -142,7 +195,7 @@ int run_eval(const EvalArguments& arguments) {
 
 void add_eval(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<EvalArguments>();
-    CLI::App* command = app.add_subcommand("eval", "Score a checkpoint on any tasks; nothing is stored");
+    CLI::App* command = app.add_subcommand("eval", "Score a checkpoint on any tasks; --store adds the scores to its trial");
     command
         ->add_option("checkpoint", arguments->checkpoint,
                      "The checkpoint's folder, or a trial's name or hash as in deft show")
@@ -156,12 +209,25 @@ void add_eval(CLI::App& app, Context& context) {
         ->add_option("--documents", arguments->documents,
                      "Score the first n documents of each task, 0: all; without it, as many as the trial did")
         ->check(at_least(0));
+    command
+        ->add_option("--shots", arguments->shots,
+                     "Worked examples in front of each prompt, as in 0,10; without it, as each task's file says")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(at_least(0));
+    command->add_flag("--store", arguments->store,
+                      "Add the scores to the trial's rows, as if its sweep had asked for them");
     add_threads(*command, arguments->threads, "Threads; all cores where left out");
     command->add_option("--device", arguments->device, "Where to score: cpu, or gpu for the first GPU")
         ->capture_default_str()
         ->check(CLI::IsMember({"cpu", "gpu"}));
     add_root(*command, arguments->root, "Where a trial's results are");
-    command->add_flag("--json", arguments->json, "Print the scores as JSON (schema deft-eval/1)");
+    command
+        ->add_option("--format", arguments->format,
+                     "The format: term, json (schema deft-eval/1), or lm-eval, as lm-evaluation-harness writes its own")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"term", "json", "lm-eval"}));
+    command->add_flag_callback("--json", [arguments] { arguments->format = "json"; }, "The same as --format json");
     command->callback([arguments, &context] { context.exit_code = run_eval(*arguments); });
 }
 

@@ -126,7 +126,10 @@ int run_plan(const PlanArguments& arguments) {
         const engine::Device device = sweeps::planned_device(spec, config);
         print(fmt::format("\nMemory of {} on {}:", points.front().name(),
                           device == engine::Device::cuda ? "a GPU" : "the CPU"));
+        print("Training");
         print(experiments::memory_table(config, device));
+        print("\nScoring");
+        print(experiments::scoring_memory_table(config, device));
     }
     return kExitOk;
 }

@@ -1,15 +1,44 @@
 // deft report: a sweep's results again, in any format.
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "reporting/lm_eval.h"
 #include "reporting/per_seed.h"
+#include "results_db/trial_name.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
 
 namespace deft::cli {
+
+namespace {
+
+// FOLDER/TRIAL/results.json of each that is scored. Errors: usage, without a folder; io.
+void write_lm_eval(const results_db::SweepResults& sweep, const std::string& folder) {
+    if (folder.empty())
+        throw Error(ErrorKind::usage, "--format lm-eval writes a file for each trial", "name a folder for them: --out DIR");
+    for (const results_db::TrialRow& trial : sweep.trials) {
+        if (trial.scores.empty()) continue;
+        const std::string name = results_db::trial_name(trial);
+        const results_db::ScoreRow& last = trial.scores.back();
+        const Json json = reporting::lm_eval_results({name, trial.config_hash, last.model_sha256, last.git_sha},
+                                                     trial.scores);
+        std::string below = name;
+        std::replace(below.begin(), below.end(), '/', '_');
+        const std::filesystem::path file = std::filesystem::path(folder) / below / "results.json";
+        make_folder(file.parent_path());
+        write_file_atomically(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+        print(file.string());
+    }
+}
+
+}  // namespace
 
 void add_report(CLI::App& app, Context& context) {
     struct Arguments {
@@ -21,12 +50,15 @@ void add_report(CLI::App& app, Context& context) {
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("report", "Print a sweep's results, or write them to a file");
+    std::vector<std::string> formats = report_formats();
+    formats.emplace_back("lm-eval");
     command->add_option("sweep", arguments->sweep, kSweepHelp);
     add_root(*command, arguments->root);
-    command->add_option("--format", arguments->format, "The format: term, md, csv, tex, json or html")
-        ->check(CLI::IsMember(report_formats()))
+    command->add_option("--format", arguments->format, "The format: term, md, csv, tex, json or html; lm-eval writes the results of each trial into the folder "
+                        "--out, as lm-evaluation-harness does")
+        ->check(CLI::IsMember(formats))
         ->capture_default_str();
-    command->add_option("--out", arguments->out, "Write the report to this file");
+    command->add_option("--out", arguments->out, "Write the report to this file, or of lm-eval the files to this folder");
     CLI::Option* per_seed = command->add_flag("--per-seed", arguments->per_seed,
                                               "One row a trial, not means over seeds: term, md, csv or tex");
     command->add_flag("--curves", arguments->curves, "One row a logged step of a trial: term, md, csv or tex")
@@ -35,6 +67,10 @@ void add_report(CLI::App& app, Context& context) {
         const results_db::Reader reader = open_results(arguments->root);
         const reporting::ReportData data =
             report_data(reader, find_sweep(reader, arguments->sweep), arguments->format == "html" || arguments->curves);
+        if (arguments->format == "lm-eval") {
+            write_lm_eval(data.sweep, arguments->out);
+            return;
+        }
         const int width = arguments->out.empty() ? output_width() : kPlainWidth;
         if (arguments->per_seed)
             print_to(arguments->out, render_table(reporting::per_seed_table(data.sweep), arguments->format, width));

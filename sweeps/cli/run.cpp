@@ -25,6 +25,7 @@ struct RunArguments {
     std::string progress = "auto";
     bool dry_run = false;
     bool fail_fast = false;
+    bool retrain = false;
 };
 
 std::string continue_with(const RunArguments& arguments) {
@@ -76,6 +77,7 @@ int run_cases(const RunArguments& arguments) {
     options.only = arguments.spec.only;
     options.fail_fast = arguments.fail_fast;
     options.dry_run = arguments.dry_run;
+    options.retrain = arguments.retrain;
     options.continue_with = continue_with(arguments);
     options.fill_with = fill_with(arguments);
     options.points = points_of(arguments);
@@ -94,7 +96,7 @@ int run_cases(const RunArguments& arguments) {
 
 void add_run(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<RunArguments>();
-    CLI::App* command = app.add_subcommand("run", "Train what a sweep has left to train, and print its table");
+    CLI::App* command = app.add_subcommand("run", "Train and score what a sweep has left, and print its table");
     arguments->spec.add_to(*command);
     add_root(*command, arguments->root, "Where results go");
     command->add_option("--slots", arguments->slots,
@@ -103,6 +105,8 @@ void add_run(CLI::App& app, Context& context) {
                 "Threads of each trial; chosen by the size of the models where neither this nor the sweep says");
     command->add_option("--progress", arguments->progress, "How to show progress: auto, live, plain or none")
         ->capture_default_str();
+    command->add_flag("--retrain", arguments->retrain,
+                      "Train again what is to be scored and whose checkpoint is gone");
     command->add_flag("--dry-run", arguments->dry_run, "Say what would be trained, and train nothing");
     command->add_flag("--fail-fast", arguments->fail_fast, "Start no trial after the first that failed");
     command->callback([arguments, &context] { context.exit_code = run_cases(*arguments); });

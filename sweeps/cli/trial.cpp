@@ -1,4 +1,4 @@
-// deft trial: one trial in its run folder. Started by the driver, not by people.
+// deft trial: one attempt, at a training or a scoring, in its run folder. Started by the driver, not by people.
 
 #include "experiments/trial.h"
 
@@ -9,6 +9,7 @@
 #include <csignal>
 #include <memory>
 
+#include "experiments/score_trial.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/driver/run_folder.h"
 #include "sweeps/driver/signals.h"
@@ -30,8 +31,14 @@ void add_trial(CLI::App& app, Context& context) {
                 fmt::format("process {}, which this trial was started for, is not its parent", trial.driver_pid),
                 "start the sweep, and leave its trials to it: deft run SWEEP", *folder);
         const sweeps::SignalWatch signals;
-        context.exit_code = experiments::run_trial(trial.config, trial.places, trial.slot,
-                                                   [&signals] { return signals.terminated(); });
+        const auto stop = [&signals] { return signals.terminated(); };
+        const experiments::TrialPlaces& places = trial.places;
+        context.exit_code =
+            trial.assignment.work == results_db::Work::train
+                ? experiments::run_trial(trial.config, places, trial.slot, stop)
+                : experiments::score_trial(trial.config, trial.assignment.keys,
+                                           {places.run_folder, places.data_folder, trial.assignment.checkpoint},
+                                           trial.slot, stop);
     });
 }
 

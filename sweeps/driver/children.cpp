@@ -25,15 +25,6 @@ namespace fs = std::filesystem;
 
 constexpr double kWaitSeconds = 1;  // for a trial that is to stop, before that is worth a line
 
-// A folder may be left of a database that is gone; what stands in it is not ours to overwrite. Moves the number on.
-fs::path free_folder(const fs::path& root, const std::string& config_hash, std::int64_t& number) {
-    while (true) {
-        const fs::path folder = root / "runs" / fmt::format("{}.{}", short_hash(config_hash), number);
-        if (!fs::exists(folder)) return folder;
-        ++number;
-    }
-}
-
 Json slot_json(const Slot& slot, std::size_t number, int threads) {
     Json json = {{"slot", number}, {"device", engine::device_name(slot.device)}, {"threads", threads}};
     if (slot.device == engine::Device::cuda)
@@ -92,28 +83,32 @@ void TrialPulse::look(const fs::path& journal) {
     }
 }
 
-Child start_trial(TrialStarter& starter, const std::vector<Point>& points, std::size_t place, std::size_t slot_number) {
+Child start_trial(TrialStarter& starter, const std::vector<Point>& points, std::size_t place, std::size_t slot_number,
+                  const Assignment& assignment) {
     const Point& point = points[place];
     const DriverOptions& options = starter.options;
     const Slot& slot = options.slots[slot_number];
     const std::int64_t experiment = starter.recorded.experiments[place];
     std::int64_t number = starter.writer.next_attempt_number(experiment);
     // Checkpoints of a database that is gone have no curve to go on from.
-    const bool may_resume = number > 1;
+    const bool may_resume = starter.writer.trainings(experiment) > 0;
     Child child;
     child.point = place;
+    child.work = assignment.work;
     child.slot = slot_number;
     child.name = reporting::visible(point.name());
     child.pulse = TrialPulse(options.start_seconds);
     child.grace_seconds = point.config.checkpoint.grace_seconds;
-    child.folder = free_folder(options.root, point.config_hash, number);
+    child.folder = free_run_folder(options.root, point.config_hash, number);
     make_folder(child.folder);
 
     const std::vector<std::string> argv = {options.trial_program.string(), "trial", child.folder.string()};
-    const results_db::NewAttempt attempt = new_attempt(starter, number, slot_number, child.folder, argv);
+    results_db::NewAttempt attempt = new_attempt(starter, number, slot_number, child.folder, argv);
+    attempt.work = assignment.work;
     const experiments::TrialPlaces places = {child.folder, data_folder(options.root),
-                                             checkpoint_folder(options.root, point.config_hash), may_resume};
-    write_trial_file(point, starter.spec.name, attempt, starter.recorded.provenance, places,
+                                             checkpoints_of(options.root, starter.writer.config_hashes(experiment)),
+                                             may_resume};
+    write_trial_file(point, starter.spec.name, attempt, starter.recorded.provenance, places, assignment,
                      {slot.device, options.threads});
     child.attempt = starter.writer.begin_attempt(experiment, starter.recorded.code, starter.recorded.host, attempt);
     try {

@@ -11,6 +11,7 @@
 #include "base/stopwatch.h"
 #include "sweeps/driver/progress.h"
 #include "sweeps/driver/record_sweep.h"
+#include "sweeps/driver/run_folder.h"
 #include "sweeps/driver/trial_process.h"
 
 namespace deft::sweeps {
@@ -41,6 +42,7 @@ class TrialPulse {
 // A trial under way.
 struct Child {
     std::size_t point = 0, slot = 0;
+    results_db::Work work = results_db::Work::train;
     std::string name;  // of the point, fit for a terminal
     std::int64_t attempt = 0;
     std::filesystem::path folder;
@@ -74,7 +76,8 @@ struct TrialStarter {
 
 // Begins the next attempt of the point at that place, in the database and as a process in a run folder of its own.
 // Errors: io, where no such program can be started; that ends the sweep, since no other trial would start either.
-Child start_trial(TrialStarter& starter, const std::vector<Point>& points, std::size_t point, std::size_t slot);
+Child start_trial(TrialStarter& starter, const std::vector<Point>& points, std::size_t point, std::size_t slot,
+                  const Assignment& assignment);
 
 void ask_to_stop(std::vector<Child>& running);
 // Kills what was asked to stop and has not within its grace, or does not answer; all of it where the user does not want

@@ -1,6 +1,7 @@
 #include "sweeps/driver/driver.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
@@ -10,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/prepare.h"
+#include "reporting/text.h"
 #include "results_db/open.h"
 #include "sweeps/driver/children.h"
 #include "sweeps/driver/machine_limits.h"
@@ -52,9 +54,11 @@ class Driver {
         for (const std::string& line : take_in_finished(writer_, options_.root, points_, asked_for, recorded_))
             progress_.event(line);
         fill_queue();
+        set_aside_without_checkpoint();
         announce();
-        if (state_.queue.waiting.empty()) return state_.summary;
-        for (const std::size_t point : state_.queue.waiting) require_fit(points_[point], options_.slots);
+        if (state_.queue.waiting.empty()) return state_.summary.failed > 0 ? conclude() : state_.summary;
+        for (const std::size_t point : state_.queue.waiting)
+            require_fit(points_[point], options_.slots, work_of(point));
         try {
             prepare_data();
             loop();
@@ -75,19 +79,64 @@ class Driver {
     void fill_queue() {
         state_.queue = make_queue(points_, spec_.sha256, [&](std::size_t point) {
             if (!is_asked_for(points_[point], options_)) return false;
-            if (!writer_.is_done(recorded_.experiments[point])) return true;
+            if (!is_trained(point) || !unscored(point).empty()) return true;
             ++state_.summary.already_done;
             return false;
         });
     }
 
+    bool is_trained(std::size_t point) const { return writer_.is_trained(recorded_.experiments[point]); }
+
+    std::vector<std::string> unscored(std::size_t point) const {
+        return writer_.unscored(recorded_.experiments[point], points_[point].score_keys());
+    }
+
+    // Of trained models that are to be scored, those that are not there any more: nobody asked to train them again.
+    void set_aside_without_checkpoint() {
+        std::vector<std::string> gone;
+        std::erase_if(state_.queue.waiting, [&](std::size_t point) {
+            if (!is_trained(point) || checkpoint_to_score(writer_, options_.root, recorded_.experiments[point]))
+                return false;
+            if (options_.retrain) {
+                retrain_.insert(point);
+                return false;
+            }
+            gone.push_back(reporting::visible(points_[point].name()));
+            ++state_.summary.failed;
+            return true;
+        });
+        if (gone.empty()) return;
+        progress_.warning(fmt::format("{}: trained, but the checkpoint is gone, so nothing can be scored; to train "
+                                      "again: {} --retrain",
+                                      fmt::join(gone, ", "), options_.continue_with));
+    }
+
+    results_db::Work work_of(std::size_t point) const {
+        const bool trains = !is_trained(point) || retrain_.contains(point);
+        return trains ? results_db::Work::train : results_db::Work::score;
+    }
+
+    Assignment assignment_of(std::size_t point) const {
+        Assignment assignment;
+        assignment.work = work_of(point);
+        if (assignment.work == results_db::Work::train) return assignment;
+        assignment.keys = unscored(point);
+        if (const auto found = checkpoint_to_score(writer_, options_.root, recorded_.experiments[point]))
+            assignment.checkpoint = *found;
+        return assignment;
+    }
+
     void announce() {
         std::vector<Point> left;
-        for (const std::size_t point : state_.queue.waiting) left.push_back(points_[point]);
         Overview overview;
+        for (const std::size_t point : state_.queue.waiting) {
+            left.push_back(points_[point]);
+            const bool trained = is_trained(point) && !retrain_.contains(point);
+            overview.add_left(points_[point], trained);
+            if (trained) state_.trained.insert(point);
+        }
         overview.done = static_cast<std::size_t>(state_.summary.already_done);
         overview.selected = left.size() + overview.done;
-        for (const Point& point : left) overview.flops_left += point.projection.flops;
         overview.flops_per_second = measured_rate(results_db::Reader(database_file(options_.root)).sweep(spec_.name));
         for (const std::string& line : describe(spec_, points_, options_, overview)) progress_.event(line);
         if (left.empty()) progress_.event("everything was finished already");
@@ -125,7 +174,7 @@ class Driver {
         state_.started = Clock::now();
         while (true) {
             heed_signals();
-            while (!state_.draining && start_next()) {
+            while (start_next()) {
             }
             if (state_.running.empty()) return;
             if (!reap()) {
@@ -173,18 +222,30 @@ class Driver {
         }
     }
 
-    // False where no waiting trial fits a free slot.
+    // While it drains, a run scores what it has trained, and starts nothing else. Two places of a sweep may share a
+    // training.
+    bool may_start(std::size_t point) const {
+        if (interrupts_at_stop_ || (state_.draining && !to_score_.contains(point))) return false;
+        return std::none_of(state_.running.begin(), state_.running.end(), [&](const Child& child) {
+            return recorded_.experiments[child.point] == recorded_.experiments[point];
+        });
+    }
+
+    // False where no waiting trial may start, or none fits a free slot.
     bool start_next() {
         const auto is_busy = [&](std::size_t slot) {
             return std::any_of(state_.running.begin(), state_.running.end(),
                                [&](const Child& child) { return child.slot == slot; });
         };
-        const auto next = take_next(state_.queue, points_, options_.slots, is_busy);
+        const auto next = take_next(state_.queue, options_.slots.size(), is_busy, [&](Placement place) {
+            return may_start(place.point) && fits(points_[place.point], options_.slots[place.slot], work_of(place.point));
+        });
         if (!next) return false;
-        state_.running.push_back(start_trial(starter_, points_, next->point, next->slot));
+        state_.running.push_back(start_trial(starter_, points_, next->point, next->slot, assignment_of(next->point)));
         const Child& child = state_.running.back();
         writer_.set_running(child.attempt, identify(child.pid), now_ms());
-        progress_.event(fmt::format("start   {}  ({})", child.name, child.folder.filename().string()));
+        progress_.event(fmt::format("{}   {}  ({})", child.work == results_db::Work::train ? "start" : "score",
+                                    child.name, child.folder.filename().string()));
         return true;
     }
 
@@ -228,13 +289,14 @@ class Driver {
         const results_db::Outcome outcome = classify(end, journal);
         if (journal.started && !child.told_start) tell_resume(child, *journal.started, progress_);
         record_end(writer_, child.attempt, child.folder, outcome, journal);
-        state_.device_seconds +=
-            seconds_since(child.started) * devices_a_trial(options_.slots.front(), options_.threads);
+        if (child.work == results_db::Work::train)  // scoring is in no trial's cost
+            state_.device_seconds +=
+                seconds_since(child.started) * devices_a_trial(options_.slots.front(), options_.threads);
         if (journal.last_point) state_.flops_done += journal.last_point->flops;
 
         if (outcome.state == "ok") {
-            ++state_.summary.ok;
             tell_success(child, journal, progress_);
+            finish_well(child);
         } else if (outcome.state == "cancelled" || outcome.state == "preempted") {
             // Stopped by us, or by somebody who wants the machine: neither is the trial's fault, and it can go on.
             put_back(state_.queue, child.point);
@@ -246,6 +308,22 @@ class Driver {
                 progress_.event(fmt::format("retry   {}", child.name));
             else
                 count_failure();
+        }
+    }
+
+    // Trained, a trial is scored next; scored, it is done.
+    void finish_well(const Child& child) {
+        retrain_.erase(child.point);
+        if (unscored(child.point).empty()) {
+            to_score_.erase(child.point);
+            ++state_.summary.ok;
+        } else if (child.work == results_db::Work::train) {
+            to_score_.insert(child.point);
+            state_.trained.insert(child.point);
+            put_to_score(state_.queue, child.point);
+        } else {
+            progress_.warning(fmt::format("{}: its scoring ended without the scores that were asked for", child.name));
+            count_failure();
         }
     }
 
@@ -278,6 +356,8 @@ class Driver {
     RunState state_;
     Clock::time_point ingested_{};  // when the journals were last taken in
     long memory_kills_ = memory_kills();
+    std::set<std::size_t> retrain_;   // trained before, and their checkpoints are gone
+    std::set<std::size_t> to_score_;  // trained in this run
     std::optional<int> interrupts_at_stop_;  // Ctrl-C so far when the trials were asked to stop; nothing: they were not
     std::optional<int> signal_exit_code_;
 };

@@ -21,6 +21,7 @@ struct DriverOptions {
     int threads = 1;                // of each trial
     std::vector<std::string> only;  // cases; all where empty
     bool fail_fast = false;
+    bool retrain = false;       // what is trained and lacks its checkpoint is trained again, to be scored
     bool dry_run = false;       // say what would run, and write nothing
     double start_seconds = 600;  // that a trial may load its data before it promises anything
     double hang_seconds = 60;    // by which a trial may break a promise before it has hung

@@ -20,7 +20,7 @@ SlotView slot_of(const Child& child, const Point& point, double& flops_to_go) {
     slot.busy = true;
     slot.label = point.name();
     slot.total_steps = child.total_steps;
-    flops_to_go = point.projection.flops;
+    flops_to_go = child.work == results_db::Work::train ? point.projection.flops : 0;
     if (!child.last_point) return slot;
     const journal::TrainPoint& last = *child.last_point;
     slot.step = last.step;
@@ -47,13 +47,14 @@ ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<
     const double devices = devices_a_trial(options.slots.front(), options.threads);
     double flops_done = state.flops_done, flops_left = 0, device_seconds = state.device_seconds;
     if (!state.draining)
-        for (const std::size_t point : state.queue.waiting) flops_left += points[point].projection.flops;
+        for (const std::size_t point : state.queue.waiting)
+            if (!state.trained.contains(point)) flops_left += points[point].projection.flops;
     for (const Child& child : state.running) {
         double flops_to_go = 0;
         view.slots[child.slot] = slot_of(child, points[child.point], flops_to_go);
         flops_left += flops_to_go;
         if (child.last_point) flops_done += child.last_point->flops;
-        device_seconds += seconds_since(child.started) * devices;
+        if (child.work == results_db::Work::train) device_seconds += seconds_since(child.started) * devices;
     }
     if (flops_done > 0) view.seconds_left = flops_left / flops_done * view.elapsed_seconds;
     if (spec.price) view.usd = device_seconds / 3600 * spec.price->usd_per_hour;
@@ -62,13 +63,14 @@ ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<
 
 void tell_resume(const Child& child, const journal::Started& started, Progress& progress) {
     if (!started.note.empty()) progress.warning(fmt::format("{}: {}", child.name, reporting::visible(started.note)));
-    if (started.resume_step > 0)
+    if (started.resume_step > 0 && child.work == results_db::Work::train)
         progress.event(fmt::format("resume  {}  from step {}", child.name, started.resume_step));
 }
 
 void tell_success(const Child& child, const JournalSummary& journal, Progress& progress) {
-    std::string text =
-        fmt::format("ok      {}  {}", child.name, reporting::rough_seconds(seconds_since(child.started)));
+    const bool trained = child.work == results_db::Work::train;
+    std::string text = fmt::format("{} {}  {}", trained ? "trained" : "ok     ", child.name,
+                                   reporting::rough_seconds(seconds_since(child.started)));
     if (journal.last_point) text += fmt::format("  train loss {:.4f}", journal.last_point->loss);
     progress.event(text);
 }

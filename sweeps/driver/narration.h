@@ -1,6 +1,7 @@
 #pragma once
 // What the user sees of a run: lines about its trials, the live block, and what it came to.
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct RunState {
     TrialQueue queue;
     std::vector<Child> running;
     RunSummary summary;
+    std::set<std::size_t> trained;  // of the waiting ones, those that are to be scored alone
     bool draining = false;  // no trial starts any more
     Clock::time_point started = Clock::now();
     double flops_done = 0, device_seconds = 0;  // of the trials that have ended

@@ -14,7 +14,7 @@ namespace deft::sweeps {
 
 namespace {
 
-bool is_done(const results_db::Reader& reader, const Point& point) {
+bool is_trained(const results_db::Reader& reader, const Point& point) {
     try {
         return reader.trial(point.config_hash).state == "ok";
     } catch (const Error& error) {
@@ -24,6 +24,13 @@ bool is_done(const results_db::Reader& reader, const Point& point) {
 }
 
 }  // namespace
+
+void Overview::add_left(const Point& point, bool is_trained) {
+    if (is_trained)
+        ++to_score;
+    else
+        flops_left += point.projection.flops;
+}
 
 double measured_rate(const results_db::SweepResults& results) {
     double flops = 0, seconds = 0;
@@ -52,10 +59,12 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
     }
     std::string selected;
     if (overview.selected != points.size()) selected = fmt::format(", {} of them asked for", overview.selected);
-    lines.push_back(fmt::format("  {} with {}{}; {} already done", counted(points.size(), "trial"),
-                                counted(spec.seeds.size(), "seed"), selected, overview.done));
+    std::string to_score;
+    if (overview.to_score > 0) to_score = fmt::format(", {} trained and to be scored", overview.to_score);
+    lines.push_back(fmt::format("  {} with {}{}; {} already done{}", counted(points.size(), "trial"),
+                                counted(spec.seeds.size(), "seed"), selected, overview.done, to_score));
 
-    if (overview.done < overview.selected) {
+    if (overview.done + overview.to_score < overview.selected) {
         std::string estimate = fmt::format("  to train: {} in {}", reporting::si(overview.flops_left, "FLOP"),
                                            describe_slots(options.slots, options.threads));
         if (overview.flops_per_second > 0) {
@@ -81,10 +90,11 @@ RunSummary dry_run(const Spec& spec, const std::vector<Point>& points, const Dri
     for (const Point& point : points) {
         if (!is_asked_for(point, options)) continue;
         ++overview.selected;
-        if (reader && is_done(*reader, point))
+        const bool trained = reader && is_trained(*reader, point);
+        if (trained && reader->unscored(point.config_hash, point.score_keys()).empty())
             ++overview.done;
         else
-            overview.flops_left += point.projection.flops;
+            overview.add_left(point, trained);
     }
     Progress progress(options.progress, options.narration);
     for (const std::string& line : describe(spec, points, options, overview)) progress.warning(line);

@@ -11,9 +11,13 @@ namespace deft::sweeps {
 
 struct Overview {
     std::size_t selected = 0;  // trials of this run, done or not
-    std::size_t done = 0;
+    std::size_t done = 0;      // trained and scored
+    std::size_t to_score = 0;  // trained before, and to be scored
     double flops_left = 0;
     double flops_per_second = 0;  // of one trial, from those already measured; 0: none yet
+
+    // A trial that is not done.
+    void add_left(const Point& point, bool is_trained);
 };
 
 // FLOP/s of one trial, over those that are finished; 0 without any.

@@ -24,19 +24,25 @@ TrialQueue make_queue(const std::vector<Point>& points, const std::string& spec_
     return queue;
 }
 
-std::optional<Placement> take_next(TrialQueue& queue, const std::vector<Point>& points, const std::vector<Slot>& slots,
-                                   const std::function<bool(std::size_t)>& is_busy) {
-    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+std::optional<Placement> take_next(TrialQueue& queue, std::size_t slots,
+                                   const std::function<bool(std::size_t slot)>& is_busy,
+                                   const std::function<bool(Placement)>& may_start) {
+    for (std::size_t slot = 0; slot < slots; ++slot) {
         if (is_busy(slot)) continue;
-        const auto fitting = std::find_if(queue.waiting.begin(), queue.waiting.end(),
-                                          [&](std::size_t point) { return fits(points[point], slots[slot]); });
-        if (fitting == queue.waiting.end()) continue;
-        const Placement placement{*fitting, slot};
-        queue.waiting.erase(fitting);
+        const auto first = std::find_if(queue.waiting.begin(), queue.waiting.end(),
+                                        [&](std::size_t point) { return may_start({point, slot}); });
+        if (first == queue.waiting.end()) continue;
+        const Placement placement{*first, slot};
+        queue.waiting.erase(first);
         ++queue.tries[placement.point];
         return placement;
     }
     return std::nullopt;
+}
+
+void put_to_score(TrialQueue& queue, std::size_t point) {
+    queue.waiting.push_front(point);
+    queue.tries[point] = 0;
 }
 
 void put_back(TrialQueue& queue, std::size_t point) {

@@ -24,9 +24,13 @@ TrialQueue make_queue(const std::vector<Point>& points, const std::string& spec_
 struct Placement {
     std::size_t point = 0, slot = 0;
 };
-// Takes the first waiting trial that fits a free slot out of the queue. Nothing where none does.
-std::optional<Placement> take_next(TrialQueue& queue, const std::vector<Point>& points, const std::vector<Slot>& slots,
-                                   const std::function<bool(std::size_t)>& is_busy);
+// Takes the first waiting trial that may start in a free slot out of the queue. Nothing where none may.
+std::optional<Placement> take_next(TrialQueue& queue, std::size_t slots,
+                                   const std::function<bool(std::size_t slot)>& is_busy,
+                                   const std::function<bool(Placement)>& may_start);
+
+// Puts a trial that was trained to the front again, to be scored: that is another piece of work.
+void put_to_score(TrialQueue& queue, std::size_t point);
 
 // Puts a trial that was stopped back to the front. That it was stopped was none of its tries.
 void put_back(TrialQueue& queue, std::size_t point);

@@ -2,8 +2,10 @@
 
 #include "base/installed_files.h"
 #include "base/json.h"
+#include "experiments/checkpoints.h"
 #include "results_db/host_key.h"
 #include "sweeps/driver/provenance.h"
+#include "sweeps/driver/root.h"
 
 namespace deft::sweeps {
 
@@ -15,6 +17,13 @@ std::string overrides_json(const Spec& spec) {
         for (const Override& change : *changes)
             overrides.push_back({{"path", change.path}, {"value", to_json(change.value)}});
     return canonical_json(overrides);
+}
+
+std::string scores_json(const Point& point) {
+    Json scores = Json::array();
+    for (const experiments::ScoreRequest& request : point.scores)
+        scores.push_back({{"task", request.task}, {"shots", request.shots}, {"key", request.key}});
+    return canonical_json(scores);
 }
 
 }  // namespace
@@ -42,14 +51,30 @@ RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const s
     sweep.paper = spec.paper;
     const std::int64_t sweep_id = writer.add_sweep(sweep);
     for (const Point& point : points) {
-        recorded.experiments.push_back(
-            writer.add_experiment({point.config_hash, point.variant_hash, point.seed,
-                                   canonical_json(experiments::to_json(point.config)), point.label}));
+        Json config = experiments::to_json(point.config);
+        config.erase("eval");  // which several places of sweeps may have their own of
+        recorded.experiments.push_back(writer.add_experiment(
+            {point.config_hash, point.variant_hash, point.seed, canonical_json(config), point.label}));
         writer.add_member(sweep_id, recorded.experiments.back(),
-                          {point.ordinal, point.case_name, canonical_json(point.axes)});
+                          {point.ordinal, point.case_name, canonical_json(point.axes), scores_json(point)});
     }
     if (const auto& price = spec.price) writer.price_unpriced(sweep_id, *price);
     return recorded;
+}
+
+std::optional<std::filesystem::path> checkpoint_to_score(const results_db::Writer& writer,
+                                                         const std::filesystem::path& root, std::int64_t experiment) {
+    const auto result = writer.result_checkpoint(experiment);
+    if (result) {
+        const std::filesystem::path folder = below_root(root, result->path).parent_path();
+        if (std::filesystem::exists(folder / "checkpoint.json")) return folder;
+    }
+    for (const std::string& hash : writer.config_hashes(experiment)) {
+        const auto newest = experiments::newest_checkpoint(checkpoint_folder(root, hash));
+        if (newest && (!result || newest->filename() == std::filesystem::path(result->path).parent_path().filename()))
+            return newest;
+    }
+    return std::nullopt;
 }
 
 }  // namespace deft::sweeps

@@ -2,6 +2,8 @@
 // A sweep set down in the database before its trials: what it is, what runs it, and its experiments.
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "base/json.h"
@@ -20,5 +22,10 @@ struct RecordedSweep {
 // Errors: database, io.
 RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const std::vector<Point>& points,
                            const DriverOptions& options);
+
+// The checkpoint of a training's result: where the database says, or else in a folder of any hash that it has had.
+// Nothing where it is gone. Errors: database, for a path that leads out of the root.
+std::optional<std::filesystem::path> checkpoint_to_score(const results_db::Writer& writer,
+                                                         const std::filesystem::path& root, std::int64_t experiment);
 
 }  // namespace deft::sweeps

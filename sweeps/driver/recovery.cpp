@@ -16,45 +16,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How an attempt ended whose process nobody waited for, and the seconds that it trained, as its journal tells.
-// `unsaid`: the error where the journal does not tell.
-results_db::Outcome outcome_of(const JournalSummary& journal, const std::string& unsaid) {
-    results_db::Outcome outcome;
-    if (journal.damage) {
-        outcome = {"failed", "io", {}, {}, *journal.damage, 0, 0};
-    } else if (journal.ended && journal.ended->state == "ok") {
-        outcome.state = "ok";
-    } else if (journal.ended && journal.ended->state == "stopped") {
-        outcome = {"preempted", "preempt", {}, {}, "asked to stop; it saved a checkpoint", 0, 0};
-    } else if (journal.ended) {
-        outcome.state = "failed";
-        outcome.fail_class = journal.ended->fail_class.empty() ? "other" : journal.ended->fail_class;
-        outcome.error = journal.ended->error;
-    } else {
-        outcome = {"stale", "stale", {}, {}, unsaid, 0, 0};
-    }
-    if (journal.ended) {
-        outcome.peak_rss_bytes = journal.ended->peak_rss_bytes;
-        outcome.cpu_seconds = journal.ended->cpu_seconds;
-    }
-    outcome.own_seconds = own_seconds(journal);
-    return outcome;
-}
-
 struct LeftFolder {
     fs::path path;
     TrialOrigin origin;
     JournalSummary journal;
 };
 
-// The folders below <root>/runs by what their names begin with: a configuration's short hash.
+// The folders below <root>/runs by the configuration that they are of.
 std::map<std::string, std::vector<fs::path>> folders_by_hash(const fs::path& root) {
     std::map<std::string, std::vector<fs::path>> folders;
     std::error_code none;
-    for (const auto& entry : fs::directory_iterator(root / "runs", none)) {
-        const std::string name = entry.path().filename().string();
-        if (entry.is_directory(none)) folders[name.substr(0, name.find('.'))].push_back(entry.path());
-    }
+    for (const auto& entry : fs::directory_iterator(root / "runs", none))
+        if (entry.is_directory(none))
+            if (const auto origin = read_origin(entry.path())) folders[origin->config_hash].push_back(entry.path());
     return folders;
 }
 
@@ -82,6 +56,7 @@ void take_in(results_db::Writer& writer, std::int64_t experiment, const LeftFold
     results_db::NewAttempt attempt = folder.origin.attempt;
     attempt.number = std::max(attempt.number, writer.next_attempt_number(experiment));
     attempt.worker = "taken in";
+    if (!folder.origin.former_hash.empty()) writer.add_former_hash(experiment, folder.origin.former_hash);
     const std::int64_t id = writer.begin_attempt(experiment, writer.add_code(folder.origin.code),
                                                  writer.add_host(folder.origin.host), attempt);
     if (folder.journal.started) writer.set_running(id, {}, folder.journal.started->time_ms);
@@ -92,6 +67,29 @@ void take_in(results_db::Writer& writer, std::int64_t experiment, const LeftFold
 }
 
 }  // namespace
+
+results_db::Outcome outcome_of(const JournalSummary& journal, const std::string& unsaid) {
+    results_db::Outcome outcome;
+    if (journal.damage) {
+        outcome = {"failed", "io", {}, {}, *journal.damage, 0, 0};
+    } else if (journal.ended && journal.ended->state == "ok") {
+        outcome.state = "ok";
+    } else if (journal.ended && journal.ended->state == "stopped") {
+        outcome = {"preempted", "preempt", {}, {}, "asked to stop; it saved a checkpoint", 0, 0};
+    } else if (journal.ended) {
+        outcome.state = "failed";
+        outcome.fail_class = journal.ended->fail_class.empty() ? "other" : journal.ended->fail_class;
+        outcome.error = journal.ended->error;
+    } else {
+        outcome = {"stale", "stale", {}, {}, unsaid, 0, 0};
+    }
+    if (journal.ended) {
+        outcome.peak_rss_bytes = journal.ended->peak_rss_bytes;
+        outcome.cpu_seconds = journal.ended->cpu_seconds;
+    }
+    outcome.own_seconds = own_seconds(journal);
+    return outcome;
+}
 
 std::optional<results_db::IngestResult> ingest_or_explain(results_db::Writer& writer, std::int64_t attempt,
                                                           const fs::path& journal, std::string& damage) {
@@ -128,7 +126,7 @@ std::vector<std::string> recover(results_db::Writer& writer, const fs::path& roo
         const bool orphan = is_running(attempt.process);
         if (orphan && !end_group(attempt.process, grace_ms))
             throw Error(ErrorKind::database,
-                        fmt::format("process {} of an earlier run still trains {} and cannot be ended",
+                        fmt::format("process {} of an earlier run still works on {} and cannot be ended",
                                     attempt.process.pid, name),
                         fmt::format("end it, as in kill -9 {}, and run again", attempt.process.pid));
 
@@ -145,10 +143,14 @@ std::vector<std::string> take_in_finished(results_db::Writer& writer, const fs::
                                           const std::vector<Point>& points, std::span<const std::size_t> wanted,
                                           const RecordedSweep& recorded) {
     std::vector<std::string> said;
+    const bool all_trained = std::all_of(wanted.begin(), wanted.end(), [&](std::size_t i) {
+        return writer.is_trained(recorded.experiments[i]);
+    });
+    if (all_trained) return said;  // before every folder is looked at
     const auto folders = folders_by_hash(root);
     for (const std::size_t i : wanted) {
-        const auto found = folders.find(short_hash(points[i].config_hash));
-        if (found == folders.end() || writer.is_done(recorded.experiments[i])) continue;
+        const auto found = folders.find(points[i].config_hash);
+        if (found == folders.end() || writer.is_trained(recorded.experiments[i])) continue;
         const std::vector<LeftFolder> left = left_of(writer, points[i], found->second);
         if (left.empty()) continue;
         for (const LeftFolder& folder : left) take_in(writer, recorded.experiments[i], folder);

@@ -13,6 +13,10 @@
 
 namespace deft::sweeps {
 
+// How an attempt ended whose process nobody waited for, and the seconds that it trained, as its journal tells.
+// `unsaid`: the error where the journal does not tell.
+results_db::Outcome outcome_of(const JournalSummary& journal, const std::string& unsaid);
+
 // Ends orphans, takes in the rest of their journals, and gives every attempt that is still marked live an end. Call it
 // as the holder of the lock, before anything starts. Returns what it did, a line each. Errors: database, naming the pid
 // of a process that cannot be ended; those of the writer.

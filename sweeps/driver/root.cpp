@@ -46,6 +46,12 @@ fs::path checkpoint_folder(const fs::path& root, const std::string& config_hash)
     return root / "checkpoints" / config_hash.substr(0, 16);
 }
 
+fs::path checkpoints_of(const fs::path& root, const std::vector<std::string>& config_hashes) {
+    for (const std::string& hash : config_hashes)
+        if (fs::is_directory(checkpoint_folder(root, hash))) return checkpoint_folder(root, hash);
+    return checkpoint_folder(root, config_hashes.front());
+}
+
 fs::path below_root(const fs::path& root, const fs::path& path) {
     const fs::path inside = plain(path);
     std::error_code error;

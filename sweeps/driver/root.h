@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace deft::sweeps {
 
@@ -15,6 +16,8 @@ std::filesystem::path database_in(const std::filesystem::path& root);
 std::filesystem::path data_folder(const std::filesystem::path& root);
 // Where the checkpoints of a trial's configuration are, shared by its attempts.
 std::filesystem::path checkpoint_folder(const std::filesystem::path& root, const std::string& config_hash);
+// Of the hashes that a training has had, the newest first: the folder that is there, or that of the newest.
+std::filesystem::path checkpoints_of(const std::filesystem::path& root, const std::vector<std::string>& config_hashes);
 
 // root / path, for a path that a database names: the database may be another's, and must not lead out of the root.
 // Links are followed, and it still has to lie below the root. The folders right under the root (runs, checkpoints) may

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "reporting/text.h"
+#include "results_db/former_hashes.h"
 #include "sweeps/driver/provenance.h"
 
 namespace deft::sweeps {
@@ -41,6 +42,8 @@ void take_line(const std::string& text, JournalSummary& summary) {
         read_as<journal::Sampling>(line);
     else if (type == "evaluation")
         read_as<journal::Evaluation>(line);
+    else if (type == "scored")
+        read_as<journal::Scored>(line);
     else if (type == "artifact")
         read_as<journal::Artifact>(line);
     else if (type == "lease")
@@ -90,8 +93,17 @@ std::optional<results_db::Price> origin_price(const Json& trial) {
 
 }  // namespace
 
+std::filesystem::path free_run_folder(const std::filesystem::path& root, const std::string& config_hash,
+                                      std::int64_t& number) {
+    while (true) {
+        const std::filesystem::path folder = root / "runs" / fmt::format("{}.{}", short_hash(config_hash), number);
+        if (!std::filesystem::exists(folder)) return folder;
+        ++number;
+    }
+}
+
 void write_trial_file(const Point& point, const std::string& sweep, const results_db::NewAttempt& attempt,
-                      const Json& provenance, const experiments::TrialPlaces& places,
+                      const Json& provenance, const experiments::TrialPlaces& places, const Assignment& assignment,
                       const experiments::TrialSlot& slot) {
     const Json trial = {{"schema", kTrialSchema},
                         {"config", experiments::to_json(point.config)},
@@ -117,7 +129,10 @@ void write_trial_file(const Point& point, const std::string& sweep, const result
                         {"machine", parse_json(attempt.machine_json)},
                         {"data_folder", places.data_folder.string()},
                         {"checkpoint_folder", places.checkpoint_folder.string()},
-                        {"resume", places.resume}};
+                        {"resume", places.resume},
+                        {"work", assignment.work == results_db::Work::score ? "score" : "train"},
+                        {"checkpoint", assignment.checkpoint.string()},
+                        {"scores", assignment.keys}};
     write_file_atomically(places.run_folder / "trial.json", trial.dump(2) + "\n");
 }
 
@@ -136,6 +151,9 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
         result.places.data_folder = trial.at("data_folder").get<std::string>();
         result.places.checkpoint_folder = trial.at("checkpoint_folder").get<std::string>();
         result.places.resume = trial.at("resume").get<bool>();
+        if (trial.at("work") == "score") result.assignment.work = results_db::Work::score;
+        result.assignment.checkpoint = trial.at("checkpoint").get<std::string>();
+        result.assignment.keys = trial.at("scores").get<std::vector<std::string>>();
         result.slot.device = trial.at("device") == "cuda" ? engine::Device::cuda : engine::Device::cpu;
         result.slot.threads = trial.at("threads").get<int>();
         result.driver_pid = trial.at("driver_pid").get<pid_t>();
@@ -149,7 +167,10 @@ std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder) 
     try {
         const Json trial = parse_json(read_file(run_folder / "trial.json"));
         TrialOrigin origin;
-        origin.config_hash = trial.at("config_hash").get<std::string>();
+        const auto own_hash = trial.at("config_hash").get<std::string>();
+        origin.config_hash = results_db::current_config_hash(trial.at("config").dump(), own_hash);
+        if (own_hash != origin.config_hash) origin.former_hash = own_hash;
+        if (trial.value("work", "train") == "score") origin.attempt.work = results_db::Work::score;
         origin.attempt.uid = trial.at("uid").get<std::string>();
         origin.attempt.number = trial.at("attempt").get<std::int64_t>();
         origin.attempt.workdir = "runs/" + run_folder.filename().string();

@@ -16,25 +16,38 @@
 
 namespace deft::sweeps {
 
-inline constexpr const char* kTrialSchema = "deft-trial/3";
+inline constexpr const char* kTrialSchema = "deft-trial/4";
+
+// A folder may be left of a database that is gone; what stands in it is not ours to overwrite. Moves the number on.
+std::filesystem::path free_run_folder(const std::filesystem::path& root, const std::string& config_hash,
+                                      std::int64_t& number);
+
+// What an attempt is to do: train, or score by those of the trial's requests that have these keys.
+struct Assignment {
+    results_db::Work work = results_db::Work::train;
+    std::filesystem::path checkpoint;  // to score
+    std::vector<std::string> keys;
+};
 
 struct TrialFile {
     experiments::TrialConfig config;
     experiments::TrialPlaces places;
+    Assignment assignment;
     experiments::TrialSlot slot;
     pid_t driver_pid = 0;  // of the process that wrote it
 };
 
 // provenance: the code and the host, as in RecordedSweep.
 void write_trial_file(const Point& point, const std::string& sweep, const results_db::NewAttempt& attempt,
-                      const Json& provenance, const experiments::TrialPlaces& places,
+                      const Json& provenance, const experiments::TrialPlaces& places, const Assignment& assignment,
                       const experiments::TrialSlot& slot);
 // Errors: io, config.
 TrialFile read_trial_file(const std::filesystem::path& run_folder);
 
 // What a trial file says of its attempt, whichever deft wrote it.
 struct TrialOrigin {
-    std::string config_hash;
+    std::string config_hash;         // as this program gives it
+    std::string former_hash;         // as its own program gave it, where that was another; empty: the same
     results_db::NewAttempt attempt;  // workdir: runs/NAME of the folder
     results_db::Code code;           // "unknown" where the file does not say
     results_db::Host host;

@@ -79,26 +79,34 @@ int threads_for(int asked, const SlotRequest& request, const std::vector<Point>&
     return default_threads(points, usable_cores(), memory_here());
 }
 
-bool fits(const Point& point, const Slot& slot) {
-    return slot.memory_bytes == 0 ||
-           experiments::planned_bytes(point.config, slot.device) <= slot.memory_bytes;
+namespace {
+
+std::int64_t planned(const Point& point, engine::Device device, results_db::Work work) {
+    return work == results_db::Work::train ? experiments::planned_bytes(point.config, device)
+                                           : experiments::planned_scoring_bytes(point.config, device);
 }
 
-void require_fit(const Point& point, const std::vector<Slot>& slots) {
+}  // namespace
+
+bool fits(const Point& point, const Slot& slot, results_db::Work work) {
+    return slot.memory_bytes == 0 || planned(point, slot.device, work) <= slot.memory_bytes;
+}
+
+void require_fit(const Point& point, const std::vector<Slot>& slots, results_db::Work work) {
     const experiments::ModelConfig& model = point.config.model;
     try {
         engine::require_supported(experiments::backend_of(point.config, slots.front().device, 1), model.width / model.heads);
     } catch (const Error& error) {
         throw Error(error.kind(), fmt::format("case {}: {}", point.case_name, error.what()));
     }
-    if (std::any_of(slots.begin(), slots.end(), [&](const Slot& slot) { return fits(point, slot); })) return;
+    if (std::any_of(slots.begin(), slots.end(), [&](const Slot& slot) { return fits(point, slot, work); })) return;
     const auto largest = std::max_element(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) {
         return a.memory_bytes < b.memory_bytes;
     });
     const auto gib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); };
     throw Error(ErrorKind::memory,
                 fmt::format("case {} plans {:.1f} GiB, and the largest slot has {:.1f} GiB ({}{})", point.case_name,
-                            gib(experiments::planned_bytes(point.config, largest->device)),
+                            gib(planned(point, largest->device, work)),
                             gib(largest->memory_bytes), largest->gpu_name,
                             largest->per_gpu == 1 ? "" : fmt::format(", shared by {} trials", largest->per_gpu)),
                 "lower train.micro_batch_size (`deft plan --memory` shows each buffer), put fewer trials on a card, or "

@@ -37,10 +37,10 @@ int default_threads(const std::vector<Point>& points, int cores, std::int64_t me
 // no GPU, and one thread where somebody chose that number.
 int threads_for(int asked, const SlotRequest& request, const std::vector<Point>& points);
 
-// Whether the trial's planned buffers fit the slot.
-bool fits(const Point& point, const Slot& slot);
+// Whether the buffers that are planned for that work at the trial fit the slot.
+bool fits(const Point& point, const Slot& slot, results_db::Work work = results_db::Work::train);
 // Errors: config, where the slots' device lacks the trial's dtype or head size; memory, where its buffers fit none.
-void require_fit(const Point& point, const std::vector<Slot>& slots);
+void require_fit(const Point& point, const std::vector<Slot>& slots, results_db::Work work = results_db::Work::train);
 
 // "2 slots of 1 thread", "1 slot on a GPU (NVIDIA H200)".
 std::string describe_slots(const std::vector<Slot>& slots, int threads);

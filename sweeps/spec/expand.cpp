@@ -1,6 +1,7 @@
 #include "sweeps/spec/expand.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -126,6 +127,12 @@ void resolve(experiments::TrialConfig& config, std::map<std::string, experiments
 
 }  // namespace
 
+std::vector<std::string> Point::score_keys() const {
+    std::vector<std::string> keys;
+    for (const experiments::ScoreRequest& request : scores) keys.push_back(request.key);
+    return keys;
+}
+
 std::string Point::name() const {
     return results_db::trial_name(case_name, axes, seed);
 }
@@ -166,11 +173,14 @@ std::vector<Point> expand(const Spec& spec, Data data) {
                 resolve(point.config, resolved, data);
                 point.config_hash = experiments::config_hash(point.config);
                 point.variant_hash = experiments::variant_hash(point.config);
-                const auto [same, added] = by_hash.emplace(point.config_hash, points.size());
+                point.scores = experiments::score_requests(point.config);
+                const auto [same, added] = by_hash.emplace(
+                    fmt::format("{} {}", point.config_hash, fmt::join(point.score_keys(), " ")), points.size());
                 if (!added)
                     throw Error(
                         ErrorKind::config, place,
-                        fmt::format("{} and {} would train the same thing", points[same->second].name(), point.name()),
+                        fmt::format("{} and {} would train and score the same thing", points[same->second].name(),
+                                    point.name()),
                         "change one of them, or leave it out with [[exclude]]");
                 const auto projection = projections.find(point.variant_hash);
                 point.projection = projection != projections.end()

@@ -22,7 +22,9 @@ struct Point {
     std::string variant_hash;
     std::string label;  // the case's
     experiments::Projection projection;
+    std::vector<experiments::ScoreRequest> scores;  // asked of the trained model
 
+    std::vector<std::string> score_keys() const;
     // "cl/1", or "cl[budget_fraction=0.5]/1" where there are axes.
     std::string name() const;
 };

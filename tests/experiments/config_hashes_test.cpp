@@ -3,26 +3,11 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "experiments/config.h"
+#include "tests/experiments/known_data.h"
 #include "tests/golden.h"
 
 using namespace deft;
 using namespace deft::experiments;
-
-namespace {
-
-// With hashes in place of those of data that need not be here.
-TrialConfig with_known_data(const std::string& toml) {
-    TrialConfig config = parse_trial_config(parse_toml(toml, "t.toml"), 5, "/base");
-    config.data.sha256 = "of data";
-    if (config.data.vocab == 0) config.data.vocab = 300;
-    config.eval.task_sha256.assign(config.eval.tasks.size(), "of a task");
-    if (config.curriculum)
-        for (CurriculumMetric& metric : config.curriculum->metrics)
-            if (!metric.column.empty()) metric.column_sha256 = "of a column";
-    return config;
-}
-
-}  // namespace
 
 TEST_CASE("configurations of every kind keep their JSON and their hashes, and survive JSON") {
     const std::vector<Json> cases = golden::read_lines("config_hashes.jsonl");
@@ -30,10 +15,44 @@ TEST_CASE("configurations of every kind keep their JSON and their hashes, and su
     for (const Json& known : cases) {
         const auto toml = known.at("toml").get<std::string>();
         INFO(toml);
-        const TrialConfig config = with_known_data(toml);
-        CHECK(canonical_json(to_json(config)) == canonical_json(known.at("config")));
-        CHECK(config_hash(config) == known.at("config_hash").get<std::string>());
-        CHECK(variant_hash(config) == known.at("variant_hash").get<std::string>());
-        CHECK(canonical_json(to_json(from_json(to_json(config)))) == canonical_json(known.at("config")));
+        const TrialConfig config = test::with_known_data(toml);
+        const auto without_eval = [](Json json) {
+            json.erase("eval");
+            return canonical_json(json);
+        };
+        CHECK(without_eval(to_json(config)) == without_eval(known.at("config")));
+        CHECK(config_hash(config) == known.at("weights_hash").get<std::string>());
+        CHECK(variant_hash(config) == known.at("weights_variant_hash").get<std::string>());
+        CHECK(canonical_json(to_json(from_json(to_json(config)))) == canonical_json(to_json(config)));
+        CHECK(canonical_json(to_json(from_json(known.at("config")))) ==
+              canonical_json(to_json(from_json(to_json(from_json(known.at("config")))))));
     }
+}
+
+TEST_CASE("what is asked of a model is in no hash of it, and each way of asking has a key") {
+    const std::string tasks = "[train]\nbudget_tokens = 100_000\n[eval]\ntasks = [\"embedded_questions\"]\n";
+    const TrialConfig plain = test::with_known_data("[train]\nbudget_tokens = 100_000\n"), asked = test::with_known_data(tasks),
+                      fewer = test::with_known_data(tasks + "documents = 5\n"),
+                      shots = test::with_known_data(tasks + "shots = [0, 2]\n");
+    for (const TrialConfig* config : {&asked, &fewer, &shots}) {
+        CHECK(config_hash(*config) == config_hash(plain));
+        CHECK(variant_hash(*config) == variant_hash(plain));
+    }
+    const auto requests = score_requests(shots);
+    REQUIRE(requests.size() == 3);
+    CHECK(requests[0].task == "validation");
+    CHECK(requests[0].documents == 65536);
+    CHECK(requests[1].shots == 0);
+    CHECK(requests[2].shots == 2);
+    CHECK(requests[1].key == score_requests(asked)[1].key);
+    CHECK(requests[2].key != requests[1].key);
+    CHECK(score_requests(fewer)[1].key != requests[1].key);
+    CHECK(score_requests(fewer)[0].key == requests[0].key);
+    TrialConfig other = asked;
+    other.eval.task_sha256[0] = "of other records";
+    CHECK(score_requests(other)[1].key != requests[1].key);
+    // A task that takes no shots is asked once, however many there are of others.
+    TrialConfig texts = shots;
+    texts.eval.task_shots[0] = kNoShots;
+    CHECK(score_requests(texts).size() == 2);
 }

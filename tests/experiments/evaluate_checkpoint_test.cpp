@@ -18,6 +18,7 @@
 #include "tests/python.h"
 #include "tests/refusal.h"
 #include "tests/temporary_folder.h"
+#include "tests/experiments/whole_trial.h"
 
 using namespace deft;
 using namespace deft::experiments;
@@ -38,8 +39,7 @@ struct TinyTrial {
             "t.toml");
         TrialConfig config = parse_trial_config(node, 1, folder.path());
         resolve_data(config);
-        const TrialPlaces places{folder.path(), folder / "data", folder / "checkpoints"};
-        REQUIRE(run_trial(config, places, {}, [] { return false; }) == 0);
+        test::train_and_score(config, folder.path());
         checkpoint = newest_checkpoint(folder / "checkpoints").value();
     }
 
@@ -62,7 +62,7 @@ void check_equal_scores(const TinyTrial& trial, int threads) {
     TrainedModel trained =
         load_trained_model(trial.checkpoint, {deft::engine::Device::cpu, deft::engine::DType::f32, threads});
     CHECK(trained.step == 32);
-    const CheckpointEvaluation evaluation = evaluate_checkpoint(trained, {}, {});
+    const CheckpointEvaluation evaluation = evaluate_checkpoint(trained, {}, {}, {});
     CHECK(evaluation.notes.empty());
     const std::vector<Json> expected = trial.scores();
     REQUIRE(expected.size() > 2);
@@ -101,13 +101,13 @@ TEST_CASE("A checkpoint has exactly its trial's scores, on any number of threads
 TEST_CASE("Other tasks and numbers of documents are scored; unknown ones are refused") {
     const TinyTrial trial;
     TrainedModel trained = load_trained_model(trial.checkpoint, {});
-    const CheckpointEvaluation one = evaluate_checkpoint(trained, {"embedded_questions"}, 5);
+    const CheckpointEvaluation one = evaluate_checkpoint(trained, {"embedded_questions"}, {}, 5);
     REQUIRE(!one.scores.empty());
     for (const journal::Evaluation& score : one.scores) {
         CHECK(score.task == "embedded_questions");
         CHECK(score.n == 5);
     }
-    CHECK_THROWS_WITH(evaluate_checkpoint(trained, {"embedded_question"}, 5),
+    CHECK_THROWS_WITH(evaluate_checkpoint(trained, {"embedded_question"}, {}, 5),
                       ContainsSubstring("did you mean embedded_questions?"));
 }
 

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "experiments/trial.h"
 #include "tests/catch.h"
+#include "tests/experiments/whole_trial.h"
 
 using namespace deft;
 namespace fs = std::filesystem;
@@ -27,7 +28,7 @@ double accuracy(const ConfigNode& node, std::int64_t seed) {
     experiments::resolve_data(config);
     char name[] = "/tmp/deft-training-XXXXXX";
     const fs::path folder = mkdtemp(name);
-    REQUIRE(experiments::run_trial(config, {folder, folder / "data", folder / "checkpoints"}, {}, [] { return false; }) == 0);
+    test::train_and_score(config, folder);
     double value = -1;
     std::ifstream in(folder / "journal.jsonl");
     for (std::string line; std::getline(in, line);) {

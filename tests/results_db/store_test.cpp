@@ -128,7 +128,7 @@ TEST_CASE("an attempt goes from leased to running to its end, once") {
     CHECK_THROWS_WITH(writer.begin_attempt(one.experiment, one.code, one.host, an_attempt("a2", 2)),
                       ContainsSubstring("still live"));
     CHECK(writer.next_attempt_number(one.experiment) == 2);
-    CHECK_FALSE(writer.is_done(one.experiment));
+    CHECK_FALSE(writer.is_trained(one.experiment));
 
     Outcome failed;
     failed.state = "failed";
@@ -137,7 +137,7 @@ TEST_CASE("an attempt goes from leased to running to its end, once") {
     failed.error = "loss is NaN at step 3";
     writer.end_attempt(one.attempt, failed);
     CHECK(writer.live_attempts().empty());
-    CHECK_FALSE(writer.is_done(one.experiment));
+    CHECK_FALSE(writer.is_trained(one.experiment));
     TrialRow row = reader.trial("cafe");
     CHECK(row.state == "failed");
     CHECK(row.fail_class == "nan");
@@ -153,7 +153,7 @@ TEST_CASE("an attempt goes from leased to running to its end, once") {
 
     const auto second = writer.begin_attempt(one.experiment, one.code, one.host, an_attempt("a2", 2));
     writer.end_attempt(second, ended_ok());
-    CHECK(writer.is_done(one.experiment));
+    CHECK(writer.is_trained(one.experiment));
     // An attempt that ended ok stands for its experiment, whatever comes later.
     const auto third = writer.begin_attempt(one.experiment, one.code, one.host, an_attempt("a3", 3));
     writer.end_attempt(third, failed);

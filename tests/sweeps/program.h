@@ -175,14 +175,16 @@ class TinySweep {
         const std::vector<std::string> rows = query(sql, 1);
         return rows.empty() ? "no row" : rows.front();
     }
+    // Those that train.
     std::vector<std::string> attempts() const {
-        return query("SELECT id, experiment_id, number, state, created_ms, ended_ms FROM attempt ORDER BY id", 6);
+        return query("SELECT id, experiment_id, number, state, created_ms, ended_ms FROM attempt WHERE kind = 'train'"
+                     " ORDER BY id", 6);
     }
     std::string count(const std::string& state) const {
-        return value("SELECT count(*) FROM attempt WHERE state = '" + state + "'");
+        return value("SELECT count(*) FROM attempt WHERE kind = 'train' AND state = '" + state + "'");
     }
 
-    // Every loss and score, to the last bit.
+    // Every loss and score, to the last bit; of scores those of tasks that were scored whole.
     std::vector<std::string> measured() const {
         results_db::Connection connection(root / "results.db", results_db::Connection::Mode::read);
         std::vector<std::string> lines;
@@ -193,10 +195,11 @@ class TinySweep {
                                             std::bit_cast<std::uint64_t>(statement.real(2))));
         };
         add("SELECT e.config_hash, p.step, p.loss FROM v_curve p JOIN experiment e ON e.id = p.experiment_id"
-            " WHERE e.id IN (SELECT experiment_id FROM attempt WHERE state = 'ok') ORDER BY 1, p.step");
-        add("SELECT e.config_hash, v.task || m.name, v.value FROM evaluation v JOIN attempt a ON a.id = v.attempt_id"
-            " JOIN metric m ON m.id = v.metric_id JOIN experiment e ON e.id = a.experiment_id"
-            " WHERE a.state = 'ok' ORDER BY 1, 2");
+            " WHERE e.id IN (SELECT experiment_id FROM attempt WHERE kind = 'train' AND state = 'ok')"
+            " ORDER BY 1, p.step");
+        add("SELECT e.config_hash, v.task || v.shots || m.name || s.documents, v.value FROM evaluation v"
+            " JOIN attempt a ON a.id = v.attempt_id JOIN score s ON s.attempt_id = a.id AND s.score_key = v.score_key"
+            " JOIN metric m ON m.id = v.metric_id JOIN experiment e ON e.id = a.experiment_id ORDER BY 1, 2");
         return lines;
     }
 

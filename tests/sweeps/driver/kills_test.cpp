@@ -144,24 +144,24 @@ TEST_CASE("After its database is lost, a sweep is trained again from its start")
     CHECK(sweep.value("SELECT resume_step FROM attempt") == "0");
 }
 
-TEST_CASE("A trial that is killed in its evaluation keeps its curve, time and FLOPs") {
+TEST_CASE("A trial whose scoring was lost is scored again, and keeps its curve, time and FLOPs") {
     const TinySweep sweep(kKilledCases);
     REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
     const std::string flops = sweep.value("SELECT max(flops) FROM v_curve");
-    const std::string seconds = sweep.value("SELECT train_seconds FROM attempt");
     const std::vector<std::string> before = sweep.measured();
+    const std::vector<std::string> trained =
+        sweep.query("SELECT train_seconds, own_seconds, ended_ms FROM attempt WHERE kind = 'train'", 3);
     {
-        // As a kill between the last checkpoint and the first score leaves it.
+        // As a kill before the first score leaves it.
         results_db::Connection connection(sweep.root / "results.db", results_db::Connection::Mode::write);
         connection.execute(
-            "DROP TRIGGER attempt_terminal; DELETE FROM evaluation;"
-            "UPDATE attempt SET state = 'failed', fail_class = 'crash'");
+            "DROP TRIGGER attempt_terminal; DELETE FROM evaluation; DELETE FROM score;"
+            "UPDATE attempt SET state = 'failed', fail_class = 'crash' WHERE kind = 'score'");
     }
     REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
     CHECK(sweep.measured() == before);
     CHECK(sweep.value("SELECT max(flops) FROM v_curve") == flops);
-    // The second scored, and trained nothing; both cost what the first did.
-    CHECK(sweep.value("SELECT train_seconds FROM attempt WHERE id = 2") == seconds);
-    CHECK(sweep.value("SELECT own_seconds FROM attempt WHERE id = 2") == "0.0");
-    CHECK(sweep.value("SELECT count(*) FROM train_point WHERE attempt_id = 2") == "0");
+    CHECK(sweep.query("SELECT train_seconds, own_seconds, ended_ms FROM attempt WHERE kind = 'train'", 3) == trained);
+    CHECK(sweep.value("SELECT own_seconds FROM attempt WHERE id = 3") == "0.0");
+    CHECK(sweep.value("SELECT count(*) FROM train_point WHERE attempt_id = 3") == "0");
 }

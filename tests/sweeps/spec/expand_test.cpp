@@ -81,9 +81,9 @@ TEST_CASE("Excludes drop what matches all of them") {
 TEST_CASE("Two points that would train the same thing are refused, both named") {
     const std::string message =
         wrong_points(kSweepHead + "[[case]]\nname = \"a\"\n[[case]]\nname = \"b\"\n[case.train]\nbatch_size = 4\n");
-    CHECK_THAT(message, ContainsSubstring("s.toml:15:1: a/1 and b/1 would train the same thing"));
+    CHECK_THAT(message, ContainsSubstring("s.toml:15:1: a/1 and b/1 would train and score the same thing"));
     CHECK_THAT(wrong_points(kSweepHead + kTwoCases + "[axes.grid]\n\"train.budget_fraction\" = [1.0, 1]\n"),
-               ContainsSubstring("would train the same thing"));
+               ContainsSubstring("would train and score the same thing"));
 }
 
 TEST_CASE("An axis that a trial does not know is refused where its value stands") {

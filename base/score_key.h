@@ -1,0 +1,19 @@
+#pragma once
+// What makes a score the same score again, the model aside: the task's definition and records, and how it was asked.
+
+#include <cstdint>
+#include <string>
+
+namespace deft {
+
+// Raised by hand whenever scoring gives other numbers for the same model and task.
+inline constexpr int kScoringVersion = 1;
+
+// The task under which the loss on the validation text is scored. Its documents are tokens.
+inline constexpr const char* kValidationTask = "validation";
+
+// task_sha256: over the task's definition and the bytes of its records; of validation, kValidationTask.
+// documents: of the task, the first ones of its order; 0: all.
+std::string score_key(const std::string& task_sha256, std::int64_t shots, std::int64_t documents);
+
+}  // namespace deft

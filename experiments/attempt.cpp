@@ -1,0 +1,89 @@
+#include "experiments/attempt.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <new>
+
+#include "base/error.h"
+#include "base/stopwatch.h"
+
+namespace deft::experiments {
+
+namespace {
+
+constexpr double kSlowDevice = 2e8;  // FLOPs a second and thread: no processor that this runs on is near it
+
+const char* fail_class_of(ErrorKind kind, engine::Device device) {
+    switch (kind) {
+        case ErrorKind::nonfinite:
+            return "nan";
+        case ErrorKind::memory:
+            return device == engine::Device::cuda ? "oom_gpu" : "oom_host";
+        case ErrorKind::io:
+            return "io";
+        case ErrorKind::device:
+            return "crash";
+        case ErrorKind::usage:
+        case ErrorKind::config:
+        case ErrorKind::data:
+            return "config";
+        case ErrorKind::missing:
+        case ErrorKind::database:
+            return "other";
+    }
+    return "other";
+}
+
+void fill_usage(journal::Ended& ended) {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    ended.peak_rss_bytes = usage.ru_maxrss * 1024;
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    ended.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    ended.time_ms = now_ms();
+}
+
+void fail(journal::Ended& ended, const char* fail_class, const char* what) {
+    ended.state = "failed";
+    ended.fail_class = fail_class;
+    ended.error = what;
+}
+
+}  // namespace
+
+int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
+                const std::function<bool(journal::Writer&, journal::Ended&)>& work) {
+    journal::Writer journal(run_folder / "journal.jsonl");
+    journal::Ended ended;
+    ended.threads = slot.threads;
+    ended.state = "ok";
+    try {
+        if (!work(journal, ended)) ended.state = "stopped";
+    } catch (const Error& error) {
+        fail(ended, fail_class_of(error.kind(), slot.device), error.what());
+    } catch (const std::bad_alloc&) {
+        fail(ended, "oom_host", "out of memory");
+    } catch (const std::filesystem::filesystem_error& error) {
+        fail(ended, "io", error.what());
+    } catch (const std::exception& error) {
+        fail(ended, "other", error.what());
+    }
+    fill_usage(ended);
+    journal.write(ended);
+    journal.sync();
+    if (ended.state == "ok") return kExitOk;
+    if (ended.state == "stopped") return kExitWorkLeft;
+    fmt::print(stderr, "{}\n", ended.error);
+    return kExitFailed;
+}
+
+double longest_step_seconds(const Projection& projection, int threads) {
+    const auto steps = static_cast<double>(std::max<std::int64_t>(1, projection.steps));
+    return projection.flops / steps / (kSlowDevice * threads);
+}
+
+}  // namespace deft::experiments

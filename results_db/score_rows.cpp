@@ -1,0 +1,127 @@
+#include "results_db/score_rows.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "base/json.h"
+#include "results_db/compressed.h"
+#include "results_db/nonfinite.h"
+
+namespace deft::results_db {
+
+namespace {
+
+double real_or_nan(const Statement& row, int column) {
+    return row.maybe_real(column).value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+}  // namespace
+
+std::optional<Checkpoint> result_checkpoint(Connection& connection, std::int64_t experiment_id) {
+    Statement query(connection,
+                    "SELECT e.config_hash, f.path, f.sha256, r.step, f.bytes FROM attempt a"
+                    " JOIN experiment e ON e.id = a.experiment_id JOIN attempt_artifact r ON r.attempt_id = a.id"
+                    " JOIN artifact f ON f.id = r.artifact_id WHERE a.experiment_id = ?1 AND a.kind = 'train'"
+                    " AND a.state = 'ok' AND f.kind = 'checkpoint' ORDER BY a.number DESC, r.step DESC LIMIT 1");
+    if (!query.bind(experiment_id).step()) return std::nullopt;
+    return Checkpoint{query.text(0), query.text(1), query.text(2), query.integer(3), query.integer(4)};
+}
+
+std::vector<std::string> unscored_keys(Connection& connection, std::int64_t experiment_id,
+                                       const std::vector<std::string>& keys) {
+    // A model that was trained again may have other bits; scores of the one before are not of it.
+    const auto model = result_checkpoint(connection, experiment_id);
+    const std::string sha256 = model ? model->sha256 : "";
+    Statement query(connection,
+                    "SELECT 1 FROM score s JOIN attempt a ON a.id = s.attempt_id WHERE a.experiment_id = ?1"
+                    " AND s.score_key = ?2 AND (s.model_sha256 IN ('', ?3) OR ?3 = '')");
+    std::vector<std::string> missing;
+    for (const std::string& key : keys) {
+        if (!query.bind(experiment_id, key, sha256).step()) missing.push_back(key);
+        query.run();
+    }
+    return missing;
+}
+
+std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t experiment_id, const std::string& json) {
+    Statement query(connection,
+                    "SELECT 1 FROM score s JOIN attempt a ON a.id = s.attempt_id"
+                    " WHERE a.experiment_id = ?1 AND s.score_key = ?2");
+    std::vector<AskedScore> all;
+    const Json asked = try_parse_json(json);
+    if (!asked.is_array()) return all;
+    for (const Json& one : asked) {
+        if (!one.is_object() || !one.contains("task") || !one["task"].is_string() || !one.contains("key") ||
+            !one["key"].is_string() || !one.contains("shots") || !one["shots"].is_number_integer())
+            continue;
+        AskedScore score{one["task"].get<std::string>(), one["shots"].get<std::int64_t>(),
+                         one["key"].get<std::string>(), false};
+        score.is_scored = query.bind(experiment_id, score.key).step();
+        query.run();
+        all.push_back(std::move(score));
+    }
+    return all;
+}
+
+std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_id,
+                                const std::vector<AskedScore>& asked) {
+    Statement query(connection,
+                    "SELECT v.task, m.name, m.unit, m.better, v.split, v.value, v.kind, v.n, v.chance, v.shots,"  // 0..9
+                    " v.step, v.stderr, v.score_key, s.model_sha256, c.git_sha, a.uid, s.cut_share, s.mean_shots,"
+                    " v.task_version"
+                    " FROM attempt a CROSS JOIN evaluation v ON v.attempt_id = a.id JOIN metric m ON m.id = v.metric_id"
+                    " JOIN code c ON c.id = v.code_id"
+                    " LEFT JOIN score s ON s.attempt_id = a.id AND s.score_key = v.score_key"
+                    " WHERE a.experiment_id = ?1 AND (s.id IS NOT NULL OR a.kind = 'train')"
+                    " ORDER BY v.task, v.split, v.shots, m.name, m.unit, m.better, a.kind = 'score' OR a.state = 'ok',"
+                    " a.number, v.step, v.task_version");
+    query.bind(experiment_id);
+    std::vector<ScoreRow> scores;
+    bool last_was_asked = false;
+    while (query.step()) {
+        ScoreRow score;
+        score.task = query.text(0);
+        score.measure = query.text(1);
+        score.unit = query.text(2);
+        score.better = query.text(3);
+        score.split = query.text(4);
+        score.value = restore(query.real(5), query.integer(6));
+        score.n = query.integer(7);
+        score.chance = real_or_nan(query, 8);
+        score.shots = query.integer(9);
+        score.step = query.integer(10);
+        score.standard_error = real_or_nan(query, 11);
+        score.score_key = query.text(12);
+        score.model_sha256 = query.text(13);
+        score.git_sha = query.text(14);
+        score.attempt_uid = query.text(15);
+        score.cut_share = query.real(16);
+        score.mean_shots = query.real(17);
+        score.task_version = query.text(18);
+        const bool is_asked = std::any_of(asked.begin(), asked.end(),
+                                          [&](const AskedScore& one) { return one.key == score.score_key; });
+        const auto measure = [](const ScoreRow& row) {
+            return std::tie(row.task, row.split, row.shots, row.measure, row.unit, row.better);
+        };
+        if (!scores.empty() && measure(scores.back()) == measure(score)) {
+            if (last_was_asked && !is_asked) continue;
+            scores.pop_back();
+        }
+        scores.push_back(std::move(score));
+        last_was_asked = is_asked;
+    }
+    return scores;
+}
+
+std::string items_of(Connection& connection, const std::string& config_hash, const std::string& task,
+                     std::int64_t shots) {
+    Statement query(connection,
+                    "SELECT s.items FROM score s JOIN attempt a ON a.id = s.attempt_id"
+                    " JOIN experiment e ON e.id = a.experiment_id WHERE e.config_hash = ?1 AND s.task = ?2"
+                    " AND s.shots = ?3 AND s.items IS NOT NULL ORDER BY a.number DESC LIMIT 1");
+    if (!query.bind(config_hash, task, shots).step()) return {};
+    return decompressed(query.blob(0));
+}
+
+}  // namespace deft::results_db

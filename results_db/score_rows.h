@@ -1,0 +1,33 @@
+#pragma once
+// The scores of one training: which there are, which are missing, and of which model.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results_db/connection.h"
+#include "results_db/store.h"
+
+namespace deft::results_db {
+
+// The checkpoint of the newest attempt that trained to the end; nothing where none left one.
+std::optional<Checkpoint> result_checkpoint(Connection& connection, std::int64_t experiment_id);
+
+// Of the keys those that this model was not scored by, in their order.
+std::vector<std::string> unscored_keys(Connection& connection, std::int64_t experiment_id,
+                                       const std::vector<std::string>& keys);
+
+// A sweep's [{"task", "shots", "key"}], and whether each is scored. What is none of these is left out.
+std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t experiment_id, const std::string& json);
+
+// Of each measure one: the newest that was asked for, or the newest. By task, split, shots and measure. What a killed
+// attempt scored of a task that it did not end is none.
+std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_id,
+                                const std::vector<AskedScore>& asked);
+
+// The results of the newest scoring of a task, one document after another; empty: none were kept.
+std::string items_of(Connection& connection, const std::string& config_hash, const std::string& task,
+                     std::int64_t shots);
+
+}  // namespace deft::results_db

@@ -1,0 +1,90 @@
+#include "sweeps/driver/store_scores.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/score_key.h"
+#include "base/text.h"
+#include "experiments/score_trial.h"
+#include "results_db/host_key.h"
+#include "results_db/open.h"
+#include "sweeps/driver/children.h"
+#include "sweeps/driver/provenance.h"
+#include "sweeps/driver/record_sweep.h"
+#include "sweeps/driver/recovery.h"
+#include "sweeps/driver/root.h"
+#include "sweeps/driver/signals.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Point point_of(const results_db::TrialRow& trial, const experiments::TrialConfig& config) {
+    Point point;
+    point.ordinal = trial.ordinal;
+    point.case_name = trial.case_key;
+    point.axes = try_parse_json(trial.axes_json);
+    point.seed = trial.seed;
+    point.config = config;
+    point.config_hash = trial.config_hash;
+    point.variant_hash = trial.variant_hash;
+    point.label = trial.label;
+    for (experiments::ScoreRequest& request : experiments::score_requests(config))
+        if (request.task != kValidationTask) point.scores.push_back(std::move(request));
+    return point;
+}
+
+}  // namespace
+
+StoredScores store_scores(const fs::path& root, const results_db::TrialRow& trial,
+                          const experiments::TrialConfig& config, const experiments::TrialSlot& slot) {
+    results_db::Writer writer(database_file(root));
+    const std::int64_t experiment = writer.experiment_of(trial.config_hash);
+    const Point point = point_of(trial, config);
+    StoredScores stored;
+    Assignment assignment{results_db::Work::score, {}, writer.unscored(experiment, point.score_keys())};
+    stored.known = point.scores.size() - assignment.keys.size();
+    if (assignment.keys.empty()) return stored;
+    const auto checkpoint = checkpoint_to_score(writer, root, experiment);
+    if (!checkpoint)
+        throw Error(ErrorKind::missing, fmt::format("the checkpoint of {} is gone", trial.config_hash.substr(0, 12)),
+                    "train it again: deft run SWEEP --retrain, with a task that it was not scored by",
+                    "the results database");
+    assignment.checkpoint = *checkpoint;
+
+    results_db::NewAttempt attempt;
+    attempt.work = results_db::Work::score;
+    attempt.uid = results_db::random_uid();
+    attempt.number = writer.next_attempt_number(experiment);
+    const fs::path folder = free_run_folder(root, trial.config_hash, attempt.number);
+    make_folder(folder);
+    attempt.worker = "deft eval";
+    attempt.argv_json = canonical_json(Json::array({"deft", "eval", trial.config_hash, "--store"}));
+    attempt.workdir = "runs/" + folder.filename().string();
+    attempt.shape.device = engine::device_name(slot.device);
+    attempt.shape.devices = slot.device == engine::Device::cpu ? slot.threads : 1;
+    attempt.libraries_json = canonical_json(libraries_json());
+    const results_db::Code code = describe_code();
+    const results_db::Host host = describe_host();
+    attempt.machine_json = results_db::machine_json(host);
+    write_trial_file(point, "", attempt, {{"code", code_json(code)}, {"host", host_json(host)}},
+                     {folder, data_folder(root), checkpoint->parent_path(), false}, assignment, slot);
+    const std::int64_t id = writer.begin_attempt(experiment, writer.add_code(code), writer.add_host(host), attempt);
+    writer.set_running(id, identify(::getpid()), now_ms());
+
+    const SignalWatch signals;
+    stored.exit_code = experiments::score_trial(config, assignment.keys, {folder, data_folder(root), *checkpoint}, slot,
+                                                [&] { return signals.terminated() || signals.interrupts() > 0; });
+    const JournalSummary journal = ingest_rest(writer, id, folder / "journal.jsonl");
+    const results_db::Outcome outcome = outcome_of(journal, "it ended without a word");
+    stored.error = outcome.error;
+    record_end(writer, id, folder, outcome, journal);
+    stored.scored = assignment.keys.size() - writer.unscored(experiment, assignment.keys).size();
+    return stored;
+}
+
+}  // namespace deft::sweeps

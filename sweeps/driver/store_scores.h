@@ -1,0 +1,26 @@
+#pragma once
+// Scores that are added to a trained model outside of any sweep.
+
+#include <filesystem>
+#include <string>
+
+#include "experiments/attempt.h"
+#include "experiments/config.h"
+#include "results_db/store.h"
+
+namespace deft::sweeps {
+
+struct StoredScores {
+    int exit_code = 0;
+    std::size_t scored = 0, known = 0;  // tasks: in this call, and before it
+    std::string error;
+};
+
+// Scores the trial's model by the tasks of config.eval, with its attempt, journal and run folder below the root, as a
+// sweep would, and adds them to the results database; what it was scored by already is left alone. Validation is not
+// asked again. Ctrl-C ends it: tasks that were scored whole are kept. Errors: database, where a driver is writing it;
+// missing, where the checkpoint is gone.
+StoredScores store_scores(const std::filesystem::path& root, const results_db::TrialRow& trial,
+                          const experiments::TrialConfig& config, const experiments::TrialSlot& slot);
+
+}  // namespace deft::sweeps

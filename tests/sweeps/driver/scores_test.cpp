@@ -1,0 +1,199 @@
+// Scores are added to what was trained: a new question trains nothing, and nothing is asked twice.
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "tests/catch.h"
+#include "tests/sweeps/program.h"
+
+using namespace deft;
+using namespace deft::test;
+
+namespace {
+
+const std::vector<std::string> kMoreTasks = {"--set",
+                                             "eval.tasks=[\"embedded_questions\", \"embedded_last_words\"]"};
+
+std::string trainings(const TinySweep& sweep) {
+    return sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train'");
+}
+std::string scorings(const TinySweep& sweep) {
+    return sweep.value("SELECT count(*) FROM attempt WHERE kind = 'score'");
+}
+std::string scored_tasks(const TinySweep& sweep) {
+    return sweep.value("SELECT count(*) FROM score");
+}
+
+}  // namespace
+
+TEST_CASE("A finished sweep that is asked for another task trains nothing, and scores as a fresh run does") {
+    const TinySweep sweep(kPlain + kBothTechniques, "[1, 2]");
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    CHECK(trainings(sweep) == "4");
+    CHECK(scored_tasks(sweep) == "8");  // validation and the questions
+    const Ran more = sweep.run(kMoreTasks);
+    CHECK(more.exit_code == kExitOk);
+    CHECK_THAT(more.err, ContainsSubstring("0 already done, 4 trained and to be scored"));
+    CHECK_THAT(more.out, ContainsSubstring("last words"));
+    CHECK(trainings(sweep) == "4");
+    CHECK(scorings(sweep) == "8");
+    CHECK(scored_tasks(sweep) == "12");
+    CHECK(sweep.value("SELECT count(*) FROM train_point p JOIN attempt a ON a.id = p.attempt_id"
+                      " WHERE a.kind = 'score'") == "0");
+
+    const TinySweep fresh(kPlain + kBothTechniques, "[1, 2]");
+    REQUIRE(fresh.run(kMoreTasks).exit_code == kExitOk);
+    CHECK(sweep.measured() == fresh.measured());
+
+    // Fewer documents are another score, and the sweep as it was is still whole.
+    CHECK(sweep.run({"--set", "eval.documents=5"}).exit_code == kExitOk);
+    CHECK(scored_tasks(sweep) == "16");
+    CHECK(trainings(sweep) == "4");
+    const Ran again = sweep.run();
+    CHECK_THAT(again.err, ContainsSubstring("4 already done"));
+    CHECK(scored_tasks(sweep) == "16");
+}
+
+TEST_CASE("What is logged and kept is in no hash, and what is asked names two places of one training") {
+    const TinySweep sweep(kPlain + "[axes.grid]\n\"eval.documents\" = [5, 10]\n");
+    REQUIRE(sweep.run({"--slots", "cpu:2"}).exit_code == kExitOk);
+    CHECK(trainings(sweep) == "1");
+    CHECK(scored_tasks(sweep) == "3");  // validation is the same question
+    CHECK(sweep.query("SELECT n FROM evaluation WHERE task = 'embedded_questions' GROUP BY n ORDER BY n", 1) ==
+          std::vector<std::string>{"5", "10"});
+    const Ran again = sweep.run({"--set", "log_every=7", "--set", "checkpoint.keep=1"});
+    CHECK_THAT(again.err, ContainsSubstring("2 already done"));
+    // Each place shows its own score.
+    const std::string json = sweep.deft("report", {"--root", sweep.root.string(), "--format", "json", "tiny"}).out;
+    const Json trials = Json::parse(json).at("trials");
+    REQUIRE(trials.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i)
+        for (const Json& score : trials[i].at("scores"))
+            if (score.at("metric") == "acc") CHECK(score.at("n") == (i == 0 ? 5 : 10));
+}
+
+TEST_CASE("A scoring that is killed or stopped keeps the tasks that it ended, and none is scored twice") {
+    const TinySweep undisturbed(kPlain);
+    const std::vector<std::string> slow = {"--set", "eval.documents=3000", kMoreTasks[0], kMoreTasks[1]};
+    REQUIRE(undisturbed.run(slow).exit_code == kExitOk);
+    for (const int signal : {SIGKILL, SIGTERM}) {
+        const TinySweep sweep(kPlain);
+        Process driver = sweep.start(slow);
+        // Validation is scored, the questions are being asked.
+        REQUIRE(wait_until([&] {
+            for (const auto& journal : sweep.journals()) {
+                const std::string text = read_file(journal);
+                if (text.find("\"scored\"") != std::string::npos && text.find("\"ended\"") == std::string::npos)
+                    return true;
+            }
+            return false;
+        }));
+        driver.signal(signal);
+        const int code = driver.wait();
+        CHECK(code == (signal == SIGKILL ? -SIGKILL : kExitWorkLeft));
+        REQUIRE(wait_until([&] { return sweep.processes().empty(); }));
+        REQUIRE(sweep.run(slow).exit_code == kExitOk);
+        CHECK(sweep.measured() == undisturbed.measured());
+        CHECK(trainings(sweep) == "1");
+        CHECK(sweep.value("SELECT count(*) - count(DISTINCT score_key) FROM score") == "0");
+        CHECK(scored_tasks(sweep) == "3");
+    }
+}
+
+TEST_CASE("A trained model whose checkpoint is gone is trained again when asked to, and never in silence") {
+    const TinySweep sweep(kPlain + kBothTechniques);
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    const std::vector<std::string> before = sweep.measured();
+    const std::string gone =
+        sweep.value("SELECT path FROM artifact a JOIN attempt_artifact r ON r.artifact_id = a.id JOIN attempt t"
+                    " ON t.id = r.attempt_id JOIN experiment e ON e.id = t.experiment_id WHERE e.label = 'plain'");
+    std::filesystem::remove_all((sweep.root / gone).parent_path());
+    const Ran ran = sweep.run(kMoreTasks);
+    CHECK(ran.exit_code == kExitFailed);
+    CHECK_THAT(ran.err, ContainsSubstring("plain/1: trained, but the checkpoint is gone") &&
+                            ContainsSubstring("--retrain"));
+    CHECK(trainings(sweep) == "2");
+    CHECK(scored_tasks(sweep) == "5");  // that of the other model
+    std::vector<std::string> retrain = kMoreTasks;
+    retrain.push_back("--retrain");
+    CHECK(sweep.run(retrain).exit_code == kExitOk);
+    CHECK(trainings(sweep) == "3");
+    CHECK(scored_tasks(sweep) == "6");  // the same bits, so that what was scored stays scored
+    const std::vector<std::string> after = sweep.measured();
+    CHECK(std::includes(after.begin(), after.end(), before.begin(), before.end()));
+}
+
+TEST_CASE("Scores that deft eval stores stand beside those of the sweep") {
+    const TinySweep sweep(kPlain);
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    const std::string root = sweep.root.string();
+    const std::vector<std::string> words = {"plain/1", "--root", root, "--tasks", "embedded_last_words", "--documents",
+                                            "20"};
+    REQUIRE(sweep.deft("eval", words).exit_code == kExitOk);
+    CHECK(scored_tasks(sweep) == "2");  // nothing is stored without being asked to
+    std::vector<std::string> store = words;
+    store.push_back("--store");
+    const Ran stored = sweep.deft("eval", store);
+    CHECK(stored.exit_code == kExitOk);
+    CHECK_THAT(stored.err, ContainsSubstring("1 scored and stored, 0 known before"));
+    CHECK(scored_tasks(sweep) == "3");
+    CHECK_THAT(sweep.deft("eval", store).err, ContainsSubstring("0 scored and stored, 1 known before"));
+    // As the sweep itself would have scored it.
+    const Ran asked = sweep.run(kMoreTasks);
+    CHECK_THAT(asked.err, ContainsSubstring("1 already done"));
+    const TinySweep fresh(kPlain);
+    REQUIRE(fresh.run(kMoreTasks).exit_code == kExitOk);
+    CHECK(sweep.measured() == fresh.measured());
+    CHECK_THAT(sweep.deft("show", {"plain/1", "--root", root}).out,
+               ContainsSubstring("embedded_last_words") && ContainsSubstring("by commit"));
+}
+
+TEST_CASE("A task that changes after it was scored is another task") {
+    const TinySweep sweep(kPlain);
+    const auto task = [&](const char* text) {
+        sweep.folder.write("mine.jsonl", R"({"q": "The sky is", "w": "blue"})" "\n" R"({"q": "Snow is", "w": "white"})" "\n");
+        sweep.folder.write("mine.toml", std::string("name = \"mine\"\nversion = \"1\"\nkind = \"last_word\"\n"
+                                                    "split = \"test\"\nmetrics = [\"acc\"]\n[records]\n"
+                                                    "file = \"mine.jsonl\"\nformat = \"jsonl\"\n[prompt]\ntext = \"") +
+                                            text + "\"\ntarget = \"{w}\"\n");
+    };
+    const std::vector<std::string> mine = {"--set", "eval.tasks=[\"mine\"]"};
+    task("{q}");
+    REQUIRE(sweep.run(mine).exit_code == kExitOk);
+    CHECK(scored_tasks(sweep) == "2");
+    CHECK_THAT(sweep.run(mine).err, ContainsSubstring("1 already done"));
+    task("Well: {q}");
+    CHECK_THAT(sweep.run(mine).err, ContainsSubstring("1 trained and to be scored"));
+    CHECK(scored_tasks(sweep) == "3");
+    CHECK(trainings(sweep) == "1");
+}
+
+TEST_CASE("Run folders of an older program, named by hashes of what was scored too, are taken in") {
+    const TinySweep sweep(kPlain);
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    const std::string losses = "SELECT count(*) || ' ' || sum(loss) FROM v_curve";
+    const std::string before = sweep.value(losses);
+    // As an older program left it: one attempt that trained and scored, under its own hash.
+    const auto folder = sweep.root / sweep.value("SELECT workdir FROM attempt WHERE kind = 'train'");
+    Json trial = Json::parse(read_file(folder / "trial.json"));
+    Json hashed = trial.at("config");
+    hashed["eval"].erase("task_shots");
+    hashed["eval"].erase("shots");
+    trial["config"] = hashed;
+    hashed.erase("local");
+    const std::string former = sha256(canonical_json(hashed)), now = trial.at("config_hash").get<std::string>();
+    trial["config_hash"] = former;
+    for (const char* key : {"work", "checkpoint", "scores"}) trial.erase(key);
+    write_file_atomically(folder / "trial.json", trial.dump());
+    std::string journal = read_file(folder / "journal.jsonl");
+    journal.replace(journal.find(now), now.size(), former);
+    write_file_atomically(folder / "journal.jsonl", journal);
+    std::filesystem::remove_all(sweep.root / sweep.value("SELECT workdir FROM attempt WHERE kind = 'score'"));
+    for (const char* file : {"results.db", "results.db-wal", "results.db-shm"})
+        std::filesystem::remove(sweep.root / file);
+    const Ran ran = sweep.run();
+    CHECK(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.err, ContainsSubstring("taken in plain/1") && ContainsSubstring("1 trained and to be scored"));
+    CHECK(sweep.value(losses) == before);
+    CHECK(trainings(sweep) == "1");
+}
