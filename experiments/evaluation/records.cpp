@@ -65,6 +65,9 @@ Json parse_record(std::string_view text, const Place& place, bool columns_count)
         const std::size_t reason = what.find(": ");
         throw Error(ErrorKind::config, at,
                     "the record is no JSON: " + (reason == std::string::npos ? what : what.substr(reason + 2)));
+    } catch (const Json::out_of_range&) {
+        throw Error(ErrorKind::config, place, "the record has a number beyond the range of a double",
+                    "write it as a text, or smaller");
     }
 }
 

@@ -190,6 +190,12 @@ TEST_CASE("records are picked by a field and sorted by another, as text") {
     CHECK(documents[0].requests[0].context == "Q: h10");
     CHECK(documents[1].requests[0].context == "Q: h2");
     CHECK(documents[2].requests[0].context == "Q: h9");
+    const test::TemporaryFolder folder;
+    write_file_atomically(folder / "mine.jsonl", record("a", "false"));
+    CHECK_THAT(test::refusal([&] {
+                   load_records(task_of(task).records, {"", folder.path(), 1, 0});
+               }),
+               ContainsSubstring("no record whose field 'keep' is true or 2"));
     CHECK_THAT(parse_error(replaced(task, "equals = [true, 2]\n", "")), ContainsSubstring("mine.toml:10") &&
                                                                             ContainsSubstring("records.where") &&
                                                                             ContainsSubstring("equals = [true]"));
@@ -435,6 +441,8 @@ TEST_CASE("mistakes in records are told with the task's place and the record's l
               .size() == 1);
     CHECK_THAT(error("[1]"), ContainsSubstring("mine.jsonl:2") && ContainsSubstring("not a JSON object"));
     CHECK_THAT(error("{\"q\": \n"), ContainsSubstring("mine.jsonl:2:"));
+    CHECK_THAT(error("{\"q\": 1e999}"),
+               ContainsSubstring("mine.jsonl:2") && ContainsSubstring("number beyond the range of a double"));
     CHECK_THAT(error("{\"q\": \"\xc3\"}"), ContainsSubstring("mine.jsonl:2:"));
     CHECK_THAT(records_error(kWhole + "gold_values = [\"0\", \"2\"]\n", good), ContainsSubstring("is '1'"));
     CHECK_THAT(records_error("shots = 1\n" + kWhole, good),
