@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <span>
 
 #include "base/files.h"
 #include "experiments/evaluation/scoring.h"
@@ -253,6 +254,29 @@ TEST_CASE("another number of shots than the task's; prompts that lose their begi
                                                                      ContainsSubstring("lower shots"));
     run.shots = -1;
     CHECK_THAT(test::refusal([&] { evaluate_task(task, run); }), ContainsSubstring("-1 shots are asked of task mine"));
+}
+
+TEST_CASE("a prompt's cut is told to the token, by the choice that leaves least room") {
+    const engine::Tokenizer bytes = engine::Tokenizer::bytes();
+    Document document;
+    document.requests = {{"aaaa\n\nbbbb\n\ncc", " y"}, {"aaaa\n\nbbbb\n\ncc", " yes"}};
+    document.shot_starts = {0, 6};
+    std::vector<Request> requests;
+    for (const TextRequest& request : document.requests) requests.push_back(encode_request(bytes, request));
+    const auto cut = [&](std::size_t choices, std::int64_t max_seqlen) {
+        return prompt_cut(bytes, document, std::span(requests).first(choices), max_seqlen);
+    };
+    // 14 bytes of context and 2 of continuation are 16 tokens, of which the model reads all but the last.
+    CHECK_FALSE(cut(1, 15).cut);
+    CHECK(cut(1, 15).shots == 2);
+    CHECK(cut(1, 14).cut);
+    CHECK(cut(1, 14).shots == 1);
+    CHECK(cut(1, 9).shots == 1);
+    CHECK(cut(1, 8).shots == 0);
+    CHECK(cut(2, 15).cut);
+    CHECK(cut(2, 15).shots == 1);
+    CHECK_FALSE(cut(2, 17).cut);
+    CHECK(cut(2, 3).shots == 0);  // a continuation longer than the model
 }
 
 TEST_CASE("short answers: right where the model would print any accepted one") {

@@ -274,6 +274,8 @@ TEST_CASE("what is prepared for race, record and wsc fits the records or is refu
     CHECK(asked.at("context") == "Article: A\n\nQuestion: one?\nAnswer: a\n _  .c\nlast");
     CHECK(asked.at("choices") == Json{"d", "e"});
     CHECK(asked.at("gold") == "B");
+    CHECK(prepared("race", replaced(race, "it is  _", "it is _")).at("context") ==
+          "Article: A\n\nQuestion: one?\nAnswer: a\nQuestion: it is _  .\nAnswer: c\nlast");
     CHECK_THAT(error("race", replaced(race, "\"A\", \"B\", \"B\"", "\"C\", \"B\", \"B\"")),
                ContainsSubstring("'options.0.2'"));
     CHECK_THAT(error("race", replaced(race, "\"A\", \"B\", \"B\"", "\"AB\"")), ContainsSubstring("is no letter"));
