@@ -54,13 +54,30 @@ const CurriculumMetric* CurriculumConfig::find(const std::string& metric) const 
     return nullptr;
 }
 
+namespace {
+
+void ask(EvalConfig& eval, const std::string& name, const std::string& sha256, std::int64_t shots) {
+    eval.asked.push_back(name);
+    eval.task_sha256.push_back(sha256);
+    eval.asked_shots.push_back(shots);
+}
+
+void ask_nothing(EvalConfig& eval) {
+    eval.asked.clear();
+    eval.task_sha256.clear();
+    eval.asked_shots.clear();
+}
+
+}  // namespace
+
 void resolve_tasks(TrialConfig& config) {
-    config.eval.task_sha256.clear();
-    config.eval.task_shots.clear();
-    for (const std::string& name : config.eval.tasks) {
-        const Task task = load_task(name, config.base_folder);
-        config.eval.task_sha256.push_back(task_sha256(task));
-        config.eval.task_shots.push_back(task.kind == TaskKind::perplexity ? kNoShots : task.shots);
+    EvalConfig& eval = config.eval;
+    ask_nothing(eval);
+    for (const std::string& name : eval.tasks) {
+        const Task own = load_task(name, config.base_folder);
+        const bool takes_shots = own.kind != TaskKind::perplexity && !eval.shots.empty();
+        for (const std::int64_t shots : takes_shots ? eval.shots : std::vector<std::int64_t>{own.shots})
+            ask(eval, name, task_sha256(with_shots(own, shots)), shots);
     }
 }
 
@@ -98,8 +115,8 @@ void resolve_data_if_present(TrialConfig& config) {
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::data) throw;
         config.data.sha256 = kDataMissing;
-        config.eval.task_sha256.assign(config.eval.tasks.size(), kDataMissing);
-        config.eval.task_shots.assign(config.eval.tasks.size(), 0);
+        ask_nothing(config.eval);
+        for (const std::string& name : config.eval.tasks) ask(config.eval, name, kDataMissing, 0);
         if (config.data.tokenizer == "gpt2") config.data.vocab = kGpt2Vocab;
         if (config.data.tokenizer == "bytes") config.data.vocab = engine::Tokenizer::bytes().vocab();
         if (config.data.vocab == 0 && has_model(config)) throw;
@@ -181,10 +198,13 @@ TrialConfig from_json(const Json& json) {
     Json& data = tables.at("data");
     const auto sha = data.at("sha256").get<std::string>();
     const auto vocab = data.at("vocab").get<std::int64_t>();
-    const auto task_sha256 = tables.at("eval").at("task_sha256").get<std::vector<std::string>>();
-    const auto task_shots = tables.at("eval").value("task_shots", std::vector<std::int64_t>());
+    Json& eval = tables.at("eval");
+    const auto task_sha256 = eval.at("task_sha256").get<std::vector<std::string>>();
+    // An older program asked each task once, with its own number of shots.
+    const auto asked = eval.value("asked", eval.at("tasks").get<std::vector<std::string>>());
+    const auto asked_shots = eval.value("asked_shots", std::vector<std::int64_t>(asked.size(), 0));
     data.erase("sha256");
-    for (const char* key : {"task_sha256", "task_shots"}) tables["eval"].erase(key);
+    for (const char* key : {"task_sha256", "asked", "asked_shots"}) eval.erase(key);
     const auto take_local = [&](Json& table, const Fields& fields) {
         for (const Field& field : fields)
             if (field.rules.role == FieldRole::local) table[field.key] = local.at(field.key);
@@ -205,7 +225,8 @@ TrialConfig from_json(const Json& json) {
     config.data.sha256 = sha;
     config.data.vocab = vocab;
     config.eval.task_sha256 = task_sha256;
-    config.eval.task_shots = task_shots;
+    config.eval.asked = asked;
+    config.eval.asked_shots = asked_shots;
     if (config.curriculum)
         for (CurriculumMetric& metric : config.curriculum->metrics)
             if (!metric.column.empty()) metric.column_sha256 = column_sha256.at(metric.metric);
@@ -252,17 +273,15 @@ std::vector<ScoreRequest> score_requests(const TrialConfig& config) {
     std::vector<ScoreRequest> requests;
     const auto add = [&](const std::string& task, const std::string& sha256, std::int64_t shots,
                          std::int64_t documents) {
-        requests.push_back({task, sha256, shots, documents, score_key(sha256, shots, documents)});
+        ScoreRequest request{task, sha256, shots, documents, score_key(sha256, shots, documents)};
+        const bool is_new = std::none_of(requests.begin(), requests.end(), [&](const ScoreRequest& other) {
+            return other.key == request.key;
+        });
+        if (is_new) requests.push_back(std::move(request));
     };
     add(kValidationTask, kValidationTask, 0, eval.validation_tokens);
-    for (std::size_t i = 0; i < eval.tasks.size(); ++i) {
-        const std::string& sha256 = eval.task_sha256.at(i);
-        const std::int64_t own = eval.task_shots.at(i);
-        if (own == kNoShots || eval.shots.empty())
-            add(eval.tasks[i], sha256, std::max<std::int64_t>(0, own), eval.documents);
-        else
-            for (const std::int64_t shots : eval.shots) add(eval.tasks[i], sha256, shots, eval.documents);
-    }
+    for (std::size_t i = 0; i < eval.asked.size(); ++i)
+        add(eval.asked[i], eval.task_sha256.at(i), eval.asked_shots.at(i), eval.documents);
     return requests;
 }
 

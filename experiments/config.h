@@ -126,11 +126,11 @@ struct EvalConfig {
     std::vector<std::string> tasks;
     std::vector<std::int64_t> shots;  // empty: of each task as its file has it
     std::int64_t documents = 200;
-    // Filled by resolve_data(), one a task.
-    std::vector<std::string> task_sha256;
-    std::vector<std::int64_t> task_shots;  // of its file; kNoShots: the task takes none
+    // Filled by resolve_data(), one a task and number of shots.
+    std::vector<std::string> asked;        // as in tasks
+    std::vector<std::string> task_sha256;  // with the pool of shots where there are any
+    std::vector<std::int64_t> asked_shots;
 };
-inline constexpr std::int64_t kNoShots = -1;
 
 // One task that a trained model is scored by, in one way.
 struct ScoreRequest {
@@ -178,11 +178,11 @@ void require_model(const TrialConfig& config);
 // Layer-averaged tokens at which this trial stops: budget_tokens x budget_fraction, rounded.
 std::int64_t budget_layer_tokens(const TrainConfig& train);
 
-// Finds the corpus, its tokenizer and the tasks' records, and fills data.sha256, data.vocab, eval.task_sha256 and
-// eval.task_shots. Reads all of their files once. Errors: io or config, naming the file and how to supply it.
+// Finds the corpus, its tokenizer and the tasks' records, and fills data.sha256, data.vocab, and what eval
+// asks. Reads all of their files once. Errors: io or config, naming the file and how to supply it.
 void resolve_data(TrialConfig& config);
 
-// The tasks alone: fills eval.task_sha256 and eval.task_shots. Errors: as above.
+// The tasks alone: fills what eval asks. Errors: as above.
 void resolve_tasks(TrialConfig& config);
 
 // For planning without the data: where it is missing, data.sha256 becomes kDataMissing and what can be known without it

@@ -225,8 +225,9 @@ const Fields& fields_of(const EvalConfig&) {
           .schema = R"({"type": "array", "items": {"type": "integer", "minimum": 0}})"}},
         {"documents", at<&EvalConfig::documents>, "documents of each task, the first ones of its order; 0: all",
          {.at_least = 0, .at_most = kMostDocuments}},
-        {"task_sha256", at<&EvalConfig::task_sha256>, "one a task", {.role = FieldRole::computed}},
-        {"task_shots", at<&EvalConfig::task_shots>, "one a task", {.role = FieldRole::computed}},
+        {"asked", at<&EvalConfig::asked>, "one a task and number of shots", {.role = FieldRole::computed}},
+        {"task_sha256", at<&EvalConfig::task_sha256>, "likewise", {.role = FieldRole::computed}},
+        {"asked_shots", at<&EvalConfig::asked_shots>, "likewise", {.role = FieldRole::computed}},
     };
     return fields;
 }

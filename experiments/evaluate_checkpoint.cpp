@@ -79,10 +79,11 @@ engine::Tokenizer tokenizer_of(const Json& about, const fs::path& folder) {
 void note_changed_tasks(const TrialConfig& config, const std::vector<std::string>& tasks,
                         std::vector<std::string>& notes) {
     for (const std::string& name : tasks) {
-        const auto found = std::find(config.eval.tasks.begin(), config.eval.tasks.end(), name);
-        const auto i = static_cast<std::size_t>(found - config.eval.tasks.begin());
-        if (i >= config.eval.task_sha256.size()) continue;
-        if (task_sha256(load_task(name, config.base_folder)) != config.eval.task_sha256[i])
+        const auto found = std::find(config.eval.asked.begin(), config.eval.asked.end(), name);
+        const auto i = static_cast<std::size_t>(found - config.eval.asked.begin());
+        if (i >= config.eval.task_sha256.size() || i >= config.eval.asked_shots.size()) continue;
+        const Task task = with_shots(load_task(name, config.base_folder), config.eval.asked_shots[i]);
+        if (task_sha256(task) != config.eval.task_sha256[i])
             notes.push_back(fmt::format("Task {} or its records have changed since the trial.", name));
     }
 }
@@ -128,15 +129,16 @@ CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std:
     CheckpointEvaluation evaluation;
     std::vector<Task> all;
     for (const std::string& name : tasks) all.push_back(load_task(name, config.base_folder));  // before the first is scored
-    for (Task& task : all) {
+    for (const Task& task : all) {
         const bool takes_shots = task.kind != TaskKind::perplexity && !shots.empty();
         for (const std::int64_t count : takes_shots ? shots : std::vector<std::int64_t>{task.shots}) {
-            task.shots = count;
-            const std::vector<journal::Evaluation> scores = evaluate_task(
-                task, {trained.tokenizer, *trained.model, trained.exec, config.train.micro_batch_size,
-                       documents.value_or(config.eval.documents), config.data.embedded_seed, config.base_folder,
-                       trained.step});
-            evaluation.scores.insert(evaluation.scores.end(), scores.begin(), scores.end());
+            const TaskResult result = evaluate_task(
+                with_shots(task, count),
+                {trained.tokenizer, *trained.model, trained.exec, config.train.micro_batch_size,
+                 documents.value_or(config.eval.documents), config.data.embedded_seed, config.base_folder,
+                 trained.step});
+            evaluation.scores.insert(evaluation.scores.end(), result.scores.begin(), result.scores.end());
+            if (!result.note.empty()) evaluation.notes.push_back(fmt::format("Task {}: {}.", task.name, result.note));
         }
     }
     note_changed_tasks(config, tasks, evaluation.notes);

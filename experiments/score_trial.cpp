@@ -33,12 +33,11 @@ std::vector<ScoreRequest> wanted_requests(const TrialConfig& config, std::span<c
 
 // The task as it was when the scoring was planned.
 Task planned_task(const ScoreRequest& request, const TrialConfig& config) {
-    Task task = load_task(request.task, config.base_folder);
+    Task task = with_shots(load_task(request.task, config.base_folder), request.shots);
     if (task_sha256(task) != request.task_sha256)
         throw Error(ErrorKind::config,
                     fmt::format("task {} or its records have changed since this scoring was planned", request.task),
                     "run the same command again: it plans with what is there now", "the scores of other tasks");
-    task.shots = request.shots;
     return task;
 }
 
@@ -88,9 +87,13 @@ bool score_all(const TrialConfig& config, std::span<const std::string> keys, con
             } else {
                 const Task task = planned_task(request, config);
                 scored.task = task.name;
-                scores = evaluate_task(task, {trained.tokenizer, *trained.model, trained.exec, batch, request.documents,
-                                              config.data.embedded_seed, config.base_folder, trained.step,
-                                              between_batches});
+                TaskResult result = evaluate_task(
+                    task, {trained.tokenizer, *trained.model, trained.exec, batch, request.documents,
+                           config.data.embedded_seed, config.base_folder, trained.step, between_batches});
+                scores = std::move(result.scores);
+                scored.items = items_text(result.items);
+                scored.cut_share = result.cut_share;
+                scored.mean_shots = result.mean_shots;
             }
         } catch (const StopAsked&) {
             return false;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "base/suites.h"
 #include "base/text.h"
 #include "reporting/numbers.h"
 #include "reporting/sweep_text.h"
@@ -224,19 +225,15 @@ namespace {
 
 using results_db::ScoreRow;
 
-// Of the 19 tasks of the published averages, those whose measure there is not acc.
-const char* published_measure(const std::string& task) {
-    static const std::map<std::string, const char*> measures = {
-        {"hellaswag", "acc_norm"}, {"piqa", "acc_norm"},       {"arc_challenge", "acc_norm"},
-        {"arc_easy", "acc_norm"},  {"openbookqa", "acc_norm"}, {"multirc", "acc_all"},
-        {"record", "f1"}};
-    const auto found = measures.find(task);
-    return found == measures.end() ? nullptr : found->second;
+// The suite whose averages the papers' tables have.
+const Suite& published_suite() {
+    static const Suite& suite = project_suite("data_efficiency");
+    return suite;
 }
 
 // A task that is none of the published ones counts by acc, or by acc_norm where it has nothing else.
 int preference(const ScoreRow& row) {
-    if (const char* measure = published_measure(row.task)) return row.measure == measure ? 2 : 0;
+    if (const SuiteTask* task = published_suite().find(row.task)) return row.measure == task->measure ? 2 : 0;
     if (row.measure == "acc") return 2;
     return row.measure == "acc_norm" ? 1 : 0;
 }

@@ -37,8 +37,8 @@ struct SuiteAverage {
     std::vector<std::string> tasks;  // that went into it, sorted
 };
 
-// Over the tasks present at that number of shots, each with the measure of the published tables: acc_norm, acc_all or f1
-// for the tasks that have it there, acc for all others. Perplexities are never averaged. Nothing where there is no such
+// Over the tasks present at that number of shots, each with its measure in experiments/suites.toml, suite
+// data_efficiency; acc for those that are not in it. Perplexities are never averaged. Nothing where there is no such
 // task. As in the reference's evaluation scripts, a missing task is left out of sum and count.
 std::optional<SuiteAverage> suite_average(const std::vector<results_db::ScoreRow>& scores, std::int64_t shots);
 

@@ -1,9 +1,12 @@
 #include "experiments/evaluation/evaluate_task.h"
 
-#include <algorithm>
-#include <iterator>
-#include <optional>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "base/text.h"
 #include "experiments/datasets/find_file.h"
 #include "experiments/evaluation/scoring.h"
 #include "experiments/evaluation/text_template.h"
@@ -13,6 +16,8 @@ namespace deft::experiments {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kWindowed = "long continuations in windows";
 
 RecordContext record_context(const Task& task, const TaskRun& run) {
     return {task.file.parent_path(), run.base_folder, run.embedded_seed, run.documents};
@@ -38,14 +43,41 @@ std::vector<Score> score_long(const std::vector<Request>& requests, const TaskRu
     return scores;
 }
 
-std::vector<Metric> score_documents(const Task& task, const TaskRun& run, const Records& records, bool& windowed) {
+// What a task gives before it is written down.
+struct Measured {
+    std::vector<Metric> metrics;
+    std::vector<Item> items;
+    double cut_share = 0, mean_shots = 0;
+    bool windowed = false;
+};
+
+void count_cuts(const std::vector<PromptCut>& cuts, Measured& measured) {
+    for (const PromptCut& of : cuts) {
+        measured.cut_share += of.cut ? 1 : 0;
+        measured.mean_shots += static_cast<double>(of.shots);
+    }
+    measured.cut_share /= static_cast<double>(cuts.size());
+    measured.mean_shots /= static_cast<double>(cuts.size());
+}
+
+Measured score_documents(const Task& task, const TaskRun& run, const Records& records) {
     std::optional<Records> pool;
     if (task.shots > 0 && task.shot_pool) pool = load_records(*task.shot_pool, record_context(task, run));
     const std::vector<Document> documents = make_documents(task, records, pool ? &*pool : nullptr, run.documents);
     std::vector<Request> requests;
-    for (const Document& document : documents)
+    std::vector<PromptCut> cuts;
+    for (const Document& document : documents) {
+        const std::size_t first = requests.size();
         for (const TextRequest& request : document.requests) requests.push_back(encode_request(run.tokenizer, request));
-    return document_metrics(task, documents, score_long(requests, run, windowed));
+        cuts.push_back(
+            prompt_cut(run.tokenizer, document, std::span(requests).subspan(first), run.model.config().max_seqlen));
+    }
+    Measured measured;
+    count_cuts(cuts, measured);
+    const std::vector<Score> scores = score_long(requests, run, measured.windowed);
+    measured.metrics = document_metrics(task, documents, scores);
+    measured.items = items_of(task, documents, scores, cuts);
+    return measured;
 }
 
 // Tokens of the texts under the tokenizer that token_perplexity counts by, where its files are.
@@ -60,7 +92,7 @@ std::optional<std::int64_t> reference_tokens(const Task& task, const TaskRun& ru
     return tokens;
 }
 
-std::vector<Metric> score_texts(const Task& task, const TaskRun& run, const Records& records) {
+Measured score_texts(const Task& task, const TaskRun& run, const Records& records) {
     ScoredTexts scored = scored_texts(task, records, run.documents);
     std::vector<Request> windows;
     for (const std::string& text : scored.texts)
@@ -70,7 +102,19 @@ std::vector<Metric> score_texts(const Task& task, const TaskRun& run, const Reco
     for (const Score& window : score(run.model, run.exec, windows, run.batch, run.between_batches))
         scored.totals.log_likelihood += window.log_likelihood;
     scored.totals.tokens = reference_tokens(task, run, scored.texts);
-    return text_metrics(task, scored.totals);
+    Measured measured;
+    measured.metrics = text_metrics(task, scored.totals);
+    return measured;
+}
+
+std::string note_of(const Task& task, const Measured& measured) {
+    std::string note;
+    if (measured.cut_share > 0) note = fmt::format("{:.1f}% of prompts lost their beginning", 100 * measured.cut_share);
+    if (measured.cut_share > 0 && task.shots > 0)
+        note +=
+            fmt::format(", {:.1f} of {} are left whole on average", measured.mean_shots, counted(task.shots, "shot"));
+    if (measured.windowed) note.append(note.empty() ? "" : "; ").append(kWindowed);
+    return note;
 }
 
 }  // namespace
@@ -101,18 +145,19 @@ ScoredTexts scored_texts(const Task& task, const Records& records, std::int64_t 
     return result;
 }
 
-std::vector<journal::Evaluation> evaluate_task(const Task& task, const TaskRun& run) {
+TaskResult evaluate_task(const Task& asked, const TaskRun& run) {
+    const Task task = with_shots(asked, run.shots);
     const Records records = load_records(task.records, record_context(task, run));
-    bool windowed = false;
-    const std::vector<Metric> metrics = task.kind == TaskKind::perplexity
-                                            ? score_texts(task, run, records)
-                                            : score_documents(task, run, records, windowed);
-    std::vector<journal::Evaluation> evaluations;
-    for (const Metric& metric : metrics) {
+    Measured measured =
+        task.kind == TaskKind::perplexity ? score_texts(task, run, records) : score_documents(task, run, records);
+    std::string version = scored_version(task);
+    if (measured.windowed) version.append(", ").append(kWindowed);
+    TaskResult result;
+    for (const Metric& metric : measured.metrics) {
         journal::Evaluation evaluation;
         evaluation.step = run.step;
         evaluation.task = task.name;
-        evaluation.task_version = task.version + (windowed ? ", long continuations in windows" : "");
+        evaluation.task_version = version;
         evaluation.split = task.split;
         evaluation.shots = task.shots;
         evaluation.metric = metric.name;
@@ -122,20 +167,13 @@ std::vector<journal::Evaluation> evaluate_task(const Task& task, const TaskRun& 
         evaluation.n = metric.n;
         evaluation.standard_error = metric.standard_error;
         evaluation.chance = metric.chance;
-        evaluations.push_back(std::move(evaluation));
+        result.scores.push_back(std::move(evaluation));
     }
-    return evaluations;
-}
-
-std::vector<journal::Evaluation> evaluate_tasks(const std::vector<std::string>& names, const TaskRun& run) {
-    std::vector<Task> tasks;
-    for (const std::string& name : names) tasks.push_back(load_task(name, run.base_folder));
-    std::vector<journal::Evaluation> all;
-    for (const Task& task : tasks) {
-        std::vector<journal::Evaluation> evaluations = evaluate_task(task, run);
-        std::move(evaluations.begin(), evaluations.end(), std::back_inserter(all));
-    }
-    return all;
+    result.items = std::move(measured.items);
+    result.cut_share = measured.cut_share;
+    result.mean_shots = measured.mean_shots;
+    result.note = note_of(task, measured);
+    return result;
 }
 
 }  // namespace deft::experiments

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/journal.h"
 #include "engine/data/tokenizer.h"
 #include "engine/models/transformer.h"
+#include "experiments/evaluation/items.h"
 #include "experiments/evaluation/scoring.h"
 #include "experiments/evaluation/task.h"
 
@@ -23,14 +26,20 @@ struct TaskRun {
     std::filesystem::path base_folder;
     std::int64_t step;
     BetweenBatches between_batches = {};
+    std::optional<std::int64_t> shots = {};  // in place of the task's own number, as with_shots() has it
 };
 
-// The task's metrics as journal records. A continuation longer than the model is scored window by window, which the
-// task's version then says. Errors: config, for records that are missing or do not fit the task.
-std::vector<journal::Evaluation> evaluate_task(const Task& task, const TaskRun& run);
+struct TaskResult {
+    std::vector<journal::Evaluation> scores;  // one a metric
+    std::vector<Item> items;                  // of what is no perplexity task, in the order of the file
+    double cut_share = 0;                     // of the prompts: their context lost its beginning
+    double mean_shots = 0;                    // whole ones that the model saw, a prompt
+    std::string note;                         // what to know beside the scores: how much was cut; empty: nothing was
+};
 
-// Every task by name or file, as load_task finds them; all are read before the first is scored.
-std::vector<journal::Evaluation> evaluate_tasks(const std::vector<std::string>& names, const TaskRun& run);
+// A continuation longer than the model is scored window by window, which the task's version then says.
+// Errors: config, for records that are missing or do not fit the task.
+TaskResult evaluate_task(const Task& task, const TaskRun& run);
 
 // Context and continuation encoded apart, as lm-evaluation-harness 0.2.0 does; an empty context is the end-of-document
 // mark.

@@ -1,10 +1,14 @@
 #include "experiments/evaluation/metrics.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
 #include <numbers>
 
 #include "base/utf8.h"
+#include "experiments/evaluation/answers.h"
 
 namespace deft::experiments {
 
@@ -12,35 +16,28 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-// The scores of one document, one a choice.
-struct DocumentScores {
+// One document with its scores, one a choice.
+struct Scored {
     const Document& document;
-    std::vector<double> log_likelihoods;
-    bool gold_greedy = false;
+    std::span<const Score> scores;
+
+    double gold_log_likelihood() const { return scores[document.gold].log_likelihood; }
 };
 
-std::vector<DocumentScores> by_document(std::span<const Document> documents, std::span<const Score> scores) {
-    std::vector<DocumentScores> result;
-    std::size_t next = 0;
+std::vector<Scored> by_document(std::span<const Document> documents, std::span<const Score> scores) {
+    std::vector<Scored> result;
     for (const Document& document : documents) {
-        DocumentScores of{document, {}, false};
-        of.gold_greedy = scores[next + document.gold].greedy;
-        for (std::size_t c = 0; c < document.requests.size(); ++c)
-            of.log_likelihoods.push_back(scores[next++].log_likelihood);
-        result.push_back(std::move(of));
+        result.push_back({document, scores.first(document.requests.size())});
+        scores = scores.subspan(document.requests.size());
     }
     return result;
 }
 
 template <class Value>
-std::vector<double> per_document(const std::vector<DocumentScores>& scores, Value&& value) {
+std::vector<double> per_document(const std::vector<Scored>& all, Value&& value) {
     std::vector<double> values;
-    for (const DocumentScores& of : scores) values.push_back(value(of));
+    for (const Scored& of : all) values.push_back(value(of));
     return values;
-}
-
-double gold_log_likelihood(const DocumentScores& of) {
-    return of.log_likelihoods[of.document.gold];
 }
 
 Metric mean_metric(const std::string& name, const char* unit, const char* better, const std::vector<double>& values,
@@ -48,24 +45,61 @@ Metric mean_metric(const std::string& name, const char* unit, const char* better
     return {name, unit, better, mean(values), static_cast<std::int64_t>(values.size()), standard_error(values), chance};
 }
 
-Metric choice_accuracy(const std::string& name, const Task& task, const std::vector<DocumentScores>& scores) {
-    const auto right = per_document(scores, [&](const DocumentScores& of) {
-        std::vector<std::int64_t> lengths;
-        for (const std::string& choice : of.document.choices) {
-            if (name == "acc_norm") lengths.push_back(count_code_points(choice));
-            if (name == "acc_bytes") lengths.push_back(static_cast<std::int64_t>(choice.size()));
-        }
-        const Prediction rule = lengths.empty() ? task.prompt.prediction : Prediction::argmax;
-        return predict(rule, of.log_likelihoods, lengths) == of.document.gold ? 1.0 : 0.0;
-    });
-    const auto chances = per_document(
-        scores, [](const DocumentScores& of) { return 1.0 / static_cast<double>(of.document.choices.size()); });
+// What guessing among the choices gives on average.
+double chance_of(const Document& document, const std::function<double(std::size_t choice)>& value) {
+    double sum = 0;
+    for (std::size_t c = 0; c < document.choices.size(); ++c) sum += value(c);
+    return sum / static_cast<double>(document.choices.size());
+}
+
+double chance_of_right(const Document& document) {
+    return chance_of(document, [&](std::size_t choice) { return document.is_right(choice) ? 1.0 : 0.0; });
+}
+
+Metric accuracy(const std::string& name, const Task& task, const std::vector<Scored>& all) {
+    const auto right = per_document(
+        all, [&](const Scored& of) { return outcome(task, name, of.document, of.scores).right ? 1.0 : 0.0; });
+    const bool guessable = task.kind == TaskKind::multiple_choice;
+    const auto chances = per_document(all, [](const Scored& of) { return chance_of_right(of.document); });
+    return mean_metric(name, "", "higher", right, guessable ? mean(chances) : kNone);
+}
+
+// A group counts where every document of it is right.
+Metric group_accuracy(const std::string& name, const Task& task, const std::vector<Scored>& all) {
+    struct Group {
+        double right = 1, chance = 1;
+    };
+    std::map<std::string, Group> groups;
+    for (const Scored& of : all) {
+        Group& group = groups[of.document.group];
+        if (!outcome(task, name, of.document, of.scores).right) group.right = 0;
+        group.chance *= chance_of_right(of.document);
+    }
+    std::vector<double> right, chances;
+    for (const auto& [key, group] : groups) {
+        right.push_back(group.right);
+        chances.push_back(group.chance);
+    }
     return mean_metric(name, "", "higher", right, mean(chances));
 }
 
+// Of em and f1.
+Metric answer_metric(const std::string& name, const Task& task, const std::vector<Scored>& all) {
+    const auto value = [&](const Document& document, std::size_t choice) {
+        const std::string& answer = document.choice_answers[choice];
+        return name == "em" ? exact_match(answer, document.answers) : answer_f1(answer, document.answers);
+    };
+    const auto values = per_document(
+        all, [&](const Scored& of) { return value(of.document, outcome(task, name, of.document, of.scores).chosen); });
+    const auto chances = per_document(all, [&](const Scored& of) {
+        return chance_of(of.document, [&](std::size_t choice) { return value(of.document, choice); });
+    });
+    return mean_metric(name, "", "higher", values, mean(chances));
+}
+
 // exp(-m) with m the mean log-likelihood; its standard error is that of m times the derivative, exp(-m).
-Metric mean_perplexity(const std::string& name, const std::vector<DocumentScores>& scores) {
-    const std::vector<double> values = per_document(scores, gold_log_likelihood);
+Metric mean_perplexity(const std::string& name, const std::vector<Scored>& all) {
+    const auto values = per_document(all, [](const Scored& of) { return of.gold_log_likelihood(); });
     const double value = std::exp(-mean(values));
     return {name, "", "lower", value, static_cast<std::int64_t>(values.size()), value * standard_error(values), kNone};
 }
@@ -75,7 +109,9 @@ Metric mean_perplexity(const std::string& name, const std::vector<DocumentScores
 std::vector<const char*> metric_names(TaskKind kind) {
     switch (kind) {
         case TaskKind::multiple_choice:
-            return {"acc", "acc_norm", "acc_bytes", "gold_bits_per_byte"};
+            return {"acc", "acc_norm", "acc_bytes", "acc_all", "em", "f1", "gold_bits_per_byte"};
+        case TaskKind::short_answer:
+            return {"acc", "gold_bits_per_byte"};
         case TaskKind::last_word:
             return {"acc", "perplexity", "gold_bits_per_byte"};
         case TaskKind::perplexity:
@@ -99,6 +135,25 @@ std::size_t predict(Prediction rule, std::span<const double> log_likelihoods, st
     std::vector<double> values(log_likelihoods.begin(), log_likelihoods.end());
     for (std::size_t i = 0; i < lengths.size(); ++i) values[i] /= static_cast<double>(lengths[i]);
     return argmax(values);
+}
+
+Outcome outcome(const Task& task, const std::string& metric, const Document& document, std::span<const Score> scores) {
+    std::vector<double> log_likelihoods;
+    for (const Score& score : scores) log_likelihoods.push_back(score.log_likelihood);
+    if (task.kind == TaskKind::last_word || task.kind == TaskKind::short_answer) {
+        const auto printed =
+            std::find_if(scores.begin(), scores.end(), [](const Score& score) { return score.greedy; });
+        if (printed == scores.end()) return {argmax(log_likelihoods), false};
+        return {static_cast<std::size_t>(printed - scores.begin()), true};
+    }
+    std::vector<std::int64_t> lengths;
+    for (const std::string& choice : document.choices) {
+        if (metric == "acc_norm") lengths.push_back(count_code_points(choice));
+        if (metric == "acc_bytes") lengths.push_back(static_cast<std::int64_t>(choice.size()));
+    }
+    const Prediction rule = lengths.empty() ? task.prompt.prediction : Prediction::argmax;
+    const std::size_t chosen = predict(rule, log_likelihoods, lengths);
+    return {chosen, document.is_right(chosen)};
 }
 
 double mean(std::span<const double> values) {
@@ -125,22 +180,23 @@ double perplexity(double log_likelihood, std::int64_t count) {
 
 std::vector<Metric> document_metrics(const Task& task, std::span<const Document> documents,
                                      std::span<const Score> scores) {
-    const std::vector<DocumentScores> all = by_document(documents, scores);
+    const std::vector<Scored> all = by_document(documents, scores);
     std::vector<Metric> metrics;
     for (const std::string& name : task.metrics) {
         if (name == "gold_bits_per_byte") {
-            const auto bits = per_document(all, [](const DocumentScores& of) {
+            const auto bits = per_document(all, [](const Scored& of) {
                 const std::string& gold = of.document.choices[of.document.gold];
-                return bits_per_byte(gold_log_likelihood(of), static_cast<std::int64_t>(gold.size()));
+                return bits_per_byte(of.gold_log_likelihood(), static_cast<std::int64_t>(gold.size()));
             });
             metrics.push_back(mean_metric(name, "bits/byte", "lower", bits, kNone));
         } else if (name == "perplexity") {
             metrics.push_back(mean_perplexity(name, all));
-        } else if (task.kind == TaskKind::last_word) {
-            const auto right = per_document(all, [](const DocumentScores& of) { return of.gold_greedy ? 1.0 : 0.0; });
-            metrics.push_back(mean_metric(name, "", "higher", right, kNone));
+        } else if (name == "acc_all") {
+            metrics.push_back(group_accuracy(name, task, all));
+        } else if (name == "em" || name == "f1") {
+            metrics.push_back(answer_metric(name, task, all));
         } else {
-            metrics.push_back(choice_accuracy(name, task, all));
+            metrics.push_back(accuracy(name, task, all));
         }
     }
     return metrics;

@@ -2,7 +2,9 @@
 // Scores of a task from log-likelihoods; nothing here knows a model. Names:
 //
 //   multiple_choice   acc; acc_norm: log-likelihoods divided by the choices' code points; acc_bytes: by their bytes;
-//                     gold_bits_per_byte
+//                     acc_all: the share of groups of documents that are all right by acc; em, f1: what the chosen
+//                     choice answers against the right answers (answers.h); gold_bits_per_byte
+//   short_answer      acc: an accepted answer is what the model would print; gold_bits_per_byte
 //   last_word         acc: every token of the target is the model's first choice; perplexity: exp(-mean ll), a mean
 //                     over documents, not tokens; gold_bits_per_byte
 //   perplexity        word_perplexity, byte_perplexity, token_perplexity: exp(-sum ll / count); bits_per_byte
@@ -26,7 +28,7 @@ struct Metric {
     std::string name, unit;
     std::string better;  // lower | higher
     double value = 0;
-    std::int64_t n = 0;         // documents
+    std::int64_t n = 0;         // documents; of acc_all: groups
     double standard_error = 0;  // NaN: unknown
     double chance = 0;          // NaN: none
 };
@@ -39,6 +41,13 @@ std::size_t argmax(std::span<const double> values);
 
 // The predicted choice. lengths divide the log-likelihoods (-1 / 0 = -infinity, 0 / 0 = NaN); empty: they are not.
 std::size_t predict(Prediction rule, std::span<const double> log_likelihoods, std::span<const std::int64_t> lengths);
+
+// What a document's scores say by one metric; of what is no accuracy: by acc.
+struct Outcome {
+    std::size_t chosen = 0;  // of short_answer: the first accepted answer that would be printed, else the likeliest
+    bool right = false;
+};
+Outcome outcome(const Task& task, const std::string& metric, const Document& document, std::span<const Score> scores);
 
 double mean(std::span<const double> values);
 // sqrt(sum (x - m)^2 / (n - 1)) / sqrt(n); NaN for n < 2.

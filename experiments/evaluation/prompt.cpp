@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/json.h"
+#include "experiments/evaluation/answers.h"
 
 namespace deft::experiments {
 
@@ -39,7 +40,7 @@ std::size_t gold_index(const TaskPrompt& prompt, const Records& records, const R
     if (prompt.gold_values.empty()) {
         gold = index_of(value, prompt, records, record);
     } else {
-        const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+        const std::string text = value_text(value);
         const auto found = std::find(prompt.gold_values.begin(), prompt.gold_values.end(), text);
         if (found == prompt.gold_values.end())
             refuse_gold(prompt, records, record, fmt::format("is '{}'", text),
@@ -65,23 +66,79 @@ std::vector<std::string> choices_of(const TaskPrompt& prompt, const Records& rec
     return choices;
 }
 
+// The texts that a record lists as right; at least one.
+std::vector<std::string> answers_of(const TaskPrompt& prompt, const Records& records, const Record& record) {
+    const Json& list = field_at(records, record, prompt.answers, prompt.answers_place);
+    const auto refuse = [&](const char* what) {
+        throw Error(
+            ErrorKind::config, prompt.answers_place,
+            fmt::format("field '{}' of the record at {}:{} {}", prompt.answers, records.file, record.line, what),
+            "name a field that lists the right answers as texts");
+    };
+    if (!list.is_array() || list.empty()) refuse("lists no answer");
+    std::vector<std::string> answers;
+    for (const Json& item : list) {
+        if (!item.is_string()) refuse("lists what is no text");
+        answers.push_back(item.get<std::string>());
+    }
+    return answers;
+}
+
+[[noreturn]] void refuse_answer(const TaskPrompt& prompt, const Records& records, const Record& record,
+                                const std::string& answer, const char* what) {
+    throw Error(ErrorKind::config, prompt.answers_place,
+                fmt::format("the right answer '{}' of the record at {}:{} {}", answer, records.file, record.line, what),
+                "mend the record, or name another field as prompt.answers");
+}
+
+// What each choice of the list answers, and which is the first right one.
+void find_right_choice(const TaskPrompt& task, const Records& records, const Record& record, Prompt& prompt) {
+    prompt.answers = answers_of(task, records, record);
+    for (const Json& item : field_at(records, record, task.choice_list, task.choice->place))
+        prompt.choice_answers.push_back(render(*task.answer, records, record, &item));
+    const auto found = std::find(prompt.choice_answers.begin(), prompt.choice_answers.end(), prompt.answers.front());
+    if (found == prompt.choice_answers.end())
+        refuse_answer(task, records, record, prompt.answers.front(), "is none of the choices");
+    prompt.gold = static_cast<std::size_t>(found - prompt.choice_answers.begin());
+}
+
+void accept_answers(const TaskPrompt& task, const Records& records, const Record& record, Prompt& prompt) {
+    const std::vector<std::string> accepted = answers_of(task, records, record);
+    prompt.shown = task.answer ? render(*task.answer, records, record) : accepted.front();
+    prompt.choices = without_prefixed(accepted);
+    const auto found = std::find_if(prompt.choices.begin(), prompt.choices.end(),
+                                    [&](const std::string& choice) { return prompt.shown.starts_with(choice); });
+    if (found == prompt.choices.end())
+        refuse_answer(task, records, record, prompt.shown, "begins with none of those accepted");
+    prompt.gold = static_cast<std::size_t>(found - prompt.choices.begin());
+}
+
 }  // namespace
 
 Prompt make_prompt(const Task& task, const Records& records, const Record& record) {
     Prompt prompt;
     for (const TextTemplate& text : task.prompt.text) prompt.texts.push_back(render(text, records, record));
-    if (task.kind == TaskKind::multiple_choice) {
-        prompt.choices = choices_of(task.prompt, records, record);
-        prompt.gold = gold_index(task.prompt, records, record, prompt.choices.size());
-    } else {
-        prompt.choices.push_back(render(*task.prompt.target, records, record));
+    if (task.kind == TaskKind::short_answer) {
+        accept_answers(task.prompt, records, record, prompt);
+        return prompt;
     }
+    if (task.kind == TaskKind::last_word) {
+        prompt.choices.push_back(render(*task.prompt.target, records, record));
+    } else {
+        prompt.choices = choices_of(task.prompt, records, record);
+        if (task.prompt.answers.empty())
+            prompt.gold = gold_index(task.prompt, records, record, prompt.choices.size());
+        else
+            find_right_choice(task.prompt, records, record, prompt);
+        if (task.prompt.group) prompt.group = render(*task.prompt.group, records, record);
+    }
+    prompt.shown = prompt.choices[prompt.gold];
     return prompt;
 }
 
 std::string worked_example(const Task& task, const Records& records, const Record& record) {
     const Prompt prompt = make_prompt(task, records, record);
-    return prompt.text_of(prompt.gold) + task.prompt.delimiter + prompt.choices[prompt.gold];
+    return prompt.text_of(prompt.gold) + task.prompt.delimiter + prompt.shown;
 }
 
 std::vector<std::size_t> draw_shots(PythonRandom& random, const Task& task, const Records& pool, const Record* self) {
@@ -89,7 +146,7 @@ std::vector<std::size_t> draw_shots(PythonRandom& random, const Task& task, cons
     const auto shots = static_cast<std::size_t>(task.shots);
     const std::size_t draws = self == nullptr ? shots : shots + 1;
     if (pool.items.size() < draws)
-        throw Error(ErrorKind::config, Place{task.file.string(), 0, 0},
+        throw Error(ErrorKind::config, task.shot_pool ? task.shot_pool->place : task.records.place,
                     fmt::format("{} shots need {} records, {} has {}", shots, draws, pool.file, pool.items.size()),
                     "lower shots or name a larger shot_pool");
     std::vector<std::size_t> drawn = random.sample(pool.items.size(), draws);
@@ -108,17 +165,28 @@ Document make_document(const Task& task, const Records& records, std::size_t ind
     Document document;
     document.record = index;
     std::string examples;
-    for (const std::size_t shot : shots) examples += worked_example(task, pool, pool.items[shot]) + "\n\n";
+    for (const std::size_t shot : shots) {
+        document.shot_starts.push_back(examples.size());
+        examples += worked_example(task, pool, pool.items[shot]) + "\n\n";
+    }
     document.shots = std::move(shots);
     Prompt prompt = make_prompt(task, records, records.items[index]);
     for (std::size_t c = 0; c < prompt.choices.size(); ++c)
         document.requests.push_back({examples + prompt.text_of(c), task.prompt.delimiter + prompt.choices[c]});
     document.choices = std::move(prompt.choices);
     document.gold = prompt.gold;
+    document.answers = std::move(prompt.answers);
+    document.choice_answers = std::move(prompt.choice_answers);
+    document.group = std::move(prompt.group);
     return document;
 }
 
 }  // namespace
+
+bool Document::is_right(std::size_t choice) const {
+    if (choice_answers.empty()) return choice == gold;
+    return std::find(answers.begin(), answers.end(), choice_answers[choice]) != answers.end();
+}
 
 std::vector<Document> make_documents(const Task& task, const Records& records, const Records* pool,
                                      std::int64_t limit) {

@@ -13,17 +13,23 @@ namespace deft::experiments {
 
 struct Prompt {
     std::vector<std::string> texts;    // one, or one a choice
-    std::vector<std::string> choices;  // without the delimiter; of a last_word task: the target alone
-    std::size_t gold = 0;
+    std::vector<std::string> choices;  // without the delimiter; of a last_word task: the target alone; of short_answer:
+                                       // the accepted answers but for those that begin with another
+    std::size_t gold = 0;              // of short_answer: the choice that `shown` begins with
+    std::string shown;                 // what a shot gives for the right answer
+
+    // Of multiple_choice with a list of right answers: these, and what each choice answers.
+    std::vector<std::string> answers, choice_answers;
+    std::string group;  // whose documents acc_all takes together
 
     const std::string& text_of(std::size_t choice) const { return texts[texts.size() == 1 ? 0 : choice]; }
 };
 
-// Errors: config, naming task file and record, for fields that are missing or of another type and for a gold index that
-// no choice has.
+// Errors: config, naming task file and record, for fields that are missing or of another type, for a gold index that no
+// choice has, and for a right answer that no choice is.
 Prompt make_prompt(const Task& task, const Records& records, const Record& record);
 
-// The text of the right choice and that choice, as shots show it.
+// The text of the right choice and what is shown for it, as shots are.
 std::string worked_example(const Task& task, const Records& records, const Record& record);
 
 // Indices of task.shots records of the pool. `self`: the evaluated record where the pool is its own split; then one
@@ -40,11 +46,16 @@ struct TextRequest {
 };
 
 struct Document {
-    std::size_t record = 0;             // index in the records' own order
-    std::vector<std::size_t> shots;     // indices in the shot pool
-    std::vector<std::string> choices;   // without the delimiter
-    std::vector<TextRequest> requests;  // one a choice
+    std::size_t record = 0;                // index in the records' own order
+    std::vector<std::size_t> shots;        // indices in the shot pool
+    std::vector<std::size_t> shot_starts;  // the byte of the contexts where each of them begins
+    std::vector<std::string> choices;      // without the delimiter
+    std::vector<TextRequest> requests;     // one a choice
     std::size_t gold = 0;
+    std::vector<std::string> answers, choice_answers;  // as in Prompt
+    std::string group;
+
+    bool is_right(std::size_t choice) const;  // of multiple_choice
 };
 
 // The first `limit` documents (0: all) of a multiple_choice or last_word task: Python's Random(42) shuffles the records

@@ -1,6 +1,7 @@
 #include "experiments/evaluation/records.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -8,6 +9,7 @@
 #include "experiments/datasets/embedded_corpus.h"
 #include "experiments/datasets/find_file.h"
 #include "experiments/evaluation/text_template.h"
+#include "experiments/evaluation/wikitext.h"
 
 namespace deft::experiments {
 
@@ -32,7 +34,28 @@ void require_utf8(std::string_view line, const std::string& file, int number) {
     if (!is_valid_utf8(line)) throw Error(ErrorKind::config, Place{file, number, 0}, "the record is not valid UTF-8");
 }
 
+// Copying and comparing values recurses once a level.
+constexpr int kDeepest = 100;
+
+bool is_deep(std::string_view json) {
+    int depth = 0;
+    bool in_text = false;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        if (in_text && json[i] == '\\')
+            ++i;
+        else if (json[i] == '"')
+            in_text = !in_text;
+        else if (!in_text && (json[i] == '[' || json[i] == '{') && ++depth > kDeepest)
+            return true;
+        else if (!in_text && (json[i] == ']' || json[i] == '}'))
+            --depth;
+    }
+    return false;
+}
+
 Json parse_record(std::string_view text, const Place& place, bool columns_count) {
+    if (is_deep(text))
+        throw Error(ErrorKind::config, place, fmt::format("the record nests lists or tables deeper than {}", kDeepest));
     try {
         return parse_json(text);
     } catch (const Json::parse_error& error) {
@@ -42,6 +65,9 @@ Json parse_record(std::string_view text, const Place& place, bool columns_count)
         const std::size_t reason = what.find(": ");
         throw Error(ErrorKind::config, at,
                     "the record is no JSON: " + (reason == std::string::npos ? what : what.substr(reason + 2)));
+    } catch (const Json::out_of_range&) {
+        throw Error(ErrorKind::config, place, "the record has a number beyond the range of a double",
+                    "write it as a text, or smaller");
     }
 }
 
@@ -95,6 +121,15 @@ Records parse_tsv(const RecordSource& source, const std::string& text, const std
     return records;
 }
 
+Records parse_wikitext(const std::string& text, const std::string& file) {
+    Records records{file, {}};
+    for (Article& article : wikitext_articles(text)) {
+        require_utf8(article.page, file, article.line);
+        records.items.push_back({Json{{"page", std::move(article.page)}}, article.line});
+    }
+    return records;
+}
+
 Records parse_lines(const std::string& text, const std::string& file) {
     Records records{file, {}};
     for_each_line(text, [&](std::string_view line, int number) {
@@ -135,13 +170,24 @@ fs::path find_records_file(const RecordSource& source, const fs::path& task_fold
     return find_data_file(source.file, base_folder);
 }
 
-Records parse_records(const RecordSource& source, const std::string& text, const std::string& file) {
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-    if (text.starts_with(kByteOrderMark)) return parse_records(source, text.substr(kByteOrderMark.size()), file);
+namespace {
+
+Records parse_format(const RecordSource& source, const std::string& text, const std::string& file) {
     if (source.format == "json") return parse_json_array(text, file);
     if (source.format == "tsv") return parse_tsv(source, text, file);
     if (source.format == "lines") return parse_lines(text, file);
+    if (source.format == "wikitext") return parse_wikitext(text, file);
     return parse_jsonl(text, file);
+}
+
+}  // namespace
+
+Records parse_records(const RecordSource& source, const std::string& text, const std::string& file) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (text.starts_with(kByteOrderMark)) return parse_records(source, text.substr(kByteOrderMark.size()), file);
+    Records records = parse_format(source, text, file);
+    arrange_records(source, records);
+    return records;
 }
 
 Records load_records(const RecordSource& source, const RecordContext& context) {
@@ -149,7 +195,10 @@ Records load_records(const RecordSource& source, const RecordContext& context) {
     const fs::path path = find_records_file(source, context.task_folder, context.base_folder);
     Records records = parse_records(source, read_text_file(path), path.string());
     if (records.items.empty())
-        throw Error(ErrorKind::config, Place{path.string(), 0, 0}, "the file holds no record",
+        throw Error(ErrorKind::config, Place{path.string(), 0, 0},
+                    source.where.empty() ? "the file holds no record"
+                                         : fmt::format("the file holds no record whose field '{}' is {}", source.where,
+                                                       fmt::join(source.equals, " or ")),
                     "supply the records, or take the task out of eval.tasks");
     return records;
 }

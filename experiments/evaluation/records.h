@@ -13,16 +13,25 @@ namespace deft::experiments {
 
 struct RecordSource {
     std::string file;                  // as find_data_file takes it; empty: generated
-    std::string format = "jsonl";      // jsonl | json (one array) | tsv | lines
+    std::string format = "jsonl";      // jsonl | json (one array) | tsv | lines | wikitext
     std::vector<std::string> columns;  // tsv: a name for each column
     bool header = false;               // tsv: the first line names the columns and is no record
     std::string generator;             // embedded_questions | embedded_last_words
     std::int64_t count = 0;            // generator: how many, where the run sets no limit
-    Place place;
+
+    // What is done with the records of a file, in this order: see arrange_records().
+    std::vector<std::string> unnest;
+    std::string prepare;
+    std::string where;
+    std::vector<std::string> equals;
+    std::string sort_by;
+
+    Place place;  // of the table
+    Place unnest_place, prepare_place, where_place, sort_place;
 };
 
 struct Record {
-    Json fields;   // an object; of lines: {"line": the line}
+    Json fields;   // an object; of lines: {"line": the line}, of wikitext: {"page": the article}
     int line = 0;  // in the file, from 1; of a json array and of a generator: the record's number
 };
 
@@ -46,7 +55,13 @@ Records load_records(const RecordSource& source, const RecordContext& context);
 std::filesystem::path find_records_file(const RecordSource& source, const std::filesystem::path& task_folder,
                                         const std::filesystem::path& base_folder);
 
-// Text in one of the formats above.
+// Text in one of the formats above, arranged.
 Records parse_records(const RecordSource& source, const std::string& text, const std::string& file);
+
+// unnest: the dotted names of lists, outer ones first. Each item of the list becomes a record of its own, in which the
+// item stands where the list stood, with all other fields around it. prepare: fields added by prepared_fields.h.
+// where: only records of which that field is one of `equals`. sort_by: by the text of that field.
+// Errors: config, for a field that is missing, or to be unnested and no list.
+void arrange_records(const RecordSource& source, Records& records);
 
 }  // namespace deft::experiments

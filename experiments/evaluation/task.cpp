@@ -48,6 +48,19 @@ std::vector<std::string> project_tasks() {
     return names;
 }
 
+Task with_shots(Task task, std::optional<std::int64_t> shots) {
+    if (!shots || task.kind == TaskKind::perplexity) return task;
+    if (*shots < 0)
+        throw Error(ErrorKind::config, fmt::format("{} shots are asked of task {}", *shots, task.name),
+                    "ask for 0 or more");
+    task.shots = *shots;
+    return task;
+}
+
+std::string scored_version(const Task& task) {
+    return task.version + (task.shots > 0 && !task.few_shot_version.empty() ? ", " + task.few_shot_version : "");
+}
+
 std::string task_sha256(const Task& task) {
     Json content{{"definition", task.definition}};
     if (task.records.generator.empty()) content["records"] = records_sha256(task.records, task);

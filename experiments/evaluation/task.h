@@ -14,7 +14,7 @@
 namespace deft::experiments {
 
 // In the order of the words of task_keys.cpp, as Prediction below.
-enum class TaskKind { multiple_choice, last_word, perplexity };
+enum class TaskKind { multiple_choice, short_answer, last_word, perplexity };
 
 // How the predicted choice follows from the log-likelihoods. The two-way tasks of the harness compare directly, which
 // differs from argmax in ties and NaN: first_if_greater predicts choice 0 only if it is greater, else 1.
@@ -29,9 +29,12 @@ struct TaskPrompt {
     std::string gold;
     std::vector<std::string> gold_values;
     Prediction prediction = Prediction::argmax;
+    std::string answers;                 // the field that lists what is right
+    std::optional<TextTemplate> answer;  // short_answer: what a shot shows; multiple_choice: what a choice answers
+    std::optional<TextTemplate> group;
     std::optional<TextTemplate> target;
     std::optional<TextTemplate> counted;
-    Place place, gold_place;
+    Place place, gold_place, answers_place;
 };
 
 struct TaskPerplexity {
@@ -41,7 +44,7 @@ struct TaskPerplexity {
 };
 
 struct Task {
-    std::string name, version, split;
+    std::string name, version, few_shot_version, split;
     TaskKind kind = TaskKind::multiple_choice;
     std::int64_t shots = 0;
     std::vector<std::string> metrics;
@@ -66,6 +69,13 @@ Task parse_task(const std::string& text, const std::filesystem::path& file, cons
 
 // The names in experiments/tasks/, sorted.
 std::vector<std::string> project_tasks();
+
+// The task with another number of shots than its file's, where one is given; of perplexity, which has none, as it is.
+// Errors: config, for a negative number.
+Task with_shots(Task task, std::optional<std::int64_t> shots);
+
+// What a score of it is called: few_shot_version goes behind the version where there are shots.
+std::string scored_version(const Task& task);
 
 // Over the definition and the bytes of its record files (decompressed; the shot pool's where shots are drawn).
 // Errors: config, for missing files.

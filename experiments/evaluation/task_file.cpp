@@ -70,6 +70,23 @@ std::vector<std::string> optional_values(TableReader& table, const char* key) {
     return values;
 }
 
+// What is done with the records of the file.
+void read_arrangement(TableReader& table, RecordSource& source) {
+    table.optional("unnest", source.unnest);
+    source.unnest_place = table.place("unnest");
+    table.optional("prepare", source.prepare);
+    source.prepare_place = table.place("prepare");
+    if (!source.prepare.empty()) one_of(table, "prepare", source.prepare, words_of(fields_of(source), "prepare"));
+    table.optional("where", source.where);
+    source.where_place = table.place("where");
+    source.equals = optional_values(table, "equals");
+    if (source.where.empty() != source.equals.empty())
+        table.refuse(source.where.empty() ? "equals" : "where", "is there without the other of where and equals",
+                     "write both, as in where = \"label\" and equals = [true]");
+    table.optional("sort_by", source.sort_by);
+    source.sort_place = table.place("sort_by");
+}
+
 RecordSource read_source(TableReader& table, const Place& place) {
     RecordSource source;
     source.place = place;
@@ -88,7 +105,23 @@ RecordSource read_source(TableReader& table, const Place& place) {
         if (source.columns.empty()) table.refuse("columns", "is empty");
         table.optional("header", source.header);
     }
+    read_arrangement(table, source);
     return source;
+}
+
+// The right choice is given by its index, or by a list of right answers.
+void read_gold(TableReader& table, TaskPrompt& prompt) {
+    table.optional("answers", prompt.answers);
+    prompt.answers_place = table.place("answers");
+    if (prompt.answers.empty()) {
+        prompt.gold = table.required_text("gold");
+        prompt.gold_place = table.place("gold");
+        prompt.gold_values = optional_values(table, "gold_values");
+        return;
+    }
+    if (prompt.choice_list.empty()) table.refuse("answers", "needs prompt.choice_list");
+    prompt.answer = optional_template(table, "answer");
+    if (!prompt.answer) prompt.answer = parse_template("{choice}", prompt.answers_place);
 }
 
 void read_choices(TableReader& table, TaskPrompt& prompt) {
@@ -103,12 +136,11 @@ void read_choices(TableReader& table, TaskPrompt& prompt) {
     }
     if (prompt.text.size() > 1 && prompt.text.size() != prompt.choices.size())
         table.refuse("text", fmt::format("gives {} texts for {} choices", prompt.text.size(), prompt.choices.size()));
-    prompt.gold = table.required_text("gold");
-    prompt.gold_place = table.place("gold");
-    prompt.gold_values = optional_values(table, "gold_values");
+    read_gold(table, prompt);
     prompt.prediction = static_cast<Prediction>(optional_one_of(table, "prediction", fields_of(prompt)));
     if (prompt.prediction != Prediction::argmax && prompt.choices.size() != 2)
         table.refuse("prediction", "compares exactly two choices");
+    prompt.group = optional_template(table, "group");
 }
 
 TaskPrompt read_prompt(const ConfigNode& node, TaskKind kind) {
@@ -124,6 +156,11 @@ TaskPrompt read_prompt(const ConfigNode& node, TaskKind kind) {
     }
     if (kind != TaskKind::perplexity) table.optional("delimiter", prompt.delimiter);
     if (kind == TaskKind::multiple_choice) read_choices(table, prompt);
+    if (kind == TaskKind::short_answer) {
+        prompt.answers = table.required_text("answers");
+        prompt.answers_place = table.place("answers");
+        prompt.answer = optional_template(table, "answer");
+    }
     if (kind == TaskKind::last_word)
         prompt.target = parse_template(table.required_text("target"), table.place("target"));
     if (kind == TaskKind::perplexity) prompt.counted = optional_template(table, "counted");
@@ -143,12 +180,25 @@ TaskPerplexity read_perplexity(const ConfigNode& node) {
 
 void read_metrics(TableReader& root, Task& task) {
     task.metrics = root.required<std::vector<std::string>>("metrics");
-    if (task.metrics.empty()) root.refuse("metrics", "is empty");
+    if (task.metrics.empty())
+        root.refuse("metrics", "is empty", "name at least one: the first is the headline where no other is");
     const std::vector<const char*> names = metric_names(task.kind);
     for (const std::string& name : task.metrics) one_of(root, "metrics", name, {names.begin(), names.end()});
     task.headline = task.metrics.front();
     root.optional("headline", task.headline);
     one_of(root, "headline", task.headline, task.metrics);
+}
+
+// A metric may need what only some prompts have.
+void require_for_metrics(const TableReader& root, const Task& task) {
+    for (const std::string& name : task.metrics) {
+        if (name == "acc_all" && !task.prompt.group)
+            root.refuse("metrics", "asks for acc_all without prompt.group",
+                        "say what belongs together, as in group = \"{passage} {question}\"");
+        if ((name == "f1" || name == "em") && task.prompt.answers.empty())
+            root.refuse("metrics", fmt::format("asks for {} without prompt.answers", name),
+                        "name the field that lists the right answers");
+    }
 }
 
 }  // namespace
@@ -178,6 +228,7 @@ Task parse_task(const std::string& text, const std::filesystem::path& file, cons
         task.kind != TaskKind::perplexity && optional_one_of(source, "order", fields_of(task.records)) == 0;
     source.finish();
     task.prompt = read_prompt(table("prompt"), task.kind);
+    require_for_metrics(root, task);
 
     if (task.kind == TaskKind::perplexity) {
         if (const ConfigNode* perplexity = root.optional_node("perplexity"))
@@ -188,6 +239,7 @@ Task parse_task(const std::string& text, const std::filesystem::path& file, cons
     } else {
         root.optional("shots", task.shots);
         if (task.shots < 0) root.refuse("shots", "must not be negative");
+        root.optional("few_shot_version", task.few_shot_version);
         if (const ConfigNode* pool = root.optional_node("shot_pool")) {
             TableReader pool_table(*pool, "shot_pool");
             task.shot_pool = read_source(pool_table, pool->place);

@@ -14,10 +14,11 @@
 namespace deft::experiments {
 
 // The named functions that a template may pass a field through, as in {ctx|hellaswag_restore}. A new one is a function
-// and a line of the table.
+// and a line of the table in filters.cpp.
 struct Filter {
     const char* name;
     std::string (*apply)(std::string_view text);
+    const char* needs = "";  // must stand in the text
 };
 
 // Null where no filter has that name.
@@ -44,6 +45,9 @@ std::string render(const TextTemplate& text, const Records& records, const Recor
 
 // The field at a dotted path. Errors as above; `place` is where the task names the field.
 const Json& field_at(const Records& records, const Record& record, const std::string& path, const Place& place);
+
+// Text as it stands, everything else as JSON writes it: how a field is compared with the words of a task file.
+std::string value_text(const Json& value);
 
 // White space and words as Python counts them.
 

@@ -1,7 +1,11 @@
 // deft show: everything known about one trial.
 
+#include <fmt/format.h>
+
 #include <memory>
 
+#include "base/error.h"
+#include "reporting/items_table.h"
 #include "reporting/status.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
@@ -15,14 +19,34 @@ void add_show(CLI::App& app, Context&) {
     struct Arguments {
         std::string trial;
         std::string root = sweeps::kDefaultRoot;
+        std::string items;
+        std::int64_t shots = 0;
+        std::string format = "term";
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("show", "Show everything known about one trial");
     command->add_option("trial", arguments->trial, "The trial's name, as in baseline/1, or the start of its hash")
         ->required();
     add_root(*command, arguments->root);
+    CLI::Option* items = command->add_option("--items", arguments->items,
+                                             "What became of each document of this task, of the newest scoring");
+    command->add_option("--shots", arguments->shots, "With that many shots")->needs(items);
+    command->add_option("--format", arguments->format, "The format of the items: term, md, csv or tex")
+        ->needs(items)
+        ->check(CLI::IsMember({"term", "md", "csv", "tex"}));
     command->callback([arguments] {
-        const results_db::TrialRow trial = open_results(arguments->root).trial(arguments->trial);
+        const results_db::Reader reader = open_results(arguments->root);
+        const results_db::TrialRow trial = reader.trial(arguments->trial);
+        if (!arguments->items.empty()) {
+            const std::string text = reader.items(trial.config_hash, arguments->items, arguments->shots);
+            if (text.empty())
+                throw Error(ErrorKind::missing,
+                            fmt::format("{} has no items of task {} with {} shots", arguments->trial, arguments->items,
+                                        arguments->shots),
+                            "deft eval TRIAL --tasks TASK --store scores it; a perplexity task has none");
+            print(render_table(reporting::items_table(arguments->items, text), arguments->format, output_width()));
+            return;
+        }
         print(reporting::render_trial(trial));
         if (!trial.workdir.empty()) sweeps::below_root(arguments->root, trial.workdir);
     });

@@ -1,5 +1,6 @@
 // Packed samples give each position what the plain forward pass gives it.
 
+#include <memory>
 #include <random>
 
 #include "engine/core/exec.h"
@@ -93,4 +94,41 @@ TEST_CASE("packed samples are refused with tokens outside the vocabulary and by 
     config.model.causal = false;
     Trainer ahead(config, corpus, 1, DType::f32);
     CHECK_THROWS_AS(ahead.model().evaluate(ahead.exec(), draw_packed(1, 2, 3, 31).samples()), std::logic_error);
+}
+
+TEST_CASE("a model planned for inference gives the same bits in less memory, at every depth, and refuses to train") {
+    for (const std::int64_t layers : {1, 2, 3, 6}) {
+        const TrainerConfig config = tiny_config(layers, 13, 5);
+        const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+        Trainer trainer(config, corpus, 2, DType::f32);
+        Transformer& model = trainer.model();
+        const Backend backend{Device::cpu, DType::f32, 2};
+        Arena arena(Device::cpu);
+        const auto asked = plan_and_commit(arena, [&](Arena& a) {
+            return std::make_unique<Transformer>(a, config.model, backend, 5, Purpose::inference);
+        });
+        Exec exec = make_exec(backend, arena);
+        for (std::size_t i = 0; i < model.parameters().all().size(); ++i) {
+            const Tensor from = model.parameters()[i].value;
+            write_tensor(exec, asked->parameters()[i].value,
+                         host_copy<float>(trainer.exec(), from.view({from.numel()})).data());
+            CHECK_FALSE(asked->parameters()[i].grad);
+        }
+        const Packed packed = draw_packed(std::random_device{}(), 5, 13, config.model.vocab);
+        model.evaluate(trainer.exec(), packed.samples());
+        asked->evaluate(exec, packed.samples());
+        const Tensor loss = model.loss.view({5 * 13}), other = asked->loss.view({5 * 13});
+        CHECK(host_copy<float>(trainer.exec(), loss) == host_copy<float>(exec, other));
+        for (Transformer* one : {&model, asked.get()}) {
+            Exec& of = one == &model ? trainer.exec() : exec;
+            one->load(of, 5, 13, packed.token.data(), packed.target.data());
+            one->evaluate(of, 5, 13);
+        }
+        CHECK(host_copy<float>(trainer.exec(), loss) == host_copy<float>(exec, other));
+        CHECK_THROWS_AS(asked->forward_backward(exec, 5, 13, {}, 1, Accumulate::no), std::logic_error);
+
+        // Without gradients and moments; activations do not grow with the layers.
+        const std::int64_t weights = model.parameters().count() * 4;
+        CHECK(arena.total_bytes() <= plan_memory(config, backend).bytes - 3 * weights);
+    }
 }

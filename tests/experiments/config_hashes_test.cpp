@@ -5,6 +5,7 @@
 #include "experiments/config.h"
 #include "tests/experiments/known_data.h"
 #include "tests/golden.h"
+#include "tests/refusal.h"
 
 using namespace deft;
 using namespace deft::experiments;
@@ -30,10 +31,14 @@ TEST_CASE("configurations of every kind keep their JSON and their hashes, and su
 }
 
 TEST_CASE("what is asked of a model is in no hash of it, and each way of asking has a key") {
-    const std::string tasks = "[train]\nbudget_tokens = 100_000\n[eval]\ntasks = [\"embedded_questions\"]\n";
-    const TrialConfig plain = test::with_known_data("[train]\nbudget_tokens = 100_000\n"), asked = test::with_known_data(tasks),
-                      fewer = test::with_known_data(tasks + "documents = 5\n"),
-                      shots = test::with_known_data(tasks + "shots = [0, 2]\n");
+    const auto asking = [](const std::string& more) {
+        TrialConfig config = test::with_known_data("[train]\nbudget_tokens = 100_000\n" + more);
+        resolve_tasks(config);
+        return config;
+    };
+    const std::string tasks = "[eval]\ntasks = [\"embedded_questions\"]\n";
+    const TrialConfig plain = asking(""), asked = asking(tasks), fewer = asking(tasks + "documents = 5\n"),
+                      shots = asking(tasks + "shots = [0, 2]\n");
     for (const TrialConfig* config : {&asked, &fewer, &shots}) {
         CHECK(config_hash(*config) == config_hash(plain));
         CHECK(variant_hash(*config) == variant_hash(plain));
@@ -51,8 +56,7 @@ TEST_CASE("what is asked of a model is in no hash of it, and each way of asking 
     TrialConfig other = asked;
     other.eval.task_sha256[0] = "of other records";
     CHECK(score_requests(other)[1].key != requests[1].key);
-    // A task that takes no shots is asked once, however many there are of others.
-    TrialConfig texts = shots;
-    texts.eval.task_shots[0] = kNoShots;
-    CHECK(score_requests(texts).size() == 2);
+    for (const char* wrong : {"shots = [0, 0]\n", "shots = [-1]\n"})
+        CHECK_THAT(test::refusal([&] { asking(tasks + wrong); }, "write each number from 0 on once"),
+                   ContainsSubstring("shots"));
 }

@@ -2,14 +2,17 @@
 
 #include "experiments/evaluation/evaluate_task.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <span>
 
 #include "base/files.h"
 #include "experiments/evaluation/scoring.h"
 #include "tests/catch.h"
 #include "tests/engine/tiny.h"
 #include "tests/golden.h"
+#include "tests/refusal.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
@@ -37,7 +40,7 @@ struct Fixture {
         return {tokenizer, trainer.model(), trainer.exec(), 5, documents, 3, folder.path(), 17};
     }
     std::vector<journal::Evaluation> evaluate(const std::string& task, std::int64_t documents) {
-        return evaluate_task(load_task(task, folder.path()), run(documents));
+        return evaluate_task(load_task(task, folder.path()), run(documents)).scores;
     }
 
     // ln p of the continuation from whole logits: log-softmax in double, the context cut to what fits.
@@ -103,6 +106,8 @@ TEST_CASE("a task's scores are those of a naive computation, whatever the batch"
     const Task task = load_task("mine", fixture.folder.path());
     const auto documents =
         make_documents(task, load_records(task.records, {"", fixture.folder.path(), 1, 0}), nullptr, 20);
+    const TaskResult whole = evaluate_task(task, fixture.run(20));
+    REQUIRE(whole.items.size() == 20);
     double right = 0, right_norm = 0, bits = 0, chance = 0;
     for (const Document& document : documents) {
         CHECK(document.shots.size() == 1);
@@ -115,7 +120,19 @@ TEST_CASE("a task's scores are those of a naive computation, whatever the batch"
         right_norm += argmax(per_character) == document.gold ? 1.0 / 20 : 0;
         bits -= per_character[document.gold] / std::numbers::ln2 / 20;
         chance += 1.0 / static_cast<double>(lls.size()) / 20;
+        const auto item = std::find_if(whole.items.begin(), whole.items.end(), [&](const Item& of) {
+            return of.document == static_cast<std::int64_t>(document.record);
+        });
+        REQUIRE(item != whole.items.end());
+        const auto chosen = static_cast<std::int64_t>(argmax(lls)), gold = static_cast<std::int64_t>(document.gold);
+        CHECK(item->chosen == chosen);  // acc is the headline
+        CHECK(item->gold == gold);
+        CHECK(item->right == (chosen == gold));
+        CHECK(item->chosen_log_likelihood == Approx(lls[argmax(lls)]).epsilon(1e-4));
+        CHECK(item->gold_log_likelihood == Approx(lls[document.gold]).epsilon(1e-4));
     }
+    CHECK(std::is_sorted(whole.items.begin(), whole.items.end(),
+                         [](const Item& a, const Item& b) { return a.document < b.document; }));
     const journal::Evaluation& acc = find(results, "acc");
     CHECK(acc.value == Approx(right));
     CHECK(acc.chance == Approx(chance));
@@ -193,6 +210,102 @@ TEST_CASE("perplexity of a text in rolling windows") {
           Approx(-ll / static_cast<double>(text.size())).epsilon(1e-4));
     CHECK(find(results, "bits_per_byte").n == 2);
     CHECK(std::isnan(find(results, "bits_per_byte").standard_error));
+}
+
+TEST_CASE("another number of shots than the task's; prompts that lose their beginning are counted") {
+    Fixture fixture;
+    // Bytes are tokens: a shot is five of them ("qq" + " y" + newlines is six), a prompt two.
+    std::string records;
+    for (int i = 0; i < 30; ++i)
+        records += Json{{"q", std::string{static_cast<char>('a' + i), 'q'}}, {"c", {"y", "n"}}, {"g", 0}}.dump() + "\n";
+    write_file_atomically(fixture.folder.path() / "mine.jsonl", records);
+    write_file_atomically(fixture.folder.path() / "mine.toml",
+                          "few_shot_version = \"own shots\"\n" + std::string(kTask));
+    const Task task = load_task("mine", fixture.folder.path());
+    TaskRun run = fixture.run(8);
+
+    const TaskResult one = evaluate_task(task, run);
+    CHECK(one.scores[0].shots == 1);
+    CHECK(one.scores[0].task_version == "7, own shots");
+    CHECK(one.cut_share == 0);
+    CHECK(one.mean_shots == 1);
+    CHECK(one.note.empty());
+
+    run.shots = 0;
+    const TaskResult none = evaluate_task(task, run);
+    CHECK(none.scores[0].shots == 0);
+    CHECK(none.scores[0].task_version == "7");
+    CHECK(none.mean_shots == 0);
+
+    // Of 48 + 1 tokens the continuation takes 2 and the document's text 2: 45 are left, which hold seven of six each.
+    run.shots = 10;
+    const TaskResult ten = evaluate_task(task, run);
+    CHECK(ten.scores[0].shots == 10);
+    CHECK(ten.cut_share == 1);
+    CHECK(ten.mean_shots == 7);
+    CHECK(ten.note == "100.0% of prompts lost their beginning, 7.0 of 10 shots are left whole on average");
+    CHECK(std::all_of(ten.items.begin(), ten.items.end(), [](const Item& item) { return item.cut; }));
+    run.shots = 7;
+    CHECK(evaluate_task(task, run).cut_share == 0);
+
+    run.shots = 30;
+    CHECK_THAT(test::refusal([&] { evaluate_task(task, run); }), ContainsSubstring("mine.toml:8:") &&
+                                                                     ContainsSubstring("30 shots need 31 records") &&
+                                                                     ContainsSubstring("lower shots"));
+    run.shots = -1;
+    CHECK_THAT(test::refusal([&] { evaluate_task(task, run); }), ContainsSubstring("-1 shots are asked of task mine"));
+}
+
+TEST_CASE("a prompt's cut is told to the token, by the choice that leaves least room") {
+    const engine::Tokenizer bytes = engine::Tokenizer::bytes();
+    Document document;
+    document.requests = {{"aaaa\n\nbbbb\n\ncc", " y"}, {"aaaa\n\nbbbb\n\ncc", " yes"}};
+    document.shot_starts = {0, 6};
+    std::vector<Request> requests;
+    for (const TextRequest& request : document.requests) requests.push_back(encode_request(bytes, request));
+    const auto cut = [&](std::size_t choices, std::int64_t max_seqlen) {
+        return prompt_cut(bytes, document, std::span(requests).first(choices), max_seqlen);
+    };
+    // 14 bytes of context and 2 of continuation are 16 tokens, of which the model reads all but the last.
+    CHECK_FALSE(cut(1, 15).cut);
+    CHECK(cut(1, 15).shots == 2);
+    CHECK(cut(1, 14).cut);
+    CHECK(cut(1, 14).shots == 1);
+    CHECK(cut(1, 9).shots == 1);
+    CHECK(cut(1, 8).shots == 0);
+    CHECK(cut(2, 15).cut);
+    CHECK(cut(2, 15).shots == 1);
+    CHECK_FALSE(cut(2, 17).cut);
+    CHECK(cut(2, 3).shots == 0);  // a continuation longer than the model
+}
+
+TEST_CASE("short answers: right where the model would print any accepted one") {
+    Fixture fixture;
+    write_file_atomically(fixture.folder.path() / "short.toml",
+                          "name = \"short\"\nversion = \"1\"\nkind = \"short_answer\"\nsplit = \"test\"\n"
+                          "metrics = [\"acc\", \"gold_bits_per_byte\"]\n"
+                          "[records]\nfile = \"short.jsonl\"\nformat = \"jsonl\"\norder = \"file\"\n"
+                          "[prompt]\ntext = \"{q}\"\nanswers = \"a\"\ndelimiter = \"\"\n");
+    // What the model prints is right though it stands behind another; a letter that it does not print is wrong.
+    std::string context, printed, other;
+    for (char last = ' '; last <= '~' && printed.empty(); ++last) {
+        context = std::string("a") + last;
+        for (int c = 1; c < 128; ++c) {
+            const std::string letter(1, static_cast<char>(c));
+            (fixture.naive(context, letter).greedy ? printed : other) = letter;
+        }
+    }
+    REQUIRE_FALSE(printed.empty());
+    write_file_atomically(
+        fixture.folder.path() / "short.jsonl",
+        Json{{"q", context}, {"a", {other, printed}}}.dump() + "\n" + Json{{"q", context}, {"a", {other}}}.dump());
+    const TaskResult result = evaluate_task(load_task("short", fixture.folder.path()), fixture.run(0));
+    CHECK(find(result.scores, "acc").value == 0.5);
+    CHECK(result.items[0].right);
+    CHECK_FALSE(result.items[1].right);
+    CHECK(result.items[0].gold != result.items[0].chosen);  // a shot would show the first, the model prints the other
+    const double bits = -fixture.naive(context, other).log_likelihood / std::numbers::ln2;
+    CHECK(find(result.scores, "gold_bits_per_byte").value == Approx(bits).epsilon(1e-4));
 }
 
 TEST_CASE("the embedded corpus's questions are tasks like any other") {

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "base/utf8.h"
+#include "experiments/evaluation/answers.h"
+#include "experiments/evaluation/items.h"
 #include "experiments/evaluation/scoring.h"
 #include "experiments/evaluation/text_template.h"
 #include "tests/catch.h"
@@ -86,6 +88,105 @@ TEST_CASE("mean and standard error") {
         else
             CHECK(standard_error(items) == exactly(c.at("stderr").get<double>()));
     });
+}
+
+TEST_CASE("accepted answers: those that begin with one kept before are not asked for") {
+    golden::for_group("metrics.json", "remove_prefixes", [](const Json& c) {
+        CHECK(without_prefixed(c.at("aliases").get<std::vector<std::string>>()) ==
+              c.at("kept").get<std::vector<std::string>>());
+    });
+}
+
+TEST_CASE("a short answer is right where any accepted one would be printed") {
+    Task task;
+    task.kind = TaskKind::short_answer;
+    task.metrics = {"acc"};
+    golden::for_group("metrics.json", "any_greedy", [&](const Json& c) {
+        std::vector<Score> scores;
+        for (const Json& greedy : c.at("greedy")) scores.push_back({-1, greedy.get<bool>()});
+        if (scores.empty()) return;  // a record without accepted answers is refused
+        const std::vector<Document> documents{document_of(std::vector<std::string>(scores.size(), "x"), 0)};
+        CHECK(value_of(document_metrics(task, documents, scores), "acc") == c.at("acc").get<double>());
+        CHECK(std::isnan(document_metrics(task, documents, scores)[0].chance));
+    });
+}
+
+TEST_CASE("answers are compared as SQuAD compares them") {
+    golden::for_group("metrics.json", "squad_f1_em", [](const Json& c) {
+        const auto predicted = c.at("prediction").get<std::string>();
+        const auto answers = c.at("answers").get<std::vector<std::string>>();
+        CHECK(normalised_answer(predicted) == c.at("normalised_prediction").get<std::string>());
+        CHECK(answer_f1(predicted, answers) == exactly(c.at("f1").get<double>()));
+        CHECK(exact_match(predicted, answers) == c.at("em").get<double>());
+    });
+}
+
+TEST_CASE("f1 and em are of the chosen choice's answer") {
+    Task task;
+    task.metrics = {"f1", "em", "acc"};
+    golden::for_group("metrics.json", "record", [&](const Json& c) {
+        Document document = document_of(c.at("entities").get<std::vector<std::string>>(), 0);
+        document.choice_answers = document.choices;
+        document.answers = c.at("answers").get<std::vector<std::string>>();
+        std::vector<Score> scores;
+        for (const double ll : golden::numbers(c.at("lls"))) scores.push_back({ll, false});
+        const std::vector<Document> documents{document};
+        CHECK(outcome(task, "f1", document, scores).chosen == c.at("pred").get<std::size_t>());
+        const auto metrics = document_metrics(task, documents, scores);
+        CHECK(value_of(metrics, "f1") == exactly(c.at("f1").get<double>()));
+        CHECK(value_of(metrics, "em") == c.at("em").get<double>());
+        // Both "Benazir Bhutto" and "Bhutto" are right, or "Bhutto" alone.
+        CHECK(metrics[2].chance ==
+              exactly(static_cast<double>(document.answers.size()) / static_cast<double>(document.choices.size())));
+    });
+}
+
+TEST_CASE("acc_all counts a group where all its documents are right") {
+    golden::for_group("metrics.json", "acc_all", [](const Json& c) {
+        Task task;
+        task.metrics = {"acc_all"};
+        task.prompt.prediction = Prediction::first_if_greater;
+        std::vector<Document> documents;
+        std::vector<Score> scores;
+        for (const Json& row : c.at("rows")) {
+            documents.push_back(document_of({"yes", "no"}, row.at("label") == 1 ? 0 : 1));
+            documents.back().group = row.at("paragraph").dump() + " " + row.at("question").dump();
+            scores.push_back({golden::number(row.at("ll_yes")), false});
+            scores.push_back({golden::number(row.at("ll_no")), false});
+        }
+        const Metric found = document_metrics(task, documents, scores).at(0);
+        CHECK(found.value == exactly(c.at("acc").get<double>()));
+        CHECK(found.standard_error ==
+              exactly(c.at(c.contains("stderr") ? "stderr" : "stderr_per_question").get<double>()));
+        CHECK(found.n == static_cast<std::int64_t>(c.at("per_question").size()));
+        CHECK(found.chance == exactly((0.25 + 0.5 + 0.25 + 0.5) / 4));  // answers: two, one, two, one
+    });
+}
+
+TEST_CASE("items stand in the order of the file and say what was chosen") {
+    Task task;
+    task.metrics = {"acc", "acc_norm"};
+    task.headline = "acc_norm";
+    std::vector<Document> documents{document_of({"aaaa", "b"}, 0), document_of({"c", "d"}, 1)};
+    documents[0].record = 7;
+    documents[1].record = 2;
+    const std::vector<Score> scores{{-4, false}, {-3, false}, {-1, false}, {-2, false}};
+    const std::vector<PromptCut> cuts{{true, 0}, {false, 3}};
+    const auto items = items_of(task, documents, scores, cuts);
+    REQUIRE(items.size() == 2);
+    CHECK(items[0].document == 2);
+    CHECK(items[0].chosen == 0);
+    CHECK(items[0].gold == 1);
+    CHECK_FALSE(items[0].right);
+    CHECK_FALSE(items[0].cut);
+    CHECK(items[0].chosen_log_likelihood == -1);
+    CHECK(items[0].gold_log_likelihood == -2);
+    CHECK(items[1].document == 7);
+    CHECK(items[1].chosen == 0);  // -1 a character against -3
+    CHECK(items[1].right);
+    CHECK(items[1].cut);
+    task.headline = "acc";
+    CHECK(items_of(task, documents, scores, cuts)[1].chosen == 1);
 }
 
 TEST_CASE("perplexity of targets is a mean over documents") {

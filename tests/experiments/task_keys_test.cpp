@@ -50,6 +50,12 @@ TEST_CASE("the table of task keys has every key that the parser takes, and no ot
     add_known(kNamed + "kind = \"last_word\"\nmetrics = [\"acc\"]\n[records]\n" + kFile +
                   "[prompt]\ntext = \"t\"\ntarget = \"w\"\n" + odd,
               known["prompt"]);
+    add_known(kNamed + "kind = \"short_answer\"\nmetrics = [\"acc\"]\n[records]\n" + kFile +
+                  "[prompt]\ntext = \"t\"\nanswers = \"a\"\n" + odd,
+              known["prompt"]);
+    add_known(kNamed + kChoice + "[records]\n" + kFile +
+                  "[prompt]\ntext = \"t\"\nchoice_list = \"l\"\nanswers = \"a\"\n" + odd,
+              known["prompt"]);
     const std::string perplexity =
         kNamed + "kind = \"perplexity\"\nmetrics = [\"word_perplexity\"]\n[records]\n" + kFile;
     add_known(perplexity + "[prompt]\ntext = \"t\"\n" + odd, known["prompt"]);

@@ -151,6 +151,190 @@ TEST_CASE("gold values are strings, integers or booleans, as the records have th
                ContainsSubstring("is no index") && ContainsSubstring("prompt.gold_values = [false, true]"));
 }
 
+TEST_CASE("records are unnested from lists, the outer fields at hand") {
+    const std::string task = kTaskHead + kRecords +
+                             "unnest = [\"p.qs\", \"p.qs.as\"]\n"
+                             "[prompt]\ntext = \"{p.t} {p.qs.q} {id}\"\nchoices = [\"{p.qs.as.t}\", \"no\"]\n"
+                             "gold = \"p.qs.as.l\"\n";
+    const std::string records =
+        R"({"id": 1, "p": {"t": "T", "qs": [{"q": "Q1", "as": [{"t": "a", "l": 0}, {"t": "b", "l": 1}]}, {"q": "Q2", "as": []}]}})"
+        "\n"
+        R"({"id": 2, "p": {"t": "U", "qs": [{"q": "Q3", "as": [{"t": "c", "l": 1}]}]}})";
+    const auto documents = documents_of(task, records);
+    REQUIRE(documents.size() == 3);
+    CHECK(documents[0].requests[0].context == "T Q1 1");
+    CHECK(documents[1].requests[0].continuation == " b");
+    CHECK(documents[1].gold == 1);
+    CHECK(documents[2].requests[0].context == "U Q3 2");
+    CHECK_THAT(records_error(task, R"({"id": 1, "p": {"t": "T", "qs": {"q": 1}}})"),
+               ContainsSubstring("mine.toml:10:") &&
+                   ContainsSubstring("field 'p.qs' of the record at mine.jsonl:1 is object") &&
+                   ContainsSubstring("not a list") && ContainsSubstring("leave unnest out"));
+    CHECK_THAT(records_error(task, records + "\n" + R"({"id": 1, "p": {"t": "T", "q": []}})"),
+               ContainsSubstring("mine.toml:10:") && ContainsSubstring("mine.jsonl:3") &&
+                   ContainsSubstring("no field 'p.qs'"));
+    CHECK_THAT(parse_error(replaced(task, "[\"p.qs\", \"p.qs.as\"]", "\"p.qs\"")),
+               ContainsSubstring("records.unnest must"));
+}
+
+TEST_CASE("records are picked by a field and sorted by another, as text") {
+    const std::string task = replaced(kWhole, "order = \"file\"\n",
+                                      "order = \"file\"\nwhere = \"keep\"\nequals = [true, 2]\nsort_by = \"id\"\n");
+    const auto record = [](const char* id, const char* keep) {
+        return std::string("{\"q\": \"") + id + "\", \"id\": \"" + id + "\", \"keep\": " + keep +
+               ", \"a\": 1, \"b\": {\"c\": 1}, \"right\": 0}\n";
+    };
+    const auto documents = documents_of(
+        task, record("h9", "true") + record("h10", "2") + record("h1", "false") + record("h2", "\"true\""));
+    REQUIRE(documents.size() == 3);
+    CHECK(documents[0].requests[0].context == "Q: h10");
+    CHECK(documents[1].requests[0].context == "Q: h2");
+    CHECK(documents[2].requests[0].context == "Q: h9");
+    const test::TemporaryFolder folder;
+    write_file_atomically(folder / "mine.jsonl", record("a", "false"));
+    CHECK_THAT(test::refusal([&] {
+                   load_records(task_of(task).records, {"", folder.path(), 1, 0});
+               }),
+               ContainsSubstring("no record whose field 'keep' is true or 2"));
+    CHECK_THAT(parse_error(replaced(task, "equals = [true, 2]\n", "")), ContainsSubstring("mine.toml:10") &&
+                                                                            ContainsSubstring("records.where") &&
+                                                                            ContainsSubstring("equals = [true]"));
+    CHECK_THAT(parse_error(replaced(task, "where = \"keep\"\n", "")),
+               ContainsSubstring("records.equals is there without"));
+    CHECK_THAT(records_error(replaced(task, "\"keep\"", "\"kepe\""), record("a", "true")),
+               ContainsSubstring("mine.toml:10") && ContainsSubstring("did you mean keep?"));
+    CHECK_THAT(records_error(replaced(task, "\"id\"", "\"number\""), record("a", "true")),
+               ContainsSubstring("mine.toml:12") && ContainsSubstring("no field 'number'"));
+}
+
+TEST_CASE("short answers: what is asked for, what a shot shows, and answers that do not fit") {
+    const std::string task = replaced(replaced(kTaskHead, "multiple_choice", "short_answer"), ", \"acc_norm\"", "") +
+                             kRecords + "[prompt]\ntext = \"{q}?\"\nanswers = \"a\"\n";
+    const std::string record = R"({"q": "one", "a": ["Onions", "Leek", "Onion"], "s": "Onions"})";
+    const auto documents = documents_of(task, record);
+    CHECK(documents[0].choices == std::vector<std::string>{"Leek", "Onion"});
+    CHECK(documents[0].gold == 1);  // what the first answer begins with
+    CHECK(documents[0].requests[1].continuation == " Onion");
+    const auto shown = [&](const std::string& text) {
+        const Task of = task_of(text);
+        const Records records = parse_records(of.records, record, "mine.jsonl");
+        return worked_example(of, records, records.items[0]);
+    };
+    CHECK(shown(task) == "one? Onions");
+    CHECK(shown(task + "answer = \"{a.1}\"\n") == "one? Leek");
+    CHECK_THAT(records_error(task + "answer = \"{q}\"\n", record),
+               ContainsSubstring("mine.toml:12:") && ContainsSubstring("mine.jsonl:1") && ContainsSubstring("'one'") &&
+                   ContainsSubstring("begins with none of those accepted") && ContainsSubstring("prompt.answers"));
+    for (const char* wrong : {"[]", "\"Onion\"", "[3]"}) {
+        INFO(wrong);
+        CHECK_THAT(
+            records_error(task, std::string(R"({"q": "one", "a": )") + wrong + "}"),
+            ContainsSubstring("mine.toml:12:") && ContainsSubstring("field 'a' of the record at mine.jsonl:1 lists"));
+    }
+    CHECK_THAT(parse_error(replaced(task, "answers = \"a\"\n", "")), ContainsSubstring("prompt.answers is missing"));
+    CHECK_THAT(parse_error(replaced(task, "\"acc\"", "\"acc_norm\"")), ContainsSubstring("metrics is 'acc_norm'"));
+}
+
+TEST_CASE("choices with a list of right answers") {
+    const std::string task = replaced(kTaskHead, "\"acc\", \"acc_norm\"", "\"f1\", \"em\"") + kRecords +
+                             "[prompt]\ntext = \"t\"\nchoice_list = \"l\"\nchoice = \"it is {choice.e}\"\n"
+                             "answers = \"a\"\nanswer = \"{choice.e}\"\n";
+    const std::string list = R"({"l": [{"e": "x"}, {"e": "y"}, {"e": "z"}], "a": )";
+    const Document document = documents_of(task, list + R"(["z", "x"]})")[0];
+    CHECK(document.gold == 2);
+    CHECK(document.is_right(0));
+    CHECK_FALSE(document.is_right(1));
+    CHECK(document.is_right(2));
+    CHECK(document.choice_answers == std::vector<std::string>{"x", "y", "z"});
+    CHECK_THAT(records_error(task, list + R"(["w", "x"]})"),
+               ContainsSubstring("mine.toml:14:") && ContainsSubstring("'w' of the record at mine.jsonl:1") &&
+                   ContainsSubstring("is none of the choices"));
+    CHECK_THAT(parse_error(replaced(task, "answers = \"a\"\nanswer = \"{choice.e}\"\n", "gold = \"g\"\n")),
+               ContainsSubstring("asks for f1 without prompt.answers"));
+    CHECK_THAT(parse_error(kWhole + "answers = \"a\"\n"), ContainsSubstring("prompt.answers needs prompt.choice_list"));
+    CHECK_THAT(parse_error(replaced(kWhole, "\"acc_norm\"", "\"acc_all\"")),
+               ContainsSubstring("mine.toml:5") && ContainsSubstring("asks for acc_all without prompt.group"));
+}
+
+TEST_CASE("what is prepared for race, record and wsc fits the records or is refused") {
+    const auto prepared = [](const std::string& name, const std::string& record) {
+        RecordSource source;
+        source.prepare = name;
+        source.prepare_place = {"mine.toml", 9, 11};
+        return parse_records(source, record, "mine.jsonl").items.at(0).fields;
+    };
+    const auto error = [&](const std::string& name, const std::string& record) {
+        const std::string message = test::refusal([&] { prepared(name, record); });
+        CHECK_THAT(message, ContainsSubstring("mine.toml:9:11") && ContainsSubstring("mine.jsonl:1"));
+        return message;
+    };
+    const std::string race =
+        R"({"article": "A", "questions": ["one?", "it is  _  .", "last"], "options": [["a"], ["b", "c"], ["d", "e"]], "answers": ["A", "B", "B"]})";
+    const Json asked = prepared("race", race);
+    CHECK(asked.at("context") == "Article: A\n\nQuestion: one?\nAnswer: a\n _  .c\nlast");
+    CHECK(asked.at("choices") == Json{"d", "e"});
+    CHECK(asked.at("gold") == "B");
+    CHECK(prepared("race", replaced(race, "it is  _", "it is _")).at("context") ==
+          "Article: A\n\nQuestion: one?\nAnswer: a\nQuestion: it is _  .\nAnswer: c\nlast");
+    CHECK_THAT(error("race", replaced(race, "\"A\", \"B\", \"B\"", "\"C\", \"B\", \"B\"")),
+               ContainsSubstring("'options.0.2'"));
+    CHECK_THAT(error("race", replaced(race, "\"A\", \"B\", \"B\"", "\"AB\"")), ContainsSubstring("is no letter"));
+    CHECK_THAT(error("race", replaced(race, "\"article\": \"A\"", "\"article\": 7")),
+               ContainsSubstring("is number, not text"));
+    CHECK_THAT(error("race", R"({"questions": []})"),
+               ContainsSubstring("'questions'") && ContainsSubstring("is empty"));
+    CHECK_THAT(error("race", R"({"questions": "x"})"), ContainsSubstring("is string, not a list"));
+
+    const std::string cloze =
+        R"({"passage": {"text": "  Zo\u00eb met Al.\n@highlight\nfirst\n@highlight\nlast\n", "entities": [{"start": 10, "end": 11}, {"start": 2, "end": 4}, {"start": 2, "end": 4}]}, )"
+        R"("qas": {"query": "@placeholder saw @placeholder", "answers": [{"text": "Zo\u00eb"}]}})";
+    const Json filled = prepared("record", cloze);
+    CHECK(filled.at("context") == "Zo\u00eb met Al.\n\n  - first.\n  - last.\n");
+    REQUIRE(filled.at("choices").size() == 2);
+    CHECK(filled.at("choices")[0] == Json{{"entity", "Al"}, {"line", "  - Al saw Al"}});
+    CHECK(filled.at("choices")[1].at("entity") == "Zo\u00eb");
+    CHECK(filled.at("answers") == Json{"Zo\u00eb"});
+    CHECK_THAT(error("record", replaced(cloze, "\"end\": 11", "\"end\": 999")),
+               ContainsSubstring("is no part of passage.text"));
+    CHECK_THAT(error("record", replaced(cloze, "\"end\": 11", "\"end\": 9")), ContainsSubstring("is no part"));
+    CHECK_THAT(error("record", replaced(cloze, "\"end\": 11", "\"end\": -1")), ContainsSubstring("is no index"));
+
+    const std::string wsc =
+        R"({"text": "Al  said \" he did n't  \" .", "target": {"span2_index": 3, "span2_text": "he"}})";
+    // Doubled spaces in front of the pronoun put the rest one character too early, as in the harness.
+    CHECK(prepared("wsc", wsc).at("passage") == "Al said\"*he*e didn't \".");
+    CHECK_THAT(error("wsc", replaced(wsc, "3", "\"3\"")), ContainsSubstring("is no index"));
+    CHECK(prepared("wsc", replaced(wsc, "3", "99")).at("passage") == "Al said\"he didn't\". *he*");
+}
+
+TEST_CASE("filters of COPA and WinoGrande; a filter that finds nothing says so") {
+    const auto apply = [](const char* name, std::string_view text) { return find_filter(name)->apply(text); };
+    CHECK(apply("lower_first", "The Man") == "the Man");
+    CHECK(apply("lower_first", "\u00c9t\u00e9") == "\u00e9t\u00e9");
+    CHECK(apply("lower_first", "") == "");
+    CHECK(apply("without_last", "end.") == "end");
+    CHECK(apply("without_last", "caf\u00e9") == "caf");
+    CHECK(apply("without_last", "") == "");
+    CHECK(apply("copa_connective", "cause") == "because");
+    CHECK(apply("copa_connective", "effect") == "therefore");
+    CHECK(apply("before_blank", "so _ won_") == "so ");
+    CHECK(apply("after_blank", "so _ won_") == " won_");
+    CHECK_THAT(
+        records_error(replaced(kWhole, "{q}", "{q|before_blank}"),
+                      "{\"q\": \"no blank\", \"a\": \"x\", \"b\": {\"c\": 2}, \"right\": 1}\n"),
+        ContainsSubstring("mine.toml:11:") && ContainsSubstring("mine.jsonl:1") && ContainsSubstring("has no _"));
+}
+
+TEST_CASE("a task may be asked for with another number of shots") {
+    const Task task = task_of("shots = 2\nfew_shot_version = \"own shots\"\n" + kWhole);
+    CHECK(scored_version(task) == "1, own shots");
+    CHECK(with_shots(task, std::nullopt).shots == 2);
+    CHECK(with_shots(task, 5).shots == 5);
+    CHECK(scored_version(with_shots(task, 0)) == "1");
+    CHECK_THAT(test::refusal([&] { with_shots(task, -1); }), ContainsSubstring("ask for 0 or more"));
+    CHECK(with_shots(load_task("wikitext", "."), 3).shots == 0);
+}
+
 TEST_CASE("hellaswag's filters") {
     const auto apply = [](const char* name, std::string_view text) { return find_filter(name)->apply(text); };
     CHECK(apply("hellaswag_clean", "a [b] c [d] [e") == "a c [e");
@@ -200,6 +384,11 @@ TEST_CASE("mistakes in a task file are told with their place") {
     CHECK_THAT(parse_error(replaced(kWhole, "\"acc_norm\"", "\"acc_nrm\"")),
                ContainsSubstring("did you mean acc_norm?"));
     CHECK_THAT(parse_error("headline = \"acc_bytes\"\n" + kWhole), ContainsSubstring("headline is 'acc_bytes'"));
+    CHECK_THAT(parse_error(replaced(kWhole, "metrics = [\"acc\", \"acc_norm\"]\n", "")),
+               ContainsSubstring("metrics is missing"));
+    CHECK_THAT(parse_error(replaced(kWhole, "[\"acc\", \"acc_norm\"]", "[]")),
+               ContainsSubstring("mine.toml:5") && ContainsSubstring("metrics is empty") &&
+                   ContainsSubstring("the first is the headline"));
     CHECK_THAT(parse_error("colour = 1\n" + kWhole),
                ContainsSubstring("mine.toml:1") && ContainsSubstring("unknown key colour"));
     CHECK_THAT(parse_error("shots = -1\n" + kWhole), ContainsSubstring("shots"));
@@ -245,13 +434,21 @@ TEST_CASE("mistakes in records are told with the task's place and the record's l
     CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": -1}"), ContainsSubstring("is no index"));
     CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": \"one\"}"), ContainsSubstring("is no index"));
     const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
-    CHECK_THAT(error("{\"q\": " + deep + "}"), ContainsSubstring("is array"));
-    CHECK_THAT(error("{\"q\": " + deep.substr(0, 1'000'000)), ContainsSubstring("no JSON"));
+    for (const std::string& hostile : {deep + "}", deep.substr(0, 1'000'000)})
+        CHECK_THAT(error("{\"q\": " + hostile),
+                   ContainsSubstring("mine.jsonl:2") && ContainsSubstring("deeper than 100"));
+    CHECK_THAT(error("{\"q\": " + std::string(99, '[') + std::string(99, ']') + "}"), ContainsSubstring("is array"));
+    CHECK(documents_of(kWhole, "{\"q\": \"" + std::string(150, '[') + "\\\"" + std::string(150, '{') +
+                                   "\", \"a\": 1, \"b\": {\"c\": 2}, \"right\": 1}")
+              .size() == 1);
     CHECK_THAT(error("[1]"), ContainsSubstring("mine.jsonl:2") && ContainsSubstring("not a JSON object"));
     CHECK_THAT(error("{\"q\": \n"), ContainsSubstring("mine.jsonl:2:"));
+    CHECK_THAT(error("{\"q\": 1e999}"),
+               ContainsSubstring("mine.jsonl:2") && ContainsSubstring("number beyond the range of a double"));
     CHECK_THAT(error("{\"q\": \"\xc3\"}"), ContainsSubstring("mine.jsonl:2:"));
     CHECK_THAT(records_error(kWhole + "gold_values = [\"0\", \"2\"]\n", good), ContainsSubstring("is '1'"));
-    CHECK_THAT(records_error("shots = 1\n" + kWhole, good), ContainsSubstring("1 shots need 2 records"));
+    CHECK_THAT(records_error("shots = 1\n" + kWhole, good),
+               ContainsSubstring("mine.toml:7:") && ContainsSubstring("1 shots need 2 records"));
 }
 
 TEST_CASE("tasks are found beside the sweep file first, then among the project's; names are guessed") {
@@ -264,7 +461,7 @@ TEST_CASE("tasks are found beside the sweep file first, then among the project's
                ContainsSubstring("did you mean hellaswag?"));
     CHECK_THAT(test::refusal([&] { load_task("", folder.path()); }), ContainsSubstring("known tasks: "));
     for (const std::string& name : project_tasks()) CHECK(load_task(name, folder / "none").name == name);
-    CHECK(project_tasks().size() >= 7);
+    CHECK(project_tasks().size() >= 23);
 }
 
 TEST_CASE("a task's hash follows its definition and its records, packed or not") {

@@ -1,5 +1,7 @@
 // Scores are added to what was trained: a new question trains nothing, and nothing is asked twice.
 
+#include <sstream>
+
 #include "base/files.h"
 #include "base/json.h"
 #include "base/sha256.h"
@@ -146,6 +148,20 @@ TEST_CASE("Scores that deft eval stores stand beside those of the sweep") {
     CHECK(sweep.measured() == fresh.measured());
     CHECK_THAT(sweep.deft("show", {"plain/1", "--root", root}).out,
                ContainsSubstring("embedded_last_words") && ContainsSubstring("by commit"));
+    // Each document's result is kept, in the file's order.
+    const Ran items = sweep.deft("show", {"plain/1", "--root", root, "--items", "embedded_questions", "--format", "csv"});
+    CHECK(items.exit_code == kExitOk);
+    std::istringstream lines(items.out);
+    std::size_t documents = 0, right = 0;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with(std::to_string(documents) + ",")) ++documents;
+        if (line.find(",yes,") != std::string::npos) ++right;
+    }
+    CHECK(documents == 20);
+    CHECK(std::stod(sweep.value("SELECT v.value FROM evaluation v JOIN metric m ON m.id = v.metric_id"
+                                " WHERE m.name = 'acc' AND v.task = 'embedded_questions'")) ==
+          Approx(static_cast<double>(right) / 20));
+    CHECK(sweep.deft("show", {"plain/1", "--root", root, "--items", "piqa"}).exit_code == kExitNothing);
 }
 
 TEST_CASE("A task that changes after it was scored is another task") {
@@ -177,8 +193,7 @@ TEST_CASE("Run folders of an older program, named by hashes of what was scored t
     const auto folder = sweep.root / sweep.value("SELECT workdir FROM attempt WHERE kind = 'train'");
     Json trial = Json::parse(read_file(folder / "trial.json"));
     Json hashed = trial.at("config");
-    hashed["eval"].erase("task_shots");
-    hashed["eval"].erase("shots");
+    for (const char* key : {"asked", "asked_shots", "shots"}) hashed["eval"].erase(key);
     trial["config"] = hashed;
     hashed.erase("local");
     const std::string former = sha256(canonical_json(hashed)), now = trial.at("config_hash").get<std::string>();
