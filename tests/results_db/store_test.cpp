@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "results_db/connection.h"
 #include "results_db/store.h"
 #include "results_db/sweep_heads.h"
@@ -353,4 +354,56 @@ TEST_CASE("a trial is found by hash prefix or by case and seed") {
     CHECK_THROWS_WITH(reader.sweep("slow"), ContainsSubstring("no sweep 'slow'") && ContainsSubstring("quick"));
     CHECK_THROWS_WITH(Reader(folder / "absent.db"), ContainsSubstring("no results"));
     CHECK_FALSE(std::filesystem::exists(folder / "absent.db"));
+}
+
+TEST_CASE("scores are of the newest trained model: another's bits leave its tasks unscored") {
+    const TemporaryFolder folder;
+    OneAttempt one(folder / "results.db");
+    Writer& writer = one.writer;
+    const auto ingest = [&](std::int64_t attempt, const std::string& lines) {
+        write_file_atomically(folder / "journal.jsonl", lines);
+        writer.ingest(attempt, folder / "journal.jsonl");
+        writer.end_attempt(attempt, ended_ok());
+    };
+    const auto trained = [](const char* sha256) {
+        return line(journal::Artifact{"checkpoint", "../../checkpoints/c/step_7/model.safetensors", sha256, 1, "final", 7});
+    };
+    const auto scored = [](const char* key, const char* sha256, double value) {
+        journal::Evaluation score = a_score(7, value);
+        score.score_key = key;
+        journal::Scored done;
+        done.score_key = key;
+        done.task = "validation";
+        done.model_sha256 = sha256;
+        done.step = 7;
+        return line(score) + line(done);
+    };
+    const auto begin = [&](const char* uid, std::int64_t number, Work work) {
+        NewAttempt attempt = an_attempt(uid, number);
+        attempt.work = work;
+        return writer.begin_attempt(one.experiment, one.code, one.host, attempt);
+    };
+    ingest(one.attempt, trained("first model"));
+    CHECK(writer.unscored(one.experiment, {"k1"}) == std::vector<std::string>{"k1"});
+    ingest(begin("s1", 2, Work::score), scored("k1", "first model", 3.5));
+    CHECK(writer.unscored(one.experiment, {"k1", "k2"}) == std::vector<std::string>{"k2"});
+    CHECK(writer.trainings(one.experiment) == 1);
+
+    // A row that no task was closed behind is none, whatever its attempt.
+    const auto half = begin("s2", 3, Work::score);
+    journal::Evaluation open = a_score(7, 9.5);
+    open.score_key = "k1";
+    ingest(half, line(open));
+    const Reader reader(folder / "results.db");
+    REQUIRE(reader.trial("cafe01").scores.size() == 1);
+    CHECK(reader.trial("cafe01").scores[0].value == 3.5);
+    CHECK(reader.trial("cafe01").attempts == 1);
+    CHECK(reader.trial("cafe01").scoring_rows.size() == 2);
+
+    ingest(begin("t2", 4, Work::train), trained("second model"));
+    CHECK(writer.unscored(one.experiment, {"k1"}) == std::vector<std::string>{"k1"});
+    ingest(begin("s3", 5, Work::score), scored("k1", "second model", 2.5));
+    CHECK(writer.unscored(one.experiment, {"k1"}).empty());
+    CHECK(reader.trial("cafe01").scores.at(0).value == 2.5);
+    CHECK(reader.trial("cafe01").scores.at(0).model_sha256 == "second model");
 }

@@ -212,3 +212,18 @@ TEST_CASE("Run folders of an older program, named by hashes of what was scored t
     CHECK(sweep.value(losses) == before);
     CHECK(trainings(sweep) == "1");
 }
+
+TEST_CASE("A run that drains scores what it has trained, and starts nothing else") {
+    const TinySweep sweep(kPlain + "[case.train]\nbudget_tokens = 200_000\n" + kBothTechniques +
+                          "[case.train]\nbudget_tokens = 200_000\n");
+    Process driver = sweep.start();
+    const pid_t trial = sweep.freeze_trial();
+    REQUIRE(trial > 0);
+    driver.signal(SIGINT);
+    CHECK(wait_until([&] { return sweep.says("draining"); }));
+    ::kill(trial, SIGCONT);
+    CHECK(driver.wait() == kExitWorkLeft);
+    CHECK(trainings(sweep) == "1");
+    CHECK(scored_tasks(sweep) == "2");
+    CHECK(sweep.says("1 ok, 1 left"));
+}
