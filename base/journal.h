@@ -73,7 +73,7 @@ struct Evaluation {
     std::int64_t n = 0;         // documents or items
     double standard_error = 0;  // NaN: unknown
     double chance = 0;          // score of guessing; NaN: none
-    std::string score_key = {};  // base/score_key.h; empty in journals of an older deft and of validation on the way
+    std::string score_key = {};  // base/score_key.h; empty in journals of an older deft
 };
 
 // A task is scored whole: its Evaluations stand before this line.

@@ -116,7 +116,9 @@ void resolve_data_if_present(TrialConfig& config) {
         if (error.kind() != ErrorKind::data) throw;
         config.data.sha256 = kDataMissing;
         ask_nothing(config.eval);
-        for (const std::string& name : config.eval.tasks) ask(config.eval, name, kDataMissing, 0);
+        for (const std::string& name : config.eval.tasks)
+            for (const std::int64_t shots : config.eval.shots.empty() ? std::vector<std::int64_t>{0} : config.eval.shots)
+                ask(config.eval, name, fmt::format("{} of {}", kDataMissing, name), shots);
         if (config.data.tokenizer == "gpt2") config.data.vocab = kGpt2Vocab;
         if (config.data.tokenizer == "bytes") config.data.vocab = engine::Tokenizer::bytes().vocab();
         if (config.data.vocab == 0 && has_model(config)) throw;
@@ -202,7 +204,7 @@ TrialConfig from_json(const Json& json) {
     const auto task_sha256 = eval.at("task_sha256").get<std::vector<std::string>>();
     // An older program asked each task once, with its own number of shots.
     const auto asked = eval.value("asked", eval.at("tasks").get<std::vector<std::string>>());
-    const auto asked_shots = eval.value("asked_shots", std::vector<std::int64_t>(asked.size(), 0));
+    const auto asked_shots = eval.value("asked_shots", std::vector<std::int64_t>());
     data.erase("sha256");
     for (const char* key : {"task_sha256", "asked", "asked_shots"}) eval.erase(key);
     const auto take_local = [&](Json& table, const Fields& fields) {

@@ -81,8 +81,10 @@ void note_changed_tasks(const TrialConfig& config, const std::vector<std::string
     for (const std::string& name : tasks) {
         const auto found = std::find(config.eval.asked.begin(), config.eval.asked.end(), name);
         const auto i = static_cast<std::size_t>(found - config.eval.asked.begin());
-        if (i >= config.eval.task_sha256.size() || i >= config.eval.asked_shots.size()) continue;
-        const Task task = with_shots(load_task(name, config.base_folder), config.eval.asked_shots[i]);
+        if (i >= config.eval.task_sha256.size()) continue;
+        std::optional<std::int64_t> shots;
+        if (i < config.eval.asked_shots.size()) shots = config.eval.asked_shots[i];
+        const Task task = with_shots(load_task(name, config.base_folder), shots);
         if (task_sha256(task) != config.eval.task_sha256[i])
             notes.push_back(fmt::format("Task {} or its records have changed since the trial.", name));
     }

@@ -40,7 +40,7 @@ struct CheckpointEvaluation {
     std::vector<std::string> notes;  // what differs from the trial's own evaluation
 };
 
-// Scores the tasks as the trial does at its end; none named: the trial's own. `documents`: of each task, 0 for all;
+// Scores the tasks as the trial's own scoring does; none named: the trial's own. `documents`: of each task, 0 for all;
 // nothing: as many as the trial. `shots`: each number of them; none named: as each task's file says. Contexts longer than the model lose their front, continuations are scored in windows.
 // Errors: usage, without any task; those of load_task and evaluate_task.
 CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std::string> tasks,

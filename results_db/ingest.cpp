@@ -232,7 +232,7 @@ class Rows {
                   " started_ms = ifnull(started_ms, ?5), resume_step = ?6,"
                   " resumed_from = CASE WHEN ?6 > 0 THEN (SELECT b.id FROM attempt b WHERE b.number < attempt.number"
                   "  AND b.experiment_id = attempt.experiment_id AND b.resume_step IS NOT NULL"
-                  "  ORDER BY b.number DESC LIMIT 1) END WHERE id = ?1")
+                  "  AND b.kind = 'train' ORDER BY b.number DESC LIMIT 1) END WHERE id = ?1")
             .bind(attempt_, dataset, started.total_steps, started.parameters, started.time_ms, started.resume_step)
             .run();
     }
@@ -286,8 +286,7 @@ void take_line(const std::string_view text, Rows& rows, IngestResult& result) {
     } else if (type == "evaluation") {
         rows.add(read_as<journal::Evaluation>(line));
     } else if (type == "scored") {
-        result.scored = read_as<journal::Scored>(line);
-        rows.add(*result.scored);
+        rows.add(read_as<journal::Scored>(line));
     } else if (type == "artifact") {
         rows.add(read_as<journal::Artifact>(line));
     } else if (type == "lease") {

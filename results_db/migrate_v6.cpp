@@ -1,5 +1,6 @@
 // What SQL cannot do of the step to version 6: trainings that differ in what is scored alone become one.
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,7 +34,8 @@ struct FormerScore {
     std::int64_t documents = 0;
 };
 
-// A task was named, or a file of that name.
+// A task was named, or a file of that name. Of a file whose task is called otherwise no score is found: it is scored
+// again, by the next run.
 std::string task_name(const std::string& named) {
     const std::string file = named.substr(named.rfind('/') + 1);
     return file.ends_with(".toml") ? file.substr(0, file.size() - 5) : file;
@@ -43,13 +45,18 @@ std::string task_name(const std::string& named) {
 std::vector<FormerScore> asked_for(const Json& config) {
     std::vector<FormerScore> scores;
     const Json eval = config.is_object() ? config.value("eval", Json::object()) : Json::object();
+    if (!eval.is_object()) return scores;
+    const auto list = [&](const char* key) {
+        const auto found = eval.find(key);
+        return found != eval.end() && found->is_array() ? *found : Json::array();
+    };
     const auto number = [&](const char* key, std::int64_t otherwise) {
         const auto found = eval.find(key);
         return found != eval.end() && found->is_number_integer() ? found->get<std::int64_t>() : otherwise;
     };
     if (eval.contains("validation_tokens"))
         scores.push_back({kValidationTask, kValidationTask, "", number("validation_tokens", 0)});
-    const Json tasks = eval.value("tasks", Json::array()), hashes = eval.value("task_sha256", Json::array());
+    const Json tasks = list("tasks"), hashes = list("task_sha256");
     for (std::size_t i = 0; i < tasks.size() && i < hashes.size(); ++i)
         if (tasks[i].is_string() && hashes[i].is_string())
             scores.push_back({task_name(tasks[i].get<std::string>()), hashes[i].get<std::string>(), "",
@@ -68,6 +75,9 @@ Json take_in_scores(Connection& connection, std::int64_t experiment, const Json&
         const std::int64_t count = shots.maybe_integer(0).value_or(0);
         shots.run();
         score.key = score_key(score.task_sha256, count, score.documents);
+        const bool is_twice = std::any_of(asked.begin(), asked.end(),
+                                          [&](const Json& one) { return one.at("key") == score.key; });
+        if (is_twice) continue;
         asked.push_back({{"task", score.task}, {"shots", count}, {"key", score.key}});
         Statement(connection,
                   "UPDATE evaluation SET score_key = ?3 WHERE task = ?2 AND attempt_id IN"

@@ -21,8 +21,6 @@ namespace deft::results_db {
 
 namespace {
 
-// The attempts at one trial, and what the result cost over them.
-
 const std::string kMembers =
     "WITH members AS MATERIALIZED (SELECT DISTINCT m.experiment_id FROM sweep_member m WHERE m.sweep_id = ?1) ";
 

@@ -26,7 +26,7 @@ CREATE TABLE score (
   UNIQUE (attempt_id, score_key)
 ) STRICT;
 CREATE INDEX score_by_key ON score(score_key);
-ALTER TABLE evaluation ADD COLUMN score_key TEXT NOT NULL DEFAULT '';  -- empty: none, as of validation on the way
+ALTER TABLE evaluation ADD COLUMN score_key TEXT NOT NULL DEFAULT '';  -- empty: an older program scored it
 
 -- A place of a sweep is a training and what is asked of it.
 CREATE TABLE new_sweep_member (

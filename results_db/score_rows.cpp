@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 #include "base/json.h"
 #include "results_db/compressed.h"
@@ -45,9 +46,6 @@ std::vector<std::string> unscored_keys(Connection& connection, std::int64_t expe
 }
 
 std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t experiment_id, const std::string& json) {
-    Statement query(connection,
-                    "SELECT 1 FROM score s JOIN attempt a ON a.id = s.attempt_id"
-                    " WHERE a.experiment_id = ?1 AND s.score_key = ?2");
     std::vector<AskedScore> all;
     const Json asked = try_parse_json(json);
     if (!asked.is_array()) return all;
@@ -55,11 +53,9 @@ std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t experi
         if (!one.is_object() || !one.contains("task") || !one["task"].is_string() || !one.contains("key") ||
             !one["key"].is_string() || !one.contains("shots") || !one["shots"].is_number_integer())
             continue;
-        AskedScore score{one["task"].get<std::string>(), one["shots"].get<std::int64_t>(),
-                         one["key"].get<std::string>(), false};
-        score.is_scored = query.bind(experiment_id, score.key).step();
-        query.run();
-        all.push_back(std::move(score));
+        all.push_back({one["task"].get<std::string>(), one["shots"].get<std::int64_t>(), one["key"].get<std::string>(),
+                       false});
+        all.back().is_scored = unscored_keys(connection, experiment_id, {all.back().key}).empty();
     }
     return all;
 }
@@ -77,8 +73,9 @@ std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_
                     " ORDER BY v.task, v.split, v.shots, m.name, m.unit, m.better, a.kind = 'score' OR a.state = 'ok',"
                     " a.number, v.step, v.task_version");
     query.bind(experiment_id);
+    const auto model = result_checkpoint(connection, experiment_id);
     std::vector<ScoreRow> scores;
-    bool last_was_asked = false;
+    std::pair<bool, bool> last_rank;  // whether it was asked for, and is of the model that is the result now
     while (query.step()) {
         ScoreRow score;
         score.task = query.text(0);
@@ -101,15 +98,16 @@ std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_
         score.task_version = query.text(18);
         const bool is_asked = std::any_of(asked.begin(), asked.end(),
                                           [&](const AskedScore& one) { return one.key == score.score_key; });
+        const std::pair rank(is_asked, !model || score.model_sha256.empty() || score.model_sha256 == model->sha256);
         const auto measure = [](const ScoreRow& row) {
             return std::tie(row.task, row.split, row.shots, row.measure, row.unit, row.better);
         };
         if (!scores.empty() && measure(scores.back()) == measure(score)) {
-            if (last_was_asked && !is_asked) continue;
+            if (rank < last_rank) continue;
             scores.pop_back();
         }
         scores.push_back(std::move(score));
-        last_was_asked = is_asked;
+        last_rank = rank;
     }
     return scores;
 }

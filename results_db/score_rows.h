@@ -11,7 +11,7 @@
 
 namespace deft::results_db {
 
-// The checkpoint of the newest attempt that trained to the end; nothing where none left one.
+// The checkpoint of the newest attempt that trained to the end and left one; nothing where none did.
 std::optional<Checkpoint> result_checkpoint(Connection& connection, std::int64_t experiment_id);
 
 // Of the keys those that this model was not scored by, in their order.
@@ -21,7 +21,7 @@ std::vector<std::string> unscored_keys(Connection& connection, std::int64_t expe
 // A sweep's [{"task", "shots", "key"}], and whether each is scored. What is none of these is left out.
 std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t experiment_id, const std::string& json);
 
-// Of each measure one: the newest that was asked for, or the newest. By task, split, shots and measure. What a killed
+// Of each measure one: the newest that was asked for, of the model that is the result now, or else the newest. By task, split, shots and measure. What a killed
 // attempt scored of a task that it did not end is none.
 std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_id,
                                 const std::vector<AskedScore>& asked);

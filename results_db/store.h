@@ -138,7 +138,6 @@ struct LiveAttempt {
     std::string config_hash;
     std::string workdir;
     ProcessIdentity process;
-    Work work = Work::train;
 };
 
 // What the newest lines of a journal said; empty where they said nothing of the kind.
@@ -147,7 +146,6 @@ struct IngestResult {
     std::optional<journal::Started> started;
     std::optional<journal::Ended> ended;
     std::optional<journal::Lease> lease;
-    std::optional<journal::Scored> scored;
     std::int64_t lines = 0;
 };
 

@@ -33,11 +33,11 @@ void add_curve(MeasuredCase& result, const TrialRow& trial, const Measure& measu
 }
 
 void add_scores(MeasuredCase& result, const TrialRow& trial) {
-    std::map<Measure, double> scores;  // the newest version of a task is the last one
+    std::map<Measure, const results_db::ScoreRow*> scores;  // the newest version of a task is the last one
     for (const results_db::ScoreRow& row : trial.scores)
-        if (const auto measure = measure_of(row)) scores[*measure] = row.value;
-    for (const auto& [measure, value] : scores)
-        result.values[measure].push_back({trial.seed, trial.attempt_uid, value});
+        if (const auto measure = measure_of(row)) scores[*measure] = &row;
+    for (const auto& [measure, row] : scores)
+        result.values[measure].push_back({trial.seed, trial.attempt_uid, row->value, {}, row->score_key});
 }
 
 std::string why(const TrialRow& trial) {

@@ -70,6 +70,7 @@ struct SeedValue {
     std::string attempt_uid;
     double value = 0;      // of a curve: its late loss, NaN where it has none
     LossCurve curve = {};  // of a score: empty
+    std::string score_key = {};  // how its task was asked (base/score_key.h); of a curve, and before that was known: empty
 };
 
 struct MeasuredCase {

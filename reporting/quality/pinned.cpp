@@ -39,6 +39,7 @@ void require_finite(const MeasuredCase& one, const Measure& measure, const SeedV
 
 Json to_json(const SeedValue& seed) {
     Json json = {{"seed", seed.seed}, {"attempt", seed.attempt_uid}, {"value", seed.value}};
+    if (!seed.score_key.empty()) json["score_key"] = seed.score_key;
     for (const LossPoint& point : seed.curve) json["curve"].push_back({point.tokens, point.loss});
     return json;
 }
@@ -61,7 +62,8 @@ std::vector<SeedValue> seeds_from(const std::string& source) {
     for (const Json& json : parsed.at("seeds"))
         seeds.push_back({json.at("seed").get<std::int64_t>(), json.at("attempt").get<std::string>(),
                          json.at("value").get<double>(),
-                         json.contains("curve") ? curve_from(json["curve"]) : LossCurve{}});
+                         json.contains("curve") ? curve_from(json["curve"]) : LossCurve{},
+                         json.value("score_key", "")});
     return seeds;
 }
 

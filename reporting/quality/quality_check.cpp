@@ -26,6 +26,7 @@ struct Sides {
     Measure measure;
     Scores base, head;
     std::string missing;  // why there is nothing to compare; empty: there is
+    bool asked_otherwise = false;  // the task: other documents, shots or records
 };
 
 struct Comparison {
@@ -63,6 +64,10 @@ std::vector<SeedValue> fresh(const std::vector<SeedValue>& base, const std::vect
 void take_scores(Sides& sides, const std::vector<SeedValue>& base, const std::vector<SeedValue>& head) {
     for (const SeedValue& seed : base) sides.base.push_back({seed.seed, seed.value});
     for (const SeedValue& seed : head) sides.head.push_back({seed.seed, seed.value});
+    for (const SeedValue& one : base)
+        for (const SeedValue& other : head)
+            if (!one.score_key.empty() && !other.score_key.empty() && one.score_key != other.score_key)
+                sides.asked_otherwise = true;
 }
 
 // All at the tokens that the shortest of the curves reached.
@@ -192,6 +197,7 @@ std::string sentence(const Sides& sides, const Comparison& comparison, Outcome o
     text += fmt::format(", limit {}; {}", score(comparison.margin), certainty(comparison, outcome, adjusted_p, rule));
     if (sides.base_case->variant_hash != sides.head_case->variant_hash)
         text += "; its configuration is not the baseline's";
+    if (sides.asked_otherwise) text += "; its task was asked in another way: other documents, shots or records";
     return text;
 }
 

@@ -157,6 +157,9 @@ Json to_json(const experiments::TrainedModel& trained, const experiments::Checkp
 
 // Adds to the rows of a trial what it was not scored by yet, and prints them.
 int run_and_store(const EvalArguments& arguments) {
+    if (fs::is_directory(arguments.checkpoint) || arguments.format != "term")
+        throw Error(ErrorKind::usage, "--store adds to a trial's rows, and prints the trial",
+                    "name a trial, as deft status prints it, and leave out --format");
     const results_db::TrialRow trial = open_results(arguments.root).trial(arguments.checkpoint);
     const fs::path checkpoint = checkpoint_of_trial(arguments);
     experiments::TrialConfig config = experiments::checkpoint_config(checkpoint);
@@ -166,6 +169,7 @@ int run_and_store(const EvalArguments& arguments) {
     experiments::resolve_tasks(config);
     const sweeps::StoredScores stored =
         sweeps::store_scores(arguments.root, trial, config, slot_of(arguments));
+    for (const std::string& line : stored.said) std::fprintf(stderr, "%s\n", line.c_str());
     std::fprintf(stderr, "%zu scored and stored, %zu known before\n", stored.scored, stored.known);
     print(reporting::render_trial(open_results(arguments.root).trial(trial.config_hash)));
     return stored.exit_code;

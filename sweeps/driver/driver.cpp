@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/score_key.h"
 #include "base/text.h"
+#include "engine/train/checkpoint.h"
 #include "experiments/prepare.h"
 #include "reporting/text.h"
 #include "results_db/open.h"
@@ -91,14 +93,25 @@ class Driver {
         return writer_.unscored(recorded_.experiments[point], points_[point].score_keys());
     }
 
+    // With --retrain the checkpoint must be whole too; otherwise its scoring says what is wrong with it.
+    bool can_be_scored(std::size_t point) const {
+        const auto found = checkpoint_to_score(writer_, options_.root, recorded_.experiments[point]);
+        if (!found || !options_.retrain) return found.has_value();
+        try {
+            engine::verify_checkpoint(*found);
+            return true;
+        } catch (const Error&) {
+            return false;
+        }
+    }
+
     // Of trained models that are to be scored, those that are not there any more: nobody asked to train them again.
     void set_aside_without_checkpoint() {
         std::vector<std::string> gone;
         std::erase_if(state_.queue.waiting, [&](std::size_t point) {
-            if (!is_trained(point) || checkpoint_to_score(writer_, options_.root, recorded_.experiments[point]))
-                return false;
+            if (!is_trained(point) || can_be_scored(point)) return false;
             if (options_.retrain) {
-                retrain_.insert(point);
+                retrain_.insert(recorded_.experiments[point]);
                 return false;
             }
             gone.push_back(reporting::visible(points_[point].name()));
@@ -112,8 +125,15 @@ class Driver {
     }
 
     results_db::Work work_of(std::size_t point) const {
-        const bool trains = !is_trained(point) || retrain_.contains(point);
+        const bool trains = !is_trained(point) || retrain_.contains(recorded_.experiments[point]);
         return trains ? results_db::Work::train : results_db::Work::score;
+    }
+
+    bool asks_for_validation(std::size_t point) const {
+        const std::vector<std::string> keys = unscored(point);
+        return std::any_of(points_[point].scores.begin(), points_[point].scores.end(), [&](const auto& request) {
+            return request.task == kValidationTask && std::find(keys.begin(), keys.end(), request.key) != keys.end();
+        });
     }
 
     Assignment assignment_of(std::size_t point) const {
@@ -131,15 +151,15 @@ class Driver {
         Overview overview;
         for (const std::size_t point : state_.queue.waiting) {
             left.push_back(points_[point]);
-            const bool trained = is_trained(point) && !retrain_.contains(point);
+            const bool trained = work_of(point) == results_db::Work::score;
             overview.add_left(points_[point], trained);
             if (trained) state_.trained.insert(point);
         }
         overview.done = static_cast<std::size_t>(state_.summary.already_done);
-        overview.selected = left.size() + overview.done;
+        overview.selected = left.size() + overview.done + static_cast<std::size_t>(state_.summary.failed);
         overview.flops_per_second = measured_rate(results_db::Reader(database_file(options_.root)).sweep(spec_.name));
         for (const std::string& line : describe(spec_, points_, options_, overview)) progress_.event(line);
-        if (left.empty()) progress_.event("everything was finished already");
+        if (left.empty() && state_.summary.failed == 0) progress_.event("everything was finished already");
         for (const std::string& line :
              exceeded_limits(left, options_.slots.front().device, options_.slots.size(), this_machine(options_.root),
                              options_.root))
@@ -157,6 +177,8 @@ class Driver {
         std::set<std::string> seen;
         try {
             for (const std::size_t point : state_.queue.waiting) {
+                // A scoring needs the corpus for validation alone.
+                if (work_of(point) == results_db::Work::score && !asks_for_validation(point)) continue;
                 const experiments::TrialConfig& config = points_[point].config;
                 std::string key = config.data.sha256;
                 if (config.curriculum)
@@ -241,7 +263,12 @@ class Driver {
             return may_start(place.point) && fits(points_[place.point], options_.slots[place.slot], work_of(place.point));
         });
         if (!next) return false;
-        state_.running.push_back(start_trial(starter_, points_, next->point, next->slot, assignment_of(next->point)));
+        const Assignment assignment = assignment_of(next->point);
+        if (assignment.work == results_db::Work::score && assignment.keys.empty()) {
+            ++state_.summary.ok;  // another place of the sweep asked the same
+            return true;
+        }
+        state_.running.push_back(start_trial(starter_, points_, next->point, next->slot, assignment));
         const Child& child = state_.running.back();
         writer_.set_running(child.attempt, identify(child.pid), now_ms());
         progress_.event(fmt::format("{}   {}  ({})", child.work == results_db::Work::train ? "start" : "score",
@@ -313,13 +340,14 @@ class Driver {
 
     // Trained, a trial is scored next; scored, it is done.
     void finish_well(const Child& child) {
-        retrain_.erase(child.point);
+        retrain_.erase(recorded_.experiments[child.point]);
         if (unscored(child.point).empty()) {
             to_score_.erase(child.point);
             ++state_.summary.ok;
         } else if (child.work == results_db::Work::train) {
             to_score_.insert(child.point);
-            state_.trained.insert(child.point);
+            for (std::size_t point = 0; point < points_.size(); ++point)
+                if (recorded_.experiments[point] == recorded_.experiments[child.point]) state_.trained.insert(point);
             put_to_score(state_.queue, child.point);
         } else {
             progress_.warning(fmt::format("{}: its scoring ended without the scores that were asked for", child.name));
@@ -356,7 +384,7 @@ class Driver {
     RunState state_;
     Clock::time_point ingested_{};  // when the journals were last taken in
     long memory_kills_ = memory_kills();
-    std::set<std::size_t> retrain_;   // trained before, and their checkpoints are gone
+    std::set<std::int64_t> retrain_;  // experiments: trained before, and their checkpoints are gone
     std::set<std::size_t> to_score_;  // trained in this run
     std::optional<int> interrupts_at_stop_;  // Ctrl-C so far when the trials were asked to stop; nothing: they were not
     std::optional<int> signal_exit_code_;

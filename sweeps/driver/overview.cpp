@@ -28,7 +28,7 @@ bool is_trained(const results_db::Reader& reader, const Point& point) {
 void Overview::add_left(const Point& point, bool is_trained) {
     if (is_trained)
         ++to_score;
-    else
+    else if (counted_.insert(point.config_hash).second)  // two places of a sweep may share a training
         flops_left += point.projection.flops;
 }
 

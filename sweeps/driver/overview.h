@@ -1,6 +1,7 @@
 #pragma once
 // What a run is about to do, before it starts; all that a dry run does is say it.
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct Overview {
 
     // A trial that is not done.
     void add_left(const Point& point, bool is_trained);
+
+ private:
+    std::set<std::string> counted_;  // trainings
 };
 
 // FLOP/s of one trial, over those that are finished; 0 without any.

@@ -43,7 +43,9 @@ std::vector<PlanRow> rows_of(std::vector<Point> points) {
     std::vector<PlanRow> rows;
     for (Point& point : points) {
         const std::int64_t seed = point.seed;
-        if (rows.empty() || rows.back().point.variant_hash != point.variant_hash)
+        // Places that differ in what is asked alone share a training, and are rows of their own.
+        if (rows.empty() || rows.back().point.variant_hash != point.variant_hash ||
+            rows.back().point.axes != point.axes || rows.back().point.case_name != point.case_name)
             rows.emplace_back().point = std::move(point);
         rows.back().seeds.push_back(seed);
     }

@@ -65,14 +65,12 @@ RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const s
 std::optional<std::filesystem::path> checkpoint_to_score(const results_db::Writer& writer,
                                                          const std::filesystem::path& root, std::int64_t experiment) {
     const auto result = writer.result_checkpoint(experiment);
-    if (result) {
-        const std::filesystem::path folder = below_root(root, result->path).parent_path();
-        if (std::filesystem::exists(folder / "checkpoint.json")) return folder;
-    }
+    if (!result) return std::nullopt;
+    const std::filesystem::path folder = below_root(root, result->path).parent_path();
+    if (std::filesystem::exists(folder / "checkpoint.json")) return folder;
     for (const std::string& hash : writer.config_hashes(experiment)) {
         const auto newest = experiments::newest_checkpoint(checkpoint_folder(root, hash));
-        if (newest && (!result || newest->filename() == std::filesystem::path(result->path).parent_path().filename()))
-            return newest;
+        if (newest && newest->filename() == folder.filename()) return newest;
     }
     return std::nullopt;
 }

@@ -46,9 +46,14 @@ std::vector<LeftFolder> left_of(const results_db::Writer& writer, const Point& p
         left.push_back({path, *origin, read_journal(path / "journal.jsonl")});
     }
     std::sort(left.begin(), left.end(), [](const LeftFolder& a, const LeftFolder& b) {
-        return a.origin.attempt.number < b.origin.attempt.number;
+        return std::pair(a.origin.former_hash, a.origin.attempt.number) <
+               std::pair(b.origin.former_hash, b.origin.attempt.number);
     });
     while (!left.empty() && !ended_well(left.back())) left.pop_back();
+    const bool trained = std::any_of(left.begin(), left.end(), [](const LeftFolder& folder) {
+        return folder.origin.attempt.work == results_db::Work::train && ended_well(folder);
+    });
+    if (!trained) left.clear();
     return left;
 }
 

@@ -29,6 +29,14 @@ fs::path plain(const fs::path& path) {
 
 }  // namespace
 
+std::string folder_name_of(const std::string& config_hash, std::size_t digits) {
+    if (config_hash.size() < digits || config_hash.find_first_not_of("0123456789abcdef") != std::string::npos)
+        throw Error(ErrorKind::database,
+                    fmt::format("the results database has a trial of hash {}", reporting::visible(config_hash)),
+                    "trust nothing else of it either; results of your own have hexadecimal hashes", "all files");
+    return config_hash.substr(0, digits);
+}
+
 fs::path database_file(const fs::path& root) {
     return root / "results.db";
 }
@@ -43,7 +51,8 @@ fs::path data_folder(const fs::path& root) {
 }
 
 fs::path checkpoint_folder(const fs::path& root, const std::string& config_hash) {
-    return root / "checkpoints" / config_hash.substr(0, 16);
+    constexpr std::size_t kDigits = 16;
+    return root / "checkpoints" / folder_name_of(config_hash, kDigits);
 }
 
 fs::path checkpoints_of(const fs::path& root, const std::vector<std::string>& config_hashes) {

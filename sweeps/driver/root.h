@@ -14,6 +14,9 @@ std::filesystem::path database_file(const std::filesystem::path& root);
 std::filesystem::path database_in(const std::filesystem::path& root);
 // Tokenised corpora, and what was found out about them.
 std::filesystem::path data_folder(const std::filesystem::path& root);
+// The beginning of a hash, to name a folder by. It may come from a database, which may be another's. Errors: database,
+// for what is no hash.
+std::string folder_name_of(const std::string& config_hash, std::size_t digits);
 // Where the checkpoints of a trial's configuration are, shared by its attempts.
 std::filesystem::path checkpoint_folder(const std::filesystem::path& root, const std::string& config_hash);
 // Of the hashes that a training has had, the newest first: the folder that is there, or that of the newest.

@@ -13,6 +13,7 @@
 #include "reporting/text.h"
 #include "results_db/former_hashes.h"
 #include "sweeps/driver/provenance.h"
+#include "sweeps/driver/root.h"
 
 namespace deft::sweeps {
 
@@ -96,7 +97,7 @@ std::optional<results_db::Price> origin_price(const Json& trial) {
 std::filesystem::path free_run_folder(const std::filesystem::path& root, const std::string& config_hash,
                                       std::int64_t& number) {
     while (true) {
-        const std::filesystem::path folder = root / "runs" / fmt::format("{}.{}", short_hash(config_hash), number);
+        const std::filesystem::path folder = root / "runs" / fmt::format("{}.{}", folder_name_of(config_hash, 12), number);
         if (!std::filesystem::exists(folder)) return folder;
         ++number;
     }

@@ -42,17 +42,24 @@ Point point_of(const results_db::TrialRow& trial, const experiments::TrialConfig
 
 StoredScores store_scores(const fs::path& root, const results_db::TrialRow& trial,
                           const experiments::TrialConfig& config, const experiments::TrialSlot& slot) {
+    constexpr int kOrphanGraceMs = 3000;
+    const SignalWatch signals;
     results_db::Writer writer(database_file(root));
-    const std::int64_t experiment = writer.experiment_of(trial.config_hash);
-    const Point point = point_of(trial, config);
     StoredScores stored;
+    stored.said = recover(writer, root, kOrphanGraceMs);
+    const std::int64_t experiment = writer.experiment_of(trial.config_hash);
+    if (!writer.is_trained(experiment))
+        throw Error(ErrorKind::missing, fmt::format("trial {} has not been trained to its end", short_hash(trial.config_hash)),
+                    "deft run goes on with it; a checkpoint of the way is scored by its folder, without --store",
+                    "the results database");
+    const Point point = point_of(trial, config);
     Assignment assignment{results_db::Work::score, {}, writer.unscored(experiment, point.score_keys())};
     stored.known = point.scores.size() - assignment.keys.size();
     if (assignment.keys.empty()) return stored;
     const auto checkpoint = checkpoint_to_score(writer, root, experiment);
     if (!checkpoint)
         throw Error(ErrorKind::missing, fmt::format("the checkpoint of {} is gone", trial.config_hash.substr(0, 12)),
-                    "train it again: deft run SWEEP --retrain, with a task that it was not scored by",
+                    "deft run SWEEP --set eval.tasks=... --retrain trains it again, and scores it",
                     "the results database");
     assignment.checkpoint = *checkpoint;
 
@@ -76,12 +83,10 @@ StoredScores store_scores(const fs::path& root, const results_db::TrialRow& tria
     const std::int64_t id = writer.begin_attempt(experiment, writer.add_code(code), writer.add_host(host), attempt);
     writer.set_running(id, identify(::getpid()), now_ms());
 
-    const SignalWatch signals;
     stored.exit_code = experiments::score_trial(config, assignment.keys, {folder, data_folder(root), *checkpoint}, slot,
                                                 [&] { return signals.terminated() || signals.interrupts() > 0; });
     const JournalSummary journal = ingest_rest(writer, id, folder / "journal.jsonl");
     const results_db::Outcome outcome = outcome_of(journal, "it ended without a word");
-    stored.error = outcome.error;
     record_end(writer, id, folder, outcome, journal);
     stored.scored = assignment.keys.size() - writer.unscored(experiment, assignment.keys).size();
     return stored;

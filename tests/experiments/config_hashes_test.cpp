@@ -22,6 +22,8 @@ TEST_CASE("configurations of every kind keep their JSON and their hashes, and su
             return canonical_json(json);
         };
         CHECK(without_eval(to_json(config)) == without_eval(known.at("config")));
+        const Json eval = to_json(config).at("eval");
+        for (const auto& [key, value] : known.at("config").at("eval").items()) CHECK(eval.at(key) == value);
         CHECK(config_hash(config) == known.at("weights_hash").get<std::string>());
         CHECK(variant_hash(config) == known.at("weights_variant_hash").get<std::string>());
         CHECK(canonical_json(to_json(from_json(to_json(config)))) == canonical_json(to_json(config)));

@@ -63,7 +63,8 @@ void check_equal_scores(const TinyTrial& trial, int threads) {
         load_trained_model(trial.checkpoint, {deft::engine::Device::cpu, deft::engine::DType::f32, threads});
     CHECK(trained.step == 32);
     const CheckpointEvaluation evaluation = evaluate_checkpoint(trained, {}, {}, {});
-    CHECK(evaluation.notes.empty());
+    // What the model's length cut off may be told, but nothing has changed.
+    for (const std::string& note : evaluation.notes) CHECK(note.find("changed since the trial") == std::string::npos);
     const std::vector<Json> expected = trial.scores();
     REQUIRE(expected.size() > 2);
     REQUIRE(evaluation.scores.size() == expected.size());

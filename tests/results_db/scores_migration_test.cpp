@@ -216,3 +216,28 @@ TEST_CASE("a trial whose hash is not of its configuration stays as it was") {
     CHECK(reader.trial("cafe").state == "ok");
     CHECK(value_of(reader.sweep("sweep1").trials.at(0), "lambada") == 0.5);
 }
+
+TEST_CASE("a task that was listed twice and an [eval] of other types are no reason to stay at version 5") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    {
+        FormerDatabase former(file);
+        Json twice = former_config(1, 10);
+        twice["eval"]["tasks"] = {"lambada", "lambada"};
+        twice["eval"]["task_sha256"] = {"of lambada", "of lambada"};
+        former.attempt(former.add(twice), 1, "ok", 0.5, "m");
+        for (const Json& eval : {Json(3), Json::array({1}), Json{{"tasks", 3}, {"documents", "many"}},
+                                 Json{{"tasks", {{"a", 1}}}, {"task_sha256", "x"}}, Json{{"tasks", {1}}}}) {
+            Json odd = former_config(7, 10);
+            odd["eval"] = eval;
+            former.attempt(former.add(odd), 1, "ok", 0.5, "m");
+        }
+    }
+    Connection before(file, Connection::Mode::read);
+    const Writer writer(file);
+    Connection after(file, Connection::Mode::read);
+    CHECK(after.integer("PRAGMA user_version") == migrations().back().version);
+    CHECK(after.integer("SELECT count(*) FROM evaluation") == 18);
+    CHECK(after.integer("SELECT count(*) FROM score WHERE task = 'lambada'") == 1);
+    CHECK(after.integer("SELECT count(*) FROM pragma_foreign_key_check") == 0);
+}

@@ -195,6 +195,21 @@ TEST_CASE("another configuration under the same name is told") {
                ContainsSubstring("its configuration is not the baseline's"));
 }
 
+TEST_CASE("a task that was asked in another way is told") {
+    const auto asked = [](std::int64_t seed, const char* key) {
+        MeasuredCase one = with_loss(seed, {3.0, 3.1, 3.2});
+        for (auto& [measure, seeds] : one.values)
+            for (SeedValue& value : seeds) value.score_key = key;
+        return one;
+    };
+    const auto text = [&](const char* base, const char* head) {
+        return check(asked(1, base), asked(4, head))[0].judged.finding.text;
+    };
+    CHECK_THAT(text("200 documents", "20 documents"), ContainsSubstring("its task was asked in another way"));
+    for (const char* key : {"200 documents", ""})  // a baseline of before keys were kept
+        CHECK(text(key, "200 documents").find("asked in another way") == std::string::npos);
+}
+
 // The head stopped at 100 tokens, where the baseline's curves stand at the same loss; their ends lie far below.
 TEST_CASE("loss curves are compared at the tokens that all seeds consumed") {
     const auto curves = [](std::int64_t first_seed, double end) {

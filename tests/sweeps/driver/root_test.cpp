@@ -1,6 +1,7 @@
 // Paths of a database that leave the root: another's database may hold any.
 
 #include "sweeps/driver/root.h"
+#include "sweeps/driver/run_folder.h"
 
 #include <filesystem>
 
@@ -51,4 +52,17 @@ TEST_CASE("Nothing outside the root is read or written for a database that names
     const test::Ran show = sweep.deft("show", {"baseline/1", "--root", sweep.root.string()});
     CHECK(show.exit_code == kExitDatabase);
     CHECK_THAT(show.out, ContainsSubstring("baseline/1"));
+}
+
+TEST_CASE("What a database calls a hash names no folder elsewhere") {
+    const test::Folder folder;
+    for (const char* hash : {"../../../../elsewhere", "/tmp/elsewhere-of-it", "..", "", "0123456789ABCDEF0123",
+                             "0123456789abcde", "0123456789abcdef/../.."}) {
+        INFO(hash);
+        CHECK_THROWS_AS(checkpoint_folder(folder.path, hash), Error);
+        CHECK_THROWS_AS(checkpoints_of(folder.path, {hash}), Error);
+        std::int64_t number = 1;
+        if (std::string(hash).size() != 15) CHECK_THROWS_AS(free_run_folder(folder.path, hash, number), Error);
+    }
+    CHECK(checkpoint_folder("root", "0123456789abcdef01") == "root/checkpoints/0123456789abcdef");
 }

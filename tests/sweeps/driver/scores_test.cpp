@@ -69,9 +69,18 @@ TEST_CASE("What is logged and kept is in no hash, and what is asked names two pl
     const std::string json = sweep.deft("report", {"--root", sweep.root.string(), "--format", "json", "tiny"}).out;
     const Json trials = Json::parse(json).at("trials");
     REQUIRE(trials.size() == 2);
-    for (std::size_t i = 0; i < 2; ++i)
-        for (const Json& score : trials[i].at("scores"))
-            if (score.at("metric") == "acc") CHECK(score.at("n") == (i == 0 ? 5 : 10));
+    std::vector<std::int64_t> counts;
+    for (const Json& trial : trials)
+        for (const Json& score : trial.at("scores"))
+            if (score.at("metric") == "acc") counts.push_back(score.at("n"));
+    CHECK(counts == std::vector<std::int64_t>{5, 10});
+    // Both want a checkpoint that is gone: it is trained again once.
+    std::filesystem::remove_all(sweep.root / "checkpoints");
+    CHECK(sweep.run(kMoreTasks).exit_code == kExitFailed);
+    std::vector<std::string> retrain = kMoreTasks;
+    retrain.push_back("--retrain");
+    CHECK(sweep.run(retrain).exit_code == kExitOk);
+    CHECK(trainings(sweep) == "2");
 }
 
 TEST_CASE("A scoring that is killed or stopped keeps the tasks that it ended, and none is scored twice") {
@@ -162,6 +171,54 @@ TEST_CASE("Scores that deft eval stores stand beside those of the sweep") {
                                 " WHERE m.name = 'acc' AND v.task = 'embedded_questions'")) ==
           Approx(static_cast<double>(right) / 20));
     CHECK(sweep.deft("show", {"plain/1", "--root", root, "--items", "piqa"}).exit_code == kExitNothing);
+}
+
+TEST_CASE("deft eval --store refuses what is half trained, and puts in order what a killed driver left") {
+    const TinySweep sweep(kPlain + "[case.train]\nbudget_tokens = 200_000\n");
+    const std::string root = sweep.root.string();
+    const std::vector<std::string> store = {"plain/1", "--root", root, "--tasks", "embedded_last_words", "--store"};
+    {
+        Process driver = sweep.start();
+        const pid_t trial = sweep.freeze_trial();
+        REQUIRE(trial > 0);
+        driver.signal(SIGTERM);
+        ::kill(trial, SIGCONT);
+        REQUIRE(driver.wait() == kExitWorkLeft);
+    }
+    const Ran half = sweep.deft("eval", store);
+    CHECK(half.exit_code == kExitNothing);
+    CHECK_THAT(half.err, ContainsSubstring("has not been trained to its end"));
+    CHECK(scored_tasks(sweep) == "0");
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    {
+        // As a driver leaves it that was killed while it scored.
+        results_db::Connection connection(sweep.root / "results.db", results_db::Connection::Mode::write);
+        connection.execute("INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, argv_json,"
+                           " workdir, created_ms, kind) SELECT 'left', experiment_id, 90, 'running', code_id, host_id, 'w',"
+                           " '[]', 'runs/left.90', 1, 'score' FROM attempt LIMIT 1");
+    }
+    const Ran stored = sweep.deft("eval", store);
+    CHECK(stored.exit_code == kExitOk);
+    CHECK_THAT(stored.err, ContainsSubstring("left by a driver that was killed") &&
+                               ContainsSubstring("1 scored and stored"));
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state IN ('leased', 'running')") == "0");
+    // A folder is no trial, and what is printed is the trial.
+    CHECK(sweep.deft("eval", {root, "--root", root, "--store"}).exit_code == kExitUsage);
+}
+
+TEST_CASE("A damaged checkpoint fails its scoring, and --retrain trains it again") {
+    const TinySweep sweep(kPlain);
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    const auto model = sweep.root / sweep.value("SELECT path FROM artifact WHERE kind = 'checkpoint'");
+    std::filesystem::resize_file(model, 100);
+    CHECK(sweep.run(kMoreTasks).exit_code == kExitFailed);
+    CHECK(sweep.says("is damaged"));
+    CHECK(trainings(sweep) == "1");
+    std::vector<std::string> retrain = kMoreTasks;
+    retrain.push_back("--retrain");
+    CHECK(sweep.run(retrain).exit_code == kExitOk);
+    CHECK(trainings(sweep) == "2");
+    CHECK(scored_tasks(sweep) == "3");
 }
 
 TEST_CASE("A task that changes after it was scored is another task") {
