@@ -76,6 +76,49 @@ TEST_CASE("a filled database of version 4 keeps its curves, scores, baselines an
     CHECK(writer.live_attempts().size() == 1);
 }
 
+TEST_CASE("filled databases of versions 1 to 3 become what that of version 4 becomes") {
+    // The versions before had no other tables than those of version 4, some of them not yet, with the same columns.
+    const std::string rows = read_file(kFixture / "rows.sql");
+    std::vector<std::string> newest;
+    for (const int version : {4, 1, 2, 3}) {
+        INFO("version " << version);
+        const TemporaryFolder folder;
+        std::filesystem::copy(kFixture / "sweeps", folder / "sweeps");
+        const std::filesystem::path file = folder / "results.db";
+        {
+            const auto connection = open_for_writing(file, migrations().first(static_cast<std::size_t>(version)));
+            connection->execute("PRAGMA foreign_keys = OFF");
+            int left_out = 0;
+            const std::string insert = "INSERT INTO ";
+            for (std::size_t at = rows.find(insert); at != std::string::npos;) {
+                const std::size_t next = rows.find("\n" + insert, at), name = at + insert.size();
+                const std::string table = rows.substr(name, rows.find(' ', name) - name);
+                Statement known(*connection, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1");
+                if (known.bind(table).step())
+                    connection->execute(rows.substr(at, next - at).c_str());
+                else
+                    ++left_out;
+                at = next == std::string::npos ? next : next + 1;
+            }
+            CHECK(left_out == (version == 4 ? 0 : version == 3 ? 1 : 6));
+        }
+        { const Writer writer(file); }
+        CHECK(std::filesystem::exists(backup_of(file, version)));
+        Connection connection(file, Connection::Mode::read);
+        CHECK(connection.text("PRAGMA integrity_check") == "ok");
+        CHECK(connection.integer("SELECT count(*) FROM pragma_foreign_key_check") == 0);
+        std::vector<std::string> found = rows_of(connection, kCurves, 7);
+        for (const char* sql : {kScores.c_str(),
+                                "SELECT id, number, state, device_seconds, usd, machine_json FROM attempt ORDER BY id",
+                                "SELECT sweep_id, experiment_id, case_key, axes_json, ordinal, scores_json"
+                                " FROM sweep_member ORDER BY 1, 2"})
+            for (const std::string& row : rows_of(connection, sql, 6)) found.push_back(row);
+        if (newest.empty()) newest = found;
+        CHECK(found == newest);
+        CHECK(found.size() > 15);
+    }
+}
+
 TEST_CASE("attempts of version 4 cost what each ran itself, at its own shape") {
     const TemporaryFolder folder;
     const std::filesystem::path file = a_root_of_version_4(folder);
