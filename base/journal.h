@@ -88,7 +88,7 @@ struct Scored {
     double seconds = 0;
     double cut_share = 0;   // of the prompts, those that lost their front to the model's length
     double mean_shots = 0;  // that were left of a prompt's, on average
-    std::string items = {};  // one document's result after another, compressed; empty: none kept
+    std::string items = {};  // a line a document, experiments/evaluation/items.h; empty: none kept
 };
 
 // A file that the trial left.
