@@ -12,6 +12,9 @@ inline constexpr int kScoringVersion = 1;
 // The task under which the loss on the validation text is scored. Its documents are tokens.
 inline constexpr const char* kValidationTask = "validation";
 
+// In place of the key of a score, for what a model is validated by while it trains: those weights are not kept.
+inline constexpr const char* kWhileTraining = "while training";
+
 // task_sha256: over the task's definition and the bytes of its records; of validation, kValidationTask.
 // documents: of the task, the first ones of its order; 0: all.
 std::string score_key(const std::string& task_sha256, std::int64_t shots, std::int64_t documents);

@@ -13,6 +13,8 @@ namespace deft::experiments {
 
 namespace {
 
+// Promises for what is done once and shows nothing of how it goes on.
+constexpr double kSlowDisk = 2e6;  // bytes a second
 constexpr double kSlowDevice = 2e8;  // FLOPs a second and thread: no processor that this runs on is near it
 
 const char* fail_class_of(ErrorKind kind, engine::Device device) {
@@ -79,6 +81,10 @@ int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
     if (ended.state == "stopped") return kExitWorkLeft;
     fmt::print(stderr, "{}\n", ended.error);
     return kExitFailed;
+}
+
+double saving_seconds(std::int64_t parameters, double bytes) {
+    return bytes * static_cast<double>(parameters) / kSlowDisk;
 }
 
 double longest_step_seconds(const Projection& projection, int threads) {

@@ -21,6 +21,9 @@ struct TrialSlot {
 int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
                 const std::function<bool(journal::Writer&, journal::Ended&)>& work);
 
+// What may be promised for a checkpoint of so many bytes a parameter.
+double saving_seconds(std::int64_t parameters, double bytes);
+
 // What may be promised for one optimizer step, or for one micro-batch that is scored.
 double longest_step_seconds(const Projection& projection, int threads);
 

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "base/json.h"
+#include "experiments/evaluation/validation_schedule.h"
 
 namespace deft::experiments {
 
@@ -16,19 +17,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "step_";
+constexpr std::string_view kStep = "step_", kBest = "best_";
 constexpr const char* kModelFile = "model.safetensors";
 
-// Newest first; temporary folders and strangers are not among them.
-std::vector<fs::path> newest_first(const fs::path& folder) {
+// Those of most steps first; temporary folders and strangers are not among them.
+std::vector<fs::path> newest_first(const fs::path& folder, std::string_view prefix = kStep) {
     std::vector<std::pair<std::int64_t, fs::path>> found;
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
         const std::string name = entry.path().filename().string();
-        if (!name.starts_with(kPrefix)) continue;
+        if (!name.starts_with(prefix)) continue;
         std::int64_t step = 0;
         const char* end = name.data() + name.size();
-        const auto [stop, failure] = std::from_chars(name.data() + kPrefix.size(), end, step);
+        const auto [stop, failure] = std::from_chars(name.data() + prefix.size(), end, step);
         if (failure == std::errc() && stop == end) found.emplace_back(step, entry.path());
     }
     std::sort(found.rbegin(), found.rend());
@@ -41,17 +42,26 @@ std::int64_t model_bytes(const fs::path& checkpoint) {
     return static_cast<std::int64_t>(fs::file_size(checkpoint / kModelFile));
 }
 
+fs::path named(const fs::path& folder, std::string_view prefix, std::int64_t step) {
+    return folder / fmt::format("{}{:08}", prefix, step);
+}
+
+Json about_trial(const TrialConfig& config, const Dataset& dataset) {
+    return {{"config_hash", config_hash(config)},
+            {"config", to_json(config)},
+            {"tokenizer", dataset.tokenizer.name()},
+            {"tokenizer_sha256", dataset.tokenizer.sha256()}};
+}
+
 }  // namespace
 
 SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
-                                      const fs::path& folder, double train_seconds) {
+                                      const fs::path& folder, const TrialProgress& progress) {
     SavedCheckpoint saved;
-    saved.folder = folder / fmt::format("{}{:08}", kPrefix, trainer.counts().steps);
-    const Json about = {{"config_hash", config_hash(config)},
-                        {"config", to_json(config)},
-                        {"train_seconds", train_seconds},
-                        {"tokenizer", dataset.tokenizer.name()},
-                        {"tokenizer_sha256", dataset.tokenizer.sha256()}};
+    saved.folder = named(folder, kStep, trainer.counts().steps);
+    Json about = about_trial(config, dataset);
+    about["train_seconds"] = progress.train_seconds;
+    about["validations"] = progress.validations;
     make_folder(folder);
     saved.model_sha256 = engine::save_checkpoint(trainer, saved.folder, about, dataset.tokenizer);
     saved.model_bytes = model_bytes(saved.folder);
@@ -70,7 +80,12 @@ Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const 
                 throw Error(ErrorKind::config, fmt::format("checkpoint {} is of another trial", checkpoint.string()));
             engine::load_checkpoint(trainer, checkpoint);
             resumed.step = trainer.counts().steps;
-            resumed.train_seconds = about.at("train_seconds").get<double>();
+            resumed.progress.train_seconds = about.at("train_seconds").get<double>();
+            // Where it was saved without validations, those until there are not made up for.
+            resumed.progress.validations =
+                about.contains("validations") ? about["validations"].get<std::int64_t>()
+                                              : validations_due(parse_validation_schedule(config.eval.every),
+                                                                trainer.counts(), budget_layer_tokens(config.train));
             resumed.checkpoint = {checkpoint, manifest.at("sha256").at(kModelFile), model_bytes(checkpoint)};
             return resumed;
         } catch (const Json::exception&) {
@@ -83,10 +98,51 @@ Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const 
     return resumed;
 }
 
+BestWeights save_best_weights(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
+                              const fs::path& folder, double value) {
+    BestWeights best;
+    best.step = trainer.counts().steps;
+    best.value = value;
+    best.checkpoint.folder = named(folder, kBest, best.step);
+    Json about = about_trial(config, dataset);
+    about["best"] = {{"metric", config.eval.metric}, {"value", value}};
+    make_folder(folder);
+    best.checkpoint.model_sha256 = engine::save_weights(trainer, best.checkpoint.folder, about, dataset.tokenizer);
+    best.checkpoint.model_bytes = model_bytes(best.checkpoint.folder);
+    for (const fs::path& other : newest_first(folder, kBest))
+        if (other != best.checkpoint.folder) fs::remove_all(other);
+    return best;
+}
+
+void remove_best_weights(const fs::path& folder) {
+    for (const fs::path& found : newest_first(folder, kBest)) fs::remove_all(found);
+}
+
+std::optional<BestWeights> find_best_weights(const fs::path& folder, std::string& note) {
+    for (const fs::path& found : newest_first(folder, kBest)) {
+        std::string why = "it does not say how good it is";
+        try {
+            const Json manifest = engine::verify_checkpoint(found);
+            return BestWeights{manifest.at("counts").at("steps"), manifest.at("about").at("best").at("value"),
+                               {found, manifest.at("sha256").at(kModelFile), model_bytes(found)}};
+        } catch (const Json::exception&) {
+        } catch (const Error& error) {
+            why = first_line(error.what());
+        }
+        note += fmt::format("{}passed over the best weights so far, {}: {}", note.empty() ? "" : "; ", found.string(), why);
+    }
+    return {};
+}
+
 std::optional<fs::path> newest_checkpoint(const fs::path& folder) {
     const std::vector<fs::path> checkpoints = newest_first(folder);
     if (checkpoints.empty()) return {};
     return checkpoints.front();
+}
+
+std::optional<fs::path> result_checkpoint(const fs::path& folder) {
+    const std::vector<fs::path> best = newest_first(folder, kBest);
+    return best.empty() ? newest_checkpoint(folder) : best.front();
 }
 
 void keep_newest_checkpoints(const fs::path& folder, std::int64_t keep) {

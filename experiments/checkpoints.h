@@ -1,5 +1,6 @@
 #pragma once
-// The checkpoints of one trial configuration: FOLDER/step_00001234, the newest few.
+// The checkpoints of one trial configuration: FOLDER/step_00001234, the newest few, to go on from, and
+// FOLDER/best_00000567, weights alone, where the best validated ones are the result.
 
 #include <cstdint>
 #include <filesystem>
@@ -18,16 +19,22 @@ struct SavedCheckpoint {
     std::int64_t model_bytes = 0;
 };
 
+// How far a trial has come, beside what its trainer counts.
+struct TrialProgress {
+    double train_seconds = 0;
+    std::int64_t validations = 0;  // those due that were made, see validations_due()
+};
+
 // Saves weights, moments, counts, the tokenizer's files and the trial's configuration; keeps the newest config.keep.
 // Errors: io.
 SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
-                                      const std::filesystem::path& folder, double train_seconds);
+                                      const std::filesystem::path& folder, const TrialProgress& progress);
 
 // What a trial went on from.
 struct Resumed {
-    std::int64_t step = 0;     // 0: from the start
-    double train_seconds = 0;  // of training until there
-    std::string note;          // what was passed over, and why; empty: nothing
+    std::int64_t step = 0;  // 0: from the start
+    TrialProgress progress;
+    std::string note;  // what was passed over, and why; empty: nothing
     SavedCheckpoint checkpoint;
 };
 
@@ -35,8 +42,25 @@ struct Resumed {
 // before it, which the note tells.
 Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const std::filesystem::path& folder);
 
+// The best weights so far by config.eval.metric.
+struct BestWeights {
+    std::int64_t step = 0;
+    double value = 0;
+    SavedCheckpoint checkpoint;
+};
+
+// In place of those before. Errors: io.
+BestWeights save_best_weights(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
+                              const std::filesystem::path& folder, double value);
+void remove_best_weights(const std::filesystem::path& folder);
+// Nothing where there are none, or none that are whole, which the note tells.
+std::optional<BestWeights> find_best_weights(const std::filesystem::path& folder, std::string& note);
+
 // The checkpoint of most steps, whole or not; nothing where there is none.
 std::optional<std::filesystem::path> newest_checkpoint(const std::filesystem::path& folder);
+
+// What a trial is scored by: its best weights, where such are kept, or else its newest checkpoint.
+std::optional<std::filesystem::path> result_checkpoint(const std::filesystem::path& folder);
 
 // All but the newest go; call it when a trial has ended well.
 void keep_newest_checkpoints(const std::filesystem::path& folder, std::int64_t keep);

@@ -178,6 +178,10 @@ Json to_json(const TrialConfig& c) {
     if (c.random_ltd) json["random_ltd"] = grown_json(*c.random_ltd, c.random_ltd->growth);
     if (c.token_bypass) json["token_bypass"] = grown_json(*c.token_bypass, c.token_bypass->routing.growth);
     json["eval"] = fields_json(c.eval);
+    if (c.eval.select == "best")
+        json["selection"] = {{"every", c.eval.every},
+                             {"metric", c.eval.metric},
+                             {"validation_tokens", c.eval.validation_tokens}};
     // What does not decide the result: where files are, how often to log and to keep.
     json["local"] = fields_json(c.data, FieldPart::local);
     json["local"].update(fields_json(c, FieldPart::local));
@@ -196,7 +200,7 @@ TrialConfig from_json(const Json& json) {
                     fmt::format("this trial was made for result epoch {}, this program has {}",
                                 tables.at("result_epoch").dump(), kResultEpoch),
                     "run the sweep again with this program");
-    for (const char* key : {"local", "seed", "result_epoch"}) tables.erase(key);
+    for (const char* key : {"local", "seed", "result_epoch", "selection"}) tables.erase(key);
     Json& data = tables.at("data");
     const auto sha = data.at("sha256").get<std::string>();
     const auto vocab = data.at("vocab").get<std::int64_t>();

@@ -120,9 +120,13 @@ struct VariableBatchConfig {
     std::string learning_rate_scaling = "linear";
 };
 
-// What a trained model is asked. It decides no weight, so it is in no hash of a configuration.
+// What a trained model is asked. It decides no weight, so it is in no hash of a configuration, but for what chooses the
+// best weights.
 struct EvalConfig {
     std::int64_t validation_tokens = 65536;
+    std::string every;            // validation_schedule.h
+    std::string select = "last";  // last | best
+    std::string metric = "loss";  // loss | bits_per_byte: what the best weights are best by
     std::vector<std::string> tasks;
     std::vector<std::int64_t> shots;  // empty: of each task as its file has it
     std::int64_t documents = 200;

@@ -28,6 +28,11 @@ void Heartbeat::beat() {
     if (seconds_since(written_) >= kEvery) write();
 }
 
+void Heartbeat::beat_or_stop() {
+    beat();
+    if (stopping()) throw StopAsked{};
+}
+
 bool Heartbeat::stopping() {
     if (!stop_()) return false;
     if (!answered_) write();

@@ -10,6 +10,9 @@
 
 namespace deft::experiments {
 
+// Ends work that is to stop, from within it.
+struct StopAsked {};
+
 class Heartbeat {
  public:
     // `stop`: whether somebody wants the trial to end.
@@ -19,6 +22,8 @@ class Heartbeat {
     void begin(const std::string& doing, double seconds);
     // A piece of the work is done: a step, a batch. A piece that took unexpectedly long makes later promises longer.
     void beat();
+    // Likewise. Throws StopAsked once somebody wants the trial to end.
+    void beat_or_stop();
     // The first time that it is true the journal answers: the trial has heard.
     bool stopping();
 

@@ -14,6 +14,7 @@
 #include "experiments/datasets/catalogue.h"
 #include "experiments/engine_config.h"
 #include "experiments/evaluation/task.h"
+#include "experiments/evaluation/validation_schedule.h"
 #include "experiments/parse_samples.h"
 #include "experiments/parse_techniques.h"
 #include "experiments/size_limits.h"
@@ -107,6 +108,15 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
 
 void parse_eval(TableReader table, const std::string& base_folder, EvalConfig& eval) {
     read_table(table, eval);
+    try {
+        parse_validation_schedule(eval.every);
+    } catch (const Error& error) {
+        table.refuse("every", error.what());
+    }
+    if (eval.select == "best" && eval.every.empty())
+        table.refuse("select", "is \"best\" of validations that never happen", "set eval.every, as in \"20 times\"");
+    if (eval.select == "last" && eval.metric != EvalConfig{}.metric)
+        table.refuse("metric", "means nothing to eval.select = \"last\"", "set eval.select = \"best\" or drop the key");
     for (std::size_t i = 0; i < eval.shots.size(); ++i)
         if (eval.shots[i] < 0 || std::find(eval.shots.begin(), eval.shots.begin() + static_cast<std::ptrdiff_t>(i),
                                            eval.shots[i]) != eval.shots.begin() + static_cast<std::ptrdiff_t>(i))

@@ -21,9 +21,6 @@ namespace deft::experiments {
 
 namespace {
 
-// Ends a scoring that is to stop.
-struct StopAsked {};
-
 std::vector<ScoreRequest> wanted_requests(const TrialConfig& config, std::span<const std::string> keys) {
     std::vector<ScoreRequest> wanted;
     for (ScoreRequest& request : score_requests(config))
@@ -69,10 +66,7 @@ bool score_all(const TrialConfig& config, std::span<const std::string> keys, con
 
     Heartbeat heartbeat(journal, stop);
     heartbeat.begin("scoring", longest_step_seconds(project(config), slot.threads));
-    const auto between_batches = [&] {
-        heartbeat.beat();
-        if (heartbeat.stopping()) throw StopAsked{};
-    };
+    const auto between_batches = [&] { heartbeat.beat_or_stop(); };
     const std::int64_t batch = config.train.micro_batch_size;
     for (const ScoreRequest& request : requests) {
         const Clock::time_point start = Clock::now();

@@ -12,15 +12,13 @@
 #include "experiments/engine_config.h"
 #include "experiments/heartbeat.h"
 #include "experiments/projection.h"
+#include "experiments/training_validation.h"
 
 namespace deft::experiments {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-// Promises, in seconds, for what is done once and shows nothing of how it goes on.
-constexpr double kSlowDisk = 2e6;  // bytes a second
 
 // One trial under way.
 struct Run {
@@ -30,6 +28,7 @@ struct Run {
     engine::Trainer& trainer;
     journal::Writer& journal;
     Heartbeat& heartbeat;
+    TrainingValidation& validation;
     Resumed resumed;
     Projection projection;
 };
@@ -61,30 +60,62 @@ journal::Sampling sampling_of(const engine::Trainer& trainer) {
 // A crash after the checkpoint must not find it ahead of the journal.
 SavedCheckpoint save(const Run& run, double seconds) {
     constexpr double kBytesAParameter = 12;  // the weight and two moments
-    run.heartbeat.begin("saving a checkpoint",
-                        kBytesAParameter * static_cast<double>(run.projection.parameters) / kSlowDisk);
+    run.heartbeat.begin("saving a checkpoint", saving_seconds(run.projection.parameters, kBytesAParameter));
     run.journal.sync();
-    return save_trial_checkpoint(run.config, run.dataset, run.trainer, run.places.checkpoint_folder, seconds);
+    return save_trial_checkpoint(run.config, run.dataset, run.trainer, run.places.checkpoint_folder,
+                                 {seconds, run.validation.made()});
 }
 
-// Trains to the budget, with a journal line every log_every steps and at the end. False: stopped before.
-// longest_step: seconds that a step may take, promised to the driver.
+// False: stopped before its end.
+bool validate(const Run& run, double longest_batch) {
+    run.heartbeat.begin("validating", longest_batch);
+    try {
+        run.validation.run(run.journal, run.heartbeat);
+    } catch (const StopAsked&) {
+        return false;
+    }
+    return true;
+}
+
+// Trains to the budget, with a journal line every log_every steps, where the model is validated, and at the end. False:
+// stopped before. longest_step: seconds that a step may take, promised to the driver.
 bool train(const Run& run, double longest_step, journal::Ended& ended) {
     const Clock::time_point start = Clock::now();
     Clock::time_point last_save = start;
-    double saving = 0;  // seconds spent on checkpoints: no training
+    double not_training = 0;  // seconds spent on checkpoints and validations
     double every = run.config.checkpoint.every_seconds;
-    double logged_at = run.resumed.train_seconds;
+    double logged_at = run.resumed.progress.train_seconds;
     std::int64_t logged_tokens = run.trainer.counts().input_tokens;
     ended.train_seconds = logged_at;
+    const auto save_now = [&] {
+        const Clock::time_point before = Clock::now();
+        save(run, ended.train_seconds);
+        last_save = Clock::now();
+        const double took = seconds_since(before);
+        not_training += took;
+        // On a slow disk less often: at most about a tenth of the time goes into checkpoints.
+        if (every > 0) every = std::max(run.config.checkpoint.every_seconds, 9 * took);
+    };
     run.heartbeat.begin("training", longest_step);
-    while (!run.trainer.done()) {
+    while (true) {
+        if (run.validation.due()) {
+            const Clock::time_point before = Clock::now();
+            const bool whole = validate(run, longest_step);
+            ended.eval_seconds += seconds_since(before);
+            not_training += seconds_since(before);
+            if (!whole) {
+                save_now();
+                return false;
+            }
+            run.heartbeat.begin("training", longest_step);
+        }
+        if (run.trainer.done()) return true;
         const Clock::time_point before_step = Clock::now();
         const engine::StepResult result = run.trainer.step();
         ended.step_seconds += seconds_since(before_step);
         const engine::Counts& counts = run.trainer.counts();
-        ended.train_seconds = run.resumed.train_seconds + seconds_since(start) - saving;
-        if (counts.steps % run.config.log_every == 0 || run.trainer.done()) {
+        ended.train_seconds = run.resumed.progress.train_seconds + seconds_since(start) - not_training;
+        if (counts.steps % run.config.log_every == 0 || run.trainer.done() || run.validation.due()) {
             journal::TrainPoint point = point_of(run, result, ended.train_seconds);
             point.tokens_per_second = static_cast<double>(counts.input_tokens - logged_tokens) /
                                       std::max(1e-9, ended.train_seconds - logged_at);
@@ -94,21 +125,13 @@ bool train(const Run& run, double longest_step, journal::Ended& ended) {
             logged_tokens = counts.input_tokens;
         }
         run.heartbeat.beat();
-        const bool stopping = run.heartbeat.stopping() && !run.trainer.done();
-        const bool due = every > 0 && seconds_since(last_save) >= every && !run.trainer.done();
-        if (stopping || due) {
-            const Clock::time_point before = Clock::now();
-            save(run, ended.train_seconds);
-            const double took = seconds_since(before);
-            saving += took;
-            // On a slow disk less often: at most about a tenth of the time goes into checkpoints.
-            if (every > 0) every = std::max(run.config.checkpoint.every_seconds, 9 * took);
-            last_save = Clock::now();
-        }
+        if (run.trainer.done()) continue;
+        const bool stopping = run.heartbeat.stopping();
+        const bool due = every > 0 && seconds_since(last_save) >= every;
+        if (stopping || due) save_now();
         if (stopping) return false;
         if (due) run.heartbeat.begin("training", longest_step);
     }
-    return true;
 }
 
 void write_started(const Run& run) {
@@ -124,9 +147,11 @@ void write_started(const Run& run) {
     started.config_hash = config_hash(run.config);
     started.resume_step = run.resumed.step;
     started.note = run.dataset.note;
-    if (!started.note.empty() && !run.resumed.note.empty()) started.note += "; ";
-    started.note += run.resumed.note;
-    started.resume_seconds = run.resumed.train_seconds;
+    for (const std::string& note : {run.resumed.note, run.validation.note()}) {
+        if (!started.note.empty() && !note.empty()) started.note += "; ";
+        started.note += note;
+    }
+    started.resume_seconds = run.resumed.progress.train_seconds;
     run.journal.write(started);
 }
 
@@ -145,11 +170,13 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     add_curriculum(settings, config, samples_of(dataset, config.model.seqlen));
     engine::Trainer trainer(settings, dataset.train, backend_of(config, slot.device, slot.threads));
     const Resumed resumed = places.resume ? resume_trial(config, trainer, places.checkpoint_folder) : Resumed{};
-    if (!resumed.note.empty()) fmt::print(stderr, "{}\n", resumed.note);
+    TrainingValidation validation(config, dataset, trainer, places.checkpoint_folder, resumed.progress.validations);
+    for (const std::string& note : {resumed.note, validation.note()})
+        if (!note.empty()) fmt::print(stderr, "{}\n", note);
     if (resumed.step > 0) fmt::print(stderr, "going on from step {}\n", resumed.step);
 
     Heartbeat heartbeat(journal, stop);
-    const Run run{config, places, dataset, trainer, journal, heartbeat, resumed, project(config)};
+    const Run run{config, places, dataset, trainer, journal, heartbeat, validation, resumed, project(config)};
     write_started(run);
     const double longest_step = longest_step_seconds(run.projection, slot.threads);
     const bool whole = train(run, longest_step, ended);
@@ -158,9 +185,12 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     const bool saved_before = resumed.step == trainer.counts().steps;
     const SavedCheckpoint saved = saved_before ? resumed.checkpoint : save(run, ended.train_seconds);
     keep_newest_checkpoints(places.checkpoint_folder, 1);
-    const fs::path file = saved.folder / "model.safetensors";
-    journal.write(journal::Artifact{"checkpoint", fs::relative(file, places.run_folder).string(), saved.model_sha256,
-                                    saved.model_bytes, "final", trainer.counts().steps});
+    const std::optional<BestWeights>& best = validation.best();
+    const SavedCheckpoint& result = best ? best->checkpoint : saved;
+    const fs::path file = result.folder / "model.safetensors";
+    journal.write(journal::Artifact{"checkpoint", fs::relative(file, places.run_folder).string(), result.model_sha256,
+                                    result.model_bytes, best ? "best" : "final",
+                                    best ? best->step : trainer.counts().steps});
     return true;
 }
 

@@ -16,6 +16,7 @@
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/published_columns.h"
+#include "reporting/scoring_notes.h"
 #include "reporting/sweep_text.h"
 #include "reporting/variants.h"
 #include "results_db/trial_name.h"
@@ -162,6 +163,7 @@ std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep,
     std::vector<std::string> notes = {seeds_note(variants), values_note(variants, base_case),
                                       scale_note(sweep, about.scale)};
     for (std::string& text : measured_notes(variants)) notes.push_back(std::move(text));
+    for (std::string& text : scoring_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : missing_notes(sweep, about.command)) notes.push_back(std::move(text));
     if (const std::size_t most = most_at_once(sweep); most > 1)
         notes.push_back(fmt::format("Train time: {} trials side by side on one host.", most));

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "reporting/numbers.h"
+#include "reporting/scoring_notes.h"
 #include "reporting/sweep_text.h"
 #include "reporting/text.h"
 #include "results_db/sweep_heads.h"
@@ -89,6 +90,10 @@ void add_counts(StatusLines& lines, const results_db::TrialRow& trial) {
     lines.add("last loss", score(point.loss));
     lines.add("last learning rate", fmt::format("{:.3g}", point.lr));
     lines.add("last gradient norm", score(point.grad_norm));
+    if (trial.result && selects_best(trial))
+        lines.add("result", trial.result->role == "best"
+                                ? fmt::format("its best validated weights, those of step {}", trial.result->step)
+                                : "its last weights, which validated best");
 }
 
 void add_scores(StatusLines& lines, const results_db::TrialRow& trial) {

@@ -72,6 +72,12 @@ std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::i
                                              " CROSS JOIN evaluation v ON v.attempt_id = a.id"
                                              " JOIN metric m ON m.id = v.metric_id WHERE v.task = 'validation'"
                                              " AND m.name = 'loss' AND m.unit = 'nats/token'"
+                                             // Of the training that is the result, and of its scorings.
+                                             " AND EXISTS (SELECT 1 FROM v_kept k WHERE"
+                                             "  CASE a.kind WHEN 'train' THEN k.attempt_id = a.id AND v.step BETWEEN"
+                                             "   k.after_step AND ifnull(k.last_step, 9223372036854775807)"
+                                             "  ELSE k.experiment_id = e.id AND k.is_result AND a.number > (SELECT"
+                                             "   r.number FROM attempt r WHERE r.id = k.attempt_id) END)"
                                              " ORDER BY e.id, v.step, a.number")
                                      .c_str());
     losses.bind(sweep_id);
@@ -85,7 +91,7 @@ std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::i
 }
 
 std::vector<Checkpoint> checkpoints_of_sweep(Connection& connection, std::int64_t sweep_id) {
-    Statement query(connection, (kShown + "SELECT hash, f.path, f.sha256, r.step, f.bytes FROM shown"
+    Statement query(connection, (kShown + "SELECT hash, f.path, f.sha256, r.step, f.bytes, r.role FROM shown"
                                           " JOIN attempt_artifact r ON r.attempt_id = shown.attempt_id"
                                           " JOIN artifact f ON f.id = r.artifact_id WHERE f.kind = 'checkpoint'"
                                           " ORDER BY hash, r.step, f.path")
@@ -93,7 +99,8 @@ std::vector<Checkpoint> checkpoints_of_sweep(Connection& connection, std::int64_
     query.bind(sweep_id);
     std::vector<Checkpoint> checkpoints;
     while (query.step())
-        checkpoints.push_back({query.text(0), query.text(1), query.text(2), query.integer(3), query.integer(4)});
+        checkpoints.push_back({query.text(0), query.text(1), query.text(2), query.integer(3), query.integer(4),
+                               query.text(5)});
     return checkpoints;
 }
 
@@ -209,6 +216,7 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
     trial.attempt_uid = row.text(39);
     trial.attempt_rows = read_attempts(connection, place.experiment_id, "train");
     trial.scoring_rows = read_attempts(connection, place.experiment_id, "score");
+    trial.result = result_checkpoint(connection, place.experiment_id);
     trial.asked = asked_scores(connection, place.experiment_id, place.scores_json);
     trial.attempts = static_cast<std::int64_t>(trial.attempt_rows.size());
     add_up_cost(trial);
@@ -345,13 +353,7 @@ std::vector<Checkpoint> Reader::checkpoints(const SweepHead& sweep) const {
 }
 
 std::vector<std::string> Reader::config_hashes(const std::string& config_hash) const {
-    Statement query(*impl_->connection,
-                    "SELECT ?1 UNION ALL SELECT f.config_hash FROM former_hash f"
-                    " JOIN experiment e ON e.id = f.experiment_id WHERE e.config_hash = ?1");
-    query.bind(config_hash);
-    std::vector<std::string> hashes;
-    while (query.step()) hashes.push_back(query.text(0));
-    return hashes;
+    return hashes_of(*impl_->connection, config_hash);
 }
 
 std::string Reader::items(const std::string& config_hash, const std::string& task, std::int64_t shots) const {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/score_key.h"
 #include "results_db/compressed.h"
 #include "results_db/nonfinite.h"
 
@@ -19,14 +20,25 @@ double real_or_nan(const Statement& row, int column) {
 
 }  // namespace
 
+std::vector<std::string> hashes_of(Connection& connection, const std::string& config_hash) {
+    Statement query(connection,
+                    "SELECT f.config_hash FROM former_hash f JOIN experiment e ON e.id = f.experiment_id"
+                    " WHERE e.config_hash = ?1");
+    query.bind(config_hash);
+    std::vector<std::string> hashes = {config_hash};
+    while (query.step()) hashes.push_back(query.text(0));
+    return hashes;
+}
+
 std::optional<Checkpoint> result_checkpoint(Connection& connection, std::int64_t experiment_id) {
     Statement query(connection,
-                    "SELECT e.config_hash, f.path, f.sha256, r.step, f.bytes FROM attempt a"
+                    "SELECT e.config_hash, f.path, f.sha256, r.step, f.bytes, r.role FROM attempt a"
                     " JOIN experiment e ON e.id = a.experiment_id JOIN attempt_artifact r ON r.attempt_id = a.id"
                     " JOIN artifact f ON f.id = r.artifact_id WHERE a.experiment_id = ?1 AND a.kind = 'train'"
                     " AND a.state = 'ok' AND f.kind = 'checkpoint' ORDER BY a.number DESC, r.step DESC LIMIT 1");
     if (!query.bind(experiment_id).step()) return std::nullopt;
-    return Checkpoint{query.text(0), query.text(1), query.text(2), query.integer(3), query.integer(4)};
+    return Checkpoint{query.text(0), query.text(1), query.text(2), query.integer(3), query.integer(4),
+                      query.text(5)};
 }
 
 std::vector<std::string> unscored_keys(Connection& connection, std::int64_t experiment_id,
@@ -69,10 +81,10 @@ std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_
                     " FROM attempt a CROSS JOIN evaluation v ON v.attempt_id = a.id JOIN metric m ON m.id = v.metric_id"
                     " JOIN code c ON c.id = v.code_id"
                     " LEFT JOIN score s ON s.attempt_id = a.id AND s.score_key = v.score_key"
-                    " WHERE a.experiment_id = ?1 AND (s.id IS NOT NULL OR a.kind = 'train')"
+                    " WHERE a.experiment_id = ?1 AND (s.id IS NOT NULL OR a.kind = 'train') AND v.score_key <> ?2"
                     " ORDER BY v.task, v.split, v.shots, m.name, m.unit, m.better, a.kind = 'score' OR a.state = 'ok',"
                     " a.number, v.step, v.task_version");
-    query.bind(experiment_id);
+    query.bind(experiment_id, kWhileTraining);
     const auto model = result_checkpoint(connection, experiment_id);
     std::vector<ScoreRow> scores;
     std::pair<bool, bool> last_rank;  // whether it was asked for, and is of the model that is the result now

@@ -11,6 +11,9 @@
 
 namespace deft::results_db {
 
+// The hashes that a training has had: the one given, which is that of now, and those of before.
+std::vector<std::string> hashes_of(Connection& connection, const std::string& config_hash);
+
 // The checkpoint of the newest attempt that trained to the end and left one; nothing where none did.
 std::optional<Checkpoint> result_checkpoint(Connection& connection, std::int64_t experiment_id);
 
@@ -21,8 +24,8 @@ std::vector<std::string> unscored_keys(Connection& connection, std::int64_t expe
 // A sweep's [{"task", "shots", "key"}], and whether each is scored. What is none of these is left out.
 std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t experiment_id, const std::string& json);
 
-// Of each measure one: the newest that was asked for, of the model that is the result now, or else the newest. By task, split, shots and measure. What a killed
-// attempt scored of a task that it did not end is none.
+// Of each measure one: the newest that was asked for, of the model that is the result now, or else the newest. By task,
+// split, shots and measure. What a killed attempt scored of a task that it did not end is none.
 std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_id,
                                 const std::vector<AskedScore>& asked);
 

@@ -153,6 +153,7 @@ struct IngestResult {
 struct Checkpoint {
     std::string config_hash, path, sha256;
     std::int64_t step = -1, bytes = 0;
+    std::string role = {};  // "final"; "best", of the weights that validated best
 };
 
 
@@ -184,6 +185,8 @@ class Writer {
     std::optional<Checkpoint> result_checkpoint(std::int64_t experiment_id) const;
     // Of the keys (base/score_key.h), those that its trained model was not scored by, in their order.
     std::vector<std::string> unscored(std::int64_t experiment_id, const std::vector<std::string>& keys) const;
+    // Whether an attempt at its training validated the model on the way.
+    bool was_validated(std::int64_t experiment_id) const;
     // How many attempts at its training there were.
     std::int64_t trainings(std::int64_t experiment_id) const;
     // Its hash, and those that older programs gave it: what its checkpoints may be named by.
@@ -279,6 +282,7 @@ struct TrialRow {
     std::optional<double> usd;             // nothing where one of them has no price
     std::vector<AttemptRow> attempt_rows;  // all that trained, by number
     std::vector<AttemptRow> scoring_rows;  // all that scored, by number
+    std::optional<Checkpoint> result;      // what is scored
     std::vector<AskedScore> asked;         // in the sweep's order
     std::vector<ScoreRow> scores;          // of each measure the newest that was asked for, or the newest
     Code code;  // without the diff's text

@@ -13,6 +13,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/score_key.h"
 #include "base/sha256.h"
 #include "base/stopwatch.h"
 #include "results_db/compressed.h"
@@ -226,6 +227,13 @@ bool Writer::is_trained(std::int64_t experiment_id) const {
     return query.bind(experiment_id).step();
 }
 
+bool Writer::was_validated(std::int64_t experiment_id) const {
+    Statement query(*impl_->connection,
+                    "SELECT 1 FROM attempt a JOIN evaluation v ON v.attempt_id = a.id WHERE a.experiment_id = ?1"
+                    " AND a.kind = 'train' AND v.score_key = ?2");
+    return query.bind(experiment_id, kWhileTraining).step();
+}
+
 std::vector<std::string> Writer::unscored(std::int64_t experiment_id, const std::vector<std::string>& keys) const {
     return unscored_keys(*impl_->connection, experiment_id, keys);
 }
@@ -241,13 +249,9 @@ std::int64_t Writer::trainings(std::int64_t experiment_id) const {
 }
 
 std::vector<std::string> Writer::config_hashes(std::int64_t experiment_id) const {
-    Statement query(*impl_->connection,
-                    "SELECT config_hash FROM experiment WHERE id = ?1"
-                    " UNION ALL SELECT config_hash FROM former_hash WHERE experiment_id = ?1");
-    query.bind(experiment_id);
-    std::vector<std::string> hashes;
-    while (query.step()) hashes.push_back(query.text(0));
-    return hashes;
+    Statement query(*impl_->connection, "SELECT config_hash FROM experiment WHERE id = ?1");
+    if (!query.bind(experiment_id).step()) return {};
+    return hashes_of(*impl_->connection, query.text(0));
 }
 
 std::int64_t Writer::experiment_of(const std::string& config_hash) const {

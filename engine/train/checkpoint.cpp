@@ -176,15 +176,21 @@ Counts counts_of(const Json& json) {
 
 }  // namespace
 
-std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about, const Tokenizer& tokenizer) {
+namespace {
+
+std::string save(Trainer& trainer, bool with_optimizer, const fs::path& folder, const Json& about,
+                 const Tokenizer& tokenizer) {
     const fs::path temporary = folder.parent_path() / "unfinished";  // one name: a kill leaves at most one
     fs::remove_all(temporary);
     make_folder(temporary);
     const Json config = hugging_face_config(trainer.config().model, tokenizer.end_of_document());
     write_file_atomically(temporary / kFiles[0], config.dump(2) + "\n");
     write_weights(trainer.exec(), trainer.model(), temporary / kFiles[1]);
-    write_optimizer(trainer, temporary / kFiles[2]);
-    std::vector<const char*> written(std::begin(kFiles), std::end(kFiles));
+    std::vector<const char*> written = {kFiles[0], kFiles[1]};
+    if (with_optimizer) {
+        write_optimizer(trainer, temporary / kFiles[2]);
+        written.push_back(kFiles[2]);
+    }
     if (tokenizer.bpe() != nullptr) {
         write_tokenizer(tokenizer, temporary);
         written.insert(written.end(), std::begin(kBpeFiles), std::end(kBpeFiles));
@@ -198,6 +204,16 @@ std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json
     return manifest["sha256"][kFiles[1]];
 }
 
+}  // namespace
+
+std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about, const Tokenizer& tokenizer) {
+    return save(trainer, true, folder, about, tokenizer);
+}
+
+std::string save_weights(Trainer& trainer, const fs::path& folder, const Json& about, const Tokenizer& tokenizer) {
+    return save(trainer, false, folder, about, tokenizer);
+}
+
 Json verify_checkpoint(const fs::path& folder) {
     const Json manifest = try_parse_json(read_file(folder / kManifest));
     if (!manifest.is_object()) damaged(folder, fmt::format("{} is no JSON object", kManifest));
@@ -209,8 +225,8 @@ Json verify_checkpoint(const fs::path& folder) {
                                     folder.string(), schema, kSchema),
                         "train it again, or use the deft that wrote it");
         const Json& hashes = manifest.at("sha256");
-        std::vector<const char*> names(std::begin(kFiles), std::end(kFiles));
-        for (const char* name : kBpeFiles)
+        std::vector<const char*> names = {kFiles[0], kFiles[1]};
+        for (const char* name : {kFiles[2], kBpeFiles[0], kBpeFiles[1], kBpeFiles[2]})
             if (hashes.contains(name)) names.push_back(name);
         for (const char* name : names)
             if (sha256_file(folder / name) != hashes.at(name).get<std::string>())
@@ -226,6 +242,9 @@ Json verify_checkpoint(const fs::path& folder) {
 
 Json load_checkpoint(Trainer& trainer, const fs::path& folder) {
     const Json manifest = verify_checkpoint(folder);
+    if (!manifest.at("sha256").contains(kFiles[2]))
+        throw Error(ErrorKind::config, fmt::format("checkpoint {} holds weights alone: no training goes on from it",
+                                                   folder.string()));
     const SafetensorsFile weights = read_safetensors(folder / kFiles[1]), moments = read_safetensors(folder / kFiles[2]);
     const ParameterTable& table = trainer.model().parameters();
     const std::vector<Tensor> values = expect_weights(trainer.model(), weights, folder);

@@ -22,11 +22,16 @@ namespace deft::engine {
 std::string save_checkpoint(Trainer& trainer, const std::filesystem::path& folder, const Json& about,
                             const Tokenizer& tokenizer);
 
+// Likewise without optimizer.safetensors: the model can be asked, and is not trained on from there.
+std::string save_weights(Trainer& trainer, const std::filesystem::path& folder, const Json& about,
+                         const Tokenizer& tokenizer);
+
 // checkpoint.json, after the files have been compared with its hashes. Errors: io, saying which file is damaged.
 Json verify_checkpoint(const std::filesystem::path& folder);
 
 // Weights, moments, what a router has learnt, and counts. Nothing is changed unless all of it can be. Returns what
-// save_checkpoint() was told `about`. Errors: io, for a damaged checkpoint; config, for one of another model.
+// save_checkpoint() was told `about`. Errors: io, for a damaged checkpoint; config, for one of another model, and for one
+// of weights alone.
 Json load_checkpoint(Trainer& trainer, const std::filesystem::path& folder);
 
 // The weights alone. Errors: as above.

@@ -134,10 +134,10 @@ void end_the_late(std::vector<Child>& running, bool is_impatient, Progress& prog
         child.pulse.look(child.journal());
         const double waited = seconds_since(*child.asked);
         if (is_impatient) {
-            kill(child, "it was killed before it had saved a checkpoint", progress);
+            kill(child, "it was killed before it had saved what it had done", progress);
         } else if (waited > child.grace_seconds) {
             kill(child,
-                 fmt::format("it was killed, for it had not saved a checkpoint within {} s "
+                 fmt::format("it was killed, for it had not saved what it had done within {} s "
                              "([checkpoint] grace_seconds)",
                              child.grace_seconds),
                  progress);

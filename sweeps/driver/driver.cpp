@@ -12,7 +12,9 @@
 #include "base/score_key.h"
 #include "base/text.h"
 #include "engine/train/checkpoint.h"
+#include "experiments/evaluation/validation_schedule.h"
 #include "experiments/prepare.h"
+#include "experiments/projection.h"
 #include "reporting/text.h"
 #include "results_db/open.h"
 #include "sweeps/driver/children.h"
@@ -159,11 +161,27 @@ class Driver {
         overview.selected = left.size() + overview.done + static_cast<std::size_t>(state_.summary.failed);
         overview.flops_per_second = measured_rate(results_db::Reader(database_file(options_.root)).sweep(spec_.name));
         for (const std::string& line : describe(spec_, points_, options_, overview)) progress_.event(line);
+        if (const std::size_t count = without_validations(); count > 0)
+            progress_.event(fmt::format("{} trained before eval.every asked for validations on the way, which move no "
+                                        "weight; to have their curves, train them in another --root",
+                                        counted(count, "trial was", "trials were")));
         if (left.empty() && state_.summary.failed == 0) progress_.event("everything was finished already");
         for (const std::string& line :
              exceeded_limits(left, options_.slots.front().device, options_.slots.size(), this_machine(options_.root),
                              options_.root))
             progress_.warning(line);
+    }
+
+    std::size_t without_validations() const {
+        std::set<std::int64_t> found;
+        for (std::size_t point = 0; point < points_.size(); ++point)
+            if (is_asked_for(points_[point], options_) && !points_[point].config.eval.every.empty() &&
+                is_trained(point) && !writer_.was_validated(recorded_.experiments[point]) &&
+                experiments::validates_on_the_way(
+                    experiments::parse_validation_schedule(points_[point].config.eval.every),
+                    experiments::project(points_[point].config).steps))
+                found.insert(recorded_.experiments[point]);
+        return found.size();
     }
 
     // What several trials share is made once, before them, with the user watching.

@@ -80,7 +80,7 @@ results_db::Outcome outcome_of(const JournalSummary& journal, const std::string&
     } else if (journal.ended && journal.ended->state == "ok") {
         outcome.state = "ok";
     } else if (journal.ended && journal.ended->state == "stopped") {
-        outcome = {"preempted", "preempt", {}, {}, "asked to stop; it saved a checkpoint", 0, 0};
+        outcome = {"preempted", "preempt", {}, {}, "asked to stop; what it had done is kept", 0, 0};
     } else if (journal.ended) {
         outcome.state = "failed";
         outcome.fail_class = journal.ended->fail_class.empty() ? "other" : journal.ended->fail_class;

@@ -105,8 +105,8 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
     } else if (!signalled && code == 0 && journal.ended && journal.ended->state == "ok") {
         outcome.state = "ok";
     } else if (!signalled && journal.ended && journal.ended->state == "stopped") {
-        outcome = end.asked_to_stop ? stopped("cancelled", "user", "stopped by the user; it saved a checkpoint")
-                                    : stopped("preempted", "preempt", "asked to stop; it saved a checkpoint");
+        outcome = end.asked_to_stop ? stopped("cancelled", "user", "stopped by the user; what it had done is kept")
+                                    : stopped("preempted", "preempt", "asked to stop; what it had done is kept");
     } else if (signal == SIGKILL && !end.killed_because.empty()) {
         outcome = end.hung ? stopped("timeout", "timeout", end.killed_because)
                            : stopped("cancelled", "user", "stopped by the user; " + end.killed_because);

@@ -22,7 +22,7 @@ inline std::vector<std::string> score_keys(const experiments::TrialConfig& confi
 inline void train_and_score(const experiments::TrialConfig& config, const std::filesystem::path& folder) {
     const auto never = [] { return false; };
     REQUIRE(experiments::run_trial(config, {folder, folder / "data", folder / "checkpoints"}, {}, never) == 0);
-    const std::filesystem::path checkpoint = experiments::newest_checkpoint(folder / "checkpoints").value();
+    const std::filesystem::path checkpoint = experiments::result_checkpoint(folder / "checkpoints").value();
     REQUIRE(experiments::score_trial(config, score_keys(config), {folder, folder / "data", checkpoint}, {}, never) == 0);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reporting/comparison.h"
+#include "reporting/scoring_notes.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/table_parts.h"
@@ -106,4 +107,35 @@ TEST_CASE("the unigram entropy has no column of its own") {
     const Table table = comparison_table(a_sweep_of({with_entropy(2, 3)}), {});
     for (const Column& column : table.columns) CHECK(column.title.find("unigram") == std::string::npos);
     CHECK_THAT(all_notes(table), ContainsSubstring("at least 10% below the unigram entropy.\n"));
+}
+
+TEST_CASE("below the table stands which weights were scored, and how many prompts did not fit") {
+    std::vector<TrialRow> trials;
+    for (const std::int64_t seed : {1, 2}) {
+        TrialRow trial = a_finished_trial("plain", "{}", seed, 3);
+        trial.scores.push_back(a_score("piqa", "acc", 0.5));
+        trial.scores.back().cut_share = 0.25 * static_cast<double>(seed);
+        trial.scores.push_back(a_score("piqa", "acc_norm", 0.5));
+        trial.scores.back().cut_share = 0.25 * static_cast<double>(seed);
+        trial.scores.push_back(a_score("arc_easy", "acc", 0.5, 10));
+        trial.scores.back().cut_share = 1;
+        trial.scores.back().mean_shots = static_cast<double>(seed);
+        trial.scores.push_back(a_score("boolq", "acc", 0.5, 10));
+        trial.scores.back().mean_shots = 10;
+        trials.push_back(std::move(trial));
+    }
+    auto sweep = a_sweep_of(trials);
+    CHECK(scoring_notes(variants_of(sweep)) ==
+          std::vector<std::string>{"Prompts cut from the left, being longer than the model's sequences: arc_easy (10-shot) "
+                                   "100.0%, 1.5 shots left; piqa 37.5%."});
+    for (TrialRow& trial : sweep.trials) {
+        trial.scores.clear();
+        trial.config_json = R"({"selection":{"every":"5%"}})";
+        trial.result = deft::results_db::Checkpoint{};
+        trial.result->role = trial.seed == 1 ? "best" : "final";
+    }
+    CHECK(scoring_notes(variants_of(sweep)) ==
+          std::vector<std::string>{"Scored weights: the best validated ones of 2 trials (eval.select = \"best\"), 1 of "
+                                   "them from before the end of training."});
+    CHECK(scoring_notes(variants_of(a_sweep_of({a_finished_trial("plain", "{}", 1, 3)}))).empty());
 }

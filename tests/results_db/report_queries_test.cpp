@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/score_key.h"
 #include "tests/catch.h"
 #include "tests/results_db/fixture.h"
 
@@ -56,4 +57,49 @@ TEST_CASE("curves and checkpoints of a sweep are those of the attempts that its 
     none.id = 99;
     CHECK(reader.curves(none).empty());
     CHECK(reader.checkpoints(none).empty());
+}
+
+TEST_CASE("validations on the way are curves of the training that is the result, and scores of nothing") {
+    const TemporaryFolder folder;
+    OneAttempt db(folder / "results.db");
+    const auto validated = [](std::int64_t step, double loss) {
+        journal::Evaluation score = a_score(step, loss);
+        score.score_key = kWhileTraining;
+        return line(score);
+    };
+    const auto started = [](std::int64_t resume_step) {
+        journal::Started record;
+        record.time_ms = 1;
+        record.resume_step = resume_step;
+        return line(record);
+    };
+    // Stopped after step 3, gone on from step 2, where a validation was due; trained to the end; then trained again.
+    write_text(folder / "1.jsonl", started(0) + line(a_point(1, 4)) + validated(1, 4.5) + line(a_point(2, 3)) +
+                                       line(a_point(3, 3)) + validated(3, 9));
+    db.writer.ingest(db.attempt, folder / "1.jsonl");
+    results_db::Outcome stopped;
+    stopped.state = "preempted";
+    stopped.fail_class = "preempt";
+    db.writer.end_attempt(db.attempt, stopped);
+    const auto second = db.writer.begin_attempt(db.experiment, db.code, db.host, an_attempt("a2", 2));
+    write_text(folder / "2.jsonl", started(2) + validated(2, 3.5) + line(a_point(3, 2)) + validated(3, 2.5));
+    db.writer.ingest(second, folder / "2.jsonl");
+    CHECK_FALSE(db.writer.was_validated(99));
+    CHECK(db.writer.was_validated(db.experiment));
+    db.writer.end_attempt(second, ended_ok());
+    const auto losses = [&] {
+        const results_db::Reader reader(folder / "results.db");
+        return reader.curves(reader.sweep("quick")).at("cafe01").validation_losses;
+    };
+    using Losses = std::vector<std::pair<std::int64_t, double>>;
+    CHECK(losses() == Losses{{1, 4.5}, {2, 3.5}, {3, 2.5}});
+    {
+        const results_db::Reader reader(folder / "results.db");
+        CHECK(reader.sweep("quick").trials.at(0).scores.empty());
+    }
+    const auto third = db.writer.begin_attempt(db.experiment, db.code, db.host, an_attempt("a3", 3));
+    write_text(folder / "3.jsonl", started(0) + line(a_point(3, 2)) + validated(3, 2.25));
+    db.writer.ingest(third, folder / "3.jsonl");
+    db.writer.end_attempt(third, ended_ok());
+    CHECK(losses() == Losses{{3, 2.25}});
 }

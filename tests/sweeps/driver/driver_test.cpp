@@ -179,7 +179,7 @@ TEST_CASE("A trial that is asked to stop is waited for as long as it takes, and 
     CHECK(wait_for_exit(driver) == kExitWorkLeft);
     CHECK_THAT(read_file(sweep.folder.path / "said"), ContainsSubstring("waiting for answers/1: saving a checkpoint"));
     CHECK(sweep.row(0).state == "cancelled");
-    CHECK_THAT(sweep.row(0).error, ContainsSubstring("it saved a checkpoint"));
+    CHECK_THAT(sweep.row(0).error, ContainsSubstring("what it had done is kept"));
 }
 
 TEST_CASE("A third Ctrl-C kills what is still waited for") {
@@ -193,7 +193,7 @@ TEST_CASE("A third Ctrl-C kills what is still waited for") {
     }
     CHECK(wait_for_exit(driver) == 130);
     CHECK(sweep.row(0).state == "cancelled");
-    CHECK_THAT(sweep.row(0).error, ContainsSubstring("killed before it had saved a checkpoint"));
+    CHECK_THAT(sweep.row(0).error, ContainsSubstring("killed before it had saved what it had done"));
 }
 
 TEST_CASE("A trial that a signal of its own ends is a crash, also when it was asked to stop") {

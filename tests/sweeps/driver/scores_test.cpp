@@ -284,3 +284,36 @@ TEST_CASE("A run that drains scores what it has trained, and starts nothing else
     CHECK(scored_tasks(sweep) == "2");
     CHECK(sweep.says("1 ok, 1 left"));
 }
+
+TEST_CASE("The best validated weights are what a sweep scores, shows and evaluates again") {
+    // At so high a constant rate the validation loss does not fall to the end.
+    const TinySweep sweep(kPlain);
+    const std::vector<std::string> best = {"--set", "eval.every=\"1 steps\"", "--set", "eval.select=\"best\"",
+                                           "--set", "train.learning_rate=0.3",  "--set", "train.decay=\"constant\""};
+    const Ran ran = sweep.run(best);
+    REQUIRE(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out, ContainsSubstring("Scored weights: the best validated ones of 1 trial") &&
+                            ContainsSubstring(", 1 of them from before the end"));
+    const std::string step = sweep.value("SELECT step FROM attempt_artifact WHERE role = 'best'");
+    CHECK(step == sweep.value("SELECT v.step FROM evaluation v JOIN metric m ON m.id = v.metric_id WHERE m.name = 'loss'"
+                              " AND v.score_key = 'while training' ORDER BY v.value, v.step LIMIT 1"));
+    CHECK(sweep.query("SELECT DISTINCT step FROM score", 1) == std::vector<std::string>{step});
+    // Scored by itself, the model has the loss that it was chosen by.
+    CHECK(sweep.value("SELECT count(DISTINCT v.value) FROM evaluation v JOIN metric m ON m.id = v.metric_id"
+                      " WHERE m.name = 'loss' AND v.step = " + step) == "1");
+    const std::string root = sweep.root.string();
+    CHECK_THAT(sweep.deft("show", {"plain/1", "--root", root}).out,
+               ContainsSubstring("its best validated weights, those of step " + step));
+    // Its database gone, the folder still says which weights are the result.
+    const Ran again = sweep.deft("eval", {"plain/1", "--root", root, "--format", "json"});
+    CHECK_THAT(again.out + again.err, ContainsSubstring("best_"));
+    CHECK_THAT(sweep.run(best).err, ContainsSubstring("1 already done"));
+    // Which weights are the result is part of a trial's identity; validations alone are not, and cannot be made up for.
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    CHECK(trainings(sweep) == "2");
+    const Ran late = sweep.run({"--set", "eval.every=\"4 times\""});
+    CHECK(trainings(sweep) == "2");
+    CHECK_THAT(late.err, ContainsSubstring("1 already done") &&
+                             ContainsSubstring("1 trial was trained before eval.every asked for validations"));
+    CHECK_FALSE(sweep.run({"--set", "eval.every=\"1 times\""}).err.find("trained before") != std::string::npos);
+}

@@ -1,0 +1,57 @@
+#include "experiments/training_validation.h"
+
+#include "base/score_key.h"
+#include "experiments/attempt.h"
+#include "experiments/evaluation/validation.h"
+
+namespace deft::experiments {
+
+TrainingValidation::TrainingValidation(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
+                                       const std::filesystem::path& checkpoint_folder, std::int64_t made)
+    : config_(config),
+      dataset_(dataset),
+      trainer_(trainer),
+      folder_(checkpoint_folder),
+      schedule_(parse_validation_schedule(config.eval.every)),
+      made_(made) {
+    if (selects() && trainer.counts().steps > 0)
+        best_ = find_best_weights(folder_, note_);
+    else
+        remove_best_weights(folder_);  // of a training before, which is now repeated
+}
+
+std::int64_t TrainingValidation::due_by_now() const {
+    const std::int64_t on_the_way = validations_due(schedule_, trainer_.counts(), budget_layer_tokens(config_.train));
+    return on_the_way + (trainer_.done() ? 1 : 0);
+}
+
+bool TrainingValidation::due() const {
+    if (schedule_.unit == ValidationSchedule::Unit::never || (trainer_.done() && !selects())) return false;
+    return due_by_now() > made_;
+}
+
+void TrainingValidation::run(journal::Writer& journal, Heartbeat& heartbeat) {
+    std::vector<journal::Evaluation> scores = validation_scores(
+        dataset_, trainer_.model(), trainer_.exec(), config_.eval.validation_tokens, config_.train.micro_batch_size,
+        trainer_.counts().steps, [&] { heartbeat.beat_or_stop(); });
+    for (journal::Evaluation& score : scores) {
+        score.score_key = kWhileTraining;
+        journal.write(score);
+        if (selects() && score.metric == config_.eval.metric) keep_if_best(score.value, heartbeat);
+    }
+    made_ = due_by_now();
+}
+
+// Of equal ones the first stays, so that what was kept before a kill is kept again.
+void TrainingValidation::keep_if_best(double value, Heartbeat& heartbeat) {
+    if (best_ && !(value < best_->value)) return;
+    if (trainer_.done()) {  // these weights are the last checkpoint
+        best_.reset();
+        remove_best_weights(folder_);
+        return;
+    }
+    heartbeat.begin("saving the best weights", saving_seconds(trainer_.model().parameters().count(), 4));
+    best_ = save_best_weights(config_, dataset_, trainer_, folder_, value);
+}
+
+}  // namespace deft::experiments

@@ -1,0 +1,19 @@
+#pragma once
+// What a reader of scores must know of how they were made, as notes below a table.
+
+#include <string>
+#include <vector>
+
+#include "reporting/variants.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+// Whether the trial's configuration asks for its best validated weights as its result.
+bool selects_best(const results_db::TrialRow& trial);
+
+// Which weights were scored where that is chosen, and the prompts that did not fit into the model: of each task the
+// share that was cut from the left, and the mean number of worked examples that were left, over the finished trials.
+std::vector<std::string> scoring_notes(const std::vector<Variant>& variants);
+
+}  // namespace deft::reporting
