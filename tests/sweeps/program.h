@@ -111,6 +111,15 @@ documents = 20
 validation_tokens = 500
 )toml";
 
+// The budget of a trial that is to be met while it trains: sanitised code is many times slower, so there fewer tokens
+// take as long.
+inline std::int64_t long_tokens(std::int64_t tokens) {
+    return std::getenv("DEFT_SANITIZED") != nullptr ? tokens / 6 : tokens;
+}
+inline std::string long_budget(std::int64_t tokens) {
+    return fmt::format("[case.train]\nbudget_tokens = {}\n", long_tokens(tokens));
+}
+
 inline const std::string kPlain = "[[case]]\nname = \"plain\"\n";
 
 inline constexpr const char* kBothTechniques = R"toml(

@@ -18,16 +18,8 @@ using test::wait_until;
 namespace {
 
 // Long enough to be caught at work.
-const std::string kTwoLong = R"toml(
-[[case]]
-name = "a"
-[case.train]
-budget_tokens = 60_000
-[[case]]
-name = "b"
-[case.train]
-budget_tokens = 60_001
-)toml";
+const std::string kOneLong = "[[case]]\nname = \"a\"\n" + test::long_budget(60'000);
+const std::string kTwoLong = kOneLong + "[[case]]\nname = \"b\"\n" + test::long_budget(60'006);
 
 std::string results_of_ok(const TinySweep& sweep) {
     return sweep.value("SELECT count(*) FROM (SELECT DISTINCT experiment_id FROM attempt WHERE state = 'ok')");
@@ -67,7 +59,7 @@ TEST_CASE("A killed trial is tried again, and the others keep their results") {
 }
 
 TEST_CASE("A trial that is killed twice is a crash, until the next run") {
-    const TinySweep sweep("[[case]]\nname = \"a\"\n[case.train]\nbudget_tokens = 60_000\n");
+    const TinySweep sweep(kOneLong);
     Process driver = sweep.start();
     for (int i = 0; i < 2; ++i) {
         const pid_t trial = sweep.freeze_trial();
@@ -187,7 +179,7 @@ TEST_CASE("Half a line at a journal's end is recovered from, with nothing stored
 }
 
 TEST_CASE("A journal that lost lines the database has is recovered from") {
-    const TinySweep sweep("[[case]]\nname = \"a\"\n[case.train]\nbudget_tokens = 60_000\n");
+    const TinySweep sweep(kOneLong);
     Process driver = sweep.start();
     REQUIRE(sweep.freeze_trial() > 0);
     CHECK(wait_until([&] { return sweep.value("SELECT spool_lines FROM attempt") > "0"; }));

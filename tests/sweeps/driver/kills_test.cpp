@@ -35,7 +35,8 @@ duration = 0.8
 )toml";
 
 // One trial, long enough to be met while it trains.
-const std::vector<std::string> kLong = {"--only", "plain", "--set", "train.budget_tokens=400_000"};
+const std::string kLongBudget = fmt::format("train.budget_tokens={}", test::long_tokens(400'000));
+const std::vector<std::string> kLong = {"--only", "plain", "--set", kLongBudget};
 
 pid_t any_trial(const TinySweep& sweep, pid_t driver, std::mt19937& random) {
     std::vector<pid_t> trials;
@@ -111,7 +112,7 @@ TEST_CASE("A damaged newest checkpoint gives way to the one before, and the run 
     REQUIRE(checkpoints.size() >= 2);
     std::filesystem::resize_file(checkpoints.back() / "model.safetensors", 1000);
 
-    const Ran ran = sweep.run({"--only", "plain", "--set", "train.budget_tokens=400_000", "--progress", "plain"});
+    const Ran ran = sweep.run({"--only", "plain", "--set", kLongBudget, "--progress", "plain"});
     CHECK(ran.exit_code == kExitOk);
     CHECK_THAT(ran.err, ContainsSubstring("passed over") && ContainsSubstring("is damaged"));
     CHECK(sweep.measured() == undisturbed.measured());

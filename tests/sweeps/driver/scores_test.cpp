@@ -174,7 +174,7 @@ TEST_CASE("Scores that deft eval stores stand beside those of the sweep") {
 }
 
 TEST_CASE("deft eval --store refuses what is half trained, and puts in order what a killed driver left") {
-    const TinySweep sweep(kPlain + "[case.train]\nbudget_tokens = 200_000\n");
+    const TinySweep sweep(kPlain + long_budget(200'000));
     const std::string root = sweep.root.string();
     const std::vector<std::string> store = {"plain/1", "--root", root, "--tasks", "embedded_last_words", "--store"};
     {
@@ -271,8 +271,8 @@ TEST_CASE("Run folders of an older program, named by hashes of what was scored t
 }
 
 TEST_CASE("A run that drains scores what it has trained, and starts nothing else") {
-    const TinySweep sweep(kPlain + "[case.train]\nbudget_tokens = 200_000\n" + kBothTechniques +
-                          "[case.train]\nbudget_tokens = 200_000\n");
+    const TinySweep sweep(kPlain + long_budget(200'000) + kBothTechniques +
+                          long_budget(200'000));
     Process driver = sweep.start();
     const pid_t trial = sweep.freeze_trial();
     REQUIRE(trial > 0);
