@@ -53,6 +53,36 @@ Json about_trial(const TrialConfig& config, const Dataset& dataset) {
             {"tokenizer_sha256", dataset.tokenizer.sha256()}};
 }
 
+// Those that are the result unless better ones follow. They may be of later steps than the checkpoint: the trial was
+// killed between the two, and will come by them again.
+BestWeights find_best_weights(const fs::path& folder, std::int64_t least_step) {
+    for (const fs::path& found : newest_first(folder, kBest)) {
+        const Json manifest = engine::verify_checkpoint(found);
+        const BestWeights best{manifest.at("counts").at("steps"), manifest.at("about").at("best").at("value"),
+                               {found, manifest.at("sha256").at(kModelFile), model_bytes(found)}};
+        if (best.step >= least_step) return best;
+    }
+    throw Error(ErrorKind::io, fmt::format("the best weights in {}, of step {}, are gone", folder.string(), least_step));
+}
+
+TrialProgress progress_of(const Json& manifest, const TrialConfig& config) {
+    const Json& about = manifest.at("about");
+    TrialProgress progress;
+    progress.train_seconds = about.at("train_seconds");
+    if (about.contains("validations")) {
+        progress.validations = about.at("validations");
+        progress.best_step = about.at("best_step");
+        progress.last_is_best = about.at("last_is_best");
+    } else {  // an older program saved it: validations until there are not made up for
+        engine::Counts counts;
+        counts.steps = manifest.at("counts").at("steps");
+        counts.layer_tokens = manifest.at("counts").at("layer_tokens");
+        progress.validations =
+            validations_due(parse_validation_schedule(config.eval.every), counts, budget_layer_tokens(config.train));
+    }
+    return progress;
+}
+
 }  // namespace
 
 SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
@@ -62,6 +92,8 @@ SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& 
     Json about = about_trial(config, dataset);
     about["train_seconds"] = progress.train_seconds;
     about["validations"] = progress.validations;
+    about["best_step"] = progress.best_step;
+    about["last_is_best"] = progress.last_is_best;
     make_folder(folder);
     saved.model_sha256 = engine::save_checkpoint(trainer, saved.folder, about, dataset.tokenizer);
     saved.model_bytes = model_bytes(saved.folder);
@@ -78,14 +110,13 @@ Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const 
             const auto hash = about.at("config_hash").get<std::string>();
             if (hash != config_hash(config) && !is_former_hash(config, about.value("config", Json()), hash))
                 throw Error(ErrorKind::config, fmt::format("checkpoint {} is of another trial", checkpoint.string()));
+            const TrialProgress progress = progress_of(manifest, config);
+            std::optional<BestWeights> best;
+            if (progress.best_step > 0) best = find_best_weights(folder, progress.best_step);
             engine::load_checkpoint(trainer, checkpoint);
             resumed.step = trainer.counts().steps;
-            resumed.progress.train_seconds = about.at("train_seconds").get<double>();
-            // Where it was saved without validations, those until there are not made up for.
-            resumed.progress.validations =
-                about.contains("validations") ? about["validations"].get<std::int64_t>()
-                                              : validations_due(parse_validation_schedule(config.eval.every),
-                                                                trainer.counts(), budget_layer_tokens(config.train));
+            resumed.progress = progress;
+            resumed.best = best;
             resumed.checkpoint = {checkpoint, manifest.at("sha256").at(kModelFile), model_bytes(checkpoint)};
             return resumed;
         } catch (const Json::exception&) {
@@ -116,22 +147,6 @@ BestWeights save_best_weights(const TrialConfig& config, const Dataset& dataset,
 
 void remove_best_weights(const fs::path& folder) {
     for (const fs::path& found : newest_first(folder, kBest)) fs::remove_all(found);
-}
-
-std::optional<BestWeights> find_best_weights(const fs::path& folder, std::string& note) {
-    for (const fs::path& found : newest_first(folder, kBest)) {
-        std::string why = "it does not say how good it is";
-        try {
-            const Json manifest = engine::verify_checkpoint(found);
-            return BestWeights{manifest.at("counts").at("steps"), manifest.at("about").at("best").at("value"),
-                               {found, manifest.at("sha256").at(kModelFile), model_bytes(found)}};
-        } catch (const Json::exception&) {
-        } catch (const Error& error) {
-            why = first_line(error.what());
-        }
-        note += fmt::format("{}passed over the best weights so far, {}: {}", note.empty() ? "" : "; ", found.string(), why);
-    }
-    return {};
 }
 
 std::optional<fs::path> newest_checkpoint(const fs::path& folder) {

@@ -23,24 +23,14 @@ struct SavedCheckpoint {
 struct TrialProgress {
     double train_seconds = 0;
     std::int64_t validations = 0;  // those due that were made, see validations_due()
+    std::int64_t best_step = 0;    // of the weights that validated best and are kept apart; 0: none
+    bool last_is_best = false;     // at the end: these did
 };
 
 // Saves weights, moments, counts, the tokenizer's files and the trial's configuration; keeps the newest config.keep.
 // Errors: io.
 SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
                                       const std::filesystem::path& folder, const TrialProgress& progress);
-
-// What a trial went on from.
-struct Resumed {
-    std::int64_t step = 0;  // 0: from the start
-    TrialProgress progress;
-    std::string note;  // what was passed over, and why; empty: nothing
-    SavedCheckpoint checkpoint;
-};
-
-// Restores the newest checkpoint that is whole and of this configuration; a damaged one is passed over for the one
-// before it, which the note tells.
-Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const std::filesystem::path& folder);
 
 // The best weights so far by config.eval.metric.
 struct BestWeights {
@@ -49,12 +39,23 @@ struct BestWeights {
     SavedCheckpoint checkpoint;
 };
 
+// What a trial went on from.
+struct Resumed {
+    std::int64_t step = 0;  // 0: from the start
+    TrialProgress progress;
+    std::string note;  // what was passed over, and why; empty: nothing
+    SavedCheckpoint checkpoint;
+    std::optional<BestWeights> best;  // kept apart from that checkpoint
+};
+
+// Restores the newest checkpoint that is whole, of this configuration, and has its best weights beside it where those
+// are the result; another is passed over for the one before it, which the note tells.
+Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const std::filesystem::path& folder);
+
 // In place of those before. Errors: io.
 BestWeights save_best_weights(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
                               const std::filesystem::path& folder, double value);
 void remove_best_weights(const std::filesystem::path& folder);
-// Nothing where there are none, or none that are whole, which the note tells.
-std::optional<BestWeights> find_best_weights(const std::filesystem::path& folder, std::string& note);
 
 // The checkpoint of most steps, whole or not; nothing where there is none.
 std::optional<std::filesystem::path> newest_checkpoint(const std::filesystem::path& folder);

@@ -7,18 +7,15 @@
 namespace deft::experiments {
 
 TrainingValidation::TrainingValidation(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
-                                       const std::filesystem::path& checkpoint_folder, std::int64_t made)
+                                       const std::filesystem::path& checkpoint_folder, const Resumed& resumed)
     : config_(config),
       dataset_(dataset),
       trainer_(trainer),
       folder_(checkpoint_folder),
       schedule_(parse_validation_schedule(config.eval.every)),
-      made_(made) {
-    if (selects() && trainer.counts().steps > 0)
-        best_ = find_best_weights(folder_, note_);
-    else
-        remove_best_weights(folder_);  // of a training before, which is now repeated
-}
+      made_(resumed.progress.validations),
+      best_(resumed.best),
+      last_is_best_(resumed.progress.last_is_best) {}
 
 std::int64_t TrainingValidation::due_by_now() const {
     const std::int64_t on_the_way = validations_due(schedule_, trainer_.counts(), budget_layer_tokens(config_.train));
@@ -45,9 +42,9 @@ void TrainingValidation::run(journal::Writer& journal, Heartbeat& heartbeat) {
 // Of equal ones the first stays, so that what was kept before a kill is kept again.
 void TrainingValidation::keep_if_best(double value, Heartbeat& heartbeat) {
     if (best_ && !(value < best_->value)) return;
-    if (trainer_.done()) {  // these weights are the last checkpoint
+    if (trainer_.done()) {  // the last checkpoint holds these weights
         best_.reset();
-        remove_best_weights(folder_);
+        last_is_best_ = true;
         return;
     }
     heartbeat.begin("saving the best weights", saving_seconds(trainer_.model().parameters().count(), 4));

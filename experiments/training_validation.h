@@ -17,9 +17,9 @@ namespace deft::experiments {
 
 class TrainingValidation {
  public:
-    // `made`: the validations that were due and made before. The arguments must outlive this.
+    // All arguments but `resumed` must outlive this.
     TrainingValidation(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
-                       const std::filesystem::path& checkpoint_folder, std::int64_t made);
+                       const std::filesystem::path& checkpoint_folder, const Resumed& resumed);
 
     // Whether the model is to be validated before its next step. At the end the scoring of the trained model does that,
     // unless its best weights are asked for.
@@ -29,11 +29,12 @@ class TrainingValidation {
     // stop: the validation then stays due.
     void run(journal::Writer& journal, Heartbeat& heartbeat);
 
-    std::int64_t made() const { return made_; }
-    // Of a trial whose result is not its last weights.
+    // For the next checkpoint, after so much training.
+    TrialProgress progress(double train_seconds) const {
+        return {train_seconds, made_, best_ ? best_->step : 0, last_is_best_};
+    }
+    // The weights that are the result unless better ones follow; nothing where those are the last ones.
     const std::optional<BestWeights>& best() const { return best_; }
-    // What was passed over when this began; empty: nothing.
-    const std::string& note() const { return note_; }
 
  private:
     bool selects() const { return config_.eval.select == "best"; }
@@ -47,7 +48,7 @@ class TrainingValidation {
     ValidationSchedule schedule_;
     std::int64_t made_ = 0;
     std::optional<BestWeights> best_;
-    std::string note_;
+    bool last_is_best_ = false;
 };
 
 }  // namespace deft::experiments

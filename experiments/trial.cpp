@@ -63,7 +63,7 @@ SavedCheckpoint save(const Run& run, double seconds) {
     run.heartbeat.begin("saving a checkpoint", saving_seconds(run.projection.parameters, kBytesAParameter));
     run.journal.sync();
     return save_trial_checkpoint(run.config, run.dataset, run.trainer, run.places.checkpoint_folder,
-                                 {seconds, run.validation.made()});
+                                 run.validation.progress(seconds));
 }
 
 // False: stopped before its end.
@@ -147,10 +147,8 @@ void write_started(const Run& run) {
     started.config_hash = config_hash(run.config);
     started.resume_step = run.resumed.step;
     started.note = run.dataset.note;
-    for (const std::string& note : {run.resumed.note, run.validation.note()}) {
-        if (!started.note.empty() && !note.empty()) started.note += "; ";
-        started.note += note;
-    }
+    if (!started.note.empty() && !run.resumed.note.empty()) started.note += "; ";
+    started.note += run.resumed.note;
     started.resume_seconds = run.resumed.progress.train_seconds;
     run.journal.write(started);
 }
@@ -170,9 +168,9 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     add_curriculum(settings, config, samples_of(dataset, config.model.seqlen));
     engine::Trainer trainer(settings, dataset.train, backend_of(config, slot.device, slot.threads));
     const Resumed resumed = places.resume ? resume_trial(config, trainer, places.checkpoint_folder) : Resumed{};
-    TrainingValidation validation(config, dataset, trainer, places.checkpoint_folder, resumed.progress.validations);
-    for (const std::string& note : {resumed.note, validation.note()})
-        if (!note.empty()) fmt::print(stderr, "{}\n", note);
+    if (resumed.step == 0) remove_best_weights(places.checkpoint_folder);  // the training is repeated
+    TrainingValidation validation(config, dataset, trainer, places.checkpoint_folder, resumed);
+    if (!resumed.note.empty()) fmt::print(stderr, "{}\n", resumed.note);
     if (resumed.step > 0) fmt::print(stderr, "going on from step {}\n", resumed.step);
 
     Heartbeat heartbeat(journal, stop);
@@ -185,6 +183,7 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     const bool saved_before = resumed.step == trainer.counts().steps;
     const SavedCheckpoint saved = saved_before ? resumed.checkpoint : save(run, ended.train_seconds);
     keep_newest_checkpoints(places.checkpoint_folder, 1);
+    if (!validation.best()) remove_best_weights(places.checkpoint_folder);  // the last ones are better
     const std::optional<BestWeights>& best = validation.best();
     const SavedCheckpoint& result = best ? best->checkpoint : saved;
     const fs::path file = result.folder / "model.safetensors";

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <sstream>
 
 #include "base/error.h"
@@ -9,6 +10,20 @@
 #include "reporting/numbers.h"
 
 namespace deft::reporting {
+
+namespace {
+
+// A log-likelihood, which may be infinite or not a number.
+bool read_score(std::istream& in, Cell& cell) {
+    std::string word;
+    if (!(in >> word)) return false;
+    char* end = nullptr;
+    const double value = std::strtod(word.c_str(), &end);
+    cell = Cell(score(value), value);
+    return *end == '\0';
+}
+
+}  // namespace
 
 Table items_table(const std::string& task, const std::string& items) {
     Table table;
@@ -20,8 +35,10 @@ Table items_table(const std::string& task, const std::string& items) {
     for (std::string line; std::getline(in, line);) {
         ++number;
         std::istringstream words(line);
-        std::string document, chosen, gold, is_right, is_cut, chosen_score, gold_score;
-        if (!(words >> document >> chosen >> gold >> is_right >> is_cut >> chosen_score >> gold_score))
+        std::string document, chosen, gold, is_right, is_cut;
+        Cell chosen_score, gold_score;
+        if (!(words >> document >> chosen >> gold >> is_right >> is_cut) || !read_score(words, chosen_score) ||
+            !read_score(words, gold_score))
             throw Error(ErrorKind::database, fmt::format("line {} of the items of {} is damaged", number, task),
                         "score the task again: deft eval TRIAL --tasks TASK");
         if (is_right == "1") ++right;

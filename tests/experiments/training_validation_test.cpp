@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/score_key.h"
 #include "engine/train/checkpoint.h"
+#include "experiments/engine_config.h"
 #include "tests/experiments/whole_trial.h"
 #include "tests/refusal.h"
 #include "tests/temporary_folder.h"
@@ -176,6 +177,8 @@ TEST_CASE("the best validated weights are the result, and score as they did on t
     CHECK_FALSE(fs::exists(kept / "optimizer.safetensors"));
     CHECK(artifact.at("sha256") == engine::verify_checkpoint(kept).at("sha256").at("model.safetensors"));
 
+    REQUIRE(trial.run([] { return false; }, true) == 0);  // as after a kill before its last line
+    CHECK(trial.lines("artifact").at(1) == artifact);
     const Curve on_the_way = trial.curve();
     fs::remove(trial.folder / "journal.jsonl");
     REQUIRE(score_trial(trial.config, test::score_keys(trial.config), {trial.folder.path(), trial.folder / "data", kept},
@@ -193,6 +196,9 @@ TEST_CASE("a model that is best at its end keeps its last checkpoint alone") {
     CHECK(trial.lines("artifact").at(0).at("role") == "final");
     CHECK(trial.lines("artifact").at(0).at("step") == 24);
     CHECK(result_checkpoint(trial.folder / "checkpoints").value().filename() == "step_00000024");
+    REQUIRE(trial.run([] { return false; }, true) == 0);  // as after a kill before its last line
+    CHECK(trial.lines("artifact").at(1).at("sha256") == trial.lines("artifact").at(0).at("sha256"));
+    CHECK(trial.lines("artifact").at(1).at("role") == "final");
 }
 
 TEST_CASE("a trial that is stopped anywhere validates as one that is not, and ends with the same best weights") {
@@ -216,15 +222,34 @@ TEST_CASE("a trial that is stopped anywhere validates as one that is not, and en
     }
 }
 
-TEST_CASE("best weights that are damaged are passed over with a note, and no training goes on from weights alone") {
+TEST_CASE("a trial whose best weights are gone or damaged trains them again") {
+    const std::string eval = "every = \"1 steps\"\nselect = \"best\"\n";
+    Trial whole(eval);
+    REQUIRE(whole.run() == 0);
+    for (const bool is_over : {false, true}) {
+        Trial trial(eval);
+        int asked = 0;
+        REQUIRE(trial.run([&] { return !is_over && ++asked > 40; }) == (is_over ? kExitOk : kExitWorkLeft));
+        const fs::path kept = result_checkpoint(trial.folder / "checkpoints").value();
+        REQUIRE(kept.filename().string().starts_with("best_"));
+        if (is_over)
+            fs::remove_all(kept);
+        else
+            fs::resize_file(kept / "model.safetensors", 100);
+        REQUIRE(trial.run([] { return false; }, true) == 0);
+        CHECK_THAT(trial.lines("started").back().at("note").get<std::string>(),
+                   ContainsSubstring(is_over ? "are gone" : "model.safetensors is not what was written"));
+        CHECK(trial.lines("started").back().at("resume_step") == 0);
+        CHECK(trial.lines("artifact").back().at("sha256") == whole.lines("artifact").at(0).at("sha256"));
+    }
+}
+
+TEST_CASE("weights alone are scored, and no training goes on from them") {
     Trial trial("every = \"1 steps\"\nselect = \"best\"\n");
-    int asked = 0;
-    REQUIRE(trial.run([&] { return ++asked > 20; }) == kExitWorkLeft);
+    REQUIRE(trial.run() == 0);
     const fs::path kept = result_checkpoint(trial.folder / "checkpoints").value();
-    REQUIRE(kept.filename().string().starts_with("best_"));
-    fs::resize_file(kept / "model.safetensors", 100);
-    REQUIRE(trial.run([] { return false; }, true) == 0);
-    CHECK_THAT(trial.lines("started").back().at("note").get<std::string>(),
-               ContainsSubstring("passed over the best weights so far") && ContainsSubstring("model.safetensors"));
-    CHECK(trial.lines("ended").back().at("state") == "ok");
+    const Dataset dataset = load_dataset(trial.config.data, trial.config.base_folder, trial.folder / "data");
+    engine::Trainer trainer(trainer_config(trial.config), dataset.train, 1);
+    CHECK_THAT(test::refusal(ErrorKind::config, [&] { engine::load_checkpoint(trainer, kept); }),
+               ContainsSubstring("holds weights alone"));
 }
