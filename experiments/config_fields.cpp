@@ -275,7 +275,7 @@ std::vector<KeyTable> trial_tables() {
         key_table<BatchRampConfig>("batch_ramp", "samples of a step grow to train.batch_size"),
         key_table<VariableBatchConfig>("variable_batch",
                                        "as many samples a step as hold max_tokens; in place of batch_ramp"),
-        key_table<EvalConfig>("eval", "what a trained model is scored by; it trains nothing again"),
+        key_table<EvalConfig>("eval", "what a model is validated and scored by; of these keys only select = \"best\" trains anything again"),
         key_table<CheckpointConfig>("checkpoint", "what is kept to go on from")};
 }
 

@@ -1,5 +1,7 @@
 #include "experiments/training_validation.h"
 
+#include <limits>
+
 #include "base/score_key.h"
 #include "experiments/attempt.h"
 #include "experiments/evaluation/validation.h"
@@ -39,9 +41,10 @@ void TrainingValidation::run(journal::Writer& journal, Heartbeat& heartbeat) {
     made_ = due_by_now();
 }
 
-// Of equal ones the first stays, so that what was kept before a kill is kept again.
+// Of equal ones the first stays, so that what was kept before a kill is kept again. NaN is never best.
 void TrainingValidation::keep_if_best(double value, Heartbeat& heartbeat) {
-    if (best_ && !(value < best_->value)) return;
+    const double least = best_ ? best_->value : std::numeric_limits<double>::infinity();
+    if (!(value < least)) return;
     if (trainer_.done()) {  // the last checkpoint holds these weights
         best_.reset();
         last_is_best_ = true;
