@@ -72,7 +72,6 @@ TrialProgress progress_of(const Json& manifest, const TrialConfig& config) {
     if (about.contains("validations")) {
         progress.validations = about.at("validations");
         progress.best_step = about.at("best_step");
-        progress.last_is_best = about.at("last_is_best");
     } else {  // an older program saved it: validations until there are not made up for
         engine::Counts counts;
         counts.steps = manifest.at("counts").at("steps");
@@ -93,7 +92,6 @@ SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& 
     about["train_seconds"] = progress.train_seconds;
     about["validations"] = progress.validations;
     about["best_step"] = progress.best_step;
-    about["last_is_best"] = progress.last_is_best;
     make_folder(folder);
     saved.model_sha256 = engine::save_checkpoint(trainer, saved.folder, about, dataset.tokenizer);
     saved.model_bytes = model_bytes(saved.folder);

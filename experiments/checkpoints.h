@@ -24,7 +24,6 @@ struct TrialProgress {
     double train_seconds = 0;
     std::int64_t validations = 0;  // those due that were made, see validations_due()
     std::int64_t best_step = 0;    // of the weights that validated best and are kept apart; 0: none
-    bool last_is_best = false;     // at the end: these did
 };
 
 // Saves weights, moments, counts, the tokenizer's files and the trial's configuration; keeps the newest config.keep.

@@ -16,8 +16,7 @@ TrainingValidation::TrainingValidation(const TrialConfig& config, const Dataset&
       folder_(checkpoint_folder),
       schedule_(parse_validation_schedule(config.eval.every)),
       made_(resumed.progress.validations),
-      best_(resumed.best),
-      last_is_best_(resumed.progress.last_is_best) {}
+      best_(resumed.best) {}
 
 std::int64_t TrainingValidation::due_by_now() const {
     const std::int64_t on_the_way = validations_due(schedule_, trainer_.counts(), budget_layer_tokens(config_.train));
@@ -47,7 +46,6 @@ void TrainingValidation::keep_if_best(double value, Heartbeat& heartbeat) {
     if (!(value < least)) return;
     if (trainer_.done()) {  // the last checkpoint holds these weights
         best_.reset();
-        last_is_best_ = true;
         return;
     }
     heartbeat.begin("saving the best weights", saving_seconds(trainer_.model().parameters().count(), 4));

@@ -30,9 +30,7 @@ class TrainingValidation {
     void run(journal::Writer& journal, Heartbeat& heartbeat);
 
     // For the next checkpoint, after so much training.
-    TrialProgress progress(double train_seconds) const {
-        return {train_seconds, made_, best_ ? best_->step : 0, last_is_best_};
-    }
+    TrialProgress progress(double train_seconds) const { return {train_seconds, made_, best_ ? best_->step : 0}; }
     // The weights that are the result unless better ones follow; nothing where those are the last ones.
     const std::optional<BestWeights>& best() const { return best_; }
 
@@ -48,7 +46,6 @@ class TrainingValidation {
     ValidationSchedule schedule_;
     std::int64_t made_ = 0;
     std::optional<BestWeights> best_;
-    bool last_is_best_ = false;
 };
 
 }  // namespace deft::experiments
