@@ -12,7 +12,8 @@ inline constexpr int kScoringVersion = 1;
 // The task under which the loss on the validation text is scored. Its documents are tokens.
 inline constexpr const char* kValidationTask = "validation";
 
-// In place of the key of a score, for what a model is validated by while it trains: those weights are not kept.
+// In place of the key of a score, for what a model is validated by while it trains: points of its curve, and scores of no
+// result.
 inline constexpr const char* kWhileTraining = "while training";
 
 // task_sha256: over the task's definition and the bytes of its records; of validation, kValidationTask.

@@ -174,10 +174,6 @@ Counts counts_of(const Json& json) {
             json.at("flops"),      json.at("cut_tokens"),     json.at("padding_tokens"), json.at("draws_by_tenth")};
 }
 
-}  // namespace
-
-namespace {
-
 std::string save(Trainer& trainer, bool with_optimizer, const fs::path& folder, const Json& about,
                  const Tokenizer& tokenizer) {
     const fs::path temporary = folder.parent_path() / "unfinished";  // one name: a kill leaves at most one

@@ -43,7 +43,7 @@ struct EvalArguments {
     std::string format = "term";
 };
 
-// The newest checkpoint of a trial that is given by its name or hash, as tables print them.
+// What a trial is scored by, which is given by its name or hash, as tables print them.
 fs::path checkpoint_of_trial(const EvalArguments& arguments) {
     if (!fs::exists(sweeps::database_file(arguments.root)))
         throw Error(ErrorKind::missing,
@@ -54,7 +54,7 @@ fs::path checkpoint_of_trial(const EvalArguments& arguments) {
     const std::vector<std::string> hashes = open_results(arguments.root).config_hashes(trial.config_hash);
     const fs::path folder = sweeps::below_root(
         arguments.root, sweeps::checkpoints_of(arguments.root, hashes).lexically_relative(arguments.root));
-    if (const auto newest = experiments::result_checkpoint(folder)) return *newest;
+    if (const auto result = experiments::result_checkpoint(folder)) return *result;
     throw Error(ErrorKind::missing, fmt::format("{} has no checkpoint in {}", arguments.checkpoint, folder.string()),
                 "run the sweep again, or name the folder where its checkpoint is");
 }
@@ -63,7 +63,7 @@ fs::path find_checkpoint(const EvalArguments& arguments) {
     const fs::path folder = arguments.checkpoint;
     if (!fs::is_directory(folder)) return checkpoint_of_trial(arguments);
     if (fs::exists(folder / "checkpoint.json")) return folder;
-    if (const auto newest = experiments::result_checkpoint(folder)) return *newest;
+    if (const auto result = experiments::result_checkpoint(folder)) return *result;
     throw Error(ErrorKind::io, fmt::format("{} is no checkpoint: it has no checkpoint.json", folder.string()),
                 "name a folder such as deft-runs/checkpoints/HASH/step_00000100");
 }

@@ -244,6 +244,23 @@ TEST_CASE("a trial whose best weights are gone or damaged trains them again") {
     }
 }
 
+TEST_CASE("best weights of an earlier step do not stand for those that are gone") {
+    const std::string eval = "every = \"1 steps\"\nselect = \"best\"\n";
+    Trial trial(eval);
+    int asked = 0;
+    REQUIRE(trial.run([&] { return ++asked > 6; }) == kExitWorkLeft);
+    const fs::path earlier = result_checkpoint(trial.folder / "checkpoints").value();
+    fs::copy(earlier, trial.folder / "aside", fs::copy_options::recursive);
+    REQUIRE(trial.run([] { return false; }, true) == 0);
+    const fs::path best = result_checkpoint(trial.folder / "checkpoints").value();
+    REQUIRE(best.filename() > earlier.filename());
+    fs::remove_all(best);
+    fs::rename(trial.folder / "aside", earlier);
+    REQUIRE(trial.run([] { return false; }, true) == 0);
+    CHECK_THAT(trial.lines("started").back().at("note").get<std::string>(), ContainsSubstring("are gone"));
+    CHECK(trial.lines("artifact").at(1).at("sha256") == trial.lines("artifact").at(0).at("sha256"));
+}
+
 TEST_CASE("weights alone are scored, and no training goes on from them") {
     Trial trial("every = \"1 steps\"\nselect = \"best\"\n");
     REQUIRE(trial.run() == 0);
