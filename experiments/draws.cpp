@@ -55,6 +55,7 @@ DrawTotals simulate_draws(const TrialConfig& config, const CorpusSamples& sample
 
     DrawTotals totals;
     totals.first_pool = sampler.pool_size(0);
+    const engine::ModelFlops flops = engine::model_size(trainer.model).flops;
     engine::Counts counts;
     std::vector<engine::Sampler::Draw> draws;
     while (counts.layer_tokens < trainer.budget_layer_tokens) {
@@ -64,7 +65,7 @@ DrawTotals simulate_draws(const TrialConfig& config, const CorpusSamples& sample
         for (const engine::Sampler::Draw& draw : draws) unique.see(draw.sample, plan.seqlen);
         if (reader) add_bert_rows(totals, *reader, numbered(draws, counts.samples), plan.seqlen);
         engine::count_draws(counts, draws, sampler);
-        engine::advance(counts, trainer.model, trainer.techniques, plan);
+        engine::advance(counts, flops, trainer.techniques, plan);
         if (progress && counts.steps % 1024 == 0)
             progress("drawing samples",
                      static_cast<double>(counts.layer_tokens) / static_cast<double>(trainer.budget_layer_tokens));

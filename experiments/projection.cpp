@@ -11,7 +11,7 @@ Projection project(const TrialConfig& config, engine::Device device) {
     Projection projection{
         .steps = counts.steps, .input_tokens = counts.input_tokens, .layer_tokens = counts.layer_tokens};
     if (!has_model(config)) return projection;
-    projection.parameters = engine::parameter_count(trainer.model);
+    projection.parameters = engine::model_size(trainer.model).parameters;
     projection.flops = counts.flops;
     projection.memory_bytes = planned_bytes(config, device);
     return projection;

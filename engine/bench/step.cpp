@@ -58,7 +58,7 @@ std::vector<StepArm> step_arms(const StepBench& bench) {
 
 double step_flops(const TrainerConfig& config) {
     const StepPlan plan = plan_step(config.techniques, 0, config.batch_size);
-    return static_cast<double>(plan.rows) * sample_flops(config.model, config.techniques, plan);
+    return static_cast<double>(plan.rows) * sample_flops(model_size(config.model).flops, config.techniques, plan);
 }
 
 double expected_first_loss(const TransformerConfig& model) {

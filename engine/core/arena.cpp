@@ -17,6 +17,10 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
 
+std::int64_t padded_bytes(const Tensor& tensor) {
+    return round_up(tensor.numel(), kAlignedElements) * size_of(tensor.dtype);
+}
+
 std::string human_bytes(std::int64_t bytes) {
     if (bytes < 1 << 20) return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
     return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
@@ -30,25 +34,44 @@ const char* region_name(Region region) {
     return names[static_cast<int>(region)];
 }
 
-Tensor Arena::add(Region region, const std::string& name, DType dtype, std::initializer_list<std::int64_t> shape) {
-    Tensor tensor = make_tensor(nullptr, dtype, shape);
+Tensor Arena::add(Region region, const std::string& name, DType dtype, std::initializer_list<std::int64_t> shape,
+                  Side side) {
+    const Tensor tensor = make_tensor(nullptr, dtype, shape);
     if (!committed()) {
-        std::int64_t& used = region_bytes_[static_cast<int>(region)];
-        buffers_.push_back({region, name, tensor, used});
-        used += round_up(tensor.numel(), kAlignedElements) * size_of(dtype);
+        buffers_.push_back({region, side, false, name, tensor});
         return tensor;
     }
+    while (next_ < buffers_.size() && buffers_[next_].shared) ++next_;
     if (next_ >= buffers_.size() || buffers_[next_].name != name || buffers_[next_].shape.bytes() != tensor.bytes())
         throw std::logic_error("the second pass of a memory plan differs from the first at " + name);
-    tensor.data = static_cast<char*>(block_.get()) + region_start(region) + buffers_[next_].offset;
-    ++next_;
+    return placed(buffers_[next_++], tensor);
+}
+
+Tensor Arena::add_shared(const std::string& name, DType dtype, std::initializer_list<std::int64_t> shape) {
+    const Tensor tensor = make_tensor(nullptr, dtype, shape);
+    const auto found = std::find_if(buffers_.begin(), buffers_.end(),
+                                    [&](const Buffer& buffer) { return buffer.shared && buffer.name == name; });
+    if (committed()) {
+        if (found == buffers_.end() || found->shape.bytes() < tensor.bytes())
+            throw std::logic_error("the second pass of a memory plan differs from the first at " + name);
+        return placed(*found, tensor);
+    }
+    if (found == buffers_.end())
+        buffers_.push_back({Region::activations, Side::front, true, name, tensor});
+    else if (found->shape.bytes() < tensor.bytes())
+        found->shape = tensor;
+    return tensor;
+}
+
+Tensor Arena::placed(const Buffer& buffer, const Tensor& shape) const {
+    Tensor tensor = shape;
+    tensor.data = static_cast<char*>(block_.get()) + region_start(buffer.region) + buffer.offset;
     return tensor;
 }
 
 void Arena::reserve_workspace(std::size_t bytes) {
     if (committed()) return;
-    std::int64_t& reserved = region_bytes_[static_cast<int>(Region::workspace)];
-    reserved = std::max(reserved, round_up(static_cast<std::int64_t>(bytes), 64));
+    workspace_bytes_ = std::max(workspace_bytes_, round_up(static_cast<std::int64_t>(bytes), 64));
 }
 
 Tensor Arena::workspace() const {
@@ -59,6 +82,13 @@ Tensor Arena::workspace() const {
 
 void Arena::commit() {
     context_ = open_device(device_);
+    std::int64_t front[kRegions] = {}, back[kRegions] = {};
+    for (int i = 0; i < kRegions; ++i) back[i] = side_bytes(static_cast<Region>(i), Side::front);
+    for (Buffer& buffer : buffers_) {
+        std::int64_t& next = (buffer.side == Side::front ? front : back)[static_cast<int>(buffer.region)];
+        buffer.offset = next;
+        next += padded_bytes(buffer.shape);
+    }
     block_ = allocate(device_, static_cast<std::size_t>(total_bytes()));
 }
 
@@ -66,20 +96,36 @@ std::int64_t Arena::total_bytes() const {
     return region_start(static_cast<Region>(kRegions));
 }
 
+std::int64_t Arena::side_bytes(Region region, Side side) const {
+    std::int64_t bytes = 0;
+    for (const Buffer& buffer : buffers_)
+        if (buffer.region == region && buffer.side == side) bytes += padded_bytes(buffer.shape);
+    return bytes;
+}
+
 std::int64_t Arena::region_bytes(Region region) const {
-    return region_bytes_[static_cast<int>(region)];
+    if (region == Region::workspace) return workspace_bytes_;
+    return side_bytes(region, Side::front) + side_bytes(region, Side::back);
 }
 
 std::int64_t Arena::region_start(Region region) const {
     std::int64_t start = 0;
-    for (int i = 0; i < static_cast<int>(region); ++i) start += round_up(region_bytes_[i], kRegionAlignment);
+    for (int i = 0; i < static_cast<int>(region); ++i)
+        start += round_up(region_bytes(static_cast<Region>(i)), kRegionAlignment);
     return start;
 }
 
+Tensor Arena::flat_range(Region region, DType dtype, std::int64_t offset, std::int64_t bytes) const {
+    void* data = committed() ? static_cast<char*>(block_.get()) + region_start(region) + offset : nullptr;
+    return make_tensor(data, dtype, {bytes / size_of(dtype)});
+}
+
 Tensor Arena::flat(Region region, DType dtype) const {
-    if (!committed()) return make_tensor(nullptr, dtype, {region_bytes(region) / size_of(dtype)});
-    return make_tensor(static_cast<char*>(block_.get()) + region_start(region), dtype,
-                       {region_bytes(region) / size_of(dtype)});
+    return flat_range(region, dtype, 0, region_bytes(region));
+}
+
+Tensor Arena::flat(Region region, DType dtype, Side side) const {
+    return flat_range(region, dtype, side == Side::front ? 0 : side_bytes(region, Side::front), side_bytes(region, side));
 }
 
 std::string Arena::table() const {
@@ -89,7 +135,7 @@ std::string Arena::table() const {
                             buffer.shape.shape_text(), buffer.shape.bytes());
     for (int i = 0; i < kRegions; ++i)
         text += fmt::format("{:<12} {:<28} {:<26} {:>12}\n", region_name(static_cast<Region>(i)), "total", "",
-                            human_bytes(region_bytes_[i]));
+                            human_bytes(region_bytes(static_cast<Region>(i))));
     return text + fmt::format("{:<12} {:<28} {:<26} {:>12}\n", "all", "total", "", human_bytes(total_bytes()));
 }
 

@@ -17,15 +17,22 @@ enum class Region { parameters, rounded, gradients, optimizer, activations, work
 inline constexpr int kRegions = 6;
 const char* region_name(Region region);
 
+// A region's front buffers lie before all its back buffers, in whatever order both were added.
+enum class Side { front, back };
+
 class Arena {
  public:
     explicit Arena(Device device = Device::cpu) : device_(device) {}
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
-    // A named buffer; contiguous with its region's other buffers, each starting at a multiple of 16 elements, zero
-    // at first.
-    Tensor add(Region region, const std::string& name, DType dtype, std::initializer_list<std::int64_t> shape);
+    // A named buffer; contiguous with the others of its region and side, each starting at a multiple of 16 elements,
+    // zero at first.
+    Tensor add(Region region, const std::string& name, DType dtype, std::initializer_list<std::int64_t> shape,
+               Side side = Side::front);
+
+    // A buffer of Region::activations that all who name it use in turn: as large as the largest of them.
+    Tensor add_shared(const std::string& name, DType dtype, std::initializer_list<std::int64_t> shape);
 
     // The workspace is one buffer as large as the greediest kernel asks.
     void reserve_workspace(std::size_t bytes);
@@ -40,8 +47,9 @@ class Arena {
     bool committed() const { return block_ != nullptr; }
     std::int64_t total_bytes() const;
     std::int64_t region_bytes(Region region) const;
-    // All of a region's buffers, with the padding between them, as one flat tensor of that dtype.
+    // All of a region's buffers, or those of one side, with the padding between them, as one flat tensor of that dtype.
     Tensor flat(Region region, DType dtype) const;
+    Tensor flat(Region region, DType dtype, Side side) const;
 
     // One line a buffer, then the sums: what `deft plan --memory` prints.
     std::string table() const;
@@ -49,15 +57,20 @@ class Arena {
  private:
     struct Buffer {
         Region region;
+        Side side;
+        bool shared;
         std::string name;
         Tensor shape;
-        std::int64_t offset;  // in its region
+        std::int64_t offset = 0;  // in its region; known from commit() on
     };
+    std::int64_t side_bytes(Region region, Side side) const;
     std::int64_t region_start(Region region) const;
+    Tensor placed(const Buffer& buffer, const Tensor& shape) const;
+    Tensor flat_range(Region region, DType dtype, std::int64_t offset, std::int64_t bytes) const;
 
     Device device_;
     std::vector<Buffer> buffers_;
-    std::int64_t region_bytes_[kRegions] = {};
+    std::int64_t workspace_bytes_ = 0;
     std::size_t next_ = 0;  // second pass: the buffer expected next
     DeviceContext context_;
     Memory block_{nullptr, nullptr};

@@ -1,7 +1,5 @@
 #include "engine/core/ops.h"
 
-#include <algorithm>
-
 #include "engine/core/dispatch.h"
 #include "engine/core/op_profile.h"
 #include "kernels/cpu/cpu.h"
@@ -273,40 +271,6 @@ void round_to(Exec& exec, Tensor to, Tensor from) {
         if (exec.device == Device::cuda && to.dtype == DType::bf16)
             return round_to(exec.cuda, to.as<kernels::bf16>(), from.as<float>(), to.numel());
     throw std::logic_error("no backend rounds to " + std::string(dtype_name(to.dtype)));
-}
-
-namespace {
-
-std::size_t cpu_workspace_bytes(const WorkspaceNeed& need) {
-    using namespace kernels::cpu;
-    const int threads = need.backend.threads;
-    const std::int64_t rows = need.B * need.T, d = need.C / need.H;
-    return std::max({layernorm_backward_workspace(rows, need.C),
-                     linear_backward_weight_workspace(threads, rows, need.C, 3 * need.C),
-                     linear_backward_weight_workspace(threads, rows, need.C, need.C),
-                     linear_backward_weight_workspace(threads, rows, need.C, need.hidden),
-                     linear_backward_weight_workspace(threads, rows, need.hidden, need.C),
-                     attention_forward_workspace(threads, need.T, d), attention_backward_workspace(threads, need.T, d),
-                     head_loss_workspace(rows, need.C, need.V), select_kept_tokens_workspace(threads, need.T),
-                     global_norm_workspace(need.parameters)});
-}
-
-std::size_t cuda_workspace_bytes(const WorkspaceNeed& need) {
-    using namespace kernels::cuda;
-    const std::int64_t rows = need.B * need.T;
-    return std::max({embedding_backward_workspace(need.B, need.T), layernorm_backward_workspace(rows, need.C),
-                     linear_backward_weight_workspace(rows, need.C, 3 * need.C),
-                     linear_backward_weight_workspace(rows, need.C, need.C),
-                     linear_backward_weight_workspace(rows, need.C, need.hidden),
-                     linear_backward_weight_workspace(rows, need.hidden, need.C),
-                     attention_backward_workspace(need.B, need.T, need.H), head_loss_workspace(rows, need.C, need.V),
-                     global_norm_workspace(need.parameters)});
-}
-
-}  // namespace
-
-std::size_t workspace_bytes(const WorkspaceNeed& need) {
-    return need.backend.device == Device::cuda ? cuda_workspace_bytes(need) : cpu_workspace_bytes(need);
 }
 
 }  // namespace deft::engine

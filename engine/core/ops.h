@@ -75,11 +75,4 @@ void sum(Exec&, Tensor total, Tensor x, Accumulate);
 // to = from (f32) rounded; both flat, to bf16
 void round_to(Exec&, Tensor to, Tensor from);
 
-// Bytes of workspace that a training step of these extents needs.
-struct WorkspaceNeed {
-    Backend backend;
-    std::int64_t B, T, C, H, hidden, V, parameters;
-};
-std::size_t workspace_bytes(const WorkspaceNeed&);
-
 }  // namespace deft::engine

@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "engine/core/ops.h"
-#include "engine/nn/block.h"
+#include "engine/nn/block_stack.h"
+#include "engine/nn/embedding.h"
+#include "engine/nn/head.h"
+#include "engine/nn/norm.h"
 #include "engine/nn/parameters.h"
 
 namespace deft::engine {
@@ -24,17 +27,13 @@ struct TransformerConfig {
     std::int64_t hidden() const { return 4 * width; }
 };
 
-// Which tokens each layer takes in one micro-batch; the others pass it by unchanged. Layers in a row that take the same
-// set share one gather and one scatter.
-struct KeptTokens {
-    static constexpr std::int32_t kEveryToken = -1;
+// Of each layer.
+std::vector<BlockConfig> block_configs(const TransformerConfig& config);
 
-    Tensor index;  // (sets, B, K) i32 ascending, where there is padding with the real tokens first; empty: none dropped
-    std::span<const std::int32_t> set_of_layer;  // (layers), or kEveryToken
-
-    std::int32_t set_of(std::int64_t layer) const;
-    // What block `layer` does with the stream.
-    BlockRows rows(std::int64_t layer) const;
+// What one sample costs to train, as sums over the parts of a model.
+struct ModelFlops {
+    std::vector<TrainingFlops> blocks;  // of each by the rows that it takes
+    TrainingFlops rest;                 // of every row
 };
 
 // Samples (B, T) to be scored, of which each position that is not padding is computed once, and once for all samples
@@ -54,11 +53,14 @@ class Transformer {
     // For inference there are no gradients, no moments, and the activations of one layer: evaluate() and logits() alone
     // may be called.
     Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend, std::int64_t max_batch,
-                Purpose purpose = Purpose::training);
+                Purpose purpose = Purpose::training, Recompute recompute = Recompute::none);
+    Transformer(const Transformer&) = delete;
+    Transformer& operator=(const Transformer&) = delete;
 
     const TransformerConfig& config() const { return config_; }
     ParameterTable& parameters() { return parameters_; }
     const ParameterTable& parameters() const { return parameters_; }
+    ModelFlops flops() const;
 
     // Inputs of a micro-batch, (max_batch, max_seqlen) i32, which load() fills; use token.view({B, T}).
     Tensor token, target;
@@ -88,39 +90,30 @@ class Transformer {
     void logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T);
 
  private:
-    void forward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept);
-    void backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, Accumulate accumulate);
     void require_in_vocabulary(std::span<const std::int32_t> ids, std::int32_t lowest, const char* what) const;
-    BlockTensors block_tensors(std::int64_t layer, Tensor Parameter::*field) const;
-    Tensor tensor(std::size_t parameter, Tensor Parameter::*field) const { return parameters_[parameter].*field; }
-
-    // The slot of the stream that a layer writes, and what it saves; for inference they are used in turn.
-    const Tensor& stream(std::size_t slot) const { return stream_[slot % stream_.size()]; }
-    const BlockSaved& saved(std::size_t layer) const { return saved_[layer % saved_.size()]; }
+    // The blocks and the final norm over what stack_.input(rows) holds: (B, T, C), or (1, M, C) of packed rows.
+    Tensor forward(Exec& exec, const StreamRows& rows);
+    void backward(Exec& exec, const StreamRows& rows, Accumulate accumulate);
 
     TransformerConfig config_;
     Purpose purpose_;
-    BlockShape shape_;
     ParameterTable parameters_;
-    struct BlockIndices {
-        std::size_t qkv, proj, fc, fc2;  // weights
-        std::size_t ln1, ln1_b, qkv_b, proj_b, ln2, ln2_b, fc_b, fc2_b;
-    };
-    std::size_t wte_, wpe_, lnf_, lnf_b_;
-    std::vector<BlockIndices> blocks_;
-
-    // stream_[0] is the embedding. Each block takes the next slot: as its output, or with dropped tokens for its kept
-    // input, the stream then being updated in place.
-    std::vector<Tensor> stream_;  // layers + 1 of (B, T, C); for inference 2
-    std::vector<BlockSaved> saved_;  // one a layer; for inference one
-    BlockScratch scratch_;
-    Tensor final_, final_mean_, final_rstd_;  // (B, T, C), (B, T), (B, T)
-    Tensor d_stream_, d_final_;               // (B, T, C)
-    Tensor lengths_, length_;                 // (max_batch), and what is used of it
-    Tensor computed_, source_, scored_;       // (max_batch, max_seqlen) i32, of packed samples
-    // Of the last forward: which slot each block read, and which held its input for backward.
-    std::vector<std::size_t> input_slot_;
-    std::size_t last_slot_ = 0;
+    Planner plan_;
+    Embedding embedding_;
+    BlockStack stack_;
+    Norm final_norm_;
+    Head head_;
+    Tensor d_stream_;                    // (B, T, C)
+    Tensor states_;                      // (B, T, C), scratch: what the head reads of packed rows, and its gradient
+    Tensor lengths_, length_;            // (max_batch), and what is used of it
+    Tensor computed_, source_, scored_;  // (max_batch, max_seqlen) i32, of packed samples
 };
+
+// Parameters and FLOPs of a model, without memory for it.
+struct ModelSize {
+    std::int64_t parameters = 0;
+    ModelFlops flops;
+};
+ModelSize model_size(const TransformerConfig& config);
 
 }  // namespace deft::engine

@@ -13,17 +13,17 @@ bool is_decayed(ParameterKind kind) {
     return kind != ParameterKind::norm && kind != ParameterKind::bias;
 }
 
-std::size_t ParameterTable::add(const std::string& name, ParameterKind kind,
-                                std::initializer_list<std::int64_t> shape) {
-    if (is_decayed(kind) && !parameters_.empty() && !is_decayed(parameters_.back().kind))
-        throw std::logic_error("decayed parameters must be added before the others: " + name);
+Parameter ParameterTable::add(const std::string& name, ParameterKind kind,
+                              std::initializer_list<std::int64_t> shape) {
+    const Side side = is_decayed(kind) ? Side::front : Side::back;
     Parameter parameter{name, kind, {}, {}, {}};
-    parameter.value = arena_->add(Region::parameters, name, sum_dtype(dtype_), shape);
+    parameter.value = arena_->add(Region::parameters, name, sum_dtype(dtype_), shape, side);
     if (purpose_ == Purpose::training)
-        parameter.grad = arena_->add(Region::gradients, name + ".grad", sum_dtype(dtype_), shape);
-    parameter.compute = rounds() ? arena_->add(Region::rounded, name + ".rounded", dtype_, shape) : parameter.value;
+        parameter.grad = arena_->add(Region::gradients, name + ".grad", sum_dtype(dtype_), shape, side);
+    parameter.compute =
+        rounds() ? arena_->add(Region::rounded, name + ".rounded", dtype_, shape, side) : parameter.value;
     parameters_.push_back(parameter);
-    return parameters_.size() - 1;
+    return parameter;
 }
 
 std::int64_t ParameterTable::plan_optimizer() {
@@ -35,12 +35,6 @@ std::int64_t ParameterTable::plan_optimizer() {
     return padded;
 }
 
-const Parameter& ParameterTable::find(const std::string& name) const {
-    for (const Parameter& parameter : parameters_)
-        if (parameter.name == name) return parameter;
-    throw std::logic_error("no parameter named " + name);
-}
-
 std::int64_t ParameterTable::count() const {
     std::int64_t elements = 0;
     for (const Parameter& parameter : parameters_) elements += parameter.value.numel();
@@ -48,15 +42,6 @@ std::int64_t ParameterTable::count() const {
 }
 
 namespace {
-
-std::int64_t elements_between(const void* begin, const Tensor& end) {
-    return (static_cast<const char*>(end.data) - static_cast<const char*>(begin)) / size_of(end.dtype);
-}
-
-// Elements [from, to) of `flat`.
-Tensor range(const Tensor& flat, std::int64_t from, std::int64_t to) {
-    return make_tensor(static_cast<char*>(flat.data) + from * size_of(flat.dtype), flat.dtype, {to - from});
-}
 
 void fill(Exec& exec, const Parameter& parameter, std::uint64_t seed, std::uint32_t index, double std) {
     const auto value_of = [&](std::int64_t i) -> double {
@@ -79,29 +64,14 @@ void fill(Exec& exec, const Parameter& parameter, std::uint64_t seed, std::uint3
 }  // namespace
 
 std::vector<ParameterTable::Group> ParameterTable::groups() const {
-    std::size_t first_plain = 0;
-    while (first_plain < parameters_.size() && is_decayed(parameters_[first_plain].kind)) ++first_plain;
-    const bool split = first_plain < parameters_.size();
     const DType dtype = sum_dtype(dtype_);
-    const Tensor value = arena_->flat(Region::parameters, dtype), grad = arena_->flat(Region::gradients, dtype);
-    // Region::optimizer holds m then v, each laid out as the parameters are.
-    const Tensor moments = arena_->flat(Region::optimizer, dtype);
-    const Tensor m = moments.view({value.numel()});
-    const Tensor v = make_tensor(static_cast<char*>(moments.data) + value.bytes(), dtype, {value.numel()});
-    const Tensor rounded = rounds() ? arena_->flat(Region::rounded, dtype_) : Tensor{};
-
-    // The elements before the first that is not decayed, or those from it on.
-    const std::int64_t boundary = split ? elements_between(value.data, parameters_[first_plain].value) : value.numel();
-    const auto part = [&](const Tensor& flat, bool decayed) {
-        if (!flat) return Tensor{};
-        return decayed ? range(flat, 0, boundary) : range(flat, boundary, value.numel());
-    };
-    const auto group = [&](bool decayed) {
-        return Group{part(value, decayed), part(grad, decayed), part(m, decayed),
-                     part(v, decayed),     part(rounded, decayed), decayed};
-    };
-    std::vector<Group> result{group(true)};
-    if (split) result.push_back(group(false));
+    std::vector<Group> result;
+    for (const Side side : {Side::front, Side::back}) {
+        const Tensor value = arena_->flat(Region::parameters, dtype, side);
+        if (value.numel() == 0) continue;
+        result.push_back({value, arena_->flat(Region::gradients, dtype, side), moment(value, 0), moment(value, 1),
+                          rounds() ? arena_->flat(Region::rounded, dtype_, side) : Tensor{}, side == Side::front});
+    }
     return result;
 }
 
@@ -109,23 +79,23 @@ void ParameterTable::refresh_rounded(Exec& exec) const {
     if (rounds()) round_to(exec, arena_->flat(Region::rounded, dtype_), arena_->flat(Region::parameters, DType::f32));
 }
 
-Tensor ParameterTable::moment(const Parameter& parameter, int which) const {
-    const DType dtype = sum_dtype(dtype_);
-    const Tensor values = arena_->flat(Region::parameters, dtype), moments = arena_->flat(Region::optimizer, dtype);
-    Tensor result = parameter.value;
-    result.data = static_cast<char*>(moments.data) + which * values.bytes() +
-                  (static_cast<const char*>(parameter.value.data) - static_cast<const char*>(values.data));
+Tensor ParameterTable::moment(const Tensor& values, int which) const {
+    // Region::optimizer holds m then v, each laid out as the parameters are.
+    const Tensor all = arena_->flat(Region::parameters, values.dtype);
+    Tensor result = values;
+    result.data = static_cast<char*>(arena_->flat(Region::optimizer, values.dtype).data) + which * all.bytes() +
+                  (static_cast<const char*>(values.data) - static_cast<const char*>(all.data));
     return result;
 }
 
 void initialise(Exec& exec, ParameterTable& table, std::uint64_t seed, double std, std::int64_t layers) {
-    for (std::size_t i = 0; i < table.all().size(); ++i) {
-        const Parameter& parameter = table[i];
+    std::uint32_t drawn = 0;
+    for (const Parameter& parameter : table.all()) {
         // GPT-2 (Radford et al. 2019, section 2.3): residual projections are scaled by 1/sqrt(number of residual
         // layers).
         const double scale =
             parameter.kind == ParameterKind::residual ? 1 / std::sqrt(2.0 * static_cast<double>(layers)) : 1.0;
-        fill(exec, parameter, seed, static_cast<std::uint32_t>(i), std * scale);
+        fill(exec, parameter, seed, is_decayed(parameter.kind) ? drawn++ : 0, std * scale);
     }
     table.refresh_rounded(exec);
 }

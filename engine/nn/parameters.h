@@ -26,13 +26,12 @@ enum class Purpose { training, inference };
 
 struct Parameter {
     std::string name;
-    ParameterKind kind;
-    Tensor value, grad;  // same shape
+    ParameterKind kind = ParameterKind::matrix;
+    Tensor value, grad;  // same shape; empty where a part has no such weight
     Tensor compute;      // what the model reads: `value`, or its rounding where activations are bf16
 };
 
-// Adds parameters in the order of the model; the decayed kinds must come before the others, so that each group is one
-// contiguous range of the flat buffers.
+// Decayed parameters and the others are each one contiguous range of the flat buffers, in whatever order they are added.
 class ParameterTable {
  public:
     // dtype: of activations. Values, gradients and moments are sum_dtype(dtype); a model that is only asked has neither
@@ -40,21 +39,20 @@ class ParameterTable {
     ParameterTable(Arena& arena, DType dtype, Purpose purpose = Purpose::training)
         : arena_(&arena), dtype_(dtype), purpose_(purpose) {}
 
-    // Returns the index in all().
-    std::size_t add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
+    // The parameter, without memory behind it in the first pass of a plan.
+    Parameter add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
 
     // Plans Adam's moments once all parameters are there, where they train; returns the elements of each, padding
     // included, or 0.
     std::int64_t plan_optimizer();
 
-    std::vector<Parameter>& all() { return parameters_; }
+    // In the order of adding.
     const std::vector<Parameter>& all() const { return parameters_; }
     const Parameter& operator[](std::size_t i) const { return parameters_[i]; }
-    const Parameter& find(const std::string& name) const;
 
     std::int64_t count() const;  // elements of all parameters, padding excluded
 
-    // The flat ranges of the two groups.
+    // The flat range of the decayed parameters and that of the others; one alone where the other is empty.
     struct Group {
         Tensor value, grad, m, v;
         Tensor rounded;  // empty where the model reads `value`
@@ -62,15 +60,15 @@ class ParameterTable {
     };
     std::vector<Group> groups() const;
     // Adam's moments of one parameter, in its shape.
-    Tensor first_moment(const Parameter& parameter) const { return moment(parameter, 0); }
-    Tensor second_moment(const Parameter& parameter) const { return moment(parameter, 1); }
+    Tensor first_moment(const Parameter& parameter) const { return moment(parameter.value, 0); }
+    Tensor second_moment(const Parameter& parameter) const { return moment(parameter.value, 1); }
     Tensor flat_gradients() const { return arena_->flat(Region::gradients, sum_dtype(dtype_)); }
     // Rounds every value anew; for after values were written from outside.
     void refresh_rounded(Exec& exec) const;
 
  private:
     bool rounds() const { return dtype_ != sum_dtype(dtype_); }
-    Tensor moment(const Parameter& parameter, int which) const;
+    Tensor moment(const Tensor& values, int which) const;
 
     Arena* arena_;
     DType dtype_;
@@ -78,7 +76,7 @@ class ParameterTable {
     std::vector<Parameter> parameters_;
 };
 
-// Values by kind from Philox keyed by (seed, parameter index, element): the same on every backend and any order.
+// Values by kind from Philox keyed by (seed, number of the decayed parameter, element): the same on every backend.
 void initialise(Exec& exec, ParameterTable& table, std::uint64_t seed, double std, std::int64_t layers);
 
 }  // namespace deft::engine

@@ -10,13 +10,8 @@
 
 namespace deft::engine {
 
-// Parameters of the model, from its extents alone.
-std::int64_t parameter_count(const TransformerConfig& config);
-
-// Forward and backward FLOPs of one row under this plan, of the tokens really processed:
-// 6 x parameters x tokens, each layer by its own tokens, without the position table, plus 12 x C x K x K a layer for
-// attention over K tokens (the count of Kaplan et al. 2020, section 2.1), half of it where the model is causal.
-double sample_flops(const TransformerConfig& config, const Techniques& techniques, const StepPlan& plan);
+// Forward and backward FLOPs of one row under this plan, of the tokens really processed: each layer by its own tokens.
+double sample_flops(const ModelFlops& model, const Techniques& techniques, const StepPlan& plan);
 
 // Totals since the start.
 struct Counts {
@@ -31,7 +26,7 @@ struct Counts {
     std::array<std::int64_t, 10> draws_by_tenth{};
 };
 
-void advance(Counts& counts, const TransformerConfig& config, const Techniques& techniques, const StepPlan& plan);
+void advance(Counts& counts, const ModelFlops& model, const Techniques& techniques, const StepPlan& plan);
 
 // More than anybody trains: a schedule of this many takes seconds to run.
 inline constexpr std::int64_t kMostSteps = 100'000'000;

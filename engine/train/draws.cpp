@@ -19,9 +19,10 @@ Sampler make_sampler(const TrainerConfig& config, std::int64_t samples) {
     const Counts end = run_schedule(config.model, config.techniques, config.batch_size, config.budget_layer_tokens);
     // Asked for ascending steps.
     Counts counts;
+    const ModelFlops flops = model_size(config.model).flops;
     return {config.seed, admit(config.curricula, end.steps), end.steps, [&](std::int64_t step) {
                 while (counts.steps < step)
-                    advance(counts, config.model, config.techniques,
+                    advance(counts, flops, config.techniques,
                             plan_step(config.techniques, counts.steps, config.batch_size));
                 return counts.samples;
             }};

@@ -23,13 +23,14 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
     const std::int64_t B = config.micro_batch_size;
     const LargestStep largest = largest_step(config.techniques, config.batch_size);
     Buffers buffers;
-    buffers.model = std::make_unique<Transformer>(arena, config.model, backend, B);
+    buffers.model =
+        std::make_unique<Transformer>(arena, config.model, backend, B, Purpose::training, config.recompute);
     const auto add = [&](const char* name, DType type, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name, type, shape);
     };
     buffers.sample_id = add("sample_id", DType::i64, {rows_at_once(config, largest.least_seqlen)});
     buffers.result = add("result", DType::f64, {2});
-    if (config.techniques.routing) buffers.router = plan_router(arena, *config.techniques.routing, config.model, B);
+    if (config.techniques.routing) buffers.router = plan_router(arena, *config.techniques.routing, config.model, backend, B);
     return buffers;
 }
 
@@ -58,6 +59,7 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
       corpus_(corpus),
       sampler_(make_sampler(config, corpus.samples(config.model.max_seqlen))),
       arena_(backend.device),
+      plan_(plan_step(config.techniques, 0, config.batch_size)),
       unique_tokens_(corpus.samples(config.model.max_seqlen)) {
     require_backend(backend, config.model.width / config.model.heads);
     Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend); });
@@ -65,6 +67,7 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
     sample_id_ = buffers.sample_id;
     router_ = std::move(buffers.router);
     result_ = buffers.result;
+    flops_ = model_->flops();
     groups_ = model_->parameters().groups();
     exec_ = make_exec(backend, arena_);
     const LargestStep largest = largest_step(config.techniques, config.batch_size);
@@ -76,10 +79,10 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
     if (router_) start_router(exec_, *router_);
 }
 
-void Trainer::draw_samples(const StepPlan& plan) {
-    draws_.resize(static_cast<std::size_t>(plan.samples));
+void Trainer::draw_samples() {
+    draws_.resize(static_cast<std::size_t>(plan_.samples));
     sampler_.fill(counts_.samples, draws_);
-    const std::int64_t length = config_.techniques.seqres ? config_.model.max_seqlen : plan.seqlen;
+    const std::int64_t length = config_.techniques.seqres ? config_.model.max_seqlen : plan_.seqlen;
     for (const Sampler::Draw& draw : draws_) unique_tokens_.see(draw.sample, length);
 }
 
@@ -104,8 +107,8 @@ void Trainer::copy_rows(std::int64_t first, std::int64_t B, std::int64_t T, std:
     std::fill_n(target, padding, kernels::kIgnoreTarget);
 }
 
-void Trainer::load_micro_batch(const StepPlan& plan, std::int64_t first, std::int64_t B) {
-    const std::int64_t T = plan.seqlen;
+void Trainer::load_micro_batch(std::int64_t first, std::int64_t B) {
+    const std::int64_t T = plan_.seqlen;
     auto* token = static_cast<std::int32_t*>(staged_token_.get()) + first * T;    // (B, T)
     auto* target = static_cast<std::int32_t*>(staged_target_.get()) + first * T;  // (B, T)
     auto* sample_id = static_cast<std::int64_t*>(staged_sample_id_.get()) + first;  // (B)
@@ -122,22 +125,21 @@ void Trainer::load_micro_batch(const StepPlan& plan, std::int64_t first, std::in
     write_tensor(exec_, sample_id_.view({B}), sample_id);
 }
 
-void Trainer::select_tokens(std::int64_t B, const StepPlan& plan) {
-    const MicroBatch batch{config_.seed, counts_.steps, sample_id_.view({B}), model_->token.view({B, plan.seqlen}),
+void Trainer::select_tokens(std::int64_t B) {
+    const MicroBatch batch{config_.seed, counts_.steps, sample_id_.view({B}), model_->token.view({B, plan_.seqlen}),
                            model_->length()};
-    kept_ = router_ ? route(exec_, *router_, plan, batch) : KeptTokens{};
+    kept_ = router_ ? route(exec_, *router_, plan_, batch) : KeptTokens{};
 }
 
 void Trainer::start_gradients() {
-    const StepPlan plan = next_plan();
-    const std::int64_t T = plan.seqlen;
-    const auto targets = static_cast<double>(plan.tokens);
+    const std::int64_t T = plan_.seqlen;
+    const auto targets = static_cast<double>(plan_.tokens);
     const std::int64_t at_once = rows_at_once(config_, T);
-    draw_samples(plan);
-    for (std::int64_t first = 0; first < plan.rows; first += at_once) {
-        const std::int64_t B = std::min(at_once, plan.rows - first);
-        load_micro_batch(plan, first, B);
-        select_tokens(B, plan);
+    draw_samples();
+    for (std::int64_t first = 0; first < plan_.rows; first += at_once) {
+        const std::int64_t B = std::min(at_once, plan_.rows - first);
+        load_micro_batch(first, B);
+        select_tokens(B);
         const Accumulate accumulate = first == 0 ? Accumulate::no : Accumulate::yes;
         model_->forward_backward(exec_, B, T, kept_, 1 / targets, accumulate);
         sum(exec_, loss_sum(result_), model_->loss.view({B, T}), accumulate);
@@ -147,27 +149,37 @@ void Trainer::start_gradients() {
     global_norm(exec_, grad_norm(result_), model_->parameters().flat_gradients());
 }
 
+double Trainer::learning_rate() const {
+    return plan_.learning_rate_scale * learning_rate_at(config_.learning_rate, counts_.layer_tokens);
+}
+
 void Trainer::start_update() {
     AdamW settings = config_.optimizer;
-    settings.lr = next_plan().learning_rate_scale * learning_rate_at(config_.learning_rate, counts_.layer_tokens);
+    settings.lr = learning_rate();
     settings.step = counts_.steps + 1;
     for (const ParameterTable::Group& group : groups_) {
         settings.weight_decay = group.decayed ? config_.optimizer.weight_decay : 0;
         adamw_update(exec_, group.value, group.rounded, group.m, group.v, group.grad, grad_norm(result_),
                      loss_sum(result_), settings);
     }
-    if (router_) finish_step(exec_, *router_, grad_norm(result_), loss_sum(result_));
+    if (router_) engine::finish_step(exec_, *router_, grad_norm(result_), loss_sum(result_));
 }
 
 StepResult Trainer::read_result() {
     double values[2];
     read_tensor(exec_, values, result_);
     StepResult result;
-    result.plan = next_plan();
-    result.lr = result.plan.learning_rate_scale * learning_rate_at(config_.learning_rate, counts_.layer_tokens);
+    result.plan = plan_;
+    result.lr = learning_rate();
     result.grad_norm = values[0];
-    result.loss = values[1] / static_cast<double>(result.plan.tokens);
+    result.loss = values[1] / static_cast<double>(plan_.tokens);
     return result;
+}
+
+void Trainer::finish_step() {
+    count_draws(counts_, draws_, sampler_);
+    advance(counts_, flops_, config_.techniques, plan_);
+    plan_ = plan_step(config_.techniques, counts_.steps, config_.batch_size);
 }
 
 StepResult Trainer::accumulate_gradients() {
@@ -177,8 +189,7 @@ StepResult Trainer::accumulate_gradients() {
 
 void Trainer::update() {
     start_update();
-    count_draws(counts_, draws_, sampler_);
-    advance(counts_, config_.model, config_.techniques, next_plan());
+    finish_step();
 }
 
 StepResult Trainer::step() {
@@ -191,13 +202,13 @@ StepResult Trainer::step() {
                                 result.loss, result.grad_norm),
                     "lower train.learning_rate, lengthen train.warmup_tokens or set train.max_grad_norm",
                     "the weights of the step before");
-    count_draws(counts_, draws_, sampler_);
-    advance(counts_, config_.model, config_.techniques, result.plan);
+    finish_step();
     return result;
 }
 
 void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample) {
     counts_ = counts;
+    plan_ = plan_step(config_.techniques, counts_.steps, config_.batch_size);
     unique_tokens_ = UniqueTokens(corpus_.samples(config_.model.max_seqlen));
     for (std::size_t i = 0; i < unique_tokens_by_sample.size(); ++i)
         unique_tokens_.see(static_cast<std::int64_t>(i), unique_tokens_by_sample[i]);

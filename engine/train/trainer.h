@@ -62,17 +62,19 @@ class Trainer {
     const KeptTokens& kept() const { return kept_; }
 
  private:
-    StepPlan next_plan() const { return plan_step(config_.techniques, counts_.steps, config_.batch_size); }
+    double learning_rate() const;
     // Start work, and wait for none of it.
     void start_gradients();
     void start_update();
     // Waits for what was started.
     StepResult read_result();
-    void draw_samples(const StepPlan& plan);
+    void draw_samples();
     // Hands over tokens, targets and ids of rows [first, first + B) of the step.
-    void load_micro_batch(const StepPlan& plan, std::int64_t first, std::int64_t B);
+    void load_micro_batch(std::int64_t first, std::int64_t B);
     void copy_rows(std::int64_t first, std::int64_t B, std::int64_t T, std::int32_t* token, std::int32_t* target) const;
-    void select_tokens(std::int64_t B, const StepPlan& plan);
+    void select_tokens(std::int64_t B);
+    // The step is done: counts it and plans the next.
+    void finish_step();
 
     TrainerConfig config_;
     const TokenCorpus& corpus_;
@@ -87,8 +89,10 @@ class Trainer {
     Tensor sample_id_;  // (rows at once) i64
     Tensor result_;     // (2) f64: gradient norm, sum of losses
     KeptTokens kept_;
+    ModelFlops flops_;
     std::vector<ParameterTable::Group> groups_;
     Counts counts_;
+    StepPlan plan_;  // of the step that is next
     UniqueTokens unique_tokens_;
 };
 

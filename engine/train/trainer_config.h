@@ -19,6 +19,7 @@ struct TrainerConfig {
     // Samples of full length at once, and as many tokens where a step has shorter and more of them; gradients are
     // accumulated.
     std::int64_t micro_batch_size = 8;
+    Recompute recompute = Recompute::none;
     std::int64_t budget_layer_tokens = 0;
     LearningRate learning_rate;
     AdamW optimizer;  // lr and step are set by the trainer

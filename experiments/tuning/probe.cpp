@@ -19,7 +19,7 @@ double evaluation_flops_a_token(const engine::TrainerConfig& trainer) {
     engine::Techniques none;
     none.seqlen = trainer.techniques.seqlen;
     none.layers = trainer.techniques.layers;
-    const double step = engine::sample_flops(trainer.model, none, engine::plan_step(none, 0));
+    const double step = engine::sample_flops(engine::model_size(trainer.model).flops, none, engine::plan_step(none, 0));
     return step / 3 / static_cast<double>(none.seqlen);
 }
 

@@ -110,6 +110,7 @@ std::vector<std::pair<std::int64_t, Moment>> moments_of(const experiments::Trial
     const std::map<std::string, engine::Pacing> difficulties = experiments::difficulty_pacings(config);
     const std::int64_t every = std::max<std::int64_t>(1, steps / kMostPoints);
     std::vector<std::pair<std::int64_t, Moment>> moments;
+    const engine::ModelFlops flops = engine::model_size(trainer.model).flops;
     engine::Counts counts;
     while (counts.steps < steps) {
         const std::int64_t step = counts.steps;
@@ -124,7 +125,7 @@ std::vector<std::pair<std::int64_t, Moment>> moments_of(const experiments::Trial
                 moment.difficulty[metric] = static_cast<double>(engine::paced_value(pacing, step + 1));
             moments.emplace_back(step + 1, std::move(moment));
         }
-        engine::advance(counts, trainer.model, trainer.techniques, plan);
+        engine::advance(counts, flops, trainer.techniques, plan);
     }
     return moments;
 }

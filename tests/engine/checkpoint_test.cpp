@@ -95,7 +95,7 @@ TEST_CASE("weights are stored as Hugging Face's GPT-2 has them") {
     save_checkpoint(trainer, folder / "c", Json::object(), Tokenizer::bytes());
     const SafetensorsFile file = read_safetensors(folder / "c" / "model.safetensors");
     const Tensor& stored = file.tensors.at("transformer.h.1.mlp.c_fc.weight");
-    const Tensor& own = trainer.model().parameters().find("h.1.mlp.c_fc.weight").value;
+    const Tensor own = parameter_of(trainer, "h.1.mlp.c_fc.weight").value;
     CHECK(stored.shape_text() == "(24, 96) f32");
     CHECK(own.shape_text() == "(96, 24) f32");
     CHECK(stored.as<float>()[5 * 96 + 17] == own.as<float>()[17 * 24 + 5]);

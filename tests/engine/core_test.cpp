@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "engine/core/arena.h"
 #include "engine/core/ops.h"
+#include "engine/core/workspace.h"
 #include "engine/io/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/tiny.h"
@@ -56,6 +57,36 @@ TEST_CASE("a second pass that differs is refused") {
     CHECK_THROWS_AS(arena.add(Region::parameters, "b", DType::f32, {3}), std::logic_error);
 }
 
+TEST_CASE("a region's front buffers lie before its back ones, and shared buffers are as large as the largest") {
+    Arena arena;
+    struct Planned {
+        Tensor back, front, other, small, large;
+    };
+    const Planned p = plan_and_commit(arena, [](Arena& a) {
+        Planned planned;
+        planned.back = a.add(Region::parameters, "back", DType::f32, {3}, Side::back);
+        planned.front = a.add(Region::parameters, "front", DType::f32, {17});
+        planned.small = a.add_shared("turns", DType::f32, {5});
+        planned.other = a.add(Region::activations, "other", DType::f32, {2});
+        planned.large = a.add_shared("turns", DType::f32, {2, 40});
+        return planned;
+    });
+    CHECK(p.back.as<float>() - p.front.as<float>() == 32);  // 17 elements, rounded up to sixteens
+    CHECK(arena.flat(Region::parameters, DType::f32).numel() == 32 + 16);
+    CHECK(arena.flat(Region::parameters, DType::f32, Side::front).data == p.front.data);
+    CHECK(arena.flat(Region::parameters, DType::f32, Side::front).numel() == 32);
+    CHECK(arena.flat(Region::parameters, DType::f32, Side::back).data == p.back.data);
+    CHECK(arena.flat(Region::parameters, DType::f32, Side::back).numel() == 16);
+    CHECK(p.small.data == p.large.data);
+    CHECK(p.small.numel() == 5);
+    CHECK(p.large.shape_text() == "(2, 40) f32");
+    CHECK(arena.region_bytes(Region::activations) == 4 * (80 + 16));
+    // The other begins where the largest of the shared ones ends.
+    CHECK(p.other.as<float>() - p.small.as<float>() == 80);
+    CHECK_THROWS_AS(arena.add_shared("turns", DType::f32, {81}), std::logic_error);
+    CHECK_THROWS_AS(arena.add_shared("unknown", DType::f32, {1}), std::logic_error);
+}
+
 TEST_CASE("a plan beyond the machine's memory says what to lower") {
     Arena arena;
     arena.add(Region::activations, "huge", DType::f32, {std::int64_t{1} << 50});
@@ -66,8 +97,11 @@ TEST_CASE("a plan beyond the machine's memory says what to lower") {
 TEST_CASE("a plan for a GPU has the GPU's workspace, in a build without CUDA too") {
     // GPT-2 124M, 16 samples of 1024: the head's logits need most. 256 MiB hold 1334 rows of 50304 floats (50257 rounded
     // up to 64s), so 1280 in whole 128s; beside them their gradients in bf16.
-    const WorkspaceNeed need{{Device::cuda, DType::bf16, 1}, 16, 1024, 768, 12, 3072, 50257, 124'475'904};
-    CHECK(workspace_bytes(need) == std::size_t{1280} * 50304 * (4 + 2));
+    const Backend gpu{Device::cuda, DType::bf16, 1};
+    CHECK(head_workspace(gpu, 16 * 1024, 768, 50257) == std::size_t{1280} * 50304 * (4 + 2));
+    Arena arena(Device::cuda);
+    const Transformer model(arena, {12, 768, 12, 1024, 50257, 0.02}, gpu, 16);
+    CHECK(arena.region_bytes(Region::workspace) == std::int64_t{1280} * 50304 * (4 + 2));
 }
 
 TEST_CASE("decayed and other parameters are two flat groups that cover all") {
@@ -86,7 +120,7 @@ TEST_CASE("decayed and other parameters are two flat groups that cover all") {
         CHECK(table.first_moment(p).as<float>() - group.m.as<float>() == offset);
         CHECK(table.second_moment(p).as<float>() - group.v.as<float>() == offset);
     }
-    CHECK(table.count() == parameter_count(trainer.config().model));
+    CHECK(table.count() == model_size(trainer.config().model).parameters);
 }
 
 TEST_CASE("safetensors: written, read, and refused when damaged") {

@@ -168,7 +168,7 @@ TEST_CASE("a gradient that is not finite ends training where the loss still is, 
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     Trainer trainer(config, corpus, 1);
     const auto scale = [&](const std::string& name, float by) {
-        const Tensor& value = trainer.model().parameters().find(name).value;
+        const Tensor& value = parameter_of(trainer, name).value;
         for (std::int64_t i = 0; i < value.numel(); ++i) value.as<float>()[i] *= by;
     };
     // Forward the two cancel; backward, the gradient between them is beyond what a float holds.

@@ -188,38 +188,34 @@ TEST_CASE("a padded sample is the shorter sample alone") {
 }
 
 TEST_CASE("tokens outside a block's set pass it unchanged, and so do their gradients") {
-    constexpr std::int64_t B = 2, T = 5, K = 2, C = 6, F = 24;
-    const BlockShape shape{B, T, C, 2, F};
+    constexpr std::int64_t B = 2, T = 5, K = 2, C = 6;
     Arena arena;
     struct Buffers {
-        BlockSaved saved;
-        BlockScratch scratch;
-        Tensor stream, gathered, rows, matrix, vector, gradient;
+        std::unique_ptr<ParameterTable> parameters;
+        std::unique_ptr<BlockStack> stack;
+        Tensor rows, d_stream;
     };
     const Buffers b = plan_and_commit(arena, [&](Arena& a) {
-        const auto add = [&](const char* name, std::initializer_list<std::int64_t> dims) {
-            return a.add(Region::activations, name, DType::f32, dims);
-        };
-        a.reserve_workspace(workspace_bytes({Backend{}, B, T, C, 2, F, 10, 1}));
-        return Buffers{plan_block_saved(a, "b.", DType::f32, shape), plan_block_scratch(a, DType::f32, shape),
-                       add("stream", {B, T, C}),                     add("gathered", {B, K, C}),
-                       add("rows", {B, K, C}),                       add("matrix", {F * C}),
-                       add("vector", {F}),                           add("gradient", {F * C})};
+        Buffers buffers{std::make_unique<ParameterTable>(a, DType::f32), {}, {}, {}};
+        Planner plan{a, *buffers.parameters, Backend{}, Purpose::training, B, T};
+        buffers.stack = std::make_unique<BlockStack>(plan, std::vector{BlockConfig{C, 2, 24, true}});
+        buffers.rows = a.add(Region::activations, "rows", DType::f32, {B, K, C});
+        buffers.d_stream = a.add(Region::activations, "d_stream", DType::f32, {B, T, C});
+        return buffers;
     });
     const auto fill = [](const Tensor& tensor) {
         for (std::int64_t i = 0; i < tensor.numel(); ++i)
             tensor.as<float>()[i] = std::sin(static_cast<float>(i * i % 101));
     };
-    for (const Tensor& tensor : {b.stream, b.matrix, b.vector}) fill(tensor);
-    const auto tensors = [&](const Tensor& matrix, const Tensor& vector) {
-        const Tensor v = vector.view({C});
-        return BlockTensors{v, v, matrix.view({3 * C, C}), vector.view({3 * C}), matrix.view({C, C}), v,
-                            v, v, matrix.view({F, C}),     vector.view({F}),     matrix.view({C, F}), v};
-    };
+    for (const Parameter& p : b.parameters->all()) fill(p.value);
     Exec exec = make_exec(Backend{}, arena);
     Ints index = {1, 4, 0, 3};
+    const Ints set_of_layer = {0};
     const Tensor kept = make_tensor(index.data(), DType::i32, {B, K});
-    const auto before = values<float>(b.stream);
+    const StreamRows dropping{B, T, {}, {kept.view({1, B, K}), set_of_layer}, {}}, all{B, K, {}, {}, {}};
+    const Tensor stream = b.stack->input(dropping);
+    fill(stream);
+    const auto before = values<float>(stream);
     const auto changed_rows = [&](const std::vector<float>& after) {
         Ints rows;
         for (std::int64_t row = 0; row < B * T; ++row)
@@ -227,18 +223,20 @@ TEST_CASE("tokens outside a block's set pass it unchanged, and so do their gradi
                 rows.push_back(static_cast<std::int32_t>(row));
         return rows;
     };
-    const BlockTensors weights = tensors(b.matrix, b.vector);
-    const BlockSaved saved = view(b.saved, shape, B, K);
-    const BlockScratch scratch = view(b.scratch, shape, B, K);
-    block_forward(exec, weights, saved, scratch, b.stream, b.gathered, b.stream, {kept}, {});
-    CHECK(changed_rows(values<float>(b.stream)) == Ints{1, 4, 5, 8});
+    gather_rows(exec, b.rows, stream, kept);
+    const auto rows_before = values<float>(b.rows);
+    const Residual out = b.stack->forward(exec, dropping);
+    CHECK_FALSE(out.branch);
+    CHECK(out.rows.data == b.stack->output(dropping).data);
+    CHECK(changed_rows(values<float>(out.rows)) == Ints{1, 4, 5, 8});
+    fill(b.d_stream);
+    b.stack->backward(exec, b.d_stream, dropping, Accumulate::no);
+    CHECK(changed_rows(values<float>(b.d_stream)) == Ints{1, 4, 5, 8});
     // The same rows alone.
-    gather_rows(exec, b.rows, b.stream, kept);
+    gather_rows(exec, b.rows, out.rows, kept);
     const auto through_index = values<float>(b.rows);
-    block_forward(exec, weights, saved, scratch, b.gathered, {}, b.rows, {}, {});
+    std::copy(rows_before.begin(), rows_before.end(), b.stack->input(all).as<float>());
+    const Residual alone = b.stack->forward(exec, all);
+    residual_forward(exec, b.rows, {}, alone.rows, alone.branch);
     CHECK(values<float>(b.rows) == through_index);
-    fill(b.stream);  // now the gradient of the output
-    const BlockTensors gradients = tensors(b.gradient, b.gradient);
-    block_backward(exec, weights, gradients, saved, scratch, b.stream, b.gathered, {kept}, {}, Accumulate::yes);
-    CHECK(changed_rows(values<float>(b.stream)) == Ints{1, 4, 5, 8});
 }

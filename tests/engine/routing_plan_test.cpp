@@ -38,12 +38,12 @@ TEST_CASE("layer tokens and FLOPs count the layers that are really routed") {
     CHECK(plan.layer_tokens == 7);  // (10 * 3 + 4 * 3) / 6
     // A layer of n tokens: 6 * 244 n + 6 * 4 n n; the head: 6 * 48 * 10.
     const double full = 6.0 * 244 * 10 + 6.0 * 4 * 100, short_layer = 6.0 * 244 * 4 + 6.0 * 4 * 16;
-    CHECK(sample_flops(model, some, plan) == 3 * full + 3 * short_layer + 6.0 * 48 * 10);
+    CHECK(sample_flops(model_size(model).flops, some, plan) == 3 * full + 3 * short_layer + 6.0 * 48 * 10);
     const Techniques half{10, 6, {}, token_bypass(6, four)};
-    CHECK(sample_flops(model, half, plan_step(half, 0)) == sample_flops(model, some, plan));
+    CHECK(sample_flops(model_size(model).flops, half, plan_step(half, 0)) == sample_flops(model_size(model).flops, some, plan));
     // Attention that is not causal is twice the work.
     const TransformerConfig both_ways{6, 4, 2, 10, 10, 0.02, false};
-    CHECK(sample_flops(both_ways, some, plan) == sample_flops(model, some, plan) + 3 * 6.0 * 4 * (100 + 16));
+    CHECK(sample_flops(model_size(both_ways).flops, some, plan) == sample_flops(model_size(model).flops, some, plan) + 3 * 6.0 * 4 * (100 + 16));
     // All layers routed.
     const Techniques all{10, 6, {}, Routing{four, layer_range(0, 5), 0, RandomLtd{}}};
     CHECK(plan_step(all, 0).layer_tokens == 4);

@@ -18,8 +18,7 @@ struct SmallRouter {
     SmallRouter(const Routing& routing, std::int64_t layers, std::int64_t T, std::int64_t vocab, std::int64_t max_batch)
         : model{layers, 8, 1, T, vocab, 0.02} {
         router = plan_and_commit(arena, [&](Arena& a) {
-            a.reserve_workspace(workspace_bytes({Backend{}, max_batch, T, 8, 1, 32, vocab, 1}));
-            return plan_router(a, routing, model, max_batch);
+            return plan_router(a, routing, model, Backend{}, max_batch);
         });
         exec = make_exec(Backend{}, arena);
         start_router(exec, router);

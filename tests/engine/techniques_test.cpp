@@ -116,14 +116,14 @@ TEST_CASE("layer tokens are rounded down, as the reference counts them") {
 }
 
 TEST_CASE("padding counts as many layer-averaged tokens as its row does") {
-    const TransformerConfig model{4, 4, 2, 64, 10, 0.02};
+    const ModelFlops flops = model_size({4, 4, 2, 64, 10, 0.02}).flops;
     Techniques techniques{64, 4, {}, random_ltd(4, Pacing{8, 8, 1, 0, 1})};
     techniques.seqres = Pacing{40, 40, 1, 0, 1};
     const StepPlan plan = plan_step(techniques, 0);  // one sample of 64 in two rows of 40
     REQUIRE(plan.padding() == 16);
     REQUIRE(plan.layer_tokens == 24);  // (40 * 2 + 8 * 2) / 4
     Counts counts;
-    advance(counts, model, techniques, plan);
+    advance(counts, flops, techniques, plan);
     CHECK(counts.layer_tokens == 38);  // 64 * 24 / 40 = 38.4
     CHECK(counts.input_tokens == 64);
 
@@ -132,11 +132,11 @@ TEST_CASE("padding counts as many layer-averaged tokens as its row does") {
         for (const std::int64_t batch : {1, 3}) {
             techniques.seqres = Pacing{length, length, 1, 0, 1};
             Counts dropping, whole;
-            advance(dropping, model, techniques, plan_step(techniques, 0, batch));
+            advance(dropping, flops, techniques, plan_step(techniques, 0, batch));
             CHECK(dropping.layer_tokens > 0);
             CHECK(dropping.layer_tokens <= 64 * batch);
             const Techniques plain{64, 4, {}, {}, techniques.seqres};
-            advance(whole, model, plain, plan_step(plain, 0, batch));
+            advance(whole, flops, plain, plan_step(plain, 0, batch));
             CHECK(whole.layer_tokens == 64 * batch);
         }
 }
@@ -157,14 +157,14 @@ TEST_CASE("GPT-3 1.3B at 300 billion tokens takes the published numbers of steps
 TEST_CASE("parameters and FLOPs by hand") {
     const TransformerConfig model{2, 4, 2, 8, 10, 0.02};
     // A layer: 12 * 16 weights + 13 * 4 biases and norms = 244; head 10 * 4, final norm 8, positions 8 * 4.
-    CHECK(parameter_count(model) == 2 * 244 + 40 + 8 + 32);
+    CHECK(model_size(model).parameters == 2 * 244 + 40 + 8 + 32);
     const Techniques plain{8, 2, {}, {}};
     // 6 * (2 * 244 + 48) * 8 + 2 layers * 12 * 4 * 8 * 8 / 2
-    CHECK(sample_flops(model, plain, plan_step(plain, 0)) == 6.0 * 536 * 8 + 2 * 12.0 * 4 * 64 / 2);
+    CHECK(sample_flops(model_size(model).flops, plain, plan_step(plain, 0)) == 6.0 * 536 * 8 + 2 * 12.0 * 4 * 64 / 2);
     const TransformerConfig deep{3, 4, 2, 8, 10, 0.02};
     const Techniques ltd{8, 3, {}, random_ltd(3, Pacing{4, 4, 1, 0, 1})};
     // Layers 0 and 2 with 8 tokens, layer 1 with 4.
-    CHECK(sample_flops(deep, ltd, plan_step(ltd, 0)) ==
+    CHECK(sample_flops(model_size(deep).flops, ltd, plan_step(ltd, 0)) ==
           2 * (6.0 * 244 * 8 + 6.0 * 4 * 64) + (6.0 * 244 * 4 + 6.0 * 4 * 16) + 6.0 * 48 * 8);
 }
 

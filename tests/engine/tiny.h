@@ -41,6 +41,12 @@ std::vector<T> values(const Tensor& tensor) {
     return {tensor.as<T>(), tensor.as<T>() + tensor.numel()};
 }
 
+inline const Parameter& parameter_of(Trainer& trainer, const std::string& name) {
+    for (const Parameter& p : trainer.model().parameters().all())
+        if (p.name == name) return p;
+    throw std::logic_error("no parameter named " + name);
+}
+
 template <class T>
 std::vector<T> all_parameters(Trainer& trainer) {
     std::vector<T> all;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "engine/core/workspace.h"
 
 namespace deft::engine {
 
@@ -22,8 +23,10 @@ void require_layers(const Routing& routing, std::int64_t layers) {
 
 }  // namespace
 
-Router plan_router(Arena& arena, const Routing& routing, const TransformerConfig& model, std::int64_t max_batch) {
+Router plan_router(Arena& arena, const Routing& routing, const TransformerConfig& model, const Backend& backend,
+                   std::int64_t max_batch) {
     require_layers(routing, model.layers);
+    arena.reserve_workspace(select_tokens_workspace(backend, model.max_seqlen));
     const auto routed = static_cast<std::int64_t>(routing.layers.size());
     Router router;
     router.keep_first = routing.keep_first;

@@ -11,6 +11,7 @@
 #include "engine/data_efficiency/routing/token_bypass.h"
 #include "engine/data_efficiency/techniques.h"
 #include "engine/models/transformer.h"
+#include "engine/nn/rows.h"
 
 namespace deft::engine {
 
@@ -23,7 +24,8 @@ struct Router {
 
 // Plans its buffers for micro-batches of at most max_batch samples. Errors: config, for layers or special tokens that
 // the model has not.
-Router plan_router(Arena& arena, const Routing& routing, const TransformerConfig& model, std::int64_t max_batch);
+Router plan_router(Arena& arena, const Routing& routing, const TransformerConfig& model, const Backend& backend,
+                   std::int64_t max_batch);
 
 // What it holds before the first step.
 void start_router(Exec& exec, const Router& router);

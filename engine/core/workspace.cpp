@@ -1,0 +1,53 @@
+#include "engine/core/workspace.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/cpu.h"
+#include "kernels/cuda/cuda.h"
+
+namespace deft::engine {
+
+namespace {
+
+bool is_gpu(const Backend& backend) {
+    return backend.device == Device::cuda;
+}
+
+}  // namespace
+
+std::size_t embedding_workspace(const Backend& backend, std::int64_t B, std::int64_t T) {
+    return is_gpu(backend) ? kernels::cuda::embedding_backward_workspace(B, T) : 0;
+}
+
+std::size_t norm_workspace(const Backend& backend, std::int64_t rows, std::int64_t C) {
+    return is_gpu(backend) ? kernels::cuda::layernorm_backward_workspace(rows, C)
+                           : kernels::cpu::layernorm_backward_workspace(rows, C);
+}
+
+std::size_t linear_workspace(const Backend& backend, std::int64_t rows, std::int64_t in, std::int64_t out) {
+    return is_gpu(backend) ? kernels::cuda::linear_backward_weight_workspace(rows, in, out)
+                           : kernels::cpu::linear_backward_weight_workspace(backend.threads, rows, in, out);
+}
+
+std::size_t attention_workspace(const Backend& backend, std::int64_t B, std::int64_t T, std::int64_t heads,
+                                std::int64_t head_size) {
+    if (is_gpu(backend)) return kernels::cuda::attention_backward_workspace(B, T, heads);
+    return std::max(kernels::cpu::attention_forward_workspace(backend.threads, T, head_size),
+                    kernels::cpu::attention_backward_workspace(backend.threads, T, head_size));
+}
+
+std::size_t head_workspace(const Backend& backend, std::int64_t rows, std::int64_t C, std::int64_t V) {
+    return is_gpu(backend) ? kernels::cuda::head_loss_workspace(rows, C, V)
+                           : kernels::cpu::head_loss_workspace(rows, C, V);
+}
+
+std::size_t select_tokens_workspace(const Backend& backend, std::int64_t T) {
+    return is_gpu(backend) ? 0 : kernels::cpu::select_kept_tokens_workspace(backend.threads, T);
+}
+
+std::size_t global_norm_workspace(const Backend& backend, std::int64_t elements) {
+    return is_gpu(backend) ? kernels::cuda::global_norm_workspace(elements)
+                           : kernels::cpu::global_norm_workspace(elements);
+}
+
+}  // namespace deft::engine

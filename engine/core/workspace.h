@@ -1,0 +1,20 @@
+#pragma once
+// Bytes of workspace that an op needs at most for these extents, with its backward pass: what a part of a model reserves.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/core/backend.h"
+
+namespace deft::engine {
+
+std::size_t embedding_workspace(const Backend&, std::int64_t B, std::int64_t T);
+std::size_t norm_workspace(const Backend&, std::int64_t rows, std::int64_t C);
+std::size_t linear_workspace(const Backend&, std::int64_t rows, std::int64_t in, std::int64_t out);
+std::size_t attention_workspace(const Backend&, std::int64_t B, std::int64_t T, std::int64_t heads,
+                                std::int64_t head_size);
+std::size_t head_workspace(const Backend&, std::int64_t rows, std::int64_t C, std::int64_t V);
+std::size_t select_tokens_workspace(const Backend&, std::int64_t T);
+std::size_t global_norm_workspace(const Backend&, std::int64_t elements);
+
+}  // namespace deft::engine

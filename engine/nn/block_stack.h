@@ -1,0 +1,42 @@
+#pragma once
+// The blocks of a model and the stream between them.
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/nn/block.h"
+#include "engine/nn/planner.h"
+#include "engine/nn/rows.h"
+
+namespace deft::engine {
+
+class BlockStack {
+ public:
+    // Names its layers "h.0.", "h.1." and so on. For inference the blocks share the memory of one.
+    BlockStack(Planner&, const std::vector<BlockConfig>&, Recompute = Recompute::none);
+
+    // Where the first block's input (B, T, C) is to be written before a forward pass.
+    Tensor input(const StreamRows& rows) const { return rows.of(slots_.front()); }
+    // All rows after the last block; what adds them up leaves the sum in output().
+    Residual forward(Exec&, const StreamRows&) const;
+    Tensor output(const StreamRows& rows) const { return stream_before(layers(), rows); }
+
+    // d_stream (B, T, C) holds the gradient of the output and receives that of the input.
+    void backward(Exec&, Tensor d_stream, const StreamRows&, Accumulate) const;
+
+    std::int64_t layers() const { return static_cast<std::int64_t>(blocks_.size()); }
+    const std::vector<Block>& blocks() const { return blocks_; }
+
+ private:
+    // A block that takes every row leaves its input, added up, in the slot of its number, unless the blocks before it
+    // took kept tokens: they update the stream in place, in the slot of the first of them, and each keeps its own rows in
+    // the slot after its number.
+    Tensor stream_before(std::int64_t layer, const StreamRows&) const;
+    Tensor input_of(std::int64_t layer, const StreamRows&) const;
+
+    Recompute recompute_;
+    std::vector<Block> blocks_;
+    std::vector<Tensor> slots_;  // layers + 1 of (B, T, C); for inference two, used in turn
+};
+
+}  // namespace deft::engine

@@ -1,0 +1,21 @@
+#include "engine/nn/embedding.h"
+
+#include "engine/core/workspace.h"
+
+namespace deft::engine {
+
+Embedding::Embedding(Planner& plan, std::int64_t vocab, std::int64_t max_seqlen, std::int64_t width)
+    : tokens_(plan.weight("wte.weight", ParameterKind::embedding, {vocab, width})),
+      positions_(plan.weight("wpe.weight", ParameterKind::embedding, {max_seqlen, width})) {
+    plan.arena.reserve_workspace(embedding_workspace(plan.backend, plan.B, plan.T));
+}
+
+void Embedding::forward(Exec& exec, Tensor out, Tensor token) const {
+    embedding_forward(exec, out, token, tokens_.compute, positions_.compute);
+}
+
+void Embedding::backward(Exec& exec, Tensor dout, Tensor token, Accumulate accumulate) const {
+    embedding_backward(exec, tokens_.grad, positions_.grad, dout, token, accumulate);
+}
+
+}  // namespace deft::engine

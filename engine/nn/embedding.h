@@ -1,0 +1,26 @@
+#pragma once
+// What a token and its position become: the sum of two learned vectors (Radford et al. 2018, section 3.1).
+
+#include <cstdint>
+
+#include "engine/core/ops.h"
+#include "engine/nn/planner.h"
+
+namespace deft::engine {
+
+class Embedding {
+ public:
+    Embedding(Planner&, std::int64_t vocab, std::int64_t max_seqlen, std::int64_t width);
+
+    // out (B, T, C), token (B, T)
+    void forward(Exec&, Tensor out, Tensor token) const;
+    // Adds to the gradient of the token table, which a tied head has written before; accumulate: of the positions'.
+    void backward(Exec&, Tensor dout, Tensor token, Accumulate) const;
+
+    const Parameter& tokens() const { return tokens_; }
+
+ private:
+    Parameter tokens_, positions_;  // (V, C), (max_T, C)
+};
+
+}  // namespace deft::engine

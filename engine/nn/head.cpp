@@ -1,0 +1,25 @@
+#include "engine/nn/head.h"
+
+#include "engine/core/workspace.h"
+
+namespace deft::engine {
+
+Head::Head(Planner& plan, const Parameter& weight) : weight_(weight) {
+    plan.arena.reserve_workspace(
+        head_workspace(plan.backend, plan.rows(), weight.value.dim(1), weight.value.dim(0)));
+}
+
+void Head::train(Exec& exec, Tensor loss, Tensor dx, Tensor x, Tensor target, double scale,
+                 Accumulate accumulate) const {
+    head_loss_train(exec, loss, dx, weight_.grad, x, weight_.compute, target, scale, accumulate);
+}
+
+void Head::evaluate(Exec& exec, Tensor loss, Tensor greedy, Tensor x, Tensor target) const {
+    head_loss(exec, loss, greedy, x, weight_.compute, target);
+}
+
+void Head::logits(Exec& exec, Tensor out, Tensor x) const {
+    linear_forward(exec, out, {}, x, weight_.compute, {}, Activation::none);
+}
+
+}  // namespace deft::engine

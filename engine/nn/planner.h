@@ -1,0 +1,79 @@
+#pragma once
+// What the parts of a model are planned with: where weights and buffers come from, how large a micro-batch is, and what
+// the buffers are for.
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "engine/core/arena.h"
+#include "engine/core/backend.h"
+#include "engine/nn/parameters.h"
+
+namespace deft::engine {
+
+// What of a block is not kept for the backward pass but computed again in it, to the same bits.
+enum class Recompute {
+    none,
+    activation,  // what norms and activations put out
+    block,       // all but the block's input
+};
+
+struct Planner {
+    Arena& arena;
+    ParameterTable& parameters;
+    Backend backend;
+    Purpose purpose = Purpose::training;
+    std::int64_t B = 1, T = 1;  // the largest micro-batch: samples, tokens of each
+
+    std::string prefix = {};  // of the names of what is planned: "h.3."
+    // Whether what a part saves, and what it could compute again from that, is its own until the backward pass; else
+    // the next block takes its place.
+    bool keeps = true, keeps_outputs = true;
+
+    std::int64_t rows() const { return B * T; }
+    DType sums() const { return sum_dtype(backend.dtype); }
+    bool trains() const { return purpose == Purpose::training; }
+
+    Parameter weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) {
+        return parameters.add(prefix + name, kind, shape);
+    }
+    // What a forward pass leaves for the backward pass, of the activations' type.
+    Tensor saved(const std::string& name, std::initializer_list<std::int64_t> shape) {
+        return saved(name, backend.dtype, shape);
+    }
+    Tensor saved(const std::string& name, DType dtype, std::initializer_list<std::int64_t> shape) {
+        if (keeps) return arena.add(Region::activations, prefix + name, dtype, shape);
+        return arena.add_shared("shared." + name, dtype, shape);
+    }
+    // Likewise, of what a norm or an activation puts out.
+    Tensor saved_output(const std::string& name, std::initializer_list<std::int64_t> shape) {
+        return keeps_outputs ? saved(name, shape) : arena.add_shared("shared." + name, backend.dtype, shape);
+    }
+    // What holds something for a moment: parts that name it use it in turn.
+    Tensor scratch(const std::string& name, std::initializer_list<std::int64_t> shape) {
+        return arena.add_shared("scratch." + name, backend.dtype, shape);
+    }
+};
+
+// Forward and backward FLOPs of one sample of n rows: per_row n + per_pair n^2, where per_row is 6 for each parameter
+// that a row meets and per_pair counts attention (Kaplan et al. 2020, section 2.1).
+struct TrainingFlops {
+    double per_row = 0, per_pair = 0;
+
+    double of(std::int64_t rows) const {
+        const auto n = static_cast<double>(rows);
+        return per_row * n + per_pair * n * n;
+    }
+    TrainingFlops operator+(const TrainingFlops& other) const {
+        return {per_row + other.per_row, per_pair + other.per_pair};
+    }
+};
+
+inline TrainingFlops flops_of_parameters(std::initializer_list<Parameter> parameters) {
+    TrainingFlops flops;
+    for (const Parameter& parameter : parameters) flops.per_row += 6.0 * static_cast<double>(parameter.value.numel());
+    return flops;
+}
+
+}  // namespace deft::engine

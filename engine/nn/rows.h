@@ -1,0 +1,59 @@
+#pragma once
+// Which rows of its samples a pass over the model computes, and which of them each block takes.
+
+#include <cstdint>
+#include <span>
+
+#include "engine/core/tensor.h"
+
+namespace deft::engine {
+
+// The rows of the stream that a block takes: (B, K), or empty for all of them. Of a run of blocks that take the same
+// rows, the first gathers them, the last puts them back, and what lies between is (B, K, C).
+struct BlockRows {
+    Tensor index;
+    bool gathers = true, scatters = true;
+};
+
+// Which tokens each layer takes in one micro-batch; the others pass it by unchanged. Layers in a row that take the same
+// set share one gather and one scatter.
+struct KeptTokens {
+    static constexpr std::int32_t kEveryToken = -1;
+
+    Tensor index;  // (sets, B, K) i32 ascending, where there is padding with the real tokens first; empty: none dropped
+    std::span<const std::int32_t> set_of_layer;  // (layers), or kEveryToken
+
+    std::int32_t set_of(std::int64_t layer) const {
+        const bool named = index && layer >= 0 && layer < static_cast<std::int64_t>(set_of_layer.size());
+        return named ? set_of_layer[static_cast<std::size_t>(layer)] : kEveryToken;
+    }
+    // What block `layer` does with the stream.
+    BlockRows rows(std::int64_t layer) const {
+        const std::int32_t set = set_of(layer);
+        if (set == kEveryToken) return {};
+        return {index.slice(set), set_of(layer - 1) != set, set_of(layer + 1) != set};
+    }
+};
+
+// Samples (B, T) whose positions share rows: the stream is one row of M of them, (1, M, C), what samples begin with
+// alike standing there once, and padding not at all.
+struct PackedRows {
+    Tensor source;    // (1, B T) i32: the row that stands at each position; empty: nothing is packed
+    Tensor computed;  // (1, M) i32: the position of each row
+};
+
+// The rows of one pass.
+struct StreamRows {
+    std::int64_t B = 0, T = 0;  // samples, tokens of each
+    Tensor length;              // (B) i32 real tokens of each sample; empty: all are
+    KeptTokens kept;
+    PackedRows packed;
+
+    // The stream of those rows, (B, T, C) or (1, M, C).
+    Tensor of(const Tensor& stream) const {
+        const std::int64_t C = stream.columns();
+        return packed.source ? stream.view({1, packed.computed.dim(1), C}) : stream.view({B, T, C});
+    }
+};
+
+}  // namespace deft::engine
