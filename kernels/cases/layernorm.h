@@ -126,6 +126,17 @@ inline OpCase layernorm_backward_case(Draw draw, StreamShape s, bool indexed, bo
         layernorm_backward(exec, b[0], indexed ? b.index(9) : nullptr, b.sum(1), b.sum(2), b[3], dresidual, b[5],
                            b.sum(6), b.sum(7), b[8], s.B, s.T, s.K, s.C, accumulate);
     });
+    // The stream reaches the loss through the norm and through the residual. In place, the residual is what dx held.
+    op.derivative.gradients = {
+        {0, indexed ? std::nullopt : std::optional<std::size_t>(5)}, {1, std::size_t{8}}, {2, std::nullopt}};
+    op.derivative.loss = [=](reference::Exec& exec, const Arguments<double>& b, std::span<double* const> variable) {
+        std::vector<double> y(static_cast<std::size_t>(rows * s.C)), taken(y.size());
+        reference::layernorm_forward<double>(exec, y.data(), taken.data(), b.sum(6), b.sum(7), variable[0],
+                                             indexed ? b.index(9) : nullptr, variable[1], variable[2], s.B, s.T, s.K,
+                                             s.C);
+        if (indexed) std::copy(taken.begin(), taken.end(), b[5]);
+        return weighted_sum(b[3], y) + (has_residual && !in_place ? weighted_sum(b[4], taken) : 0);
+    };
     op.workspace = [=](int) { return cpu::layernorm_backward_workspace(rows, s.C); };
     op.set_cuda_workspace([=](auto) { return cuda::layernorm_backward_workspace(rows, s.C); });
     op.flops = 15.0 * static_cast<double>(rows * s.C);

@@ -47,6 +47,15 @@ inline OpCase linear_backward_input_case(Draw draw, LinearShape s, Activation ac
     op.set_run([=](auto& exec, const auto& b) {
         linear_backward_input(exec, b[0], b[1], b[2], gelu ? b[3] : nullptr, s.rows, s.in, s.out, act);
     });
+    // The layer behind an activation: of pre where there is one, else of the layer's own input.
+    op.derivative.gradients = {{0, gelu ? std::optional<std::size_t>(3) : std::nullopt}};
+    op.derivative.loss = [=](reference::Exec& exec, const Arguments<double>& b, std::span<double* const> variable) {
+        std::vector<double> x(variable[0], variable[0] + s.rows * s.in), y(static_cast<std::size_t>(s.rows * s.out));
+        for (double& value : x) value = gelu ? reference::gelu(value) : value;
+        reference::linear_forward<double>(exec, y.data(), nullptr, x.data(), b[2], nullptr, s.rows, s.in, s.out,
+                                          Activation::none);
+        return weighted_sum(b[1], y);
+    };
     op.flops = linear_flops(s);
     op.set_least_bytes();
     return op;
@@ -63,6 +72,14 @@ inline OpCase linear_backward_weight_case(Draw draw, LinearShape s, bool has_bia
         linear_backward_weight(exec, b.sum(0), has_bias ? b.sum(1) : nullptr, b[2], b[3], s.rows, s.in, s.out,
                                accumulate);
     });
+    op.derivative.gradients = {{0, std::nullopt}};
+    if (has_bias) op.derivative.gradients.push_back({1, std::nullopt});
+    op.derivative.loss = [=](reference::Exec& exec, const Arguments<double>& b, std::span<double* const> variable) {
+        std::vector<double> y(static_cast<std::size_t>(s.rows * s.out));
+        reference::linear_forward<double>(exec, y.data(), nullptr, b[3], variable[0], has_bias ? variable[1] : nullptr,
+                                          s.rows, s.in, s.out, Activation::none);
+        return weighted_sum(b[2], y);
+    };
     op.workspace = [=](int threads) { return cpu::linear_backward_weight_workspace(threads, s.rows, s.in, s.out); };
     op.set_cuda_workspace([=](auto) { return cuda::linear_backward_weight_workspace(s.rows, s.in, s.out); });
     op.flops = linear_flops(s);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -69,6 +70,24 @@ class Arguments {
     std::span<void* const> data_;
 };
 
+// What a backward op is the derivative of, for a check by finite differences in double.
+struct Derivative {
+    // A written buffer, and the input of the forward op in which it is the gradient: a buffer of the case, or none of
+    // them, since a linear function's derivative does not ask where it is taken. The check then invents values.
+    struct Gradient {
+        std::size_t gradient;
+        std::optional<std::size_t> variable;
+    };
+    std::vector<Gradient> gradients;
+    // The outputs of the forward op weighted by their gradients, at `variable`, in the order of `gradients`. What the
+    // backward op reads of the forward one, such as statistics, is left in the buffers.
+    std::function<double(reference::Exec&, const Arguments<double>&, std::span<double* const> variable)> loss;
+};
+
+inline double weighted_sum(const double* weight, const std::vector<double>& output) {
+    return reference::dot(weight, output.data(), static_cast<std::int64_t>(output.size()));
+}
+
 struct OpCase {
     std::string name;  // op and shape
     std::vector<Buffer> buffers;
@@ -84,6 +103,7 @@ struct OpCase {
     // How often a value on its way to an output may be rounded to Real, with a margin where later terms cancel. A
     // rounding to bf16 errs by at most 2^-8 of a value, so the normalised mean squared error is at most (n 2^-8)^2.
     int roundings = 1;
+    Derivative derivative;  // of a backward op
 
     // One generic lambda serves all: the type of its Exec selects the namespace by argument-dependent lookup.
     template <class Run>

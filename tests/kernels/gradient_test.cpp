@@ -1,11 +1,17 @@
 // Central finite differences of the double reference forward passes against the reference backward passes.
 
-#include "kernels/cases/op_case.h"
+#include <deque>
+#include <map>
+#include <set>
+
+#include "kernels/cases/all.h"
+#include "kernels/cases/run.h"
 #include "tests/catch.h"
 
 namespace deft::kernels::reference {
 namespace {
 
+using cases::Arguments;
 using Doubles = std::vector<double>;
 
 // Deterministic inputs: finite differences are about formulas, not about luck.
@@ -41,63 +47,6 @@ double gradient_error(Doubles& x, const Doubles& gradient, const Loss& loss) {
 }
 
 constexpr double kTolerance = 1e-6;
-
-TEST_CASE("linear layers: backward is the derivative of forward") {
-    const std::int64_t rows = 3, in = 4, out = 5;
-    const Activation act = GENERATE(Activation::none, Activation::gelu);
-    // x = act(x_pre) feeds the layer; dx is with respect to x_pre.
-    Doubles x_pre = draw(1, rows * in), w = draw(2, out * in), bias = draw(3, out);
-    const Doubles dy = draw(4, rows * out);
-    Exec exec;
-    const auto activated = [&] {
-        Doubles x = x_pre;
-        if (act == Activation::gelu)
-            for (double& value : x) value = gelu(value);
-        return x;
-    };
-    const auto loss = [&] {
-        const Doubles x = activated();
-        Doubles y(dy.size());
-        linear_forward<double>(exec, y.data(), nullptr, x.data(), w.data(), bias.data(), rows, in, out,
-                               Activation::none);
-        return weighted_sum(dy, y);
-    };
-    const Doubles x = activated();
-    Doubles dx(x.size()), dw(w.size()), dbias(bias.size());
-    linear_backward_input<double>(exec, dx.data(), dy.data(), w.data(), x_pre.data(), rows, in, out, act);
-    linear_backward_weight<double>(exec, dw.data(), dbias.data(), dy.data(), x.data(), rows, in, out, Accumulate::no);
-    CHECK(gradient_error(x_pre, dx, loss) < kTolerance);
-    CHECK(gradient_error(w, dw, loss) < kTolerance);
-    CHECK(gradient_error(bias, dbias, loss) < kTolerance);
-}
-
-TEST_CASE("layer normalisation: backward is the derivative of forward, with its residual") {
-    const std::int64_t B = 2, T = 3, C = 5;
-    const std::vector<std::int32_t> index = {0, 2, 1, 2};
-    const bool indexed = GENERATE(false, true);
-    const std::int64_t K = indexed ? 2 : T, rows = B * K;
-    const std::int32_t* rows_taken = indexed ? index.data() : nullptr;
-    Doubles stream = draw(1, B * T * C, 2, 0.5), weight = draw(2, C, 0.3, 1), bias = draw(3, C);
-    const Doubles dy = draw(4, rows * C), dresidual = draw(5, rows * C);
-    Exec exec;
-    Doubles y(dy.size()), gathered(dy.size()), mean(static_cast<std::size_t>(rows)), rstd(mean.size());
-    const auto forward = [&] {
-        layernorm_forward<double>(exec, y.data(), gathered.data(), mean.data(), rstd.data(), stream.data(), rows_taken,
-                                  weight.data(), bias.data(), B, T, K, C);
-    };
-    // The stream reaches the loss through the norm and through the residual.
-    const auto loss = [&] {
-        forward();
-        return weighted_sum(dy, y) + weighted_sum(dresidual, gathered);
-    };
-    forward();
-    Doubles dx(stream.size(), 0.0), dweight(weight.size()), dbias(bias.size());
-    layernorm_backward<double>(exec, dx.data(), rows_taken, dweight.data(), dbias.data(), dy.data(), dresidual.data(),
-                               gathered.data(), mean.data(), rstd.data(), weight.data(), B, T, K, C, Accumulate::no);
-    CHECK(gradient_error(stream, dx, loss) < kTolerance);
-    CHECK(gradient_error(weight, dweight, loss) < kTolerance);
-    CHECK(gradient_error(bias, dbias, loss) < kTolerance);
-}
 
 TEST_CASE("attention: backward is the derivative of forward") {
     const std::int64_t B = 2, T = 5, H = 2, d = 3;
@@ -157,14 +106,109 @@ TEST_CASE("head and cross-entropy: gradients are the derivative of the summed lo
     CHECK(gradient_error(w, dw, loss) < kTolerance);
 }
 
-TEST_CASE("finite differences notice a flipped sign in a gradient") {
-    Doubles x = draw(1, 6);
-    const auto loss = [&] { return dot(x.data(), x.data(), 6); };
-    Doubles gradient = x;
-    for (double& value : gradient) value *= 2;
-    CHECK(gradient_error(x, gradient, loss) < kTolerance);
-    gradient[3] = -gradient[3];
-    CHECK(gradient_error(x, gradient, loss) > kTolerance);
+// Backward ops whose tests stand above, with the shapes written there.
+const std::set<std::string> kCheckedAbove = {"attention_backward", "embedding_backward", "head_loss_train"};
+
+std::string op_of(const cases::OpCase& op) {
+    return op.name.substr(0, op.name.find(' '));
+}
+
+// It writes a gradient: a buffer whose name begins with d.
+bool is_backward(const cases::OpCase& op) {
+    return std::any_of(op.buffers.begin(), op.buffers.end(), [](const cases::Buffer& buffer) {
+        return buffer.role != cases::Role::input && buffer.name.front() == 'd';
+    });
+}
+
+bool lacks_check(const cases::OpCase& op) {
+    return is_backward(op) && !op.derivative.loss && kCheckedAbove.count(op_of(op)) == 0;
+}
+
+// A case of a backward op in double. Gradients that are added to, or written in part, begin at 0.
+class BackwardRun {
+ public:
+    explicit BackwardRun(const cases::OpCase& op) : op_(op) {
+        for (const cases::Buffer& buffer : op.buffers) {
+            cases::GuardedBytes& bytes = stored_.emplace_back(cases::store_buffer<double>(buffer));
+            if (buffer.role == cases::Role::update) std::fill_n(bytes.data(), bytes.size(), 0);
+            data_.push_back(bytes.data());
+        }
+        for (const auto& [gradient, variable] : op.derivative.gradients) {
+            const std::size_t items = op.buffers[gradient].value.size();
+            if (!variable) invented_.push_back(draw(1000 + gradient, static_cast<std::int64_t>(items)));
+            variable_.push_back(variable ? static_cast<double*>(data_[*variable]) : invented_.back().data());
+        }
+        loss();
+        op.reference(exec_, Arguments<double>(op.buffers, data_));
+    }
+    double loss() { return op_.derivative.loss(exec_, Arguments<double>(op_.buffers, data_), variable_); }
+
+    // Of gradient `which`, over its length: the largest difference between the slope of the loss along a random
+    // direction and the gradient's product with it.
+    double error(std::size_t which) {
+        constexpr int kDirections = 2;
+        constexpr double kStep = 1e-5;
+        const std::size_t buffer = op_.derivative.gradients[which].gradient;
+        const auto* const gradient = static_cast<const double*>(data_[buffer]);
+        const auto n = static_cast<std::int64_t>(op_.buffers[buffer].value.size());
+        double* const x = variable_[which];
+        const Doubles kept(x, x + n);
+        double worst = 0;
+        for (std::uint64_t d = 0; d < kDirections; ++d) {
+            const Doubles direction = draw(2000 + d, n);
+            const auto loss_at = [&](double step) {
+                for (std::size_t i = 0; i < kept.size(); ++i) x[i] = kept[i] + step * direction[i];
+                return loss();
+            };
+            const double slope = (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
+            std::copy(kept.begin(), kept.end(), x);
+            worst = std::max(worst, std::abs(slope - dot(gradient, direction.data(), n)));
+        }
+        // Of values that cancel, such as those of a norm over one value, differences keep some 1e-10.
+        const double length = std::sqrt(dot(gradient, gradient, n));
+        return worst / std::max(length, 1e-3);
+    }
+
+ private:
+    const cases::OpCase& op_;
+    Exec exec_;
+    std::deque<cases::GuardedBytes> stored_;
+    std::vector<void*> data_;
+    std::deque<Doubles> invented_;
+    std::vector<double*> variable_;
+};
+
+TEST_CASE("every backward op of the table is the derivative of its forward op") {
+    std::map<std::string, int> checked;
+    for (const cases::OpCase& op : cases::all_cases(11)) {
+        if (is_backward(op)) ++checked[op_of(op)];
+        INFO(op.name << ": name its derivative, see Derivative in kernels/cases/op_case.h");
+        CHECK_FALSE(lacks_check(op));
+        if (!op.derivative.loss) continue;
+        BackwardRun run(op);
+        for (std::size_t i = 0; i < op.derivative.gradients.size(); ++i) {
+            INFO("gradient " << op.buffers[op.derivative.gradients[i].gradient].name);
+            CHECK(run.error(i) < kTolerance);
+        }
+    }
+    for (const char* op : {"linear_backward_input", "linear_backward_weight", "layernorm_backward"})
+        CHECK(checked[op] > 10);
+    for (const std::string& op : kCheckedAbove) CHECK(checked[op] > 0);  // else it stands there for nothing
+}
+
+TEST_CASE("a backward op without a derivative is seen, and so is a wrong sign in a gradient") {
+    cases::OpCase op = cases::linear_backward_weight_case(cases::Draw(11, 0), {33, 17, 5}, true, Accumulate::yes);
+    REQUIRE_FALSE(lacks_check(op));
+    CHECK(BackwardRun(op).error(0) < kTolerance);
+    op.reference = [right = op.reference](Exec& exec, const Arguments<double>& b) {
+        right(exec, b);
+        b.sum(0)[7] = -b.sum(0)[7];
+    };
+    CHECK(BackwardRun(op).error(0) > kTolerance);
+    CHECK(BackwardRun(op).error(1) < kTolerance);
+    op.derivative.loss = nullptr;
+    CHECK(lacks_check(op));
+    CHECK_FALSE(lacks_check(cases::linear_forward_case(cases::Draw(11, 0), {1, 1, 1}, true, true, Activation::gelu)));
 }
 
 }  // namespace
