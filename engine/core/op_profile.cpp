@@ -43,6 +43,14 @@ double OpProfile::finish() {
     return seconds;
 }
 
+OpTimer::OpTimer(Exec& exec, const char* op, Phase phase, const Tensor& out, DType dtype, const kernels::Work& work)
+    : profile_(exec.profile) {
+    if (profile_ == nullptr) return;
+    const double bytes = work.bytes(size_of(dtype), size_of(sum_dtype(dtype)));
+    profile_->records.push_back({op, phase, out.shape_text(), 0, 0, work.flops, bytes});
+    profile_->begins_.push_back(profile_->now());
+}
+
 OpTimer::OpTimer(Exec& exec, const char* op, Phase phase, double flops, std::initializer_list<Tensor> operands)
     : profile_(exec.profile) {
     if (profile_ == nullptr) return;

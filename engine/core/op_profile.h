@@ -11,6 +11,7 @@
 #include "base/stopwatch.h"
 #include "engine/core/exec.h"
 #include "engine/core/tensor.h"
+#include "kernels/work.h"
 
 namespace deft::kernels::cuda {
 class Event;
@@ -26,7 +27,7 @@ struct OpRecord {
     Phase phase = Phase::forward;
     std::string shape;              // of its first output
     double start = 0, seconds = 0;  // since the profile's start
-    double flops = 0, bytes = 0;    // work, and each operand once
+    double flops = 0, bytes = 0;    // kernels/work.h
 };
 
 class OpProfile {
@@ -56,6 +57,8 @@ class OpProfile {
 // Times one op while it lives. Without a profile it does nothing.
 class OpTimer {
  public:
+    // out: the first output. dtype: of activations, or of what the op works on.
+    OpTimer(Exec& exec, const char* op, Phase phase, const Tensor& out, DType dtype, const kernels::Work& work);
     // bytes: of the operands, empty tensors among them.
     OpTimer(Exec& exec, const char* op, Phase phase, double flops, std::initializer_list<Tensor> operands);
     ~OpTimer();

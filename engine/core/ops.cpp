@@ -5,9 +5,11 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/reference/reference.h"
+#include "kernels/work.h"
 
 namespace deft::engine {
 
+using kernels::linear_flops;
 using kernels::Sum;
 
 namespace {
@@ -18,10 +20,6 @@ const std::int32_t* index_pointer(const Tensor& index) {
 
 double items(const Tensor& tensor) {
     return static_cast<double>(tensor.numel());
-}
-
-double linear_flops(std::int64_t rows, std::int64_t in, std::int64_t out) {
-    return 2.0 * static_cast<double>(rows) * static_cast<double>(in) * static_cast<double>(out);
 }
 
 // A product of every query with every key that it may see; out (B, T, C). Padding is counted too.
@@ -60,8 +58,8 @@ void layernorm_forward(Exec& exec, Tensor y, Tensor gathered, Tensor mean, Tenso
         check_shape(index, {B, K}, "layernorm index");
         check_shape(gathered, {B, K, C}, "layernorm gathered");
     }
-    const OpTimer timer(exec, "layernorm_forward", Phase::forward, 8 * items(y),
-                        {y, y, gathered, mean, rstd, index, weight, bias});
+    const OpTimer timer(exec, "layernorm_forward", Phase::forward, y, y.dtype,
+                        kernels::layernorm_forward_work(B * K, C, bool(index)));
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         layernorm_forward(backend, y.as<T_>(), gathered.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(),
                           stream.as<T_>(), index_pointer(index), weight.as<T_>(), bias.as<T_>(), B, T, K, C);
@@ -73,8 +71,8 @@ void residual_layernorm_forward(Exec& exec, Tensor y, Tensor sum, Tensor mean, T
     const std::int64_t rows = y.rows(), C = y.columns();
     check_shape(sum, {y.dim(0), y.dim(1), C}, "residual_layernorm sum");
     check_shape(delta, {y.dim(0), y.dim(1), C}, "residual_layernorm delta");
-    const OpTimer timer(exec, "residual_layernorm_forward", Phase::forward, 9 * items(y),
-                        {y, sum, mean, rstd, a, delta, weight, bias});
+    const OpTimer timer(exec, "residual_layernorm_forward", Phase::forward, y, y.dtype,
+                        kernels::residual_layernorm_forward_work(rows, C));
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         residual_layernorm_forward(backend, y.as<T_>(), sum.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(),
                                    a.as<T_>(), delta.as<T_>(), weight.as<T_>(), bias.as<T_>(), rows, C);
@@ -84,7 +82,8 @@ void residual_layernorm_forward(Exec& exec, Tensor y, Tensor sum, Tensor mean, T
 void residual_forward(Exec& exec, Tensor out, Tensor index, Tensor a, Tensor delta) {
     const std::int64_t B = out.dim(0), T = out.dim(1), K = a.dim(1), C = out.dim(2);
     check_shape(delta, {B, K, C}, "residual delta");
-    const OpTimer timer(exec, "residual_forward", Phase::forward, items(a), {out, index, a, delta});
+    const OpTimer timer(exec, "residual_forward", Phase::forward, out, out.dtype,
+                        kernels::residual_forward_work(B * K, C, bool(index)));
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         residual_forward(backend, out.as<T_>(), index_pointer(index), a.as<T_>(), delta.as<T_>(), B, T, K, C);
     });
@@ -94,8 +93,9 @@ void layernorm_backward(Exec& exec, Tensor dx, Tensor index, Tensor dweight, Ten
                         Tensor x, Tensor mean, Tensor rstd, Tensor weight, Accumulate accumulate) {
     const std::int64_t B = dx.dim(0), T = dx.dim(1), K = dy.dim(1), C = dx.dim(2);
     check_shape(x, {B, K, C}, "layernorm x");
-    const OpTimer timer(exec, "layernorm_backward", Phase::backward, 15 * items(dy),
-                        {dy, dy, index, dweight, dbias, dresidual, x, mean, rstd, weight});
+    const OpTimer timer(
+        exec, "layernorm_backward", Phase::backward, dy, dy.dtype,
+        kernels::layernorm_backward_work(B * K, C, bool(index), bool(dresidual), accumulate));
     dispatch(exec, dx.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         layernorm_backward(backend, dx.as<T_>(), index_pointer(index), dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(),
                            dy.as<T_>(), dresidual.as<T_>(), x.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(),
@@ -106,7 +106,7 @@ void layernorm_backward(Exec& exec, Tensor dx, Tensor index, Tensor dweight, Ten
 void gather_rows(Exec& exec, Tensor out, Tensor stream, Tensor index) {
     const std::int64_t B = stream.dim(0), T = stream.dim(1), K = out.dim(1), C = stream.dim(2);
     check_shape(index, {B, K}, "gather_rows index");
-    const OpTimer timer(exec, "gather_rows", Phase::forward, 0, {out, out, index});
+    const OpTimer timer(exec, "gather_rows", Phase::forward, out, out.dtype, kernels::gather_rows_work(B * K, C));
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         gather_rows(backend, out.as<T_>(), stream.as<T_>(), index_pointer(index), B, T, K, C);
     });
@@ -115,7 +115,8 @@ void gather_rows(Exec& exec, Tensor out, Tensor stream, Tensor index) {
 void linear_forward(Exec& exec, Tensor y, Tensor pre, Tensor x, Tensor weight, Tensor bias, Activation activation) {
     const std::int64_t rows = x.rows(), in = x.columns(), out = y.columns();
     check_shape(weight, {out, in}, "linear weight");
-    const OpTimer timer(exec, "linear_forward", Phase::forward, linear_flops(rows, in, out), {y, pre, x, weight, bias});
+    const OpTimer timer(exec, "linear_forward", Phase::forward, y, y.dtype,
+                        kernels::linear_forward_work(rows, in, out, bool(bias), bool(pre)));
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         linear_forward(backend, y.as<T_>(), pre.as<T_>(), x.as<T_>(), weight.as<T_>(), bias.as<T_>(), rows, in, out,
                        activation);
@@ -125,8 +126,8 @@ void linear_forward(Exec& exec, Tensor y, Tensor pre, Tensor x, Tensor weight, T
 void linear_backward_input(Exec& exec, Tensor dx, Tensor dy, Tensor weight, Tensor pre, Activation activation) {
     const std::int64_t rows = dy.rows(), in = dx.columns(), out = dy.columns();
     check_shape(weight, {out, in}, "linear weight");
-    const OpTimer timer(exec, "linear_backward_input", Phase::backward, linear_flops(rows, in, out),
-                        {dx, dy, weight, pre});
+    const OpTimer timer(exec, "linear_backward_input", Phase::backward, dx, dx.dtype,
+                        kernels::linear_backward_input_work(rows, in, out, bool(pre)));
     dispatch(exec, dx.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         linear_backward_input(backend, dx.as<T_>(), dy.as<T_>(), weight.as<T_>(), pre.as<T_>(), rows, in, out,
                               activation);
@@ -136,8 +137,8 @@ void linear_backward_input(Exec& exec, Tensor dx, Tensor dy, Tensor weight, Tens
 void linear_backward_weight(Exec& exec, Tensor dweight, Tensor dbias, Tensor dy, Tensor x, Accumulate accumulate) {
     const std::int64_t rows = dy.rows(), in = x.columns(), out = dy.columns();
     check_shape(dweight, {out, in}, "linear dweight");
-    const OpTimer timer(exec, "linear_backward_weight", Phase::backward, linear_flops(rows, in, out),
-                        {dweight, dbias, dy, x});
+    const OpTimer timer(exec, "linear_backward_weight", Phase::backward, dweight, dy.dtype,
+                        kernels::linear_backward_weight_work(rows, in, out, bool(dbias), accumulate));
     dispatch(exec, dy.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         linear_backward_weight(backend, dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(), dy.as<T_>(), x.as<T_>(), rows, in,
                                out, accumulate);
@@ -200,7 +201,8 @@ void select_random_tokens(Exec& exec, Tensor index, std::uint64_t seed, std::int
     const kernels::KeepRules rules{keep_first, length.as<std::int32_t>()};
     const auto clock = static_cast<std::uint64_t>(step);
     const kernels::RandomKeys keys{seed, clock, layer_id.as<std::int32_t>(), sample_id.as<std::int64_t>(), B, rules};
-    const OpTimer timer(exec, "select_random_tokens", Phase::forward, 0, {index, layer_id, sample_id});
+    const OpTimer timer(exec, "select_random_tokens", Phase::forward, index, DType::f32,
+                        kernels::select_random_tokens_work(layers, B, K, bool(length)));
     dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         select_kept_tokens(backend, index.as<std::int32_t>(), keys, layers * B, T, K);
     });
@@ -213,7 +215,8 @@ void select_important_tokens(Exec& exec, Tensor index, Tensor importance, Tensor
     if (length) check_shape(length, {B}, "length");
     const kernels::KeepRules rules{keep_first, length.as<std::int32_t>()};
     const kernels::ImportanceKeys keys{importance.as<float>(), token.as<std::int32_t>(), rules};
-    const OpTimer timer(exec, "select_important_tokens", Phase::forward, 0, {index, importance, token});
+    const OpTimer timer(exec, "select_important_tokens", Phase::forward, index, DType::f32,
+                        kernels::select_important_tokens_work(B, T, K, importance.dim(0), bool(length)));
     dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         select_kept_tokens(backend, index.as<std::int32_t>(), keys, B, T, K);
     });
@@ -223,7 +226,8 @@ void add_entry_losses(Exec& exec, Tensor loss_sum, Tensor count, Tensor loss, Te
     const std::int64_t V = loss_sum.dim(0);
     check_shape(count, {V}, "entry count");
     check_shape(target, {loss.dim(0), loss.dim(1)}, "target");
-    const OpTimer timer(exec, "add_entry_losses", Phase::backward, 0, {loss_sum, count, loss, target});
+    const OpTimer timer(exec, "add_entry_losses", Phase::backward, loss_sum, loss.dtype,
+                        kernels::add_entry_losses_work(loss.numel(), V, accumulate));
     dispatch(exec, loss.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         add_entry_losses(backend, loss_sum.as<std::int64_t>(), count.as<std::int64_t>(), loss.as<Sum<T_>>(),
                          target.as<std::int32_t>(), loss.numel(), V, accumulate);
@@ -235,7 +239,8 @@ void update_importance(Exec& exec, Tensor importance, Tensor loss_sum, Tensor co
     const std::int64_t V = importance.dim(0);
     check_shape(loss_sum, {V}, "entry loss_sum");
     check_shape(count, {V}, "entry count");
-    const OpTimer timer(exec, "update_importance", Phase::update, 0, {importance, importance, loss_sum, count});
+    const OpTimer timer(exec, "update_importance", Phase::update, importance, DType::f32,
+                        kernels::update_importance_work(V));
     dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         update_importance(backend, importance.as<float>(), loss_sum.as<std::int64_t>(), count.as<std::int64_t>(),
                           norm.as<double>(), loss.as<double>(), V, decay);
@@ -243,7 +248,7 @@ void update_importance(Exec& exec, Tensor importance, Tensor loss_sum, Tensor co
 }
 
 void global_norm(Exec& exec, Tensor norm, Tensor x) {
-    const OpTimer timer(exec, "global_norm", Phase::update, 2 * items(x), {x, norm});
+    const OpTimer timer(exec, "global_norm", Phase::update, x, x.dtype, kernels::global_norm_work(x.numel()));
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         global_norm(backend, norm.as<double>(), x.as<Sum<T_>>(), x.numel());
     });
@@ -251,8 +256,8 @@ void global_norm(Exec& exec, Tensor norm, Tensor x) {
 
 void adamw_update(Exec& exec, Tensor param, Tensor rounded, Tensor m, Tensor v, Tensor grad, Tensor norm, Tensor loss,
                   const AdamW& settings) {
-    const OpTimer timer(exec, "adamw_update", Phase::update, 15 * items(param),
-                        {param, param, rounded, m, m, v, v, grad});
+    const OpTimer timer(exec, "adamw_update", Phase::update, param, param.dtype,
+                        kernels::adamw_update_work(param.numel(), bool(rounded)));
     dispatch(exec, param.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         adamw_update(backend, param.as<Sum<T_>>(), rounded.as<kernels::bf16>(), m.as<Sum<T_>>(), v.as<Sum<T_>>(),
                      grad.as<Sum<T_>>(), norm.as<double>(), loss.as<double>(), param.numel(), settings);
@@ -260,7 +265,7 @@ void adamw_update(Exec& exec, Tensor param, Tensor rounded, Tensor m, Tensor v, 
 }
 
 void sum(Exec& exec, Tensor total, Tensor x, Accumulate accumulate) {
-    const OpTimer timer(exec, "sum", Phase::forward, items(x), {x, total});
+    const OpTimer timer(exec, "sum", Phase::forward, x, x.dtype, kernels::sum_work(x.numel(), accumulate));
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         sum(backend, total.as<double>(), x.as<Sum<T_>>(), x.numel(), accumulate);
     });

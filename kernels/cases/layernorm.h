@@ -50,8 +50,7 @@ inline OpCase layernorm_forward_case(Draw draw, StreamShape s, bool indexed) {
         layernorm_forward(exec, b[0], indexed ? b[1] : nullptr, b.sum(2), b.sum(3), b[4],
                           indexed ? b.index(5) : nullptr, b[6], b[7], s.B, s.T, s.K, s.C);
     });
-    op.flops = 8.0 * static_cast<double>(rows * s.C);
-    op.set_least_bytes();
+    op.set_work(layernorm_forward_work(rows, s.C, indexed));
     return op;
 }
 
@@ -72,8 +71,7 @@ inline OpCase residual_layernorm_forward_case(Draw draw, StreamShape s) {
     op.set_run([=](auto& exec, const auto& b) {
         residual_layernorm_forward(exec, b[0], b[1], b.sum(2), b.sum(3), b[4], b[5], b[6], b[7], rows, s.C);
     });
-    op.flops = 9.0 * static_cast<double>(rows * s.C);
-    op.set_least_bytes();
+    op.set_work(residual_layernorm_forward_work(rows, s.C));
     return op;
 }
 
@@ -86,8 +84,7 @@ inline OpCase residual_forward_case(Draw draw, StreamShape s, bool indexed) {
     op.set_run([=](auto& exec, const auto& b) {
         residual_forward(exec, b[0], indexed ? b.index(1) : nullptr, b[2], b[3], s.B, s.T, s.K, s.C);
     });
-    op.flops = static_cast<double>(s.B * s.K * s.C);
-    op.set_least_bytes();
+    op.set_work(residual_forward_work(s.B * s.K, s.C, indexed));
     return op;
 }
 
@@ -139,8 +136,7 @@ inline OpCase layernorm_backward_case(Draw draw, StreamShape s, bool indexed, bo
     };
     op.workspace = [=](int) { return cpu::layernorm_backward_workspace(rows, s.C); };
     op.set_cuda_workspace([=](auto) { return cuda::layernorm_backward_workspace(rows, s.C); });
-    op.flops = 15.0 * static_cast<double>(rows * s.C);
-    op.set_least_bytes();
+    op.set_work(layernorm_backward_work(rows, s.C, indexed, has_residual, accumulate));
     return op;
 }
 
@@ -149,7 +145,7 @@ inline OpCase gather_rows_case(Draw draw, StreamShape s) {
     op.name = stream_text("gather_rows", s, true);
     op.buffers = {output("out", s.B * s.K * s.C), draw.input("stream", s.B * s.T * s.C), draw_index(draw, s, true)};
     op.set_run([=](auto& exec, const auto& b) { gather_rows(exec, b[0], b[1], b.index(2), s.B, s.T, s.K, s.C); });
-    op.set_least_bytes();
+    op.set_work(gather_rows_work(s.B * s.K, s.C));
     op.tolerance = 0;
     op.roundings = 0;
     return op;

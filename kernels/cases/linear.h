@@ -15,10 +15,6 @@ inline std::vector<LinearShape> linear_shapes() {
             {33, 129, 17}, {300, 65, 600}, {512, 64, 192}, {523, 17, 512}};
 }
 
-inline double linear_flops(const LinearShape& s) {
-    return 2.0 * static_cast<double>(s.rows) * static_cast<double>(s.in) * static_cast<double>(s.out);
-}
-
 // keeps_pre: the pre-activation is written too.
 inline OpCase linear_forward_case(Draw draw, LinearShape s, bool has_bias, bool keeps_pre, Activation act) {
     OpCase op;
@@ -32,8 +28,7 @@ inline OpCase linear_forward_case(Draw draw, LinearShape s, bool has_bias, bool 
         linear_forward(exec, b[0], keeps_pre ? b[1] : nullptr, b[2], b[3], has_bias ? b[4] : nullptr, s.rows, s.in,
                        s.out, act);
     });
-    op.flops = linear_flops(s);
-    op.set_least_bytes();
+    op.set_work(linear_forward_work(s.rows, s.in, s.out, has_bias, keeps_pre));
     return op;
 }
 
@@ -56,8 +51,7 @@ inline OpCase linear_backward_input_case(Draw draw, LinearShape s, Activation ac
                                           Activation::none);
         return weighted_sum(b[1], y);
     };
-    op.flops = linear_flops(s);
-    op.set_least_bytes();
+    op.set_work(linear_backward_input_work(s.rows, s.in, s.out, gelu));
     return op;
 }
 
@@ -82,8 +76,7 @@ inline OpCase linear_backward_weight_case(Draw draw, LinearShape s, bool has_bia
     };
     op.workspace = [=](int threads) { return cpu::linear_backward_weight_workspace(threads, s.rows, s.in, s.out); };
     op.set_cuda_workspace([=](auto) { return cuda::linear_backward_weight_workspace(s.rows, s.in, s.out); });
-    op.flops = linear_flops(s);
-    op.set_least_bytes();
+    op.set_work(linear_backward_weight_work(s.rows, s.in, s.out, has_bias, accumulate));
     return op;
 }
 
@@ -170,8 +163,8 @@ inline OpCase tiled_gemm_case(Draw draw, ProductShape s, bool into_sums, Accumul
         op.cuda_f32 = run;
         op.cuda_bf16 = run;
     }
-    op.flops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
     op.set_least_bytes();
+    op.flops = linear_flops(s.m, s.k, s.n);
     return op;
 }
 

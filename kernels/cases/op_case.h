@@ -15,6 +15,7 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/philox.h"
 #include "kernels/reference/reference.h"
+#include "kernels/work.h"
 
 namespace deft::kernels::cases {
 
@@ -124,6 +125,11 @@ struct OpCase {
     template <class Bytes>
     void set_cuda_workspace(Bytes bytes_needed) {
         if constexpr (cuda::kBuilt) cuda_workspace = [=] { return bytes_needed(0); };
+    }
+    void set_work(const Work& work) {
+        flops = work.flops;
+        bytes = work.bytes(sizeof(float), sizeof(float));
+        bf16_bytes = work.bytes(sizeof(bf16), sizeof(float));
     }
     void set_least_bytes() {
         bytes = bf16_bytes = 0;

@@ -21,8 +21,7 @@ inline OpCase adamw_update_case(Draw draw, std::int64_t n, const AdamW& adamw, b
         adamw_update(exec, b.sum(0), keeps_rounded ? b.rounded(1) : nullptr, b.sum(2), b.sum(3), b.sum(4), b.wide(5),
                      b.wide(6), n, adamw);
     });
-    op.flops = 15.0 * static_cast<double>(n);
-    op.set_least_bytes();
+    op.set_work(adamw_update_work(n, keeps_rounded));
     return op;
 }
 
@@ -33,9 +32,8 @@ inline OpCase global_norm_case(Draw draw, std::int64_t n) {
     op.set_run([=](auto& exec, const auto& b) { global_norm(exec, b.wide(0), b.sum(1), n); });
     op.workspace = [=](int) { return cpu::global_norm_workspace(n); };
     op.set_cuda_workspace([=](auto) { return cuda::global_norm_workspace(n); });
-    op.flops = 2.0 * static_cast<double>(n);
     op.tolerance = 1e-24;  // summed in double
-    op.set_least_bytes();
+    op.set_work(global_norm_work(n));
     return op;
 }
 
@@ -45,9 +43,8 @@ inline OpCase sum_case(Draw draw, std::int64_t n, Accumulate accumulate) {
     op.buffers = {stored_as(Item::wide, gradient(draw, "total", 1, accumulate)),
                   stored_as(Item::sum, draw.input("x", n, 1, 3))};
     op.set_run([=](auto& exec, const auto& b) { sum(exec, b.wide(0), b.sum(1), n, accumulate); });
-    op.flops = static_cast<double>(n);
     op.tolerance = 1e-24;
-    op.set_least_bytes();
+    op.set_work(sum_work(n, accumulate));
     return op;
 }
 
@@ -57,7 +54,7 @@ inline OpCase round_to_case(Draw draw, std::int64_t n) {
     op.buffers = {output("to", n), stored_as(Item::sum, draw.input("from", n))};
     op.set_run_without_cpu([=](auto& exec, const auto& b) { round_to(exec, b[0], b.sum(1), n); });
     op.tolerance = 0;
-    op.set_least_bytes();
+    op.set_work(round_to_work(n));
     return op;
 }
 

@@ -43,7 +43,7 @@ inline OpCase select_random_tokens_case(Draw draw, SelectionShape s) {
         const RandomKeys keys{draw.seed(), 1000, b.index(1), b.id(2), s.B, {s.keep_first, s.padded ? b.index(3) : nullptr}};
         select_kept_tokens(exec, b.index(0), keys, s.layers * s.B, s.T, s.K);
     });
-    op.set_least_bytes();
+    op.set_work(select_random_tokens_work(s.layers, s.B, s.K, s.padded));
     return op;
 }
 
@@ -63,7 +63,7 @@ inline OpCase select_important_tokens_case(Draw draw, SelectionShape s) {
         const ImportanceKeys keys{b.single(1), b.index(2), {s.keep_first, s.padded ? b.index(3) : nullptr}};
         select_kept_tokens(exec, b.index(0), keys, s.B, s.T, s.K);
     });
-    op.set_least_bytes();
+    op.set_work(select_important_tokens_work(s.B, s.T, s.K, V, s.padded));
     return op;
 }
 
@@ -91,7 +91,7 @@ inline OpCase add_entry_losses_case(Draw draw, std::int64_t n, std::int64_t V, A
         add_entry_losses(exec, b.id(0), b.id(1), b.sum(2), b.index(3), n, V, accumulate);
     });
     op.tolerance = 0;
-    op.set_least_bytes();
+    op.set_work(add_entry_losses_work(n, V, accumulate));
     return op;
 }
 
@@ -110,7 +110,7 @@ inline OpCase update_importance_case(Draw draw, std::int64_t V, double norm) {
         update_importance(exec, b.single(0), b.id(1), b.id(2), b.wide(3), b.wide(4), V, 0.9);
     });
     op.tolerance = 1e-14;  // the sum may be rounded once or twice
-    op.set_least_bytes();
+    op.set_work(update_importance_work(V));
     return op;
 }
 

@@ -1,0 +1,169 @@
+#pragma once
+// The work of each op, from its shapes: floating-point operations, and the bytes of every operand once for reading and
+// once for writing. For profiles, benchmarks and the accounting of training.
+
+#include <cstdint>
+
+#include "kernels/types.h"
+
+namespace deft::kernels {
+
+struct Work {
+    double flops = 0;
+    double reals = 0;  // values moved that are stored as activations and the weights that kernels read are
+    double sums = 0;   // as statistics, losses and gradients of weights are
+    double other = 0;  // bytes of what is stored in one way always: indices, random keys' ids, doubles
+
+    // Where such a value has so many bytes.
+    double bytes(std::int64_t of_real, std::int64_t of_sum) const {
+        return reals * static_cast<double>(of_real) + sums * static_cast<double>(of_sum) + other;
+    }
+};
+
+// Sizes multiplied as doubles, in which no product of them overflows.
+template <class... Sizes>
+double product(Sizes... sizes) {
+    return (1.0 * ... * static_cast<double>(sizes));
+}
+
+// What is added to is read first.
+inline double written(double values, Accumulate accumulate) {
+    return accumulate == Accumulate::yes ? 2 * values : values;
+}
+
+// The bytes of an index (rows), where there is one.
+inline double index_bytes(std::int64_t rows, bool is_indexed) {
+    return is_indexed ? product(rows, sizeof(std::int32_t)) : 0;
+}
+
+// ---- linear ----
+
+// A product and a sum for each of rows x in x out.
+inline double linear_flops(std::int64_t rows, std::int64_t in, std::int64_t out) {
+    return 2 * product(rows, in, out);
+}
+
+inline Work linear_forward_work(std::int64_t rows, std::int64_t in, std::int64_t out, bool has_bias, bool keeps_pre) {
+    Work work{linear_flops(rows, in, out)};
+    work.reals = product(rows, in) + product(in, out) + product(rows, out) * (keeps_pre ? 2 : 1) +
+                 (has_bias ? product(out) : 0);
+    return work;
+}
+
+inline Work linear_backward_input_work(std::int64_t rows, std::int64_t in, std::int64_t out, bool reads_pre) {
+    Work work{linear_flops(rows, in, out)};
+    work.reals = product(rows, out) + product(in, out) + product(rows, in) * (reads_pre ? 2 : 1);
+    return work;
+}
+
+inline Work linear_backward_weight_work(std::int64_t rows, std::int64_t in, std::int64_t out, bool has_bias,
+                                        Accumulate accumulate) {
+    Work work{linear_flops(rows, in, out)};
+    work.reals = product(rows, in) + product(rows, out);
+    work.sums = written(product(in, out) + (has_bias ? product(out) : 0), accumulate);
+    return work;
+}
+
+// ---- norm ----
+// rows: those taken, where an index names some of a stream.
+
+inline Work layernorm_forward_work(std::int64_t rows, std::int64_t C, bool is_indexed) {
+    Work work{8 * product(rows, C)};
+    work.reals = product(rows, C) * (is_indexed ? 3 : 2) + product(2, C);
+    work.sums = product(2, rows);
+    work.other = index_bytes(rows, is_indexed);
+    return work;
+}
+
+inline Work residual_layernorm_forward_work(std::int64_t rows, std::int64_t C) {
+    Work work{9 * product(rows, C)};
+    work.reals = product(4, rows, C) + product(2, C);
+    work.sums = product(2, rows);
+    return work;
+}
+
+inline Work residual_forward_work(std::int64_t rows, std::int64_t C, bool is_indexed) {
+    Work work{product(rows, C)};
+    work.reals = product(3, rows, C);
+    work.other = index_bytes(rows, is_indexed);
+    return work;
+}
+
+inline Work layernorm_backward_work(std::int64_t rows, std::int64_t C, bool is_indexed, bool has_residual,
+                                    Accumulate accumulate) {
+    Work work{15 * product(rows, C)};
+    work.reals = product(rows, C) * (has_residual ? 4 : 3) + product(C);
+    work.sums = product(2, rows) + written(product(2, C), accumulate);
+    work.other = index_bytes(rows, is_indexed);
+    return work;
+}
+
+inline Work gather_rows_work(std::int64_t rows, std::int64_t C) {
+    Work work;
+    work.reals = product(2, rows, C);
+    work.other = index_bytes(rows, true);
+    return work;
+}
+
+// ---- token selection and importance ----
+
+// For rows of T positions, of which K are kept; layers and samples: how many their ids name.
+inline Work select_random_tokens_work(std::int64_t layers, std::int64_t B, std::int64_t K, bool is_padded) {
+    Work work;
+    work.other = index_bytes(layers * B * K, true) + index_bytes(layers, true) + product(B, sizeof(std::int64_t)) +
+                 index_bytes(B, is_padded);
+    return work;
+}
+
+inline Work select_important_tokens_work(std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t V,
+                                         bool is_padded) {
+    Work work;
+    work.other = index_bytes(B * K, true) + index_bytes(B * T, true) + product(V, sizeof(float)) +
+                 index_bytes(B, is_padded);
+    return work;
+}
+
+inline Work add_entry_losses_work(std::int64_t n, std::int64_t V, Accumulate accumulate) {
+    Work work;
+    work.sums = product(n);
+    work.other = index_bytes(n, true) + written(product(2, V, sizeof(std::int64_t)), accumulate);
+    return work;
+}
+
+inline Work update_importance_work(std::int64_t V) {
+    Work work;
+    work.other = product(2, V, sizeof(float)) + product(2, V, sizeof(std::int64_t)) + product(2, sizeof(double));
+    return work;
+}
+
+// ---- optimizer ----
+
+inline Work global_norm_work(std::int64_t n) {
+    Work work{2 * product(n)};
+    work.sums = product(n);
+    work.other = sizeof(double);
+    return work;
+}
+
+inline Work adamw_update_work(std::int64_t n, bool keeps_rounded) {
+    Work work{15 * product(n)};
+    work.sums = product(7, n);  // param, m and v read and written, grad read
+    work.other = product(keeps_rounded ? 2 : 0, n) + product(2, sizeof(double));
+    return work;
+}
+
+inline Work sum_work(std::int64_t n, Accumulate accumulate) {
+    Work work{product(n)};
+    work.sums = product(n);
+    work.other = written(sizeof(double), accumulate);
+    return work;
+}
+
+inline Work round_to_work(std::int64_t n) {
+    Work work;
+    work.reals = product(n);
+    work.sums = product(n);
+    return work;
+}
+
+}  // namespace deft::kernels
