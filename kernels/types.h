@@ -21,10 +21,21 @@ struct AdamW {
     double max_grad_norm = 0; // gradients are scaled by min(1, max_grad_norm / norm); 0: no clip
 };
 
+inline constexpr double kLayerNormEps = 1e-5;
+
+// How rows are normalised, behind which stands a weight for each column.
+enum class NormKind {
+    layer,  // (x - mean) / sqrt(var + eps), with a bias: Ba, Kiros & Hinton 2016, equations 3 and 4
+    rms,    // x / sqrt(mean(x^2) + eps), without mean and bias: Zhang & Sennrich 2019, equation 4
+};
+struct NormSpec {
+    NormKind kind = NormKind::layer;
+    double eps = kLayerNormEps;
+};
+
 // A gradient is written, or added to what an earlier micro-batch left.
 enum class Accumulate : bool { no = false, yes = true };
 
-inline constexpr double kLayerNormEps = 1e-5;
 inline constexpr std::int32_t kIgnoreTarget = -1;  // a position that has no loss
 
 }  // namespace deft::kernels

@@ -67,18 +67,23 @@ inline Work linear_backward_weight_work(std::int64_t rows, std::int64_t in, std:
 // ---- norm ----
 // rows: those taken, where an index names some of a stream.
 
-inline Work layernorm_forward_work(std::int64_t rows, std::int64_t C, bool is_indexed) {
-    Work work{8 * product(rows, C)};
-    work.reals = product(rows, C) * (is_indexed ? 3 : 2) + product(2, C);
-    work.sums = product(2, rows);
+// Weight and bias, or weight alone; and the mean and the inverse deviation, or the latter alone.
+inline std::int64_t norm_parts(NormKind kind) {
+    return kind == NormKind::layer ? 2 : 1;
+}
+
+inline Work norm_forward_work(std::int64_t rows, std::int64_t C, bool is_indexed, NormKind kind) {
+    Work work{product(kind == NormKind::layer ? 8 : 4, rows, C)};
+    work.reals = product(rows, C) * (is_indexed ? 3 : 2) + product(norm_parts(kind), C);
+    work.sums = product(norm_parts(kind), rows);
     work.other = index_bytes(rows, is_indexed);
     return work;
 }
 
-inline Work residual_layernorm_forward_work(std::int64_t rows, std::int64_t C) {
-    Work work{9 * product(rows, C)};
-    work.reals = product(4, rows, C) + product(2, C);
-    work.sums = product(2, rows);
+inline Work residual_norm_forward_work(std::int64_t rows, std::int64_t C, NormKind kind) {
+    Work work{product(kind == NormKind::layer ? 9 : 5, rows, C)};
+    work.reals = product(4, rows, C) + product(norm_parts(kind), C);
+    work.sums = product(norm_parts(kind), rows);
     return work;
 }
 
@@ -89,11 +94,11 @@ inline Work residual_forward_work(std::int64_t rows, std::int64_t C, bool is_ind
     return work;
 }
 
-inline Work layernorm_backward_work(std::int64_t rows, std::int64_t C, bool is_indexed, bool has_residual,
-                                    Accumulate accumulate) {
-    Work work{15 * product(rows, C)};
+inline Work norm_backward_work(std::int64_t rows, std::int64_t C, bool is_indexed, bool has_residual,
+                               Accumulate accumulate, NormKind kind) {
+    Work work{product(kind == NormKind::layer ? 15 : 11, rows, C)};
     work.reals = product(rows, C) * (has_residual ? 4 : 3) + product(C);
-    work.sums = product(2, rows) + written(product(2, C), accumulate);
+    work.sums = product(norm_parts(kind), rows) + written(product(norm_parts(kind), C), accumulate);
     work.other = index_bytes(rows, is_indexed);
     return work;
 }

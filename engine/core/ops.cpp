@@ -18,6 +18,12 @@ const std::int32_t* index_pointer(const Tensor& index) {
     return index.as<std::int32_t>();
 }
 
+// Layer normalisation has a mean and a bias, or its gradient.
+void check_norm(const NormSpec& spec, const Tensor& mean, const Tensor& bias) {
+    if (spec.kind == NormKind::layer && !(mean && bias))
+        throw std::logic_error("layer normalisation without its mean or its bias");
+}
+
 double items(const Tensor& tensor) {
     return static_cast<double>(tensor.numel());
 }
@@ -50,32 +56,36 @@ void embedding_backward(Exec& exec, Tensor dwte, Tensor dwpe, Tensor dout, Tenso
     });
 }
 
-void layernorm_forward(Exec& exec, Tensor y, Tensor gathered, Tensor mean, Tensor rstd, Tensor stream, Tensor index,
-                       Tensor weight, Tensor bias) {
+void norm_forward(Exec& exec, Tensor y, Tensor gathered, Tensor mean, Tensor rstd, Tensor stream, Tensor index,
+                  Tensor weight, Tensor bias, const NormSpec& spec) {
     const std::int64_t B = stream.dim(0), T = stream.dim(1), K = y.dim(1), C = stream.dim(2);
-    check_shape(y, {B, K, C}, "layernorm y");
+    check_shape(y, {B, K, C}, "norm y");
     if (index) {
-        check_shape(index, {B, K}, "layernorm index");
-        check_shape(gathered, {B, K, C}, "layernorm gathered");
+        check_shape(index, {B, K}, "norm index");
+        check_shape(gathered, {B, K, C}, "norm gathered");
     }
-    const OpTimer timer(exec, "layernorm_forward", Phase::forward, y, y.dtype,
-                        kernels::layernorm_forward_work(B * K, C, bool(index)));
+    check_norm(spec, mean, bias);
+    const bool is_layer = spec.kind == NormKind::layer;
+    const OpTimer timer(exec, is_layer ? "layernorm_forward" : "rmsnorm_forward", Phase::forward, y, y.dtype,
+                        kernels::norm_forward_work(B * K, C, bool(index), spec.kind));
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        layernorm_forward(backend, y.as<T_>(), gathered.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(),
-                          stream.as<T_>(), index_pointer(index), weight.as<T_>(), bias.as<T_>(), B, T, K, C);
+        norm_forward(backend, y.as<T_>(), gathered.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(), stream.as<T_>(),
+                     index_pointer(index), weight.as<T_>(), bias.as<T_>(), B, T, K, C, spec);
     });
 }
 
-void residual_layernorm_forward(Exec& exec, Tensor y, Tensor sum, Tensor mean, Tensor rstd, Tensor a, Tensor delta,
-                                Tensor weight, Tensor bias) {
+void residual_norm_forward(Exec& exec, Tensor y, Tensor sum, Tensor mean, Tensor rstd, Tensor a, Tensor delta,
+                           Tensor weight, Tensor bias, const NormSpec& spec) {
     const std::int64_t rows = y.rows(), C = y.columns();
-    check_shape(sum, {y.dim(0), y.dim(1), C}, "residual_layernorm sum");
-    check_shape(delta, {y.dim(0), y.dim(1), C}, "residual_layernorm delta");
-    const OpTimer timer(exec, "residual_layernorm_forward", Phase::forward, y, y.dtype,
-                        kernels::residual_layernorm_forward_work(rows, C));
+    check_shape(sum, {y.dim(0), y.dim(1), C}, "residual_norm sum");
+    check_shape(delta, {y.dim(0), y.dim(1), C}, "residual_norm delta");
+    check_norm(spec, mean, bias);
+    const bool is_layer = spec.kind == NormKind::layer;
+    const OpTimer timer(exec, is_layer ? "residual_layernorm_forward" : "residual_rmsnorm_forward", Phase::forward, y,
+                        y.dtype, kernels::residual_norm_forward_work(rows, C, spec.kind));
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        residual_layernorm_forward(backend, y.as<T_>(), sum.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(),
-                                   a.as<T_>(), delta.as<T_>(), weight.as<T_>(), bias.as<T_>(), rows, C);
+        residual_norm_forward(backend, y.as<T_>(), sum.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(), a.as<T_>(),
+                              delta.as<T_>(), weight.as<T_>(), bias.as<T_>(), rows, C, spec);
     });
 }
 
@@ -89,17 +99,19 @@ void residual_forward(Exec& exec, Tensor out, Tensor index, Tensor a, Tensor del
     });
 }
 
-void layernorm_backward(Exec& exec, Tensor dx, Tensor index, Tensor dweight, Tensor dbias, Tensor dy, Tensor dresidual,
-                        Tensor x, Tensor mean, Tensor rstd, Tensor weight, Accumulate accumulate) {
+void norm_backward(Exec& exec, Tensor dx, Tensor index, Tensor dweight, Tensor dbias, Tensor dy, Tensor dresidual,
+                   Tensor x, Tensor mean, Tensor rstd, Tensor weight, Accumulate accumulate, const NormSpec& spec) {
     const std::int64_t B = dx.dim(0), T = dx.dim(1), K = dy.dim(1), C = dx.dim(2);
-    check_shape(x, {B, K, C}, "layernorm x");
+    check_shape(x, {B, K, C}, "norm x");
+    check_norm(spec, mean, dbias);
+    const bool is_layer = spec.kind == NormKind::layer;
     const OpTimer timer(
-        exec, "layernorm_backward", Phase::backward, dy, dy.dtype,
-        kernels::layernorm_backward_work(B * K, C, bool(index), bool(dresidual), accumulate));
+        exec, is_layer ? "layernorm_backward" : "rmsnorm_backward", Phase::backward, dy, dy.dtype,
+        kernels::norm_backward_work(B * K, C, bool(index), bool(dresidual), accumulate, spec.kind));
     dispatch(exec, dx.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        layernorm_backward(backend, dx.as<T_>(), index_pointer(index), dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(),
-                           dy.as<T_>(), dresidual.as<T_>(), x.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(),
-                           weight.as<T_>(), B, T, K, C, accumulate);
+        norm_backward(backend, dx.as<T_>(), index_pointer(index), dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(),
+                      dy.as<T_>(), dresidual.as<T_>(), x.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(),
+                      weight.as<T_>(), B, T, K, C, accumulate, spec);
     });
 }
 

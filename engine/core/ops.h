@@ -13,22 +13,25 @@ namespace deft::engine {
 using kernels::Accumulate;
 using kernels::Activation;
 using kernels::AdamW;
+using kernels::NormKind;
+using kernels::NormSpec;
 
 // out (B, T, C), token (B, T), wte (V, C), wpe (max_T, C)
 void embedding_forward(Exec&, Tensor out, Tensor token, Tensor wte, Tensor wpe);
 void embedding_backward(Exec&, Tensor dwte, Tensor dwpe, Tensor dout, Tensor token, Accumulate);
 
-// y (B, K, C), gathered (B, K, C) with index, mean and rstd (B, K), stream (B, T, C), index (B, K) or empty
-void layernorm_forward(Exec&, Tensor y, Tensor gathered, Tensor mean, Tensor rstd, Tensor stream, Tensor index,
-                       Tensor weight, Tensor bias);
+// y (B, K, C), gathered (B, K, C) with index, mean and rstd (B, K), stream (B, T, C), index (B, K) or empty. Here and
+// below: RMS normalisation has no mean, bias and dbias.
+void norm_forward(Exec&, Tensor y, Tensor gathered, Tensor mean, Tensor rstd, Tensor stream, Tensor index,
+                  Tensor weight, Tensor bias, const NormSpec& = {});
 // y, sum, a, delta (B, K, C)
-void residual_layernorm_forward(Exec&, Tensor y, Tensor sum, Tensor mean, Tensor rstd, Tensor a, Tensor delta,
-                                Tensor weight, Tensor bias);
+void residual_norm_forward(Exec&, Tensor y, Tensor sum, Tensor mean, Tensor rstd, Tensor a, Tensor delta,
+                           Tensor weight, Tensor bias, const NormSpec& = {});
 // out (B, T, C) at index, a and delta (B, K, C)
 void residual_forward(Exec&, Tensor out, Tensor index, Tensor a, Tensor delta);
 // dx (B, T, C) at index, dy, dresidual and x (B, K, C)
-void layernorm_backward(Exec&, Tensor dx, Tensor index, Tensor dweight, Tensor dbias, Tensor dy, Tensor dresidual,
-                        Tensor x, Tensor mean, Tensor rstd, Tensor weight, Accumulate);
+void norm_backward(Exec&, Tensor dx, Tensor index, Tensor dweight, Tensor dbias, Tensor dy, Tensor dresidual, Tensor x,
+                   Tensor mean, Tensor rstd, Tensor weight, Accumulate, const NormSpec& = {});
 // out (B, K, C), stream (B, T, C), index (B, K)
 void gather_rows(Exec&, Tensor out, Tensor stream, Tensor index);
 

@@ -20,8 +20,8 @@ std::size_t embedding_workspace(const Backend& backend, std::int64_t B, std::int
 }
 
 std::size_t norm_workspace(const Backend& backend, std::int64_t rows, std::int64_t C) {
-    return is_gpu(backend) ? kernels::cuda::layernorm_backward_workspace(rows, C)
-                           : kernels::cpu::layernorm_backward_workspace(rows, C);
+    return is_gpu(backend) ? kernels::cuda::norm_backward_workspace(rows, C)
+                           : kernels::cpu::norm_backward_workspace(rows, C);
 }
 
 std::size_t linear_workspace(const Backend& backend, std::int64_t rows, std::int64_t in, std::int64_t out) {

@@ -17,7 +17,7 @@ Tensor Norm::forward(Exec& exec, const Residual& in, Tensor sum) const {
     if (!in.branch) return forward_rows(exec, {}, in.rows, {});
     const std::int64_t B = in.rows.dim(0), K = in.rows.dim(1);
     const Tensor y = output(B, K);
-    residual_layernorm_forward(exec, y, sum, mean_.view({B, K}), rstd_.view({B, K}), in.rows, in.branch,
+    residual_norm_forward(exec, y, sum, mean_.view({B, K}), rstd_.view({B, K}), in.rows, in.branch,
                                weight_.compute, bias_.compute);
     return y;
 }
@@ -25,7 +25,7 @@ Tensor Norm::forward(Exec& exec, const Residual& in, Tensor sum) const {
 Tensor Norm::forward_rows(Exec& exec, Tensor gathered, Tensor stream, Tensor index) const {
     const std::int64_t B = stream.dim(0), K = index ? index.dim(1) : stream.dim(1);
     const Tensor y = output(B, K);
-    layernorm_forward(exec, y, gathered, mean_.view({B, K}), rstd_.view({B, K}), stream, index, weight_.compute,
+    norm_forward(exec, y, gathered, mean_.view({B, K}), rstd_.view({B, K}), stream, index, weight_.compute,
                       bias_.compute);
     return y;
 }
@@ -33,7 +33,7 @@ Tensor Norm::forward_rows(Exec& exec, Tensor gathered, Tensor stream, Tensor ind
 void Norm::backward(Exec& exec, Tensor dx, Tensor index, Tensor dy, Tensor dresidual, Tensor x,
                     Accumulate accumulate) const {
     const std::int64_t B = x.dim(0), K = x.dim(1);
-    layernorm_backward(exec, dx, index, weight_.grad, bias_.grad, dy, dresidual, x, mean_.view({B, K}),
+    norm_backward(exec, dx, index, weight_.grad, bias_.grad, dy, dresidual, x, mean_.view({B, K}),
                        rstd_.view({B, K}), weight_.compute, accumulate);
 }
 

@@ -3,7 +3,7 @@
 
 #include "kernels/cases/attention.h"
 #include "kernels/cases/embedding.h"
-#include "kernels/cases/layernorm.h"
+#include "kernels/cases/norm.h"
 #include "kernels/cases/linear.h"
 #include "kernels/cases/optimizer.h"
 #include "kernels/cases/token_selection.h"
@@ -13,7 +13,7 @@ namespace deft::kernels::cases {
 inline CaseTable case_table(Sizes sizes) {
     CaseTable table(sizes);
     add_linear_cases(table);
-    add_layernorm_cases(table);
+    add_norm_cases(table);
     add_attention_cases(table);
     add_embedding_cases(table);
     add_head_loss_cases(table);

@@ -26,33 +26,32 @@ void linear_backward_weight(Exec&, float* dw, float* dbias, const float* dy, con
                             std::int64_t in, std::int64_t out, Accumulate);
 std::size_t linear_backward_weight_workspace(int threads, std::int64_t rows, std::int64_t in, std::int64_t out);
 
-// ---- layernorm ----
-// Layer normalisation (Ba et al. 2016), with the residual and row-index forms that a pre-norm block needs.
+// ---- norm ----
+// Layer and RMS normalisation, with the residual and row-index forms that a pre-norm block needs.
 // A stream is (B, T, C); index (B, K) names, sorted, the rows of each sample that are taken; index == nullptr: all rows, K == T.
+// RMS normalisation has no mean and no bias: mean, bias and dbias are not touched and may be null.
 
-// y = LN(stream rows) * weight + bias. y (B, K, C); gathered (B, K, C) receives the rows read, null without index;
+// y = norm(stream rows) * weight + bias. y (B, K, C); gathered (B, K, C) receives the rows read, null without index;
 // mean, rstd (B, K); stream (B, T, C); weight, bias (C).
-void layernorm_forward(Exec&, float* y, float* gathered, float* mean, float* rstd, const float* stream,
-                       const std::int32_t* index, const float* weight, const float* bias, std::int64_t B,
-                       std::int64_t T, std::int64_t K, std::int64_t C);
+void norm_forward(Exec&, float* y, float* gathered, float* mean, float* rstd, const float* stream,
+                  const std::int32_t* index, const float* weight, const float* bias, std::int64_t B, std::int64_t T,
+                  std::int64_t K, std::int64_t C, const NormSpec&);
 
-// sum = a + delta; y = LN(sum) * weight + bias. All (rows, C); mean, rstd (rows).
-void residual_layernorm_forward(Exec&, float* y, float* sum, float* mean, float* rstd, const float* a,
-                                const float* delta, const float* weight, const float* bias, std::int64_t rows,
-                                std::int64_t C);
+// sum = a + delta; y = norm(sum) * weight + bias. All (rows, C); mean, rstd (rows).
+void residual_norm_forward(Exec&, float* y, float* sum, float* mean, float* rstd, const float* a, const float* delta,
+                           const float* weight, const float* bias, std::int64_t rows, std::int64_t C, const NormSpec&);
 
 // out rows = a + delta. a, delta (B, K, C); out (B, T, C), its other rows left alone. Without index out may be a or delta.
 void residual_forward(Exec&, float* out, const std::int32_t* index, const float* a, const float* delta, std::int64_t B,
                       std::int64_t T, std::int64_t K, std::int64_t C);
 
-// dx = dresidual + d(LN)/dx . dy, written to dx rows (B, T, C) through index (other rows left alone).
+// dx = dresidual + d(norm)/dx . dy, written to dx rows (B, T, C) through index (other rows left alone).
 // dy, x, dresidual (B, K, C), dresidual may be null (taken as zero) and without index may be dx itself;
 // mean, rstd (B, K); dweight, dbias (C).
-void layernorm_backward(Exec&, float* dx, const std::int32_t* index, float* dweight, float* dbias, const float* dy,
-                        const float* dresidual, const float* x, const float* mean, const float* rstd,
-                        const float* weight, std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C,
-                        Accumulate);
-std::size_t layernorm_backward_workspace(std::int64_t rows, std::int64_t C);
+void norm_backward(Exec&, float* dx, const std::int32_t* index, float* dweight, float* dbias, const float* dy,
+                   const float* dresidual, const float* x, const float* mean, const float* rstd, const float* weight,
+                   std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C, Accumulate, const NormSpec&);
+std::size_t norm_backward_workspace(std::int64_t rows, std::int64_t C);
 
 // out (B, K, C) = rows of stream (B, T, C).
 void gather_rows(Exec&, float* out, const float* stream, const std::int32_t* index, std::int64_t B, std::int64_t T,

@@ -11,11 +11,11 @@ namespace {
 // A block sums 32 columns; its 8 warps take every eighth row of a chunk.
 constexpr int kCols = 32, kRowLanes = 8, kThreads = kCols * kRowLanes;
 
-// The normalised input of layer normalisation, by which terms may be multiplied; x is null where they are not.
+// The normalised input of a norm, by which terms may be multiplied; x is null where they are not.
 template <class Real>
 struct Normalised {
     const Real* x;      // (rows, cols)
-    const float* mean;  // (rows)
+    const float* mean;  // (rows) or null: 0
     const float* rstd;  // (rows)
 };
 
@@ -30,7 +30,8 @@ __global__ void column_partials(float* partial, const Real* y, Normalised<Real> 
     float sum = 0;
     for (std::int64_t row = first + row_lane; col < cols && row < end; row += kRowLanes) {
         const float term = to_float(y[row * cols + col]);
-        sum += n.x == nullptr ? term : term * ((to_float(n.x[row * cols + col]) - n.mean[row]) * n.rstd[row]);
+        const float mean = n.mean == nullptr ? 0.0f : n.mean[row];
+        sum += n.x == nullptr ? term : term * ((to_float(n.x[row * cols + col]) - mean) * n.rstd[row]);
     }
     DEFT_SHARED(float, sums, kThreads);  // (kRowLanes, kCols)
     sums[threadIdx.x] = sum;
@@ -73,7 +74,7 @@ void column_sums(Exec& exec, float* sums, float* normalised_sums, const Real* y,
     require_workspace(exec, column_sums_workspace(rows, cols, 2), "column_sums");
     float* partial = scratch<float>(exec, 0);
     float* normalised_partial = scratch<float>(exec, column_sums_workspace(rows, cols, 1));
-    sum_columns(exec, sums, partial, y, Normalised<Real>{}, rows, cols, accumulate);
+    if (sums != nullptr) sum_columns(exec, sums, partial, y, Normalised<Real>{}, rows, cols, accumulate);
     sum_columns(exec, normalised_sums, normalised_partial, y, Normalised<Real>{x, mean, rstd}, rows, cols, accumulate);
 }
 

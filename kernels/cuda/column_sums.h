@@ -10,8 +10,8 @@ namespace deft::kernels::cuda {
 template <class Real>
 void column_sums(Exec&, float* sums, const Real* y, std::int64_t rows, std::int64_t cols, Accumulate);
 
-// As above; and normalised_sums (cols) = or += column sums of y n, with n = (x - mean) rstd. x (rows, cols); mean, rstd
-// (rows).
+// As above, unless sums is null; and normalised_sums (cols) = or += column sums of y n, with n = (x - mean) rstd.
+// x (rows, cols); mean, rstd (rows); mean null: 0.
 template <class Real>
 void column_sums(Exec&, float* sums, float* normalised_sums, const Real* y, const Real* x, const float* mean,
                  const float* rstd, std::int64_t rows, std::int64_t cols, Accumulate);

@@ -46,7 +46,7 @@ inline std::size_t column_sums_workspace(std::int64_t rows, std::int64_t cols, i
     return static_cast<std::size_t>(sums) * scratch_bytes<float>(chunks * cols);
 }
 
-inline std::size_t layernorm_backward_workspace(std::int64_t rows, std::int64_t C) {
+inline std::size_t norm_backward_workspace(std::int64_t rows, std::int64_t C) {
     return column_sums_workspace(rows, C, 2);
 }
 

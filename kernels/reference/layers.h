@@ -89,7 +89,7 @@ inline std::size_t linear_backward_weight_workspace(std::int64_t, std::int64_t, 
     return 0;
 }
 
-// Layer normalisation (Ba, Kiros & Hinton 2016, section 3.1) with residual and row-index forms.
+// Layer and RMS normalisation with residual and row-index forms.
 // A stream is (B, T, C); index (B, K) names the rows of each sample that are taken; nullptr: all rows, K == T.
 
 // The stream row that row i of (B, K) stands for.
@@ -97,37 +97,50 @@ inline std::int64_t stream_row(const std::int32_t* index, std::int64_t i, std::i
     return index == nullptr ? i : i / K * T + index[i];
 }
 
-// Ba et al. 2016, equations 3 and 4, with eps under the root: y = (x - mean) / sqrt(var + eps) * weight + bias.
+// n (C) = (x - mean) rstd with rstd = 1 / sqrt(mean((x - mean)^2) + eps). The mean is x's for layer normalisation (Ba et
+// al. 2016, equations 3 and 4), 0 for RMS normalisation (Zhang & Sennrich 2019, equation 4). y (C) = n weight + bias; the
+// latter has no bias.
 template <class Real>
 void normalise_row(Real* y, Real& mean, Real& rstd, const Real* x, const Real* weight, const Real* bias,
-                   std::int64_t C) {
+                   std::int64_t C, const NormSpec& spec) {
     Real total = 0;
     for (std::int64_t c = 0; c < C; ++c) total += x[c];
-    mean = total / Real(C);
+    mean = spec.kind == NormKind::layer ? total / Real(C) : Real(0);
     Real squares = 0;
     for (std::int64_t c = 0; c < C; ++c) squares += (x[c] - mean) * (x[c] - mean);
-    rstd = 1 / std::sqrt(squares / Real(C) + Real(kLayerNormEps));
-    for (std::int64_t c = 0; c < C; ++c) y[c] = (x[c] - mean) * rstd * weight[c] + bias[c];
+    rstd = 1 / std::sqrt(squares / Real(C) + Real(spec.eps));
+    for (std::int64_t c = 0; c < C; ++c)
+        y[c] = (x[c] - mean) * rstd * weight[c] + (spec.kind == NormKind::layer ? bias[c] : Real(0));
+}
+
+// Row `row` of y (rows, C) and of the statistics (rows); mean null for RMS normalisation.
+template <class Real>
+void normalise_row(Real* y, Real* mean, Real* rstd, std::int64_t row, const Real* x, const Real* weight,
+                   const Real* bias, std::int64_t C, const NormSpec& spec) {
+    Real row_mean = 0;
+    normalise_row(y + row * C, row_mean, rstd[row], x, weight, bias, C, spec);
+    if (spec.kind == NormKind::layer) mean[row] = row_mean;
 }
 
 // y (B, K, C), gathered (B, K, C) or null, mean, rstd (B, K), stream (B, T, C), weight, bias (C).
 template <class Real>
-void layernorm_forward(Exec&, Real* y, Real* gathered, Real* mean, Real* rstd, const Real* stream,
-                       const std::int32_t* index, const Real* weight, const Real* bias, std::int64_t B, std::int64_t T,
-                       std::int64_t K, std::int64_t C) {
+void norm_forward(Exec&, Real* y, Real* gathered, Real* mean, Real* rstd, const Real* stream,
+                  const std::int32_t* index, const Real* weight, const Real* bias, std::int64_t B, std::int64_t T,
+                  std::int64_t K, std::int64_t C, const NormSpec& spec) {
     for (std::int64_t i = 0; i < B * K; ++i) {
         const Real* x = stream + stream_row(index, i, T, K) * C;
         for (std::int64_t c = 0; gathered != nullptr && c < C; ++c) gathered[i * C + c] = x[c];
-        normalise_row(y + i * C, mean[i], rstd[i], x, weight, bias, C);
+        normalise_row(y, mean, rstd, i, x, weight, bias, C, spec);
     }
 }
 
-// sum = a + delta; y = LN(sum) * weight + bias. All (rows, C); mean, rstd (rows).
+// sum = a + delta; y = norm(sum) * weight + bias. All (rows, C); mean, rstd (rows).
 template <class Real>
-void residual_layernorm_forward(Exec&, Real* y, Real* sum, Real* mean, Real* rstd, const Real* a, const Real* delta,
-                                const Real* weight, const Real* bias, std::int64_t rows, std::int64_t C) {
+void residual_norm_forward(Exec&, Real* y, Real* sum, Real* mean, Real* rstd, const Real* a, const Real* delta,
+                           const Real* weight, const Real* bias, std::int64_t rows, std::int64_t C,
+                           const NormSpec& spec) {
     for (std::int64_t i = 0; i < rows * C; ++i) sum[i] = a[i] + delta[i];
-    for (std::int64_t r = 0; r < rows; ++r) normalise_row(y + r * C, mean[r], rstd[r], sum + r * C, weight, bias, C);
+    for (std::int64_t r = 0; r < rows; ++r) normalise_row(y, mean, rstd, r, sum + r * C, weight, bias, C, spec);
 }
 
 // out rows (B, T, C) = a + delta (B, K, C).
@@ -139,30 +152,37 @@ void residual_forward(Exec&, Real* out, const std::int32_t* index, const Real* a
 }
 
 // With n = (x - mean) rstd, mean and rstd functions of x, and g = dy weight, the chain rule gives
-// dx = dresidual + rstd (g - mean(g) - n mean(g n)), dweight = sum dy n, dbias = sum dy.
+// dx = dresidual + rstd (g - mean(g) - n mean(g n)), dweight = sum dy n, dbias = sum dy. Without a mean its term mean(g)
+// falls away.
 template <class Real>
-void layernorm_backward(Exec&, Real* dx, const std::int32_t* index, Real* dweight, Real* dbias, const Real* dy,
-                        const Real* dresidual, const Real* x, const Real* mean, const Real* rstd, const Real* weight,
-                        std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C, Accumulate accumulate) {
-    for (std::int64_t c = 0; accumulate == Accumulate::no && c < C; ++c) dweight[c] = dbias[c] = 0;
+void norm_backward(Exec&, Real* dx, const std::int32_t* index, Real* dweight, Real* dbias, const Real* dy,
+                   const Real* dresidual, const Real* x, const Real* mean, const Real* rstd, const Real* weight,
+                   std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C, Accumulate accumulate,
+                   const NormSpec& spec) {
+    const bool is_layer = spec.kind == NormKind::layer;
+    for (std::int64_t c = 0; accumulate == Accumulate::no && c < C; ++c) dweight[c] = 0;
+    for (std::int64_t c = 0; accumulate == Accumulate::no && is_layer && c < C; ++c) dbias[c] = 0;
+    std::vector<Real> n(static_cast<std::size_t>(C)), g(static_cast<std::size_t>(C));
     for (std::int64_t i = 0; i < B * K; ++i) {
         Real g_mean = 0, gn_mean = 0;
         for (std::int64_t c = 0; c < C; ++c) {
-            const Real n = (x[i * C + c] - mean[i]) * rstd[i], g = dy[i * C + c] * weight[c];
-            g_mean += g / Real(C);
-            gn_mean += g * n / Real(C);
-            dweight[c] += dy[i * C + c] * n;
-            dbias[c] += dy[i * C + c];
+            const auto at = static_cast<std::size_t>(c);
+            n[at] = (x[i * C + c] - (is_layer ? mean[i] : Real(0))) * rstd[i];
+            g[at] = dy[i * C + c] * weight[c];
+            if (is_layer) g_mean += g[at] / Real(C);
+            gn_mean += g[at] * n[at] / Real(C);
+            dweight[c] += dy[i * C + c] * n[at];
+            if (is_layer) dbias[c] += dy[i * C + c];
         }
         for (std::int64_t c = 0; c < C; ++c) {
-            const Real n = (x[i * C + c] - mean[i]) * rstd[i], g = dy[i * C + c] * weight[c];
+            const auto at = static_cast<std::size_t>(c);
             const Real residual = dresidual == nullptr ? Real(0) : dresidual[i * C + c];
-            dx[stream_row(index, i, T, K) * C + c] = residual + rstd[i] * (g - g_mean - n * gn_mean);
+            dx[stream_row(index, i, T, K) * C + c] = residual + rstd[i] * (g[at] - g_mean - n[at] * gn_mean);
         }
     }
 }
 
-inline std::size_t layernorm_backward_workspace(std::int64_t, std::int64_t) {
+inline std::size_t norm_backward_workspace(std::int64_t, std::int64_t) {
     return 0;
 }
 

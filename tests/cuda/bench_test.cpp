@@ -9,7 +9,7 @@
 #include "kernels/bench/op_benches.h"
 #include "kernels/bench/run_benchmarks.h"
 #include "kernels/cases/case_table.h"
-#include "kernels/cases/layernorm.h"
+#include "kernels/cases/norm.h"
 #include "results_db/store.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/gate/import_bench.h"

@@ -131,7 +131,7 @@ TEST_CASE("heads that CUDA cannot take and workspaces too small are named in an 
 TEST_CASE("the workspace of a step on CUDA serves every shorter step") {
     for (std::int64_t rows = 1; rows < 5000; ++rows) {
         INFO(rows << " rows");
-        REQUIRE(layernorm_backward_workspace(rows, 5) >= layernorm_backward_workspace(rows - 1, 5));
+        REQUIRE(norm_backward_workspace(rows, 5) >= norm_backward_workspace(rows - 1, 5));
         REQUIRE(linear_backward_weight_workspace(rows, 3, 5) >= linear_backward_weight_workspace(rows - 1, 3, 5));
         REQUIRE(head_loss_workspace(rows, 3, 5) >= head_loss_workspace(rows - 1, 3, 5));
     }
@@ -187,8 +187,8 @@ TEST_CASE("NaN passes through the CUDA kernels") {
     auto out = device.array(Floats(12, 0)), statistics = device.array(Floats(4, 0));
     attention_forward(device.exec, out.data(), statistics.data(), with_nan.data(), 1, 1, 1, 4, true);
     CHECK(std::isnan(out.values()[0]));
-    layernorm_forward<float>(device.exec, out.data(), nullptr, statistics.data(), statistics.data() + 1,
-                             with_nan.data(), nullptr, ones.data(), ones.data(), 1, 1, 1, 4);
+    norm_forward<float>(device.exec, out.data(), nullptr, statistics.data(), statistics.data() + 1,
+                             with_nan.data(), nullptr, ones.data(), ones.data(), 1, 1, 1, 4, {});
     CHECK(std::isnan(out.values()[3]));
     linear_forward<float>(device.exec, out.data(), nullptr, with_nan.data(), ones.data(), ones.data(), 1, 4, 3,
                           Activation::gelu);

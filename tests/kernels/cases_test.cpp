@@ -52,7 +52,7 @@ TEST_CASE("every op gives the same bits again and on one, two and three threads"
 }
 
 TEST_CASE("the comparison with the reference notices a flipped sign, a NaN and a small shift") {
-    const OpCase op = layernorm_forward_case(Draw(test_seed(), 0), {2, 33, 33, 65}, false);
+    const OpCase op = norm_forward_case(Draw(test_seed(), 0), {2, 33, 33, 65}, false);
     const RunResult expected = run_reference(op);
     std::vector<double> y = run_cpu(op, 1).values[0];
     REQUIRE(normalised_error(y, expected.values[0]) <= op.tolerance);

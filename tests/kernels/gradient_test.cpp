@@ -191,7 +191,8 @@ TEST_CASE("every backward op of the table is the derivative of its forward op") 
             CHECK(run.error(i) < kTolerance);
         }
     }
-    for (const char* op : {"linear_backward_input", "linear_backward_weight", "layernorm_backward"})
+    for (const char* op : {"linear_backward_input", "linear_backward_weight", "layernorm_backward",
+                           "rmsnorm_backward"})
         CHECK(checked[op] > 10);
     for (const std::string& op : kCheckedAbove) CHECK(checked[op] > 0);  // else it stands there for nothing
 }

@@ -154,7 +154,7 @@ TEST_CASE("NaN passes through attention, norm and linear layers") {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     for (const cases::OpCase& made :
          {cases::attention_forward_case(cases::Draw(5, 0), {1, 3, 1, 4, true}),
-          cases::layernorm_forward_case(cases::Draw(5, 1), {1, 3, 3, 4}, false),
+          cases::norm_forward_case(cases::Draw(5, 1), {1, 3, 3, 4}, false),
           cases::linear_forward_case(cases::Draw(5, 2), {3, 4, 5}, true, false, Activation::gelu)}) {
         cases::OpCase op = made;
         INFO(op.name);
@@ -171,7 +171,7 @@ TEST_CASE("NaN passes through attention, norm and linear layers") {
 TEST_CASE("the workspace of a step serves every shorter step") {
     for (std::int64_t rows = 1; rows < 5000; ++rows) {
         INFO(rows << " rows");
-        REQUIRE(cpu::layernorm_backward_workspace(rows, 5) >= cpu::layernorm_backward_workspace(rows - 1, 5));
+        REQUIRE(cpu::norm_backward_workspace(rows, 5) >= cpu::norm_backward_workspace(rows - 1, 5));
         REQUIRE(cpu::head_loss_workspace(rows, 3, 5) >= cpu::head_loss_workspace(rows - 1, 3, 5));
     }
 }

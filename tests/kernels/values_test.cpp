@@ -103,11 +103,41 @@ TEST_CASE("layer normalisation of 1, 2, 3, 4") {
     const float x[] = {1, 2, 3, 4}, weight[] = {2, 2, 2, 2}, bias[] = {1, 1, 1, 1};
     float y[4], mean = 0, rstd = 0;
     cpu::Exec exec;
-    cpu::layernorm_forward(exec, y, nullptr, &mean, &rstd, x, nullptr, weight, bias, 1, 1, 1, 4);
+    cpu::norm_forward(exec, y, nullptr, &mean, &rstd, x, nullptr, weight, bias, 1, 1, 1, 4, {});
     CHECK(mean == 2.5f);
     CHECK(rstd == Approx(0.894423613).epsilon(1e-6));
     CHECK(y[0] == Approx(1 - 3 * 0.894423613).epsilon(1e-6));
     CHECK(y[3] == Approx(1 + 3 * 0.894423613).epsilon(1e-6));
+}
+
+TEST_CASE("RMS normalisation of 1, 2, 3, 4, forward and backward") {
+    // mean square 7.5, eps 0.5: rstd = 1 / sqrt(8), y = 2 x / sqrt(8).
+    const NormSpec rms{NormKind::rms, 0.5};
+    const float x[] = {1, 2, 3, 4}, weight[] = {2, 2, 2, 2}, dy[] = {1, 0, 0, 0};
+    float y[4], rstd = 0, dx[4], dweight[4];
+    alignas(64) std::byte workspace[4096];
+    cpu::Exec exec{1, workspace};
+    cpu::norm_forward(exec, y, nullptr, nullptr, &rstd, x, nullptr, weight, nullptr, 1, 1, 1, 4, rms);
+    CHECK(rstd == Approx(0.353553391).epsilon(1e-6));
+    for (int i = 0; i < 4; ++i) CHECK(y[i] == Approx(2 * 0.353553391 * x[i]).epsilon(1e-6));
+    // g = (2, 0, 0, 0), n = x / sqrt(8), mean(g n) = 2 / sqrt(8) / 4: dx = (g - n / (2 sqrt(8))) / sqrt(8), and
+    // n / (2 sqrt(8)) = x / 16.
+    cpu::norm_backward(exec, dx, nullptr, dweight, nullptr, dy, nullptr, x, nullptr, &rstd, weight, 1, 1, 1, 4,
+                       Accumulate::no, rms);
+    CHECK(dx[0] == Approx((2 - 1.0 / 16) * 0.353553391).epsilon(1e-6));
+    for (int i = 1; i < 4; ++i) CHECK(dx[i] == Approx(-x[i] / 16 * 0.353553391).epsilon(1e-6));
+    CHECK(dweight[0] == Approx(0.353553391).epsilon(1e-6));
+    CHECK(dweight[3] == 0.0f);
+}
+
+TEST_CASE("layer normalisation takes its eps") {
+    // mean 2, variance 1, eps 3: (x - 2) / 2.
+    const float x[] = {1, 3}, weight[] = {1, 1}, bias[] = {0, 5};
+    float y[2], mean = 0, rstd = 0;
+    cpu::Exec exec;
+    cpu::norm_forward(exec, y, nullptr, &mean, &rstd, x, nullptr, weight, bias, 1, 1, 1, 2, {NormKind::layer, 3});
+    CHECK(y[0] == Approx(-0.5).epsilon(1e-6));
+    CHECK(y[1] == Approx(5.5).epsilon(1e-6));
 }
 
 TEST_CASE("cross-entropy of logits ln 1, ln 2, ln 5") {

@@ -46,9 +46,12 @@ TEST_CASE("the work of a product and of rows taken through an index, by hand") {
     const Work gradient = linear_backward_weight_work(3, 4, 5, true, Accumulate::yes);
     CHECK(gradient.bytes(2, 4) == 2 * (3 * 4 + 3 * 5) + 4 * 2 * (4 * 5 + 5));
     // 6 of a stream's rows: read, written as they are and normalised; two statistics, an index; weight and bias.
-    const Work norm = layernorm_forward_work(6, 7, true);
+    const Work norm = norm_forward_work(6, 7, true, NormKind::layer);
     CHECK(norm.flops == 8 * 6 * 7);
     CHECK(norm.bytes(2, 4) == 2 * (3 * 6 * 7 + 2 * 7) + 4 * 2 * 6 + 4 * 6);
+    const Work rms = norm_forward_work(6, 7, false, NormKind::rms);  // a square, a sum and two products a value
+    CHECK(rms.flops == 4 * 6 * 7);
+    CHECK(rms.bytes(2, 4) == 2 * (2 * 6 * 7 + 7) + 4 * 6);
     CHECK(linear_flops(1 << 20, 1 << 20, 1 << 24) == std::ldexp(1.0, 65));
 }
 

@@ -4,7 +4,7 @@
 #include "kernels/bench/op_benches.h"
 #include "kernels/bench/run_benchmarks.h"
 #include "kernels/cases/case_table.h"
-#include "kernels/cases/layernorm.h"
+#include "kernels/cases/norm.h"
 #include "kernels/cuda/emulator/emulator.h"
 #include "tests/catch.h"
 
