@@ -7,8 +7,15 @@ namespace deft::kernels {
 
 enum class Activation {
     none,
-    gelu,  // the tanh form: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), Hendrycks & Gimpel 2016
+    gelu_tanh,  // 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): Hendrycks & Gimpel 2016, section 2
+    gelu_erf,   // x Phi(x), of which the former is an approximation
+    swiglu,     // silu(gate) up of two columns, silu(x) = x / (1 + e^-x): Shazeer 2020, equation 6
 };
+
+// Of a layer that an activation of so many columns follows: a gated one reads [gate | up].
+inline std::int64_t columns_before(Activation act, std::int64_t columns) {
+    return act == Activation::swiglu ? 2 * columns : columns;
+}
 
 // What one AdamW step needs (Loshchilov & Hutter 2019, algorithm 2).
 struct AdamW {

@@ -64,6 +64,23 @@ inline Work linear_backward_weight_work(std::int64_t rows, std::int64_t in, std:
     return work;
 }
 
+// ---- activation ----
+// An exponential, a tail of the normal distribution and a division count as one operation each.
+
+inline Work activation_forward_work(std::int64_t rows, std::int64_t cols, Activation act) {
+    const bool is_gated = act == Activation::swiglu;
+    Work work{product(act == Activation::none ? 0 : is_gated ? 5 : 9, rows, cols)};
+    work.reals = product(rows, cols) + product(rows, columns_before(act, cols));
+    return work;
+}
+
+inline Work activation_backward_work(std::int64_t rows, std::int64_t cols, Activation act) {
+    const bool is_gated = act == Activation::swiglu;
+    Work work{product(act == Activation::none ? 0 : is_gated ? 12 : 16, rows, cols)};
+    work.reals = product(rows, cols) + 2 * product(rows, columns_before(act, cols));
+    return work;
+}
+
 // ---- norm ----
 // rows: those taken, where an index names some of a stream.
 

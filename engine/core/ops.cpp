@@ -24,6 +24,18 @@ void check_norm(const NormSpec& spec, const Tensor& mean, const Tensor& bias) {
         throw std::logic_error("layer normalisation without its mean or its bias");
 }
 
+// So many rows, counted over all dimensions but the last.
+void check_columns(const Tensor& tensor, std::int64_t rows, std::int64_t columns, const char* what) {
+    if (tensor.columns() != columns || tensor.rows() != rows)
+        throw std::logic_error(std::string(what) + " is " + tensor.shape_text() + ", not " + std::to_string(rows) +
+                               " rows of " + std::to_string(columns));
+}
+
+void check_fused(Activation activation) {
+    if (activation == Activation::swiglu)
+        throw std::logic_error("an activation with a gate is an op of its own, not part of a linear layer");
+}
+
 double items(const Tensor& tensor) {
     return static_cast<double>(tensor.numel());
 }
@@ -127,6 +139,7 @@ void gather_rows(Exec& exec, Tensor out, Tensor stream, Tensor index) {
 void linear_forward(Exec& exec, Tensor y, Tensor pre, Tensor x, Tensor weight, Tensor bias, Activation activation) {
     const std::int64_t rows = x.rows(), in = x.columns(), out = y.columns();
     check_shape(weight, {out, in}, "linear weight");
+    check_fused(activation);
     const OpTimer timer(exec, "linear_forward", Phase::forward, y, y.dtype,
                         kernels::linear_forward_work(rows, in, out, bool(bias), bool(pre)));
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
@@ -138,6 +151,7 @@ void linear_forward(Exec& exec, Tensor y, Tensor pre, Tensor x, Tensor weight, T
 void linear_backward_input(Exec& exec, Tensor dx, Tensor dy, Tensor weight, Tensor pre, Activation activation) {
     const std::int64_t rows = dy.rows(), in = dx.columns(), out = dy.columns();
     check_shape(weight, {out, in}, "linear weight");
+    check_fused(activation);
     const OpTimer timer(exec, "linear_backward_input", Phase::backward, dx, dx.dtype,
                         kernels::linear_backward_input_work(rows, in, out, bool(pre)));
     dispatch(exec, dx.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
@@ -154,6 +168,27 @@ void linear_backward_weight(Exec& exec, Tensor dweight, Tensor dbias, Tensor dy,
     dispatch(exec, dy.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         linear_backward_weight(backend, dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(), dy.as<T_>(), x.as<T_>(), rows, in,
                                out, accumulate);
+    });
+}
+
+void activation_forward(Exec& exec, Tensor y, Tensor pre, Activation activation) {
+    const std::int64_t rows = y.rows(), columns = y.columns();
+    check_columns(pre, rows, kernels::columns_before(activation, columns), "activation pre");
+    const OpTimer timer(exec, "activation_forward", Phase::forward, y, y.dtype,
+                        kernels::activation_forward_work(rows, columns, activation));
+    dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        activation_forward(backend, y.as<T_>(), pre.as<T_>(), rows, columns, activation);
+    });
+}
+
+void activation_backward(Exec& exec, Tensor dpre, Tensor dy, Tensor pre, Activation activation) {
+    const std::int64_t rows = dy.rows(), columns = dy.columns();
+    check_columns(pre, rows, kernels::columns_before(activation, columns), "activation pre");
+    check_columns(dpre, rows, pre.columns(), "activation dpre");
+    const OpTimer timer(exec, "activation_backward", Phase::backward, dpre, dy.dtype,
+                        kernels::activation_backward_work(rows, columns, activation));
+    dispatch(exec, dy.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        activation_backward(backend, dpre.as<T_>(), dy.as<T_>(), pre.as<T_>(), rows, columns, activation);
     });
 }
 

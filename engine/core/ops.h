@@ -40,6 +40,10 @@ void linear_forward(Exec&, Tensor y, Tensor pre, Tensor x, Tensor weight, Tensor
 void linear_backward_input(Exec&, Tensor dx, Tensor dy, Tensor weight, Tensor pre, Activation);
 void linear_backward_weight(Exec&, Tensor dweight, Tensor dbias, Tensor dy, Tensor x, Accumulate);
 
+// y (..., C), pre (..., C), of SwiGLU (..., 2C) = [gate | up]. Fused into the linear ops above are those without a gate.
+void activation_forward(Exec&, Tensor y, Tensor pre, Activation);
+void activation_backward(Exec&, Tensor dpre, Tensor dy, Tensor pre, Activation);
+
 // Which positions a position attends to.
 struct AttentionMask {
     bool causal = true;

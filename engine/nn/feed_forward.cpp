@@ -17,13 +17,13 @@ void FeedForward::forward(Exec& exec, Tensor out, Tensor x) const {
 }
 
 void FeedForward::forward_hidden(Exec& exec, Tensor x) const {
-    in_.forward(exec, hidden(act_, x), pre_ ? hidden(pre_, x) : Tensor{}, x, Activation::gelu);
+    in_.forward(exec, hidden(act_, x), pre_ ? hidden(pre_, x) : Tensor{}, x, Activation::gelu_tanh);
 }
 
 void FeedForward::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, Accumulate accumulate) const {
     const Tensor d_hidden = hidden(d_hidden_, x);
     out_.backward_weight(exec, dout, hidden(act_, x), accumulate);
-    out_.backward_input(exec, d_hidden, dout, hidden(pre_, x), Activation::gelu);
+    out_.backward_input(exec, d_hidden, dout, hidden(pre_, x), Activation::gelu_tanh);
     in_.backward_weight(exec, d_hidden, x, accumulate);
     in_.backward_input(exec, dx, d_hidden);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The table of op cases.
 
+#include "kernels/cases/activation.h"
 #include "kernels/cases/attention.h"
 #include "kernels/cases/embedding.h"
 #include "kernels/cases/norm.h"
@@ -20,6 +21,7 @@ inline CaseTable case_table(Sizes sizes) {
     add_optimizer_cases(table);
     add_token_selection_cases(table);
     add_gemm_cases(table);
+    add_activation_cases(table);
     return table;
 }
 

@@ -19,7 +19,7 @@ inline std::vector<LinearShape> linear_shapes() {
 inline OpCase linear_forward_case(Draw draw, LinearShape s, bool has_bias, bool keeps_pre, Activation act) {
     OpCase op;
     op.name = shape_text("linear_forward", s.rows, s.in, s.out) + (has_bias ? " bias" : "") +
-              (keeps_pre ? " pre" : "") + (act == Activation::gelu ? " gelu" : "");
+              (keeps_pre ? " pre" : "") + activation_text(act);
     op.buffers = {output("y", s.rows * s.out), output("pre", keeps_pre ? s.rows * s.out : 0),
                   draw.input("x", s.rows * s.in), draw.input("w", s.out * s.in, 1 / std::sqrt(s.in)),
                   draw.input("bias", has_bias ? s.out : 0)};
@@ -34,24 +34,24 @@ inline OpCase linear_forward_case(Draw draw, LinearShape s, bool has_bias, bool 
 
 inline OpCase linear_backward_input_case(Draw draw, LinearShape s, Activation act) {
     OpCase op;
-    const bool gelu = act == Activation::gelu;
-    op.name = shape_text("linear_backward_input", s.rows, s.in, s.out) + (gelu ? " gelu" : "");
+    const bool activated = act != Activation::none;
+    op.name = shape_text("linear_backward_input", s.rows, s.in, s.out) + activation_text(act);
     op.buffers = {output("dx", s.rows * s.in), draw.input("dy", s.rows * s.out),
-                  draw.input("w", s.out * s.in, 1 / std::sqrt(s.out)), draw.input("pre", gelu ? s.rows * s.in : 0)};
+                  draw.input("w", s.out * s.in, 1 / std::sqrt(s.out)), draw.input("pre", activated ? s.rows * s.in : 0)};
     op.roundings = 2;
     op.set_run([=](auto& exec, const auto& b) {
-        linear_backward_input(exec, b[0], b[1], b[2], gelu ? b[3] : nullptr, s.rows, s.in, s.out, act);
+        linear_backward_input(exec, b[0], b[1], b[2], activated ? b[3] : nullptr, s.rows, s.in, s.out, act);
     });
     // The layer behind an activation: of pre where there is one, else of the layer's own input.
-    op.derivative.gradients = {{0, gelu ? std::optional<std::size_t>(3) : std::nullopt}};
+    op.derivative.gradients = {{0, activated ? std::optional<std::size_t>(3) : std::nullopt}};
     op.derivative.loss = [=](reference::Exec& exec, const Arguments<double>& b, std::span<double* const> variable) {
         std::vector<double> x(variable[0], variable[0] + s.rows * s.in), y(static_cast<std::size_t>(s.rows * s.out));
-        for (double& value : x) value = gelu ? reference::gelu(value) : value;
+        for (double& value : x) value = reference::activate(act, value);
         reference::linear_forward<double>(exec, y.data(), nullptr, x.data(), b[2], nullptr, s.rows, s.in, s.out,
                                           Activation::none);
         return weighted_sum(b[1], y);
     };
-    op.set_work(linear_backward_input_work(s.rows, s.in, s.out, gelu));
+    op.set_work(linear_backward_input_work(s.rows, s.in, s.out, activated));
     return op;
 }
 
@@ -84,10 +84,10 @@ inline OpCase linear_backward_weight_case(Draw draw, LinearShape s, bool has_bia
 inline void add_block_cases(CaseTable& table, const ModelSizes& m) {
     const auto layer = [&](LinearShape s, bool gelu_behind, bool gelu_before) {
         table.add([=](Draw draw) {
-            return linear_forward_case(draw, s, true, gelu_behind, gelu_behind ? Activation::gelu : Activation::none);
+            return linear_forward_case(draw, s, true, gelu_behind, gelu_behind ? Activation::gelu_tanh : Activation::none);
         });
         table.add([=](Draw draw) {
-            return linear_backward_input_case(draw, s, gelu_before ? Activation::gelu : Activation::none);
+            return linear_backward_input_case(draw, s, gelu_before ? Activation::gelu_tanh : Activation::none);
         });
         table.add([=](Draw draw) { return linear_backward_weight_case(draw, s, true, Accumulate::no); });
     };
@@ -102,10 +102,12 @@ inline void add_linear_cases(CaseTable& table) {
         for (const ModelSizes& m : model_sizes()) add_block_cases(table, m);
     else
         for (const LinearShape& s : linear_shapes()) {
-            table.add([=](Draw draw) { return linear_forward_case(draw, s, true, true, Activation::gelu); });
+            table.add([=](Draw draw) { return linear_forward_case(draw, s, true, true, Activation::gelu_tanh); });
+            table.add([=](Draw draw) { return linear_forward_case(draw, s, true, true, Activation::gelu_erf); });
             table.add([=](Draw draw) { return linear_forward_case(draw, s, true, false, Activation::none); });
             table.add([=](Draw draw) { return linear_forward_case(draw, s, false, true, Activation::none); });
-            table.add([=](Draw draw) { return linear_backward_input_case(draw, s, Activation::gelu); });
+            table.add([=](Draw draw) { return linear_backward_input_case(draw, s, Activation::gelu_tanh); });
+            table.add([=](Draw draw) { return linear_backward_input_case(draw, s, Activation::gelu_erf); });
             table.add([=](Draw draw) { return linear_backward_input_case(draw, s, Activation::none); });
             table.add([=](Draw draw) { return linear_backward_weight_case(draw, s, true, Accumulate::yes); });
             table.add([=](Draw draw) { return linear_backward_weight_case(draw, s, true, Accumulate::no); });

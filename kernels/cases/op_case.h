@@ -226,6 +226,21 @@ inline Buffer lengths(Draw& draw, std::int64_t B, std::int64_t T) {
     return integer_input("length", length);
 }
 
+// " gelu": series of benchmarks know the tanh form under this name.
+inline std::string activation_text(Activation act) {
+    switch (act) {
+        case Activation::none:
+            return "";
+        case Activation::gelu_tanh:
+            return " gelu";
+        case Activation::gelu_erf:
+            return " gelu_erf";
+        case Activation::swiglu:
+            break;
+    }
+    return " swiglu";
+}
+
 template <class... Sizes>
 std::string shape_text(const char* op, Sizes... sizes) {
     std::string text = op;

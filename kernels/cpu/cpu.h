@@ -9,10 +9,11 @@
 namespace deft::kernels::cpu {
 
 // ---- linear ----
-// Linear layers: GEMM on a fixed grid of tiles, each tile one single-threaded oneDNN call, with bias and GELU on the hot tile.
+// Linear layers: GEMM on a fixed grid of tiles, each tile one single-threaded oneDNN call, with bias and activation
+// on the hot tile. An activation that has a gate is an op of its own, see below.
 
 // y = act(x W^T + bias). x (rows, in), w (out, in), bias (out) or null, y (rows, out).
-// pre (rows, out) or null receives x W^T + bias, which the backward pass of GELU needs.
+// pre (rows, out) or null receives x W^T + bias, which the backward pass of an activation needs.
 void linear_forward(Exec&, float* y, float* pre, const float* x, const float* w, const float* bias, std::int64_t rows,
                     std::int64_t in, std::int64_t out, Activation);
 
@@ -25,6 +26,16 @@ void linear_backward_input(Exec&, float* dx, const float* dy, const float* w, co
 void linear_backward_weight(Exec&, float* dw, float* dbias, const float* dy, const float* x, std::int64_t rows,
                             std::int64_t in, std::int64_t out, Accumulate);
 std::size_t linear_backward_weight_workspace(int threads, std::int64_t rows, std::int64_t in, std::int64_t out);
+
+// ---- activation ----
+// The bits are those that linear_forward gives behind the same pre, so that a backward pass may make y anew.
+
+// y (rows, cols) = act(pre). pre (rows, cols), or of SwiGLU (rows, 2 cols) = [gate | up] a row: y = silu(gate) up.
+void activation_forward(Exec&, float* y, const float* pre, std::int64_t rows, std::int64_t cols, Activation);
+
+// dpre, shaped as pre, from dy (rows, cols); without a gate it may be dy.
+void activation_backward(Exec&, float* dpre, const float* dy, const float* pre, std::int64_t rows, std::int64_t cols,
+                         Activation);
 
 // ---- norm ----
 // Layer and RMS normalisation, with the residual and row-index forms that a pre-norm block needs.

@@ -1,7 +1,7 @@
 #include "kernels/cpu/cpu.h"
 
+#include "kernels/cpu/activation.h"
 #include "kernels/cpu/gemm.h"
-#include "kernels/cpu/vector_math.h"
 #include "kernels/cpu/wide_vectors.h"
 #include "kernels/cpu/workspace.h"
 
@@ -18,9 +18,8 @@ void finish_forward(const Tile& tile, float* y, float* z, const float* bias, std
 #pragma omp simd
             for (std::int64_t i = 0; i < tile.cols; ++i) z_row[i] += b[i];
         }
-        if (act == Activation::gelu) {
-#pragma omp simd
-            for (std::int64_t i = 0; i < tile.cols; ++i) y_row[i] = gelu(z_row[i]);
+        if (act != Activation::none) {
+            activate_row(y_row, z_row, tile.cols, act);
         } else if (y != z) {
             std::copy_n(z_row, tile.cols, y_row);
         }
@@ -28,12 +27,10 @@ void finish_forward(const Tile& tile, float* y, float* z, const float* bias, std
 }
 
 // Multiplies a tile of dx (rows, in) by the derivative at pre (rows, in).
-void multiply_gelu_derivative(const Tile& tile, float* dx, const float* pre, std::int64_t in) {
+void multiply_derivative(const Tile& tile, float* dx, const float* pre, std::int64_t in, Activation act) {
     for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
         float* dx_row = dx + row * in + tile.col;
-        const float* pre_row = pre + row * in + tile.col;
-#pragma omp simd
-        for (std::int64_t i = 0; i < tile.cols; ++i) dx_row[i] *= gelu_derivative(pre_row[i]);
+        activation_backward_row(dx_row, dx_row, pre + row * in + tile.col, tile.cols, act);
     }
 }
 
@@ -95,7 +92,7 @@ void linear_backward_input(Exec& exec, float* dx, const float* dy, const float* 
     const Operand dy_operand{dy, out};  // (rows, out)
     const Operand w_operand{w, in};     // (out, in)
     gemm(exec, dx, in, dy_operand, w_operand, rows, in, out, 0.0f, [&](const Tile& tile) {
-        if (act != Activation::none) widest_vectors([&] { multiply_gelu_derivative(tile, dx, pre, in); });
+        if (act != Activation::none) widest_vectors([&] { multiply_derivative(tile, dx, pre, in, act); });
     });
 }
 

@@ -29,17 +29,42 @@ namespace deft::kernels::cpu {
 // GELU, tanh form (Hendrycks & Gimpel 2016): 0.5 x (1 + tanh u) = x / (1 + e^-2u), u = sqrt(2/pi) (x + 0.044715 x^3).
 inline constexpr float kGeluScale = 0.7978845608028654f, kGeluCubic = 0.044715f;
 
-[[gnu::always_inline]] inline float gelu(float x) {
+[[gnu::always_inline]] inline float gelu_tanh(float x) {
     const float u = kGeluScale * (x + kGeluCubic * x * x * x);
     return x / (1.0f + vector_exp(-2.0f * u));
 }
 
 // With s = 1 / (1 + e^-2u): d(x s)/dx = s + x s (1 - s) 2 du/dx.
-[[gnu::always_inline]] inline float gelu_derivative(float x) {
+[[gnu::always_inline]] inline float gelu_tanh_derivative(float x) {
     const float u = kGeluScale * (x + kGeluCubic * x * x * x);
     const float du = kGeluScale * (1.0f + 3.0f * kGeluCubic * x * x);
     const float s = 1.0f / (1.0f + vector_exp(-2.0f * u));
     return s + x * s * (1.0f - s) * 2.0f * du;
+}
+
+// Phi(x), the standard normal distribution, given e^(-x^2/2), within 4 ulp for |x| < 2 and 4e-6 of itself down to e^-87.
+// The tail beyond |x| is e^(-x^2/2) t p(t), t = 1 / (1 + 0.3 |x| / sqrt 2), a form of Numerical Recipes (section 6.2.2);
+// p, of degree 8, through Chebyshev nodes of t for |x| up to 13.3.
+[[gnu::always_inline]] inline float normal_cdf(float x, float exp_half_square) {
+    const float t = 1.0f / (1.0f + 0.212132034f * (x < 0.0f ? -x : x));
+    const float low = 0.0845879093f + t * (0.0854513571f + t * (0.0735615715f + t * 0.109638117f));
+    const float high = -0.0520275757f + t * (0.280163705f + t * (-0.26126799f + t * (0.245102569f + t * -0.0652096644f)));
+    const float tail = exp_half_square * t * (low + t * t * (t * t) * high);
+    return x > 0.0f ? 1.0f - tail : tail;
+}
+
+// GELU, exact form: x Phi(x), and Phi(x) + x phi(x).
+[[gnu::always_inline]] inline float gelu_erf(float x) {
+    return x * normal_cdf(x, vector_exp(-0.5f * x * x));
+}
+[[gnu::always_inline]] inline float gelu_erf_derivative(float x) {
+    constexpr float kDensityAtZero = 0.3989422804f;  // 1 / sqrt(2 pi)
+    const float exp_half_square = vector_exp(-0.5f * x * x);
+    return normal_cdf(x, exp_half_square) + x * exp_half_square * kDensityAtZero;
+}
+
+[[gnu::always_inline]] inline float sigmoid(float x) {
+    return 1.0f / (1.0f + vector_exp(-x));
 }
 
 }  // namespace deft::kernels::cpu

@@ -266,7 +266,7 @@ bool library_gemm(Exec& exec, Out* c, Operand<In> a, Operand<In> b, std::int64_t
 template <class Real>
 bool library_bias_activation(Exec& exec, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias,
                              std::int64_t rows, std::int64_t in, std::int64_t out, Activation act) {
-    const bool is_gelu = act == Activation::gelu, keeps_pre = pre != nullptr;
+    const bool is_gelu = act == Activation::gelu_tanh, keeps_pre = pre != nullptr;
     if (rows == 0 || in == 0 || out == 0 || bias == nullptr || (keeps_pre && !is_gelu)) return false;
     if (!fits_epilogue(bias) || (keeps_pre && !fits_epilogue(pre, out))) return false;
     const cublasLtEpilogue_t epilogue = !is_gelu    ? CUBLASLT_EPILOGUE_BIAS
@@ -280,7 +280,7 @@ bool library_bias_activation(Exec& exec, Real* y, Real* pre, const Real* x, cons
 template <class Real>
 bool library_activation_gradient(Exec& exec, Real* dx, const Real* dy, const Real* w, const Real* pre,
                                  std::int64_t rows, std::int64_t in, std::int64_t out, Activation act) {
-    if (rows == 0 || in == 0 || out == 0 || act != Activation::gelu || !fits_epilogue(pre, in)) return false;
+    if (rows == 0 || in == 0 || out == 0 || act != Activation::gelu_tanh || !fits_epilogue(pre, in)) return false;
     const Operand<Real> a{dy}, b{w};
     const Shape shape = shape_of(exec, dx, a, b, rows, in, out, in, CUBLASLT_EPILOGUE_DGELU, nullptr, pre, in);
     return multiply(exec, shape, {w, dy, dx, nullptr, pre}, 0.0f);

@@ -10,11 +10,11 @@
 namespace deft::kernels::cuda {
 
 // ---- linear ----
-// Linear layers: products, with bias and GELU in the library's call where it has one; GELU in float is ours. Real:
-// float or bf16; gradients of weights are float.
+// Linear layers: products, with bias and the tanh form of GELU in the library's call where it has one; activations in
+// float are ours. Real: float or bf16; gradients of weights are float. An activation that has a gate is an op of its own.
 
 // y = act(x W^T + bias). x (rows, in), w (out, in), bias (out) or null, y (rows, out).
-// pre (rows, out) or null receives x W^T + bias, which the backward pass of GELU needs.
+// pre (rows, out) or null receives x W^T + bias, which the backward pass of an activation needs.
 template <class Real>
 void linear_forward(Exec&, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias, std::int64_t rows,
                     std::int64_t in, std::int64_t out, Activation);
@@ -29,6 +29,19 @@ void linear_backward_input(Exec&, Real* dx, const Real* dy, const Real* w, const
 template <class Real>
 void linear_backward_weight(Exec&, float* dw, float* dbias, const Real* dy, const Real* x, std::int64_t rows,
                             std::int64_t in, std::int64_t out, Accumulate);
+
+// ---- activation ----
+// The bits are those that linear_forward gives behind the same pre, so that a backward pass may make y anew; but not
+// where the library activated: gelu_tanh in bf16, of which it alone knows the arithmetic.
+
+// y (rows, cols) = act(pre). pre (rows, cols), or of SwiGLU (rows, 2 cols) = [gate | up] a row: y = silu(gate) up.
+template <class Real>
+void activation_forward(Exec&, Real* y, const Real* pre, std::int64_t rows, std::int64_t cols, Activation);
+
+// dpre, shaped as pre, from dy (rows, cols); without a gate it may be dy.
+template <class Real>
+void activation_backward(Exec&, Real* dpre, const Real* dy, const Real* pre, std::int64_t rows, std::int64_t cols,
+                         Activation);
 
 // ---- norm ----
 // Layer and RMS normalisation, with the residual and row-index forms that a pre-norm block needs.

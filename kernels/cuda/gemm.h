@@ -38,7 +38,7 @@ template <class In, class Out>
 bool library_gemm(Exec&, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k,
                   float beta, std::int64_t ldc);
 
-// y = act(x W^T + bias) in one call; pre as in linear_forward.
+// y = act(x W^T + bias) in one call; pre as in linear_forward. Here and below: none or gelu_tanh.
 template <class Real>
 bool library_bias_activation(Exec&, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias,
                              std::int64_t rows, std::int64_t in, std::int64_t out, Activation);

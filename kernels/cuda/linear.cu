@@ -1,8 +1,8 @@
 #include "kernels/cuda/cuda.h"
 
-#include <cmath>
 #include <type_traits>
 
+#include "kernels/cuda/activation.h"
 #include "kernels/cuda/block_reduce.h"
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/gemm.h"
@@ -12,26 +12,10 @@ namespace deft::kernels::cuda {
 
 namespace {
 
-// GELU, tanh form (Hendrycks & Gimpel 2016): 0.5 x (1 + tanh u) = x / (1 + e^-2u), u = sqrt(2/pi) (x + 0.044715 x^3).
-constexpr float kGeluScale = 0.7978845608028654f, kGeluCubic = 0.044715f;
-
-__device__ inline float gelu(float x) {
-    const float u = kGeluScale * (x + kGeluCubic * x * x * x);
-    return x / (1.0f + expf(-2.0f * u));
-}
-
-// With s = 1 / (1 + e^-2u): d(x s)/dx = s + x s (1 - s) 2 du/dx.
-__device__ inline float gelu_derivative(float x) {
-    const float u = kGeluScale * (x + kGeluCubic * x * x * x);
-    const float du = kGeluScale * (1.0f + 3.0f * kGeluCubic * x * x);
-    const float s = 1.0f / (1.0f + expf(-2.0f * u));
-    return s + x * s * (1.0f - s) * 2.0f * du;
-}
-
 // z (rows, out) += bias (out), unless null; y (rows, out), which may be z, = act(z).
 template <class Real, int kWidth>
 __global__ void add_bias_activate(Real* y, Real* z, const Real* bias, std::int64_t rows, std::int64_t out,
-                                  bool is_gelu) {
+                                  Activation act) {
     const std::int64_t row = warp_row();
     if (row >= rows) return;
     for (std::int64_t col = warp_lane() * kWidth; col < out; col += kWarpSize * kWidth) {
@@ -43,30 +27,30 @@ __global__ void add_bias_activate(Real* y, Real* z, const Real* bias, std::int64
             for (int i = 0; i < kWidth; ++i) value[i] = to_float(from_float<Real>(value[i] + b[i]));
         }
         if (y != z) store(z + row * out + col, value);
-        for (int i = 0; is_gelu && i < kWidth; ++i) value[i] = gelu(value[i]);
+        for (int i = 0; i < kWidth; ++i) value[i] = activate(act, value[i]);
         store(y + row * out + col, value);
     }
 }
 
-// dx (rows, in) *= gelu'(pre), pre (rows, in).
+// dx (rows, in) *= act'(pre), pre (rows, in).
 template <class Real, int kWidth>
-__global__ void multiply_gelu_derivative(Real* dx, const Real* pre, std::int64_t rows, std::int64_t in) {
+__global__ void multiply_derivative(Real* dx, const Real* pre, std::int64_t rows, std::int64_t in, Activation act) {
     const std::int64_t row = warp_row();
     if (row >= rows) return;
     for (std::int64_t col = warp_lane() * kWidth; col < in; col += kWarpSize * kWidth) {
         float gradient[kWidth], x[kWidth];
         load(gradient, dx + row * in + col);
         load(x, pre + row * in + col);
-        for (int i = 0; i < kWidth; ++i) gradient[i] *= gelu_derivative(x[i]);
+        for (int i = 0; i < kWidth; ++i) gradient[i] *= activation_derivative(act, x[i]);
         store(dx + row * in + col, gradient);
     }
 }
 
 // How exact the library's GELU is, its manual does not say; by the device's tanh instruction it has some 11 bits,
-// enough for bf16 alone.
+// enough for bf16 alone. It is the tanh form.
 template <class Real>
 constexpr bool library_may_activate(Activation act) {
-    return act == Activation::none || !std::is_same_v<Real, float>;
+    return act == Activation::none || (act == Activation::gelu_tanh && !std::is_same_v<Real, float>);
 }
 
 }  // namespace
@@ -83,7 +67,7 @@ void linear_forward(Exec& exec, Real* y, Real* pre, const Real* x, const Real* w
     if (is_product && y == z) return;
     with_width<Real>(rows_are_wide<Real>(out, y, z, bias), [&](auto width) {
         launch(exec, over_rows("add_bias_activate", rows), add_bias_activate<Real, width>, y, z, bias, rows, out,
-               act == Activation::gelu);
+               act);
     });
 }
 
@@ -96,8 +80,7 @@ void linear_backward_input(Exec& exec, Real* dx, const Real* dy, const Real* w, 
     gemm<Real, Real>(exec, dx, {dy}, {w}, rows, in, out, 0.0f);
     if (act == Activation::none) return;
     with_width<Real>(rows_are_wide<Real>(in, dx, pre), [&](auto width) {
-        launch(exec, over_rows("multiply_gelu_derivative", rows), multiply_gelu_derivative<Real, width>, dx, pre, rows,
-               in);
+        launch(exec, over_rows("multiply_derivative", rows), multiply_derivative<Real, width>, dx, pre, rows, in, act);
     });
 }
 

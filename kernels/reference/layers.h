@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/reference/activation.h"
 #include "kernels/reference/exec.h"
 #include "kernels/types.h"
 
@@ -29,22 +29,7 @@ Real dot(const Real* a, const Real* b, std::int64_t n) {
     return sum;
 }
 
-// Linear layers and GELU.
-
-// Hendrycks & Gimpel 2016, section 2: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
-template <class Real>
-Real gelu(Real x) {
-    const Real u = std::sqrt(Real(2) / std::numbers::pi_v<Real>) * (x + Real(0.044715) * x * x * x);
-    return Real(0.5) * x * (1 + std::tanh(u));
-}
-
-// By the product rule, with tanh' = 1 - tanh^2.
-template <class Real>
-Real gelu_derivative(Real x) {
-    const Real c = std::sqrt(Real(2) / std::numbers::pi_v<Real>);
-    const Real t = std::tanh(c * (x + Real(0.044715) * x * x * x));
-    return Real(0.5) * (1 + t) + Real(0.5) * x * (1 - t * t) * c * (1 + 3 * Real(0.044715) * x * x);
-}
+// Linear layers.
 
 // y = act(x W^T + bias). x (rows, in), w (out, in), bias (out) or null, y (rows, out), pre (rows, out) or null.
 template <class Real>
@@ -54,7 +39,7 @@ void linear_forward(Exec&, Real* y, Real* pre, const Real* x, const Real* w, con
         for (std::int64_t o = 0; o < out; ++o) {
             const Real z = (bias == nullptr ? Real(0) : bias[o]) + dot(x + r * in, w + o * in, in);
             if (pre != nullptr) pre[r * out + o] = z;
-            y[r * out + o] = act == Activation::gelu ? gelu(z) : z;
+            y[r * out + o] = activate(act, z);
         }
 }
 
@@ -67,7 +52,8 @@ void linear_backward_input(Exec&, Real* dx, const Real* dy, const Real* w, const
         for (std::int64_t i = 0; i < in; ++i) row[i] = 0;
         for (std::int64_t o = 0; o < out; ++o)
             for (std::int64_t i = 0; i < in; ++i) row[i] += dy[r * out + o] * w[o * in + i];
-        for (std::int64_t i = 0; act == Activation::gelu && i < in; ++i) row[i] *= gelu_derivative(pre[r * in + i]);
+        for (std::int64_t i = 0; act != Activation::none && i < in; ++i)
+            row[i] *= activation_derivative(act, pre[r * in + i]);
     }
 }
 

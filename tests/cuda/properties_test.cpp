@@ -180,6 +180,35 @@ TEST_CASE("later tokens leave earlier causal attention outputs on CUDA bit for b
     }
 }
 
+// y and what activation_forward makes of pre, both of one linear layer.
+template <class Real>
+void check_activation_made_anew(Activation act, std::int64_t rows, std::int64_t in, std::int64_t out) {
+    Device device;
+    cases::Draw draw(8, static_cast<std::uint64_t>(out));
+    const auto drawn = [&](std::int64_t n) {
+        std::vector<Real> values;
+        for (const float value : draw.normal(n, 1, 0)) values.push_back(from_float<Real>(value));
+        return device.array(values);
+    };
+    const auto x = drawn(rows * in), w = drawn(out * in), bias = drawn(out);
+    auto y = drawn(rows * out), pre = drawn(rows * out), again = drawn(rows * out);
+    linear_forward<Real>(device.exec, y.data(), pre.data(), x.data(), w.data(), bias.data(), rows, in, out, act);
+    activation_forward<Real>(device.exec, again.data(), pre.data(), rows, out, act);
+    const auto right = y.values(), made = again.values();
+    int different = 0;
+    for (std::size_t i = 0; i < right.size(); ++i) different += to_float(right[i]) != to_float(made[i]);
+    INFO(rows << " x " << in << " x " << out);
+    CHECK(different == 0);
+}
+
+TEST_CASE("an activation made anew on CUDA from what a linear layer kept has the layer's bits") {
+    for (const std::int64_t out : {1, 33, 64, 200}) {
+        check_activation_made_anew<float>(Activation::gelu_tanh, 7, 5, out);
+        check_activation_made_anew<float>(Activation::gelu_erf, 7, 5, out);
+        check_activation_made_anew<bf16>(Activation::gelu_erf, 7, 5, out);
+    }
+}
+
 TEST_CASE("NaN passes through the CUDA kernels") {
     Device device(head_loss_workspace(1, 4, 3));
     const auto with_nan = device.array<float>({1, kNaN, 2, 3, 1, 1, 1, 1, 1, 1, 1, 1}),
@@ -191,7 +220,7 @@ TEST_CASE("NaN passes through the CUDA kernels") {
                              with_nan.data(), nullptr, ones.data(), ones.data(), 1, 1, 1, 4, {});
     CHECK(std::isnan(out.values()[3]));
     linear_forward<float>(device.exec, out.data(), nullptr, with_nan.data(), ones.data(), ones.data(), 1, 4, 3,
-                          Activation::gelu);
+                          Activation::gelu_tanh);
     CHECK(std::isnan(out.values()[2]));
     const auto target = device.array<std::int32_t>({1});
     head_loss<float>(device.exec, statistics.data(), nullptr, with_nan.data(), ones.data(), target.data(), 1, 4, 3);

@@ -155,7 +155,7 @@ TEST_CASE("NaN passes through attention, norm and linear layers") {
     for (const cases::OpCase& made :
          {cases::attention_forward_case(cases::Draw(5, 0), {1, 3, 1, 4, true}),
           cases::norm_forward_case(cases::Draw(5, 1), {1, 3, 3, 4}, false),
-          cases::linear_forward_case(cases::Draw(5, 2), {3, 4, 5}, true, false, Activation::gelu)}) {
+          cases::linear_forward_case(cases::Draw(5, 2), {3, 4, 5}, true, false, Activation::gelu_tanh)}) {
         cases::OpCase op = made;
         INFO(op.name);
         for (cases::Buffer& buffer : op.buffers)
@@ -166,6 +166,20 @@ TEST_CASE("NaN passes through attention, norm and linear layers") {
         const auto result = cases::run_cpu(op, 1);
         CHECK(std::isnan(result.values[0][0]));
     }
+}
+
+TEST_CASE("an activation made anew from what a linear layer kept has the layer's bits") {
+    for (const Activation act : {Activation::gelu_tanh, Activation::gelu_erf})
+        for (const cases::LinearShape& s : cases::linear_shapes()) {
+            cases::OpCase op = cases::linear_forward_case(cases::Draw(7, 0), s, true, true, act);
+            INFO(op.name);
+            const auto fused = cases::run_cpu(op, 2).values;  // y, pre
+            const std::vector<float> pre(fused[1].begin(), fused[1].end());
+            std::vector<float> y(pre.size());
+            cpu::Exec exec{3, {}};
+            cpu::activation_forward(exec, y.data(), pre.data(), s.rows, s.out, act);
+            CHECK(std::equal(y.begin(), y.end(), fused[0].begin()));
+        }
 }
 
 TEST_CASE("the workspace of a step serves every shorter step") {
@@ -207,7 +221,7 @@ TEST_CASE("one-thread kernels start no thread, even where OpenMP would") {
     std::thread([&] {
         omp_set_num_threads(4);
         const cases::OpCase op =
-            cases::linear_forward_case(cases::Draw(6, 0), {512, 256, 512}, true, true, Activation::gelu);
+            cases::linear_forward_case(cases::Draw(6, 0), {512, 256, 512}, true, true, Activation::gelu_tanh);
         const auto before = running();
         cases::run_cpu(op, 1);
         CHECK(started(before) == 0);

@@ -85,17 +85,55 @@ TEST_CASE("bf16 rounds to the nearest, ties to even, and keeps infinities and Na
     CHECK(std::isnan(to_float(to_bf16(std::bit_cast<float>(0x7f800001u)))));  // its upper half is infinity's
 }
 
+TEST_CASE("the exact GELU has its known values") {
+    // Phi(1) = 0.8413447461, phi(1) = 0.2419707245
+    CHECK(cpu::gelu_erf(1.0f) == Approx(0.8413447461).epsilon(1e-6));
+    CHECK(cpu::gelu_erf(-1.0f) == Approx(-0.1586552539).epsilon(1e-6));
+    CHECK(cpu::gelu_erf_derivative(1.0f) == Approx(1.0833154706).epsilon(1e-6));
+    CHECK(cpu::gelu_erf_derivative(-1.0f) == Approx(-0.0833154706).epsilon(2e-6));
+    CHECK(reference::activate(Activation::gelu_erf, 1.0) == Approx(0.841344746069).epsilon(1e-11));
+    CHECK(reference::activation_derivative(Activation::gelu_erf, 1.0) == Approx(1.083315470588).epsilon(1e-11));
+    CHECK(cpu::gelu_erf(0.0f) == 0.0f);
+    CHECK(cpu::gelu_erf_derivative(0.0f) == Approx(0.5).epsilon(1e-6));
+    CHECK(cpu::gelu_erf(20.0f) == 20.0f);
+    CHECK(cpu::gelu_erf(-20.0f) == 0.0f);
+    CHECK(std::isnan(cpu::gelu_erf(kNaN)));
+    CHECK(std::isnan(cpu::gelu_erf_derivative(kNaN)));
+    double worst = 0;
+    for (double x = -13; x < 13; x += 1.7e-4) {
+        const auto input = static_cast<float>(x);
+        const double right = reference::activate(Activation::gelu_erf, static_cast<double>(input));
+        if (right != 0) worst = std::max(worst, std::abs(static_cast<double>(cpu::gelu_erf(input)) / right - 1));
+    }
+    CHECK(worst < 5e-6);
+}
+
+TEST_CASE("SwiGLU of a gate of 1 before 3, and of 0 before 4") {
+    // s = 1 / (1 + 1/e) = 0.7310585786: silu(1) = s, silu'(1) = s (2 - s) = 0.9276705119; silu(0) = 0, silu'(0) = 1/2.
+    const float pre[] = {1, 0, 3, 4}, dy[] = {1, 2};
+    float y[2], dpre[4];
+    cpu::Exec exec;
+    cpu::activation_forward(exec, y, pre, 1, 2, Activation::swiglu);
+    CHECK(y[0] == Approx(3 * 0.7310585786).epsilon(1e-6));
+    CHECK(y[1] == 0.0f);
+    cpu::activation_backward(exec, dpre, dy, pre, 1, 2, Activation::swiglu);
+    CHECK(dpre[0] == Approx(3 * 0.9276705119).epsilon(1e-6));
+    CHECK(dpre[1] == Approx(2 * 4 * 0.5).epsilon(1e-6));
+    CHECK(dpre[2] == Approx(0.7310585786).epsilon(1e-6));
+    CHECK(dpre[3] == 0.0f);
+}
+
 TEST_CASE("GELU has its known values") {
     // 0.5 (1 + tanh(0.7978845608 * 1.044715)) = 0.5 (1 + tanh(0.83356197)) = 0.84119199
-    CHECK(cpu::gelu(1.0f) == Approx(0.84119199).epsilon(1e-6));
-    CHECK(cpu::gelu(-1.0f) == Approx(-0.15880801).epsilon(1e-6));
-    CHECK(reference::gelu(1.0) == Approx(0.841191990608).epsilon(1e-11));
-    CHECK(cpu::gelu(0.0f) == 0.0f);
-    CHECK(cpu::gelu_derivative(0.0f) == 0.5f);
-    CHECK(cpu::gelu(20.0f) == 20.0f);
-    CHECK(cpu::gelu(-20.0f) == 0.0f);
-    CHECK(std::isnan(cpu::gelu(kNaN)));
-    CHECK(std::isnan(cpu::gelu_derivative(kNaN)));
+    CHECK(cpu::gelu_tanh(1.0f) == Approx(0.84119199).epsilon(1e-6));
+    CHECK(cpu::gelu_tanh(-1.0f) == Approx(-0.15880801).epsilon(1e-6));
+    CHECK(reference::gelu_tanh(1.0) == Approx(0.841191990608).epsilon(1e-11));
+    CHECK(cpu::gelu_tanh(0.0f) == 0.0f);
+    CHECK(cpu::gelu_tanh_derivative(0.0f) == 0.5f);
+    CHECK(cpu::gelu_tanh(20.0f) == 20.0f);
+    CHECK(cpu::gelu_tanh(-20.0f) == 0.0f);
+    CHECK(std::isnan(cpu::gelu_tanh(kNaN)));
+    CHECK(std::isnan(cpu::gelu_tanh_derivative(kNaN)));
 }
 
 TEST_CASE("layer normalisation of 1, 2, 3, 4") {

@@ -88,11 +88,11 @@ bool library_bias_activation(Exec&, Real* y, Real* pre, const Real* x, const Rea
                              std::int64_t rows, std::int64_t in, std::int64_t out, Activation act) {
     if (!library.rules.takes_epilogues || bias == nullptr) return false;
     ++library.calls.bias;
-    if (act == Activation::gelu) count_gelu<Real>();
+    if (act == Activation::gelu_tanh) count_gelu<Real>();
     multiply<Real>({x}, {w, true}, rows, out, in, [&](float sum, std::int64_t i, std::int64_t j) {
         const Real z = from_float<Real>(sum + to_float(bias[j]));
         if (pre != nullptr) pre[i * out + j] = z;
-        y[i * out + j] = act == Activation::gelu ? from_float<Real>(reference::gelu(to_float(z))) : z;
+        y[i * out + j] = act == Activation::gelu_tanh ? from_float<Real>(reference::gelu_tanh(to_float(z))) : z;
     });
     return true;
 }
@@ -103,7 +103,7 @@ bool library_activation_gradient(Exec&, Real* dx, const Real* dy, const Real* w,
     if (!library.rules.takes_epilogues) return false;
     count_gelu<Real>();
     multiply<Real>({dy}, {w}, rows, in, out, [&](float sum, std::int64_t i, std::int64_t j) {
-        dx[i * in + j] = from_float<Real>(sum * reference::gelu_derivative(to_float(pre[i * in + j])));
+        dx[i * in + j] = from_float<Real>(sum * reference::gelu_tanh_derivative(to_float(pre[i * in + j])));
     });
     return true;
 }
