@@ -50,9 +50,11 @@ inline Work linear_forward_work(std::int64_t rows, std::int64_t in, std::int64_t
     return work;
 }
 
-inline Work linear_backward_input_work(std::int64_t rows, std::int64_t in, std::int64_t out, bool reads_pre) {
+inline Work linear_backward_input_work(std::int64_t rows, std::int64_t in, std::int64_t out, bool reads_pre,
+                                       Accumulate accumulate) {
     Work work{linear_flops(rows, in, out)};
-    work.reals = product(rows, out) + product(in, out) + product(rows, in) * (reads_pre ? 2 : 1);
+    work.reals = product(rows, out) + product(in, out) + written(product(rows, in), accumulate) +
+                 (reads_pre ? product(rows, in) : 0);
     return work;
 }
 

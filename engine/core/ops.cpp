@@ -148,15 +148,16 @@ void linear_forward(Exec& exec, Tensor y, Tensor pre, Tensor x, Tensor weight, T
     });
 }
 
-void linear_backward_input(Exec& exec, Tensor dx, Tensor dy, Tensor weight, Tensor pre, Activation activation) {
+void linear_backward_input(Exec& exec, Tensor dx, Tensor dy, Tensor weight, Tensor pre, Activation activation,
+                           Accumulate accumulate) {
     const std::int64_t rows = dy.rows(), in = dx.columns(), out = dy.columns();
     check_shape(weight, {out, in}, "linear weight");
     check_fused(activation);
     const OpTimer timer(exec, "linear_backward_input", Phase::backward, dx, dx.dtype,
-                        kernels::linear_backward_input_work(rows, in, out, bool(pre)));
+                        kernels::linear_backward_input_work(rows, in, out, bool(pre), accumulate));
     dispatch(exec, dx.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         linear_backward_input(backend, dx.as<T_>(), dy.as<T_>(), weight.as<T_>(), pre.as<T_>(), rows, in, out,
-                              activation);
+                              activation, accumulate);
     });
 }
 

@@ -37,7 +37,9 @@ void gather_rows(Exec&, Tensor out, Tensor stream, Tensor index);
 
 // y (..., out), pre (..., out) or empty, x (..., in), weight (out, in), bias (out) or empty
 void linear_forward(Exec&, Tensor y, Tensor pre, Tensor x, Tensor weight, Tensor bias, Activation);
-void linear_backward_input(Exec&, Tensor dx, Tensor dy, Tensor weight, Tensor pre, Activation);
+// dx = or += (dy weight) act'(pre). Both, an activation and adding, need a workspace: linear_backward_input_workspace.
+void linear_backward_input(Exec&, Tensor dx, Tensor dy, Tensor weight, Tensor pre, Activation,
+                           Accumulate = Accumulate::no);
 void linear_backward_weight(Exec&, Tensor dweight, Tensor dbias, Tensor dy, Tensor x, Accumulate);
 
 // y (..., C), pre (..., C), of SwiGLU (..., 2C) = [gate | up]. Fused into the linear ops above are those without a gate.

@@ -32,16 +32,24 @@ inline OpCase linear_forward_case(Draw draw, LinearShape s, bool has_bias, bool 
     return op;
 }
 
-inline OpCase linear_backward_input_case(Draw draw, LinearShape s, Activation act) {
+inline OpCase linear_backward_input_case(Draw draw, LinearShape s, Activation act,
+                                         Accumulate accumulate = Accumulate::no) {
     OpCase op;
     const bool activated = act != Activation::none;
-    op.name = shape_text("linear_backward_input", s.rows, s.in, s.out) + activation_text(act);
-    op.buffers = {output("dx", s.rows * s.in), draw.input("dy", s.rows * s.out),
+    op.name = shape_text("linear_backward_input", s.rows, s.in, s.out) + activation_text(act) +
+              (accumulate == Accumulate::yes ? " accumulate" : "");
+    op.buffers = {accumulate == Accumulate::yes ? draw.update("dx", s.rows * s.in) : output("dx", s.rows * s.in),
+                  draw.input("dy", s.rows * s.out),
                   draw.input("w", s.out * s.in, 1 / std::sqrt(s.out)), draw.input("pre", activated ? s.rows * s.in : 0)};
     op.roundings = 2;
     op.set_run([=](auto& exec, const auto& b) {
-        linear_backward_input(exec, b[0], b[1], b[2], activated ? b[3] : nullptr, s.rows, s.in, s.out, act);
+        linear_backward_input(exec, b[0], b[1], b[2], activated ? b[3] : nullptr, s.rows, s.in, s.out, act,
+                              accumulate);
     });
+    op.workspace = [=](int threads) {
+        return cpu::linear_backward_input_workspace(threads, s.rows, s.in, act, accumulate);
+    };
+    op.set_cuda_workspace([=](auto) { return cuda::linear_backward_input_workspace(s.rows, s.in, act, accumulate); });
     // The layer behind an activation: of pre where there is one, else of the layer's own input.
     op.derivative.gradients = {{0, activated ? std::optional<std::size_t>(3) : std::nullopt}};
     op.derivative.loss = [=](reference::Exec& exec, const Arguments<double>& b, std::span<double* const> variable) {
@@ -51,7 +59,7 @@ inline OpCase linear_backward_input_case(Draw draw, LinearShape s, Activation ac
                                           Activation::none);
         return weighted_sum(b[1], y);
     };
-    op.set_work(linear_backward_input_work(s.rows, s.in, s.out, activated));
+    op.set_work(linear_backward_input_work(s.rows, s.in, s.out, activated, accumulate));
     return op;
 }
 
@@ -109,6 +117,8 @@ inline void add_linear_cases(CaseTable& table) {
             table.add([=](Draw draw) { return linear_backward_input_case(draw, s, Activation::gelu_tanh); });
             table.add([=](Draw draw) { return linear_backward_input_case(draw, s, Activation::gelu_erf); });
             table.add([=](Draw draw) { return linear_backward_input_case(draw, s, Activation::none); });
+            for (const Activation act : {Activation::none, Activation::gelu_tanh, Activation::gelu_erf})
+                table.add([=](Draw draw) { return linear_backward_input_case(draw, s, act, Accumulate::yes); });
             table.add([=](Draw draw) { return linear_backward_weight_case(draw, s, true, Accumulate::yes); });
             table.add([=](Draw draw) { return linear_backward_weight_case(draw, s, true, Accumulate::no); });
             table.add([=](Draw draw) { return linear_backward_weight_case(draw, s, false, Accumulate::no); });

@@ -35,4 +35,12 @@ inline void activation_backward_row(float* dz, const float* dy, const float* z, 
     });
 }
 
+// sum (n) += dy act'(z).
+inline void add_activation_backward_row(float* sum, const float* dy, const float* z, std::int64_t n, Activation act) {
+    with_activation(act, [&](auto, auto derivative) {
+#pragma omp simd
+        for (std::int64_t i = 0; i < n; ++i) sum[i] += dy[i] * derivative(z[i]);
+    });
+}
+
 }  // namespace deft::kernels::cpu

@@ -17,10 +17,11 @@ namespace deft::kernels::cpu {
 void linear_forward(Exec&, float* y, float* pre, const float* x, const float* w, const float* bias, std::int64_t rows,
                     std::int64_t in, std::int64_t out, Activation);
 
-// dx = (dy W) * act'(pre). dy (rows, out), w (out, in), dx (rows, in); pre (rows, in) is the pre-activation of the layer
+// dx = or += (dy W) * act'(pre). dy (rows, out), w (out, in), dx (rows, in); pre (rows, in) is the pre-activation of the layer
 // that made x, null when act is none.
 void linear_backward_input(Exec&, float* dx, const float* dy, const float* w, const float* pre, std::int64_t rows,
-                           std::int64_t in, std::int64_t out, Activation);
+                           std::int64_t in, std::int64_t out, Activation, Accumulate);
+std::size_t linear_backward_input_workspace(int threads, std::int64_t rows, std::int64_t in, Activation, Accumulate);
 
 // dw (out, in) = or += dy^T x; dbias (out) or null = or += column sums of dy.
 void linear_backward_weight(Exec&, float* dw, float* dbias, const float* dy, const float* x, std::int64_t rows,

@@ -40,6 +40,10 @@ TileGrid::TileGrid(std::int64_t rows_, std::int64_t cols_) : rows(rows_), cols(c
     tile_cols = even_cut(cols, across);
 }
 
+std::int64_t most_tile_values(std::int64_t rows, std::int64_t cols) {
+    return std::min(kTileRows, even_cut(rows, 1)) * std::min(kTileCols, even_cut(cols, 1));
+}
+
 void gemm_tile(float* c, std::int64_t ldc, const Operand& a, const Operand& b, std::int64_t m, std::int64_t n,
                std::int64_t k, float beta) {
     if (m == 0 || n == 0) return;

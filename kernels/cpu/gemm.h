@@ -59,6 +59,9 @@ struct TileGrid {
     }
 };
 
+// The most values that a tile of such a result has; of fewer rows or columns it is not more.
+std::int64_t most_tile_values(std::int64_t rows, std::int64_t cols);
+
 // One tile of c = a b + beta c.
 inline void gemm_tile(const Tile& tile, float* c, std::int64_t ldc, const Operand& a, const Operand& b, std::int64_t k,
                       float beta) {

@@ -19,11 +19,11 @@ template <class Real>
 void linear_forward(Exec&, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias, std::int64_t rows,
                     std::int64_t in, std::int64_t out, Activation);
 
-// dx = (dy W) * act'(pre). dy (rows, out), w (out, in), dx (rows, in); pre (rows, in) is the pre-activation of the
+// dx = or += (dy W) * act'(pre). dy (rows, out), w (out, in), dx (rows, in); pre (rows, in) is the pre-activation of the
 // layer that made x, null when act is none.
 template <class Real>
 void linear_backward_input(Exec&, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
-                           std::int64_t in, std::int64_t out, Activation);
+                           std::int64_t in, std::int64_t out, Activation, Accumulate);
 
 // dw (out, in) = or += dy^T x; dbias (out) or null = or += column sums of dy.
 template <class Real>

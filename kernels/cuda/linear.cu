@@ -7,6 +7,7 @@
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/gemm.h"
 #include "kernels/cuda/vector.h"
+#include "kernels/cuda/workspace.h"
 
 namespace deft::kernels::cuda {
 
@@ -46,11 +47,47 @@ __global__ void multiply_derivative(Real* dx, const Real* pre, std::int64_t rows
     }
 }
 
+// dx (rows, in) += product act'(pre), all (rows, in).
+template <class Real, int kWidth>
+__global__ void add_activated_gradient(Real* dx, const float* product, const Real* pre, std::int64_t rows,
+                                       std::int64_t in, Activation act) {
+    const std::int64_t row = warp_row();
+    if (row >= rows) return;
+    for (std::int64_t col = warp_lane() * kWidth; col < in; col += kWarpSize * kWidth) {
+        float sum[kWidth], gradient[kWidth], x[kWidth];
+        load(sum, dx + row * in + col);
+        load(gradient, product + row * in + col);
+        load(x, pre + row * in + col);
+        for (int i = 0; i < kWidth; ++i) sum[i] += gradient[i] * activation_derivative(act, x[i]);
+        store(dx + row * in + col, sum);
+    }
+}
+
 // How exact the library's GELU is, its manual does not say; by the device's tanh instruction it has some 11 bits,
 // enough for bf16 alone. It is the tanh form.
 template <class Real>
 constexpr bool library_may_activate(Activation act) {
     return act == Activation::none || (act == Activation::gelu_tanh && !std::is_same_v<Real, float>);
+}
+
+// dx += (dy W) * act'(pre), in chunks of rows.
+template <class Real>
+void add_backward_input(Exec& exec, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
+                        std::int64_t in, std::int64_t out, Activation act) {
+    require_workspace(exec, linear_backward_input_workspace(rows, in, act, Accumulate::yes), "linear_backward_input");
+    auto* product = scratch<float>(exec, 0);  // (chunk, in)
+    const std::int64_t chunk = product_chunk_rows(rows, in);
+    for (std::int64_t first = 0; first < rows; first += chunk) {
+        const std::int64_t count = std::min(chunk, rows - first);
+        gemm<Real, float>(exec, product, {dy + first * out}, {w}, count, in, out, 0.0f);
+        Real* dx_rows = dx + first * in;
+        const Real* pre_rows = pre + first * in;
+        const bool wide = rows_are_wide<Real>(in, dx_rows, pre_rows) && rows_are_wide<float>(in, product);
+        with_width<Real>(wide, [&](auto width) {
+            launch(exec, over_rows("add_activated_gradient", count), add_activated_gradient<Real, width>, dx_rows,
+                   product, pre_rows, count, in, act);
+        });
+    }
 }
 
 }  // namespace
@@ -73,11 +110,13 @@ void linear_forward(Exec& exec, Real* y, Real* pre, const Real* x, const Real* w
 
 template <class Real>
 void linear_backward_input(Exec& exec, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
-                           std::int64_t in, std::int64_t out, Activation act) {
+                           std::int64_t in, std::int64_t out, Activation act, Accumulate accumulate) {
+    const bool adds = accumulate == Accumulate::yes;
+    if (act != Activation::none && adds) return add_backward_input(exec, dx, dy, w, pre, rows, in, out, act);
     if (act != Activation::none && library_may_activate<Real>(act) &&
         library_activation_gradient(exec, dx, dy, w, pre, rows, in, out, act))
         return;
-    gemm<Real, Real>(exec, dx, {dy}, {w}, rows, in, out, 0.0f);
+    gemm<Real, Real>(exec, dx, {dy}, {w}, rows, in, out, adds ? 1.0f : 0.0f);
     if (act == Activation::none) return;
     with_width<Real>(rows_are_wide<Real>(in, dx, pre), [&](auto width) {
         launch(exec, over_rows("multiply_derivative", rows), multiply_derivative<Real, width>, dx, pre, rows, in, act);
@@ -96,9 +135,9 @@ template void linear_forward<float>(Exec&, float*, float*, const float*, const f
 template void linear_forward<bf16>(Exec&, bf16*, bf16*, const bf16*, const bf16*, const bf16*, std::int64_t,
                                    std::int64_t, std::int64_t, Activation);
 template void linear_backward_input<float>(Exec&, float*, const float*, const float*, const float*, std::int64_t,
-                                           std::int64_t, std::int64_t, Activation);
+                                           std::int64_t, std::int64_t, Activation, Accumulate);
 template void linear_backward_input<bf16>(Exec&, bf16*, const bf16*, const bf16*, const bf16*, std::int64_t,
-                                          std::int64_t, std::int64_t, Activation);
+                                          std::int64_t, std::int64_t, Activation, Accumulate);
 template void linear_backward_weight<float>(Exec&, float*, float*, const float*, const float*, std::int64_t,
                                             std::int64_t, std::int64_t, Accumulate);
 template void linear_backward_weight<bf16>(Exec&, float*, float*, const bf16*, const bf16*, std::int64_t, std::int64_t,

@@ -8,6 +8,7 @@
 #include "kernels/bf16.h"
 #include "kernels/ceil_div.h"
 #include "kernels/cuda/exec.h"
+#include "kernels/types.h"
 
 namespace deft::kernels::cuda {
 
@@ -48,6 +49,17 @@ inline std::size_t column_sums_workspace(std::int64_t rows, std::int64_t cols, i
 
 inline std::size_t norm_backward_workspace(std::int64_t rows, std::int64_t C) {
     return column_sums_workspace(rows, C, 2);
+}
+
+// Rows of a product that waits, in float, for the derivative by which it is multiplied before it is added.
+inline std::int64_t product_chunk_rows(std::int64_t rows, std::int64_t in) {
+    constexpr std::int64_t kMostValues = 1 << 22, kLeastRows = 256;
+    return std::min(rows, std::max(kLeastRows, kMostValues / std::max<std::int64_t>(1, in)));
+}
+inline std::size_t linear_backward_input_workspace(std::int64_t rows, std::int64_t in, Activation act,
+                                                   Accumulate accumulate) {
+    if (act == Activation::none || accumulate == Accumulate::no) return 0;
+    return scratch_bytes<float>(product_chunk_rows(rows, in) * in);
 }
 
 inline std::size_t linear_backward_weight_workspace(std::int64_t rows, std::int64_t, std::int64_t out) {

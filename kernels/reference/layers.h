@@ -43,18 +43,26 @@ void linear_forward(Exec&, Real* y, Real* pre, const Real* x, const Real* w, con
         }
 }
 
-// dx = (dy W) * act'(pre). dy (rows, out), w (out, in), dx (rows, in), pre (rows, in).
+// dx = or += (dy W) * act'(pre). dy (rows, out), w (out, in), dx (rows, in), pre (rows, in).
 template <class Real>
 void linear_backward_input(Exec&, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
-                           std::int64_t in, std::int64_t out, Activation act) {
+                           std::int64_t in, std::int64_t out, Activation act, Accumulate accumulate) {
+    std::vector<Real> row(static_cast<std::size_t>(in));
     for (std::int64_t r = 0; r < rows; ++r) {
-        Real* row = dx + r * in;
-        for (std::int64_t i = 0; i < in; ++i) row[i] = 0;
+        std::fill(row.begin(), row.end(), Real(0));
         for (std::int64_t o = 0; o < out; ++o)
-            for (std::int64_t i = 0; i < in; ++i) row[i] += dy[r * out + o] * w[o * in + i];
-        for (std::int64_t i = 0; act != Activation::none && i < in; ++i)
-            row[i] *= activation_derivative(act, pre[r * in + i]);
+            for (std::int64_t i = 0; i < in; ++i) row[static_cast<std::size_t>(i)] += dy[r * out + o] * w[o * in + i];
+        for (std::int64_t i = 0; i < in; ++i) {
+            Real& value = dx[r * in + i];
+            Real gradient = row[static_cast<std::size_t>(i)];
+            if (act != Activation::none) gradient *= activation_derivative(act, pre[r * in + i]);
+            value = accumulate == Accumulate::yes ? value + gradient : gradient;
+        }
     }
+}
+
+inline std::size_t linear_backward_input_workspace(int, std::int64_t, std::int64_t, Activation, Accumulate) {
+    return 0;
 }
 
 // dw (out, in) = or += dy^T x; dbias (out) or null = or += column sums of dy.

@@ -186,6 +186,10 @@ TEST_CASE("the workspace of a step serves every shorter step") {
     for (std::int64_t rows = 1; rows < 5000; ++rows) {
         INFO(rows << " rows");
         REQUIRE(cpu::norm_backward_workspace(rows, 5) >= cpu::norm_backward_workspace(rows - 1, 5));
+        const auto input_workspace = [](std::int64_t n) {
+            return cpu::linear_backward_input_workspace(2, n, 5, Activation::gelu_tanh, Accumulate::yes);
+        };
+        REQUIRE(input_workspace(rows) >= input_workspace(rows - 1));
         REQUIRE(cpu::head_loss_workspace(rows, 3, 5) >= cpu::head_loss_workspace(rows - 1, 3, 5));
     }
 }

@@ -148,6 +148,18 @@ TEST_CASE("layer normalisation of 1, 2, 3, 4") {
     CHECK(y[3] == Approx(1 + 3 * 0.894423613).epsilon(1e-6));
 }
 
+TEST_CASE("the input gradient of a linear layer is added behind its activation") {
+    // dy W = 1 * 3 + 2 * 5 = 13; GELU'(1) = Phi(1) + phi(1) = 1.0833154706; dx = 7 + 13 * 1.0833154706.
+    const float dy[] = {1, 2}, w[] = {3, 5}, pre[] = {1};
+    alignas(64) std::byte workspace[4096];
+    cpu::Exec exec{1, workspace};
+    float dx = 7;
+    cpu::linear_backward_input(exec, &dx, dy, w, pre, 1, 1, 2, Activation::gelu_erf, Accumulate::yes);
+    CHECK(dx == Approx(7 + 13 * 1.0833154706).epsilon(1e-6));
+    cpu::linear_backward_input(exec, &dx, dy, w, nullptr, 1, 1, 2, Activation::none, Accumulate::yes);
+    CHECK(dx == Approx(20 + 13 * 1.0833154706).epsilon(1e-6));
+}
+
 TEST_CASE("RMS normalisation of 1, 2, 3, 4, forward and backward") {
     // mean square 7.5, eps 0.5: rstd = 1 / sqrt(8), y = 2 x / sqrt(8).
     const NormSpec rms{NormKind::rms, 0.5};
