@@ -185,6 +185,7 @@ Json to_json(const TrialConfig& c) {
     // What does not decide the result: where files are, how often to log and to keep.
     json["local"] = fields_json(c.data, FieldPart::local);
     json["local"].update(fields_json(c, FieldPart::local));
+    json["local"].update(fields_json(c.train, FieldPart::local));
     json["local"]["base_folder"] = c.base_folder;
     json["local"]["columns"] = columns_json(c);
     json["local"]["checkpoint"] = fields_json(c.checkpoint, FieldPart::local);
@@ -213,10 +214,12 @@ TrialConfig from_json(const Json& json) {
     for (const char* key : {"task_sha256", "asked", "asked_shots"}) eval.erase(key);
     const auto take_local = [&](Json& table, const Fields& fields) {
         for (const Field& field : fields)
-            if (field.rules.role == FieldRole::local) table[field.key] = local.at(field.key);
+            if (field.rules.role == FieldRole::local && (!field.rules.came_later || local.contains(field.key)))
+                table[field.key] = local.at(field.key);
     };
     take_local(data, fields_of(DataConfig{}));
     take_local(tables, fields_of(TrialConfig{}));
+    take_local(tables.at("train"), fields_of(TrainConfig{}));
     if (data["tokenizer"] != "bpe") data.erase("vocab");
     tables["checkpoint"] = local.at("checkpoint");
     std::map<std::string, std::string> column_sha256;

@@ -58,6 +58,7 @@ struct DataConfig {
 struct TrainConfig {
     std::int64_t batch_size = 8;
     std::int64_t micro_batch_size = 0;
+    std::string recompute = "none";  // none | activation | block
     std::int64_t budget_tokens = 0;
     double budget_fraction = 1.0;
     double learning_rate = 1e-3;

@@ -131,6 +131,10 @@ const Fields& fields_of(const TrainConfig&) {
          {.unit = "samples", .at_least = 1, .at_most = kMostBatchSize}},
         {"micro_batch_size", at<&TrainConfig::micro_batch_size>, "samples computed at a time; 0: batch_size",
          {.unit = "samples", .at_least = 0}},
+        {"recompute", at<&TrainConfig::recompute>,
+         "what a backward pass computes again where memory is short, to the same bits: activation, the outputs of norms "
+         "and activations; block, all but each block's input",
+         {.one_of = {"none", "activation", "block"}, .came_later = true, .role = FieldRole::local}},
         {"budget_tokens", at<&TrainConfig::budget_tokens>, "layer-averaged tokens at which the baseline stops, at 100%",
          {.unit = "tokens", .at_most = kMostBudgetTokens, .required = true}},
         {"budget_fraction", at<&TrainConfig::budget_fraction>, "share of budget_tokens at which this trial stops",

@@ -20,6 +20,11 @@ engine::Routing routing_of(const RoutingConfig& routing, std::int64_t baseline_s
     return {pacing_of(routing.growth, baseline_steps), ids(routing.layers), routing.keep_first, engine::RandomLtd{}};
 }
 
+engine::Recompute recompute_of(const std::string& name) {
+    if (name == "activation") return engine::Recompute::activation;
+    return name == "block" ? engine::Recompute::block : engine::Recompute::none;
+}
+
 engine::VariableBatch variable_batch_of(const VariableBatchConfig& batch) {
     engine::VariableBatch result{batch.max_tokens, batch.min_batch_size, batch.max_batch_size};
     if (batch.learning_rate_scaling == "sqrt") result.scaling = engine::LearningRateScaling::square_root;
@@ -51,6 +56,7 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
                      config.model.seqlen, config.data.vocab, config.model.init_std};
     trainer.batch_size = config.train.batch_size;
     trainer.micro_batch_size = config.train.micro_batch_size;
+    trainer.recompute = recompute_of(config.train.recompute);
     trainer.budget_layer_tokens = budget_layer_tokens(config.train);
     const std::int64_t baseline_steps = baseline_steps_of(config);
 

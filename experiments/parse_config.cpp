@@ -158,13 +158,16 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
     if (!has_model(config)) return;
     const auto tokens = static_cast<double>(config.train.micro_batch_size) * static_cast<double>(config.model.seqlen);
     const auto width = static_cast<double>(config.model.width), layers = static_cast<double>(config.model.layers);
-    // At least: a layer saves about sixteen numbers a token and width, a weight has a gradient and two moments.
-    const double bytes = 4 * (tokens * width * layers * 16 + layers * 12 * width * width * 4);
+    // At least: a layer saves about sixteen numbers a token and width, or ten, or its input, and a weight has a
+    // gradient and two moments.
+    const std::string& recompute = config.train.recompute;
+    const double saved = recompute == "block" ? 1 : recompute == "activation" ? 10 : 16;
+    const double bytes = 4 * (tokens * width * layers * saved + layers * 12 * width * width * 4);
     if (bytes > kMostBufferBytes)
         root.refuse("model",
                     fmt::format("and train.micro_batch_size plan buffers of {:.1e} bytes, and the most is {:.0e}",
                                 bytes, kMostBufferBytes),
-                    "lower model.width, model.layers, model.seqlen or train.micro_batch_size");
+                    "lower model.width, model.layers, model.seqlen or train.micro_batch_size, or set train.recompute");
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 namespace deft::engine {
 
 Block::Block(Planner& plan, const BlockConfig& config)
-    : norm1_(plan, "ln_1", "ln1", config.width),
+    : recomputes_outputs_(plan.keeps && !plan.keeps_outputs),
+      norm1_(plan, "ln_1", "ln1", config.width),
       attention_(plan, config.width, config.heads, config.causal),
       norm2_(plan, "ln_2", "ln2", config.width),
       feed_forward_(plan, config.width, config.hidden),
@@ -43,8 +44,13 @@ void Block::backward(Exec& exec, Tensor d_stream, Tensor input, const BlockRows&
     // The gradient of the block's output, then of mid_.
     const Tensor d_rows = kept.index ? d_rows_.view({B, K, C}) : d_stream;
     if (kept.index && kept.scatters) gather_rows(exec, d_rows, d_stream, kept.index);
+    if (recomputes_outputs_) {
+        norm2_.forward(exec, {mid_.view({B, K, C}), {}}, {});
+        feed_forward_.recompute_activation(exec, input);
+    }
     feed_forward_.backward(exec, d_branch, d_rows, norm2_.output(B, K), accumulate);
     norm2_.backward(exec, d_rows, {}, d_branch, d_rows, mid_.view({B, K, C}), accumulate);
+    if (recomputes_outputs_) norm1_.forward(exec, {input, {}}, {});
     attention_.backward(exec, d_branch, d_rows, norm1_.output(B, K), rows, accumulate);
     const bool to_stream = kept.gathers || !kept.index;
     norm1_.backward(exec, to_stream ? d_stream : d_rows, to_stream ? kept.index : Tensor{}, d_branch, d_rows, input,

@@ -44,6 +44,7 @@ class Block {
     // Up to the feed-forward part, whose input (B, K, C) it returns. x: norm1_ of input.
     Tensor forward_attention(Exec&, Tensor input, Tensor x, const StreamRows&) const;
 
+    bool recomputes_outputs_;  // of norms and the activation, in the backward pass
     Norm norm1_;
     AttentionLayer attention_;
     Norm norm2_;

@@ -20,6 +20,10 @@ void FeedForward::forward_hidden(Exec& exec, Tensor x) const {
     in_.forward(exec, hidden(act_, x), pre_ ? hidden(pre_, x) : Tensor{}, x, Activation::gelu_tanh);
 }
 
+void FeedForward::recompute_activation(Exec& exec, Tensor x) const {
+    activation_forward(exec, hidden(act_, x), hidden(pre_, x), Activation::gelu_tanh);
+}
+
 void FeedForward::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, Accumulate accumulate) const {
     const Tensor d_hidden = hidden(d_hidden_, x);
     out_.backward_weight(exec, dout, hidden(act_, x), accumulate);

@@ -17,6 +17,8 @@ class FeedForward {
     void forward(Exec&, Tensor out, Tensor x) const;
     // What of forward() the backward pass reads, without out.
     void forward_hidden(Exec&, Tensor x) const;
+    // What the activation put out, once more from what it read; x (B, K, C) tells the rows alone.
+    void recompute_activation(Exec&, Tensor x) const;
     // dx, dout and x (B, K, C)
     void backward(Exec&, Tensor dx, Tensor dout, Tensor x, Accumulate) const;
 
