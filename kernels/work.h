@@ -83,6 +83,16 @@ inline Work activation_backward_work(std::int64_t rows, std::int64_t cols, Activ
     return work;
 }
 
+// ---- dropout ----
+
+// A product, and a sum with the residual. Drawing whether a value is kept takes some thirty integer operations.
+inline Work dropout_work(std::int64_t B, std::int64_t N, bool has_residual) {
+    Work work{product(has_residual ? 2 : 1, B, N)};
+    work.reals = product(has_residual ? 3 : 2, B, N);
+    work.other = product(B, sizeof(std::int64_t));
+    return work;
+}
+
 // ---- norm ----
 // rows: those taken, where an index names some of a stream.
 

@@ -193,6 +193,21 @@ void activation_backward(Exec& exec, Tensor dpre, Tensor dy, Tensor pre, Activat
     });
 }
 
+void dropout(Exec& exec, Tensor y, Tensor x, Tensor residual, const Dropout& dropout_) {
+    const std::int64_t B = y.dim(0), N = y.numel() / std::max<std::int64_t>(1, B);
+    check_columns(x, y.rows(), y.columns(), "dropout x");
+    if (residual) check_columns(residual, y.rows(), y.columns(), "dropout residual");
+    check_shape(dropout_.draw, {B}, "dropout draw");
+    if (!(dropout_.p >= 0 && dropout_.p < 1)) throw std::logic_error("a dropout outside [0, 1)");
+    const kernels::DropoutKey key{dropout_.seed, static_cast<std::uint64_t>(dropout_.step),
+                                  static_cast<std::uint32_t>(dropout_.layer), dropout_.draw.as<std::int64_t>(),
+                                  dropout_.p};
+    const OpTimer timer(exec, "dropout", Phase::forward, y, y.dtype, kernels::dropout_work(B, N, bool(residual)));
+    dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        dropout(backend, y.as<T_>(), x.as<T_>(), residual.as<T_>(), B, N, key);
+    });
+}
+
 void attention_forward(Exec& exec, Tensor out, Tensor lse, Tensor qkv, const AttentionMask& mask) {
     const std::int64_t B = out.dim(0), T = out.dim(1), C = out.dim(2), H = lse.dim(1);
     check_shape(qkv, {B, T, 3 * C}, "attention qkv");

@@ -46,6 +46,17 @@ void linear_backward_weight(Exec&, Tensor dweight, Tensor dbias, Tensor dy, Tens
 void activation_forward(Exec&, Tensor y, Tensor pre, Activation);
 void activation_backward(Exec&, Tensor dpre, Tensor dy, Tensor pre, Activation);
 
+// y = residual + dropout of x. y, x, residual (B, ...), residual empty or in the shape of y, which may be either; the
+// draws' numbers (B) i64. Its own backward op: dx of dy, without residual.
+struct Dropout {
+    std::uint64_t seed = 0;
+    std::int64_t step = 0;
+    std::int64_t layer = 0;  // which dropout of the model: no two have the same number
+    Tensor draw;
+    double p = 0;  // of being dropped, in [0, 1)
+};
+void dropout(Exec&, Tensor y, Tensor x, Tensor residual, const Dropout&);
+
 // Which positions a position attends to.
 struct AttentionMask {
     bool causal = true;

@@ -3,6 +3,7 @@
 
 #include "kernels/cases/activation.h"
 #include "kernels/cases/attention.h"
+#include "kernels/cases/dropout.h"
 #include "kernels/cases/embedding.h"
 #include "kernels/cases/norm.h"
 #include "kernels/cases/linear.h"
@@ -22,6 +23,7 @@ inline CaseTable case_table(Sizes sizes) {
     add_token_selection_cases(table);
     add_gemm_cases(table);
     add_activation_cases(table);
+    add_dropout_cases(table);
     return table;
 }
 

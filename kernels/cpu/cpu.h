@@ -2,6 +2,7 @@
 // All CPU kernels: what each computes, on which shapes.
 
 #include "kernels/bf16.h"
+#include "kernels/dropout_key.h"
 #include "kernels/cpu/exec.h"
 #include "kernels/token_keys.h"
 #include "kernels/types.h"
@@ -37,6 +38,13 @@ void activation_forward(Exec&, float* y, const float* pre, std::int64_t rows, st
 // dpre, shaped as pre, from dy (rows, cols); without a gate it may be dy.
 void activation_backward(Exec&, float* dpre, const float* dy, const float* pre, std::int64_t rows, std::int64_t cols,
                          Activation);
+
+// ---- dropout ----
+// No mask is stored: kernels/dropout_key.h tells which values are kept, in a backward pass as in a forward one.
+
+// y = residual + keep x / (1 - p), x alone with its bits where p is 0. y, x, residual (B, N) with N < 2^34 values a
+// sample; residual may be null; y may be x or residual. Its own backward op: dx of dy, without residual.
+void dropout(Exec&, float* y, const float* x, const float* residual, std::int64_t B, std::int64_t N, const DropoutKey&);
 
 // ---- norm ----
 // Layer and RMS normalisation, with the residual and row-index forms that a pre-norm block needs.

@@ -2,6 +2,7 @@
 // All CUDA kernels: what each computes, on which shapes.
 
 #include "kernels/bf16.h"
+#include "kernels/dropout_key.h"
 #include "kernels/cuda/exec.h"
 #include "kernels/cuda/workspace.h"
 #include "kernels/token_keys.h"
@@ -42,6 +43,14 @@ void activation_forward(Exec&, Real* y, const Real* pre, std::int64_t rows, std:
 template <class Real>
 void activation_backward(Exec&, Real* dpre, const Real* dy, const Real* pre, std::int64_t rows, std::int64_t cols,
                          Activation);
+
+// ---- dropout ----
+// No mask is stored: kernels/dropout_key.h tells which values are kept, in a backward pass as in a forward one.
+
+// y = residual + keep x / (1 - p), x alone with its bits where p is 0. y, x, residual (B, N) with N < 2^34 values a
+// sample; residual may be null; y may be x or residual. Its own backward op: dx of dy, without residual.
+template <class Real>
+void dropout(Exec&, Real* y, const Real* x, const Real* residual, std::int64_t B, std::int64_t N, const DropoutKey&);
 
 // ---- norm ----
 // Layer and RMS normalisation, with the residual and row-index forms that a pre-norm block needs.

@@ -1,6 +1,8 @@
 #pragma once
 // All reference kernels.
 
+#include "kernels/reference/activation.h"
+#include "kernels/reference/dropout.h"
 #include "kernels/reference/exec.h"
 #include "kernels/reference/layers.h"
 #include "kernels/reference/training.h"

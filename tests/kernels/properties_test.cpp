@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <bit>
 #include <filesystem>
 #include <numeric>
 #include <set>
@@ -180,6 +181,70 @@ TEST_CASE("an activation made anew from what a linear layer kept has the layer's
             cpu::activation_forward(exec, y.data(), pre.data(), s.rows, s.out, act);
             CHECK(std::equal(y.begin(), y.end(), fused[0].begin()));
         }
+}
+
+// Dropout of ones (B, N), or of x.
+struct Dropped {
+    std::uint64_t seed = 9, step = 4;
+    std::uint32_t layer = 2;
+    double p = 0.25;
+    std::vector<std::int64_t> draw = {11, 1ll << 40, 13, 14};
+    std::int64_t N = 10007;
+
+    std::vector<float> run(std::vector<float> x = {}) const {
+        const auto B = static_cast<std::int64_t>(draw.size());
+        if (x.empty()) x.assign(static_cast<std::size_t>(B * N), 1.0f);
+        std::vector<float> y(x.size());
+        cpu::Exec exec{2, {}};
+        cpu::dropout(exec, y.data(), x.data(), nullptr, B, N, {seed, step, layer, draw.data(), p});
+        return y;
+    }
+};
+
+TEST_CASE("dropout keeps its share, scaled so that the mean stays, and draws anew for each key") {
+    const Dropped one;
+    const std::vector<float> y = one.run();
+    const auto dropped = static_cast<double>(std::count(y.begin(), y.end(), 0.0f));
+    const auto n = static_cast<double>(y.size());
+    CHECK(std::abs(dropped / n - 0.25) < 5 * std::sqrt(0.25 * 0.75 / n));
+    CHECK(static_cast<double>(std::count(y.begin(), y.end(), 1 / 0.75f)) == n - dropped);
+    CHECK(std::abs(std::accumulate(y.begin(), y.end(), 0.0) / n - 1) < 5 * std::sqrt(1.0 / 3 / n));
+    Dropped other_step, other_layer, other_seed;
+    other_step.step = 5;
+    other_layer.layer = 3;
+    other_seed.seed = 10;
+    for (const Dropped& other : {other_step, other_layer, other_seed}) {
+        const std::vector<float> again = other.run();
+        int differ = 0;
+        for (std::size_t i = 0; i < y.size(); ++i) differ += y[i] != again[i];
+        CHECK(std::abs(differ / n - 2 * 0.25 * 0.75) < 0.02);
+    }
+    CHECK_FALSE(std::equal(y.begin(), y.begin() + one.N, y.begin() + one.N));  // each sample its own
+}
+
+TEST_CASE("dropout does not depend on how a batch is split, and gradients pass where values did") {
+    const Dropped whole;
+    const std::vector<float> y = whole.run();
+    for (std::size_t b = 0; b < whole.draw.size(); ++b) {
+        Dropped part;
+        part.draw = {whole.draw[b]};
+        CHECK(std::equal(y.begin() + static_cast<std::ptrdiff_t>(b) * whole.N,
+                         y.begin() + static_cast<std::ptrdiff_t>(b + 1) * whole.N, part.run().begin()));
+    }
+    std::vector<float> dy = cases::Draw(8, 0).normal(static_cast<std::int64_t>(y.size()), 1, 0);
+    const std::vector<float> dx = whole.run(dy);
+    for (std::size_t i = 0; i < y.size(); ++i) REQUIRE(dx[i] == dy[i] * y[i]);
+}
+
+TEST_CASE("dropout of nothing leaves every bit") {
+    Dropped none;
+    none.p = 0;
+    none.draw = {1};
+    none.N = 6;
+    const std::vector<float> x = {1e-40f, -0.0f, std::numeric_limits<float>::infinity(), 3.1f, -1e-45f, 7};
+    const std::vector<float> y = none.run(x);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        CHECK(std::bit_cast<std::uint32_t>(y[i]) == std::bit_cast<std::uint32_t>(x[i]));
 }
 
 TEST_CASE("the workspace of a step serves every shorter step") {

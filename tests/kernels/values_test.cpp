@@ -160,6 +160,22 @@ TEST_CASE("the input gradient of a linear layer is added behind its activation")
     CHECK(dx == Approx(20 + 13 * 1.0833154706).epsilon(1e-6));
 }
 
+TEST_CASE("dropout drops the values whose word is below p 2^32") {
+    // Value 5 is word 1 of group 1.
+    const std::int64_t draw[] = {7};
+    const DropoutKey key{3, 2, 1, draw, 0.5};
+    const float x[] = {1, 2, 3, 4, 5, 6}, residual[] = {10, 10, 10, 10, 10, 10};
+    float y[6], sum[6];
+    cpu::Exec exec;
+    cpu::dropout(exec, y, x, nullptr, 1, 6, key);
+    cpu::dropout(exec, sum, x, residual, 1, 6, key);
+    for (std::uint32_t i = 0; i < 6; ++i) {
+        const PhiloxBlock words = philox_block(3, RandomPurpose::dropout, 2, 1, 7, i / 4);
+        CHECK(y[i] == (words.word[i % 4] < 0x80000000u ? 0.0f : 2 * x[i]));
+        CHECK(sum[i] == 10 + y[i]);
+    }
+}
+
 TEST_CASE("RMS normalisation of 1, 2, 3, 4, forward and backward") {
     // mean square 7.5, eps 0.5: rstd = 1 / sqrt(8), y = 2 x / sqrt(8).
     const NormSpec rms{NormKind::rms, 0.5};

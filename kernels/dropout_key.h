@@ -1,0 +1,30 @@
+#pragma once
+// Which values dropout keeps (Srivastava et al. 2014, section 4, with the kept ones scaled while training): decided by a
+// key and a value's place in its sample, so that a backward pass asks again instead of reading a mask.
+
+#include <cstdint>
+
+#include "kernels/philox.h"
+
+namespace deft::kernels {
+
+struct DropoutKey {
+    std::uint64_t seed = 0, step = 0;
+    std::uint32_t layer = 0;             // which dropout of the model: no two have the same number
+    const std::int64_t* draw = nullptr;  // (B) the number of each sample's draw, so that a mask does not depend on how a
+                                         // batch is split
+    double p = 0;                        // of being dropped, in [0, 1); 0: nothing is
+
+    // Values whose word is below are dropped.
+    std::uint32_t first_kept() const { return static_cast<std::uint32_t>(p * 4294967296.0); }
+    double scale() const { return 1 / (1 - p); }
+
+    // The words of values 4 group to 4 group + 3 of sample b.
+    DEFT_HOST_DEVICE PhiloxBlock words(std::int64_t b, std::int64_t group) const {
+        return philox_block(seed, RandomPurpose::dropout, step, layer, static_cast<std::uint64_t>(draw[b]),
+                            static_cast<std::uint32_t>(group));
+    }
+};
+inline constexpr std::int64_t kDropoutGroup = 4;
+
+}  // namespace deft::kernels
