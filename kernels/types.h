@@ -40,6 +40,14 @@ struct NormSpec {
     double eps = kLayerNormEps;
 };
 
+// Rotary position embedding (Su et al. 2021, section 3.4.2) of the heads (heads, d) of rows (B, K); d is even.
+struct RopeShape {
+    std::int64_t B, K, heads, d;
+    double theta = 10000;                    // the base of the angles' frequencies
+    const std::int32_t* position = nullptr;  // (B, K), or null: 0 to K - 1 in each sample
+};
+enum class RopeTurn : bool { forward, back };  // the gradient turns back
+
 // A gradient is written, or added to what an earlier micro-batch left.
 enum class Accumulate : bool { no = false, yes = true };
 

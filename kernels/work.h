@@ -93,6 +93,16 @@ inline Work dropout_work(std::int64_t B, std::int64_t N, bool has_residual) {
     return work;
 }
 
+// ---- rope ----
+
+// Four products and two sums a pair of values; the angles are few.
+inline Work rope_work(std::int64_t rows, std::int64_t heads, std::int64_t d, bool has_position) {
+    Work work{3 * product(rows, heads, d)};
+    work.reals = 2 * product(rows, heads, d);
+    work.other = index_bytes(rows, has_position);
+    return work;
+}
+
 // ---- norm ----
 // rows: those taken, where an index names some of a stream.
 

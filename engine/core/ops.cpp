@@ -208,6 +208,20 @@ void dropout(Exec& exec, Tensor y, Tensor x, Tensor residual, const Dropout& dro
     });
 }
 
+void rope(Exec& exec, Tensor y, Tensor x, const Rope& rope_, RopeTurn turn) {
+    const std::int64_t B = y.dim(0), K = y.dim(1), width = y.numel() / std::max<std::int64_t>(1, B * K);
+    check_columns(x, y.rows(), y.columns(), "rope x");
+    if (rope_.position) check_shape(rope_.position, {B, K}, "rope position");
+    if (rope_.d % 2 != 0 || rope_.first < 0 || rope_.first + rope_.heads * rope_.d > width)
+        throw std::logic_error("rope of heads that are odd, or not in their row");
+    const kernels::RopeShape shape{B, K, rope_.heads, rope_.d, rope_.theta, index_pointer(rope_.position)};
+    const OpTimer timer(exec, "rope", turn == RopeTurn::forward ? Phase::forward : Phase::backward, y, y.dtype,
+                        kernels::rope_work(B * K, rope_.heads, rope_.d, bool(rope_.position)));
+    dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        rope(backend, y.as<T_>() + rope_.first, width, x.as<T_>() + rope_.first, width, shape, turn);
+    });
+}
+
 void attention_forward(Exec& exec, Tensor out, Tensor lse, Tensor qkv, const AttentionMask& mask) {
     const std::int64_t B = out.dim(0), T = out.dim(1), C = out.dim(2), H = lse.dim(1);
     check_shape(qkv, {B, T, 3 * C}, "attention qkv");

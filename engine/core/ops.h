@@ -15,6 +15,7 @@ using kernels::Activation;
 using kernels::AdamW;
 using kernels::NormKind;
 using kernels::NormSpec;
+using kernels::RopeTurn;
 
 // out (B, T, C), token (B, T), wte (V, C), wpe (max_T, C)
 void embedding_forward(Exec&, Tensor out, Tensor token, Tensor wte, Tensor wpe);
@@ -56,6 +57,15 @@ struct Dropout {
     double p = 0;  // of being dropped, in [0, 1)
 };
 void dropout(Exec&, Tensor y, Tensor x, Tensor residual, const Dropout&);
+
+// y (B, K, ...) and x of one shape, y may be x: in each row the heads (heads, d) from value `first` on are turned by their
+// position; what is beside them is left alone.
+struct Rope {
+    std::int64_t first, heads, d;  // d is even
+    double theta = 10000;
+    Tensor position;  // (B, K) i32, or empty: 0 to K - 1
+};
+void rope(Exec&, Tensor y, Tensor x, const Rope&, RopeTurn);
 
 // Which positions a position attends to.
 struct AttentionMask {

@@ -8,6 +8,7 @@
 #include "kernels/cases/norm.h"
 #include "kernels/cases/linear.h"
 #include "kernels/cases/optimizer.h"
+#include "kernels/cases/rope.h"
 #include "kernels/cases/token_selection.h"
 
 namespace deft::kernels::cases {
@@ -24,6 +25,7 @@ inline CaseTable case_table(Sizes sizes) {
     add_gemm_cases(table);
     add_activation_cases(table);
     add_dropout_cases(table);
+    add_rope_cases(table);
     return table;
 }
 

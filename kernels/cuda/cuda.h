@@ -52,6 +52,14 @@ void activation_backward(Exec&, Real* dpre, const Real* dy, const Real* pre, std
 template <class Real>
 void dropout(Exec&, Real* y, const Real* x, const Real* residual, std::int64_t B, std::int64_t N, const DropoutKey&);
 
+// ---- rope ----
+// The pair (x[i], x[i + d/2]) of each head is turned by the angle position theta^(-2i/d), or back. (Pairs are Llama's, as
+// Hugging Face stores its weights; the paper's are neighbours.)
+
+// Row r of (B, K) begins at y + r y_stride and x + r x_stride; what of a row belongs to no head is left alone. y may be x.
+template <class Real>
+void rope(Exec&, Real* y, std::int64_t y_stride, const Real* x, std::int64_t x_stride, const RopeShape&, RopeTurn);
+
 // ---- norm ----
 // Layer and RMS normalisation, with the residual and row-index forms that a pre-norm block needs.
 // A stream is (B, T, C); index (B, K) names, sorted, the rows of each sample that are taken; index == nullptr: all

@@ -176,6 +176,26 @@ TEST_CASE("dropout drops the values whose word is below p 2^32") {
     }
 }
 
+TEST_CASE("rope turns the halves of a head by hand") {
+    // d = 4, theta = 100: frequencies 1 and 1/10; pairs (1, 3) and (2, 4). At position 2: angles 2 and 0.2.
+    const float x[] = {9, 1, 2, 3, 4};  // 9 belongs to no head
+    const std::int32_t position[] = {2};
+    float y[5] = {7, 0, 0, 0, 0}, back[5] = {};
+    cpu::Exec exec;
+    const RopeShape shape{1, 1, 1, 4, 100, position};
+    cpu::rope(exec, y + 1, 5, x + 1, 5, shape, RopeTurn::forward);
+    CHECK(y[0] == 7);
+    CHECK(y[1] == Approx(1 * -0.4161468365 - 3 * 0.9092974268).epsilon(1e-6));
+    CHECK(y[3] == Approx(3 * -0.4161468365 + 1 * 0.9092974268).epsilon(1e-6));
+    CHECK(y[2] == Approx(2 * 0.9800665778 - 4 * 0.1986693308).epsilon(1e-6));
+    CHECK(y[4] == Approx(4 * 0.9800665778 + 2 * 0.1986693308).epsilon(1e-6));
+    cpu::rope(exec, back + 1, 5, y + 1, 5, shape, RopeTurn::back);
+    for (int i = 1; i < 5; ++i) CHECK(back[i] == Approx(x[i]).epsilon(1e-6));
+    // The first row of a sample stands at 0, where nothing turns.
+    cpu::rope(exec, y, 4, x, 4, {1, 1, 1, 4, 100, nullptr}, RopeTurn::forward);
+    for (int i = 0; i < 4; ++i) CHECK(y[i] == x[i]);
+}
+
 TEST_CASE("RMS normalisation of 1, 2, 3, 4, forward and backward") {
     // mean square 7.5, eps 0.5: rstd = 1 / sqrt(8), y = 2 x / sqrt(8).
     const NormSpec rms{NormKind::rms, 0.5};
