@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "kernels/device.h"
+
 namespace deft::kernels {
 
 enum class Activation {
@@ -47,6 +49,22 @@ struct RopeShape {
     const std::int32_t* position = nullptr;  // (B, K), or null: 0 to K - 1 in each sample
 };
 enum class RopeTurn : bool { forward, back };  // the gradient turns back
+
+// How the rows of a sample become one.
+enum class Pooling {
+    first,  // that of a [CLS] token or class token
+    mean,   // of all rows
+};
+
+// Images (B, H, W, channels) in square patches with P pixels a side, which divides H and W; every value times scale, plus
+// shift.
+struct PatchShape {
+    std::int64_t B, H, W, channels, P;
+    double scale = 1, shift = 0;
+
+    DEFT_HOST_DEVICE std::int64_t patch_values() const { return P * P * channels; }
+    std::int64_t values() const { return B * H * W * channels; }
+};
 
 // A gradient is written, or added to what an earlier micro-batch left.
 enum class Accumulate : bool { no = false, yes = true };

@@ -103,6 +103,32 @@ inline Work rope_work(std::int64_t rows, std::int64_t heads, std::int64_t d, boo
     return work;
 }
 
+// ---- pooling and patches ----
+
+inline Work pool_forward_work(std::int64_t B, std::int64_t K, std::int64_t C, Pooling pooling) {
+    const bool is_mean = pooling == Pooling::mean;
+    Work work{is_mean ? product(B, K, C) : 0};
+    work.reals = product(B, C) + product(B, is_mean ? K : 1, C);
+    return work;
+}
+
+// What is added to is touched in the rows that have a gradient alone.
+inline Work pool_backward_work(std::int64_t B, std::int64_t K, std::int64_t C, Pooling pooling,
+                               Accumulate accumulate) {
+    const bool is_mean = pooling == Pooling::mean, adds = accumulate == Accumulate::yes;
+    const std::int64_t rows = is_mean || !adds ? K : 1;
+    Work work{(is_mean || adds ? 1 : 0) * product(B, is_mean ? K : 1, C)};
+    work.reals = product(B, C) + written(product(B, rows, C), accumulate);
+    return work;
+}
+
+inline Work patchify_work(const PatchShape& s, std::int64_t pixel_bytes) {
+    Work work{2 * product(s.values())};
+    work.reals = product(s.values());
+    work.other = product(s.values(), pixel_bytes);
+    return work;
+}
+
 // ---- norm ----
 // rows: those taken, where an index names some of a stream.
 

@@ -222,6 +222,41 @@ void rope(Exec& exec, Tensor y, Tensor x, const Rope& rope_, RopeTurn turn) {
     });
 }
 
+void pool_forward(Exec& exec, Tensor y, Tensor x, Pooling pooling) {
+    const std::int64_t B = x.dim(0), K = x.dim(1), C = x.dim(2);
+    check_shape(y, {B, C}, "pool y");
+    const OpTimer timer(exec, "pool_forward", Phase::forward, y, y.dtype,
+                        kernels::pool_forward_work(B, K, C, pooling));
+    dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        pool_forward(backend, y.as<T_>(), x.as<T_>(), B, K, C, pooling);
+    });
+}
+
+void pool_backward(Exec& exec, Tensor dx, Tensor dy, Pooling pooling, Accumulate accumulate) {
+    const std::int64_t B = dx.dim(0), K = dx.dim(1), C = dx.dim(2);
+    check_shape(dy, {B, C}, "pool dy");
+    const OpTimer timer(exec, "pool_backward", Phase::backward, dx, dx.dtype,
+                        kernels::pool_backward_work(B, K, C, pooling, accumulate));
+    dispatch(exec, dx.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        pool_backward(backend, dx.as<T_>(), dy.as<T_>(), B, K, C, pooling, accumulate);
+    });
+}
+
+void patchify(Exec& exec, Tensor out, Tensor images, std::int64_t P, double scale, double shift) {
+    const kernels::PatchShape shape{images.dim(0), images.dim(1), images.dim(2), images.dim(3), P, scale, shift};
+    if (P <= 0 || shape.H % P != 0 || shape.W % P != 0)
+        throw std::logic_error("patches of " + std::to_string(P) + " pixels in images " + images.shape_text());
+    check_shape(out, {shape.B, shape.H / P * (shape.W / P), shape.patch_values()}, "patches");
+    const OpTimer timer(exec, "patchify", Phase::forward, out, out.dtype,
+                        kernels::patchify_work(shape, size_of(images.dtype)));
+    dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        if (images.dtype == DType::u8)
+            patchify(backend, out.as<T_>(), images.as<std::uint8_t>(), shape);
+        else
+            patchify(backend, out.as<T_>(), images.as<float>(), shape);
+    });
+}
+
 void attention_forward(Exec& exec, Tensor out, Tensor lse, Tensor qkv, const AttentionMask& mask) {
     const std::int64_t B = out.dim(0), T = out.dim(1), C = out.dim(2), H = lse.dim(1);
     check_shape(qkv, {B, T, 3 * C}, "attention qkv");

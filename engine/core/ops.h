@@ -15,6 +15,7 @@ using kernels::Activation;
 using kernels::AdamW;
 using kernels::NormKind;
 using kernels::NormSpec;
+using kernels::Pooling;
 using kernels::RopeTurn;
 
 // out (B, T, C), token (B, T), wte (V, C), wpe (max_T, C)
@@ -66,6 +67,12 @@ struct Rope {
     Tensor position;  // (B, K) i32, or empty: 0 to K - 1
 };
 void rope(Exec&, Tensor y, Tensor x, const Rope&, RopeTurn);
+
+// y (B, C), x (B, K, C)
+void pool_forward(Exec&, Tensor y, Tensor x, Pooling);
+void pool_backward(Exec&, Tensor dx, Tensor dy, Pooling, Accumulate);
+// out (B, H/P W/P, P P channels), images (B, H, W, channels) f32 or u8; every value times scale, plus shift
+void patchify(Exec&, Tensor out, Tensor images, std::int64_t P, double scale, double shift);
 
 // Which positions a position attends to.
 struct AttentionMask {

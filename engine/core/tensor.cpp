@@ -8,6 +8,8 @@ namespace deft::engine {
 
 std::int64_t size_of(DType dtype) {
     switch (dtype) {
+        case DType::u8:
+            return 1;
         case DType::bf16:
             return 2;
         case DType::f32:
@@ -32,6 +34,8 @@ const char* dtype_name(DType dtype) {
             return "i32";
         case DType::i64:
             return "i64";
+        case DType::u8:
+            return "u8";
     }
     return "?";
 }

@@ -10,7 +10,7 @@
 
 namespace deft::engine {
 
-enum class DType { f32, f64, bf16, i32, i64 };
+enum class DType { f32, f64, bf16, i32, i64, u8 };
 
 std::int64_t size_of(DType dtype);
 const char* dtype_name(DType dtype);
@@ -27,6 +27,8 @@ template <>
 inline constexpr DType dtype_of<std::int32_t> = DType::i32;
 template <>
 inline constexpr DType dtype_of<std::int64_t> = DType::i64;
+template <>
+inline constexpr DType dtype_of<std::uint8_t> = DType::u8;
 
 struct Tensor {
     void* data = nullptr;

@@ -27,6 +27,8 @@ const char* type_name(DType dtype) {
             return "I32";
         case DType::i64:
             return "I64";
+        case DType::u8:
+            return "U8";
     }
     return "?";
 }

@@ -8,6 +8,7 @@
 #include "kernels/cases/norm.h"
 #include "kernels/cases/linear.h"
 #include "kernels/cases/optimizer.h"
+#include "kernels/cases/pooling.h"
 #include "kernels/cases/rope.h"
 #include "kernels/cases/token_selection.h"
 
@@ -26,6 +27,7 @@ inline CaseTable case_table(Sizes sizes) {
     add_activation_cases(table);
     add_dropout_cases(table);
     add_rope_cases(table);
+    add_pooling_cases(table);
     return table;
 }
 

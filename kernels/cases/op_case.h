@@ -34,6 +34,7 @@ enum class Item {
     rounded,  // bf16, whatever Real is
     index,    // std::int32_t
     id,       // std::int64_t
+    byte,     // std::uint8_t
 };
 
 struct Buffer {
@@ -59,6 +60,7 @@ class Arguments {
     bf16* rounded(std::size_t i) const { return get<bf16>(i, Item::rounded); }
     std::int32_t* index(std::size_t i) const { return get<std::int32_t>(i, Item::index); }
     std::int64_t* id(std::size_t i) const { return get<std::int64_t>(i, Item::id); }
+    std::uint8_t* byte(std::size_t i) const { return get<std::uint8_t>(i, Item::byte); }
 
  private:
     template <class Stored>

@@ -66,6 +66,8 @@ auto with_stored_type(Item item, const F& f) {
             return f(bf16{});
         case Item::index:
             return f(std::int32_t{});
+        case Item::byte:
+            return f(std::uint8_t{});
         case Item::id:
             break;
     }

@@ -53,6 +53,20 @@ void dropout(Exec&, float* y, const float* x, const float* residual, std::int64_
 // Row r of (B, K) begins at y + r y_stride and x + r x_stride; what of a row belongs to no head is left alone. y may be x.
 void rope(Exec&, float* y, std::int64_t y_stride, const float* x, std::int64_t x_stride, const RopeShape&, RopeTurn);
 
+// ---- pooling and patches ----
+
+// y (B, C) = the first of the rows x (B, K, C), or their mean; padding counts as other rows do.
+void pool_forward(Exec&, float* y, const float* x, std::int64_t B, std::int64_t K, std::int64_t C, Pooling);
+
+// dx (B, K, C) = or += dy (B, C) in the first row and 0 in the others, or dy / K in all.
+void pool_backward(Exec&, float* dx, const float* dy, std::int64_t B, std::int64_t K, std::int64_t C, Pooling,
+                   Accumulate);
+
+// Dosovitskiy et al. 2021, section 3.1: out (B, H/P W/P, P P channels) = the patches of images (B, H, W, channels), by rows;
+// the values of a patch by its rows, columns and channels. Images are float or bytes.
+void patchify(Exec&, float* out, const float* images, const PatchShape&);
+void patchify(Exec&, float* out, const std::uint8_t* images, const PatchShape&);
+
 // ---- norm ----
 // Layer and RMS normalisation, with the residual and row-index forms that a pre-norm block needs.
 // A stream is (B, T, C); index (B, K) names, sorted, the rows of each sample that are taken; index == nullptr: all rows, K == T.

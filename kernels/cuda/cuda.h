@@ -60,6 +60,22 @@ void dropout(Exec&, Real* y, const Real* x, const Real* residual, std::int64_t B
 template <class Real>
 void rope(Exec&, Real* y, std::int64_t y_stride, const Real* x, std::int64_t x_stride, const RopeShape&, RopeTurn);
 
+// ---- pooling and patches ----
+
+// y (B, C) = the first of the rows x (B, K, C), or their mean; padding counts as other rows do.
+template <class Real>
+void pool_forward(Exec&, Real* y, const Real* x, std::int64_t B, std::int64_t K, std::int64_t C, Pooling);
+
+// dx (B, K, C) = or += dy (B, C) in the first row and 0 in the others, or dy / K in all.
+template <class Real>
+void pool_backward(Exec&, Real* dx, const Real* dy, std::int64_t B, std::int64_t K, std::int64_t C, Pooling,
+                   Accumulate);
+
+// Dosovitskiy et al. 2021, section 3.1: out (B, H/P W/P, P P channels) = the patches of images (B, H, W, channels), by rows;
+// the values of a patch by its rows, columns and channels. Images are float or bytes.
+template <class Real, class Pixel>
+void patchify(Exec&, Real* out, const Pixel* images, const PatchShape&);
+
 // ---- norm ----
 // Layer and RMS normalisation, with the residual and row-index forms that a pre-norm block needs.
 // A stream is (B, T, C); index (B, K) names, sorted, the rows of each sample that are taken; index == nullptr: all

@@ -5,5 +5,6 @@
 #include "kernels/reference/dropout.h"
 #include "kernels/reference/exec.h"
 #include "kernels/reference/layers.h"
+#include "kernels/reference/pooling.h"
 #include "kernels/reference/rope.h"
 #include "kernels/reference/training.h"

@@ -196,6 +196,35 @@ TEST_CASE("rope turns the halves of a head by hand") {
     for (int i = 0; i < 4; ++i) CHECK(y[i] == x[i]);
 }
 
+TEST_CASE("pooling of rows (1, 2), (3, 4), (8, 9)") {
+    const float x[] = {1, 2, 3, 4, 8, 9}, dy[] = {6, 12};
+    float y[2], dx[6] = {1, 1, 1, 1, 1, 1};
+    cpu::Exec exec;
+    cpu::pool_forward(exec, y, x, 1, 3, 2, Pooling::first);
+    CHECK(std::vector<float>(y, y + 2) == std::vector<float>{1, 2});
+    cpu::pool_forward(exec, y, x, 1, 3, 2, Pooling::mean);
+    CHECK(std::vector<float>(y, y + 2) == std::vector<float>{4, 5});
+    cpu::pool_backward(exec, dx, dy, 1, 3, 2, Pooling::first, Accumulate::yes);
+    CHECK(std::vector<float>(dx, dx + 6) == std::vector<float>{7, 13, 1, 1, 1, 1});
+    cpu::pool_backward(exec, dx, dy, 1, 3, 2, Pooling::first, Accumulate::no);
+    CHECK(std::vector<float>(dx, dx + 6) == std::vector<float>{6, 12, 0, 0, 0, 0});
+    cpu::pool_backward(exec, dx, dy, 1, 3, 2, Pooling::mean, Accumulate::no);
+    CHECK(std::vector<float>(dx, dx + 6) == std::vector<float>{2, 4, 2, 4, 2, 4});
+}
+
+TEST_CASE("the patches of an image of two rows and four columns") {
+    // Two patches of two by two pixels of one channel, by rows; twice each value, less one.
+    const std::uint8_t image[] = {1, 2, 3, 4, 5, 6, 7, 255};
+    float out[8];
+    cpu::Exec exec;
+    cpu::patchify(exec, out, image, {1, 2, 4, 1, 2, 2, -1});
+    CHECK(std::vector<float>(out, out + 8) == std::vector<float>{1, 3, 9, 11, 5, 7, 13, 509});
+    // One row of two patches of a pixel with two channels.
+    const float pixels[] = {1, 2, 3, 4};
+    cpu::patchify(exec, out, pixels, {1, 1, 2, 2, 1});
+    CHECK(std::vector<float>(out, out + 4) == std::vector<float>{1, 2, 3, 4});
+}
+
 TEST_CASE("RMS normalisation of 1, 2, 3, 4, forward and backward") {
     // mean square 7.5, eps 0.5: rstd = 1 / sqrt(8), y = 2 x / sqrt(8).
     const NormSpec rms{NormKind::rms, 0.5};

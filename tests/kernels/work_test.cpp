@@ -19,7 +19,8 @@ double bytes_of_buffers(const OpCase& op) {
 
 // It reads or writes a part of a buffer.
 bool takes_rows(const OpCase& op) {
-    return op.name.find("indexed") != std::string::npos || op.name.rfind("rope", 0) == 0;
+    return op.name.find("indexed") != std::string::npos || op.name.rfind("rope", 0) == 0 ||
+           op.name.find(" first accumulate") != std::string::npos;
 }
 bool is_without_work(const OpCase& op) {  // they count their buffers themselves
     for (const char* name : {"attention", "embedding", "head_loss", "tiled_gemm"})
