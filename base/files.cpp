@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -35,15 +36,6 @@ std::string fix_for(int error) {
             return {};
     }
 }
-
-// Removes the temporary file unless it has been renamed.
-struct TemporaryFile {
-    fs::path path;
-    bool kept = false;
-    ~TemporaryFile() {
-        if (!kept) ::unlink(path.c_str());
-    }
-};
 
 int open_new_file_beside(const fs::path& file, fs::path& name) {
     static std::atomic<unsigned> counter{0};
@@ -78,21 +70,36 @@ void sync_folder_of(const fs::path& file) {
 }  // namespace
 
 void write_file_atomically(const fs::path& file, std::string_view bytes) {
-    const auto fail = [&](int error) {
-        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", file.string(), error_text(error)), fix_for(error),
-                    fs::exists(file.string().c_str()) ? "the old " + file.filename().string() : std::string());
-    };
-    fs::path name;
-    const int number = open_new_file_beside(file, name);
-    if (number < 0) fail(errno);
-    TemporaryFile temporary{name};
-    Descriptor descriptor(number);
-    if (const int error = write_all(number, bytes)) fail(error);
-    if (::fsync(number) != 0) fail(errno);
-    if (descriptor.close() != 0) fail(errno);
-    if (::rename(name.c_str(), file.c_str()) != 0) fail(errno);
-    temporary.kept = true;
-    sync_folder_of(file);
+    AtomicFile out(file);
+    out.write(bytes);
+    out.finish();
+}
+
+AtomicFile::AtomicFile(fs::path file) : file_(std::move(file)), descriptor_(open_new_file_beside(file_, temporary_)) {
+    if (descriptor_.number() >= 0) return;
+    temporary_.clear();
+    fail(errno);
+}
+
+AtomicFile::~AtomicFile() {
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::fail(int error) const {
+    throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", file_.string(), error_text(error)), fix_for(error),
+                fs::exists(file_.string().c_str()) ? "the old " + file_.filename().string() : std::string());
+}
+
+void AtomicFile::write(std::string_view bytes) {
+    if (const int error = write_all(descriptor_.number(), bytes)) fail(error);
+}
+
+void AtomicFile::finish() {
+    if (::fsync(descriptor_.number()) != 0) fail(errno);
+    if (descriptor_.close() != 0) fail(errno);
+    if (::rename(temporary_.c_str(), file_.c_str()) != 0) fail(errno);
+    temporary_.clear();
+    sync_folder_of(file_);
 }
 
 void rename_durably(const fs::path& from, const fs::path& to) {
@@ -154,13 +161,13 @@ void make_folder(const fs::path& folder) {
                     "choose a folder that you may write to");
 }
 
-MappedFile::MappedFile(const fs::path& file) {
-    const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+MappedFile::MappedFile(const fs::path& file)
+    : path_(file), descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
     struct stat status {};
-    int error = descriptor.number() < 0 || ::fstat(descriptor.number(), &status) != 0 ? errno : 0;
+    int error = descriptor_.number() < 0 || ::fstat(descriptor_.number(), &status) != 0 ? errno : 0;
     if (error == 0 && status.st_size > 0) {
         size_ = static_cast<std::size_t>(status.st_size);
-        void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor.number(), 0);
+        void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor_.number(), 0);
         if (address == MAP_FAILED)
             error = errno;
         else
@@ -173,6 +180,20 @@ MappedFile::MappedFile(const fs::path& file) {
 
 MappedFile::~MappedFile() {
     if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void MappedFile::require_whole() const {
+    struct stat status {};
+    if (::fstat(descriptor_.number(), &status) == 0 && static_cast<std::size_t>(status.st_size) >= size_) return;
+    throw Error(ErrorKind::io, fmt::format("cannot read {}: it was cut short while it was read", path_.string()));
+}
+
+void MappedFile::release(std::span<const std::byte> bytes) const {
+    if (bytes.empty()) return;
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const auto first = static_cast<std::size_t>(bytes.data() - data_) / page * page;
+    const auto end = static_cast<std::size_t>(bytes.data() - data_) + bytes.size();
+    ::madvise(const_cast<std::byte*>(data_) + first, end - first, MADV_DONTNEED);
 }
 
 FileLock::FileLock(const fs::path& file) : file_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {

@@ -16,6 +16,26 @@ namespace deft {
 // Errors: io (full disk, no right to write); `file` is then what it was before.
 void write_file_atomically(const std::filesystem::path& file, std::string_view bytes);
 
+// A file written from beginning to end in pieces, whole or not at all, as above. Errors of all calls: io (full disk, no
+// right to write); the file is then what it was before.
+class AtomicFile {
+ public:
+    explicit AtomicFile(std::filesystem::path file);
+    ~AtomicFile();  // leaves nothing behind of a file that was not finished
+    AtomicFile(const AtomicFile&) = delete;
+    AtomicFile& operator=(const AtomicFile&) = delete;
+
+    void write(std::string_view bytes);
+    // The file is in its place once this has returned.
+    void finish();
+
+ private:
+    [[noreturn]] void fail(int error) const;
+
+    std::filesystem::path file_, temporary_;  // temporary_: empty once it has been renamed
+    Descriptor descriptor_;
+};
+
 // Brings what is in `from` to the disk, then gives the file its name: after a power cut `to` is the old file or whole.
 // Errors: io; `to` is then what it was before.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
@@ -32,7 +52,8 @@ std::optional<std::filesystem::path> find_text_file(const std::filesystem::path&
 // Makes the folder and its parents. Errors: io, with what to mend.
 void make_folder(const std::filesystem::path& folder);
 
-// A file mapped into memory for reading.
+// A file mapped into memory for reading. Renaming or removing the file leaves the mapping whole. Reading bytes that
+// another program has cut off meanwhile, or that the disk cannot give, ends the process with SIGBUS.
 class MappedFile {
  public:
     // An empty file maps to no bytes. Errors: io.
@@ -42,8 +63,16 @@ class MappedFile {
     MappedFile& operator=(const MappedFile&) = delete;
 
     std::span<const std::byte> bytes() const { return {data_, size_}; }
+    const std::filesystem::path& path() const { return path_; }
+
+    // Call it before each long read of a file that others may write. Errors: io, for a file that is shorter than it was.
+    void require_whole() const;
+    // Those bytes need no memory any more: the file gives them again when they are read again.
+    void release(std::span<const std::byte> bytes) const;
 
  private:
+    std::filesystem::path path_;
+    Descriptor descriptor_;
     const std::byte* data_ = nullptr;
     std::size_t size_ = 0;
 };

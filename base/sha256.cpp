@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace deft {
 
@@ -47,6 +49,19 @@ std::string sha256_file(const std::filesystem::path& file) {
     while (in.read(buffer.data(), buffer.size()) || in.gcount() > 0)
         digest.add({buffer.data(), static_cast<std::size_t>(in.gcount())});
     if (in.bad()) throw Error(ErrorKind::io, "cannot read " + file.string());
+    return digest.hex();
+}
+
+std::string sha256(const MappedFile& file) {
+    constexpr std::size_t kPiece = std::size_t{4} << 20;
+    Sha256 digest;
+    for (std::span rest = file.bytes(); !rest.empty();) {
+        const std::span piece = rest.first(std::min(rest.size(), kPiece));
+        file.require_whole();
+        digest.add({reinterpret_cast<const char*>(piece.data()), piece.size()});
+        file.release(piece);
+        rest = rest.subspan(piece.size());
+    }
     return digest.hex();
 }
 

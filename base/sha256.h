@@ -9,6 +9,8 @@
 
 namespace deft {
 
+class MappedFile;
+
 std::string sha256(std::string_view bytes);
 
 // Of bytes that come piece by piece.
@@ -28,5 +30,7 @@ class Sha256 {
 
 // Errors: io, when the file cannot be read.
 std::string sha256_file(const std::filesystem::path& file);
+// Holds a few MiB of the file in memory at a time. Errors: io, for a file that is cut short meanwhile.
+std::string sha256(const MappedFile& file);
 
 }  // namespace deft

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "tests/catch.h"
 #include "tests/packed_text.h"
 #include "tests/refusal.h"
@@ -72,6 +73,85 @@ TEST_CASE("A full disk leaves the old file whole") {
     CHECK(entries(folder / "disk") == 1);
     write_file_atomically(file, "new");
     CHECK(read_file(file) == "new");
+}
+
+TEST_CASE("A file written in pieces is there once it is finished, and not before") {
+    const TemporaryFolder folder;
+    const fs::path file = folder.path() / "a";
+    write_file_atomically(file, "old");
+    {
+        AtomicFile out(file);
+        out.write("one ");
+        CHECK(read_file(file) == "old");
+        out.write("");
+        out.write(std::string("t\0wo", 4));
+        out.finish();
+        CHECK(read_file(file) == std::string("one t\0wo", 8));
+    }
+    CHECK(entries(folder.path()) == 1);
+    {
+        AtomicFile given_up(file);
+        given_up.write("half");
+        CHECK(entries(folder.path()) == 2);
+    }
+    CHECK(read_file(file) == std::string("one t\0wo", 8));
+    CHECK(entries(folder.path()) == 1);
+}
+
+TEST_CASE("A disk that fills up between pieces leaves the old file whole") {
+    const TemporaryFolder folder;
+    const test::SmallDisk disk(folder / "disk", 256);
+    if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
+    write_file_atomically(disk / "a", "old");
+    const std::string piece(64 << 10, 'x');
+    CHECK_THAT(refusal(ErrorKind::io, [&] {
+        AtomicFile out(disk / "a");
+        for (int i = 0; i < 8; ++i) out.write(piece);
+        out.finish();
+    }), ContainsSubstring("No space left") && ContainsSubstring("unchanged: the old a"));
+    CHECK(read_file(disk / "a") == "old");
+    CHECK(entries(folder / "disk") == 1);
+}
+
+TEST_CASE("A mapped file keeps its bytes when it is removed or its pages are let go") {
+    const TemporaryFolder folder;
+    const fs::path file = folder.path() / "a";
+    const std::string text = long_text();
+    write_file_atomically(file, text);
+    const MappedFile mapped(file);
+    const auto content = [&] {
+        return std::string_view(reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size());
+    };
+    CHECK(mapped.path() == file);
+    fs::remove(file);
+    for (const auto& [first, count] : {std::pair<std::size_t, std::size_t>{0, text.size()}, {5000, 9000}, {7, 1}, {3, 0}}) {
+        mapped.release(mapped.bytes().subspan(first, count));
+        CHECK(content() == text);
+    }
+    mapped.require_whole();
+    CHECK(sha256(mapped) == sha256(text));
+}
+
+TEST_CASE("A mapped file is hashed over many pieces, and an empty one") {
+    const TemporaryFolder folder;
+    std::string text;
+    while (text.size() < (9 << 20) + 17) text += long_text();
+    write_file_atomically(folder / "long", text);
+    CHECK(sha256(MappedFile(folder / "long")) == sha256(text));
+    write_file_atomically(folder / "empty", "");
+    // FIPS 180-4, the digest of no bytes
+    CHECK(sha256(MappedFile(folder / "empty")) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST_CASE("A mapped file that is cut short is refused before it is read") {
+    const TemporaryFolder folder;
+    const fs::path file = folder.path() / "a";
+    write_file_atomically(file, std::string(100'000, 'x'));
+    const MappedFile mapped(file);
+    fs::resize_file(file, 99'999);
+    CHECK_THAT(refusal(ErrorKind::io, [&] { mapped.require_whole(); }), ContainsSubstring("cut short"));
+    fs::resize_file(file, 10);
+    CHECK_THAT(refusal(ErrorKind::io, [&] { (void)sha256(mapped); }), ContainsSubstring("cut short"));
 }
 
 TEST_CASE("A read-only folder is refused with what to mend") {
