@@ -36,4 +36,11 @@ void read_tensor(Exec& exec, void* to, const Tensor& from) {
     if (bytes > 0) std::memcpy(to, from.data, bytes);
 }
 
+const void* host_bytes(Exec& exec, const Tensor& tensor, std::vector<std::byte>& staging) {
+    if (exec.device == Device::cpu) return tensor.data;
+    if (const auto bytes = static_cast<std::size_t>(tensor.bytes()); staging.size() < bytes) staging.resize(bytes);
+    read_tensor(exec, staging.data(), tensor);
+    return staging.data();
+}
+
 }  // namespace deft::engine

@@ -1,6 +1,7 @@
 #pragma once
 // Where and how ops run: one value handed to every op.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -34,6 +35,10 @@ Exec make_exec(const Backend& backend, const Arena& arena);
 void write_tensor(Exec& exec, const Tensor& to, const void* from);
 // to = from; returns when it is there, after all ops before. Errors: device, for an op that failed.
 void read_tensor(Exec& exec, void* to, const Tensor& from);
+
+// The tensor's bytes where the host can read them: on the CPU where they are, otherwise a copy in `staging`, which is made
+// as long as needed. Errors: as above.
+const void* host_bytes(Exec& exec, const Tensor& tensor, std::vector<std::byte>& staging);
 
 // A copy of the tensor's elements, which must be of that type.
 template <class T>

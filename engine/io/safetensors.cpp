@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+#include <string_view>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/json.h"
 
 namespace deft::engine {
@@ -34,10 +35,10 @@ const char* type_name(DType dtype) {
 }
 
 DType type_of(const std::string& name, const std::filesystem::path& file) {
-    for (const DType dtype : {DType::f32, DType::f64, DType::i32, DType::i64})
+    for (const DType dtype : {DType::f32, DType::bf16, DType::f64, DType::i32, DType::i64})
         if (name == type_name(dtype)) return dtype;
     throw Error(ErrorKind::io, fmt::format("{}: element type {} is not read", file.string(), name),
-                "convert the tensor to F32, F64, I32 or I64");
+                "convert the tensor to F32, BF16, F64, I32 or I64");
 }
 
 [[noreturn]] void malformed_safetensors(const std::filesystem::path& file, const std::string& why) {
@@ -47,41 +48,68 @@ DType type_of(const std::string& name, const std::filesystem::path& file) {
 
 }  // namespace
 
-void write_safetensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors,
-                       const std::map<std::string, std::string>& metadata) {
+SafetensorsOutput::SafetensorsOutput(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors,
+                                     const std::map<std::string, std::string>& metadata)
+    : file_(file) {
     Json header = Json::object();
     if (!metadata.empty()) header["__metadata__"] = metadata;
-    std::int64_t offset = 0;
     for (const auto& [name, tensor] : tensors) {
+        if (header.contains(name)) throw std::logic_error("two tensors named " + name);
         const std::vector<std::int64_t> shape(tensor.shape.begin(), tensor.shape.begin() + tensor.rank);
-        header[name] = {
-            {"dtype", type_name(tensor.dtype)}, {"shape", shape}, {"data_offsets", {offset, offset + tensor.bytes()}}};
-        offset += tensor.bytes();
+        header[name] = {{"dtype", type_name(tensor.dtype)},
+                        {"shape", shape},
+                        {"data_offsets", {missing_, missing_ + tensor.bytes()}}};
+        missing_ += tensor.bytes();
     }
     std::string text = header.dump();
     text.resize((text.size() + 7) / 8 * 8, ' ');
     const std::uint64_t length = text.size();
-    std::string bytes(reinterpret_cast<const char*>(&length), sizeof length);
-    bytes.reserve(bytes.size() + text.size() + static_cast<std::size_t>(offset));
-    bytes += text;
-    for (const auto& [name, tensor] : tensors)
-        bytes.append(static_cast<const char*>(tensor.data), static_cast<std::size_t>(tensor.bytes()));
-    write_file_atomically(file, bytes);
+    append({reinterpret_cast<const char*>(&length), sizeof length});
+    append(text);
+}
+
+void SafetensorsOutput::append(std::string_view bytes) {
+    hash_.add(bytes);
+    file_.write(bytes);
+}
+
+void SafetensorsOutput::write(const void* bytes, std::int64_t count) {
+    if (count > missing_) throw std::logic_error("more bytes than the header tells of");
+    missing_ -= count;
+    append({static_cast<const char*>(bytes), static_cast<std::size_t>(count)});
+}
+
+std::string SafetensorsOutput::finish() {
+    if (missing_ != 0) throw std::logic_error("fewer bytes than the header tells of");
+    file_.finish();
+    return hash_.hex();
+}
+
+std::string write_safetensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors,
+                              const std::map<std::string, std::string>& metadata) {
+    SafetensorsOutput out(file, tensors, metadata);
+    for (const auto& [name, tensor] : tensors) out.write(tensor.data, tensor.bytes());
+    return out.finish();
 }
 
 SafetensorsFile read_safetensors(const std::filesystem::path& file) {
-    const std::string content = read_file(file);
+    return read_safetensors(std::make_shared<const MappedFile>(file));
+}
+
+SafetensorsFile read_safetensors(std::shared_ptr<const MappedFile> mapped) {
+    const std::filesystem::path& file = mapped->path();
+    const std::string_view content(reinterpret_cast<const char*>(mapped->bytes().data()), mapped->bytes().size());
     std::uint64_t length = 0;
     if (content.size() < sizeof length) malformed_safetensors(file, "shorter than its header length");
     std::memcpy(&length, content.data(), sizeof length);
     if (length > kLongestHeader || length > content.size() - sizeof length)
         malformed_safetensors(file, "header length beyond the file");
-    const Json header = try_parse_json(std::string_view(content).substr(sizeof length, length));
+    const Json header = try_parse_json(content.substr(sizeof length, length));
     if (!header.is_object()) malformed_safetensors(file, "header is no JSON object");
 
     SafetensorsFile result;
-    result.bytes.assign(content.begin() + 8 + static_cast<std::ptrdiff_t>(length), content.end());
-    const auto data_size = static_cast<std::int64_t>(result.bytes.size());
+    const std::string_view data = content.substr(sizeof length + length);
+    const auto data_size = static_cast<std::int64_t>(data.size());
     std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
     try {
         for (const auto& [name, entry] : header.items()) {
@@ -103,7 +131,7 @@ SafetensorsFile read_safetensors(const std::filesystem::path& file) {
             const auto [begin, end] = entry.at("data_offsets").get<std::pair<std::int64_t, std::int64_t>>();
             if (begin < 0 || end < begin || end > data_size || end - begin != tensor.bytes())
                 malformed_safetensors(file, name + " has bad offsets");
-            tensor.data = result.bytes.data() + begin;
+            tensor.data = const_cast<char*>(data.data()) + begin;  // a Tensor points to what may be written; this may not
             ranges.emplace_back(begin, end);
             result.tensors[name] = tensor;
         }
@@ -117,6 +145,7 @@ SafetensorsFile read_safetensors(const std::filesystem::path& file) {
         covered = end;
     }
     if (covered != data_size) malformed_safetensors(file, "bytes after the last tensor");
+    result.file = std::move(mapped);
     return result;
 }
 

@@ -1,21 +1,15 @@
-// Tensor views, the planned arena, safetensors files.
-
-#include <stdlib.h>
+// Tensor views, the planned arena.
 
 #include <cstring>
-#include <filesystem>
 
-#include "base/files.h"
 #include "engine/core/arena.h"
 #include "engine/core/ops.h"
 #include "engine/core/workspace.h"
-#include "engine/io/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/tiny.h"
 #include "tests/refusal.h"
 
 using namespace deft::engine;
-namespace fs = std::filesystem;
 
 TEST_CASE("views and slices of a tensor") {
     float data[24];
@@ -121,33 +115,4 @@ TEST_CASE("decayed and other parameters are two flat groups that cover all") {
         CHECK(table.second_moment(p).as<float>() - group.v.as<float>() == offset);
     }
     CHECK(table.count() == model_size(trainer.config().model).parameters);
-}
-
-TEST_CASE("safetensors: written, read, and refused when damaged") {
-    char folder[] = "/tmp/deft-safetensors-XXXXXX";
-    REQUIRE(mkdtemp(folder) != nullptr);
-    const fs::path file = fs::path(folder) / "t.safetensors";
-    float floats[6] = {1, 2, 3, 4, 5, 6};
-    std::int64_t ids[2] = {-1, std::int64_t{1} << 40};
-    write_safetensors(file,
-                      {{"w", make_tensor(floats, DType::f32, {2, 3})}, {"ids", make_tensor(ids, DType::i64, {2})}},
-                      {{"step", "7"}});
-    const SafetensorsFile read = read_safetensors(file);
-    CHECK(read.metadata.at("step") == "7");
-    CHECK(read.tensors.at("w").shape_text() == "(2, 3) f32");
-    CHECK(std::memcmp(read.tensors.at("w").data, floats, sizeof floats) == 0);
-    CHECK(std::memcmp(read.tensors.at("ids").data, ids, sizeof ids) == 0);
-
-    const std::string whole = deft::read_file(file);
-    for (const std::size_t size : {std::size_t{0}, std::size_t{5}, std::size_t{30}, whole.size() - 1}) {
-        deft::write_file_atomically(file, whole.substr(0, size));
-        CHECK_THROWS_AS(read_safetensors(file), deft::Error);
-    }
-    deft::write_file_atomically(file, whole + "x");
-    CHECK_THROWS_AS(read_safetensors(file), deft::Error);
-    std::string hole = whole;
-    hole.replace(hole.find("[0,24]"), 6, "[8,24]");
-    deft::write_file_atomically(file, hole);
-    CHECK_THROWS_AS(read_safetensors(file), deft::Error);
-    fs::remove_all(folder);
 }

@@ -1,0 +1,124 @@
+#include "engine/io/tensor_pieces.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "kernels/bf16.h"
+
+namespace deft::engine {
+
+namespace {
+
+// A file's elements need not be aligned.
+template <class T>
+float element(const std::byte* bytes, std::int64_t i) {
+    T value;
+    std::memcpy(&value, bytes + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+    return kernels::to_float(value);
+}
+
+// to[c * to_stride + r] = from[r * from_stride + c] for r < rows, c < columns. In tiles, since one of the two is walked
+// against its rows.
+template <class From, class To>
+void transpose(const std::byte* from, std::int64_t from_stride, To* to, std::int64_t to_stride, std::int64_t rows,
+               std::int64_t columns) {
+    constexpr std::int64_t kTile = 32;
+    for (std::int64_t r0 = 0; r0 < rows; r0 += kTile)
+        for (std::int64_t c0 = 0; c0 < columns; c0 += kTile)
+            for (std::int64_t c = c0; c < std::min(columns, c0 + kTile); ++c)
+                for (std::int64_t r = r0; r < std::min(rows, r0 + kTile); ++r)
+                    to[c * to_stride + r] = kernels::from_float<To>(element<From>(from, r * from_stride + c));
+}
+
+// Elements [first, first + count) as a flat tensor.
+Tensor flat_part(const Tensor& tensor, std::int64_t first, std::int64_t count) {
+    return make_tensor(static_cast<char*>(tensor.data) + first * size_of(tensor.dtype), tensor.dtype, {count});
+}
+
+// Calls f(first, count) for whole units of `unit_bytes` that make up `units`, as many at a time as fit into a piece.
+template <class F>
+void for_each_piece(std::int64_t units, std::int64_t unit_bytes, F&& f) {
+    const std::int64_t most = std::max<std::int64_t>(1, kPieceBytes / std::max<std::int64_t>(1, unit_bytes));
+    for (std::int64_t first = 0; first < units; first += most) f(first, std::min(most, units - first));
+}
+
+template <class To>
+void write_as(Exec& exec, const Tensor& tensor, bool transposed, SafetensorsOutput& to) {
+    std::vector<std::byte> staging;
+    std::vector<To> piece;
+    if (!transposed) {
+        for_each_piece(tensor.numel(), sizeof(float), [&](std::int64_t first, std::int64_t count) {
+            const void* values = host_bytes(exec, flat_part(tensor, first, count), staging);
+            if constexpr (sizeof(To) < sizeof(float)) {
+                piece.resize(static_cast<std::size_t>(count));
+                std::transform(static_cast<const float*>(values), static_cast<const float*>(values) + count, piece.begin(),
+                               kernels::from_float<To>);
+                values = piece.data();
+            }
+            to.write(values, count * static_cast<std::int64_t>(sizeof(To)));
+        });
+        return;
+    }
+    const std::int64_t rows = tensor.dim(0), columns = tensor.dim(1);
+    const auto* values = static_cast<const float*>(host_bytes(exec, tensor, staging));
+    for_each_piece(columns, rows * size_of(tensor.dtype), [&](std::int64_t first, std::int64_t count) {
+        piece.resize(static_cast<std::size_t>(count * rows));
+        transpose<float>(reinterpret_cast<const std::byte*>(values + first), columns, piece.data(), rows, rows, count);
+        to.write(piece.data(), count * rows * static_cast<std::int64_t>(sizeof(To)));
+    });
+}
+
+template <class From>
+void read_as(Exec& exec, const StoredTensor& stored, const MappedFile& file) {
+    const auto* from = static_cast<const std::byte*>(stored.from.data);
+    const auto bytes_of = [&](std::int64_t first, std::int64_t count) {
+        return std::span(from + first * static_cast<std::int64_t>(sizeof(From)),
+                         static_cast<std::size_t>(count) * sizeof(From));
+    };
+    std::vector<float> piece;
+    if (!stored.transposed) {
+        for_each_piece(stored.to.numel(), sizeof(float), [&](std::int64_t first, std::int64_t count) {
+            const std::span bytes = bytes_of(first, count);
+            file.require_whole();
+            const void* values = bytes.data();
+            if constexpr (sizeof(From) < sizeof(float)) {
+                piece.resize(static_cast<std::size_t>(count));
+                for (std::int64_t i = 0; i < count; ++i)
+                    piece[static_cast<std::size_t>(i)] = element<From>(bytes.data(), i);
+                values = piece.data();
+            }
+            write_tensor(exec, flat_part(stored.to, first, count), values);
+            file.release(bytes);
+        });
+        return;
+    }
+    const std::int64_t rows = stored.from.dim(0), columns = stored.from.dim(1);  // (rows, columns) is to's (columns, rows)
+    for_each_piece(columns, rows * size_of(stored.to.dtype), [&](std::int64_t column, std::int64_t count) {
+        piece.resize(static_cast<std::size_t>(count * rows));
+        for_each_piece(rows, columns * size_of(stored.from.dtype), [&](std::int64_t row, std::int64_t rows_here) {
+            const std::span bytes = bytes_of(row * columns, rows_here * columns);
+            file.require_whole();
+            transpose<From>(bytes.data() + column * static_cast<std::int64_t>(sizeof(From)), columns, piece.data() + row, rows,
+                            rows_here, count);
+            file.release(bytes);
+        });
+        write_tensor(exec, flat_part(stored.to, column * rows, count * rows), piece.data());
+    });
+}
+
+}  // namespace
+
+void write_in_pieces(Exec& exec, const Tensor& tensor, Layout layout, SafetensorsOutput& to) {
+    tensor.as<float>();
+    layout.dtype == DType::bf16 ? write_as<kernels::bf16>(exec, tensor, layout.transposed, to)
+                                : write_as<float>(exec, tensor, layout.transposed, to);
+}
+
+void read_in_pieces(Exec& exec, const StoredTensor& stored, const MappedFile& file) {
+    stored.to.as<float>();
+    stored.from.dtype == DType::bf16 ? read_as<kernels::bf16>(exec, stored, file) : read_as<float>(exec, stored, file);
+}
+
+}  // namespace deft::engine
