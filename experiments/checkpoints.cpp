@@ -101,9 +101,10 @@ SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& 
 
 Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const fs::path& folder) {
     Resumed resumed;
+    std::optional<engine::OpenCheckpoint> open;
     for (const fs::path& checkpoint : newest_first(folder)) {
         try {
-            const Json manifest = engine::verify_checkpoint(checkpoint);
+            const Json manifest = engine::read_manifest(checkpoint);
             const Json& about = manifest.at("about");
             const auto hash = about.at("config_hash").get<std::string>();
             if (hash != config_hash(config) && !is_former_hash(config, about.value("config", Json()), hash))
@@ -111,12 +112,11 @@ Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const 
             const TrialProgress progress = progress_of(manifest, config);
             std::optional<BestWeights> best;
             if (progress.best_step > 0) best = find_best_weights(folder, progress.best_step);
-            engine::load_checkpoint(trainer, checkpoint);
-            resumed.step = trainer.counts().steps;
+            open = engine::open_checkpoint(trainer, checkpoint, manifest);
             resumed.progress = progress;
             resumed.best = best;
             resumed.checkpoint = {checkpoint, manifest.at("sha256").at(kModelFile), model_bytes(checkpoint)};
-            return resumed;
+            break;
         } catch (const Json::exception&) {
             resumed.note += fmt::format("{}passed over {}: it does not say of which trial it is, or after how long",
                                         resumed.note.empty() ? "" : "; ", checkpoint.string());
@@ -124,6 +124,9 @@ Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const 
             resumed.note += fmt::format("{}passed over: {}", resumed.note.empty() ? "" : "; ", first_line(error.what()));
         }
     }
+    if (!open) return resumed;
+    engine::restore(trainer, *open);  // a failure from here on ends the trial: the trainer would be neither old nor new
+    resumed.step = trainer.counts().steps;
     return resumed;
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "engine/io/safetensors.h"
 #include "engine/train/checkpoint.h"
 #include "experiments/engine_config.h"
 #include "experiments/evaluation/evaluate_task.h"
@@ -36,8 +35,8 @@ TrialConfig config_of(const Json& manifest, const fs::path& folder) {
 }
 
 // The extents that the configuration claims are those of the weights, before memory is asked for by them.
-void require_extents(const engine::TransformerConfig& model, std::int64_t micro_batch, const fs::path& folder) {
-    const engine::SafetensorsFile weights = engine::read_safetensors(folder / "model.safetensors");
+void require_extents(const engine::TransformerConfig& model, std::int64_t micro_batch, const fs::path& folder,
+                     const engine::SafetensorsFile& weights) {
     const auto require = [&](const std::string& name, std::int64_t rows, std::int64_t columns) {
         const auto found = weights.tensors.find(name);
         if (found == weights.tensors.end()) not_one_model(folder, fmt::format("model.safetensors has no {}", name));
@@ -93,7 +92,8 @@ void note_changed_tasks(const TrialConfig& config, const std::vector<std::string
 }  // namespace
 
 TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& backend) {
-    const Json manifest = engine::verify_checkpoint(folder);
+    const Json manifest = engine::read_manifest(folder);
+    const engine::SafetensorsFile weights = engine::open_weights(folder, manifest);
     TrainedModel trained;
     trained.config = config_of(manifest, folder);
     trained.config_hash = config_hash(trained.config);
@@ -106,19 +106,19 @@ TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& b
     if (trained.tokenizer.vocab() != extents.vocab)
         not_one_model(folder, fmt::format("its tokenizer has {} tokens, its model {}", trained.tokenizer.vocab(),
                                           extents.vocab));
-    require_extents(extents, micro_batch, folder);
+    require_extents(extents, micro_batch, folder, weights);
     engine::require_backend(backend, extents.width / extents.heads);
     trained.arena = std::make_unique<engine::Arena>(backend.device);
     trained.model = engine::plan_and_commit(*trained.arena, [&](engine::Arena& arena) {
         return std::make_unique<engine::Transformer>(arena, extents, backend, micro_batch, engine::Purpose::inference);
     });
     trained.exec = engine::make_exec(backend, *trained.arena);
-    engine::load_weights(trained.exec, *trained.model, folder);
+    engine::load_weights(trained.exec, *trained.model, weights);
     return trained;
 }
 
 TrialConfig checkpoint_config(const fs::path& folder) {
-    return config_of(engine::verify_checkpoint(folder), folder);
+    return config_of(engine::read_manifest(folder), folder);
 }
 
 CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std::string> tasks,

@@ -32,7 +32,8 @@ struct TrainedModel {
 // where its configuration, weights and tokenizer are not of one model; memory.
 TrainedModel load_trained_model(const std::filesystem::path& folder, const engine::Backend& backend);
 
-// What the trial of a checkpoint was. Errors: io, for one that is damaged; config, for one of another program.
+// What the trial of a checkpoint was, by its checkpoint.json alone. Errors: io, where that is damaged; config, for one of
+// another program.
 TrialConfig checkpoint_config(const std::filesystem::path& folder);
 
 struct CheckpointEvaluation {

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <deque>
+#include <cstring>
+#include <map>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/sha256.h"
-#include "engine/core/exec.h"
 #include "engine/data/bpe/bpe_files.h"
 #include "engine/io/safetensors.h"
 
@@ -22,7 +22,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSchema = "deft-checkpoint/2";
 constexpr const char* kManifest = "checkpoint.json";
-constexpr const char* kFiles[] = {"config.json", "model.safetensors", "optimizer.safetensors"};
+constexpr const char* kConfig = "config.json";
+constexpr const char* kModel = "model.safetensors";
+constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kUniqueTokens = "unique_tokens";
 constexpr const char* kRouterState = "router_state";
 
@@ -35,18 +37,8 @@ bool is_transposed(const Parameter& parameter) {
     return parameter.kind == ParameterKind::matrix || parameter.kind == ParameterKind::residual;
 }
 
-// (rows, columns) to (columns, rows)
-void transpose(const float* from, float* to, std::int64_t rows, std::int64_t columns) {
-    constexpr std::int64_t kTile = 32;
-    for (std::int64_t r0 = 0; r0 < rows; r0 += kTile)
-        for (std::int64_t c0 = 0; c0 < columns; c0 += kTile)
-            for (std::int64_t r = r0; r < std::min(rows, r0 + kTile); ++r)
-                for (std::int64_t c = c0; c < std::min(columns, c0 + kTile); ++c)
-                    to[c * rows + r] = from[r * columns + c];
-}
-
-Json hugging_face_config(const TransformerConfig& c, std::int32_t end_of_document) {
-    return {{"architectures", {"GPT2LMHeadModel"}},
+Json hugging_face_config(const TransformerConfig& c, std::int32_t end_of_document, DType dtype) {
+    Json json = {{"architectures", {"GPT2LMHeadModel"}},
             {"model_type", "gpt2"},
             {"n_embd", c.width},
             {"n_layer", c.layers},
@@ -57,49 +49,44 @@ Json hugging_face_config(const TransformerConfig& c, std::int32_t end_of_documen
             {"activation_function", "gelu_new"},
             {"bos_token_id", end_of_document},
             {"eos_token_id", end_of_document}};
+    if (dtype == DType::bf16) json["torch_dtype"] = "bfloat16";
+    return json;
 }
 
-// Copies on the host of a model's tensors, to be written.
-class HostTensors {
- public:
-    // As it is, or with rows and columns exchanged.
-    void add(Exec& exec, const std::string& name, const Tensor& tensor, bool transposed = false) {
-        copies_.push_back(host_copy<float>(exec, tensor));
-        Tensor own = tensor;
-        if (transposed) {
-            std::vector<float> turned(copies_.back().size());
-            transpose(copies_.back().data(), turned.data(), tensor.dim(0), tensor.dim(1));
-            copies_.back() = std::move(turned);
-            std::swap(own.shape[0], own.shape[1]);
-        }
-        own.data = copies_.back().data();
-        tensors_.push_back({name, own});
-    }
-    std::vector<NamedTensor>& tensors() { return tensors_; }
+// Of that shape with rows and columns exchanged where a file has them so.
+Tensor as_stored(Tensor tensor, Layout layout) {
+    tensor.dtype = layout.dtype;
+    if (layout.transposed) std::swap(tensor.shape[0], tensor.shape[1]);
+    return tensor;
+}
 
- private:
-    std::deque<std::vector<float>> copies_;
-    std::vector<NamedTensor> tensors_;
-};
+// Return the file's sha256.
 
-void write_weights(Exec& exec, const Transformer& model, const fs::path& file) {
-    HostTensors host;
+std::string write_weights(Exec& exec, const Transformer& model, DType dtype, const fs::path& file) {
+    std::vector<NamedTensor> tensors;
     for (const Parameter& p : model.parameters().all())
-        host.add(exec, hugging_face_name(p), p.value, is_transposed(p));
-    write_safetensors(file, host.tensors(), {{"format", "pt"}});
+        tensors.push_back({hugging_face_name(p), as_stored(p.value, {dtype, is_transposed(p)})});
+    SafetensorsOutput out(file, tensors, {{"format", "pt"}});
+    for (const Parameter& p : model.parameters().all()) write_in_pieces(exec, p.value, {dtype, is_transposed(p)}, out);
+    return out.finish();
 }
 
-void write_optimizer(Trainer& trainer, const fs::path& file) {
+std::string write_optimizer(Trainer& trainer, const fs::path& file) {
     const ParameterTable& table = trainer.model().parameters();
-    HostTensors host;
+    std::vector<NamedTensor> tensors;
     for (const Parameter& p : table.all()) {
-        host.add(trainer.exec(), p.name + ".m", table.first_moment(p));
-        host.add(trainer.exec(), p.name + ".v", table.second_moment(p));
+        tensors.push_back({p.name + ".m", table.first_moment(p)});
+        tensors.push_back({p.name + ".v", table.second_moment(p)});
     }
-    if (const Tensor state = trainer.router_state()) host.add(trainer.exec(), kRouterState, state);
+    if (const Tensor state = trainer.router_state()) tensors.push_back({kRouterState, state});
+    const std::size_t on_device = tensors.size();
     std::vector<std::int32_t> unique = trainer.unique_tokens_by_sample();
-    host.tensors().push_back({kUniqueTokens, make_tensor(unique.data(), DType::i32, {static_cast<std::int64_t>(unique.size())})});
-    write_safetensors(file, host.tensors(), {});
+    const Tensor samples = make_tensor(unique.data(), DType::i32, {static_cast<std::int64_t>(unique.size())});
+    tensors.push_back({kUniqueTokens, samples});
+    SafetensorsOutput out(file, tensors, {});
+    for (std::size_t i = 0; i < on_device; ++i) write_in_pieces(trainer.exec(), tensors[i].tensor, {}, out);
+    out.write(samples.data, samples.bytes());
+    return out.finish();
 }
 
 void sync_folder(const fs::path& folder) {
@@ -113,49 +100,34 @@ void sync_folder(const fs::path& folder) {
     throw Error(ErrorKind::io, fmt::format("checkpoint {} is damaged: {}", folder.string(), why));
 }
 
-// The tensor of that name and shape. Errors: config.
-const Tensor& expect(const SafetensorsFile& file, const std::string& name, DType dtype,
-                     std::initializer_list<std::int64_t> shape, const fs::path& folder) {
+// The tensor of that name, type and shape. Errors: config.
+const Tensor& expect(const SafetensorsFile& file, const std::string& name, const Tensor& wanted) {
     const auto found = file.tensors.find(name);
-    const Tensor wanted = make_tensor(nullptr, dtype, shape);
-    if (found == file.tensors.end() || found->second.dtype != dtype ||
-        found->second.shape_text() != wanted.shape_text())
+    if (found == file.tensors.end() || found->second.shape_text() != wanted.shape_text())
         throw Error(ErrorKind::config,
-                    fmt::format("checkpoint {} is of another model: its {} is {}, and {} is wanted", folder.string(), name,
+                    fmt::format("checkpoint {} is of another model: its {} is {}, and {} is wanted",
+                                file.file->path().parent_path().string(), name,
                                 found == file.tensors.end() ? "missing" : found->second.shape_text(),
                                 wanted.shape_text()),
                     "name a checkpoint of this configuration");
     return found->second;
 }
 
-std::vector<Tensor> expect_weights(const Transformer& model, const SafetensorsFile& file, const fs::path& folder) {
-    std::vector<Tensor> found;
+// Where each weight comes from. Of weights that training goes on from none was rounded. Errors: config.
+std::vector<StoredTensor> match_weights(const Transformer& model, const SafetensorsFile& file, bool rounded_too) {
+    std::vector<StoredTensor> found;
     for (const Parameter& p : model.parameters().all()) {
-        const Tensor& v = p.value;
         const std::string name = hugging_face_name(p);
-        if (v.rank == 1)
-            found.push_back(expect(file, name, v.dtype, {v.dim(0)}, folder));
-        else if (is_transposed(p))
-            found.push_back(expect(file, name, v.dtype, {v.dim(1), v.dim(0)}, folder));
-        else
-            found.push_back(expect(file, name, v.dtype, {v.dim(0), v.dim(1)}, folder));
+        const auto here = file.tensors.find(name);
+        const bool rounded = rounded_too && here != file.tensors.end() && here->second.dtype == DType::bf16;
+        const Layout layout{rounded ? DType::bf16 : p.value.dtype, is_transposed(p)};
+        found.push_back({p.value, expect(file, name, as_stored(p.value, layout)), layout.transposed});
     }
     return found;
 }
 
-void copy_weights(Exec& exec, Transformer& model, const std::vector<Tensor>& weights) {
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-        const Parameter& p = model.parameters()[i];
-        const Tensor& from = weights[i];
-        if (is_transposed(p)) {
-            std::vector<float> turned(static_cast<std::size_t>(from.numel()));
-            transpose(from.as<float>(), turned.data(), from.dim(0), from.dim(1));
-            write_tensor(exec, p.value, turned.data());
-        } else {
-            write_tensor(exec, p.value, from.data);
-        }
-    }
-    model.parameters().refresh_rounded(exec);
+void read_all(Exec& exec, const std::vector<StoredTensor>& tensors, const SafetensorsFile& file) {
+    for (const StoredTensor& tensor : tensors) read_in_pieces(exec, tensor, *file.file);
 }
 
 Json counts_json(const Counts& c) {
@@ -174,43 +146,78 @@ Counts counts_of(const Json& json) {
             json.at("flops"),      json.at("cut_tokens"),     json.at("padding_tokens"), json.at("draws_by_tenth")};
 }
 
-std::string save(Trainer& trainer, bool with_optimizer, const fs::path& folder, const Json& about,
+// Every file of a checkpoint, in `folder`.
+std::string write_files(Trainer& trainer, bool with_optimizer, DType dtype, const fs::path& folder, const Json& about,
+                        const Tokenizer& tokenizer) {
+    std::map<std::string, std::string> hashes;
+    const std::string config =
+        hugging_face_config(trainer.config().model, tokenizer.end_of_document(), dtype).dump(2) + "\n";
+    write_file_atomically(folder / kConfig, config);
+    hashes[kConfig] = sha256(config);
+    hashes[kModel] = write_weights(trainer.exec(), trainer.model(), dtype, folder / kModel);
+    if (with_optimizer) hashes[kOptimizer] = write_optimizer(trainer, folder / kOptimizer);
+    if (tokenizer.bpe() != nullptr) {
+        write_tokenizer(tokenizer, folder);
+        for (const char* name : kBpeFiles) hashes[name] = sha256_file(folder / name);
+    }
+    const Json manifest = {
+        {"schema", kSchema}, {"counts", counts_json(trainer.counts())}, {"about", about}, {"sha256", hashes}};
+    write_file_atomically(folder / kManifest, manifest.dump(2) + "\n");
+    return hashes[kModel];
+}
+
+std::string save(Trainer& trainer, bool with_optimizer, DType dtype, const fs::path& folder, const Json& about,
                  const Tokenizer& tokenizer) {
     const fs::path temporary = folder.parent_path() / "unfinished";  // one name: a kill leaves at most one
     fs::remove_all(temporary);
     make_folder(temporary);
-    const Json config = hugging_face_config(trainer.config().model, tokenizer.end_of_document());
-    write_file_atomically(temporary / kFiles[0], config.dump(2) + "\n");
-    write_weights(trainer.exec(), trainer.model(), temporary / kFiles[1]);
-    std::vector<const char*> written = {kFiles[0], kFiles[1]};
-    if (with_optimizer) {
-        write_optimizer(trainer, temporary / kFiles[2]);
-        written.push_back(kFiles[2]);
+    std::string sha;
+    try {
+        sha = write_files(trainer, with_optimizer, dtype, temporary, about, tokenizer);
+    } catch (...) {  // on a full disk the files that are whole would be in the way
+        std::error_code ignored;
+        fs::remove_all(temporary, ignored);
+        throw;
     }
-    if (tokenizer.bpe() != nullptr) {
-        write_tokenizer(tokenizer, temporary);
-        written.insert(written.end(), std::begin(kBpeFiles), std::end(kBpeFiles));
-    }
-    Json manifest = {{"schema", kSchema}, {"counts", counts_json(trainer.counts())}, {"about", about}};
-    for (const char* name : written) manifest["sha256"][name] = sha256_file(temporary / name);
-    write_file_atomically(temporary / kManifest, manifest.dump(2) + "\n");
     fs::remove_all(folder);
     fs::rename(temporary, folder);
     sync_folder(folder.parent_path());
-    return manifest["sha256"][kFiles[1]];
+    return sha;
+}
+
+// Those that the manifest names, and those that it must name.
+std::vector<const char*> names_of(const Json& manifest, CheckpointFiles files) {
+    const Json& hashes = manifest.at("sha256");
+    std::vector<const char*> names = {kConfig, kModel};
+    if (files == CheckpointFiles::all && hashes.contains(kOptimizer)) names.push_back(kOptimizer);
+    for (const char* name : kBpeFiles)
+        if (hashes.contains(name)) names.push_back(name);
+    return names;
+}
+
+void require_hash(const fs::path& folder, const Json& manifest, const char* name, const std::string& sha) {
+    if (sha != manifest.at("sha256").at(name).get<std::string>())
+        damaged(folder, fmt::format("{} is not what was written", name));
+}
+
+SafetensorsFile open_hashed(const fs::path& folder, const Json& manifest, const char* name) {
+    auto file = std::make_shared<const MappedFile>(folder / name);
+    require_hash(folder, manifest, name, sha256(*file));
+    return read_safetensors(std::move(file));
 }
 
 }  // namespace
 
 std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about, const Tokenizer& tokenizer) {
-    return save(trainer, true, folder, about, tokenizer);
+    return save(trainer, true, DType::f32, folder, about, tokenizer);
 }
 
-std::string save_weights(Trainer& trainer, const fs::path& folder, const Json& about, const Tokenizer& tokenizer) {
-    return save(trainer, false, folder, about, tokenizer);
+std::string save_weights(Trainer& trainer, const fs::path& folder, const Json& about, const Tokenizer& tokenizer,
+                         DType dtype) {
+    return save(trainer, false, dtype, folder, about, tokenizer);
 }
 
-Json verify_checkpoint(const fs::path& folder) {
+Json read_manifest(const fs::path& folder) {
     const Json manifest = try_parse_json(read_file(folder / kManifest));
     if (!manifest.is_object()) damaged(folder, fmt::format("{} is no JSON object", kManifest));
     try {
@@ -220,13 +227,8 @@ Json verify_checkpoint(const fs::path& folder) {
                         fmt::format("checkpoint {} was written by another version of deft: it is {}, and this one reads {}",
                                     folder.string(), schema, kSchema),
                         "train it again, or use the deft that wrote it");
-        const Json& hashes = manifest.at("sha256");
-        std::vector<const char*> names = {kFiles[0], kFiles[1]};
-        for (const char* name : {kFiles[2], kBpeFiles[0], kBpeFiles[1], kBpeFiles[2]})
-            if (hashes.contains(name)) names.push_back(name);
-        for (const char* name : names)
-            if (sha256_file(folder / name) != hashes.at(name).get<std::string>())
-                damaged(folder, fmt::format("{} is not what was written", name));
+        for (const char* name : names_of(manifest, CheckpointFiles::all))
+            (void)manifest.at("sha256").at(name).get<std::string>();
         counts_of(manifest.at("counts"));
         manifest.at("about");
     } catch (const Json::exception&) {
@@ -236,36 +238,65 @@ Json verify_checkpoint(const fs::path& folder) {
     return manifest;
 }
 
-Json load_checkpoint(Trainer& trainer, const fs::path& folder) {
-    const Json manifest = verify_checkpoint(folder);
-    if (!manifest.at("sha256").contains(kFiles[2]))
-        throw Error(ErrorKind::config, fmt::format("checkpoint {} holds weights alone: no training goes on from it",
-                                                   folder.string()));
-    const SafetensorsFile weights = read_safetensors(folder / kFiles[1]), moments = read_safetensors(folder / kFiles[2]);
-    const ParameterTable& table = trainer.model().parameters();
-    const std::vector<Tensor> values = expect_weights(trainer.model(), weights, folder);
-    std::vector<std::pair<Tensor, Tensor>> copies;  // to, from
-    for (const Parameter& p : table.all())
-        for (const auto& [own, suffix] : {std::pair{table.first_moment(p), ".m"}, {table.second_moment(p), ".v"}})
-            copies.emplace_back(own, own.rank == 1
-                                         ? expect(moments, p.name + suffix, own.dtype, {own.dim(0)}, folder)
-                                         : expect(moments, p.name + suffix, own.dtype, {own.dim(0), own.dim(1)}, folder));
-    if (const Tensor state = trainer.router_state())
-        copies.emplace_back(state, expect(moments, kRouterState, state.dtype, {state.dim(0)}, folder));
-    const auto samples = static_cast<std::int64_t>(trainer.unique_tokens_by_sample().size());
-    const Tensor unique = expect(moments, kUniqueTokens, DType::i32, {samples}, folder);
+Json verify_checkpoint(const fs::path& folder, CheckpointFiles files) {
+    Json manifest = read_manifest(folder);
+    for (const char* name : names_of(manifest, files))
+        require_hash(folder, manifest, name, sha256_file(folder / name));
+    return manifest;
+}
 
-    copy_weights(trainer.exec(), trainer.model(), values);
-    for (const auto& [to, from] : copies) write_tensor(trainer.exec(), to, from.data);
-    trainer.restore(counts_of(manifest.at("counts")),
-                    {unique.as<std::int32_t>(), static_cast<std::size_t>(unique.numel())});
-    return manifest.at("about");
+SafetensorsFile open_weights(const fs::path& folder, const Json& manifest) {
+    for (const char* name : names_of(manifest, CheckpointFiles::model))
+        if (name != kModel) require_hash(folder, manifest, name, sha256_file(folder / name));
+    return open_hashed(folder, manifest, kModel);
+}
+
+void load_weights(Exec& exec, Transformer& model, const SafetensorsFile& weights) {
+    read_all(exec, match_weights(model, weights, true), weights);
+    model.parameters().refresh_rounded(exec);
 }
 
 void load_weights(Exec& exec, Transformer& model, const fs::path& folder) {
-    verify_checkpoint(folder);
-    const SafetensorsFile weights = read_safetensors(folder / kFiles[1]);
-    copy_weights(exec, model, expect_weights(model, weights, folder));
+    load_weights(exec, model, open_weights(folder, read_manifest(folder)));
+}
+
+OpenCheckpoint open_checkpoint(Trainer& trainer, const fs::path& folder, const Json& manifest) {
+    if (!manifest.at("sha256").contains(kOptimizer))
+        throw Error(ErrorKind::config, fmt::format("checkpoint {} holds weights alone: no training goes on from it",
+                                                   folder.string()));
+    OpenCheckpoint open;
+    open.weights = open_weights(folder, manifest);
+    open.moments = open_hashed(folder, manifest, kOptimizer);
+    open.counts = counts_of(manifest.at("counts"));
+    open.of_weights = match_weights(trainer.model(), open.weights, false);
+    const auto match = [&](const Tensor& own, const std::string& name) {
+        open.of_moments.push_back({own, expect(open.moments, name, own)});
+    };
+    const ParameterTable& table = trainer.model().parameters();
+    for (const Parameter& p : table.all()) {
+        match(table.first_moment(p), p.name + ".m");
+        match(table.second_moment(p), p.name + ".v");
+    }
+    if (const Tensor state = trainer.router_state()) match(state, kRouterState);
+    const auto samples = static_cast<std::int64_t>(trainer.unique_tokens_by_sample().size());
+    open.unique_tokens = expect(open.moments, kUniqueTokens, make_tensor(nullptr, DType::i32, {samples}));
+    return open;
+}
+
+void restore(Trainer& trainer, const OpenCheckpoint& checkpoint) {
+    read_all(trainer.exec(), checkpoint.of_weights, checkpoint.weights);
+    trainer.model().parameters().refresh_rounded(trainer.exec());
+    read_all(trainer.exec(), checkpoint.of_moments, checkpoint.moments);
+    std::vector<std::int32_t> unique(static_cast<std::size_t>(checkpoint.unique_tokens.numel()));
+    checkpoint.moments.file->require_whole();
+    if (!unique.empty()) std::memcpy(unique.data(), checkpoint.unique_tokens.data, unique.size() * sizeof unique[0]);
+    trainer.restore(checkpoint.counts, unique);
+}
+
+Json load_checkpoint(Trainer& trainer, const fs::path& folder) {
+    const Json manifest = read_manifest(folder);
+    restore(trainer, open_checkpoint(trainer, folder, manifest));
+    return manifest.at("about");
 }
 
 }  // namespace deft::engine

@@ -10,31 +10,61 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/json_fwd.h"
 #include "engine/data/tokenizer.h"
+#include "engine/io/tensor_pieces.h"
 #include "engine/train/trainer.h"
 
 namespace deft::engine {
+
+// Saving and loading hold a few pieces of a tensor in memory beside the model, see engine/io/tensor_pieces.h.
 
 // Made beside `folder` as "unfinished", synced, and renamed: the folder is whole or absent. An older one of that
 // name is replaced. Returns the sha256 of model.safetensors. Errors: io.
 std::string save_checkpoint(Trainer& trainer, const std::filesystem::path& folder, const Json& about,
                             const Tokenizer& tokenizer);
 
-// Likewise without optimizer.safetensors: the model can be asked, and is not trained on from there.
+// Likewise without optimizer.safetensors: the model can be asked, and is not trained on from there. dtype: of the stored
+// weights, f32 or bf16, which halves the file and rounds them to nearest.
 std::string save_weights(Trainer& trainer, const std::filesystem::path& folder, const Json& about,
-                         const Tokenizer& tokenizer);
+                         const Tokenizer& tokenizer, DType dtype = DType::f32);
 
-// checkpoint.json, after the files have been compared with its hashes. Errors: io, saying which file is damaged.
-Json verify_checkpoint(const std::filesystem::path& folder);
+// checkpoint.json; the files that it names are not looked at. Errors: io, for one that is damaged or of another version.
+Json read_manifest(const std::filesystem::path& folder);
 
-// Weights, moments, what a router has learnt, and counts. Nothing is changed unless all of it can be. Returns what
-// save_checkpoint() was told `about`. Errors: io, for a damaged checkpoint; config, for one of another model, and for one
-// of weights alone.
-Json load_checkpoint(Trainer& trainer, const std::filesystem::path& folder);
+enum class CheckpointFiles {
+    model,  // what asking the model needs: all but optimizer.safetensors, which may be absent or damaged
+    all,
+};
 
-// The weights alone. Errors: as above.
+// The manifest, after the files have been compared with its hashes. Errors: io, saying which file is damaged.
+Json verify_checkpoint(const std::filesystem::path& folder, CheckpointFiles files = CheckpointFiles::all);
+
+// Loading hashes each file once, and copies what was hashed: the files are mapped, and stay so until they are loaded.
+
+// model.safetensors, after the files of the model have been compared with the manifest's hashes. Errors: io.
+SafetensorsFile open_weights(const std::filesystem::path& folder, const Json& manifest);
+// F32 or BF16. Errors: config, for those of another model, which is then as before; io, for a file that is cut short while
+// it is copied.
+void load_weights(Exec& exec, Transformer& model, const SafetensorsFile& weights);
+// Those of that checkpoint. Errors: io, for a damaged one, and as above.
 void load_weights(Exec& exec, Transformer& model, const std::filesystem::path& folder);
+
+// Weights, moments, what a router has learnt and counts, found whole and those of `trainer`'s configuration.
+struct OpenCheckpoint {
+    SafetensorsFile weights, moments;
+    std::vector<StoredTensor> of_weights, of_moments;  // `to`: the trainer's
+    Counts counts;
+    Tensor unique_tokens;  // (samples) i32
+};
+// Changes nothing. Errors: io, for a damaged checkpoint; config, for one of another model, and for one of weights alone.
+OpenCheckpoint open_checkpoint(Trainer& trainer, const std::filesystem::path& folder, const Json& manifest);
+// Errors: io, for a file that is cut short while it is copied; device. After one the trainer is of no use.
+void restore(Trainer& trainer, const OpenCheckpoint& checkpoint);
+
+// All of these, after which the trainer goes on from there. Returns what save_checkpoint() was told `about`.
+Json load_checkpoint(Trainer& trainer, const std::filesystem::path& folder);
 
 }  // namespace deft::engine

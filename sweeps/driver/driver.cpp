@@ -95,12 +95,12 @@ class Driver {
         return writer_.unscored(recorded_.experiments[point], points_[point].score_keys());
     }
 
-    // With --retrain the checkpoint must be whole too; otherwise its scoring says what is wrong with it.
+    // With --retrain the model must be whole too; otherwise its scoring says what is wrong with it.
     bool can_be_scored(std::size_t point) const {
         const auto found = checkpoint_to_score(writer_, options_.root, recorded_.experiments[point]);
         if (!found || !options_.retrain) return found.has_value();
         try {
-            engine::verify_checkpoint(*found);
+            engine::verify_checkpoint(*found, engine::CheckpointFiles::model);
             return true;
         } catch (const Error&) {
             return false;

@@ -3,14 +3,24 @@
 #include "base/json.h"
 #include "engine/train/checkpoint.h"
 
+#include <sys/inotify.h>
+
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
+#include <functional>
+#include <map>
+#include <optional>
 
 #include "base/error.h"
+#include "base/descriptor.h"
 #include "base/files.h"
+#include "base/sha256.h"
 #include "engine/data/bpe/bpe_trainer.h"
 #include "engine/io/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/tiny.h"
+#include "tests/small_disk.h"
 #include "tests/temporary_folder.h"
 
 using namespace deft;
@@ -33,7 +43,240 @@ void damage(const fs::path& file) {
     stream.put('\x7f');
 }
 
+// How often each file of a folder has been opened since.
+class Openings {
+ public:
+    explicit Openings(const fs::path& folder) : queue_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+        watched_ = ::inotify_add_watch(queue_.number(), folder.c_str(), IN_OPEN) >= 0;
+    }
+    bool watched() const { return watched_; }
+    std::map<std::string, int> counted() {
+        std::map<std::string, int> counts;
+        alignas(inotify_event) char buffer[8192];
+        for (ssize_t size; (size = ::read(queue_.number(), buffer, sizeof buffer)) > 0;)
+            for (const char* at = buffer; at < buffer + size;) {
+                const auto* event = reinterpret_cast<const inotify_event*>(at);
+                if (event->len > 0) ++counts[event->name];
+                at += sizeof *event + event->len;
+            }
+        return counts;
+    }
+
+ private:
+    Descriptor queue_;
+    bool watched_ = false;
+};
+
+// A safetensors file as this program has always written one: the header's keys sorted, filled up with spaces to a
+// multiple of eight bytes, then the tensors in the order given.
+struct StoredBytes {
+    Json header = Json::object();
+    std::string data;
+
+    template <class T>
+    void add(const std::string& name, const char* dtype, const std::vector<std::int64_t>& shape, const std::vector<T>& values) {
+        const std::size_t first = data.size();
+        data.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+        header[name] = {{"dtype", dtype}, {"shape", shape}, {"data_offsets", {first, data.size()}}};
+    }
+    std::string bytes() const {
+        std::string text = header.dump();
+        while (text.size() % 8 != 0) text += ' ';
+        const std::uint64_t length = text.size();
+        return std::string(reinterpret_cast<const char*>(&length), 8) + text + data;
+    }
+};
+
+std::vector<std::int64_t> shape_of(const Tensor& tensor) {
+    return {tensor.shape.begin(), tensor.shape.begin() + tensor.rank};
+}
+
+std::vector<float> turned(const Tensor& tensor) {
+    std::vector<float> values;
+    for (std::int64_t c = 0; c < tensor.dim(1); ++c)
+        for (std::int64_t r = 0; r < tensor.dim(0); ++r) values.push_back(tensor.as<float>()[r * tensor.dim(1) + c]);
+    return values;
+}
+
+double status_mebibytes(const std::string& key) {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with(key)) return std::stod(line.substr(key.size() + 1)) / 1024;
+    return 0;
+}
+
+// Of this process while `action` runs, beyond what it had before; nothing where the kernel does not tell.
+std::optional<double> peak_mebibytes(const std::function<void()>& action) {
+    {
+        std::ofstream reset("/proc/self/clear_refs");
+        if (!(reset << 5 << std::flush)) return {};
+    }
+    const double before = status_mebibytes("VmRSS:");
+    action();
+    return status_mebibytes("VmHWM:") - before;
+}
+
 }  // namespace
+
+TEST_CASE("a checkpoint's files are byte for byte those of every version of this format") {
+    TrainerConfig config = with_techniques();
+    config.techniques.routing = Routing{{4, 13, 1, 12, 1}, {1, 2}, 1, TokenBypass{0.5, {7, 30}}};
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    const TemporaryFolder folder;
+    Trainer trainer(config, corpus, 1);
+    for (int step = 0; step < 3; ++step) trainer.step();
+    const std::string sha = save_checkpoint(trainer, folder / "c", {{"note", 1}}, Tokenizer::bytes());
+
+    StoredBytes model, optimizer;
+    model.header["__metadata__"] = {{"format", "pt"}};
+    const ParameterTable& table = trainer.model().parameters();
+    for (const Parameter& p : table.all()) {
+        const bool turns = p.name.ends_with(".weight") && p.value.rank == 2 && p.name.find("wte") == std::string::npos &&
+                           p.name.find("wpe") == std::string::npos;
+        std::vector<std::int64_t> shape = shape_of(p.value);
+        if (turns) std::swap(shape[0], shape[1]);
+        model.add("transformer." + p.name, "F32", shape, turns ? turned(p.value) : values<float>(p.value));
+        optimizer.add(p.name + ".m", "F32", shape_of(p.value), values<float>(table.first_moment(p)));
+        optimizer.add(p.name + ".v", "F32", shape_of(p.value), values<float>(table.second_moment(p)));
+    }
+    const Tensor state = trainer.router_state();
+    optimizer.add("router_state", "F32", shape_of(state), values<float>(state));
+    const std::vector<std::int32_t> unique = trainer.unique_tokens_by_sample();
+    optimizer.add("unique_tokens", "I32", {static_cast<std::int64_t>(unique.size())}, unique);
+
+    CHECK(read_file(folder / "c" / "model.safetensors") == model.bytes());
+    CHECK(read_file(folder / "c" / "optimizer.safetensors") == optimizer.bytes());
+    CHECK(sha == sha256(model.bytes()));
+    const Json manifest = verify_checkpoint(folder / "c");
+    CHECK(manifest.at("sha256") == Json{{"config.json", sha256_file(folder / "c" / "config.json")},
+                                        {"model.safetensors", sha256(model.bytes())},
+                                        {"optimizer.safetensors", sha256(optimizer.bytes())}});
+    CHECK(!Json::parse(read_file(folder / "c" / "config.json")).contains("torch_dtype"));
+    CHECK(read_file(folder / "c" / "checkpoint.json") == manifest.dump(2) + "\n");
+}
+
+TEST_CASE("the model is read without the optimizer's file") {
+    const TrainerConfig config = tiny_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    const TemporaryFolder folder;
+    Trainer saved(config, corpus, 1), other(config, corpus, 1);
+    saved.step();
+    save_checkpoint(saved, folder / "c", Json::object(), Tokenizer::bytes());
+    damage(folder / "c" / "optimizer.safetensors");
+    CHECK_THROWS_WITH(verify_checkpoint(folder / "c"), ContainsSubstring("optimizer.safetensors is not what was written"));
+    verify_checkpoint(folder / "c", CheckpointFiles::model);
+    Openings openings(folder / "c");
+    load_weights(other.exec(), other.model(), folder / "c");
+    CHECK(all_parameters<float>(other) == all_parameters<float>(saved));
+    if (openings.watched()) CHECK(!openings.counted().contains("optimizer.safetensors"));
+    fs::remove(folder / "c" / "optimizer.safetensors");
+    load_weights(other.exec(), other.model(), folder / "c");
+    CHECK_THROWS_WITH(load_checkpoint(other, folder / "c"), ContainsSubstring("optimizer.safetensors"));
+    damage(folder / "c" / "model.safetensors");
+    CHECK_THROWS_WITH(load_weights(other.exec(), other.model(), folder / "c"),
+                      ContainsSubstring("model.safetensors is not what was written"));
+    CHECK_THROWS_AS(verify_checkpoint(folder / "c", CheckpointFiles::model), Error);
+}
+
+TEST_CASE("loading a checkpoint opens each of its files once") {
+    const TrainerConfig config = tiny_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    const TemporaryFolder folder;
+    Trainer trainer(config, corpus, 1);
+    save_checkpoint(trainer, folder / "c", Json::object(), Tokenizer::bytes());
+    Openings openings(folder / "c");
+    if (!openings.watched()) DEFT_SKIP("no inotify");
+    load_checkpoint(trainer, folder / "c");
+    CHECK(openings.counted() == std::map<std::string, int>{{"checkpoint.json", 1},
+                                                           {"config.json", 1},
+                                                           {"model.safetensors", 1},
+                                                           {"optimizer.safetensors", 1}});
+}
+
+TEST_CASE("weights are stored in bf16 where that is asked for, and read into f32") {
+    const TrainerConfig config = tiny_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    const TemporaryFolder folder;
+    Trainer saved(config, corpus, 1), other(config, corpus, 1);
+    saved.step();
+    const std::string sha = save_weights(saved, folder / "b", Json::object(), Tokenizer::bytes(), DType::bf16);
+    CHECK(sha == sha256_file(folder / "b" / "model.safetensors"));
+    const SafetensorsFile file = read_safetensors(folder / "b" / "model.safetensors");
+    CHECK(file.tensors.at("transformer.h.1.mlp.c_fc.weight").shape_text() == "(24, 96) bf16");
+    CHECK(file.tensors.at("transformer.h.1.mlp.c_fc.bias").shape_text() == "(96) bf16");
+    CHECK(Json::parse(read_file(folder / "b" / "config.json")).at("torch_dtype") == "bfloat16");
+    load_weights(other.exec(), other.model(), folder / "b");
+    std::vector<float> expected = all_parameters<float>(saved);
+    CHECK(expected != all_parameters<float>(other));
+    for (float& value : expected) value = kernels::to_float(kernels::to_bf16(value));
+    CHECK(expected == all_parameters<float>(other));
+    CHECK_THROWS_WITH(load_checkpoint(other, folder / "b"), ContainsSubstring("holds weights alone"));
+
+    // Beside moments rounded weights are nobody's: training would go on to other bits.
+    save_checkpoint(saved, folder / "c", Json::object(), Tokenizer::bytes());
+    fs::copy_file(folder / "b" / "model.safetensors", folder / "c" / "model.safetensors",
+                  fs::copy_options::overwrite_existing);
+    Json manifest = read_manifest(folder / "c");
+    manifest["sha256"]["model.safetensors"] = sha;
+    write_file_atomically(folder / "c" / "checkpoint.json", manifest.dump());
+    CHECK_THROWS_WITH(load_checkpoint(other, folder / "c"), ContainsSubstring("bf16, and (31, 24) f32 is wanted"));
+    CHECK(expected == all_parameters<float>(other));
+}
+
+TEST_CASE("a disk that is full leaves the older checkpoint, and nothing unfinished") {
+    const TrainerConfig config = tiny_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    const TemporaryFolder folder;
+    Trainer trainer(config, corpus, 1);
+    save_checkpoint(trainer, folder / "c", Json::object(), Tokenizer::bytes());
+    const auto one = static_cast<int>(fs::file_size(folder / "c" / "model.safetensors") / 1024);  // of three
+    for (const int room : {one * 7 / 2, one * 11 / 2}) {  // for the weights of a second one not, or not for its moments
+        INFO(room);
+        const SmallDisk disk(folder / "disk", room);
+        if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
+        save_checkpoint(trainer, disk / "c", {{"which", "first"}}, Tokenizer::bytes());
+        trainer.step();
+        try {
+            save_checkpoint(trainer, disk / "c", {{"which", "second"}}, Tokenizer::bytes());
+            FAIL("the disk is not full");
+        } catch (const Error& error) {
+            CHECK(error.kind() == ErrorKind::io);
+            CHECK_THAT(error.what(), ContainsSubstring("No space left") && ContainsSubstring("free some space"));
+        }
+        CHECK(verify_checkpoint(disk / "c").at("about").at("which") == "first");
+        CHECK(std::distance(fs::directory_iterator(folder / "disk"), fs::directory_iterator()) == 1);
+    }
+}
+
+TEST_CASE("saving and loading need little memory beside the model") {
+    if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("a sanitiser keeps memory that was given back");
+    TrainerConfig config = tiny_config(2);
+    config.model.width = 256;
+    config.model.heads = 4;
+    config.model.vocab = 50'000;
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    const TemporaryFolder folder;
+    Trainer trainer(config, corpus, 1);
+    const double model = static_cast<double>(trainer.model().parameters().count()) * 4 / (1 << 20);
+    REQUIRE(model > 50);
+    constexpr double kBound = 3.0 * kPieceBytes / (1 << 20);
+    save_checkpoint(trainer, folder / "c", Json::object(), Tokenizer::bytes());
+    load_checkpoint(trainer, folder / "c");  // from here on the moments have their memory
+    const auto check = [&](const char* what, const std::function<void()>& action) {
+        const std::optional<double> peak = peak_mebibytes(action);
+        if (!peak) DEFT_SKIP("/proc/self/clear_refs cannot be written");
+        INFO(what);
+        CHECK(*peak < kBound);
+    };
+    check("save", [&] { save_checkpoint(trainer, folder / "c", Json::object(), Tokenizer::bytes()); });
+    check("save, bf16", [&] { save_weights(trainer, folder / "b", Json::object(), Tokenizer::bytes(), DType::bf16); });
+    check("load", [&] { load_checkpoint(trainer, folder / "c"); });
+    check("verify", [&] { verify_checkpoint(folder / "c"); });
+    check("weights", [&] { load_weights(trainer.exec(), trainer.model(), folder / "c"); });
+    check("weights, bf16", [&] { load_weights(trainer.exec(), trainer.model(), folder / "b"); });
+    const std::optional<double> seen = peak_mebibytes([&] { read_file(folder / "c" / "model.safetensors"); });
+    CHECK(seen.value_or(model) > model * 0.9);  // what is measured is measured
+}
 
 TEST_CASE("a resumed run has the same bits as one that was never stopped") {
     const TrainerConfig config = with_techniques();

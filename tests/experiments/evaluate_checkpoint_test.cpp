@@ -142,6 +142,8 @@ TEST_CASE("Damaged checkpoints and those of no one model are refused") {
     CHECK_THAT(wrong_checkpoint(ErrorKind::io, checkpoint), ContainsSubstring("model.safetensors"));
     write_file_atomically(checkpoint / "model.safetensors", weights);
     CHECK(wrong_checkpoint(ErrorKind::io, checkpoint) == "accepted");
+    fs::remove(checkpoint / "optimizer.safetensors");  // which nothing is asked of
+    CHECK(wrong_checkpoint(ErrorKind::io, checkpoint) == "accepted");
     fs::remove(checkpoint / "merges.txt");
     CHECK_THAT(wrong_checkpoint(ErrorKind::io, checkpoint), ContainsSubstring("merges.txt"));
 }
