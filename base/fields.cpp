@@ -46,6 +46,10 @@ void check(const TableReader& table, const Field& field, std::int64_t value) {
     if (rules.at_most) table.require_at_most(field.key, value, static_cast<std::int64_t>(*rules.at_most));
 }
 
+void check(const TableReader& table, const Field& field, const std::vector<std::int64_t>& values) {
+    for (const std::int64_t value : values) check(table, field, value);
+}
+
 void check(const TableReader& table, const Field& field, double value) {
     const FieldRules& rules = field.rules;
     if (rules.above && !(value > *rules.above))

@@ -3,6 +3,7 @@
 // JSON both ways, columns of the database, lists of keys and JSON Schemas, so that a key is written down once.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -39,7 +40,7 @@ struct FieldRules {
 
 struct Field {
     const char* key;
-    FieldValue (*in)(void* record);
+    std::function<FieldValue(void* record)> in;
     const char* meaning = "";
     FieldRules rules = {};
 };

@@ -68,10 +68,11 @@ Json field_schema(const Field& field, const KeyTable& table) {
     Json schema =
         *rules.schema != '\0' ? parse_json(rules.schema) : type_schema(type_of(field.in(table.defaults.get())));
     schema["description"] = describe(field, table);
-    const bool integer = schema.value("type", "") == "integer";
+    Json& bounded = *rules.schema == '\0' && schema.contains("items") ? schema["items"] : schema;
+    const bool integer = bounded.value("type", "") == "integer";
     const auto bound = [&](const char* name, const std::optional<double>& value) {
-        if (value && integer) schema[name] = static_cast<std::int64_t>(*value);
-        if (value && !integer) schema[name] = *value;
+        if (value && integer) bounded[name] = static_cast<std::int64_t>(*value);
+        if (value && !integer) bounded[name] = *value;
     };
     bound("minimum", rules.at_least);
     bound("exclusiveMinimum", rules.above);

@@ -175,8 +175,7 @@ Json to_json(const TrialConfig& c) {
         for (const CurriculumMetric& m : c.curriculum->metrics) json["curriculum"][m.metric] = metric_json(m);
     if (c.batch_ramp) json["batch_ramp"] = grown_json(*c.batch_ramp, c.batch_ramp->growth);
     if (c.variable_batch) json["variable_batch"] = fields_json(*c.variable_batch);
-    if (c.random_ltd) json["random_ltd"] = grown_json(*c.random_ltd, c.random_ltd->growth);
-    if (c.token_bypass) json["token_bypass"] = grown_json(*c.token_bypass, c.token_bypass->routing.growth);
+    if (const auto& dropping = c.token_dropping) json[dropping->dropper] = grown_json(*dropping, dropping->growth);
     json["eval"] = fields_json(c.eval);
     if (c.eval.select == "best")
         json["selection"] = {{"every", c.eval.every},
@@ -249,8 +248,7 @@ Json hashed_part(const TrialConfig& config) {
     Json json = to_json(config);
     for (const char* table : {"local", "eval"}) json.erase(table);
     // Padding once counted in full there, and with it budgets and learning rates were others.
-    const bool routed = config.random_ltd || config.token_bypass;
-    if (routed && config.curriculum && config.curriculum->find("seqres")) json["padding"] = "as its row";
+    if (config.token_dropping && config.curriculum && config.curriculum->find("seqres")) json["padding"] = "as its row";
     // Samples that were admitted together once came in the order of others, of as many.
     if (config.curriculum &&
         std::any_of(config.curriculum->metrics.begin(), config.curriculum->metrics.end(), orders_samples))

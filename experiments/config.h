@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -95,17 +96,13 @@ struct CurriculumConfig {
     const CurriculumMetric* find(const std::string& metric) const;
 };
 
-// Kept tokens of the layers that take only some: [random_ltd], [token_bypass].
-struct RoutingConfig {
+// Kept tokens of the layers that take only some: the table of that token dropper, such as [random_ltd].
+struct TokenDroppingConfig {
+    std::string dropper;      // its name in engine::token_droppers()
     Growth growth{16, 0, 8};  // tokens
     std::vector<std::int64_t> layers;
     std::int64_t keep_first = 0;
-};
-
-struct TokenBypassConfig {
-    RoutingConfig routing;
-    double decay = 0.995;
-    std::vector<std::int64_t> special_tokens;
+    std::shared_ptr<void> settings;  // the dropper's own
 };
 
 // Samples of a step, growing to train.batch_size: [batch_ramp].
@@ -161,8 +158,7 @@ struct TrialConfig {
     DataConfig data;
     TrainConfig train;
     std::optional<CurriculumConfig> curriculum;
-    std::optional<RoutingConfig> random_ltd;
-    std::optional<TokenBypassConfig> token_bypass;  // or random_ltd
+    std::optional<TokenDroppingConfig> token_dropping;
     std::optional<BatchRampConfig> batch_ramp;
     std::optional<VariableBatchConfig> variable_batch;  // or batch_ramp
     EvalConfig eval;

@@ -1,5 +1,9 @@
 #include "experiments/config_fields.h"
 
+#include <algorithm>
+#include <map>
+
+#include "engine/data_efficiency/token_dropping/token_dropping.h"
 #include "experiments/size_limits.h"
 
 namespace deft::experiments {
@@ -41,17 +45,36 @@ Fields growth_fields(const char* multiple_key, const char* min, const char* max,
     };
 }
 
-// Of layers that take only some tokens; `Outer` leads to the RoutingConfig.
-template <auto... Outer>
-Fields routing_fields(const char* layers) {
-    return joined(
+// A dropper's own keys, found in the configuration that holds its settings.
+Fields settings_fields(const engine::TokenDropper& dropper) {
+    Fields fields = dropper.keys;
+    for (Field& field : fields)
+        field.in = [in = field.in](void* record) { return in(static_cast<TokenDroppingConfig*>(record)->settings.get()); };
+    return fields;
+}
+
+Fields dropping_fields(const engine::TokenDropper& dropper) {
+    const Fields common = joined(
         {enabled(),
-         {"layers", at<Outer..., &RoutingConfig::layers>,
+         {"layers", at<&TokenDroppingConfig::layers>,
           "layers that take only some tokens, counted from 0, ascending",
-          {.by_default = layers, .takes = "[1, 2, 5] or \"1-22\"", .schema = kLayersSchema, .apart = true}},
-         {"keep_first", at<Outer..., &RoutingConfig::keep_first>, "positions that are kept always",
+          {.by_default = dropper.default_layers_text, .takes = "[1, 2, 5] or \"1-22\"", .schema = kLayersSchema,
+           .apart = true}},
+         {"keep_first", at<&TokenDroppingConfig::keep_first>, "positions that are kept always",
           {.unit = "tokens", .at_least = 0}}},
-        growth_fields<Outer..., &RoutingConfig::growth>("step", "", "model.seqlen", ""));
+        growth_fields<&TokenDroppingConfig::growth>("step", "", "model.seqlen", ""));
+    return joined(common, settings_fields(dropper));
+}
+
+std::vector<KeyTable> dropping_tables() {
+    std::vector<KeyTable> tables;
+    for (const engine::TokenDropper& dropper : engine::token_droppers()) {
+        TokenDroppingConfig defaults;
+        defaults.dropper = dropper.name;
+        defaults.settings = dropper.new_settings();
+        tables.push_back(key_table(dropper.name, dropper.meaning, defaults));
+    }
+    return tables;
 }
 
 }  // namespace
@@ -183,18 +206,14 @@ const Fields& fields_of(const CurriculumMetric&) {
     return fields;
 }
 
-const Fields& fields_of(const RoutingConfig&) {
-    static const Fields fields = routing_fields<>("all but the first and the last");
-    return fields;
-}
-
-const Fields& fields_of(const TokenBypassConfig&) {
-    static const Fields fields =
-        joined(routing_fields<&TokenBypassConfig::routing>("the middle half"),
-               {{"decay", at<&TokenBypassConfig::decay>, "what a step keeps of the average of an entry's losses",
-                 {.at_least = 0, .below = 1}},
-                {"special_tokens", at<&TokenBypassConfig::special_tokens>, "ids of tokens that are kept always"}});
-    return fields;
+const Fields& fields_of(const TokenDroppingConfig& dropping) {
+    static const std::map<std::string, Fields> fields = [] {
+        std::map<std::string, Fields> of_all;
+        for (const engine::TokenDropper& dropper : engine::token_droppers())
+            of_all[dropper.name] = dropping_fields(dropper);
+        return of_all;
+    }();
+    return fields.at(dropping.dropper);
 }
 
 const Fields& fields_of(const BatchRampConfig&) {
@@ -260,7 +279,7 @@ const Fields& fields_of(const CheckpointConfig&) {
 }
 
 std::vector<KeyTable> trial_tables() {
-    return {
+    std::vector<KeyTable> tables = {
         key_table<TrialConfig>("", "a trial"),
         key_table<ModelConfig>("model", "the model"),
         key_table<DataConfig>("data", "the corpus, its tokens and samples"),
@@ -272,15 +291,15 @@ std::vector<KeyTable> trial_tables() {
             "seqtru cuts samples to a length, seqres cuts them into rows of it, voc and voc_per_token bring rare words "
             "later; of BERT's samples seqreo brings long ones later, seqreo_voc of a length those of rare words; any "
             "other name with a column"),
-        key_table<RoutingConfig>("random_ltd",
-                                 "random layerwise token dropping: layers take a growing number of tokens"),
-        key_table<TokenBypassConfig>("token_bypass",
-                                     "tokens of low loss skip the middle layers; in place of random_ltd"),
         key_table<BatchRampConfig>("batch_ramp", "samples of a step grow to train.batch_size"),
         key_table<VariableBatchConfig>("variable_batch",
                                        "as many samples a step as hold max_tokens; in place of batch_ramp"),
         key_table<EvalConfig>("eval", "what a model is validated and scored by; of these keys only select = \"best\" trains anything again"),
         key_table<CheckpointConfig>("checkpoint", "what is kept to go on from")};
+    const auto batches = std::ranges::find(tables, "batch_ramp", &KeyTable::path);
+    const std::vector<KeyTable> dropping = dropping_tables();
+    tables.insert(batches, dropping.begin(), dropping.end());
+    return tables;
 }
 
 }  // namespace deft::experiments

@@ -17,8 +17,7 @@ const Fields& fields_of(const BertSamplesConfig& bert);
 const Fields& fields_of(const TrainConfig& train);
 const Fields& fields_of(const CurriculumConfig& curriculum);
 const Fields& fields_of(const CurriculumMetric& metric);
-const Fields& fields_of(const RoutingConfig& routing);
-const Fields& fields_of(const TokenBypassConfig& bypass);
+const Fields& fields_of(const TokenDroppingConfig& dropping);  // with those of its dropper
 const Fields& fields_of(const BatchRampConfig& ramp);
 const Fields& fields_of(const VariableBatchConfig& batch);
 const Fields& fields_of(const EvalConfig& eval);

@@ -16,8 +16,9 @@ std::vector<std::int32_t> ids(const std::vector<std::int64_t>& values) {
     return {values.begin(), values.end()};
 }
 
-engine::Routing routing_of(const RoutingConfig& routing, std::int64_t baseline_steps) {
-    return {pacing_of(routing.growth, baseline_steps), ids(routing.layers), routing.keep_first, engine::RandomLtd{}};
+engine::TokenDropping dropping_of(const TokenDroppingConfig& dropping, std::int64_t baseline_steps) {
+    return {pacing_of(dropping.growth, baseline_steps), ids(dropping.layers), dropping.keep_first,
+            &engine::token_dropper(dropping.dropper), dropping.settings};
 }
 
 engine::Recompute recompute_of(const std::string& name) {
@@ -70,11 +71,7 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
         }
     if (config.batch_ramp) trainer.techniques.batch_ramp = pacing_of(config.batch_ramp->growth, baseline_steps);
     if (config.variable_batch) trainer.techniques.variable_batch = variable_batch_of(*config.variable_batch);
-    if (config.random_ltd) trainer.techniques.routing = routing_of(*config.random_ltd, baseline_steps);
-    if (const auto& bypass = config.token_bypass) {
-        trainer.techniques.routing = routing_of(bypass->routing, baseline_steps);
-        trainer.techniques.routing->method = engine::TokenBypass{bypass->decay, ids(bypass->special_tokens)};
-    }
+    if (config.token_dropping) trainer.techniques.dropping = dropping_of(*config.token_dropping, baseline_steps);
 
     const double by_budget = config.train.learning_rate_by_budget == "inverse" ? config.train.budget_fraction : 1;
     trainer.learning_rate = {config.train.learning_rate / by_budget, config.train.min_learning_rate, config.train.warmup_tokens,

@@ -9,7 +9,7 @@
 
 #include "base/table_reader.h"
 #include "engine/data/bert/samples.h"
-#include "engine/data_efficiency/routing/routing.h"
+#include "engine/data_efficiency/token_dropping/token_dropping.h"
 #include "experiments/config_fields.h"
 #include "experiments/datasets/catalogue.h"
 #include "experiments/engine_config.h"
@@ -197,17 +197,20 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     if (config.variable_batch && config.curriculum && config.curriculum->find("seqres"))
         reader.refuse("variable_batch", "and curriculum.seqres both keep the tokens of a step constant",
                       "use seqtru with a variable batch, or seqres without");
-    if (const ConfigNode* node = reader.optional_node("random_ltd"))
-        config.random_ltd = parse_random_ltd(TableReader(*node, "random_ltd"), config.model);
-    if (const ConfigNode* node = reader.optional_node("token_bypass"))
-        config.token_bypass = parse_token_bypass(TableReader(*node, "token_bypass"), config.model);
-    if (!has_model(config) && (config.random_ltd || config.token_bypass))
-        reader.refuse(config.random_ltd ? "random_ltd" : "token_bypass",
-                      "routes tokens through a model's layers, and no model trains on BERT samples yet",
-                      "drop the table, or set data.samples = \"packed\"");
-    if (config.random_ltd && config.token_bypass)
-        reader.refuse("token_bypass", "and random_ltd both choose the tokens that a layer keeps",
-                      "compare them as two cases: in each, set enabled = false for the other");
+    for (const engine::TokenDropper& dropper : engine::token_droppers()) {
+        const ConfigNode* node = reader.optional_node(dropper.name);
+        if (node == nullptr) continue;
+        const auto dropping = parse_token_dropping(TableReader(*node, dropper.name), dropper, config.model);
+        if (!dropping) continue;
+        if (!has_model(config))
+            reader.refuse(dropper.name, "drops tokens in a model's layers, and no model trains on BERT samples yet",
+                          "drop the table, or set data.samples = \"packed\"");
+        if (config.token_dropping)
+            reader.refuse(dropper.name,
+                          fmt::format("and {} both choose the tokens that a layer keeps", config.token_dropping->dropper),
+                          "compare them as two cases: in each, set enabled = false for the other");
+        config.token_dropping = dropping;
+    }
     parse_eval(child(reader, "eval", empty), config.base_folder, config.eval);
     TableReader checkpoint = child(reader, "checkpoint", empty);
     read_table(checkpoint, config.checkpoint);

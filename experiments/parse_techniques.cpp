@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "engine/data/bert/samples.h"
-#include "engine/data_efficiency/routing/routing.h"
 #include "experiments/config_fields.h"
 #include "experiments/size_limits.h"
 
@@ -147,20 +146,6 @@ void parse_layers(TableReader& table, const ModelConfig& model, std::vector<std:
     }
 }
 
-// What the table of fields leaves to do.
-void finish_routing(TableReader& table, const ModelConfig& model, const std::vector<std::int32_t>& layers,
-                    RoutingConfig& routing) {
-    parse_growth(table, routing.growth, {model.seqlen, "model.seqlen"});
-    parse_layers(table, model, routing.layers, layers);
-    const Growth& kept = routing.growth;
-    if (routing.keep_first > kept.min)
-        table.refuse("keep_first", fmt::format("is {}, above min = {}", routing.keep_first, kept.min));
-    if (kept.min < kept.max && kept.max < model.seqlen)
-        table.refuse(kept.points.empty() ? "max" : "points",
-                     fmt::format("ends at {}: the layers would never see all {} tokens", kept.max, model.seqlen),
-                     "end at model.seqlen, or keep a constant number: pacing = \"constant\"");
-}
-
 bool is_enabled(TableReader& table) {
     bool enabled = true;
     table.optional("enabled", enabled);
@@ -194,29 +179,27 @@ std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelC
     return curriculum;
 }
 
-std::optional<RoutingConfig> parse_random_ltd(TableReader table, const ModelConfig& model) {
+std::optional<TokenDroppingConfig> parse_token_dropping(TableReader table, const engine::TokenDropper& dropper,
+                                                        const ModelConfig& model) {
     if (!is_enabled(table)) return {};
-    RoutingConfig routing;
-    read_table(table, routing);
-    finish_routing(table, model, engine::all_but_first_and_last(model.layers), routing);
-    return routing;
-}
-
-std::optional<TokenBypassConfig> parse_token_bypass(TableReader table, const ModelConfig& model) {
-    if (!is_enabled(table)) return {};
-    TokenBypassConfig bypass;
-    read_table(table, bypass);
-    finish_routing(table, model, engine::middle_half(model.layers), bypass.routing);
-    const auto outside = [](std::int64_t token) {
-        return token < 0 || token > std::numeric_limits<std::int32_t>::max();
-    };
-    if (std::any_of(bypass.special_tokens.begin(), bypass.special_tokens.end(), outside))
-        table.refuse("special_tokens", "must be ids of the tokenizer");
-    const std::vector<std::int64_t>& layers = bypass.routing.layers;
-    if (layers.back() - layers.front() + 1 != static_cast<std::int64_t>(layers.size()))
+    TokenDroppingConfig dropping;
+    dropping.dropper = dropper.name;
+    dropping.settings = dropper.new_settings();
+    read_table(table, dropping);
+    parse_growth(table, dropping.growth, {model.seqlen, "model.seqlen"});
+    parse_layers(table, model, dropping.layers, dropper.default_layers(model.layers));
+    const Growth& kept = dropping.growth;
+    if (dropping.keep_first > kept.min)
+        table.refuse("keep_first", fmt::format("is {}, above min = {}", dropping.keep_first, kept.min));
+    if (kept.min < kept.max && kept.max < model.seqlen)
+        table.refuse(kept.points.empty() ? "max" : "points",
+                     fmt::format("ends at {}: the layers would never see all {} tokens", kept.max, model.seqlen),
+                     "end at model.seqlen, or keep a constant number: pacing = \"constant\"");
+    const std::int64_t first = dropping.layers.front(), last = dropping.layers.back();
+    if (dropper.one_set && last - first + 1 != static_cast<std::int64_t>(dropping.layers.size()))
         table.refuse("layers", "must follow each other: the tokens that bypass them skip the whole run",
-                     fmt::format("name a range, such as \"{}-{}\"", layers.front(), layers.back()));
-    return bypass;
+                     fmt::format("name a range, such as \"{}-{}\"", first, last));
+    return dropping;
 }
 
 std::optional<BatchRampConfig> parse_batch_ramp(TableReader table, const TrainConfig& train) {

@@ -1,17 +1,18 @@
 #pragma once
-// From TOML to the techniques of a trial: curricula, token routing, batches that change their size.
+// From TOML to the techniques of a trial: curricula, token dropping, batches that change their size.
 
 #include <optional>
 
 #include "base/table_reader.h"
+#include "engine/data_efficiency/token_dropping/token_dropping.h"
 #include "experiments/config.h"
 
 namespace deft::experiments {
 
 // Each takes the reader of its own table; nothing where the table says enabled = false. Errors: config, with the place.
 std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model, const DataConfig& data);
-std::optional<RoutingConfig> parse_random_ltd(TableReader table, const ModelConfig& model);
-std::optional<TokenBypassConfig> parse_token_bypass(TableReader table, const ModelConfig& model);
+std::optional<TokenDroppingConfig> parse_token_dropping(TableReader table, const engine::TokenDropper& dropper,
+                                                        const ModelConfig& model);
 std::optional<BatchRampConfig> parse_batch_ramp(TableReader table, const TrainConfig& train);
 std::optional<VariableBatchConfig> parse_variable_batch(TableReader table, const ModelConfig& model,
                                                         const TrainConfig& train);

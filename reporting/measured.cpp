@@ -29,14 +29,13 @@ std::optional<std::int64_t> full_length(const Json& config) {
     return model["seqlen"].get<std::int64_t>();
 }
 
-// Whether the routed layers keep one number of tokens from first to last: such a schedule has no end to reach.
+// Whether the layers that drop tokens keep one number of them from first to last: such a schedule has no end to reach.
 bool keeps_a_constant_number(const Json& config) {
     if (!config.is_object()) return false;
-    for (const char* key : {"random_ltd", "token_bypass"}) {
-        const auto routing = config.find(key);
-        if (routing == config.end() || !routing->is_object()) continue;
-        const Json pacing = routing->value("pacing", Json()), least = routing->value("min", Json());
-        if (pacing == Json("constant") || (least.is_number() && least == routing->value("max", Json()))) return true;
+    for (const Json& table : config) {
+        if (!table.is_object() || !table.contains("keep_first")) continue;  // not of a token dropper
+        const Json pacing = table.value("pacing", Json()), least = table.value("min", Json());
+        if (pacing == Json("constant") || (least.is_number() && least == table.value("max", Json()))) return true;
     }
     return false;
 }

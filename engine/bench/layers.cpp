@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/stopwatch.h"
-#include "engine/data_efficiency/routing/router.h"
+#include "engine/data_efficiency/token_dropping/planned_dropping.h"
 #include "engine/nn/block_stack.h"
 #include "engine/nn/parameters.h"
 #include "kernels/philox.h"
@@ -39,7 +39,7 @@ struct InnerLayers::State {
         std::unique_ptr<BlockStack> stack;
         Tensor end, d_stream;     // (B, T, C)
         Tensor token, sample_id;  // (B, T), (B)
-        std::optional<Router> router;
+        std::optional<PlannedDropping> dropping;
     };
 
     TransformerConfig model;  // of the inner layers alone
@@ -63,19 +63,19 @@ struct InnerLayers::State {
         b.token = add("token", DType::i32, {B, T});
         b.sample_id = add("sample_id", DType::i64, {B});
         if (kept < T) {
-            Routing routing = random_ltd(model.layers, {kept, kept});
-            routing.layers = layer_range(0, model.layers - 1);
-            b.router = plan_router(arena, routing, model, backend, B);
+            TokenDropping dropping = random_ltd(model.layers, {kept, kept});
+            dropping.layers = layer_range(0, model.layers - 1);
+            b.dropping = plan_dropping(arena, dropping, model, backend, B);
         }
         return b;
     }
 
     KeptTokens select() {
-        if (!buffers.router) return {};
+        if (!buffers.dropping) return {};
         StepPlan step;
         step.seqlen = T;
         step.kept = kept;
-        return route(exec, *buffers.router, step, {kSeed, runs, buffers.sample_id, buffers.token, {}});
+        return kept_tokens(exec, *buffers.dropping, step, {kSeed, runs, buffers.sample_id, buffers.token, {}});
     }
 
     void forward_backward() {
@@ -110,7 +110,7 @@ InnerLayers::InnerLayers(const TransformerConfig& model, std::int64_t batch_size
     s.last_gradient = values(1e-3f, 2);
     auto* id = s.buffers.sample_id.as<std::int64_t>();
     std::iota(id, id + batch_size, std::int64_t{0});
-    if (s.buffers.router) start_router(s.exec, *s.buffers.router);
+    if (s.buffers.dropping) s.buffers.dropping->choice.start(s.exec);
 }
 
 InnerLayers::~InnerLayers() = default;

@@ -49,7 +49,7 @@ std::vector<StepArm> step_arms(const StepBench& bench) {
     std::vector<StepArm> arms = {{"baseline", baseline}};
     if (layers > 2) {
         arms.push_back({"random-LTD", baseline});
-        arms.back().config.techniques.routing = random_ltd(layers, always_half);
+        arms.back().config.techniques.dropping = random_ltd(layers, always_half);
     }
     arms.push_back({"seqtru", baseline});
     arms.back().config.techniques.seqtru = always_half;

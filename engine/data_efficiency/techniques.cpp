@@ -27,10 +27,10 @@ StepPlan plan_step(const Techniques& t, std::int64_t step, std::int64_t batch_si
     if (t.variable_batch)
         plan.learning_rate_scale = learning_rate_scale(t.variable_batch->scaling, plan.samples, batch_size);
     plan.kept = plan.seqlen;
-    if (t.routing) plan.kept = std::min(plan.seqlen, paced_value(t.routing->kept, step));
-    const std::int64_t routed = t.routed_layers();
+    if (t.dropping) plan.kept = std::min(plan.seqlen, paced_value(t.dropping->kept, step));
+    const std::int64_t dropping = t.dropping_layers();
     plan.layer_tokens =
-        plan.drops() ? (plan.seqlen * (t.layers - routed) + plan.kept * routed) / t.layers : plan.seqlen;
+        plan.drops() ? (plan.seqlen * (t.layers - dropping) + plan.kept * dropping) / t.layers : plan.seqlen;
     return plan;
 }
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "engine/data_efficiency/routing/routing.h"
+#include "engine/data_efficiency/token_dropping/token_dropping.h"
 #include "engine/data_efficiency/sampling/pacing.h"
 
 namespace deft::engine {
@@ -39,7 +39,7 @@ double learning_rate_scale(LearningRateScaling scaling, std::int64_t samples, st
 //   - seqtru cuts every sample to the length of the step; seqres lays the step's samples end to end and cuts them anew.
 //   - A variable batch takes as many samples as have its tokens at the length of the step; with seqres the tokens of a
 //     step are constant by themselves.
-//   - Routing keeps min(kept tokens, length): a length at or below the kept tokens drops none.
+//   - Token dropping keeps min(kept tokens, length): a length at or below the kept tokens drops none.
 //   - Budgets and learning-rate decay count layer-averaged tokens, whatever the batch; a variable batch scales the rate.
 
 struct Techniques {
@@ -47,8 +47,8 @@ struct Techniques {
     std::int64_t layers = 0;
     // Curriculum by truncated length: every sample is cut to the paced length (arXiv 2212.03597, section 3.1, seqtru).
     std::optional<Pacing> seqtru = {};
-    // Layers that take only some tokens: random-LTD (section 3.2) or token bypass.
-    std::optional<Routing> routing = {};
+    // Layers that take only some tokens (section 3.2).
+    std::optional<TokenDropping> dropping = {};
     // Curriculum by reshaped length (section 3.1, seqres): the step's samples, end to end, in rows of the paced length.
     // Ours: a row may hold the end of one sample and the beginning of the next, as packed samples hold documents, and
     // the last row is padded. The published code cuts each sample by itself and drops part of the rest.
@@ -56,7 +56,7 @@ struct Techniques {
     std::optional<Pacing> batch_ramp = {};  // samples of a step; its clock shows step
     std::optional<VariableBatch> variable_batch = {};
 
-    std::int64_t routed_layers() const { return routing ? static_cast<std::int64_t>(routing->layers.size()) : 0; }
+    std::int64_t dropping_layers() const { return dropping ? static_cast<std::int64_t>(dropping->layers.size()) : 0; }
 };
 
 struct StepPlan {
@@ -64,7 +64,7 @@ struct StepPlan {
     std::int64_t rows = 1;     // of the model's input: samples, unless they are reshaped
     std::int64_t tokens = 0;   // of all rows, without padding
     std::int64_t seqlen = 0;   // of each row
-    std::int64_t kept = 0;     // tokens of each row in the routed layers; seqlen: none dropped
+    std::int64_t kept = 0;     // tokens of each row in the layers that drop some; seqlen: none dropped
     // Of each row, averaged over layers and rounded down, as the reference counts them.
     std::int64_t layer_tokens = 0;
     double learning_rate_scale = 1;

@@ -9,8 +9,8 @@ namespace deft::engine {
 double sample_flops(const ModelFlops& model, const Techniques& techniques, const StepPlan& plan) {
     double flops = model.rest.of(plan.seqlen);
     for (const TrainingFlops& block : model.blocks) flops += block.of(plan.seqlen);
-    if (techniques.routing)
-        for (const std::int32_t layer : techniques.routing->layers) {
+    if (techniques.dropping)
+        for (const std::int32_t layer : techniques.dropping->layers) {
             const TrainingFlops& block = model.blocks[static_cast<std::size_t>(layer)];
             flops += block.of(plan.kept) - block.of(plan.seqlen);
         }

@@ -26,7 +26,7 @@ constexpr const char* kConfig = "config.json";
 constexpr const char* kModel = "model.safetensors";
 constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kUniqueTokens = "unique_tokens";
-constexpr const char* kRouterState = "router_state";
+constexpr const char* kDropperState = "dropper_state";
 
 std::string hugging_face_name(const Parameter& parameter) {
     return "transformer." + parameter.name;
@@ -78,7 +78,7 @@ std::string write_optimizer(Trainer& trainer, const fs::path& file) {
         tensors.push_back({p.name + ".m", table.first_moment(p)});
         tensors.push_back({p.name + ".v", table.second_moment(p)});
     }
-    if (const Tensor state = trainer.router_state()) tensors.push_back({kRouterState, state});
+    if (const Tensor state = trainer.dropper_state()) tensors.push_back({kDropperState, state});
     const std::size_t on_device = tensors.size();
     std::vector<std::int32_t> unique = trainer.unique_tokens_by_sample();
     const Tensor samples = make_tensor(unique.data(), DType::i32, {static_cast<std::int64_t>(unique.size())});
@@ -277,7 +277,7 @@ OpenCheckpoint open_checkpoint(Trainer& trainer, const fs::path& folder, const J
         match(table.first_moment(p), p.name + ".m");
         match(table.second_moment(p), p.name + ".v");
     }
-    if (const Tensor state = trainer.router_state()) match(state, kRouterState);
+    if (const Tensor state = trainer.dropper_state()) match(state, kDropperState);
     const auto samples = static_cast<std::int64_t>(trainer.unique_tokens_by_sample().size());
     open.unique_tokens = expect(open.moments, kUniqueTokens, make_tensor(nullptr, DType::i32, {samples}));
     return open;

@@ -4,7 +4,7 @@
 //   config.json              the model's extents, as Hugging Face's GPT2LMHeadModel reads them
 //   model.safetensors        weights under Hugging Face's names and layout: linear weights are (in, out)
 //   optimizer.safetensors    NAME.m and NAME.v, Adam's moments as the engine holds them; unique_tokens (samples) i32;
-//                          router_state f32, of a token router that learns
+//                          dropper_state f32, of a token dropper that learns
 //   vocab.json, merges.txt, tokenizer.json    the tokenizer, as Hugging Face reads it; absent for bytes
 //   checkpoint.json          the counts, what the caller adds, and the sha256 of the files above; written last
 
@@ -52,7 +52,7 @@ void load_weights(Exec& exec, Transformer& model, const SafetensorsFile& weights
 // Those of that checkpoint. Errors: io, for a damaged one, and as above.
 void load_weights(Exec& exec, Transformer& model, const std::filesystem::path& folder);
 
-// Weights, moments, what a router has learnt and counts, found whole and those of `trainer`'s configuration.
+// Weights, moments, what a token dropper has learnt and counts, found whole and those of `trainer`'s configuration.
 struct OpenCheckpoint {
     SafetensorsFile weights, moments;
     std::vector<StoredTensor> of_weights, of_moments;  // `to`: the trainer's

@@ -15,7 +15,7 @@ namespace {
 
 struct Buffers {
     std::unique_ptr<Transformer> model;
-    std::optional<Router> router;
+    std::optional<PlannedDropping> dropping;
     Tensor sample_id, result;
 };
 
@@ -30,7 +30,8 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
     };
     buffers.sample_id = add("sample_id", DType::i64, {rows_at_once(config, largest.least_seqlen)});
     buffers.result = add("result", DType::f64, {2});
-    if (config.techniques.routing) buffers.router = plan_router(arena, *config.techniques.routing, config.model, backend, B);
+    if (config.techniques.dropping)
+        buffers.dropping = plan_dropping(arena, *config.techniques.dropping, config.model, backend, B);
     return buffers;
 }
 
@@ -65,7 +66,7 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
     Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend); });
     model_ = std::move(buffers.model);
     sample_id_ = buffers.sample_id;
-    router_ = std::move(buffers.router);
+    dropping_ = std::move(buffers.dropping);
     result_ = buffers.result;
     flops_ = model_->flops();
     groups_ = model_->parameters().groups();
@@ -76,7 +77,7 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
     staged_sample_id_ = staging<std::int64_t>(backend, largest.tokens / largest.least_seqlen + 1);
     draws_.reserve(static_cast<std::size_t>(largest.samples));
     initialise(exec_, model_->parameters(), config_.seed, config_.model.init_std, config_.model.layers);
-    if (router_) start_router(exec_, *router_);
+    if (dropping_) dropping_->choice.start(exec_);
 }
 
 void Trainer::draw_samples() {
@@ -128,7 +129,7 @@ void Trainer::load_micro_batch(std::int64_t first, std::int64_t B) {
 void Trainer::select_tokens(std::int64_t B) {
     const MicroBatch batch{config_.seed, counts_.steps, sample_id_.view({B}), model_->token.view({B, plan_.seqlen}),
                            model_->length()};
-    kept_ = router_ ? route(exec_, *router_, plan_, batch) : KeptTokens{};
+    kept_ = dropping_ ? kept_tokens(exec_, *dropping_, plan_, batch) : KeptTokens{};
 }
 
 void Trainer::start_gradients() {
@@ -143,8 +144,8 @@ void Trainer::start_gradients() {
         const Accumulate accumulate = first == 0 ? Accumulate::no : Accumulate::yes;
         model_->forward_backward(exec_, B, T, kept_, 1 / targets, accumulate);
         sum(exec_, loss_sum(result_), model_->loss.view({B, T}), accumulate);
-        if (router_)
-            observe_losses(exec_, *router_, model_->target.view({B, T}), model_->loss.view({B, T}), accumulate);
+        if (dropping_ && dropping_->choice.observe)
+            dropping_->choice.observe(exec_, model_->target.view({B, T}), model_->loss.view({B, T}), accumulate);
     }
     global_norm(exec_, grad_norm(result_), model_->parameters().flat_gradients());
 }
@@ -162,7 +163,8 @@ void Trainer::start_update() {
         adamw_update(exec_, group.value, group.rounded, group.m, group.v, group.grad, grad_norm(result_),
                      loss_sum(result_), settings);
     }
-    if (router_) engine::finish_step(exec_, *router_, grad_norm(result_), loss_sum(result_));
+    if (dropping_ && dropping_->choice.finish_step)
+        dropping_->choice.finish_step(exec_, grad_norm(result_), loss_sum(result_));
 }
 
 StepResult Trainer::read_result() {

@@ -9,7 +9,7 @@
 
 #include "engine/core/arena.h"
 #include "engine/data/token_corpus.h"
-#include "engine/data_efficiency/routing/router.h"
+#include "engine/data_efficiency/token_dropping/planned_dropping.h"
 #include "engine/models/transformer.h"
 #include "engine/train/draws.h"
 #include "engine/train/trainer_config.h"
@@ -56,8 +56,8 @@ class Trainer {
     Exec& exec() { return exec_; }
     const Arena& arena() const { return arena_; }
     const TrainerConfig& config() const { return config_; }
-    // What the token router has learnt so far, f32, to be kept with the weights; empty where there is nothing.
-    Tensor router_state() const { return router_ ? engine::router_state(*router_) : Tensor{}; }
+    // What the token dropper has learnt so far, f32, to be kept with the weights; empty where there is nothing.
+    Tensor dropper_state() const { return dropping_ ? dropping_->choice.state : Tensor{}; }
     // Kept tokens of the last micro-batch, empty when none was dropped.
     const KeptTokens& kept() const { return kept_; }
 
@@ -85,7 +85,7 @@ class Trainer {
     std::vector<Sampler::Draw> draws_;  // (samples of the step)
     // What the host hands to the device in a step: tokens and targets (rows, seqlen) i32, row ids (rows) i64.
     Memory staged_token_{nullptr, nullptr}, staged_target_{nullptr, nullptr}, staged_sample_id_{nullptr, nullptr};
-    std::optional<Router> router_;
+    std::optional<PlannedDropping> dropping_;
     Tensor sample_id_;  // (rows at once) i64
     Tensor result_;     // (2) f64: gradient norm, sum of losses
     KeptTokens kept_;

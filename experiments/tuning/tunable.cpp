@@ -7,13 +7,12 @@
 #include <optional>
 
 #include "base/json.h"
+#include "engine/data_efficiency/token_dropping/token_dropping.h"
 #include "experiments/projection.h"
 
 namespace deft::experiments {
 
 namespace {
-
-constexpr const char* kRoutings[] = {"random_ltd", "token_bypass"};
 
 // A configuration's JSON has the names and the values of its TOML.
 Json& table_at(Json& json, const std::string& path) {
@@ -54,8 +53,8 @@ std::vector<std::string> technique_paths(const Json& json) {
     std::vector<std::string> paths;
     if (json.contains("curriculum"))
         for (const auto& [metric, table] : json.at("curriculum").items()) paths.push_back("curriculum." + metric);
-    for (const char* routing : kRoutings)
-        if (json.contains(routing)) paths.push_back(routing);
+    for (const engine::TokenDropper& dropper : engine::token_droppers())
+        if (json.contains(dropper.name)) paths.push_back(dropper.name);
     return paths;
 }
 

@@ -23,7 +23,7 @@ struct Tunable {
     bool operator==(const Tunable&) const = default;
 };
 
-// The curricula, then the routing, of this trial; empty where it has neither. Left out, with why in `left_out`: what
+// The curricula, then the token dropping, of this trial; empty where it has neither. Left out, with why in `left_out`: what
 // does not grow from a start over a duration.
 std::vector<Tunable> tunables_of(const TrialConfig& config, std::vector<std::string>& left_out);
 
@@ -31,7 +31,7 @@ std::vector<Tunable> tunables_of(const TrialConfig& config, std::vector<std::str
 TrialConfig with_tunable(const TrialConfig& config, const Tunable& tunable);
 // The same with no other technique than this one.
 TrialConfig with_tunable_alone(const TrialConfig& config, const Tunable& tunable);
-// The trial without curriculum, routing and batches that change their size.
+// The trial without curriculum, token dropping and batches that change their size.
 TrialConfig without_techniques(const TrialConfig& config);
 
 TrialConfig with_learning_rate(const TrialConfig& config, double rate);

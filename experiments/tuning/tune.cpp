@@ -43,7 +43,7 @@ class Tuner {
         const std::vector<Tunable> tunables = tunables_of(own_, tuning_.notes);
         if (tunables.empty())
             throw Error(ErrorKind::usage, "this case has no technique that grows from a min over a duration",
-                        "name a case with a [curriculum.METRIC], a [random_ltd] or a [token_bypass]");
+                        "name a case with a [curriculum.METRIC] or a token dropper, such as [random_ltd]");
         for (const Tunable& tunable : tunables) {
             if (!tuning_.stopped) tune_one(tunable);
         }

@@ -163,7 +163,7 @@ void adamw_update(Exec&, float* param, bf16* rounded, float* m, float* v, const 
 void sum(Exec&, double* total, const float* x, std::int64_t n, Accumulate);
 
 // ---- token selection ----
-// The tokens that a router keeps: the K smallest keys of each row, in position order.
+// The tokens that a layer keeps: the K smallest keys of each row, in position order.
 
 // index (rows, K), ascending in each row, for 0 <= K <= T. Keys, their ties and the meaning of a row:
 // kernels/token_keys.h.

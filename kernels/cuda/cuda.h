@@ -187,7 +187,7 @@ template <class Real>
 void round_to(Exec&, Real* to, const float* from, std::int64_t n);
 
 // ---- token selection ----
-// The tokens that a router keeps: the K smallest keys of each row, in position order.
+// The tokens that a layer keeps: the K smallest keys of each row, in position order.
 
 // index (rows, K), ascending in each row, for 0 <= K <= T, which has no limit. Keys, their ties and the meaning of a
 // row: kernels/token_keys.h.

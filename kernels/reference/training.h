@@ -60,7 +60,7 @@ void sum(Exec&, double* total, const Real* x, std::int64_t n, Accumulate accumul
     total[0] = accumulate == Accumulate::yes ? total[0] + all : all;
 }
 
-// The tokens that a router keeps: the K smallest keys of each row (kernels/token_keys.h).
+// The tokens that a layer keeps: the K smallest keys of each row (kernels/token_keys.h).
 
 // index (rows, K), ascending in each row.
 template <class Keys>

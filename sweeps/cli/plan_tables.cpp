@@ -94,7 +94,7 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 // One step of one row's schedule.
 struct Moment {
     engine::StepPlan plan;
-    bool routed = false;  // some layers take kept tokens only
+    bool drops = false;  // some layers take kept tokens only
     double learning_rate = 0;
     std::map<std::string, double> difficulty;  // by metric
 };
@@ -118,7 +118,7 @@ std::vector<std::pair<std::int64_t, Moment>> moments_of(const experiments::Trial
         if (step % every == 0 || step + 1 == steps) {
             Moment moment;
             moment.plan = plan;
-            moment.routed = trainer.techniques.routing.has_value();
+            moment.drops = trainer.techniques.dropping.has_value();
             moment.learning_rate =
                 plan.learning_rate_scale * engine::learning_rate_at(trainer.learning_rate, counts.layer_tokens);
             for (const auto& [metric, pacing] : difficulties)
@@ -282,8 +282,8 @@ std::vector<Figure> schedule_figures(const std::vector<sweeps::PlanRow>& rows) {
     };
     add_figure(figures, schedules, {"length", "Length", "", "tokens a row", {}, {}, true},
                of_plan(&engine::StepPlan::seqlen));
-    add_figure(figures, schedules, {"kept", "Kept tokens of the routed layers", "", "tokens a row", {}, {}, true},
-               [](const Moment& moment) { return moment.routed ? static_cast<double>(moment.plan.kept) : kNone; });
+    add_figure(figures, schedules, {"kept", "Kept tokens of the layers that drop some", "", "tokens a row", {}, {}, true},
+               [](const Moment& moment) { return moment.drops ? static_cast<double>(moment.plan.kept) : kNone; });
     add_figure(figures, schedules, {"samples", "Samples of a step", "", "samples", {}, {}, true},
                of_plan(&engine::StepPlan::samples));
     for (const std::string& metric : metrics)

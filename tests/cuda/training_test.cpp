@@ -29,7 +29,7 @@ TrainerConfig small_config() {
     TrainerConfig config = tiny_config(4, 11, 3);
     config.micro_batch_size = 2;
     config.techniques.seqtru = Pacing{7, 11, 1, 3, 1};
-    config.techniques.routing = random_ltd(config.model.layers, Pacing{5, 11, 1, 6, 1});
+    config.techniques.dropping = random_ltd(config.model.layers, Pacing{5, 11, 1, 6, 1});
     return config;
 }
 
@@ -90,12 +90,12 @@ TEST_CASE("a device trains as the CPU does, in f32") {
 
 TEST_CASE("a device learns with token bypass what the CPU learns, and keeps the same tokens") {
     TrainerConfig config = small_config();
-    config.techniques.routing = Routing{{5, 11, 1, 6, 1}, {1, 2}, 1, TokenBypass{0.5, {3, 30}}};
+    config.techniques.dropping = bypass_on({1, 2}, {5, 11, 1, 6, 1}, 1, {0.5, {3, 30}});
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     Trainer cpu(config, corpus, 1);
     for (const Backend& backend : {kGpu, kGpuBf16}) {
         Trainer gpu(config, corpus, backend);
-        CHECK(host_copy<float>(gpu.exec(), gpu.router_state()) == host_copy<float>(cpu.exec(), cpu.router_state()));
+        CHECK(host_copy<float>(gpu.exec(), gpu.dropper_state()) == host_copy<float>(cpu.exec(), cpu.dropper_state()));
     }
     Trainer gpu(config, corpus, kGpu);
     for (int step = 0; step < 3; ++step) {
@@ -103,7 +103,7 @@ TEST_CASE("a device learns with token bypass what the CPU learns, and keeps the 
         REQUIRE(gpu.kept().index.numel() > 0);
         CHECK(host_copy<std::int32_t>(gpu.exec(), gpu.kept().index) ==
               host_copy<std::int32_t>(cpu.exec(), cpu.kept().index));
-        const auto a = host_copy<float>(gpu.exec(), gpu.router_state()), b = values<float>(cpu.router_state());
+        const auto a = host_copy<float>(gpu.exec(), gpu.dropper_state()), b = values<float>(cpu.dropper_state());
         for (std::size_t v = 0; v < b.size(); ++v) CHECK(a[v] == Approx(b[v]).epsilon(1e-4));
     }
 }

@@ -33,7 +33,7 @@ namespace {
 TrainerConfig with_techniques() {
     TrainerConfig config = tiny_config();
     config.techniques.seqtru = Pacing{5, 13, 1, 8, 1};
-    config.techniques.routing = random_ltd(config.model.layers, Pacing{4, 13, 1, 12, 1});
+    config.techniques.dropping = random_ltd(config.model.layers, Pacing{4, 13, 1, 12, 1});
     return config;
 }
 
@@ -120,7 +120,7 @@ std::optional<double> peak_mebibytes(const std::function<void()>& action) {
 
 TEST_CASE("a checkpoint's files are byte for byte those of every version of this format") {
     TrainerConfig config = with_techniques();
-    config.techniques.routing = Routing{{4, 13, 1, 12, 1}, {1, 2}, 1, TokenBypass{0.5, {7, 30}}};
+    config.techniques.dropping = Routing{{4, 13, 1, 12, 1}, {1, 2}, 1, TokenBypass{0.5, {7, 30}}};
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
     Trainer trainer(config, corpus, 1);
@@ -139,8 +139,8 @@ TEST_CASE("a checkpoint's files are byte for byte those of every version of this
         optimizer.add(p.name + ".m", "F32", shape_of(p.value), values<float>(table.first_moment(p)));
         optimizer.add(p.name + ".v", "F32", shape_of(p.value), values<float>(table.second_moment(p)));
     }
-    const Tensor state = trainer.router_state();
-    optimizer.add("router_state", "F32", shape_of(state), values<float>(state));
+    const Tensor state = trainer.dropper_state();
+    optimizer.add("dropper_state", "F32", shape_of(state), values<float>(state));
     const std::vector<std::int32_t> unique = trainer.unique_tokens_by_sample();
     optimizer.add("unique_tokens", "I32", {static_cast<std::int64_t>(unique.size())}, unique);
 
@@ -309,7 +309,7 @@ TEST_CASE("a resumed run with token bypass has the same bits, and needs what was
     const TemporaryFolder folder;
     Trainer plain(config, corpus, 1);
     save_checkpoint(plain, folder / "plain", {}, Tokenizer::bytes());
-    config.techniques.routing = Routing{{4, 13, 1, 12, 1}, {1, 2}, 1, TokenBypass{0.5, {7, 30}}};
+    config.techniques.dropping = bypass_on({1, 2}, {4, 13, 1, 12, 1}, 1, {0.5, {7, 30}});
     Trainer whole(config, corpus, 2), first(config, corpus, 1);
     for (int step = 0; step < 4; ++step) {
         whole.step();
@@ -319,14 +319,14 @@ TEST_CASE("a resumed run with token bypass has the same bits, and needs what was
     Trainer second(config, corpus, 1);
     second.step();
     load_checkpoint(second, folder / "c");
-    CHECK(values<float>(second.router_state()) == values<float>(first.router_state()));
+    CHECK(values<float>(second.dropper_state()) == values<float>(first.dropper_state()));
     for (int step = 0; step < 5; ++step) {
         REQUIRE(whole.step().loss == second.step().loss);
         REQUIRE(values<std::int32_t>(whole.kept().index) == values<std::int32_t>(second.kept().index));
     }
     CHECK(all_parameters<float>(whole) == all_parameters<float>(second));
-    CHECK(values<float>(whole.router_state()) == values<float>(second.router_state()));
-    CHECK_THROWS_WITH(load_checkpoint(second, folder / "plain"), ContainsSubstring("router_state is missing"));
+    CHECK(values<float>(whole.dropper_state()) == values<float>(second.dropper_state()));
+    CHECK_THROWS_WITH(load_checkpoint(second, folder / "plain"), ContainsSubstring("dropper_state is missing"));
     CHECK(second.counts().steps == 9);
 }
 

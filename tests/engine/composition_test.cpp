@@ -59,7 +59,7 @@ TEST_CASE("reshaped samples lose no token and repeat none", "[reference-defect]"
 
 TEST_CASE("a reshaped step is the same in any micro-batches") {
     TrainerConfig config = reshaped(5);  // 16 rows of 5, the last with two tokens of padding
-    config.techniques.routing = random_ltd(4, {3, 3, 1, 0, 1});
+    config.techniques.dropping = random_ltd(4, {3, 3, 1, 0, 1});
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     config.micro_batch_size = 7;  // 18 rows at once
     Trainer whole(config, corpus, 1);
@@ -160,7 +160,7 @@ TEST_CASE("every technique at once: resumed anywhere, the same bits", "[referenc
     config.seed = seed;
     config.budget_layer_tokens = 2600;
     config.techniques.seqtru = Pacing{4, 13, 1, 9, 1};
-    config.techniques.routing = random_ltd(4, {3, 13, 1, 12, 1});
+    config.techniques.dropping = random_ltd(4, {3, 13, 1, 12, 1});
     config.techniques.variable_batch = VariableBatch{60, 2, 9};
     config.micro_batch_size = 2;
     std::mt19937 random(seed);

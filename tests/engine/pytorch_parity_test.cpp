@@ -26,14 +26,14 @@ struct Folder {
     fs::path path;
 };
 
-Routing random_on_two_layers() {
+TokenDropping random_on_two_layers() {
     return random_ltd(4, {7, 7, 1, 0, 1});
 }
 
 // Trains two steps, then lays open the third.
-void write_third_step(const fs::path& file, const Routing& routing = random_on_two_layers()) {
+void write_third_step(const fs::path& file, const TokenDropping& dropping = random_on_two_layers()) {
     TrainerConfig config = tiny_config(4, 13, 5);
-    config.techniques.routing = routing;
+    config.techniques.dropping = dropping;
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     Trainer trainer(config, corpus, 1);
     for (int i = 0; i < 2; ++i) trainer.step();
@@ -47,10 +47,10 @@ TEST_CASE("a training step with dropped tokens is PyTorch's") {
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
     const Pacing seven{7, 7, 1, 0, 1};
     std::vector<std::string> command = {kPython, kScript};
-    for (const Routing& routing : {random_on_two_layers(), Routing{seven, {0, 2, 3}, 1, RandomLtd{}},
-                                   Routing{seven, {1, 2, 3}, 0, TokenBypass{}}}) {
+    for (const TokenDropping& dropping : {random_on_two_layers(), TokenDropping{seven, {0, 2, 3}, 1, &token_dropper("random_ltd"), {}},
+                                   bypass_on({1, 2, 3}, seven)}) {
         command.push_back((folder.path / (std::to_string(command.size()) + ".safetensors")).string());
-        write_third_step(command.back(), routing);
+        write_third_step(command.back(), dropping);
     }
     const deft::ProcessOutput output = deft::run_process(command);
     if (output.exit_code == 77) DEFT_SKIP("no PyTorch for /usr/bin/python3 (Debian: python3-torch)");

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "tests/catch.h"
-#include "tests/engine/small_router.h"
+#include "tests/engine/small_dropping.h"
 
 using namespace deft::engine;
 
@@ -34,8 +34,8 @@ std::int64_t common(const std::vector<std::int32_t>& a, const std::vector<std::i
 TEST_CASE("kept tokens are the same at any split of a batch") {
     constexpr std::size_t K = 6, layers = 3;
     const SampleIds batch = {5, 900, 1ll << 40, 7, 6, 12, 13};
-    SmallRouter router(random_ltd_on({1, 2, 5}, K), 6, 17, 31, 7);
-    const auto whole = router.select(K, batch, 42, 9);
+    SmallDropping dropping(random_ltd_on({1, 2, 5}, K), 6, 17, 31, 7);
+    const auto whole = dropping.select(K, batch, 42, 9);
     // Micro-batches of one size; and two ranks that take every other sample, the later ones first.
     std::vector<SampleIds> splits;
     for (const std::size_t at_once : {1u, 2u, 3u, 5u})
@@ -45,7 +45,7 @@ TEST_CASE("kept tokens are the same at any split of a batch") {
     splits.push_back({13, 6, 1ll << 40, 5});
     splits.push_back({12, 7, 900});
     for (const SampleIds& part : splits) {
-        const auto index = router.select(K, part, 42, 9);
+        const auto index = dropping.select(K, part, 42, 9);
         for (std::size_t layer = 0; layer < layers; ++layer)
             for (std::size_t b = 0; b < part.size(); ++b) {
                 const auto at = static_cast<std::size_t>(std::find(batch.begin(), batch.end(), part[b]) - batch.begin());
@@ -54,9 +54,9 @@ TEST_CASE("kept tokens are the same at any split of a batch") {
     }
 }
 
-TEST_CASE("a layer draws the same whichever other layers are routed, and every seed and step draws anew") {
+TEST_CASE("a layer draws the same whichever other layers drop tokens, and every seed and step draws anew") {
     constexpr std::size_t K = 8;
-    SmallRouter few(random_ltd_on({5}, K), 6, 32, 31, 1), many(random_ltd_on({1, 2, 5}, K), 6, 32, 31, 1);
+    SmallDropping few(random_ltd_on({5}, K), 6, 32, 31, 1), many(random_ltd_on({1, 2, 5}, K), 6, 32, 31, 1);
     CHECK(few.select(K, {3}) == row_of(many.select(K, {3}), 1, K, 2, 0));
     std::set<std::vector<std::int32_t>> seen;
     for (const std::uint64_t seed : {1u, 2u})
@@ -68,11 +68,11 @@ TEST_CASE("every position is kept equally often") {
     const std::uint64_t seed = std::random_device{}();
     INFO("seed " << seed);
     constexpr std::size_t T = 16, K = 5, B = 2000, layers = 2;
-    SmallRouter router(random_ltd_on({1, 2}, K), 4, T, 31, B);
+    SmallDropping dropping(random_ltd_on({1, 2}, K), 4, T, 31, B);
     SampleIds sample(B);
     std::iota(sample.begin(), sample.end(), 0);
     std::vector<double> kept(T);
-    for (const std::int32_t position : router.select(K, sample, seed)) kept[static_cast<std::size_t>(position)] += 1;
+    for (const std::int32_t position : dropping.select(K, sample, seed)) kept[static_cast<std::size_t>(position)] += 1;
     const double rows = B * layers, share = static_cast<double>(K) / T;
     double chi_square = 0;
     for (const double count : kept) chi_square += std::pow(count - rows * share, 2) / (rows * share * (1 - share));
@@ -85,10 +85,10 @@ TEST_CASE("sets of two layers, samples and steps have as much in common as indep
     const std::uint64_t seed = std::random_device{}();
     INFO("seed " << seed);
     constexpr std::size_t T = 40, K = 15, B = 2000;
-    SmallRouter router(random_ltd_on({1, 2}, K), 4, T, 31, B);
+    SmallDropping dropping(random_ltd_on({1, 2}, K), 4, T, 31, B);
     SampleIds sample(B);
     std::iota(sample.begin(), sample.end(), 100);
-    const auto now = router.select(K, sample, seed, 7), next = router.select(K, sample, seed, 8);
+    const auto now = dropping.select(K, sample, seed, 7), next = dropping.select(K, sample, seed, 8);
     double layers = 0, samples = 0, steps = 0;
     for (std::size_t b = 0; b < B; ++b) {
         const auto row = row_of(now, B, K, 0, b);
@@ -106,12 +106,12 @@ TEST_CASE("first positions are kept always, padding last, and positions ascend")
     const std::uint64_t seed = std::random_device{}();
     INFO("seed " << seed);
     constexpr std::int64_t T = 13, K = 6, B = 14, first = 2;
-    SmallRouter router(random_ltd_on({1, 2}, K, first), 4, T, 31, B);
+    SmallDropping dropping(random_ltd_on({1, 2}, K, first), 4, T, 31, B);
     SampleIds sample(B);
     std::iota(sample.begin(), sample.end(), 50);
     std::vector<std::int32_t> length(B);
     std::iota(length.begin(), length.end(), 0);  // 0 .. T real tokens
-    const auto index = router.select(K, sample, seed, 3, {}, length);
+    const auto index = dropping.select(K, sample, seed, 3, {}, length);
     for (std::size_t row = 0; row < 2 * B; ++row) {
         const std::int32_t real = length[row % B];
         const auto kept = row_of(index, B, K, row / B, row % B);
@@ -129,7 +129,7 @@ TEST_CASE("first positions are kept always, padding last, and positions ascend")
 
 TEST_CASE("layers that a model has not are refused") {
     const auto plan = [](std::vector<std::int32_t> layers) {
-        SmallRouter router(random_ltd_on(std::move(layers), 4), 4, 8, 31, 1);
+        SmallDropping dropping(random_ltd_on(std::move(layers), 4), 4, 8, 31, 1);
     };
     plan({0, 3});
     CHECK_THROWS_WITH(plan({1, 4}), ContainsSubstring("layer 4"));

@@ -12,8 +12,8 @@ std::vector<std::pair<std::string, TrainerConfig>> configurations() {
     TrainerConfig plain = tiny_config(5, 13, 6);
     plain.micro_batch_size = 4;
     TrainerConfig dropping = plain, run = plain;
-    dropping.techniques.routing = random_ltd(5, {4, 13, 1, 6, 1});
-    run.techniques.routing = Routing{{4, 13, 1, 6, 1}, {1, 2, 3}, 0, TokenBypass{}};
+    dropping.techniques.dropping = random_ltd(5, {4, 13, 1, 6, 1});
+    run.techniques.dropping = bypass_on({1, 2, 3}, {4, 13, 1, 6, 1});
     return {{"plain", plain}, {"random-LTD", dropping}, {"token bypass", run}};
 }
 

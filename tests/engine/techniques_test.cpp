@@ -144,7 +144,7 @@ TEST_CASE("padding counts as many layer-averaged tokens as its row does") {
 TEST_CASE("GPT-3 1.3B at 300 billion tokens takes the published numbers of steps") {
     const TransformerConfig model{24, 2048, 16, 2048, 50257, 0.013};
     const Pacing seqtru{80, 2048, 8, 110'000, 1};
-    const Routing ltd = random_ltd(24, Pacing{128, 2048, 16, 200'000, 1});
+    const TokenDropping ltd = random_ltd(24, Pacing{128, 2048, 16, 200'000, 1});
     const auto steps = [&](const Techniques& techniques) {
         return run_schedule(model, techniques, 512, 300'000'000'000).steps;
     };

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "engine/data_efficiency/token_dropping/token_bypass.h"
 #include "engine/train/trainer.h"
 
 namespace deft::engine {
@@ -33,7 +34,13 @@ inline TrainerConfig tiny_config(std::int64_t layers = 4, std::int64_t seqlen = 
 
 // random-LTD that keeps a constant number of tokens in all layers but the first and last.
 inline void keep_tokens(TrainerConfig& config, std::int64_t tokens) {
-    config.techniques.routing = random_ltd(config.model.layers, {tokens, tokens, 1, 0, 1});
+    config.techniques.dropping = random_ltd(config.model.layers, {tokens, tokens, 1, 0, 1});
+}
+
+inline TokenDropping bypass_on(std::vector<std::int32_t> layers, const Pacing& kept, std::int64_t keep_first = 0,
+                               TokenBypassSettings settings = {}) {
+    return {kept, std::move(layers), keep_first, &token_dropper("token_bypass"),
+            std::make_shared<TokenBypassSettings>(std::move(settings))};
 }
 
 template <class T>

@@ -7,53 +7,53 @@
 #include "base/error.h"
 #include "kernels/entry_loss.h"
 #include "tests/catch.h"
-#include "tests/engine/small_router.h"
+#include "tests/engine/small_dropping.h"
 
 using namespace deft::engine;
 
 namespace {
 
-Routing bypass_of(double decay, std::vector<std::int32_t> special, std::int64_t keep_first = 0) {
-    return {{3, 3, 1, 0, 1}, {1, 2}, keep_first, TokenBypass{decay, std::move(special)}};
+TokenDropping bypass_of(double decay, std::vector<std::int64_t> special, std::int64_t keep_first = 0) {
+    return bypass_on({1, 2}, {3, 3, 1, 0, 1}, keep_first, {decay, std::move(special)});
 }
 
-std::vector<float> importance_of(const SmallRouter& router) {
-    return values<float>(router_state(router.router));
+std::vector<float> importance_of(const SmallDropping& dropping) {
+    return values<float>(dropping.planned.choice.state);
 }
 
 }  // namespace
 
 TEST_CASE("token bypass on a vocabulary of five, by hand") {
-    SmallRouter router(bypass_of(0.5, {4}), 4, 6, 5, 2);
-    CHECK(importance_of(router) == std::vector<float>{10, 10, 10, 10, INFINITY});
+    SmallDropping dropping(bypass_of(0.5, {4}), 4, 6, 5, 2);
+    CHECK(importance_of(dropping) == std::vector<float>{10, 10, 10, 10, INFINITY});
     // Entry 1 has losses 2 and 4, entry 2 has 1; entry 4 is special; the ignored target counts for nothing.
-    router.learn({2, 4, 1, 9, 50}, {1, 1, 2, 4, -1}, 5);
-    CHECK(importance_of(router) == std::vector<float>{10, 6.5, 5.5, 10, INFINITY});
-    router.learn({1}, {2}, 1);
-    CHECK(importance_of(router) == std::vector<float>{10, 6.5, 3.25, 10, INFINITY});
+    dropping.learn({2, 4, 1, 9, 50}, {1, 1, 2, 4, -1}, 5);
+    CHECK(importance_of(dropping) == std::vector<float>{10, 6.5, 5.5, 10, INFINITY});
+    dropping.learn({1}, {2}, 1);
+    CHECK(importance_of(dropping) == std::vector<float>{10, 6.5, 3.25, 10, INFINITY});
     const std::vector<std::int32_t> token = {1, 2, 0, 1, 4, 2,   // the special one, the unseen one, the first 6.5
                                              2, 2, 1, 2, 1, 1};  // the three 6.5
-    CHECK(router.select(3, {0, 1}, 1, 0, token) == std::vector<std::int32_t>{0, 2, 4, 2, 4, 5});
-    CHECK(router.select(4, {0, 1}, 1, 0, token) == std::vector<std::int32_t>{0, 2, 3, 4, 0, 2, 4, 5});
+    CHECK(dropping.select(3, {0, 1}, 1, 0, token) == std::vector<std::int32_t>{0, 2, 4, 2, 4, 5});
+    CHECK(dropping.select(4, {0, 1}, 1, 0, token) == std::vector<std::int32_t>{0, 2, 3, 4, 0, 2, 4, 5});
     // Of the first sample three tokens are real, of the second none.
-    CHECK(router.select(3, {0, 1}, 1, 0, token, {3, 0}) == std::vector<std::int32_t>{0, 1, 2, 0, 1, 2});
-    CHECK(router.select(2, {0, 1}, 1, 0, token, {4, 6}) == std::vector<std::int32_t>{0, 2, 2, 4});
+    CHECK(dropping.select(3, {0, 1}, 1, 0, token, {3, 0}) == std::vector<std::int32_t>{0, 1, 2, 0, 1, 2});
+    CHECK(dropping.select(2, {0, 1}, 1, 0, token, {4, 6}) == std::vector<std::int32_t>{0, 2, 2, 4});
     // The choice depends on neither seed nor step nor sample.
-    CHECK(router.select(3, {7, 8}, 2, 5, token) == router.select(3, {0, 1}, 1, 0, token));
-    CHECK(router.select(6, {0, 1}, 1, 0, token).empty());  // all tokens: nothing is dropped
+    CHECK(dropping.select(3, {7, 8}, 2, 5, token) == dropping.select(3, {0, 1}, 1, 0, token));
+    CHECK(dropping.select(6, {0, 1}, 1, 0, token).empty());  // all tokens: nothing is dropped
 }
 
 TEST_CASE("token bypass keeps the first positions before special tokens") {
-    SmallRouter router(bypass_of(0.5, {4}, 2), 4, 6, 5, 1);
-    CHECK(router.select(3, {0}, 1, 0, {1, 2, 0, 1, 4, 2}) == std::vector<std::int32_t>{0, 1, 4});
-    CHECK(router.select(3, {0}, 1, 0, {1, 2, 4, 4, 4, 4}) == std::vector<std::int32_t>{0, 1, 2});  // no room for all
+    SmallDropping dropping(bypass_of(0.5, {4}, 2), 4, 6, 5, 1);
+    CHECK(dropping.select(3, {0}, 1, 0, {1, 2, 0, 1, 4, 2}) == std::vector<std::int32_t>{0, 1, 4});
+    CHECK(dropping.select(3, {0}, 1, 0, {1, 2, 4, 4, 4, 4}) == std::vector<std::int32_t>{0, 1, 2});  // no room for all
 }
 
 TEST_CASE("all layers of a bypass take one set, gathered once") {
-    SmallRouter router(bypass_of(0.5, {}), 4, 6, 5, 1);
-    CHECK(router.router.set_of_layer == std::vector<std::int32_t>{-1, 0, 0, -1});
+    SmallDropping dropping(bypass_of(0.5, {}), 4, 6, 5, 1);
+    CHECK(dropping.planned.set_of_layer == std::vector<std::int32_t>{-1, 0, 0, -1});
     std::vector<std::int32_t> index(3);
-    const KeptTokens kept{make_tensor(index.data(), DType::i32, {1, 1, 3}), router.router.set_of_layer};
+    const KeptTokens kept{make_tensor(index.data(), DType::i32, {1, 1, 3}), dropping.planned.set_of_layer};
     CHECK_FALSE(kept.rows(0).index);
     CHECK((kept.rows(1).gathers && !kept.rows(1).scatters));
     CHECK((!kept.rows(2).gathers && kept.rows(2).scatters));
@@ -70,7 +70,7 @@ TEST_CASE("importance has the same bits however a step is split, and in any orde
         loss[i] = std::exponential_distribution<float>(0.3f)(random);
         target[i] = static_cast<std::int32_t>(random() % 11);
     }
-    SmallRouter whole(bypass_of(0.9, {}), 4, 6, 11, 1);
+    SmallDropping whole(bypass_of(0.9, {}), 4, 6, 11, 1);
     whole.learn(loss, target, loss.size());
     const std::vector<float> expected = importance_of(whole);
     for (const std::size_t at_once : {1u, 7u, 150u}) {
@@ -83,18 +83,18 @@ TEST_CASE("importance has the same bits however a step is split, and in any orde
             shuffled_loss.push_back(loss[i]);
             shuffled_target.push_back(target[i]);
         }
-        SmallRouter split(bypass_of(0.9, {}), 4, 6, 11, 1);
+        SmallDropping split(bypass_of(0.9, {}), 4, 6, 11, 1);
         split.learn(shuffled_loss, shuffled_target, at_once);
         CHECK(importance_of(split) == expected);
     }
 }
 
 TEST_CASE("a step that diverged teaches nothing, and leaves nothing for the next") {
-    SmallRouter router(bypass_of(0.5, {}), 4, 6, 3, 1);
-    router.learn({5, NAN}, {0, 1}, 2, NAN);
-    CHECK(importance_of(router) == std::vector<float>{10, 10, 10});
-    router.learn({2}, {1}, 1);
-    CHECK(importance_of(router) == std::vector<float>{10, 6, 10});
+    SmallDropping dropping(bypass_of(0.5, {}), 4, 6, 3, 1);
+    dropping.learn({5, NAN}, {0, 1}, 2, NAN);
+    CHECK(importance_of(dropping) == std::vector<float>{10, 10, 10});
+    dropping.learn({2}, {1}, 1);
+    CHECK(importance_of(dropping) == std::vector<float>{10, 6, 10});
 }
 
 TEST_CASE("losses as integers, by hand") {
@@ -108,18 +108,18 @@ TEST_CASE("losses as integers, by hand") {
 }
 
 TEST_CASE("a special token beyond the vocabulary is refused") {
-    CHECK_THROWS_WITH(SmallRouter(bypass_of(0.5, {5}), 4, 6, 5, 1), ContainsSubstring("special token 5"));
+    CHECK_THROWS_WITH(SmallDropping(bypass_of(0.5, {5}), 4, 6, 5, 1), ContainsSubstring("special token 5"));
 }
 
 TEST_CASE("token bypass moves the importance of what was trained on, and its run has fewer layer tokens") {
     TrainerConfig config = tiny_config(4, 13, 6);
-    config.techniques.routing = token_bypass(4, {5, 5, 1, 0, 1});
+    config.techniques.dropping = token_dropping("token_bypass", 4, {5, 5, 1, 0, 1});
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     Trainer whole(config, corpus, 1);
     const StepResult result = whole.step();
     CHECK(result.plan.layer_tokens == 9);  // (13 * 2 + 5 * 2) / 4
     CHECK(whole.kept().index.shape_text() == "(1, 6, 5) i32");
-    const auto learnt = values<float>(whole.router_state());
+    const auto learnt = values<float>(whole.dropper_state());
     // 78 targets of 31 entries, whose losses are near ln 31 = 3.4: most have moved by 0.005 of the way there.
     CHECK(std::count(learnt.begin(), learnt.end(), 10.0f) < 15);
     for (const float value : learnt) CHECK((value == 10.0f || (value > 9.95f && value < 9.99f)));
@@ -127,7 +127,7 @@ TEST_CASE("token bypass moves the importance of what was trained on, and its run
         config.micro_batch_size = micro;
         Trainer split(config, corpus, 1);
         split.step();
-        const auto again = values<float>(split.router_state());
+        const auto again = values<float>(split.dropper_state());
         for (std::size_t v = 0; v < learnt.size(); ++v) CHECK(again[v] == Approx(learnt[v]).epsilon(1e-6));
     }
 }

@@ -93,9 +93,9 @@ TEST_CASE("what only a model means something to is refused for BERT's samples") 
     CHECK_THAT(wrong_trial("[model]\nlayers = 4\n[train]\nbudget_tokens = 102_400\n" + kBert),
                ContainsSubstring("t.toml:2:1") && ContainsSubstring("no model trains on BERT samples yet"));
     CHECK_THAT(wrong_trial(kHead + kBert + "[random_ltd]\nsteps = 40\n"),
-               ContainsSubstring("t.toml:9:") && ContainsSubstring("random_ltd routes tokens"));
+               ContainsSubstring("t.toml:9:") && ContainsSubstring("random_ltd drops tokens"));
     CHECK_THAT(wrong_trial(kHead + kBert + "[token_bypass]\nsteps = 40\n"),
-               ContainsSubstring("token_bypass routes tokens"));
+               ContainsSubstring("token_bypass drops tokens"));
     CHECK_THAT(wrong_trial("[model]\nseqlen = 4\n[train]\nbudget_tokens = 102_400\n" + kBert),
                ContainsSubstring("t.toml:2:") && ContainsSubstring("at least 5"));
     CHECK(wrong_trial("[model]\nseqlen = 4\n[train]\nbudget_tokens = 102_400\n" + kBert +

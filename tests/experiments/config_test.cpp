@@ -83,7 +83,7 @@ TEST_CASE("durations are fractions of the baseline's steps at the budget") {
     const auto half = trainer_config(
         trial_of("[train]\nbudget_tokens = 100_000\nbudget_fraction = 0.5\n[random_ltd]\nmin = 16\nduration = 0.7\n"));
     CHECK(half.budget_layer_tokens == 50'000);
-    CHECK(half.techniques.routing->kept.duration == 69);  // 0.7 * 98 = 68.6
+    CHECK(half.techniques.dropping->kept.duration == 69);  // 0.7 * 98 = 68.6
 }
 
 TEST_CASE("a projection is the schedule run without training") {

@@ -49,7 +49,7 @@ TEST_CASE("every pacing is read") {
              .seqres;
     CHECK(engine::paced_value(held, 4) == 8);
     CHECK(engine::paced_value(held, 9) == 16);
-    CHECK(techniques_of("[random_ltd]\nmin = 20\npacing = \"constant\"\n").routing->kept.max == 20);
+    CHECK(techniques_of("[random_ltd]\nmin = 20\npacing = \"constant\"\n").dropping->kept.max == 20);
 }
 
 TEST_CASE("pacings that make no sense are refused with their place") {

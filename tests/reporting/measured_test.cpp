@@ -47,16 +47,17 @@ TEST_CASE("a constant number of kept tokens has no end to reach") {
     TrialRow trial = a_finished_trial("ltd", "{}", 1, 3);
     trial.last_point->kept_tokens = 16;
     for (const char* constant :
-         {R"({"pacing":"constant","min":16,"max":16})", R"({"pacing":"linear","min":16,"max":16})"}) {
-        for (const char* routing : {"random_ltd", "token_bypass"}) {
-            trial.config_json = fmt::format(R"({{"model":{{"seqlen":64}},"{}":{}}})", routing, constant);
+         {R"({"keep_first":0,"pacing":"constant","min":16,"max":16})",
+          R"({"keep_first":0,"pacing":"linear","min":16,"max":16})"}) {
+        for (const char* dropper : {"random_ltd", "token_bypass"}) {
+            trial.config_json = fmt::format(R"({{"model":{{"seqlen":64}},"{}":{}}})", dropper, constant);
             CHECK(measured_rule(trial).failure.empty());
             CHECK(measured_rule(trial).length_known);
         }
     }
-    trial.config_json = R"({"model":{"seqlen":64},"random_ltd":{"pacing":"linear","min":16,"max":64}})";
+    trial.config_json = R"({"model":{"seqlen":64},"random_ltd":{"keep_first":0,"pacing":"linear","min":16,"max":64}})";
     CHECK(measured_rule(trial).failure == "the kept-token schedule ended at 16 of 64");
-    trial.config_json = R"({"model":{"seqlen":64},"random_ltd":{"pacing":"constant","min":16,"max":16}})";
+    trial.config_json = R"({"model":{"seqlen":64},"random_ltd":{"keep_first":0,"pacing":"constant","min":16,"max":16}})";
     trial.last_point->seqlen = 56;
     CHECK(measured_rule(trial).failure == "the length schedule ended at 56 of 64");
 }

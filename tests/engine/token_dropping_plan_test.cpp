@@ -1,19 +1,21 @@
-// Which layers are routed, how many tokens they keep, and what that costs: by hand.
+// Which layers drop tokens, how many tokens they keep, and what that costs: by hand.
 
 #include "engine/train/accounting.h"
 #include "tests/catch.h"
 
 using namespace deft::engine;
 
-TEST_CASE("the layers that are routed unless others are named") {
-    CHECK(all_but_first_and_last(4) == std::vector<std::int32_t>{1, 2});
-    CHECK(all_but_first_and_last(24) == layer_range(1, 22));
-    CHECK(all_but_first_and_last(2).empty());
-    CHECK(middle_half(3) == std::vector<std::int32_t>{1});
-    CHECK(middle_half(4) == std::vector<std::int32_t>{1, 2});
-    CHECK(middle_half(5) == std::vector<std::int32_t>{1, 2});
-    CHECK(middle_half(12) == layer_range(3, 8));
-    CHECK(middle_half(24) == layer_range(6, 17));
+TEST_CASE("the layers that drop tokens unless others are named") {
+    const auto random_ltd_layers = token_dropper("random_ltd").default_layers;
+    const auto bypass_layers = token_dropper("token_bypass").default_layers;
+    CHECK(random_ltd_layers(4) == std::vector<std::int32_t>{1, 2});
+    CHECK(random_ltd_layers(24) == layer_range(1, 22));
+    CHECK(random_ltd_layers(2).empty());
+    CHECK(bypass_layers(3) == std::vector<std::int32_t>{1});
+    CHECK(bypass_layers(4) == std::vector<std::int32_t>{1, 2});
+    CHECK(bypass_layers(5) == std::vector<std::int32_t>{1, 2});
+    CHECK(bypass_layers(12) == layer_range(3, 8));
+    CHECK(bypass_layers(24) == layer_range(6, 17));
 }
 
 TEST_CASE("kept tokens by hand: linear, root and constant") {
@@ -30,21 +32,21 @@ TEST_CASE("kept tokens by hand: linear, root and constant") {
     for (const std::int64_t step : {0, 7, 1000}) CHECK(kept(constant, step) == 24);
 }
 
-TEST_CASE("layer tokens and FLOPs count the layers that are really routed") {
+TEST_CASE("layer tokens and FLOPs count the layers that really drop tokens") {
     const Pacing four{4, 4, 1, 0, 1};
     const TransformerConfig model{6, 4, 2, 10, 10, 0.02};
-    const Techniques some{10, 6, {}, Routing{four, {1, 2, 5}, 0, RandomLtd{}}};
+    const Techniques some{10, 6, {}, TokenDropping{four, {1, 2, 5}, 0, &token_dropper("random_ltd"), {}}};
     const StepPlan plan = plan_step(some, 0);
     CHECK(plan.layer_tokens == 7);  // (10 * 3 + 4 * 3) / 6
     // A layer of n tokens: 6 * 244 n + 6 * 4 n n; the head: 6 * 48 * 10.
     const double full = 6.0 * 244 * 10 + 6.0 * 4 * 100, short_layer = 6.0 * 244 * 4 + 6.0 * 4 * 16;
     CHECK(sample_flops(model_size(model).flops, some, plan) == 3 * full + 3 * short_layer + 6.0 * 48 * 10);
-    const Techniques half{10, 6, {}, token_bypass(6, four)};
+    const Techniques half{10, 6, {}, token_dropping("token_bypass", 6, four)};
     CHECK(sample_flops(model_size(model).flops, half, plan_step(half, 0)) == sample_flops(model_size(model).flops, some, plan));
     // Attention that is not causal is twice the work.
     const TransformerConfig both_ways{6, 4, 2, 10, 10, 0.02, false};
     CHECK(sample_flops(model_size(both_ways).flops, some, plan) == sample_flops(model_size(model).flops, some, plan) + 3 * 6.0 * 4 * (100 + 16));
-    // All layers routed.
-    const Techniques all{10, 6, {}, Routing{four, layer_range(0, 5), 0, RandomLtd{}}};
+    // In all layers.
+    const Techniques all{10, 6, {}, TokenDropping{four, layer_range(0, 5), 0, &token_dropper("random_ltd"), {}}};
     CHECK(plan_step(all, 0).layer_tokens == 4);
 }

@@ -1,6 +1,7 @@
 // [random_ltd] and [token_bypass]: what they say, what they refuse, and their way through JSON.
 
 #include "base/json.h"
+#include "engine/data_efficiency/token_dropping/token_bypass.h"
 #include "experiments/config.h"
 #include "experiments/engine_config.h"
 #include "experiments/projection.h"
@@ -15,46 +16,50 @@ namespace {
 
 const std::string kSix = "[model]\nlayers = 6\n[train]\nbudget_tokens = 100_000\n";  // 4 lines, 196 steps of 8 x 64
 
-std::string wrong_routing(const std::string& toml) {
+std::string wrong_dropping(const std::string& toml) {
     return test::wrong_trial(kSix + toml);
 }
 
-engine::Routing routing_of(const std::string& toml) {
-    return trainer_config(trial_of(kSix + toml)).techniques.routing.value();
+engine::TokenDropping dropping_of(const std::string& toml) {
+    return trainer_config(trial_of(kSix + toml)).techniques.dropping.value();
+}
+
+const engine::TokenBypassSettings& settings_of(const engine::TokenDropping& dropping) {
+    return *static_cast<const engine::TokenBypassSettings*>(dropping.settings.get());
 }
 
 }  // namespace
 
-TEST_CASE("random_ltd routes all layers but the first and last, linearly, unless told otherwise") {
-    const engine::Routing plain = routing_of("[random_ltd]\nduration = 0.5\n");
+TEST_CASE("random_ltd drops tokens in all layers but the first and last, linearly, unless told otherwise") {
+    const engine::TokenDropping plain = dropping_of("[random_ltd]\nduration = 0.5\n");
     CHECK(plain.layers == engine::layer_range(1, 4));
     CHECK(plain.keep_first == 0);
     CHECK(plain.kept.min == 16);
     CHECK(plain.kept.max == 64);
     CHECK(plain.kept.duration == 98);
     CHECK(plain.kept.root_degree == 1);
-    CHECK(std::holds_alternative<engine::RandomLtd>(plain.method));
-    const engine::Routing told = routing_of(
+    CHECK(plain.dropper == &engine::token_dropper("random_ltd"));
+    const engine::TokenDropping told = dropping_of(
         "[random_ltd]\nsteps = 7\nlayers = [1, 2, 5]\nkeep_first = 1\npacing = \"root\"\nroot_degree = 3\n");
     CHECK(told.layers == std::vector<std::int32_t>{1, 2, 5});
     CHECK(told.keep_first == 1);
     CHECK(told.kept.duration == 7);
     CHECK(told.kept.root_degree == 3);
-    CHECK(routing_of("[random_ltd]\nsteps = 7\nlayers = \"0-3\"\n").layers == engine::layer_range(0, 3));
-    CHECK(routing_of("[random_ltd]\nsteps = 7\nlayers = \"4-4\"\n").layers == engine::layer_range(4, 4));
+    CHECK(dropping_of("[random_ltd]\nsteps = 7\nlayers = \"0-3\"\n").layers == engine::layer_range(0, 3));
+    CHECK(dropping_of("[random_ltd]\nsteps = 7\nlayers = \"4-4\"\n").layers == engine::layer_range(4, 4));
 }
 
-TEST_CASE("token_bypass routes the middle half as one run") {
-    const engine::Routing plain = routing_of("[token_bypass]\nduration = 0.5\n");
+TEST_CASE("token_bypass drops tokens in the middle half as one run") {
+    const engine::TokenDropping plain = dropping_of("[token_bypass]\nduration = 0.5\n");
     CHECK(plain.layers == engine::layer_range(1, 3));
-    const auto& method = std::get<engine::TokenBypass>(plain.method);
-    CHECK(method.decay == 0.995);
-    CHECK(method.special_tokens.empty());
-    const engine::Routing told =
-        routing_of("[token_bypass]\nsteps = 7\nlayers = \"2-4\"\ndecay = 0.9\nspecial_tokens = [0, 256]\n");
+    CHECK(plain.dropper == &engine::token_dropper("token_bypass"));
+    CHECK(settings_of(plain).decay == 0.995);
+    CHECK(settings_of(plain).special_tokens.empty());
+    const engine::TokenDropping told =
+        dropping_of("[token_bypass]\nsteps = 7\nlayers = \"2-4\"\ndecay = 0.9\nspecial_tokens = [0, 256]\n");
     CHECK(told.layers == engine::layer_range(2, 4));
-    CHECK(std::get<engine::TokenBypass>(told.method).decay == 0.9);
-    CHECK(std::get<engine::TokenBypass>(told.method).special_tokens == std::vector<std::int32_t>{0, 256});
+    CHECK(settings_of(told).decay == 0.9);
+    CHECK(settings_of(told).special_tokens == std::vector<std::int64_t>{0, 256});
 }
 
 TEST_CASE("min = max keeps a constant number of tokens and needs no duration") {
@@ -63,37 +68,37 @@ TEST_CASE("min = max keeps a constant number of tokens and needs no duration") {
         const engine::Techniques techniques = trainer_config(config).techniques;
         for (const std::int64_t step : {0, 1, 195}) CHECK(plan_step(techniques, step).kept == 32);
     }
-    CHECK_THAT(wrong_routing("[random_ltd]\nmin = 32\nmax = 32\nduration = 0\n"), ContainsSubstring("exactly one"));
-    CHECK_THAT(wrong_routing("[token_bypass]\nmin = 16\n"), ContainsSubstring("exactly one"));
+    CHECK_THAT(wrong_dropping("[random_ltd]\nmin = 32\nmax = 32\nduration = 0\n"), ContainsSubstring("exactly one"));
+    CHECK_THAT(wrong_dropping("[token_bypass]\nmin = 16\n"), ContainsSubstring("exactly one"));
 }
 
-TEST_CASE("routers that make no sense are refused with their place") {
+TEST_CASE("token droppers that make no sense are refused with their place") {
     const std::string ltd = "[random_ltd]\nsteps = 7\n", bypass = "[token_bypass]\nsteps = 7\n";
-    CHECK_THAT(wrong_routing(ltd + "layers = [1, 6]\n"),
+    CHECK_THAT(wrong_dropping(ltd + "layers = [1, 6]\n"),
                ContainsSubstring("t.toml:7:") && ContainsSubstring("layer 6"));
-    CHECK_THAT(wrong_routing(ltd + "layers = [2, 1]\n"), ContainsSubstring("1 after 2"));
-    CHECK_THAT(wrong_routing(ltd + "layers = []\n"), ContainsSubstring("is empty"));
+    CHECK_THAT(wrong_dropping(ltd + "layers = [2, 1]\n"), ContainsSubstring("1 after 2"));
+    CHECK_THAT(wrong_dropping(ltd + "layers = []\n"), ContainsSubstring("is empty"));
     for (const char* range : {"4-2", "1-", "a", "-1-3", "1-2-3", "0-99999999999999999999"})
-        CHECK_THAT(wrong_routing(ltd + "layers = \"" + range + "\"\n"), ContainsSubstring("no range"));
-    CHECK_THAT(wrong_routing(ltd + "layers = \"2-6\"\n"), ContainsSubstring("layer 6"));
-    CHECK_THAT(wrong_routing(ltd + "layers = 3\n"), ContainsSubstring("t.toml:7:"));
-    CHECK_THAT(wrong_routing(ltd + "keep_first = 17\n"), ContainsSubstring("above min = 16"));
-    CHECK_THAT(wrong_routing(ltd + "pacing = \"rot\"\n"), ContainsSubstring("did you mean \"root\"?"));
-    CHECK_THAT(wrong_routing(ltd + "root_degree = 0.5\n"), ContainsSubstring("at least 1"));
-    CHECK_THAT(wrong_routing(ltd + "decay = 0.5\n"), ContainsSubstring("unknown key"));
-    CHECK_THAT(wrong_routing(bypass + "decay = 1.0\n"), ContainsSubstring("[0, 1)"));
-    CHECK_THAT(wrong_routing(bypass + "special_tokens = [-1]\n"), ContainsSubstring("special_tokens"));
-    CHECK_THAT(wrong_routing(bypass + "layers = [1, 3]\n"),
+        CHECK_THAT(wrong_dropping(ltd + "layers = \"" + range + "\"\n"), ContainsSubstring("no range"));
+    CHECK_THAT(wrong_dropping(ltd + "layers = \"2-6\"\n"), ContainsSubstring("layer 6"));
+    CHECK_THAT(wrong_dropping(ltd + "layers = 3\n"), ContainsSubstring("t.toml:7:"));
+    CHECK_THAT(wrong_dropping(ltd + "keep_first = 17\n"), ContainsSubstring("above min = 16"));
+    CHECK_THAT(wrong_dropping(ltd + "pacing = \"rot\"\n"), ContainsSubstring("did you mean \"root\"?"));
+    CHECK_THAT(wrong_dropping(ltd + "root_degree = 0.5\n"), ContainsSubstring("at least 1"));
+    CHECK_THAT(wrong_dropping(ltd + "decay = 0.5\n"), ContainsSubstring("unknown key"));
+    CHECK_THAT(wrong_dropping(bypass + "decay = 1.0\n"), ContainsSubstring("[0, 1)"));
+    CHECK_THAT(wrong_dropping(bypass + "special_tokens = [-1]\n"), ContainsSubstring("special_tokens"));
+    CHECK_THAT(wrong_dropping(bypass + "layers = [1, 3]\n"),
                ContainsSubstring("skip the whole run") && ContainsSubstring("1-3"));
-    CHECK_THAT(wrong_routing(ltd + bypass), ContainsSubstring("both choose the tokens") &&
+    CHECK_THAT(wrong_dropping(ltd + bypass), ContainsSubstring("both choose the tokens") &&
                                                 ContainsSubstring("t.toml:7:") && ContainsSubstring("two cases"));
-    CHECK_FALSE(trial_of(kSix + ltd + "[token_bypass]\nenabled = false\n").token_bypass.has_value());
+    CHECK(trial_of(kSix + ltd + "[token_bypass]\nenabled = false\n").token_dropping->dropper == "random_ltd");
     CHECK_THROWS_WITH(trial_of("[model]\nlayers = 2\n[train]\nbudget_tokens = 100_000\n" + bypass),
                       ContainsSubstring("model.layers is 2"));
-    CHECK(trial_of("[model]\nlayers = 2\n[train]\nbudget_tokens = 100_000\n" + bypass + "layers = [1]\n").token_bypass);
+    CHECK(trial_of("[model]\nlayers = 2\n[train]\nbudget_tokens = 100_000\n" + bypass + "layers = [1]\n").token_dropping);
 }
 
-TEST_CASE("routers survive JSON, hash and all") {
+TEST_CASE("token droppers survive JSON, hash and all") {
     for (const char* table : {"[random_ltd]\nsteps = 7\n", "[random_ltd]\nmin = 32\nmax = 32\nkeep_first = 2\n",
                               "[random_ltd]\nduration = 0.3\nlayers = [0, 5]\npacing = \"root\"\nroot_degree = 3\n",
                               "[token_bypass]\nduration = 0.3\nspecial_tokens = [3]\ndecay = 0.5\n"}) {
@@ -108,7 +113,7 @@ TEST_CASE("routers survive JSON, hash and all") {
           config_hash(test::resolved_trial(kSix + "[random_ltd]\nsteps = 7\n")));
 }
 
-TEST_CASE("a projection counts the layers that are routed") {
+TEST_CASE("a projection counts the layers that drop tokens") {
     // 32 of 64 tokens in 3 of 6 layers: 48 layer tokens a sample, 384 a step.
     const Projection projection = project(trial_of(kSix + "[token_bypass]\nmin = 32\nmax = 32\n"));
     CHECK(projection.steps == 261);  // ceil(100000 / 384)

@@ -16,38 +16,18 @@
 // it. A causal model trained with TokenBypass therefore sees a trace of the future in training, though not in
 // evaluation, where nothing is dropped. random-LTD has no such trace.
 
+#include <cstdint>
 #include <vector>
 
-#include "engine/core/arena.h"
-#include "engine/core/ops.h"
-#include "engine/data_efficiency/routing/routing.h"
+#include "engine/data_efficiency/token_dropping/token_dropping.h"
 
 namespace deft::engine {
 
-struct TokenBypassRouter {
-    static constexpr float kUnseenImportance = 10;
-
-    double decay = 0;
-    std::vector<std::int32_t> special_tokens;
-    Tensor importance;       // (V) f32
-    Tensor loss_sum, count;  // (V) i64: of the step so far
-
-    // Every entry as never seen.
-    void start(Exec& exec) const;
-    // index (1, B, K)
-    void select(Exec& exec, Tensor index, std::int64_t keep_first, const MicroBatch& batch) const {
-        select_important_tokens(exec, index, importance, batch.token, keep_first, batch.length);
-    }
-    void observe(Exec& exec, Tensor target, Tensor loss, Accumulate accumulate) const {
-        add_entry_losses(exec, loss_sum, count, loss, target, accumulate);
-    }
-    void finish_step(Exec& exec, Tensor grad_norm, Tensor total_loss) const {
-        update_importance(exec, importance, loss_sum, count, grad_norm, total_loss, decay);
-    }
-    Tensor state() const { return importance; }
+struct TokenBypassSettings {
+    double decay = 0.995;                      // of the moving average of losses, a step
+    std::vector<std::int64_t> special_tokens;  // kept always, as far as there is room
 };
 
-TokenBypassRouter plan_token_bypass(Arena& arena, double decay, std::vector<std::int32_t> special_tokens,
-                                    std::int64_t vocab);
+TokenDropper token_bypass_dropper();
 
 }  // namespace deft::engine

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "tests/engine/finite_differences.h"
-#include "tests/engine/small_router.h"
+#include "tests/engine/small_dropping.h"
 
 using namespace deft::engine;
 
@@ -70,14 +70,14 @@ struct Kept {
 // random-LTD of samples 0 .. B - 1.
 Kept draw(const Model& model, Ints layers, std::int64_t K) {
     const std::int64_t depth = model.transformer->config().layers;
-    SmallRouter router(random_ltd_on(layers, K), depth, model.T, 17, model.B);
+    SmallDropping dropping(random_ltd_on(layers, K), depth, model.T, 17, model.B);
     std::vector<std::int64_t> sample;
     for (std::int64_t b = 0; b < model.B; ++b) sample.push_back(b);
-    return {router.router.set_of_layer, router.select(K, sample, 1, 0, {}, model.length),
+    return {dropping.planned.set_of_layer, dropping.select(K, sample, 1, 0, {}, model.length),
             static_cast<std::int64_t>(layers.size()), model.B, K};
 }
 
-void check_routed_gradients(Model& model, const KeptTokens& kept) {
+void check_dropping_gradients(Model& model, const KeptTokens& kept) {
     check_finite_differences(model.transformer->parameters(), 1e-8, [&] { return model.run(kept); });
 }
 
@@ -86,15 +86,15 @@ void check_routed_gradients(Model& model, const KeptTokens& kept) {
 TEST_CASE("gradients of a bidirectional model with padding and kept tokens match finite differences") {
     Model model(4, 3, 7, false, DType::f64);
     model.pad({7, 3, 5});
-    check_routed_gradients(model, draw(model, {1, 2}, 4).tokens());
+    check_dropping_gradients(model, draw(model, {1, 2}, 4).tokens());
 }
 
-TEST_CASE("gradients match finite differences whichever layers are routed, one by one or as a run") {
+TEST_CASE("gradients match finite differences whichever layers drop tokens, one by one or as a run") {
     Model model(4, 2, 6, true, DType::f64);
     Kept kept = draw(model, {0, 2, 3}, 3);
-    check_routed_gradients(model, kept.tokens());
+    check_dropping_gradients(model, kept.tokens());
     kept.set_of_layer = {0, 0, -1, 1};
-    check_routed_gradients(model, kept.tokens());
+    check_dropping_gradients(model, kept.tokens());
 }
 
 TEST_CASE("a run that gathers once has the bits of layers that gather each") {

@@ -1,0 +1,42 @@
+#include "engine/data_efficiency/token_dropping/random_ltd.h"
+
+#include "engine/core/exec.h"
+
+namespace deft::engine {
+
+namespace {
+
+struct RandomLtdSettings {};
+
+// arXiv 2212.03597, section 3: all but the first and last.
+std::vector<std::int32_t> all_but_first_and_last(std::int64_t layers) {
+    return layer_range(1, layers - 2);
+}
+
+TokenChoice plan_random_ltd(Arena& arena, std::span<const std::int32_t> layers, std::int64_t, const void*) {
+    const std::vector<std::int32_t> ids(layers.begin(), layers.end());
+    const Tensor layer_id =
+        arena.add(Region::activations, "dropping_layer", DType::i32, {static_cast<std::int64_t>(ids.size())});
+    TokenChoice choice;
+    choice.start = [=](Exec& exec) { write_tensor(exec, layer_id, ids.data()); };
+    choice.select = [=](Exec& exec, Tensor index, std::int64_t keep_first, const MicroBatch& batch) {
+        select_random_tokens(exec, index, batch.seed, batch.step, layer_id, batch.sample_id, batch.token.dim(1),
+                             keep_first, batch.length);
+    };
+    return choice;
+}
+
+}  // namespace
+
+TokenDropper random_ltd_dropper() {
+    return {.name = "random_ltd",
+            .meaning = "random layerwise token dropping: layers take a growing number of tokens",
+            .default_layers = all_but_first_and_last,
+            .default_layers_text = "all but the first and the last",
+            .one_set = false,
+            .keys = {},
+            .new_settings = []() -> std::shared_ptr<void> { return std::make_shared<RandomLtdSettings>(); },
+            .plan = plan_random_ltd};
+}
+
+}  // namespace deft::engine

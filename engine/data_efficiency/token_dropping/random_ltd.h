@@ -1,0 +1,15 @@
+#pragma once
+// Random layerwise token dropping (Yao et al. 2022, arXiv 2211.11586): every layer that drops keeps the K positions of
+// a sample with the smallest random keys. A key is drawn by (seed, step, layer, global sample id, position), so that the
+// sets are independent over samples, layers and steps, and the same however a batch is split over micro-batches and ranks.
+//
+// Padding is kept last, which is ours: the published code draws among all positions, and so spends kept rows on
+// padding.
+
+#include "engine/data_efficiency/token_dropping/token_dropping.h"
+
+namespace deft::engine {
+
+TokenDropper random_ltd_dropper();
+
+}  // namespace deft::engine
