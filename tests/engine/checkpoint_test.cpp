@@ -120,7 +120,7 @@ std::optional<double> peak_mebibytes(const std::function<void()>& action) {
 
 TEST_CASE("a checkpoint's files are byte for byte those of every version of this format") {
     TrainerConfig config = with_techniques();
-    config.techniques.dropping = Routing{{4, 13, 1, 12, 1}, {1, 2}, 1, TokenBypass{0.5, {7, 30}}};
+    config.techniques.dropping = bypass_on({1, 2}, {4, 13, 1, 12, 1}, 1, {0.5, {7, 30}});
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
     Trainer trainer(config, corpus, 1);
