@@ -1,5 +1,9 @@
 #include "engine/core/ops.h"
 
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
 #include "engine/core/dispatch.h"
 #include "engine/core/op_profile.h"
 #include "kernels/cpu/cpu.h"
@@ -46,25 +50,44 @@ double attention_product_flops(const Tensor& out, const AttentionMask& mask) {
     return 2.0 * items(out) * (mask.causal ? (T + 1) / 2 : T);
 }
 
+// Errors: std::logic_error, a mistake in the program.
+void check_embedding(std::span<const EmbeddingSource> tables, std::int64_t B, std::int64_t T, std::int64_t C) {
+    if (tables.empty() || tables.size() > static_cast<std::size_t>(kernels::kMostEmbeddingTables))
+        throw std::logic_error("an embedding sums " + std::to_string(tables.size()) + " tables");
+    for (const EmbeddingSource& table : tables) {
+        check_shape(table.weight, {table.weight.dim(0), C}, "embedding table");
+        if (table.id) check_shape(table.id, {B, T}, "embedding id");
+    }
+}
+
 }  // namespace
 
-void embedding_forward(Exec& exec, Tensor out, Tensor token, Tensor wte, Tensor wpe) {
-    const std::int64_t B = out.dim(0), T = out.dim(1), C = out.dim(2), V = wte.dim(0);
-    check_shape(token, {B, T}, "embedding token");
-    check_shape(wte, {V, C}, "wte");
-    const OpTimer timer(exec, "embedding_forward", Phase::forward, items(out), {out, out, token, wpe});
+void embedding_forward(Exec& exec, Tensor out, std::span<const EmbeddingSource> tables) {
+    const std::int64_t B = out.dim(0), T = out.dim(1), C = out.dim(2);
+    check_embedding(tables, B, T, C);
+    const double added = items(out) * static_cast<double>(tables.size() - 1);
+    const OpTimer timer(exec, "embedding_forward", Phase::forward, added,
+                        {out, tables[0].id ? out : Tensor{}, tables[0].id, tables.back().weight});
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        embedding_forward(backend, out.as<T_>(), token.as<std::int32_t>(), wte.as<T_>(), wpe.as<T_>(), B, T, C, V);
+        kernels::EmbeddingTables<T_> views;
+        for (const EmbeddingSource& table : tables)
+            views.table[views.count++] = {table.weight.as<T_>(), table.id.as<std::int32_t>(), table.weight.dim(0)};
+        embedding_forward(backend, out.as<T_>(), views, B, T, C);
     });
 }
 
-void embedding_backward(Exec& exec, Tensor dwte, Tensor dwpe, Tensor dout, Tensor token, Accumulate accumulate) {
+void embedding_backward(Exec& exec, std::span<const EmbeddingSource> gradients, Tensor dout) {
     const std::int64_t B = dout.dim(0), T = dout.dim(1), C = dout.dim(2);
-    check_shape(token, {B, T}, "embedding token");
-    const OpTimer timer(exec, "embedding_backward", Phase::backward, 2 * items(dout), {dout, dout, dout, token, dwpe});
+    check_embedding(gradients, B, T, C);
+    const double added = items(dout) * static_cast<double>(gradients.size());
+    const OpTimer timer(exec, "embedding_backward", Phase::backward, added,
+                        {dout, dout, dout, gradients[0].id, gradients.back().weight});
     dispatch(exec, dout.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        embedding_backward(backend, dwte.as<Sum<T_>>(), dwpe.as<Sum<T_>>(), dout.as<T_>(), token.as<std::int32_t>(), B,
-                           T, C, dwpe.dim(0), accumulate);
+        kernels::EmbeddingGradients<Sum<T_>> views;
+        for (const EmbeddingSource& table : gradients)
+            views.table[views.count++] = {table.weight.as<Sum<T_>>(), table.id.as<std::int32_t>(), table.weight.dim(0),
+                                          table.accumulate};
+        embedding_backward(backend, views, dout.as<T_>(), B, T, C);
     });
 }
 
@@ -283,24 +306,30 @@ void attention_backward(Exec& exec, Tensor dqkv, Tensor dout, Tensor out, Tensor
     });
 }
 
-void head_loss_train(Exec& exec, Tensor loss, Tensor dx, Tensor dweight, Tensor x, Tensor weight, Tensor target,
-                     double scale, Accumulate accumulate) {
+void head_loss_train(Exec& exec, Tensor loss, Tensor dx, Tensor dweight, Tensor dbias, Tensor x, Tensor weight,
+                     Tensor bias, Tensor target, std::int64_t target_rows, double scale, Accumulate accumulate) {
     const std::int64_t rows = x.rows(), C = x.columns(), V = weight.dim(0);
     check_shape(dweight, {V, C}, "head dweight");
-    const OpTimer timer(exec, "head_loss_train", Phase::backward, 3 * linear_flops(rows, C, V),
-                        {dx, loss, dweight, x, weight, target});
+    if (bias) check_shape(bias, {V}, "head bias");
+    if (dbias) check_shape(dbias, {V}, "head dbias");
+    const OpTimer timer(exec, "head_loss_train", Phase::backward, 3 * linear_flops(target_rows, C, V),
+                        {dx, loss, dweight, dbias, x, weight, bias, target});
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        head_loss_train(backend, loss.as<Sum<T_>>(), dx.as<T_>(), dweight.as<Sum<T_>>(), x.as<T_>(), weight.as<T_>(),
-                        target.as<std::int32_t>(), rows, C, V, scale, accumulate);
+        head_loss_train(backend, loss.as<Sum<T_>>(), dx.as<T_>(), dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(),
+                        x.as<T_>(), weight.as<T_>(), bias.as<T_>(), target.as<std::int32_t>(), rows, target_rows, C, V,
+                        scale, accumulate);
     });
 }
 
-void head_loss(Exec& exec, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor target) {
+void head_loss(Exec& exec, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor bias, Tensor target,
+               std::int64_t target_rows) {
     const std::int64_t rows = x.rows(), C = x.columns(), V = weight.dim(0);
-    const OpTimer timer(exec, "head_loss", Phase::forward, linear_flops(rows, C, V), {loss, greedy, x, weight, target});
+    if (bias) check_shape(bias, {V}, "head bias");
+    const OpTimer timer(exec, "head_loss", Phase::forward, linear_flops(target_rows, C, V),
+                        {loss, greedy, x, weight, bias, target});
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        head_loss(backend, loss.as<Sum<T_>>(), greedy.as<std::int32_t>(), x.as<T_>(), weight.as<T_>(),
-                  target.as<std::int32_t>(), rows, C, V);
+        head_loss(backend, loss.as<Sum<T_>>(), greedy.as<std::int32_t>(), x.as<T_>(), weight.as<T_>(), bias.as<T_>(),
+                  target.as<std::int32_t>(), rows, target_rows, C, V);
     });
 }
 

@@ -3,6 +3,7 @@
 // at the kernels (kernels/cpu/*.h), which all backends share. An empty Tensor means "not there".
 
 #include <cstdint>
+#include <span>
 
 #include "engine/core/exec.h"
 #include "engine/core/tensor.h"
@@ -18,9 +19,15 @@ using kernels::NormSpec;
 using kernels::Pooling;
 using kernels::RopeTurn;
 
-// out (B, T, C), token (B, T), wte (V, C), wpe (max_T, C)
-void embedding_forward(Exec&, Tensor out, Tensor token, Tensor wte, Tensor wpe);
-void embedding_backward(Exec&, Tensor dwte, Tensor dwpe, Tensor dout, Tensor token, Accumulate);
+// One of the tables whose rows an embedding sums, or with `weight` its gradient.
+struct EmbeddingSource {
+    Tensor weight;  // (V, C)
+    Tensor id;      // (B, T) i32; empty: position t takes row t
+    Accumulate accumulate = Accumulate::no;  // of a gradient alone
+};
+// out (B, T, C), from one to kernels::kMostEmbeddingTables tables
+void embedding_forward(Exec&, Tensor out, std::span<const EmbeddingSource> tables);
+void embedding_backward(Exec&, std::span<const EmbeddingSource> gradients, Tensor dout);
 
 // y (B, K, C), gathered (B, K, C) with index, mean and rstd (B, K), stream (B, T, C), index (B, K) or empty. Here and
 // below: RMS normalisation has no mean, bias and dbias.
@@ -83,11 +90,13 @@ struct AttentionMask {
 void attention_forward(Exec&, Tensor out, Tensor lse, Tensor qkv, const AttentionMask&);
 void attention_backward(Exec&, Tensor dqkv, Tensor dout, Tensor out, Tensor qkv, Tensor lse, const AttentionMask&);
 
-// loss and target (B, T), dx and x (B, T, C), weight and dweight (V, C)
-void head_loss_train(Exec&, Tensor loss, Tensor dx, Tensor dweight, Tensor x, Tensor weight, Tensor target,
-                     double scale, Accumulate);
+// loss and target (B, T), dx and x (B, T, C), weight and dweight (V, C), bias and dbias (V) or empty; target_rows: how
+// many targets are not kernels::kIgnoreTarget
+void head_loss_train(Exec&, Tensor loss, Tensor dx, Tensor dweight, Tensor dbias, Tensor x, Tensor weight, Tensor bias,
+                     Tensor target, std::int64_t target_rows, double scale, Accumulate);
 // greedy (B, T) or empty
-void head_loss(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor target);
+void head_loss(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor bias, Tensor target,
+               std::int64_t target_rows);
 
 // index (layers, B, K), layer_id (layers) i32, sample_id (B) i64, length (B) i32 or empty; keys do not depend on dtype,
 // so neither does the kernel

@@ -71,6 +71,7 @@ void Transformer::load(Exec& exec, std::int64_t B, std::int64_t T, const std::in
                         "give the number of its real tokens");
     write_tensor(exec, token.view({B, T}), tokens);
     write_tensor(exec, target.view({B, T}), targets);
+    target_rows_ = B * T - std::count(targets, targets + positions, kernels::kIgnoreTarget);
     length_ = lengths != nullptr ? lengths_.view({B}) : Tensor{};
     if (length_) write_tensor(exec, length_, lengths);
 }
@@ -83,7 +84,7 @@ void Transformer::backward(Exec& exec, const StreamRows& rows, Accumulate accumu
     const Tensor d_stream = rows.of(d_stream_);
     final_norm_.backward(exec, d_stream, {}, rows.of(states_), {}, stack_.output(rows), accumulate);
     stack_.backward(exec, d_stream, rows, accumulate);
-    embedding_.backward(exec, d_stream, token.view({rows.B, rows.T}), accumulate);
+    embedding_.backward(exec, d_stream, token.view({rows.B, rows.T}), Accumulate::yes, accumulate);
 }
 
 void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, double scale,
@@ -92,7 +93,8 @@ void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, c
     const StreamRows rows{B, T, length_, kept, {}};
     embedding_.forward(exec, stack_.input(rows), token.view({B, T}));
     const Tensor states = forward(exec, rows);
-    head_.train(exec, loss.view({B, T}), rows.of(states_), states, target.view({B, T}), scale, accumulate);
+    head_.train(exec, loss.view({B, T}), rows.of(states_), states, target.view({B, T}), target_rows_, scale,
+                accumulate);
     backward(exec, rows, accumulate);
 }
 
@@ -100,7 +102,7 @@ void Transformer::evaluate(Exec& exec, std::int64_t B, std::int64_t T) {
     const StreamRows rows{B, T, length_, {}, {}};
     embedding_.forward(exec, stack_.input(rows), token.view({B, T}));
     const Tensor states = forward(exec, rows);
-    head_.evaluate(exec, loss.view({B, T}), greedy.view({B, T}), states, target.view({B, T}));
+    head_.evaluate(exec, loss.view({B, T}), greedy.view({B, T}), states, target.view({B, T}), target_rows_);
 }
 
 void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
@@ -122,7 +124,7 @@ void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
     gather_rows(exec, stack_.input(rows), states_.view({1, B * T, C}), computed);
     const Tensor of_all = forward(exec, rows), states = states_.view({1, R, C});
     gather_rows(exec, states, of_all, scored);
-    head_.evaluate(exec, loss.view({1, R}), greedy.view({1, R}), states, target.view({1, R}));
+    head_.evaluate(exec, loss.view({1, R}), greedy.view({1, R}), states, target.view({1, R}), R);
 }
 
 void Transformer::logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T) {

@@ -62,7 +62,7 @@ class Transformer {
     const ParameterTable& parameters() const { return parameters_; }
     ModelFlops flops() const;
 
-    // Inputs of a micro-batch, (max_batch, max_seqlen) i32, which load() fills; use token.view({B, T}).
+    // Inputs of a micro-batch, (max_batch, max_seqlen) i32, which load() alone fills; use token.view({B, T}).
     Tensor token, target;
     // Loss of each position after a call below, (max_batch, max_seqlen), nats; greedy hits i32.
     Tensor loss, greedy;
@@ -106,6 +106,7 @@ class Transformer {
     Tensor d_stream_;                    // (B, T, C)
     Tensor states_;                      // (B, T, C), scratch: what the head reads of packed rows, and its gradient
     Tensor lengths_, length_;            // (max_batch), and what is used of it
+    std::int64_t target_rows_ = 0;       // targets of the loaded micro-batch that are not ignored
     Tensor computed_, source_, scored_;  // (max_batch, max_seqlen) i32, of packed samples
 };
 

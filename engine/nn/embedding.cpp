@@ -1,5 +1,7 @@
 #include "engine/nn/embedding.h"
 
+#include <array>
+
 #include "engine/core/workspace.h"
 
 namespace deft::engine {
@@ -11,11 +13,13 @@ Embedding::Embedding(Planner& plan, std::int64_t vocab, std::int64_t max_seqlen,
 }
 
 void Embedding::forward(Exec& exec, Tensor out, Tensor token) const {
-    embedding_forward(exec, out, token, tokens_.compute, positions_.compute);
+    embedding_forward(exec, out, std::array<EmbeddingSource, 2>{{{tokens_.compute, token}, {positions_.compute, {}}}});
 }
 
-void Embedding::backward(Exec& exec, Tensor dout, Tensor token, Accumulate accumulate) const {
-    embedding_backward(exec, tokens_.grad, positions_.grad, dout, token, accumulate);
+void Embedding::backward(Exec& exec, Tensor dout, Tensor token, Accumulate of_tokens, Accumulate of_positions) const {
+    const std::array<EmbeddingSource, 2> gradients = {
+        {{tokens_.grad, token, of_tokens}, {positions_.grad, {}, of_positions}}};
+    embedding_backward(exec, gradients, dout);
 }
 
 }  // namespace deft::engine

@@ -14,8 +14,8 @@ class Embedding {
 
     // out (B, T, C), token (B, T)
     void forward(Exec&, Tensor out, Tensor token) const;
-    // Adds to the gradient of the token table, which a tied head has written before; accumulate: of the positions'.
-    void backward(Exec&, Tensor dout, Tensor token, Accumulate) const;
+    // Of a tied head, which has written the gradient of the tokens' table before, of_tokens is yes.
+    void backward(Exec&, Tensor dout, Tensor token, Accumulate of_tokens, Accumulate of_positions) const;
 
     const Parameter& tokens() const { return tokens_; }
 

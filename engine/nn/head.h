@@ -13,10 +13,12 @@ class Head {
     // With a weight (V, C) of its own, or one tied to another part's.
     Head(Planner&, const Parameter& weight);
 
-    // loss and target (B, T), dx and x (B, T, C); gradients of scale times the sum of losses.
-    void train(Exec&, Tensor loss, Tensor dx, Tensor x, Tensor target, double scale, Accumulate) const;
+    // loss and target (B, T), dx and x (B, T, C); gradients of scale times the sum of losses. target_rows: how many
+    // targets are not kernels::kIgnoreTarget.
+    void train(Exec&, Tensor loss, Tensor dx, Tensor x, Tensor target, std::int64_t target_rows, double scale,
+               Accumulate) const;
     // greedy (B, T) or empty
-    void evaluate(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor target) const;
+    void evaluate(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor target, std::int64_t target_rows) const;
     // out (B, T, V)
     void logits(Exec&, Tensor out, Tensor x) const;
 

@@ -4,6 +4,7 @@
 #include "kernels/bf16.h"
 #include "kernels/dropout_key.h"
 #include "kernels/cpu/exec.h"
+#include "kernels/embedding_tables.h"
 #include "kernels/token_keys.h"
 #include "kernels/types.h"
 
@@ -116,32 +117,36 @@ void attention_backward(Exec&, float* dqkv, const float* dout, const float* out,
 std::size_t attention_backward_workspace(int threads, std::int64_t T, std::int64_t d);
 
 // ---- embedding ----
-// Token plus learned position embedding.
+// The sum of rows of up to kMostEmbeddingTables tables: tokens with learned positions (Radford et al. 2018, section 3.1),
+// and segments (Devlin et al. 2019, section 3).
 
-// out[b, t] = wte[token[b, t]] + wpe[t]. token (B, T), wte (V, C), wpe (max_T, C), out (B, T, C).
-// Errors: config, for a token outside [0, V).
-void embedding_forward(Exec&, float* out, const std::int32_t* token, const float* wte, const float* wpe,
-                       std::int64_t B, std::int64_t T, std::int64_t C, std::int64_t V);
+// out[b, t] = sum over tables of weight[id[b, t]], in their order. out (B, T, C); at least one table (V, C).
+// Errors: config, for an id outside [0, V), or T above V where the positions are the ids.
+void embedding_forward(Exec&, float* out, const EmbeddingTables<float>& tables, std::int64_t B, std::int64_t T,
+                       std::int64_t C);
 
-// dwte (V, C) += rows of dout, always added: the tied head has written it. dwpe (max_T, C) = or += sums over B; rows from T
-// on are zeroed when not accumulating.
-void embedding_backward(Exec&, float* dwte, float* dwpe, const float* dout, const std::int32_t* token, std::int64_t B,
-                        std::int64_t T, std::int64_t C, std::int64_t max_T, Accumulate);
+// Each table's gradient (V, C) = or += the rows of dout (B, T, C) that its ids name, in the order of positions. Ids as
+// forward has checked them.
+void embedding_backward(Exec&, const EmbeddingGradients<float>& gradients, const float* dout, std::int64_t B,
+                        std::int64_t T, std::int64_t C);
 
 // ---- head loss ----
 // The language-model head and its cross-entropy, fused over chunks of rows: the (rows, V) logits never exist whole.
 
-// loss (rows) = -log softmax(x W^T)[target], nats, 0 where target is kIgnoreTarget.
-// dx (rows, C) = scale * d(sum of loss)/dx; dw (V, C) = or += scale * d(sum of loss)/dw.
-// x (rows, C), w (V, C), target (rows). Errors: config, for a target outside [0, V).
-void head_loss_train(Exec&, float* loss, float* dx, float* dw, const float* x, const float* w,
-                     const std::int32_t* target, std::int64_t rows, std::int64_t C, std::int64_t V, double scale,
-                     Accumulate);
+// loss (rows) = -log softmax(x W^T + bias)[target], nats, 0 where target is kIgnoreTarget.
+// dx (rows, C) = scale * d(sum of loss)/dx, 0 in ignored rows, which cost no product; dw (V, C), and dbias (V) unless
+// null, = or += scale * d(sum of loss)/dw, /dbias. x (rows, C), w (V, C), bias (V) or null, target (rows), of which
+// target_rows are not ignored.
+// Errors: config, for a target outside [0, V) or another number of targets.
+void head_loss_train(Exec&, float* loss, float* dx, float* dw, float* dbias, const float* x, const float* w,
+                     const float* bias, const std::int32_t* target, std::int64_t rows, std::int64_t target_rows,
+                     std::int64_t C, std::int64_t V, double scale, Accumulate);
 
-// As above without gradients, and without logits of ignored rows; greedy (rows) or null receives 1 where the target has
-// the largest logit (lowest id wins ties).
-void head_loss(Exec&, float* loss, std::int32_t* greedy, const float* x, const float* w, const std::int32_t* target,
-               std::int64_t rows, std::int64_t C, std::int64_t V);
+// As above without gradients; greedy (rows) or null receives 1 where the target has the largest logit (lowest id wins
+// ties).
+void head_loss(Exec&, float* loss, std::int32_t* greedy, const float* x, const float* w, const float* bias,
+               const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C,
+               std::int64_t V);
 
 // For both.
 std::size_t head_loss_workspace(std::int64_t rows, std::int64_t C, std::int64_t V);

@@ -5,6 +5,7 @@
 #include "kernels/dropout_key.h"
 #include "kernels/cuda/exec.h"
 #include "kernels/cuda/workspace.h"
+#include "kernels/embedding_tables.h"
 #include "kernels/token_keys.h"
 #include "kernels/types.h"
 
@@ -135,37 +136,42 @@ void attention_backward(Exec&, Real* dqkv, const Real* dout, const Real* out, co
                         const std::int32_t* length = nullptr);
 
 // ---- embedding ----
-// Token plus learned position embedding. Real: float or bf16; gradients are float.
+// The sum of rows of up to kMostEmbeddingTables tables. Real: float or bf16; gradients are float.
 
-// out[b, t] = wte[token[b, t]] + wpe[t]. token (B, T), wte (V, C), wpe (max_T, C), out (B, T, C).
-// A token outside [0, V), which a caller should have refused, gives a row of NaN.
+// out[b, t] = sum over tables of weight[id[b, t]], in their order, in float. out (B, T, C); at least one table (V, C).
+// An id outside [0, V), which a caller should have refused, gives a row of NaN. Errors: config, for T above V where the
+// positions are the ids.
 template <class Real>
-void embedding_forward(Exec&, Real* out, const std::int32_t* token, const Real* wte, const Real* wpe, std::int64_t B,
-                       std::int64_t T, std::int64_t C, std::int64_t V);
+void embedding_forward(Exec&, Real* out, const EmbeddingTables<Real>& tables, std::int64_t B, std::int64_t T,
+                       std::int64_t C);
 
-// dwte (V, C) += rows of dout, always added: the tied head has written it. dwpe (max_T, C) = or += sums over B; rows
-// from T on are zeroed when not accumulating. Tokens must lie in [0, V). B T < 2^31.
+// Each table's gradient (V, C) = or += the rows of dout (B, T, C) that its ids name. Ids must lie in [0, V).
+// B T < 2^31.
 template <class Real>
-void embedding_backward(Exec&, float* dwte, float* dwpe, const Real* dout, const std::int32_t* token, std::int64_t B,
-                        std::int64_t T, std::int64_t C, std::int64_t max_T, Accumulate);
+void embedding_backward(Exec&, const EmbeddingGradients<float>& gradients, const Real* dout, std::int64_t B,
+                        std::int64_t T, std::int64_t C);
 
 // ---- head loss ----
 // The language-model head and its cross-entropy, fused over chunks of rows: the (rows, V) logits never exist whole.
 // Real: float or bf16; losses and gradients of weights are float. Logits are float.
 
-// loss (rows) = -log softmax(x W^T)[target], nats, 0 where target is kIgnoreTarget.
-// dx (rows, C) = scale * d(sum of loss)/dx; dw (V, C) = or += scale * d(sum of loss)/dw.
-// x (rows, C), w (V, C), target (rows). A target outside [0, V), which a caller should have refused, gives a loss of
-// NaN and no gradient.
+// loss (rows) = -log softmax(x W^T + bias)[target], nats, 0 where target is kIgnoreTarget.
+// dx (rows, C) = scale * d(sum of loss)/dx, 0 in ignored rows, which cost no product; dw (V, C), and dbias (V) unless
+// null, = or += scale * d(sum of loss)/dw, /dbias. x (rows, C), w (V, C), bias (V) or null, target (rows), of which
+// target_rows are not ignored.
+// A target outside [0, V), which a caller should have refused, gives a loss of NaN and no gradient; so does a target
+// beyond the first target_rows.
 template <class Real>
-void head_loss_train(Exec&, float* loss, Real* dx, float* dw, const Real* x, const Real* w, const std::int32_t* target,
-                     std::int64_t rows, std::int64_t C, std::int64_t V, double scale, Accumulate);
+void head_loss_train(Exec&, float* loss, Real* dx, float* dw, float* dbias, const Real* x, const Real* w,
+                     const Real* bias, const std::int32_t* target, std::int64_t rows, std::int64_t target_rows,
+                     std::int64_t C, std::int64_t V, double scale, Accumulate);
 
 // As above without gradients; greedy (rows) or null receives 1 where the target has the largest logit (lowest id wins
 // ties).
 template <class Real>
-void head_loss(Exec&, float* loss, std::int32_t* greedy, const Real* x, const Real* w, const std::int32_t* target,
-               std::int64_t rows, std::int64_t C, std::int64_t V);
+void head_loss(Exec&, float* loss, std::int32_t* greedy, const Real* x, const Real* w, const Real* bias,
+               const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C,
+               std::int64_t V);
 
 // ---- optimizer ----
 // Global gradient norm and AdamW (Loshchilov & Hutter 2019, algorithm 2), over flat buffers. Master weights, moments

@@ -20,19 +20,107 @@ int threads_of_row(std::int64_t V) {
     return static_cast<int>(std::min(kMostThreads, ceil_div(V, kLogits * kWarpSize) * kWarpSize));
 }
 
-// The chunk's logits (chunk, leading), and their gradients of type Real: in place of the logits if of the same type.
+// The rows that have a target, in order.
+struct TargetRows {
+    static constexpr std::int32_t kNoRow = -1;
+
+    const std::int32_t* list;  // null: all rows
+
+    __device__ std::int64_t operator[](std::int64_t i) const { return list == nullptr ? i : list[i]; }
+};
+
+constexpr int kListThreads = 1024;
+
+// list (told): the rows that have a target, then kNoRow where they are fewer. loss and greedy (rows) of the others are 0;
+// where they are more, the loss is NaN of those that have no place. One block, whose threads take neighbouring segments.
+__global__ void list_target_rows(std::int32_t* list, float* loss, std::int32_t* greedy, const std::int32_t* target,
+                                 std::int64_t rows, std::int64_t told) {
+    const std::int64_t segment = ceil_div(rows, blockDim.x), first = threadIdx.x * segment;
+    const std::int64_t end = first + segment < rows ? first + segment : rows;
+    std::int32_t found = 0;
+    for (std::int64_t row = first; row < end; ++row)
+        if (target[row] != kIgnoreTarget) ++found;
+    const Prefix<std::int32_t> prefix = block_prefix(found);
+    std::int64_t place = prefix.before;
+    for (std::int64_t row = first; row < end; ++row) {
+        const bool is_listed = target[row] != kIgnoreTarget && place < told;
+        if (target[row] != kIgnoreTarget && !is_listed) loss[row] = NAN;
+        if (target[row] == kIgnoreTarget) loss[row] = 0;
+        if (!is_listed && greedy != nullptr) greedy[row] = 0;
+        if (is_listed) list[place] = static_cast<std::int32_t>(row);
+        if (target[row] != kIgnoreTarget) ++place;
+    }
+    for (std::int64_t i = prefix.total + threadIdx.x; i < told; i += blockDim.x) list[i] = TargetRows::kNoRow;
+}
+
+// copied (chunk, C) = rows of x, zeros for none.
 template <class Real>
-struct ChunkScratch {
+__global__ void copy_target_rows(Real* copied, const Real* x, TargetRows rows, std::int64_t chunk, std::int64_t C) {
+    for (std::int64_t i = first_item(); i < chunk * C; i += item_stride()) {
+        const std::int64_t row = rows[i / C];
+        copied[i] = row < 0 ? from_float<Real>(0.0f) : x[row * C + i % C];
+    }
+}
+
+// Rows of dx = copied (chunk, C).
+template <class Real>
+__global__ void put_target_rows(Real* dx, const Real* copied, TargetRows rows, std::int64_t chunk, std::int64_t C) {
+    for (std::int64_t i = first_item(); i < chunk * C; i += item_stride()) {
+        const std::int64_t row = rows[i / C];
+        if (row >= 0) dx[row * C + i % C] = copied[i];
+    }
+}
+
+template <class Real>
+__global__ void clear_rows(Real* dx, std::int64_t items) {
+    for (std::int64_t i = first_item(); i < items; i += item_stride()) dx[i] = from_float<Real>(0.0f);
+}
+
+// What a chunk works in: logits (chunk, leading) and their gradients of type Real, in place of the logits if of the same
+// type; and rows of x or dx.
+template <class Real>
+struct HeadLossScratch {
     std::int64_t leading;
     float* logits;
     Real* dlogits;
+    Real* copied;        // (chunk, C)
+    std::int32_t* list;  // (rows)
 
-    ChunkScratch(const Exec& exec, std::int64_t rows, std::int64_t V)
+    HeadLossScratch(const Exec& exec, std::int64_t rows, std::int64_t chunk, std::int64_t C, std::int64_t V)
         : leading(padded_vocabulary(V)), logits(scratch<float>(exec, 0)) {
+        const HeadLossPlaces at(rows, chunk, C, V);
+        copied = scratch<Real>(exec, at.copied);
+        list = scratch<std::int32_t>(exec, at.list);
         if constexpr (std::is_same_v<Real, float>)
             dlogits = logits;
         else
-            dlogits = scratch<Real>(exec, scratch_bytes<float>(head_chunk_rows(rows, V) * leading));
+            dlogits = scratch<Real>(exec, at.dlogits);
+    }
+    // Nothing is listed or copied where all rows have a target.
+    TargetRows find_rows(Exec& exec, float* loss, std::int32_t* greedy, const std::int32_t* target, std::int64_t rows,
+                         std::int64_t target_rows) const {
+        if (target_rows == rows) return {nullptr};
+        launch(exec, {"list_target_rows", 1, kListThreads}, list_target_rows, list, loss, greedy, target, rows,
+               target_rows);
+        return {list};
+    }
+    const Real* rows_of(Exec& exec, const Real* x, TargetRows rows, std::int64_t first, std::int64_t chunk,
+                        std::int64_t C) const {
+        if (rows.list == nullptr) return x + first * C;
+        launch(exec, over_items("copy_target_rows", chunk * C), copy_target_rows<Real>, copied, x,
+               TargetRows{rows.list + first}, chunk, C);
+        return copied;
+    }
+};
+
+// A row's logits: products, and the bias (V) or null.
+template <class Real>
+struct RowLogits {
+    const float* product;
+    const Real* bias;
+
+    __device__ float operator[](std::int64_t v) const {
+        return bias == nullptr ? product[v] : product[v] + to_float(bias[v]);
     }
 };
 
@@ -43,7 +131,8 @@ struct LogSumExp {
 
 // Over one row of V logits by one block. One pass: each thread keeps its own running maximum (Milakov & Gimelshein
 // 2018, "Online normalizer calculation for softmax", algorithm 3).
-__device__ LogSumExp row_log_sum_exp(const float* logits, std::int64_t V) {
+template <class Real>
+__device__ LogSumExp row_log_sum_exp(const RowLogits<Real>& logits, std::int64_t V) {
     float highest = -FLT_MAX, sum = 0;
     for (std::int64_t v = threadIdx.x; v < V; v += blockDim.x) {
         const float logit = logits[v];
@@ -58,16 +147,18 @@ __device__ LogSumExp row_log_sum_exp(const float* logits, std::int64_t V) {
     return {block_highest, block_sum(sum * expf(highest - block_highest))};
 }
 
-// One block a row: loss (rows) and dlogits = scale (softmax - one-hot).
+// One block a row of the chunk, which begins at the `first` of the rows that have a target: loss (rows) and dlogits =
+// scale (softmax - one-hot).
 template <class Real>
-__global__ void cross_entropy_gradient(float* loss, Real* dlogits, const float* logits, const std::int32_t* target,
-                                       std::int64_t V, std::int64_t leading, float scale) {
-    const std::int64_t row = blockIdx.x, wanted = target[row];
-    const float* row_logits = logits + row * leading;
-    Real* row_dlogits = dlogits + row * leading;
+__global__ void cross_entropy_gradient(float* loss, Real* dlogits, const float* logits, const Real* bias,
+                                       const std::int32_t* target, TargetRows rows, std::int64_t first, std::int64_t V,
+                                       std::int64_t leading, float scale) {
+    const std::int64_t i = blockIdx.x, row = rows[first + i], wanted = row < 0 ? kIgnoreTarget : target[row];
+    const RowLogits<Real> row_logits{logits + i * leading, bias};
+    Real* row_dlogits = dlogits + i * leading;
     if (wanted < 0 || wanted >= V) {
         for (std::int64_t v = threadIdx.x; v < V; v += blockDim.x) row_dlogits[v] = from_float<Real>(0.0f);
-        if (threadIdx.x == 0) loss[row] = wanted == kIgnoreTarget ? 0.0f : NAN;
+        if (threadIdx.x == 0 && row >= 0) loss[row] = wanted == kIgnoreTarget ? 0.0f : NAN;
         return;
     }
     const float own = row_logits[wanted];  // read before a gradient may take its place
@@ -80,17 +171,19 @@ __global__ void cross_entropy_gradient(float* loss, Real* dlogits, const float* 
     if (threadIdx.x == 0) loss[row] = logf(total.sum) - (own - total.highest);
 }
 
-// One block a row: loss (rows), and greedy (rows) unless null.
-__global__ void cross_entropy(float* loss, std::int32_t* greedy, const float* logits, const std::int32_t* target,
-                              std::int64_t V, std::int64_t leading) {
-    const std::int64_t row = blockIdx.x, wanted = target[row];
+// Likewise: loss (rows), and greedy (rows) unless null.
+template <class Real>
+__global__ void cross_entropy(float* loss, std::int32_t* greedy, const float* logits, const Real* bias,
+                              const std::int32_t* target, TargetRows rows, std::int64_t first, std::int64_t V,
+                              std::int64_t leading) {
+    const std::int64_t i = blockIdx.x, row = rows[first + i], wanted = row < 0 ? kIgnoreTarget : target[row];
     if (wanted < 0 || wanted >= V) {
-        if (threadIdx.x != 0) return;
+        if (threadIdx.x != 0 || row < 0) return;
         loss[row] = wanted == kIgnoreTarget ? 0.0f : NAN;
         if (greedy != nullptr) greedy[row] = 0;
         return;
     }
-    const float* row_logits = logits + row * leading;
+    const RowLogits<Real> row_logits{logits + i * leading, bias};
     const float own = row_logits[wanted];
     const LogSumExp total = row_log_sum_exp(row_logits, V);
     float beaten = own == total.highest ? 0.0f : 1.0f;  // by a larger logit, or by an equal one of a lower id
@@ -102,50 +195,79 @@ __global__ void cross_entropy(float* loss, std::int32_t* greedy, const float* lo
     if (greedy != nullptr) greedy[row] = beaten == 0.0f;
 }
 
+// dbias (V) = or += column sums of dlogits (chunk, leading), row after row.
+template <class Real>
+__global__ void sum_bias_gradient(float* dbias, const Real* dlogits, std::int64_t chunk, std::int64_t V,
+                                  std::int64_t leading, bool adds) {
+    for (std::int64_t v = first_item(); v < V; v += item_stride()) {
+        float sum = adds ? dbias[v] : 0.0f;
+        for (std::int64_t i = 0; i < chunk; ++i) sum += to_float(dlogits[i * leading + v]);
+        dbias[v] = sum;
+    }
+}
+
 }  // namespace
 
 template <class Real>
-void head_loss_train(Exec& exec, float* loss, Real* dx, float* dw, const Real* x, const Real* w,
-                     const std::int32_t* target, std::int64_t rows, std::int64_t C, std::int64_t V, double scale,
-                     Accumulate accumulate) {
+void head_loss_train(Exec& exec, float* loss, Real* dx, float* dw, float* dbias, const Real* x, const Real* w,
+                     const Real* bias, const std::int32_t* target, std::int64_t rows, std::int64_t target_rows,
+                     std::int64_t C, std::int64_t V, double scale, Accumulate accumulate) {
     require_workspace(exec, head_loss_workspace(rows, C, V), "head_loss_train");
-    const ChunkScratch<Real> chunk_of(exec, rows, V);
-    const std::int64_t leading = chunk_of.leading, most = head_chunk_rows(rows, V);
-    float dw_beta = accumulate == Accumulate::yes ? 1.0f : 0.0f;
-    if (rows == 0) gemm<Real, float>(exec, dw, {chunk_of.dlogits, true, leading}, {x}, V, C, 0, dw_beta);
-    for (std::int64_t first = 0; first < rows; first += most) {
-        const std::int64_t chunk = std::min(most, rows - first);
-        const Real* x_chunk = x + first * C;  // (chunk, C)
-        gemm<Real, float>(exec, chunk_of.logits, {x_chunk}, {w, true}, chunk, V, C, 0.0f, leading);
-        launch(exec, {"cross_entropy_gradient", chunk, threads_of_row(V)}, cross_entropy_gradient<Real>, loss + first,
-               chunk_of.dlogits, chunk_of.logits, target + first, V, leading, scale);
-        gemm<Real, Real>(exec, dx + first * C, {chunk_of.dlogits, false, leading}, {w}, chunk, C, V, 0.0f);
-        gemm<Real, float>(exec, dw, {chunk_of.dlogits, true, leading}, {x_chunk}, V, C, chunk, dw_beta);
-        dw_beta = 1.0f;  // later chunks add
+    const std::int64_t most = head_chunk_rows(target_rows, V);
+    const HeadLossScratch<Real> at(exec, rows, most, C, V);
+    const TargetRows found = at.find_rows(exec, loss, nullptr, target, rows, target_rows);
+    if (found.list != nullptr) launch(exec, over_items("clear_rows", rows * C), clear_rows<Real>, dx, rows * C);
+    bool adds = accumulate == Accumulate::yes;
+    const auto add_weight_gradients = [&](const Real* x_chunk, std::int64_t chunk) {
+        gemm<Real, float>(exec, dw, {at.dlogits, true, at.leading}, {x_chunk}, V, C, chunk, adds ? 1.0f : 0.0f);
+        if (dbias != nullptr)
+            launch(exec, over_items("sum_bias_gradient", V), sum_bias_gradient<Real>, dbias, at.dlogits, chunk, V,
+                   at.leading, adds);
+        adds = true;  // later chunks add
+    };
+    if (target_rows == 0) add_weight_gradients(x, 0);
+    for (std::int64_t first = 0; first < target_rows; first += most) {
+        const std::int64_t chunk = std::min(most, target_rows - first);
+        const Real* x_chunk = at.rows_of(exec, x, found, first, chunk, C);  // (chunk, C)
+        gemm<Real, float>(exec, at.logits, {x_chunk}, {w, true}, chunk, V, C, 0.0f, at.leading);
+        launch(exec, {"cross_entropy_gradient", chunk, threads_of_row(V)}, cross_entropy_gradient<Real>, loss,
+               at.dlogits, at.logits, bias, target, found, first, V, at.leading, scale);
+        add_weight_gradients(x_chunk, chunk);
+        // The copied rows of x have been read.
+        Real* dx_chunk = found.list == nullptr ? dx + first * C : at.copied;
+        gemm<Real, Real>(exec, dx_chunk, {at.dlogits, false, at.leading}, {w}, chunk, C, V, 0.0f);
+        if (found.list != nullptr)
+            launch(exec, over_items("put_target_rows", chunk * C), put_target_rows<Real>, dx, at.copied,
+                   TargetRows{found.list + first}, chunk, C);
     }
 }
 
 template <class Real>
-void head_loss(Exec& exec, float* loss, std::int32_t* greedy, const Real* x, const Real* w, const std::int32_t* target,
-               std::int64_t rows, std::int64_t C, std::int64_t V) {
+void head_loss(Exec& exec, float* loss, std::int32_t* greedy, const Real* x, const Real* w, const Real* bias,
+               const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C,
+               std::int64_t V) {
     require_workspace(exec, head_loss_workspace(rows, C, V), "head_loss");
-    const std::int64_t leading = padded_vocabulary(V), most = head_chunk_rows(rows, V);
-    float* logits = scratch<float>(exec, 0);  // (chunk, leading)
-    for (std::int64_t first = 0; first < rows; first += most) {
-        const std::int64_t chunk = std::min(most, rows - first);
-        gemm<Real, float>(exec, logits, {x + first * C}, {w, true}, chunk, V, C, 0.0f, leading);
-        launch(exec, {"cross_entropy", chunk, threads_of_row(V)}, cross_entropy, loss + first,
-               greedy == nullptr ? nullptr : greedy + first, logits, target + first, V, leading);
+    const std::int64_t most = head_chunk_rows(target_rows, V);
+    const HeadLossScratch<Real> at(exec, rows, most, C, V);
+    const TargetRows found = at.find_rows(exec, loss, greedy, target, rows, target_rows);
+    for (std::int64_t first = 0; first < target_rows; first += most) {
+        const std::int64_t chunk = std::min(most, target_rows - first);
+        const Real* x_chunk = at.rows_of(exec, x, found, first, chunk, C);  // (chunk, C)
+        gemm<Real, float>(exec, at.logits, {x_chunk}, {w, true}, chunk, V, C, 0.0f, at.leading);
+        launch(exec, {"cross_entropy", chunk, threads_of_row(V)}, cross_entropy<Real>, loss, greedy, at.logits, bias,
+               target, found, first, V, at.leading);
     }
 }
 
-template void head_loss_train<float>(Exec&, float*, float*, float*, const float*, const float*, const std::int32_t*,
-                                     std::int64_t, std::int64_t, std::int64_t, double, Accumulate);
-template void head_loss_train<bf16>(Exec&, float*, bf16*, float*, const bf16*, const bf16*, const std::int32_t*,
-                                    std::int64_t, std::int64_t, std::int64_t, double, Accumulate);
-template void head_loss<float>(Exec&, float*, std::int32_t*, const float*, const float*, const std::int32_t*,
-                               std::int64_t, std::int64_t, std::int64_t);
-template void head_loss<bf16>(Exec&, float*, std::int32_t*, const bf16*, const bf16*, const std::int32_t*, std::int64_t,
-                              std::int64_t, std::int64_t);
+template void head_loss_train<float>(Exec&, float*, float*, float*, float*, const float*, const float*, const float*,
+                                     const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                                     double, Accumulate);
+template void head_loss_train<bf16>(Exec&, float*, bf16*, float*, float*, const bf16*, const bf16*, const bf16*,
+                                    const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double,
+                                    Accumulate);
+template void head_loss<float>(Exec&, float*, std::int32_t*, const float*, const float*, const float*,
+                               const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
+template void head_loss<bf16>(Exec&, float*, std::int32_t*, const bf16*, const bf16*, const bf16*, const std::int32_t*,
+                              std::int64_t, std::int64_t, std::int64_t, std::int64_t);
 
 }  // namespace deft::kernels::cuda

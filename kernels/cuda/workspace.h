@@ -91,10 +91,20 @@ inline std::int64_t head_chunk_rows(std::int64_t rows, std::int64_t V) {
     return std::min(rows, chunk);
 }
 
-// For head_loss and head_loss_train, whatever Real.
-inline std::size_t head_loss_workspace(std::int64_t rows, std::int64_t, std::int64_t V) {
-    const std::int64_t logits = head_chunk_rows(rows, V) * padded_vocabulary(V);
-    return scratch_bytes<float>(logits) + scratch_bytes<bf16>(logits);
+// Where head_loss and head_loss_train keep what of a chunk, whatever Real: bytes from the start of the workspace.
+struct HeadLossPlaces {
+    std::size_t dlogits, copied, list, end;  // behind the logits; copied rows of x; the list of rows with a target
+
+    HeadLossPlaces(std::int64_t rows, std::int64_t chunk, std::int64_t C, std::int64_t V) {
+        const std::int64_t logits = chunk * padded_vocabulary(V);
+        dlogits = scratch_bytes<float>(logits);
+        copied = dlogits + scratch_bytes<bf16>(logits);
+        list = copied + scratch_bytes<float>(chunk * C);
+        end = list + scratch_bytes<std::int32_t>(rows);
+    }
+};
+inline std::size_t head_loss_workspace(std::int64_t rows, std::int64_t C, std::int64_t V) {
+    return HeadLossPlaces(rows, head_chunk_rows(rows, V), C, V).end;
 }
 
 inline constexpr std::int64_t kNormChunk = 1 << 15;  // elements a block; part of the summation order

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/embedding_tables.h"
 #include "kernels/reference/activation.h"
 #include "kernels/reference/exec.h"
 #include "kernels/types.h"
@@ -269,41 +270,56 @@ inline std::size_t attention_backward_workspace(int, std::int64_t, std::int64_t)
     return 0;
 }
 
-// Token plus learned position embedding (Radford et al. 2018, section 3.1: h0 = U We + Wp).
+// Sums of embeddings: tokens and positions (Radford et al. 2018, section 3.1: h0 = U We + Wp), and segments (Devlin et
+// al. 2019, section 3).
 
-// out[b, t] = wte[token[b, t]] + wpe[t]. token (B, T), wte (V, C), wpe (max_T, C), out (B, T, C).
-template <class Real>
-void embedding_forward(Exec&, Real* out, const std::int32_t* token, const Real* wte, const Real* wpe, std::int64_t B,
-                       std::int64_t T, std::int64_t C, std::int64_t V) {
-    for (std::int64_t i = 0; i < B * T; ++i) {
-        if (token[i] < 0 || token[i] >= V)
-            throw Error(ErrorKind::config, "token " + std::to_string(token[i]) + " lies outside the vocabulary");
-        for (std::int64_t c = 0; c < C; ++c) out[i * C + c] = wte[token[i] * C + c] + wpe[i % T * C + c];
-    }
+// The row of a table that the i-th position of (B, T) takes. Errors: config, for a row that the table lacks.
+inline std::int64_t embedding_row(const std::int32_t* id, std::int64_t V, std::int64_t i, std::int64_t T) {
+    const std::int64_t row = id == nullptr ? i % T : id[i];
+    if (row < 0 || row >= V)
+        throw Error(ErrorKind::config, "id " + std::to_string(row) + " is no row of an embedding table of " +
+                                           std::to_string(V) + " rows");
+    return row;
 }
 
-// dwte (V, C) += rows of dout; dwpe (max_T, C) = or += sums over B.
+// out[b, t] = sum over tables of weight[id[b, t]]. out (B, T, C), tables (V, C).
 template <class Real>
-void embedding_backward(Exec&, Real* dwte, Real* dwpe, const Real* dout, const std::int32_t* token, std::int64_t B,
-                        std::int64_t T, std::int64_t C, std::int64_t max_T, Accumulate accumulate) {
-    for (std::int64_t i = 0; accumulate == Accumulate::no && i < max_T * C; ++i) dwpe[i] = 0;
+void embedding_forward(Exec&, Real* out, const EmbeddingTables<Real>& tables, std::int64_t B, std::int64_t T,
+                       std::int64_t C) {
     for (std::int64_t i = 0; i < B * T; ++i)
-        for (std::int64_t c = 0; c < C; ++c) {
-            dwte[token[i] * C + c] += dout[i * C + c];
-            dwpe[i % T * C + c] += dout[i * C + c];
+        for (int table = 0; table < tables.count; ++table) {
+            const Real* row = tables[table].weight + embedding_row(tables[table].id, tables[table].V, i, T) * C;
+            for (std::int64_t c = 0; c < C; ++c) out[i * C + c] = (table == 0 ? Real(0) : out[i * C + c]) + row[c];
         }
+}
+
+// Each gradient (V, C) = or += the rows of dout (B, T, C) that its ids name.
+template <class Real>
+void embedding_backward(Exec&, const EmbeddingGradients<Real>& gradients, const Real* dout, std::int64_t B,
+                        std::int64_t T, std::int64_t C) {
+    for (int table = 0; table < gradients.count; ++table) {
+        const EmbeddingGradient<Real>& gradient = gradients[table];
+        for (std::int64_t i = 0; gradient.accumulate == Accumulate::no && i < gradient.V * C; ++i)
+            gradient.weight[i] = 0;
+        for (std::int64_t i = 0; i < B * T; ++i) {
+            Real* row = gradient.weight + embedding_row(gradient.id, gradient.V, i, T) * C;
+            for (std::int64_t c = 0; c < C; ++c) row[c] += dout[i * C + c];
+        }
+    }
 }
 
 // The language-model head and its cross-entropy (Goodfellow et al. 2016, section 6.2.2.3), one row at a time.
 
-// logits (V) of one row x (C) under w (V, C). Errors: config, for a target that is no token and not ignored.
+// logits (V) of one row x (C) under w (V, C) and bias (V) or null. Errors: config, for a target that is no token and not
+// ignored.
 template <class Real>
-void row_logits(std::vector<Real>& logits, const Real* x, const Real* w, std::int32_t target, std::int64_t C,
-                std::int64_t V) {
+void row_logits(std::vector<Real>& logits, const Real* x, const Real* w, const Real* bias, std::int32_t target,
+                std::int64_t C, std::int64_t V) {
     if (target != kIgnoreTarget && (target < 0 || target >= V))
         throw Error(ErrorKind::config, "target " + std::to_string(target) + " lies outside the vocabulary");
     logits.resize(static_cast<std::size_t>(V));
-    for (std::int64_t v = 0; v < V; ++v) logits[static_cast<std::size_t>(v)] = dot(x, w + v * C, C);
+    for (std::int64_t v = 0; v < V; ++v)
+        logits[static_cast<std::size_t>(v)] = dot(x, w + v * C, C) + (bias == nullptr ? Real(0) : bias[v]);
 }
 
 template <class Real>
@@ -315,14 +331,16 @@ Real log_sum_exp(const std::vector<Real>& logits) {
 }
 
 // loss (rows) = lse(logits) - logits[target]; d loss / d logits = softmax(logits) - one-hot(target), so
-// dx (rows, C) = scale dlogits W and dw (V, C) = or += scale dlogits^T x.
+// dx (rows, C) = scale dlogits W, dw (V, C) = or += scale dlogits^T x, dbias (V) or null = or += scale sums of dlogits.
 template <class Real>
-void head_loss_train(Exec&, Real* loss, Real* dx, Real* dw, const Real* x, const Real* w, const std::int32_t* target,
-                     std::int64_t rows, std::int64_t C, std::int64_t V, double scale, Accumulate accumulate) {
+void head_loss_train(Exec&, Real* loss, Real* dx, Real* dw, Real* dbias, const Real* x, const Real* w, const Real* bias,
+                     const std::int32_t* target, std::int64_t rows, std::int64_t, std::int64_t C, std::int64_t V,
+                     double scale, Accumulate accumulate) {
     std::vector<Real> logits;
     for (std::int64_t i = 0; accumulate == Accumulate::no && i < V * C; ++i) dw[i] = 0;
+    for (std::int64_t v = 0; accumulate == Accumulate::no && dbias != nullptr && v < V; ++v) dbias[v] = 0;
     for (std::int64_t r = 0; r < rows; ++r) {
-        row_logits(logits, x + r * C, w, target[r], C, V);
+        row_logits(logits, x + r * C, w, bias, target[r], C, V);
         loss[r] = 0;
         for (std::int64_t c = 0; c < C; ++c) dx[r * C + c] = 0;
         if (target[r] == kIgnoreTarget) continue;
@@ -331,6 +349,7 @@ void head_loss_train(Exec&, Real* loss, Real* dx, Real* dw, const Real* x, const
         for (std::int64_t v = 0; v < V; ++v) {
             const Real p = std::exp(logits[static_cast<std::size_t>(v)] - lse);
             const Real dlogit = Real(scale) * (p - (v == target[r] ? Real(1) : Real(0)));
+            if (dbias != nullptr) dbias[v] += dlogit;
             for (std::int64_t c = 0; c < C; ++c) {
                 dx[r * C + c] += dlogit * w[v * C + c];
                 dw[v * C + c] += dlogit * x[r * C + c];
@@ -341,11 +360,11 @@ void head_loss_train(Exec&, Real* loss, Real* dx, Real* dw, const Real* x, const
 
 // The loss alone; greedy (rows) or null receives 1 where the target is the first of the largest logits.
 template <class Real>
-void head_loss(Exec&, Real* loss, std::int32_t* greedy, const Real* x, const Real* w, const std::int32_t* target,
-               std::int64_t rows, std::int64_t C, std::int64_t V) {
+void head_loss(Exec&, Real* loss, std::int32_t* greedy, const Real* x, const Real* w, const Real* bias,
+               const std::int32_t* target, std::int64_t rows, std::int64_t, std::int64_t C, std::int64_t V) {
     std::vector<Real> logits;
     for (std::int64_t r = 0; r < rows; ++r) {
-        row_logits(logits, x + r * C, w, target[r], C, V);
+        row_logits(logits, x + r * C, w, bias, target[r], C, V);
         const bool ignored = target[r] == kIgnoreTarget;
         loss[r] = ignored ? Real(0) : log_sum_exp(logits) - logits[static_cast<std::size_t>(target[r])];
         if (greedy != nullptr)

@@ -168,10 +168,10 @@ TEST_CASE("Hugging Face loads a checkpoint and has its losses") {
     TrainedModel trained = load_trained_model(trial.checkpoint, {});
     constexpr std::int64_t kT = 24;
     std::mt19937 random(std::random_device{}());
-    auto* token = trained.model->token.as<std::int32_t>();    // (1, T)
-    auto* target = trained.model->target.as<std::int32_t>();  // (1, T)
-    for (std::int64_t t = 0; t < kT; ++t) token[t] = static_cast<std::int32_t>(random() % 257);
-    for (std::int64_t t = 0; t < kT; ++t) target[t] = token[(t + 1) % kT];
+    std::vector<std::int32_t> token(kT), target(kT);
+    for (std::int32_t& id : token) id = static_cast<std::int32_t>(random() % 257);
+    for (std::size_t t = 0; t < kT; ++t) target[t] = token[(t + 1) % kT];
+    trained.model->load(trained.exec, 1, kT, token.data(), target.data());
     trained.model->evaluate(trained.exec, 1, kT);
     const fs::path file = trial.folder / "losses.safetensors";
     engine::write_safetensors(file,

@@ -52,10 +52,8 @@ struct Fixture {
         if (ids.size() > kSeqlen + 1) ids.erase(ids.begin(), ids.end() - (kSeqlen + 1));
         const auto T = static_cast<std::int64_t>(ids.size()) - 1;
         engine::Transformer& model = trainer.model();
-        for (std::int64_t t = 0; t < T; ++t) {
-            model.token.as<std::int32_t>()[t] = ids[static_cast<std::size_t>(t)];
-            model.target.as<std::int32_t>()[t] = kernels::kIgnoreTarget;
-        }
+        const std::vector<std::int32_t> no_target(static_cast<std::size_t>(T), kernels::kIgnoreTarget);
+        model.load(trainer.exec(), 1, T, ids.data(), no_target.data());
         model.evaluate(trainer.exec(), 1, T);
         std::vector<float> logits(static_cast<std::size_t>(T) * 257);
         model.logits(trainer.exec(), engine::Tensor{logits.data(), engine::DType::f32, 3, {1, T, 257}}, 1, T);

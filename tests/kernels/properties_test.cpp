@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <bit>
 #include <filesystem>
 #include <numeric>
@@ -110,14 +111,15 @@ struct SmallHead {
         w = draw.normal(V * C, 1, 0);
         target = draw.integers(rows, V);
     }
-    void train() {
+    void train() { train(rows - std::count(target.begin(), target.begin() + rows, kIgnoreTarget)); }
+    void train(std::int64_t target_rows) {
         loss.assign(x.size() / static_cast<std::size_t>(C), -1.0f);
         dx.assign(x.size(), -1.0f);
         dw.assign(w.size(), -1.0f);
         std::vector<std::byte> workspace(cpu::head_loss_workspace(rows, C, V));
         cpu::Exec exec{1, workspace};
-        cpu::head_loss_train(exec, loss.data(), dx.data(), dw.data(), x.data(), w.data(), target.data(), rows, C, V,
-                             1.0, Accumulate::no);
+        cpu::head_loss_train(exec, loss.data(), dx.data(), dw.data(), nullptr, x.data(), w.data(), nullptr,
+                             target.data(), rows, target_rows, C, V, 1.0, Accumulate::no);
     }
 };
 
@@ -127,6 +129,31 @@ TEST_CASE("ignored targets give no loss and no gradient") {
     head.train();
     for (const auto* values : {&head.loss, &head.dx, &head.dw})
         CHECK(std::all_of(values->begin(), values->end(), [](float value) { return value == 0; }));
+}
+
+TEST_CASE("ignored rows change nothing for the others, wherever they stand") {
+    SmallHead plain;
+    plain.train();
+    SmallHead spread;  // the same rows, each behind one without a target whose activations are NaN
+    spread.rows = 2 * plain.rows;
+    spread.x.assign(2 * plain.x.size(), std::numeric_limits<float>::quiet_NaN());
+    spread.target.assign(static_cast<std::size_t>(spread.rows), kIgnoreTarget);
+    const auto C = static_cast<std::ptrdiff_t>(plain.C);
+    for (std::ptrdiff_t row = 0; row < plain.rows; ++row) {
+        std::copy_n(plain.x.begin() + row * C, C, spread.x.begin() + (2 * row + 1) * C);
+        spread.target[static_cast<std::size_t>(2 * row + 1)] = plain.target[static_cast<std::size_t>(row)];
+    }
+    spread.train();
+    CHECK(spread.dw == plain.dw);
+    for (std::ptrdiff_t row = 0; row < plain.rows; ++row) {
+        CHECK(spread.loss[static_cast<std::size_t>(2 * row)] == 0);
+        CHECK(spread.loss[static_cast<std::size_t>(2 * row + 1)] == plain.loss[static_cast<std::size_t>(row)]);
+        for (std::ptrdiff_t c = 0; c < C; ++c) {
+            CHECK(spread.dx[static_cast<std::size_t>(2 * row * C + c)] == 0);
+            CHECK(spread.dx[static_cast<std::size_t>((2 * row + 1) * C + c)] ==
+                  plain.dx[static_cast<std::size_t>(row * C + c)]);
+        }
+    }
 }
 
 TEST_CASE("no rows give a zero weight gradient") {
@@ -262,12 +289,21 @@ TEST_CASE("the workspace of a step serves every shorter step") {
 TEST_CASE("tokens, targets and workspaces that cannot be are named in an error") {
     std::vector<float> buffer(64);
     cpu::Exec exec;
-    const std::int32_t token = 4;
-    CHECK_THROWS_WITH(cpu::embedding_forward(exec, buffer.data(), &token, buffer.data(), buffer.data(), 1, 1, 2, 4),
-                      ContainsSubstring("token 4") && ContainsSubstring("vocabulary of 4"));
+    const std::int32_t token[] = {3, 4};
+    const auto embed = [&](std::int64_t positions) {
+        const EmbeddingTables<float> tables{{{buffer.data(), nullptr, 2}, {buffer.data(), token, 4}}, 2};
+        cpu::embedding_forward(exec, buffer.data() + 32, tables, 1, positions, 2);
+    };
+    CHECK_NOTHROW(embed(1));
+    CHECK_THROWS_WITH(embed(2), ContainsSubstring("id 4 stands at position 1") &&
+                                    ContainsSubstring("embedding table 1 has 4 rows"));
+    CHECK_THROWS_WITH(embed(3), ContainsSubstring("3 positions") && ContainsSubstring("embedding table 0 has 2 rows"));
     SmallHead head;
     head.target[2] = 50;
     CHECK_THROWS_WITH(head.train(), ContainsSubstring("target 50 at row 2"));
+    head.target[2] = kIgnoreTarget;
+    CHECK_NOTHROW(head.train(19));
+    CHECK_THROWS_WITH(head.train(20), ContainsSubstring("told of 20 rows") && ContainsSubstring("19 have one"));
     float lse = 0;
     CHECK_THROWS_WITH(
         cpu::attention_forward(exec, buffer.data(), &lse, buffer.data(), 1, 1, 1, 1, true),

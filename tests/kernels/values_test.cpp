@@ -255,6 +255,36 @@ TEST_CASE("layer normalisation takes its eps") {
     CHECK(y[1] == Approx(5.5).epsilon(1e-6));
 }
 
+TEST_CASE("embeddings of three tables, and their gradients written or added to") {
+    const float token[] = {1, 2, 3, 4, 5, 6}, position[] = {10, 20, 30, 40, 50, 60}, segment[] = {100, 200};  // (.., 2)
+    const std::int32_t token_id[] = {2, 0, 2, 2}, segment_id[] = {0, 0, 0, 0};
+    const EmbeddingTables<float> tables{{{token, token_id, 3}, {position, nullptr, 3}, {segment, segment_id, 1}}, 3};
+    float out[8];
+    cpu::Exec exec;
+    cpu::embedding_forward(exec, out, tables, 2, 2, 2);
+    const std::vector<float> sums = {5 + 10 + 100, 6 + 20 + 200, 1 + 30 + 100, 2 + 40 + 200,
+                                     5 + 10 + 100, 6 + 20 + 200, 5 + 30 + 100, 6 + 40 + 200};
+    CHECK(std::vector<float>(out, out + 8) == sums);
+
+    const float dout[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    std::vector<float> dtoken(6, 1000), dposition(6, 1000), dsegment(2, 1000);
+    const auto backward = [&](Accumulate of_tokens, Accumulate of_others) {
+        const EmbeddingGradients<float> gradients{{{dtoken.data(), token_id, 3, of_tokens},
+                                                   {dposition.data(), nullptr, 3, of_others},
+                                                   {dsegment.data(), segment_id, 1, of_others}},
+                                                  3};
+        cpu::embedding_backward(exec, gradients, dout, 2, 2, 2);
+    };
+    backward(Accumulate::yes, Accumulate::no);
+    CHECK(dtoken == std::vector<float>{1003, 1004, 1000, 1000, 1013, 1016});
+    CHECK(dposition == std::vector<float>{6, 8, 10, 12, 0, 0});
+    CHECK(dsegment == std::vector<float>{16, 20});
+    backward(Accumulate::no, Accumulate::yes);
+    CHECK(dtoken == std::vector<float>{3, 4, 0, 0, 13, 16});
+    CHECK(dposition == std::vector<float>{12, 16, 20, 24, 0, 0});
+    CHECK(dsegment == std::vector<float>{32, 40});
+}
+
 TEST_CASE("cross-entropy of logits ln 1, ln 2, ln 5") {
     // x = 1, so the logits are w; probabilities 1/8, 2/8, 5/8.
     const float x[] = {1}, w[] = {0.0f, std::log(2.0f), std::log(5.0f)};
@@ -263,15 +293,43 @@ TEST_CASE("cross-entropy of logits ln 1, ln 2, ln 5") {
     std::int32_t greedy = -1;
     alignas(64) std::byte workspace[4096];
     cpu::Exec exec{1, workspace};
-    cpu::head_loss_train(exec, &loss, &dx, dw, x, w, target, 1, 1, 3, 2.0, Accumulate::no);
+    cpu::head_loss_train(exec, &loss, &dx, dw, nullptr, x, w, nullptr, target, 1, 1, 1, 3, 2.0, Accumulate::no);
     CHECK(loss == Approx(std::log(4.0)).epsilon(1e-6));
     CHECK(dw[0] == Approx(2 * 0.125).epsilon(1e-6));
     CHECK(dw[1] == Approx(2 * (0.25 - 1)).epsilon(1e-6));
     CHECK(dw[2] == Approx(2 * 0.625).epsilon(1e-6));
     CHECK(dx == Approx(2 * (-0.75 * std::log(2.0) + 0.625 * std::log(5.0))).epsilon(1e-6));
-    cpu::head_loss(exec, &loss, &greedy, x, w, target, 1, 1, 3);
+    cpu::head_loss(exec, &loss, &greedy, x, w, nullptr, target, 1, 1, 1, 3);
     CHECK(loss == Approx(std::log(4.0)).epsilon(1e-6));
     CHECK(greedy == 0);
+}
+
+TEST_CASE("cross-entropy with a bias, of the one row in three that has a target") {
+    // Logits x w + bias = ln 1, ln 2, ln 5: the bias is (0, ln 2, ln 5) - 2 w.
+    const float x[] = {7, 2, 9}, w[] = {1, -1, 3};
+    const float bias[] = {-2, std::log(2.0f) + 2, std::log(5.0f) - 6};
+    const std::int32_t target[] = {kIgnoreTarget, 2, kIgnoreTarget};
+    float loss[3], dx[3], dw[3], dbias[] = {1, 1, 1};
+    std::int32_t greedy[] = {9, 9, 9};
+    alignas(64) std::byte workspace[4096];
+    cpu::Exec exec{1, workspace};
+    cpu::head_loss_train(exec, loss, dx, dw, dbias, x, w, bias, target, 3, 1, 1, 3, 2.0, Accumulate::no);
+    const double dlogits[] = {2 * 0.125, 2 * 0.25, 2 * (0.625 - 1)};
+    CHECK(loss[1] == Approx(std::log(8.0 / 5)).epsilon(1e-5));
+    CHECK(dx[1] == Approx(dlogits[0] - dlogits[1] + 3 * dlogits[2]).epsilon(1e-5));
+    for (int v = 0; v < 3; ++v) {
+        CHECK(dbias[v] == Approx(dlogits[v]).epsilon(1e-5));
+        CHECK(dw[v] == Approx(2 * dlogits[v]).epsilon(1e-5));
+    }
+    cpu::head_loss_train(exec, loss, dx, dw, dbias, x, w, bias, target, 3, 1, 1, 3, 2.0, Accumulate::yes);
+    CHECK(dbias[2] == Approx(2 * dlogits[2]).epsilon(1e-5));
+    for (const int ignored : {0, 2}) {
+        CHECK(loss[ignored] == 0);
+        CHECK(dx[ignored] == 0);
+    }
+    cpu::head_loss(exec, loss, greedy, x, w, bias, target, 3, 1, 1, 3);
+    CHECK(loss[1] == Approx(std::log(8.0 / 5)).epsilon(1e-5));
+    CHECK(std::vector<std::int32_t>(greedy, greedy + 3) == std::vector<std::int32_t>{0, 1, 0});
 }
 
 TEST_CASE("a tie for the largest logit goes to the lowest id") {
@@ -281,13 +339,13 @@ TEST_CASE("a tie for the largest logit goes to the lowest id") {
     std::int32_t greedy[3];
     alignas(64) std::byte workspace[4096];
     cpu::Exec exec{1, workspace};
-    cpu::head_loss(exec, loss, greedy, x, w, target, 3, 1, 4);
+    cpu::head_loss(exec, loss, greedy, x, w, nullptr, target, 3, 2, 1, 4);
     CHECK(greedy[0] == 1);
     CHECK(greedy[1] == 0);
     CHECK(greedy[2] == 0);
     reference::Exec reference_exec;
     std::int32_t expected[3];
-    reference::head_loss(reference_exec, loss, expected, x, w, target, 3, 1, 4);
+    reference::head_loss<float>(reference_exec, loss, expected, x, w, nullptr, target, 3, 2, 1, 4);
     for (int i = 0; i < 3; ++i) CHECK(greedy[i] == expected[i]);
 }
 
