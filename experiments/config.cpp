@@ -184,7 +184,8 @@ Json to_json(const TrialConfig& c) {
     // What does not decide the result: where files are, how often to log and to keep.
     json["local"] = fields_json(c.data, FieldPart::local);
     json["local"].update(fields_json(c, FieldPart::local));
-    json["local"].update(fields_json(c.train, FieldPart::local));
+    // Older trials have no such key.
+    if (c.train.recompute != TrainConfig{}.recompute) json["local"].update(fields_json(c.train, FieldPart::local));
     json["local"]["base_folder"] = c.base_folder;
     json["local"]["columns"] = columns_json(c);
     json["local"]["checkpoint"] = fields_json(c.checkpoint, FieldPart::local);

@@ -166,8 +166,10 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
                     "supply more text or lower model.seqlen");
     engine::TrainerConfig settings = trainer_config(config);
     add_curriculum(settings, config, samples_of(dataset, config.model.seqlen));
-    engine::Trainer trainer(settings, dataset.train, backend_of(config, slot.device, slot.threads));
+    engine::Trainer trainer(settings, dataset.train, backend_of(config, slot.device, slot.threads),
+                            engine::InitialWeights::later);
     const Resumed resumed = places.resume ? resume_trial(config, trainer, places.checkpoint_folder) : Resumed{};
+    if (resumed.checkpoint.folder.empty()) trainer.draw_initial_weights();
     if (resumed.step == 0) remove_best_weights(places.checkpoint_folder);  // the training is repeated
     TrainingValidation validation(config, dataset, trainer, places.checkpoint_folder, resumed);
     if (!resumed.note.empty()) fmt::print(stderr, "{}\n", resumed.note);

@@ -1,10 +1,12 @@
 #include "engine/nn/parameters.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
 #include "engine/core/exec.h"
 #include "engine/core/ops.h"
+#include "kernels/cpu/parallel.h"
 #include "kernels/philox.h"
 
 namespace deft::engine {
@@ -43,6 +45,8 @@ std::int64_t ParameterTable::count() const {
 
 namespace {
 
+constexpr std::int64_t kDrawnAtOnce = 1 << 14;
+
 void fill(Exec& exec, const Parameter& parameter, std::uint64_t seed, std::uint32_t index, double std) {
     const auto value_of = [&](std::int64_t i) -> double {
         if (parameter.kind == ParameterKind::norm) return 1;
@@ -52,10 +56,17 @@ void fill(Exec& exec, const Parameter& parameter, std::uint64_t seed, std::uint3
                                                                   static_cast<std::uint32_t>(i)));
     };
     // Rounded to float first, so that a double model starts from the float model's values.
+    const std::int64_t n = parameter.value.numel();
+    const auto draw = [&](auto* values) {
+        kernels::cpu::parallel_items(exec.cpu.threads, kernels::ceil_div(n, kDrawnAtOnce), [&](std::int64_t item, int) {
+            const std::int64_t end = std::min(n, (item + 1) * kDrawnAtOnce);
+            for (std::int64_t i = item * kDrawnAtOnce; i < end; ++i) values[i] = static_cast<float>(value_of(i));
+        });
+    };
     const auto write = [&]<class Real>(Real) {
-        std::vector<Real> values(static_cast<std::size_t>(parameter.value.numel()));
-        for (std::size_t i = 0; i < values.size(); ++i)
-            values[i] = static_cast<float>(value_of(static_cast<std::int64_t>(i)));
+        if (exec.device == Device::cpu) return draw(parameter.value.as<Real>());
+        std::vector<Real> values(static_cast<std::size_t>(n));
+        draw(values.data());
         write_tensor(exec, parameter.value, values.data());
     };
     parameter.value.dtype == DType::f64 ? write(double{}) : write(float{});

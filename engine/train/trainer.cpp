@@ -55,7 +55,8 @@ std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen) {
     return by_tokens ? config.micro_batch_size * config.model.max_seqlen / seqlen : config.micro_batch_size;
 }
 
-Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const Backend& backend)
+Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const Backend& backend,
+                 InitialWeights weights)
     : config_(config),
       corpus_(corpus),
       sampler_(make_sampler(config, corpus.samples(config.model.max_seqlen))),
@@ -76,8 +77,12 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
     staged_target_ = staging<std::int32_t>(backend, largest.tokens);
     staged_sample_id_ = staging<std::int64_t>(backend, largest.tokens / largest.least_seqlen + 1);
     draws_.reserve(static_cast<std::size_t>(largest.samples));
-    initialise(exec_, model_->parameters(), config_.seed, config_.model.init_std, config_.model.layers);
     if (dropping_) dropping_->choice.start(exec_);
+    if (weights == InitialWeights::drawn) draw_initial_weights();
+}
+
+void Trainer::draw_initial_weights() {
+    initialise(exec_, model_->parameters(), config_.seed, config_.model.init_std, config_.model.layers);
 }
 
 void Trainer::draw_samples() {

@@ -26,14 +26,22 @@ struct StepResult {
 // Rows of the model's input that are trained on at once, where each has seqlen tokens.
 std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen);
 
+enum class InitialWeights {
+    drawn,  // when the trainer is made
+    later,  // zeros until a checkpoint is loaded, or they are drawn
+};
+
 class Trainer {
  public:
     // `corpus` must outlive the trainer. Errors: memory; config, for a curriculum of another corpus or a model that the
     // backend cannot run; missing, for a device that is not there.
-    Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const Backend& backend);
+    Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const Backend& backend,
+            InitialWeights weights = InitialWeights::drawn);
     // On the CPU.
     Trainer(const TrainerConfig& config, const TokenCorpus& corpus, int threads, DType dtype = DType::f32)
         : Trainer(config, corpus, Backend{Device::cpu, dtype, threads}) {}
+
+    void draw_initial_weights();
 
     bool done() const { return counts_.layer_tokens >= config_.budget_layer_tokens; }
 
