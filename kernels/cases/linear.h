@@ -92,7 +92,8 @@ inline OpCase linear_backward_weight_case(Draw draw, LinearShape s, bool has_bia
 inline void add_block_cases(CaseTable& table, const ModelSizes& m) {
     const auto layer = [&](LinearShape s, bool gelu_behind, bool gelu_before) {
         table.add([=](Draw draw) {
-            return linear_forward_case(draw, s, true, gelu_behind, gelu_behind ? Activation::gelu_tanh : Activation::none);
+            const Activation act = gelu_behind ? Activation::gelu_tanh : Activation::none;
+            return linear_forward_case(draw, s, true, gelu_behind, act);
         });
         table.add([=](Draw draw) {
             return linear_backward_input_case(draw, s, gelu_before ? Activation::gelu_tanh : Activation::none);

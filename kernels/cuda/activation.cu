@@ -16,7 +16,7 @@ __global__ void activate_rows(Real* y, const Real* pre, std::int64_t rows, std::
     const bool is_gated = act == Activation::swiglu;
     const Real* pre_row = pre + row * (is_gated ? 2 * cols : cols);
     for (std::int64_t col = warp_lane() * kWidth; col < cols; col += kWarpSize * kWidth) {
-        float x[kWidth], up[kWidth];
+        float x[kWidth], up[kWidth] = {};
         load(x, pre_row + col);
         if (is_gated) load(up, pre_row + cols + col);
         for (int i = 0; i < kWidth; ++i) x[i] = is_gated ? activate(act, x[i]) * up[i] : activate(act, x[i]);
@@ -32,7 +32,7 @@ __global__ void activate_rows_backward(Real* dpre, const Real* dy, const Real* p
     const bool is_gated = act == Activation::swiglu;
     const std::int64_t first = row * (is_gated ? 2 * cols : cols);
     for (std::int64_t col = warp_lane() * kWidth; col < cols; col += kWarpSize * kWidth) {
-        float x[kWidth], g[kWidth], up[kWidth], dup[kWidth];
+        float x[kWidth], g[kWidth], up[kWidth] = {}, dup[kWidth] = {};
         load(x, pre + first + col);
         load(g, dy + row * cols + col);
         if (is_gated) load(up, pre + first + cols + col);

@@ -8,8 +8,9 @@
 
 namespace deft::kernels::reference {
 
-// The pair (x[i], x[i + d/2]) of each head is turned by position theta^(-2i/d), or back; the pairs are Llama's, as Hugging
-// Face stores its weights, where the paper has neighbours. Row r of (B, K) begins at y + r y_stride and x + r x_stride.
+// The pair (x[i], x[i + d/2]) of each head is turned by position theta^(-2i/d), or back; the pairs are Llama's, as
+// Hugging Face stores its weights, where the paper has neighbours. Row r of (B, K) begins at y + r y_stride and x + r
+// x_stride.
 template <class Real>
 void rope(Exec&, Real* y, std::int64_t y_stride, const Real* x, std::int64_t x_stride, const RopeShape& s,
           RopeTurn turn) {
@@ -17,8 +18,8 @@ void rope(Exec&, Real* y, std::int64_t y_stride, const Real* x, std::int64_t x_s
         for (std::int64_t h = 0; h < s.heads; ++h)
             for (std::int64_t i = 0; i < s.d / 2; ++i) {
                 const std::int64_t position = s.position == nullptr ? r % s.K : s.position[r];
-                const double angle =
-                    static_cast<double>(position) * std::pow(s.theta, -2.0 * static_cast<double>(i) / static_cast<double>(s.d));
+                const double frequency = std::pow(s.theta, -2.0 * static_cast<double>(i) / static_cast<double>(s.d));
+                const double angle = static_cast<double>(position) * frequency;
                 const Real cosine = Real(std::cos(angle)),
                            sine = Real(turn == RopeTurn::forward ? std::sin(angle) : -std::sin(angle));
                 const std::int64_t at = h * s.d + i;

@@ -19,8 +19,8 @@ double bytes_of_buffers(const OpCase& op) {
 
 // It reads or writes a part of a buffer.
 bool takes_rows(const OpCase& op) {
-    return op.name.find("indexed") != std::string::npos || op.name.rfind("rope", 0) == 0 ||
-           op.name.find(" first accumulate") != std::string::npos;
+    const auto has = [&](const char* text) { return op.name.find(text) != std::string::npos; };
+    return has("indexed") || has("rope ") || has(" first");
 }
 bool is_without_work(const OpCase& op) {  // they count their buffers themselves
     for (const char* name : {"attention", "embedding", "head_loss", "tiled_gemm"})
