@@ -45,8 +45,7 @@ void Block::backward(Exec& exec, Tensor d_stream, Tensor input, const BlockRows&
     const Tensor d_rows = kept.index ? d_rows_.view({B, K, C}) : d_stream;
     if (kept.index && kept.scatters) gather_rows(exec, d_rows, d_stream, kept.index);
     if (recomputes_outputs_) {
-        norm2_.forward(exec, {mid_.view({B, K, C}), {}}, {});
-        feed_forward_.recompute_activation(exec, input);
+        feed_forward_.recompute_activation(exec, norm2_.forward(exec, {mid_.view({B, K, C}), {}}, {}));
     }
     feed_forward_.backward(exec, d_branch, d_rows, norm2_.output(B, K), accumulate);
     norm2_.backward(exec, d_rows, {}, d_branch, d_rows, mid_.view({B, K, C}), accumulate);

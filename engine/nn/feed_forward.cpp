@@ -21,6 +21,8 @@ void FeedForward::forward_hidden(Exec& exec, Tensor x) const {
 }
 
 void FeedForward::recompute_activation(Exec& exec, Tensor x) const {
+    // A product with its activation fused may take it of unrounded sums, which bf16 does not keep.
+    if (act_.dtype == DType::bf16) return forward_hidden(exec, x);
     activation_forward(exec, hidden(act_, x), hidden(pre_, x), Activation::gelu_tanh);
 }
 

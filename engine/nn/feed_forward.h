@@ -17,7 +17,7 @@ class FeedForward {
     void forward(Exec&, Tensor out, Tensor x) const;
     // What of forward() the backward pass reads, without out.
     void forward_hidden(Exec&, Tensor x) const;
-    // What the activation put out, once more from what it read; x (B, K, C) tells the rows alone.
+    // What the activation put out, once more to the same bits; x (B, K, C) as in forward().
     void recompute_activation(Exec&, Tensor x) const;
     // dx, dout and x (B, K, C)
     void backward(Exec&, Tensor dx, Tensor dout, Tensor x, Accumulate) const;
