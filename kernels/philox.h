@@ -19,7 +19,8 @@ enum class RandomPurpose : std::uint32_t {
     corpus = 4,       // the embedded corpus
     questions = 5,    // its questions
     draw_order = 6,   // mixing of difficulty clusters within a curriculum phase
-    dropout = 7,      // which values are dropped
+    dropout = 7,      // which activations are dropped
+    attention_dropout = 8,  // which probabilities of attention are dropped
     sentence_pair = 20,  // BERT: where a sample parts into two segments, and whether they are swapped
     masked_tokens = 21,  // BERT: which tokens are masked, and with what
     short_samples = 22,  // BERT: which samples are short, and how short

@@ -44,10 +44,62 @@ double items(const Tensor& tensor) {
     return static_cast<double>(tensor.numel());
 }
 
-// A product of every query with every key that it may see; out (B, T, C). Padding is counted too.
-double attention_product_flops(const Tensor& out, const AttentionMask& mask) {
-    const auto T = static_cast<double>(out.dim(1));
-    return 2.0 * items(out) * (mask.causal ? (T + 1) / 2 : T);
+// A product of every query with every key that it may see. What padding and places hide is counted too.
+double attention_product_flops(const kernels::AttentionSpec& s) {
+    const auto Tq = static_cast<double>(s.Tq), Tk = static_cast<double>(s.Tk);
+    return 2.0 * static_cast<double>(s.B * s.H * s.d) * Tq * (s.causal ? Tk - Tq + (Tq + 1) / 2 : Tk);
+}
+
+template <class Real>
+kernels::HeadRows<Real> head_view(const HeadColumns& heads) {
+    const std::int64_t row = heads.tensor.columns();
+    return {heads.tensor.as<Real>() + heads.first, row, heads.tensor.dim(1) * row};
+}
+template <class Real>
+kernels::AttentionHeads<Real> head_views(const AttentionTensors& in) {
+    return {head_view<Real>(in.q), head_view<Real>(in.k), head_view<Real>(in.v)};
+}
+
+// The tensor of heads, unless it is that of the queries: what a profile counts once.
+Tensor own_tensor(const HeadColumns& heads, const HeadColumns& queries) {
+    return heads.tensor.data == queries.tensor.data ? Tensor{} : heads.tensor;
+}
+
+// Errors: std::logic_error, a mistake in the program.
+void check_heads(const AttentionTensors& in, const kernels::AttentionSpec& s) {
+    const auto check = [&](const HeadColumns& heads, std::int64_t T, std::int64_t count, const char* what) {
+        check_shape(heads.tensor, {s.B, T, heads.tensor.columns()}, what);
+        if (heads.first + count * s.d > heads.tensor.columns())
+            throw std::logic_error(std::string(what) + " has too few columns: " + heads.tensor.shape_text());
+    };
+    check(in.q, s.Tq, s.H, "attention q");
+    check(in.k, s.Tk, s.Hkv, "attention k");
+    check(in.v, s.Tk, s.Hkv, "attention v");
+}
+
+kernels::AttentionSpec attention_spec(const Tensor& out, const Tensor& lse, const AttentionTensors& in,
+                                      const AttentionMask& mask) {
+    const std::int64_t B = out.dim(0), Tq = out.dim(1), Tk = in.k.tensor.dim(1), H = in.heads;
+    const kernels::AttentionSpec spec{.B = B,
+                                      .Tq = Tq,
+                                      .Tk = Tk,
+                                      .H = H,
+                                      .Hkv = in.kv_heads,
+                                      .d = out.dim(2) / H,
+                                      .causal = mask.causal,
+                                      .length = mask.length.as<std::int32_t>(),
+                                      .place = mask.place.as<std::int32_t>(),
+                                      .dropout = {.p = mask.dropout,
+                                                  .seed = mask.seed,
+                                                  .step = mask.step,
+                                                  .layer = mask.layer,
+                                                  .draw = mask.draw.as<std::int64_t>()}};
+    check_heads(in, spec);
+    check_shape(lse, {B, H, Tq}, "attention lse");
+    if (mask.length) check_shape(mask.length, {B}, "attention length");
+    if (mask.place) check_shape(mask.place, {B, Tk}, "attention place");
+    if (mask.dropout != 0) check_shape(mask.draw, {B}, "attention draw");
+    return spec;
 }
 
 // Errors: std::logic_error, a mistake in the program.
@@ -287,22 +339,30 @@ void attention_forward(Exec& exec, Tensor out, Tensor lse, Tensor qkv, const Att
     if (mask.length) check_shape(mask.length, {B}, "attention length");
     const OpTimer timer(exec, "attention_forward", Phase::forward, 2 * attention_product_flops(out, mask),
                         {out, lse, qkv});
+AttentionTensors fused_heads(Tensor qkv, std::int64_t heads, std::int64_t kv_heads) {
+    const std::int64_t d = qkv.columns() / (heads + 2 * kv_heads);
+    return {{qkv, 0}, {qkv, heads * d}, {qkv, (heads + kv_heads) * d}, heads, kv_heads};
+}
+
+void attention_forward(Exec& exec, Tensor out, Tensor lse, const AttentionTensors& in, const AttentionMask& mask) {
+    const kernels::AttentionSpec spec = attention_spec(out, lse, in, mask);
+    const OpTimer timer(exec, "attention_forward", Phase::forward, 2 * attention_product_flops(spec),
+                        {out, lse, in.q.tensor, own_tensor(in.k, in.q), own_tensor(in.v, in.q)});
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        attention_forward(backend, out.as<T_>(), lse.as<Sum<T_>>(), qkv.as<T_>(), B, T, H, C / H, mask.causal,
-                          mask.length.as<std::int32_t>());
+        attention_forward(backend, out.as<T_>(), lse.as<Sum<T_>>(), kernels::read_only(head_views<T_>(in)), spec);
     });
 }
 
-void attention_backward(Exec& exec, Tensor dqkv, Tensor dout, Tensor out, Tensor qkv, Tensor lse,
-                        const AttentionMask& mask) {
-    const std::int64_t B = out.dim(0), T = out.dim(1), C = out.dim(2), H = lse.dim(1);
-    check_shape(dqkv, {B, T, 3 * C}, "attention dqkv");
-    if (mask.length) check_shape(mask.length, {B}, "attention length");
-    const OpTimer timer(exec, "attention_backward", Phase::backward, 5 * attention_product_flops(out, mask),
-                        {dqkv, dout, out, qkv, lse});
+void attention_backward(Exec& exec, const AttentionTensors& gradients, Tensor dout, Tensor out,
+                        const AttentionTensors& in, Tensor lse, const AttentionMask& mask) {
+    const kernels::AttentionSpec spec = attention_spec(out, lse, in, mask);
+    check_heads(gradients, spec);
+    const OpTimer timer(exec, "attention_backward", Phase::backward, 5 * attention_product_flops(spec),
+                        {gradients.q.tensor, own_tensor(gradients.k, gradients.q), own_tensor(gradients.v, gradients.q),
+                         dout, out, in.q.tensor, own_tensor(in.k, in.q), own_tensor(in.v, in.q), lse});
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        attention_backward(backend, dqkv.as<T_>(), dout.as<T_>(), out.as<T_>(), qkv.as<T_>(), lse.as<Sum<T_>>(), B, T,
-                           H, C / H, mask.causal, mask.length.as<std::int32_t>());
+        attention_backward(backend, head_views<T_>(gradients), dout.as<T_>(), out.as<T_>(),
+                           kernels::read_only(head_views<T_>(in)), lse.as<Sum<T_>>(), spec);
     });
 }
 

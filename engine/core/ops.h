@@ -82,13 +82,33 @@ void pool_backward(Exec&, Tensor dx, Tensor dy, Pooling, Accumulate);
 void patchify(Exec&, Tensor out, Tensor images, std::int64_t P, double scale, double shift);
 
 // Which positions a position attends to.
+// Heads of d columns each, from column `first` on, in a tensor (B, T, columns).
+struct HeadColumns {
+    Tensor tensor;
+    std::int64_t first = 0;
+};
+// q with T = Tq, k and v with T = Tk; or their gradients.
+struct AttentionTensors {
+    HeadColumns q, k, v;
+    std::int64_t heads = 0, kv_heads = 0;
+};
+// qkv (B, T, (heads + 2 kv_heads) d)
+AttentionTensors fused_heads(Tensor qkv, std::int64_t heads, std::int64_t kv_heads);
+
+// Which positions a position attends to, and which probabilities are dropped: see kernels/attention.h.
 struct AttentionMask {
     bool causal = true;
-    Tensor length;  // (B) i32 real tokens, what is above T counting as T; empty: no padding
+    Tensor length = {};  // (B) i32 real tokens, what is above T counting as T; empty: no padding
+    Tensor place = {};   // (B, T) i32; empty: all of one place
+    double dropout = 0;
+    std::uint64_t seed = 0, step = 0;  // these and the next: of dropout
+    std::uint32_t layer = 0;
+    Tensor draw = {};  // (B) i64
 };
-// out (B, T, C), lse (B, H, T), qkv (B, T, 3C)
-void attention_forward(Exec&, Tensor out, Tensor lse, Tensor qkv, const AttentionMask&);
-void attention_backward(Exec&, Tensor dqkv, Tensor dout, Tensor out, Tensor qkv, Tensor lse, const AttentionMask&);
+// out (B, Tq, heads d), lse (B, heads, Tq)
+void attention_forward(Exec&, Tensor out, Tensor lse, const AttentionTensors& in, const AttentionMask&);
+void attention_backward(Exec&, const AttentionTensors& gradients, Tensor dout, Tensor out, const AttentionTensors& in,
+                        Tensor lse, const AttentionMask&);
 
 // loss and target (B, T), dx and x (B, T, C), weight and dweight (V, C), bias and dbias (V) or empty; target_rows: how
 // many targets are not kernels::kIgnoreTarget

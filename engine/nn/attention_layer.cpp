@@ -29,7 +29,7 @@ void AttentionLayer::forward(Exec& exec, Tensor out, Tensor x, const StreamRows&
 }
 
 void AttentionLayer::attend(Exec& exec, Tensor out, Tensor qkv, const StreamRows& rows) const {
-    attention_forward(exec, out, lse(out.dim(0), out.dim(1)), qkv, {causal_, rows.length});
+    attention_forward(exec, out, lse(out.dim(0), out.dim(1)), heads_of(qkv), {causal_, rows.length});
 }
 
 // out (1, M, C), qkv (1, M, 3C)
@@ -37,7 +37,7 @@ void AttentionLayer::attend_packed(Exec& exec, Tensor out, Tensor qkv, const Str
     if (!causal_) throw std::logic_error("packed samples of a model that attends to later positions");
     const std::int64_t B = rows.B, T = rows.T;
     gather_rows(exec, d_qkv_.view({1, B * T, 3 * width_}), qkv, rows.packed.source);
-    attention_forward(exec, positions_.view({B, T, width_}), lse(B, T), d_qkv_.view({B, T, 3 * width_}), {true, {}});
+    attention_forward(exec, positions_.view({B, T, width_}), lse(B, T), heads_of(d_qkv_.view({B, T, 3 * width_})), {true});
     gather_rows(exec, out, positions_.view({1, B * T, width_}), rows.packed.computed);
 }
 
@@ -48,7 +48,7 @@ void AttentionLayer::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, cons
     const Tensor d_qkv = d_qkv_.view({B, K, 3 * width_}), d_attended = dx;
     output_.backward_weight(exec, dout, attended, accumulate);
     output_.backward_input(exec, d_attended, dout);
-    attention_backward(exec, d_qkv, d_attended, attended, qkv, lse(B, K), {causal_, rows.length});
+    attention_backward(exec, heads_of(d_qkv), d_attended, attended, heads_of(qkv), lse(B, K), {causal_, rows.length});
     qkv_linear_.backward_weight(exec, d_qkv, x, accumulate);
     qkv_linear_.backward_input(exec, dx, d_qkv);
 }

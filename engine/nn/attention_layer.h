@@ -24,6 +24,7 @@ class AttentionLayer {
  private:
     void attend(Exec&, Tensor out, Tensor qkv, const StreamRows&) const;
     void attend_packed(Exec&, Tensor out, Tensor qkv, const StreamRows&) const;
+    AttentionTensors heads_of(const Tensor& qkv) const { return fused_heads(qkv, heads_, heads_); }
     Tensor lse(std::int64_t B, std::int64_t K) const { return lse_.view({B, heads_, K}); }
 
     std::int64_t width_, heads_;

@@ -1,6 +1,7 @@
 #pragma once
 // All CPU kernels: what each computes, on which shapes.
 
+#include "kernels/attention.h"
 #include "kernels/bf16.h"
 #include "kernels/dropout_key.h"
 #include "kernels/cpu/exec.h"
@@ -102,19 +103,18 @@ void gather_rows(Exec&, float* out, const float* stream, const std::int32_t* ind
 // ---- attention ----
 // Multi-head attention, tiled with online softmax (Dao 2023, FlashAttention-2, algorithms 1 and 2): never a (T, T) matrix.
 
-// out = softmax(Q K^T / sqrt(d)) V per head; causal: position t attends to positions <= t.
-// qkv (B, T, 3, H, d), out (B, T, H, d), lse (B, H, T) = log-sum-exp of each row of scaled scores.
-// length (B), not below 0: positions >= length are padding, which no position attends to; their rows of out and lse are
-// 0. What is above T counts as T. Null: no padding.
-void attention_forward(Exec&, float* out, float* lse, const float* qkv, std::int64_t B, std::int64_t T, std::int64_t H,
-                       std::int64_t d, bool causal, const std::int32_t* length = nullptr);
-std::size_t attention_forward_workspace(int threads, std::int64_t T, std::int64_t d);
+// out = softmax(Q K^T / sqrt(d)) V per head, over the keys that spec lets each query see; probabilities dropped as it says.
+// q (B, Tq, H, d), k and v (B, Tk, Hkv, d) anywhere; out (B, Tq, H, d); lse (B, H, Tq) = log-sum-exp of each row of
+// scaled scores. Of queries that are padding, out and lse are 0. Errors: config, as require_attention
+// (kernels/require_attention.h).
+void attention_forward(Exec&, float* out, float* lse, const AttentionHeads<const float>& in, const AttentionSpec& spec);
+std::size_t attention_forward_workspace(int threads, std::int64_t Tq, std::int64_t d);
 
-// dqkv (B, T, 3, H, d) from dout (B, T, H, d); 0 of padding, whose dout is not read.
-void attention_backward(Exec&, float* dqkv, const float* dout, const float* out, const float* qkv, const float* lse,
-                        std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t d, bool causal,
-                        const std::int32_t* length = nullptr);
-std::size_t attention_backward_workspace(int threads, std::int64_t T, std::int64_t d);
+// The gradients of q, k and v, anywhere, from dout (B, Tq, H, d); 0 of padding, whose dout is not read. out and lse are
+// those of forward.
+void attention_backward(Exec&, const AttentionHeads<float>& gradients, const float* dout, const float* out,
+                        const AttentionHeads<const float>& in, const float* lse, const AttentionSpec& spec);
+std::size_t attention_backward_workspace(int threads, std::int64_t Tq, std::int64_t d);
 
 // ---- embedding ----
 // The sum of rows of up to kMostEmbeddingTables tables: tokens with learned positions (Radford et al. 2018, section 3.1),

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "kernels/attention.h"
 #include "kernels/bf16.h"
 #include "kernels/cuda/block_reduce.h"
 #include "kernels/cuda/launch.h"
@@ -12,33 +13,20 @@ namespace deft::kernels::cuda {
 
 inline constexpr int kTileEdge = 16, kTileThreads = kTileEdge * kTileEdge;
 
-struct AttentionShape {
-    std::int64_t B, T, H, d;
-    float scale;  // 1 / sqrt(d)
-    bool causal;
-    const std::int32_t* length;  // (B) real tokens, or null
-};
-
-// Where the rows of head `number` of B H begin, and how far they stand apart, in qkv (B, T, 3, H, d), in (B, T, H, d)
-// and in (B, H, T); and how many of its T rows are real tokens.
+// One head of queries of one sample: how many of its queries and keys are no padding, and how far past a query's own
+// number the keys that it sees go. In 32 bits, of which registers hold more.
 struct Head {
-    std::int64_t q, k, v, packed_stride, plain, plain_stride, row, real;
-    bool causal;
+    std::int32_t b, h, queries, keys, reach;
 
-    __device__ Head(const AttentionShape& s, std::int64_t number) {
-        const std::int64_t b = number / s.H, h = number % s.H;
-        plain_stride = s.H * s.d;
-        packed_stride = 3 * plain_stride;
-        plain = b * s.T * plain_stride + h * s.d;
-        q = b * s.T * packed_stride + h * s.d;
-        k = q + plain_stride;
-        v = k + plain_stride;
-        row = number * s.T;
-        real = s.length == nullptr || s.length[b] > s.T ? s.T : s.length[b];
-        causal = s.causal;
-    }
-    // Of real queries.
-    __device__ bool sees(std::int64_t query, std::int64_t key) const { return key < real && (!causal || key <= query); }
+    __device__ Head(const AttentionSpec& s, std::int64_t sample, std::int64_t head)
+        : b(static_cast<std::int32_t>(sample)),
+          h(static_cast<std::int32_t>(head)),
+          queries(static_cast<std::int32_t>(s.real(sample, s.Tq))),
+          keys(static_cast<std::int32_t>(s.real(sample, s.Tk))),
+          reach(s.causal ? static_cast<std::int32_t>(s.offset()) : 1 << 30) {}
+
+    __device__ std::int64_t plain(const AttentionSpec& s) const { return (b * s.Tq * s.H + h) * s.d; }  // (B, Tq, H, d)
+    __device__ std::int64_t row(const AttentionSpec& s) const { return (b * s.H + h) * s.Tq; }          // (B, H, Tq)
 };
 
 // kRows rows (queries or keys) of heads of up to kCols values, stored (kRows, kCols) with one float more a row, which
@@ -59,25 +47,81 @@ struct HeadTile {
 
 // tile = rows [first, first + kRows) of a head, zero past the real ones and past column d.
 template <class Tile, class Real>
-__device__ inline void load_tile(float* tile, const Real* rows, std::int64_t stride, std::int64_t first,
-                                 std::int64_t real, std::int64_t d) {
+__device__ inline void load_tile(float* tile, const Real* rows, std::int64_t stride, std::int32_t first,
+                                 std::int32_t real, std::int64_t d) {
     for (int i = static_cast<int>(threadIdx.x); i < Tile::kRows * Tile::kCols; i += kTileThreads) {
         const int row = i / Tile::kCols, col = i % Tile::kCols;
         const bool inside = first + row < real && col < d;
-        tile[row * Tile::kStride + col] = inside ? to_float(rows[(first + row) * stride + col]) : 0.0f;
+        tile[row * Tile::kStride + col] = inside ? to_float(rows[std::int64_t{first + row} * stride + col]) : 0.0f;
     }
 }
 
 // rows [first, first + kRows) of a head = the threads' values, up to row T and column d.
 template <class Tile, class Real>
-__device__ inline void store_tile(Real* rows, std::int64_t stride, std::int64_t first,
-                                  const float (&values)[Tile::kRowsOfThread][Tile::kColsOfThread],
-                                  const AttentionShape& s) {
+__device__ inline void store_tile(Real* rows, std::int64_t stride, std::int32_t first,
+                                  const float (&values)[Tile::kRowsOfThread][Tile::kColsOfThread], std::int64_t T,
+                                  std::int64_t d) {
     for (int i = 0; i < Tile::kRowsOfThread; ++i)
         for (int j = 0; j < Tile::kColsOfThread; ++j) {
             const std::int64_t row = first + Tile::row(i);
-            if (row < s.T && Tile::col(j) < s.d) rows[row * stride + Tile::col(j)] = from_float<Real>(values[i][j]);
+            if (row < T && Tile::col(j) < d) rows[row * stride + Tile::col(j)] = from_float<Real>(values[i][j]);
         }
+}
+
+// What hides keys by place or drops probabilities has kernels of its own, so that the plain ones keep their registers.
+enum class Extras : bool { none = false, some = true };
+
+// Whether some query of a tile may be of a place with some key of it: whether their ranges of places meet. Every thread
+// of the block finds the same.
+template <class Tile, Extras kExtras>
+__device__ inline bool places_meet(const AttentionSpec& s, const Head& head, std::int32_t q0, std::int32_t k0) {
+    if (kExtras == Extras::none || s.place == nullptr) return true;
+    const std::int32_t* const place = s.place + head.b * s.Tk;
+    std::int32_t q_least = place[q0], q_most = q_least, k_least = place[k0], k_most = k_least;
+    for (int i = 1; i < Tile::kRows; ++i) {
+        const std::int32_t of_query = place[q0 + i < s.Tq ? q0 + i : q0], of_key = place[k0 + i < s.Tk ? k0 + i : k0];
+        if (of_query < q_least) q_least = of_query;
+        if (of_query > q_most) q_most = of_query;
+        if (of_key < k_least) k_least = of_key;
+        if (of_key > k_most) k_most = of_key;
+    }
+    return q_least <= k_most && k_least <= q_most;
+}
+
+// Whether a query, which may lie past the last, sees a key.
+template <Extras kExtras>
+__device__ inline bool sees(const AttentionSpec& s, const Head& head, std::int32_t query, std::int32_t key) {
+    if (key >= head.keys || key > query + head.reach) return false;
+    if (kExtras == Extras::none || s.place == nullptr) return true;
+    const std::int32_t* const place = s.place + head.b * s.Tk;
+    return query < s.Tq && place[key] == place[query];
+}
+
+// Which of this thread's probabilities of a tile stay, one bit each: entry (i, j) is bit i kRowsOfThread + j. As bits, the
+// draws are done before the products' registers are in use.
+template <class Tile>
+__device__ inline std::uint32_t kept_probabilities(const AttentionDropout& dropout, const Head& head, std::int32_t q0,
+                                                   std::int32_t k0) {
+    static_assert(AttentionDropout::kApart == kTileEdge);
+    constexpr int kItems = Tile::kRowsOfThread, kWords = 4;
+    static_assert(kItems * kItems <= 32 && kWords % kItems == 0);
+    if (dropout.p == 0) return 0xFFFFFFFFu;
+    const bool is_later_half = k0 / kTileEdge % kWords != 0;  // of a tile of half a group of keys
+    const std::uint32_t threshold = dropout.threshold();
+    std::uint32_t kept = 0;
+    for (int i = 0; i < kItems; ++i) {
+        const PhiloxBlock block =
+            dropout.block(head.b, head.h, q0 + Tile::row(i), AttentionDropout::block_of(k0 + Tile::col(0)));
+        for (int j = 0; j < kItems; ++j) {
+            const std::uint32_t word = is_later_half ? block.word[(j + kWords - kItems) % kWords] : block.word[j];
+            kept |= (word < threshold ? 0u : 1u) << (i * kItems + j);
+        }
+    }
+    return kept;
+}
+template <class Tile>
+__device__ inline float dropout_factor(std::uint32_t kept, int i, int j, float scale) {
+    return (kept >> (i * Tile::kRowsOfThread + j) & 1u) != 0 ? scale : 0.0f;
 }
 
 // sums (rows of a, rows of b) += a b^T.

@@ -1,6 +1,7 @@
 #pragma once
 // All CUDA kernels: what each computes, on which shapes.
 
+#include "kernels/attention.h"
 #include "kernels/bf16.h"
 #include "kernels/dropout_key.h"
 #include "kernels/cuda/exec.h"
@@ -120,20 +121,19 @@ void gather_rows(Exec&, Real* out, const Real* stream, const std::int32_t* index
 
 inline constexpr std::int64_t kMostHeadSize = 128;
 
-// out = softmax(Q K^T / sqrt(d)) V per head; causal: position t attends to positions <= t.
-// qkv (B, T, 3, H, d), out (B, T, H, d), lse (B, H, T) = log-sum-exp of each row of scaled scores.
-// length (B), not below 0: positions >= length are padding, which no position attends to; their rows of out and lse are
-// 0. What is above T counts as T. Null: no padding.
-// Errors: config, for d > kMostHeadSize; likewise below.
+// out = softmax(Q K^T / sqrt(d)) V per head, over the keys that spec lets each query see; probabilities dropped as it says.
+// q (B, Tq, H, d), k and v (B, Tk, Hkv, d) anywhere; out (B, Tq, H, d); lse (B, H, Tq) = log-sum-exp of each row of
+// scaled scores. Of queries that are padding, out and lse are 0. Errors: config, as require_attention
+// (kernels/require_attention.h), or
+// d > kMostHeadSize; likewise below.
 template <class Real>
-void attention_forward(Exec&, Real* out, float* lse, const Real* qkv, std::int64_t B, std::int64_t T, std::int64_t H,
-                       std::int64_t d, bool causal, const std::int32_t* length = nullptr);
+void attention_forward(Exec&, Real* out, float* lse, const AttentionHeads<const Real>& in, const AttentionSpec& spec);
 
-// dqkv (B, T, 3, H, d) from dout (B, T, H, d); 0 of padding.
+// The gradients of q, k and v, anywhere, from dout (B, Tq, H, d); 0 of padding, whose dout is not read. out and lse are
+// those of forward.
 template <class Real>
-void attention_backward(Exec&, Real* dqkv, const Real* dout, const Real* out, const Real* qkv, const float* lse,
-                        std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t d, bool causal,
-                        const std::int32_t* length = nullptr);
+void attention_backward(Exec&, const AttentionHeads<Real>& gradients, const Real* dout, const Real* out,
+                        const AttentionHeads<const Real>& in, const float* lse, const AttentionSpec& spec);
 
 // ---- embedding ----
 // The sum of rows of up to kMostEmbeddingTables tables. Real: float or bf16; gradients are float.

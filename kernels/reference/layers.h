@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "kernels/embedding_tables.h"
 #include "kernels/reference/activation.h"
 #include "kernels/reference/exec.h"
+#include "kernels/require_attention.h"
 #include "kernels/types.h"
 
 namespace deft::kernels::reference {
@@ -28,6 +30,14 @@ Real dot(const Real* a, const Real* b, std::int64_t n) {
     for (; i < n; ++i) sum += a[i] * b[i];
     for (const Real p : part) sum += p;
     return sum;
+}
+
+template <class Real>
+Real log_sum_exp(const std::vector<Real>& logits) {
+    const Real highest = *std::max_element(logits.begin(), logits.end());
+    Real sum = 0;
+    for (const Real logit : logits) sum += std::exp(logit - highest);
+    return highest + std::log(sum);
 }
 
 // Linear layers.
@@ -189,48 +199,58 @@ void gather_rows(Exec&, Real* out, const Real* stream, const std::int32_t* index
         for (std::int64_t c = 0; c < C; ++c) out[i * C + c] = stream[stream_row(index, i, T, K) * C + c];
 }
 
-// Scaled dot-product attention (Vaswani et al. 2017, equation 1), one row at a time.
+// Scaled dot-product attention (Vaswani et al. 2017, equation 1), one row at a time, with keys and values shared by groups
+// of heads (Ainslie et al. 2023, section 2.2).
 
-// Where vector `which` (0 q, 1 k, 2 v) of position t begins in qkv (B, T, 3, H, d).
-inline std::int64_t packed_at(std::int64_t b, std::int64_t t, std::int64_t which, std::int64_t h, std::int64_t T,
-                              std::int64_t H, std::int64_t d) {
-    return (((b * T + t) * 3 + which) * H + h) * d;
-}
-
-// The real tokens of sample b; length (B) or null.
-inline std::int64_t real_tokens(const std::int32_t* length, std::int64_t b, std::int64_t T) {
-    return length == nullptr ? T : std::min<std::int64_t>(length[b], T);
-}
-
-// out = softmax(Q K^T / sqrt(d)) V over the real tokens; of padding, out and lse are 0. qkv (B, T, 3, H, d),
-// out (B, T, H, d), lse (B, H, T), length (B) or null.
+// Vector h of position t of sample b.
 template <class Real>
-void attention_forward(Exec&, Real* out, Real* lse, const Real* qkv, std::int64_t B, std::int64_t T, std::int64_t H,
-                       std::int64_t d, bool causal, const std::int32_t* length = nullptr) {
-    const Real scale = 1 / std::sqrt(Real(d));
-    std::vector<Real> score(static_cast<std::size_t>(T));
-    for (std::int64_t b = 0; b < B; ++b)
-        for (std::int64_t h = 0; h < H; ++h)
-            for (std::int64_t t = 0; t < T; ++t) {
-                const std::int64_t real = real_tokens(length, b, T);
-                Real* o = out + ((b * T + t) * H + h) * d;
-                for (std::int64_t i = 0; i < d; ++i) o[i] = 0;
-                lse[(b * H + h) * T + t] = 0;
-                if (t >= real) continue;
-                const auto seen = static_cast<std::size_t>(causal ? t + 1 : real);
-                const Real* q = qkv + packed_at(b, t, 0, h, T, H, d);
-                for (std::size_t s = 0; s < seen; ++s)
-                    score[s] = scale * dot(q, qkv + packed_at(b, static_cast<std::int64_t>(s), 1, h, T, H, d), d);
-                const Real highest =
-                    *std::max_element(score.begin(), score.begin() + static_cast<std::ptrdiff_t>(seen));
-                Real sum = 0;
-                for (std::size_t s = 0; s < seen; ++s) sum += std::exp(score[s] - highest);
-                const Real log_sum = highest + std::log(sum);
-                lse[(b * H + h) * T + t] = log_sum;
-                for (std::size_t s = 0; s < seen; ++s) {
-                    const Real* v = qkv + packed_at(b, static_cast<std::int64_t>(s), 2, h, T, H, d);
-                    const Real p = std::exp(score[s] - log_sum);
-                    for (std::int64_t i = 0; i < d; ++i) o[i] += p * v[i];
+Real* head_vector(const HeadRows<Real>& rows, std::int64_t b, std::int64_t t, std::int64_t h, std::int64_t d) {
+    return rows.data + b * rows.sample_stride + t * rows.row_stride + h * d;
+}
+
+// What the probability of head h of query t and key s is multiplied by: 0 or 1 / (1 - p).
+template <class Real>
+Real dropout_factor(const AttentionDropout& dropout, std::int64_t b, std::int64_t h, std::int64_t t, std::int64_t s) {
+    if (dropout.p == 0) return 1;
+    const PhiloxBlock block = dropout.block(b, h, t, AttentionDropout::block_of(s));
+    const bool dropped = block.word[s / AttentionDropout::kApart % 4] < dropout.threshold();
+    return dropped ? Real(0) : 1 / (1 - Real(dropout.p));
+}
+
+// The scaled scores of head h of query t: (Tk), minus infinity where the key is not seen.
+template <class Real>
+std::vector<Real> attention_scores(const AttentionHeads<const Real>& in, const AttentionSpec& s, std::int64_t b,
+                                   std::int64_t h, std::int64_t t) {
+    std::vector<Real> score(static_cast<std::size_t>(s.Tk), -std::numeric_limits<Real>::infinity());
+    for (std::int64_t key = 0; key < s.real(b, s.Tk); ++key)
+        if (s.sees(b, t, key))
+            score[static_cast<std::size_t>(key)] =
+                dot(head_vector(in.q, b, t, h, s.d), head_vector(in.k, b, key, h / s.group(), s.d), s.d) /
+                std::sqrt(Real(s.d));
+    return score;
+}
+
+// out (B, Tq, H, d) = (softmax(Q K^T / sqrt(d)) m) V over the keys that a query sees, m its dropout factors; lse (B, H,
+// Tq) = log of the sum of the scores' exponentials. Of padding, out and lse are 0.
+template <class Real>
+void attention_forward(Exec&, Real* out, Real* lse, const AttentionHeads<const Real>& in, const AttentionSpec& s) {
+    require_attention(s);
+    for (std::int64_t b = 0; b < s.B; ++b)
+        for (std::int64_t h = 0; h < s.H; ++h)
+            for (std::int64_t t = 0; t < s.Tq; ++t) {
+                Real* o = out + ((b * s.Tq + t) * s.H + h) * s.d;
+                for (std::int64_t i = 0; i < s.d; ++i) o[i] = 0;
+                Real& row_lse = lse[(b * s.H + h) * s.Tq + t];
+                row_lse = 0;
+                if (t >= s.real(b, s.Tq)) continue;
+                const std::vector<Real> score = attention_scores(in, s, b, h, t);
+                row_lse = log_sum_exp(score);
+                for (std::int64_t key = 0; key < s.Tk; ++key) {
+                    const Real p = std::exp(score[static_cast<std::size_t>(key)] - row_lse);
+                    if (p == 0) continue;
+                    const Real weight = p * dropout_factor<Real>(s.dropout, b, h, t, key);
+                    const Real* v = head_vector(in.v, b, key, h / s.group(), s.d);
+                    for (std::int64_t i = 0; i < s.d; ++i) o[i] += weight * v[i];
                 }
             }
 }
@@ -239,28 +259,40 @@ inline std::size_t attention_forward_workspace(int, std::int64_t, std::int64_t) 
     return 0;
 }
 
-// Dao 2023, FlashAttention-2, section 2.2: with p = exp(s - lse) and delta = dout . out,
-// dv += p dout, dp = dout . v, ds = p (dp - delta), dq += scale ds k, dk += scale ds q.
+// Dao 2023, FlashAttention-2, section 2.2: with p = exp(s - lse) and delta = dout . out, dv += p m dout,
+// dp = m dout . v, ds = p (dp - delta), dq += scale ds k, dk += scale ds q.
 template <class Real>
-void attention_backward(Exec&, Real* dqkv, const Real* dout, const Real* out, const Real* qkv, const Real* lse,
-                        std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t d, bool causal,
-                        const std::int32_t* length = nullptr) {
-    const Real scale = 1 / std::sqrt(Real(d));
-    for (std::int64_t i = 0; i < B * T * 3 * H * d; ++i) dqkv[i] = 0;
-    for (std::int64_t b = 0; b < B; ++b)
-        for (std::int64_t h = 0; h < H; ++h)
-            for (std::int64_t real = real_tokens(length, b, T), t = 0; t < real; ++t) {
-                const Real* dout_row = dout + ((b * T + t) * H + h) * d;
-                const Real delta = dot(dout_row, out + ((b * T + t) * H + h) * d, d);
-                const std::int64_t q_at = packed_at(b, t, 0, h, T, H, d);
-                for (std::int64_t s = 0; s < (causal ? t + 1 : real); ++s) {
-                    const std::int64_t k_at = packed_at(b, s, 1, h, T, H, d), v_at = packed_at(b, s, 2, h, T, H, d);
-                    const Real p = std::exp(scale * dot(qkv + q_at, qkv + k_at, d) - lse[(b * H + h) * T + t]);
-                    const Real ds = p * (dot(dout_row, qkv + v_at, d) - delta);
-                    for (std::int64_t i = 0; i < d; ++i) {
-                        dqkv[v_at + i] += p * dout_row[i];
-                        dqkv[q_at + i] += scale * ds * qkv[k_at + i];
-                        dqkv[k_at + i] += scale * ds * qkv[q_at + i];
+void attention_backward(Exec&, const AttentionHeads<Real>& gradients, const Real* dout, const Real* out,
+                        const AttentionHeads<const Real>& in, const Real* lse, const AttentionSpec& s) {
+    require_attention(s);
+    const Real scale = 1 / std::sqrt(Real(s.d));
+    const auto clear = [&](const HeadRows<Real>& rows, std::int64_t T, std::int64_t heads) {
+        for (std::int64_t b = 0; b < s.B; ++b)
+            for (std::int64_t t = 0; t < T; ++t)
+                for (std::int64_t i = 0; i < heads * s.d; ++i) head_vector(rows, b, t, 0, s.d)[i] = 0;
+    };
+    clear(gradients.q, s.Tq, s.H);
+    clear(gradients.k, s.Tk, s.Hkv);
+    clear(gradients.v, s.Tk, s.Hkv);
+    for (std::int64_t b = 0; b < s.B; ++b)
+        for (std::int64_t h = 0; h < s.H; ++h)
+            for (std::int64_t t = 0; t < s.real(b, s.Tq); ++t) {
+                const Real* dout_row = dout + ((b * s.Tq + t) * s.H + h) * s.d;
+                const Real delta = dot(dout_row, out + ((b * s.Tq + t) * s.H + h) * s.d, s.d);
+                const std::vector<Real> score = attention_scores(in, s, b, h, t);
+                for (std::int64_t key = 0; key < s.Tk; ++key) {
+                    const Real p = std::exp(score[static_cast<std::size_t>(key)] - lse[(b * s.H + h) * s.Tq + t]);
+                    if (p == 0) continue;
+                    const std::int64_t of_keys = h / s.group();
+                    const Real m = dropout_factor<Real>(s.dropout, b, h, t, key);
+                    const Real ds = p * (m * dot(dout_row, head_vector(in.v, b, key, of_keys, s.d), s.d) - delta);
+                    const Real *q = head_vector(in.q, b, t, h, s.d), *k = head_vector(in.k, b, key, of_keys, s.d);
+                    Real *dq = head_vector(gradients.q, b, t, h, s.d), *dk = head_vector(gradients.k, b, key, of_keys, s.d);
+                    Real* dv = head_vector(gradients.v, b, key, of_keys, s.d);
+                    for (std::int64_t i = 0; i < s.d; ++i) {
+                        dv[i] += p * m * dout_row[i];
+                        dq[i] += scale * ds * k[i];
+                        dk[i] += scale * ds * q[i];
                     }
                 }
             }
@@ -320,14 +352,6 @@ void row_logits(std::vector<Real>& logits, const Real* x, const Real* w, const R
     logits.resize(static_cast<std::size_t>(V));
     for (std::int64_t v = 0; v < V; ++v)
         logits[static_cast<std::size_t>(v)] = dot(x, w + v * C, C) + (bias == nullptr ? Real(0) : bias[v]);
-}
-
-template <class Real>
-Real log_sum_exp(const std::vector<Real>& logits) {
-    const Real highest = *std::max_element(logits.begin(), logits.end());
-    Real sum = 0;
-    for (const Real logit : logits) sum += std::exp(logit - highest);
-    return highest + std::log(sum);
 }
 
 // loss (rows) = lse(logits) - logits[target]; d loss / d logits = softmax(logits) - one-hot(target), so

@@ -138,12 +138,16 @@ TEST_CASE("heads that CUDA cannot take and workspaces too small are named in an 
     Device device;
     auto buffer = device.array(Floats(3 * 129, 0.0f));
     const auto run_forward = [&](std::int64_t d) {
-        attention_forward(device.exec, buffer.data(), buffer.data(), buffer.data(), 0, 1, 1, d, true);
+        const AttentionSpec spec{.B = 0, .Tq = 1, .Tk = 1, .H = 1, .Hkv = 1, .d = d, .causal = true};
+        attention_forward(device.exec, buffer.data(), buffer.data(), fused_heads<const float>(buffer.data(), spec),
+                          spec);
     };
     CHECK_NOTHROW(run_forward(128));
     CHECK_THROWS_WITH(run_forward(129), ContainsSubstring("at most 128") && ContainsSubstring("129"));
-    CHECK_THROWS_WITH(attention_backward(device.exec, buffer.data(), buffer.data(), buffer.data(), buffer.data(),
-                                         buffer.data(), 1, 1, 1, 1, true),
+    const AttentionSpec one{.B = 1, .Tq = 1, .Tk = 1, .H = 1, .Hkv = 1, .d = 1, .causal = true};
+    const auto heads = fused_heads(buffer.data(), one);
+    CHECK_THROWS_WITH(attention_backward(device.exec, heads, buffer.data(), buffer.data(), read_only(heads),
+                                         buffer.data(), one),
                       ContainsSubstring("attention_backward") && ContainsSubstring("given 0"));
     double* const norm = reinterpret_cast<double*>(buffer.data());
     const EmbeddingTables<float> positions{{{buffer.data(), nullptr, 4}}, 1};
@@ -192,7 +196,8 @@ TEST_CASE("later tokens leave earlier causal attention outputs on CUDA bit for b
     const auto forward = [&] {
         auto out = device.array(Floats(static_cast<std::size_t>(T * d)));
         const auto lse = device.array(Floats(static_cast<std::size_t>(T))), in = device.array(qkv);
-        attention_forward(device.exec, out.data(), lse.data(), in.data(), 1, T, 1, d, true);
+        const AttentionSpec spec{.B = 1, .Tq = T, .Tk = T, .H = 1, .Hkv = 1, .d = d, .causal = true};
+        attention_forward(device.exec, out.data(), lse.data(), fused_heads<const float>(in.data(), spec), spec);
         return out.values();
     };
     const Floats before = forward();
@@ -240,7 +245,8 @@ TEST_CASE("NaN passes through the CUDA kernels") {
     const auto with_nan = device.array<float>({1, kNaN, 2, 3, 1, 1, 1, 1, 1, 1, 1, 1}),
                ones = device.array(Floats(12, 1));
     auto out = device.array(Floats(12, 0)), statistics = device.array(Floats(4, 0));
-    attention_forward(device.exec, out.data(), statistics.data(), with_nan.data(), 1, 1, 1, 4, true);
+    const AttentionSpec spec{.B = 1, .Tq = 1, .Tk = 1, .H = 1, .Hkv = 1, .d = 4, .causal = true};
+    attention_forward(device.exec, out.data(), statistics.data(), fused_heads<const float>(with_nan.data(), spec), spec);
     CHECK(std::isnan(out.values()[0]));
     norm_forward<float>(device.exec, out.data(), nullptr, statistics.data(), statistics.data() + 1,
                              with_nan.data(), nullptr, ones.data(), ones.data(), 1, 1, 1, 4, {});

@@ -90,12 +90,14 @@ TEST_CASE("a plan beyond the machine's memory says what to lower") {
 
 TEST_CASE("a plan for a GPU has the GPU's workspace, in a build without CUDA too") {
     // GPT-2 124M, 16 samples of 1024: the head's logits need most. 256 MiB hold 1334 rows of 50304 floats (50257 rounded
-    // up to 64s), so 1280 in whole 128s; beside them their gradients in bf16.
+    // up to 64s), so 1280 in whole 128s; beside them their gradients in bf16, rows that were gathered for having a target,
+    // and the list of these.
+    constexpr std::int64_t bytes = std::int64_t{1280} * (50304 * (4 + 2) + 768 * 4) + 16 * 1024 * 4;
     const Backend gpu{Device::cuda, DType::bf16, 1};
-    CHECK(head_workspace(gpu, 16 * 1024, 768, 50257) == std::size_t{1280} * 50304 * (4 + 2));
+    CHECK(head_workspace(gpu, 16 * 1024, 768, 50257) == bytes);
     Arena arena(Device::cuda);
     const Transformer model(arena, {12, 768, 12, 1024, 50257, 0.02}, gpu, 16);
-    CHECK(arena.region_bytes(Region::workspace) == std::int64_t{1280} * 50304 * (4 + 2));
+    CHECK(arena.region_bytes(Region::workspace) == bytes);
 }
 
 TEST_CASE("decayed and other parameters are two flat groups that cover all") {

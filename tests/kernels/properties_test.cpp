@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "kernels/cases/all.h"
 #include "kernels/cases/run.h"
+#include "kernels/require_attention.h"
 #include "tests/catch.h"
 
 namespace deft::kernels {
@@ -84,7 +85,8 @@ TEST_CASE("later tokens leave earlier causal attention outputs bit for bit") {
         std::vector<float> out(static_cast<std::size_t>(B * T * width)), lse(static_cast<std::size_t>(B * H * T));
         std::vector<std::byte> workspace(cpu::attention_forward_workspace(1, T, d));
         cpu::Exec exec{1, workspace};
-        cpu::attention_forward(exec, out.data(), lse.data(), qkv.data(), B, T, H, d, true);
+        const AttentionSpec spec{.B = B, .Tq = T, .Tk = T, .H = H, .Hkv = H, .d = d, .causal = true};
+        cpu::attention_forward(exec, out.data(), lse.data(), fused_heads<const float>(qkv.data(), spec), spec);
         return out;
     };
     const std::vector<float> before = forward();
@@ -305,9 +307,124 @@ TEST_CASE("tokens, targets and workspaces that cannot be are named in an error")
     CHECK_NOTHROW(head.train(19));
     CHECK_THROWS_WITH(head.train(20), ContainsSubstring("told of 20 rows") && ContainsSubstring("19 have one"));
     float lse = 0;
+    const AttentionSpec one{.B = 1, .Tq = 1, .Tk = 1, .H = 1, .Hkv = 1, .d = 1, .causal = true};
     CHECK_THROWS_WITH(
-        cpu::attention_forward(exec, buffer.data(), &lse, buffer.data(), 1, 1, 1, 1, true),
+        cpu::attention_forward(exec, buffer.data(), &lse, fused_heads<const float>(buffer.data(), one), one),
         ContainsSubstring("attention_forward") && ContainsSubstring("bytes") && ContainsSubstring("given 0"));
+}
+
+TEST_CASE("attention that makes no sense is refused with what to mend") {
+    const std::int32_t place = 0;
+    const std::int64_t number = 0;
+    const AttentionSpec good{.B = 1, .Tq = 2, .Tk = 2, .H = 4, .Hkv = 2, .d = 1, .causal = true, .place = &place,
+                             .dropout = {.p = 0.5, .draw = &number}};
+    CHECK_NOTHROW(require_attention(good));
+    const auto refused = [&](auto change) {
+        AttentionSpec spec = good;
+        change(spec);
+        try {
+            require_attention(spec);
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK_THAT(refused([](auto& s) { s.Hkv = 3; }), ContainsSubstring("3 heads") && ContainsSubstring("divide 4"));
+    CHECK_THAT(refused([](auto& s) { s.Hkv = 0; }), ContainsSubstring("0 heads"));
+    CHECK_THAT(refused([](auto& s) { s.Tk = 0; }), ContainsSubstring("no key"));
+    CHECK_THAT(refused([](auto& s) { s.Tk = 1; }), ContainsSubstring("2 causal queries have only 1 keys"));
+    CHECK_THAT(refused([](auto& s) { s.Tk = 3; }), ContainsSubstring("places are given for 2 queries and 3 keys"));
+    CHECK_THAT(refused([](auto& s) { s.dropout.p = 1; }), ContainsSubstring("outside [0, 1)"));
+    CHECK_THAT(refused([](auto& s) { s.dropout.p = -0.1; }), ContainsSubstring("outside [0, 1)"));
+    CHECK_THAT(refused([](auto& s) { s.H = 258; }), ContainsSubstring("at most 256 heads"));
+}
+
+// Outputs and gradients of attention on the CPU.
+struct AttentionRun {
+    std::vector<float> out, lse, dqkv;
+
+    AttentionRun(const AttentionSpec& s, const std::vector<float>& qkv, const std::vector<float>& dout)
+        : out(dout.size()), lse(static_cast<std::size_t>(s.B * s.H * s.Tq)), dqkv(qkv.size()) {
+        std::vector<std::byte> workspace(std::max(cpu::attention_forward_workspace(2, s.Tq, s.d),
+                                                  cpu::attention_backward_workspace(2, s.Tq, s.d)));
+        cpu::Exec exec{2, workspace};
+        const auto in = fused_heads(qkv.data(), s);
+        cpu::attention_forward(exec, out.data(), lse.data(), in, s);
+        cpu::attention_backward(exec, fused_heads(dqkv.data(), s), dout.data(), out.data(), in, lse.data(), s);
+    }
+};
+
+TEST_CASE("packed places equal separate samples") {
+    const std::int64_t H = 2, d = 5, row = 3 * H * d;
+    const std::vector<std::int64_t> lengths = {70, 1, 129, 300};
+    const bool causal = GENERATE(true, false);
+    const std::int64_t T = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+    cases::Draw draw(9, 0);
+    const std::vector<float> qkv = draw.normal(T * row, 1, 0), dout = draw.normal(T * H * d, 1, 0);
+    std::vector<std::int32_t> place;
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+        place.insert(place.end(), static_cast<std::size_t>(lengths[i]), static_cast<std::int32_t>(i));
+    AttentionSpec spec{.B = 1, .Tq = T, .Tk = T, .H = H, .Hkv = H, .d = d, .causal = causal, .place = place.data()};
+    const AttentionRun packed(spec, qkv, dout);
+    spec.place = nullptr;
+    const auto part = [](const std::vector<float>& all, std::int64_t first, std::int64_t count) {
+        return std::vector<float>(all.begin() + first, all.begin() + first + count);
+    };
+    const auto error = [](const std::vector<float>& a, const std::vector<float>& b) {
+        return cases::normalised_error({a.begin(), a.end()}, {b.begin(), b.end()}, 1e-3);
+    };
+    std::int64_t first = 0;
+    for (const std::int64_t length : lengths) {
+        spec.Tq = spec.Tk = length;
+        const AttentionRun alone(spec, part(qkv, first * row, length * row),
+                                 part(dout, first * H * d, length * H * d));
+        CHECK(error(part(packed.out, first * H * d, length * H * d), alone.out) < 1e-11);
+        CHECK(error(part(packed.dqkv, first * row, length * row), alone.dqkv) < 1e-11);
+        first += length;
+    }
+    // Of one place it is plain attention, bit for bit.
+    spec.Tq = spec.Tk = T;
+    const AttentionRun plain(spec, qkv, dout);
+    std::fill(place.begin(), place.end(), 4);
+    spec.place = place.data();
+    CHECK(AttentionRun(spec, qkv, dout).out == plain.out);
+}
+
+TEST_CASE("dropout of attention is keyed by the draw: padding and the split of a batch change nothing") {
+    const std::int64_t B = 2, T = 67, H = 2, d = 5, longer = 200;
+    cases::Draw draw(10, 0);
+    const std::vector<float> qkv = draw.normal(B * T * 3 * H * d, 1, 0), dout = draw.normal(B * T * H * d, 1, 0);
+    const std::vector<std::int64_t> numbers = {5, 1ll << 35};
+    AttentionSpec spec{.B = B, .Tq = T, .Tk = T, .H = H, .Hkv = H, .d = d, .causal = true,
+                       .dropout = {.p = 0.3, .seed = 1, .step = 2, .layer = 3, .draw = numbers.data()}};
+    const AttentionRun whole(spec, qkv, dout);
+    const auto half = static_cast<std::ptrdiff_t>(dout.size() / 2), half_in = static_cast<std::ptrdiff_t>(qkv.size() / 2);
+    spec.B = 1;
+    spec.dropout.draw = numbers.data() + 1;
+    const AttentionRun second(spec, {qkv.begin() + half_in, qkv.end()}, {dout.begin() + half, dout.end()});
+    CHECK(std::equal(second.out.begin(), second.out.end(), whole.out.begin() + half));
+    CHECK(std::equal(second.dqkv.begin(), second.dqkv.end(), whole.dqkv.begin() + half_in));
+    // The second sample, padded.
+    std::vector<float> padded_in(qkv.begin() + half_in, qkv.end()), padded_dout(dout.begin() + half, dout.end());
+    padded_in.resize(static_cast<std::size_t>(longer * 3 * H * d), 9.0f);
+    padded_dout.resize(static_cast<std::size_t>(longer * H * d), 9.0f);
+    const std::int32_t length = T;
+    spec.Tq = spec.Tk = longer;
+    spec.length = &length;
+    const AttentionRun padded(spec, padded_in, padded_dout);
+    CHECK(std::equal(second.out.begin(), second.out.end(), padded.out.begin()));
+    CHECK(std::equal(second.dqkv.begin(), second.dqkv.end(), padded.dqkv.begin()));
+    // Another layer, step or seed drops others.
+    spec.Tq = spec.Tk = T;
+    spec.length = nullptr;
+    for (int what = 0; what < 3; ++what) {
+        AttentionSpec other = spec;
+        other.dropout.layer += what == 0;
+        other.dropout.step += what == 1;
+        other.dropout.seed += what == 2;
+        CHECK(AttentionRun(other, {qkv.begin() + half_in, qkv.end()}, {dout.begin() + half, dout.end()}).out !=
+              second.out);
+    }
 }
 
 TEST_CASE("one-thread kernels start no thread, even where OpenMP would") {

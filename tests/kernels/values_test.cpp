@@ -355,11 +355,76 @@ TEST_CASE("attention over two positions") {
     float out[2], lse[2];
     std::vector<std::byte> workspace(cpu::attention_forward_workspace(1, 2, 1));
     cpu::Exec exec{1, workspace};
-    cpu::attention_forward(exec, out, lse, qkv, 1, 2, 1, 1, true);
+    const AttentionSpec spec{.B = 1, .Tq = 2, .Tk = 2, .H = 1, .Hkv = 1, .d = 1, .causal = true};
+    cpu::attention_forward(exec, out, lse, fused_heads<const float>(qkv, spec), spec);
     CHECK(out[0] == Approx(10).epsilon(1e-6));
     CHECK(out[1] == Approx(19).epsilon(1e-6));
     CHECK(lse[0] == Approx(0).margin(1e-6));
     CHECK(lse[1] == Approx(std::log(10.0)).epsilon(1e-6));
+}
+
+// d = 1, so that scores are products; keys 0, ln 3 and values 10, 20 give a query of 1 the weights 1/4 and 3/4.
+struct SmallAttention {
+    float q[4] = {1, 2, 1, 2}, k[4] = {0, std::log(3.0f), 0, std::log(3.0f)}, v[4] = {10, 20, 30, 40};
+    float out[4], lse[4];
+    std::vector<std::byte> workspace;
+
+    void run(const AttentionSpec& spec) {
+        workspace.resize(cpu::attention_forward_workspace(1, spec.Tq, spec.d));
+        cpu::Exec exec{1, workspace};
+        const AttentionHeads<const float> in{{q, spec.H, spec.Tq * spec.H},
+                                             {k, spec.Hkv, spec.Tk * spec.Hkv},
+                                             {v, spec.Hkv, spec.Tk * spec.Hkv}};
+        cpu::attention_forward(exec, out, lse, in, spec);
+    }
+};
+
+TEST_CASE("two heads of queries share one of keys and values") {
+    SmallAttention small;
+    small.run({.B = 1, .Tq = 1, .Tk = 2, .H = 2, .Hkv = 1, .d = 1, .causal = true});
+    CHECK(small.out[0] == Approx(0.25 * 10 + 0.75 * 20).epsilon(1e-6));
+    CHECK(small.out[1] == Approx(0.1 * 10 + 0.9 * 20).epsilon(1e-6));
+    CHECK(small.lse[1] == Approx(std::log(10.0)).epsilon(1e-6));
+}
+
+TEST_CASE("the last causal query stands beside the last key") {
+    SmallAttention small;
+    small.run({.B = 1, .Tq = 2, .Tk = 3, .H = 1, .Hkv = 1, .d = 1, .causal = true});
+    CHECK(small.out[0] == Approx(0.25 * 10 + 0.75 * 20).epsilon(1e-6));
+    CHECK(small.out[1] == Approx((10 + 9 * 20 + 30) / 11.0).epsilon(1e-6));
+}
+
+TEST_CASE("tokens see those of their own place") {
+    SmallAttention small;
+    const std::int32_t place[] = {7, 7, 3, 3};
+    small.run({.B = 1, .Tq = 4, .Tk = 4, .H = 1, .Hkv = 1, .d = 1, .causal = false, .place = place});
+    CHECK(small.out[0] == Approx(0.25 * 10 + 0.75 * 20).epsilon(1e-6));
+    CHECK(small.out[3] == Approx(0.1 * 30 + 0.9 * 40).epsilon(1e-6));
+    small.run({.B = 1, .Tq = 4, .Tk = 4, .H = 1, .Hkv = 1, .d = 1, .causal = true, .place = place});
+    CHECK(small.out[0] == Approx(10).epsilon(1e-6));
+    CHECK(small.out[2] == Approx(30).epsilon(1e-6));
+}
+
+TEST_CASE("dropout takes its own words and leaves the sum of the probabilities in mind") {
+    SmallAttention small;
+    const std::int64_t number[] = {(std::int64_t{1} << 33) + 5};
+    int kept_all = 0, dropped_all = 0;
+    for (std::uint64_t step = 0; step < 64; ++step) {
+        const AttentionDropout dropout{.p = 0.5, .seed = 4, .step = step, .layer = 2, .draw = number};
+        small.run({.B = 1, .Tq = 1, .Tk = 2, .H = 1, .Hkv = 1, .d = 1, .causal = false, .dropout = dropout});
+        double expected = 0;
+        for (std::uint32_t key = 0; key < 2; ++key) {
+            const bool kept = philox_u32(4, RandomPurpose::attention_dropout, step, 2,
+                                         static_cast<std::uint64_t>(number[0]), key) >= 1u << 31;
+            expected += kept ? 2 * (key == 0 ? 0.25 * 10 : 0.75 * 20) : 0;
+        }
+        CHECK(small.out[0] == Approx(expected).epsilon(1e-6).margin(1e-6));
+        CHECK(small.lse[0] == Approx(std::log(4.0)).epsilon(1e-6));
+        kept_all += expected == 35;
+        dropped_all += expected == 0;
+    }
+    CHECK(kept_all > 4);
+    CHECK(dropped_all > 4);
 }
 
 TEST_CASE("one AdamW step by hand") {
