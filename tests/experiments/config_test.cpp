@@ -43,8 +43,8 @@ TEST_CASE("what makes no sense is refused with its place") {
 }
 
 TEST_CASE("a technique that is switched off is absent") {
-    CHECK_FALSE(trial_of(kPlain + "[random_ltd]\nenabled = false\nmin = 16\n").random_ltd.has_value());
-    CHECK(trial_of(kPlain + "[random_ltd]\nmin = 16\nduration = 0.5\n").random_ltd.has_value());
+    CHECK_FALSE(trial_of(kPlain + "[random_ltd]\nenabled = false\nmin = 16\n").token_dropping.has_value());
+    CHECK(trial_of(kPlain + "[random_ltd]\nmin = 16\nduration = 0.5\n").token_dropping.has_value());
 }
 
 TEST_CASE("a configuration survives JSON, hash and all") {

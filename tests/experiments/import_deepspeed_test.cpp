@@ -105,13 +105,14 @@ TEST_CASE("DeepSpeed's 1.3B GPT recipe becomes seqtru, voc and random-LTD") {
     CHECK(voc.growth.pacing == "root");
     CHECK(voc.growth.root_degree == 2);
     CHECK(voc.growth.min == 1);
-    REQUIRE(config.random_ltd);
-    CHECK(config.random_ltd->layers.front() == 1);
-    CHECK(config.random_ltd->layers.back() == 22);
-    CHECK(config.random_ltd->layers.size() == 22);
-    CHECK(config.random_ltd->growth.min == 128);
-    CHECK(config.random_ltd->growth.multiple == 16);
-    CHECK(config.random_ltd->growth.steps == 200000);
+    REQUIRE(config.token_dropping);
+    CHECK(config.token_dropping->dropper == "random_ltd");
+    CHECK(config.token_dropping->layers.front() == 1);
+    CHECK(config.token_dropping->layers.back() == 22);
+    CHECK(config.token_dropping->layers.size() == 22);
+    CHECK(config.token_dropping->growth.min == 128);
+    CHECK(config.token_dropping->growth.multiple == 16);
+    CHECK(config.token_dropping->growth.steps == 200000);
 
     check_note(imported, "metrics.seqlen.clustering_type", What::changed, "seqres");
     check_note(imported, "data_cluster_path", What::defect);
@@ -307,7 +308,7 @@ TEST_CASE("what is off stays off, and its settings stay readable") {
     const DeepSpeedImport imported = import_json(json);
     const TrialConfig config = imported_trial(imported, 2048, 24, 512);
     CHECK(!config.curriculum);
-    CHECK(!config.random_ltd);
+    CHECK(!config.token_dropping);
     CHECK(imported.toml.find("steps = 110000") != std::string::npos);
     check_note(imported, "data_routing.enabled", What::defect);
     check_note(imported, "layer_token_lr_schedule.enabled", What::defect, "NotImplementedError");
