@@ -332,13 +332,6 @@ void patchify(Exec& exec, Tensor out, Tensor images, std::int64_t P, double scal
     });
 }
 
-void attention_forward(Exec& exec, Tensor out, Tensor lse, Tensor qkv, const AttentionMask& mask) {
-    const std::int64_t B = out.dim(0), T = out.dim(1), C = out.dim(2), H = lse.dim(1);
-    check_shape(qkv, {B, T, 3 * C}, "attention qkv");
-    check_shape(lse, {B, H, T}, "attention lse");
-    if (mask.length) check_shape(mask.length, {B}, "attention length");
-    const OpTimer timer(exec, "attention_forward", Phase::forward, 2 * attention_product_flops(out, mask),
-                        {out, lse, qkv});
 AttentionTensors fused_heads(Tensor qkv, std::int64_t heads, std::int64_t kv_heads) {
     const std::int64_t d = qkv.columns() / (heads + 2 * kv_heads);
     return {{qkv, 0}, {qkv, heads * d}, {qkv, (heads + kv_heads) * d}, heads, kv_heads};

@@ -81,7 +81,6 @@ void pool_backward(Exec&, Tensor dx, Tensor dy, Pooling, Accumulate);
 // out (B, H/P W/P, P P channels), images (B, H, W, channels) f32 or u8; every value times scale, plus shift
 void patchify(Exec&, Tensor out, Tensor images, std::int64_t P, double scale, double shift);
 
-// Which positions a position attends to.
 // Heads of d columns each, from column `first` on, in a tensor (B, T, columns).
 struct HeadColumns {
     Tensor tensor;
