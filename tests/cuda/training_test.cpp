@@ -208,7 +208,7 @@ TEST_CASE("a diverging step on a device leaves the weights of the step before") 
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     Trainer trainer(config, corpus, kGpu);
     trainer.step();
-    const Parameter& scale = trainer.model().parameters().find("ln_f.weight");
+    const Parameter& scale = parameter_of(trainer, "ln_f.weight");
     std::vector<float> broken(static_cast<std::size_t>(scale.value.numel()), 1.0f);
     broken[0] = NAN;
     write_tensor(trainer.exec(), scale.value, broken.data());
