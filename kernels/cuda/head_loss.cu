@@ -29,7 +29,7 @@ struct TargetRows {
     __device__ std::int64_t operator[](std::int64_t i) const { return list == nullptr ? i : list[i]; }
 };
 
-constexpr int kListThreads = 1024;
+constexpr int kListThreads = 256;
 
 // list (told): the rows that have a target, then kNoRow where they are fewer. loss and greedy (rows) of the others are 0;
 // where they are more, the loss is NaN of those that have no place. One block, whose threads take neighbouring segments.
