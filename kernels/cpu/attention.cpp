@@ -234,9 +234,8 @@ void backward_head(const Head& head, const AttentionHeads<float>& gradients, con
     out += head.plain();
     dout += head.plain();
     lse += head.row();
-    // Every query sees key 0, and the first key tile writes dq, unless a tile of other places is passed over.
-    const bool first_tile_writes = spec.place == nullptr;
-    clear_rows(dq, dq_stride, d, first_tile_writes ? Tq : 0, spec.Tq);
+    // The first key tile writes dq and is seen by every query, but passed over by those of other places.
+    clear_rows(dq, dq_stride, d, spec.place == nullptr ? Tq : 0, spec.Tq);
     if (first_of_group) {
         clear_rows(dk, dk_stride, d, Tk, spec.Tk);
         clear_rows(dv, dv_stride, d, Tk, spec.Tk);
@@ -266,7 +265,7 @@ void backward_head(const Head& head, const AttentionHeads<float>& gradients, con
             gemm_tile(scratch.scores, kBackwardKeys, q_tile, k_tile_t, queries, keys, d, 0.0f);
             gemm_tile(scratch.dp, kBackwardKeys, dout_tile, v_tile_t, queries, keys, d, 0.0f);
             widest_vectors([&] { backward_tile(head, scratch, lse, q0, queries, k0, keys, scale); });
-            const float query_beta = first_tile_writes && k0 == 0 ? 0.0f : 1.0f;
+            const float query_beta = k0 == 0 ? 0.0f : 1.0f;
             const Operand p_t{scratch.scores, kBackwardKeys, true}, ds{scratch.dp, kBackwardKeys},
                 ds_t{scratch.dp, kBackwardKeys, true};
             gemm_tile(dv + k0 * dv_stride, dv_stride, p_t, dout_tile, keys, d, queries, 1.0f);

@@ -411,20 +411,24 @@ TEST_CASE("dropout takes its own words and leaves the sum of the probabilities i
     int kept_all = 0, dropped_all = 0;
     for (std::uint64_t step = 0; step < 64; ++step) {
         const AttentionDropout dropout{.p = 0.5, .seed = 4, .step = step, .layer = 2, .draw = number};
-        small.run({.B = 1, .Tq = 1, .Tk = 2, .H = 1, .Hkv = 1, .d = 1, .causal = false, .dropout = dropout});
-        double expected = 0;
-        for (std::uint32_t key = 0; key < 2; ++key) {
-            const bool kept = philox_u32(4, RandomPurpose::attention_dropout, step, 2,
-                                         static_cast<std::uint64_t>(number[0]), key) >= 1u << 31;
-            expected += kept ? 2 * (key == 0 ? 0.25 * 10 : 0.75 * 20) : 0;
+        small.run({.B = 1, .Tq = 1, .Tk = 2, .H = 2, .Hkv = 1, .d = 1, .causal = false, .dropout = dropout});
+        const double weight[2][2] = {{0.25, 0.75}, {0.1, 0.9}};  // (head, key)
+        for (std::uint32_t head = 0; head < 2; ++head) {
+            const std::uint64_t sample = static_cast<std::uint64_t>(number[0]) + (std::uint64_t{head} << 40);
+            double expected = 0;
+            for (std::uint32_t key = 0; key < 2; ++key) {
+                const bool kept =
+                    philox_u32(4, RandomPurpose::attention_dropout, step, 2, sample, key) >= 1u << 31;
+                expected += kept ? 2 * weight[head][key] * (key == 0 ? 10 : 20) : 0;
+            }
+            CHECK(small.out[head] == Approx(expected).epsilon(1e-6).margin(1e-6));
+            kept_all += expected > 34.9;
+            dropped_all += expected == 0;
         }
-        CHECK(small.out[0] == Approx(expected).epsilon(1e-6).margin(1e-6));
         CHECK(small.lse[0] == Approx(std::log(4.0)).epsilon(1e-6));
-        kept_all += expected == 35;
-        dropped_all += expected == 0;
     }
-    CHECK(kept_all > 4);
-    CHECK(dropped_all > 4);
+    CHECK(kept_all > 8);
+    CHECK(dropped_all > 8);
 }
 
 TEST_CASE("one AdamW step by hand") {
