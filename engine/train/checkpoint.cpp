@@ -26,7 +26,7 @@ constexpr const char* kConfig = "config.json";
 constexpr const char* kModel = "model.safetensors";
 constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kUniqueTokens = "unique_tokens";
-constexpr const char* kDropperState = "dropper_state";
+constexpr const char* kDropperState = "router_state";
 
 std::string hugging_face_name(const Parameter& parameter) {
     return "transformer." + parameter.name;

@@ -4,7 +4,7 @@
 //   config.json              the model's extents, as Hugging Face's GPT2LMHeadModel reads them
 //   model.safetensors        weights under Hugging Face's names and layout: linear weights are (in, out)
 //   optimizer.safetensors    NAME.m and NAME.v, Adam's moments as the engine holds them; unique_tokens (samples) i32;
-//                          dropper_state f32, of a token dropper that learns
+//                          router_state f32, of a token dropper that learns
 //   vocab.json, merges.txt, tokenizer.json    the tokenizer, as Hugging Face reads it; absent for bytes
 //   checkpoint.json          the counts, what the caller adds, and the sha256 of the files above; written last
 

@@ -64,7 +64,7 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
     snapshot.copy("batch.token", model.token.view({B, T}));
     snapshot.copy("batch.target", model.target.view({B, T}));
     if (trainer.kept().index) snapshot.copy("kept.index", trainer.kept().index);
-    if (const Tensor state = trainer.dropper_state()) snapshot.copy("dropper_state", state);
+    if (const Tensor state = trainer.dropper_state()) snapshot.copy("router_state", state);
     std::vector<float> logits(static_cast<std::size_t>(B * T * V));
     const Tensor logits_view = make_tensor(logits.data(), DType::f32, {B, T, V});
     model.logits(trainer.exec(), logits_view, B, T);

@@ -13,7 +13,7 @@ namespace deft::engine {
 //   weights.NAME, adam_m.NAME, adam_v.NAME   before the step; linear weights are (out, in): y = x W^T + b
 //   batch.token, batch.target                (B, T) i32; a target of -1 is padding, and counts in no mean
 //   kept.index                               (sets, B, K) i32, only where tokens are dropped
-//   dropper_state                            what a token dropper has learnt, only where it learns
+//   router_state                             what a token dropper has learnt, only where it learns
 //   logits                                   (B, T, V); loss (B, T), nats
 //   grad.NAME                                of the mean loss, before clipping; grad_norm (1) f64
 //   updated.NAME                             after AdamW

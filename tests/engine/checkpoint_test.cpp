@@ -118,7 +118,7 @@ std::optional<double> peak_mebibytes(const std::function<void()>& action) {
 
 }  // namespace
 
-TEST_CASE("a checkpoint's files are byte for byte those of every version of this format") {
+TEST_CASE("a checkpoint's files are byte for byte what the format says") {
     TrainerConfig config = with_techniques();
     config.techniques.dropping = bypass_on({1, 2}, {4, 13, 1, 12, 1}, 1, {0.5, {7, 30}});
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
@@ -140,7 +140,7 @@ TEST_CASE("a checkpoint's files are byte for byte those of every version of this
         optimizer.add(p.name + ".v", "F32", shape_of(p.value), values<float>(table.second_moment(p)));
     }
     const Tensor state = trainer.dropper_state();
-    optimizer.add("dropper_state", "F32", shape_of(state), values<float>(state));
+    optimizer.add("router_state", "F32", shape_of(state), values<float>(state));
     const std::vector<std::int32_t> unique = trainer.unique_tokens_by_sample();
     optimizer.add("unique_tokens", "I32", {static_cast<std::int64_t>(unique.size())}, unique);
 
@@ -325,7 +325,7 @@ TEST_CASE("a resumed run with token bypass has the same bits, and needs what was
     }
     CHECK(all_parameters<float>(whole) == all_parameters<float>(second));
     CHECK(values<float>(whole.dropper_state()) == values<float>(second.dropper_state()));
-    CHECK_THROWS_WITH(load_checkpoint(second, folder / "plain"), ContainsSubstring("dropper_state is missing"));
+    CHECK_THROWS_WITH(load_checkpoint(second, folder / "plain"), ContainsSubstring("router_state is missing"));
     CHECK(second.counts().steps == 9);
 }
 
