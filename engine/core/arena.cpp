@@ -65,7 +65,7 @@ Tensor Arena::add_shared(const std::string& name, DType dtype, std::initializer_
 
 Tensor Arena::placed(const Buffer& buffer, const Tensor& shape) const {
     Tensor tensor = shape;
-    tensor.data = static_cast<char*>(block_.get()) + region_start(buffer.region) + buffer.offset;
+    tensor.data = static_cast<char*>(block_.get()) + buffer.offset;
     return tensor;
 }
 
@@ -83,7 +83,11 @@ Tensor Arena::workspace() const {
 void Arena::commit() {
     context_ = open_device(device_);
     std::int64_t front[kRegions] = {}, back[kRegions] = {};
-    for (int i = 0; i < kRegions; ++i) back[i] = side_bytes(static_cast<Region>(i), Side::front);
+    for (int i = 0; i < kRegions; ++i) {
+        const auto region = static_cast<Region>(i);
+        front[i] = region_start(region);
+        back[i] = front[i] + side_bytes(region, Side::front);
+    }
     for (Buffer& buffer : buffers_) {
         std::int64_t& next = (buffer.side == Side::front ? front : back)[static_cast<int>(buffer.region)];
         buffer.offset = next;

@@ -61,7 +61,7 @@ class Arena {
         bool shared;
         std::string name;
         Tensor shape;
-        std::int64_t offset = 0;  // in its region; known from commit() on
+        std::int64_t offset = 0;  // in the block; known from commit() on
     };
     std::int64_t side_bytes(Region region, Side side) const;
     std::int64_t region_start(Region region) const;

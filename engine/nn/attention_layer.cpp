@@ -6,7 +6,7 @@
 
 namespace deft::engine {
 
-AttentionLayer::AttentionLayer(Planner& plan, std::int64_t width, std::int64_t heads, bool causal)
+AttentionLayer::AttentionLayer(const Planner& plan, std::int64_t width, std::int64_t heads, bool causal)
     : width_(width),
       heads_(heads),
       causal_(causal),

@@ -12,7 +12,7 @@ namespace deft::engine {
 
 class AttentionLayer {
  public:
-    AttentionLayer(Planner&, std::int64_t width, std::int64_t heads, bool causal);
+    AttentionLayer(const Planner&, std::int64_t width, std::int64_t heads, bool causal);
 
     // out and x (B, K, C), or (1, M, C) of packed rows.
     void forward(Exec&, Tensor out, Tensor x, const StreamRows&) const;

@@ -2,7 +2,7 @@
 
 namespace deft::engine {
 
-Block::Block(Planner& plan, const BlockConfig& config)
+Block::Block(const Planner& plan, const BlockConfig& config)
     : recomputes_outputs_(plan.keeps && !plan.keeps_outputs),
       norm1_(plan, "ln_1", "ln1", config.width),
       attention_(plan, config.width, config.heads, config.causal),

@@ -22,7 +22,7 @@ struct BlockConfig {
 
 class Block {
  public:
-    Block(Planner&, const BlockConfig&);
+    Block(const Planner&, const BlockConfig&);
 
     // in: the stream, or inside a run of blocks with the same kept tokens those rows. input (B, K, C) receives what the
     // block normalises first, unless that is in.rows itself, and must stay unchanged until backward. Returns the rows

@@ -6,7 +6,7 @@
 
 namespace deft::engine {
 
-BlockStack::BlockStack(Planner& plan, const std::vector<BlockConfig>& layers, Recompute recompute)
+BlockStack::BlockStack(const Planner& plan, const std::vector<BlockConfig>& layers, Recompute recompute)
     : recompute_(recompute) {
     std::int64_t width = 0;
     for (const BlockConfig& layer : layers) width = std::max(width, layer.width);

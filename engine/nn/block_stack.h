@@ -13,7 +13,7 @@ namespace deft::engine {
 class BlockStack {
  public:
     // Names its layers "h.0.", "h.1." and so on. For inference the blocks share the memory of one.
-    BlockStack(Planner&, const std::vector<BlockConfig>&, Recompute = Recompute::none);
+    BlockStack(const Planner&, const std::vector<BlockConfig>&, Recompute = Recompute::none);
 
     // Where the first block's input (B, T, C) is to be written before a forward pass.
     Tensor input(const StreamRows& rows) const { return rows.of(slots_.front()); }

@@ -6,7 +6,7 @@
 
 namespace deft::engine {
 
-Embedding::Embedding(Planner& plan, std::int64_t vocab, std::int64_t max_seqlen, std::int64_t width)
+Embedding::Embedding(const Planner& plan, std::int64_t vocab, std::int64_t max_seqlen, std::int64_t width)
     : tokens_(plan.weight("wte.weight", ParameterKind::embedding, {vocab, width})),
       positions_(plan.weight("wpe.weight", ParameterKind::embedding, {max_seqlen, width})) {
     plan.arena.reserve_workspace(embedding_workspace(plan.backend, plan.B, plan.T));

@@ -10,7 +10,7 @@ namespace deft::engine {
 
 class Embedding {
  public:
-    Embedding(Planner&, std::int64_t vocab, std::int64_t max_seqlen, std::int64_t width);
+    Embedding(const Planner&, std::int64_t vocab, std::int64_t max_seqlen, std::int64_t width);
 
     // out (B, T, C), token (B, T)
     void forward(Exec&, Tensor out, Tensor token) const;

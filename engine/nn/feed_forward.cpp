@@ -2,7 +2,7 @@
 
 namespace deft::engine {
 
-FeedForward::FeedForward(Planner& plan, std::int64_t width, std::int64_t hidden)
+FeedForward::FeedForward(const Planner& plan, std::int64_t width, std::int64_t hidden)
     : in_(plan, "mlp.c_fc", ParameterKind::matrix, width, hidden),
       out_(plan, "mlp.c_proj", ParameterKind::residual, hidden, width),
       act_(plan.saved_output("act", {plan.B, plan.T, hidden})) {

@@ -11,7 +11,7 @@ namespace deft::engine {
 
 class FeedForward {
  public:
-    FeedForward(Planner&, std::int64_t width, std::int64_t hidden);
+    FeedForward(const Planner&, std::int64_t width, std::int64_t hidden);
 
     // out and x (B, K, C)
     void forward(Exec&, Tensor out, Tensor x) const;

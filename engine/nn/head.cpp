@@ -4,7 +4,7 @@
 
 namespace deft::engine {
 
-Head::Head(Planner& plan, const Parameter& weight) : weight_(weight) {
+Head::Head(const Planner& plan, const Parameter& weight) : weight_(weight) {
     plan.arena.reserve_workspace(
         head_workspace(plan.backend, plan.rows(), weight.value.dim(1), weight.value.dim(0)));
 }

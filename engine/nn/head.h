@@ -11,7 +11,7 @@ namespace deft::engine {
 class Head {
  public:
     // With a weight (V, C) of its own, or one tied to another part's.
-    Head(Planner&, const Parameter& weight);
+    Head(const Planner&, const Parameter& weight);
 
     // loss and target (B, T), dx and x (B, T, C); gradients of scale times the sum of losses. target_rows: how many
     // targets are not kernels::kIgnoreTarget.

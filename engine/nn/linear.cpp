@@ -4,7 +4,7 @@
 
 namespace deft::engine {
 
-Linear::Linear(Planner& plan, const std::string& name, ParameterKind kind, std::int64_t in, std::int64_t out)
+Linear::Linear(const Planner& plan, const std::string& name, ParameterKind kind, std::int64_t in, std::int64_t out)
     : weight_(plan.weight(name + ".weight", kind, {out, in})),
       bias_(plan.weight(name + ".bias", ParameterKind::bias, {out})) {
     plan.arena.reserve_workspace(linear_workspace(plan.backend, plan.rows(), in, out));

@@ -11,7 +11,7 @@ namespace deft::engine {
 
 class Linear {
  public:
-    Linear(Planner&, const std::string& name, ParameterKind, std::int64_t in, std::int64_t out);
+    Linear(const Planner&, const std::string& name, ParameterKind, std::int64_t in, std::int64_t out);
 
     // y (..., out), x (..., in)
     void forward(Exec&, Tensor y, Tensor x) const;

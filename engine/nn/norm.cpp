@@ -4,7 +4,7 @@
 
 namespace deft::engine {
 
-Norm::Norm(Planner& plan, const std::string& weight_name, const std::string& name, std::int64_t width)
+Norm::Norm(const Planner& plan, const std::string& weight_name, const std::string& name, std::int64_t width)
     : weight_(plan.weight(weight_name + ".weight", ParameterKind::norm, {width})),
       bias_(plan.weight(weight_name + ".bias", ParameterKind::bias, {width})),
       y_(plan.saved_output(name, {plan.B, plan.T, width})),

@@ -18,7 +18,7 @@ struct Residual {
 class Norm {
  public:
     // weight_name: "ln_1"; name: of what it saves.
-    Norm(Planner&, const std::string& weight_name, const std::string& name, std::int64_t width);
+    Norm(const Planner&, const std::string& weight_name, const std::string& name, std::int64_t width);
 
     // Both return y (B, K, C).
     // Of in.rows + in.branch, which sum (B, K, C) receives; of in.rows alone where nothing is to be added.

@@ -35,23 +35,23 @@ struct Planner {
     DType sums() const { return sum_dtype(backend.dtype); }
     bool trains() const { return purpose == Purpose::training; }
 
-    Parameter weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) {
+    Parameter weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) const {
         return parameters.add(prefix + name, kind, shape);
     }
     // What a forward pass leaves for the backward pass, of the activations' type.
-    Tensor saved(const std::string& name, std::initializer_list<std::int64_t> shape) {
+    Tensor saved(const std::string& name, std::initializer_list<std::int64_t> shape) const {
         return saved(name, backend.dtype, shape);
     }
-    Tensor saved(const std::string& name, DType dtype, std::initializer_list<std::int64_t> shape) {
+    Tensor saved(const std::string& name, DType dtype, std::initializer_list<std::int64_t> shape) const {
         if (keeps) return arena.add(Region::activations, prefix + name, dtype, shape);
         return arena.add_shared("shared." + name, dtype, shape);
     }
     // Likewise, of what a norm or an activation puts out.
-    Tensor saved_output(const std::string& name, std::initializer_list<std::int64_t> shape) {
+    Tensor saved_output(const std::string& name, std::initializer_list<std::int64_t> shape) const {
         return keeps_outputs ? saved(name, shape) : arena.add_shared("shared." + name, backend.dtype, shape);
     }
     // What holds something for a moment: parts that name it use it in turn.
-    Tensor scratch(const std::string& name, std::initializer_list<std::int64_t> shape) {
+    Tensor scratch(const std::string& name, std::initializer_list<std::int64_t> shape) const {
         return arena.add_shared("scratch." + name, backend.dtype, shape);
     }
 };
