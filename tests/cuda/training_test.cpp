@@ -71,6 +71,23 @@ std::vector<double> losses(Trainer& trainer, int steps) {
 
 }  // namespace
 
+TEST_CASE("a device that computes activations again has the same bits, in f32 and in bf16") {
+    TrainerConfig config = small_config();
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    for (const Backend& backend : {kGpu, kGpuBf16}) {
+        INFO(dtype_name(backend.dtype));
+        std::vector<std::vector<float>> weights;
+        for (const Recompute recompute : {Recompute::none, Recompute::activation, Recompute::block}) {
+            config.recompute = recompute;
+            Trainer trainer(config, corpus, backend);
+            for (int step = 0; step < 3; ++step) trainer.step();
+            weights.push_back(parameters_of(trainer));
+        }
+        CHECK(weights[1] == weights[0]);
+        CHECK(weights[2] == weights[0]);
+    }
+}
+
 TEST_CASE("a device trains as the CPU does, in f32") {
     const TrainerConfig config = small_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
