@@ -168,7 +168,7 @@ Json to_json(const TrialConfig& c) {
     Json json;
     json["result_epoch"] = kResultEpoch;
     json["seed"] = c.seed;
-    json["model"] = has_model(c) ? fields_json(c.model) : Json::object({{"seqlen", c.model.seqlen}});
+    json["model"] = fields_json(c.model);
     json["data"] = data_json(c.data);
     json["train"] = fields_json(c.train);
     if (c.curriculum)
@@ -184,6 +184,7 @@ Json to_json(const TrialConfig& c) {
     // What does not decide the result: where files are, how often to log and to keep.
     json["local"] = fields_json(c.data, FieldPart::local);
     json["local"].update(fields_json(c, FieldPart::local));
+    json["local"].update(fields_json(c.model, FieldPart::local));
     // Older trials have no such key.
     if (c.train.recompute != TrainConfig{}.recompute) json["local"].update(fields_json(c.train, FieldPart::local));
     json["local"]["base_folder"] = c.base_folder;
@@ -220,6 +221,7 @@ TrialConfig from_json(const Json& json) {
     take_local(data, fields_of(DataConfig{}));
     take_local(tables, fields_of(TrialConfig{}));
     take_local(tables.at("train"), fields_of(TrainConfig{}));
+    take_local(tables.at("model"), fields_of(ModelConfig{}));
     if (data["tokenizer"] != "bpe") data.erase("vocab");
     tables["checkpoint"] = local.at("checkpoint");
     std::map<std::string, std::string> column_sha256;

@@ -15,13 +15,32 @@
 
 namespace deft::experiments {
 
+// A transformer; its defaults are GPT-2's, and another kind's are in model_kinds.h.
 struct ModelConfig {
     std::string kind = "gpt";
     std::int64_t layers = 4;
     std::int64_t width = 64;
-    std::int64_t heads = 2;
     std::int64_t seqlen = 64;
     double init_std = 0.02;
+    std::string positions = "learned";
+    double rope_theta = 10000;
+    std::int64_t segments = 0;
+    bool input_norm = false;
+    std::string norm = "layer";
+    double norm_eps = 1e-5;
+    std::string norm_placement = "pre";
+    std::int64_t heads = 2;
+    std::int64_t kv_heads = 0;  // 0 in a file: heads
+    bool causal = true;
+    bool attention_bias = true;
+    std::int64_t hidden = 0;  // 0 in a file: of the kind
+    std::string activation = "gelu_tanh";
+    bool feed_forward_bias = true;
+    bool tied_head = true;
+    bool head_bias = false;
+    double dropout = 0;
+    double attention_dropout = 0;
+    double input_dropout = 0;
 };
 
 // How BERT's samples are cut from text and masked: [data.bert].

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/data_efficiency/token_dropping/token_dropping.h"
+#include "experiments/model_kinds.h"
 #include "experiments/size_limits.h"
 
 namespace deft::experiments {
@@ -87,14 +88,48 @@ const Fields& fields_of(const TrialConfig&) {
 
 const Fields& fields_of(const ModelConfig&) {
     static const Fields fields = {
-        {"kind", at<&ModelConfig::kind>, "the architecture", {.one_of = {"gpt"}}},
+        {"kind", at<&ModelConfig::kind>, "whose defaults the keys below have; they alone decide what the model is",
+         {.one_of = model_kinds(), .role = FieldRole::local}},
         {"layers", at<&ModelConfig::layers>, "transformer blocks", {.at_least = 1, .at_most = kMostLayers}},
         {"width", at<&ModelConfig::width>, "size of a token's vector, a multiple of heads",
          {.at_least = 1, .at_most = kMostWidth}},
-        {"heads", at<&ModelConfig::heads>, "attention heads of a layer", {.at_least = 1}},
         {"seqlen", at<&ModelConfig::seqlen>, "full sequence length, and the number of learned positions",
          {.unit = "tokens", .at_least = 2, .at_most = kMostSeqlen}},
         {"init_std", at<&ModelConfig::init_std>, "standard deviation of initial weights", {.at_least = 0}},
+        {"positions", at<&ModelConfig::positions>,
+         "how a token's place is known: learned vectors; rope, by which attention turns queries and keys; none",
+         {.one_of = {"learned", "rope", "none"}}},
+        {"rope_theta", at<&ModelConfig::rope_theta>, "base of the angles of rope", {.above = 0}},
+        {"segments", at<&ModelConfig::segments>,
+         "segments of a sample that have vectors of their own, which only samples with segments can use; 0: none",
+         {.at_least = 0, .at_most = kMostSegments}},
+        {"input_norm", at<&ModelConfig::input_norm>, "a norm before the first block"},
+        {"norm", at<&ModelConfig::norm>, "layer: to mean 0 and deviation 1, with a bias; rms: to a root mean square of 1",
+         {.one_of = {"layer", "rms"}}},
+        {"norm_eps", at<&ModelConfig::norm_eps>, "added to the variance, or mean square", {.above = 0}},
+        {"norm_placement", at<&ModelConfig::norm_placement>,
+         "pre: of what attention and feed-forward parts take, with one more norm behind the last block; post: of their sum "
+         "with the stream",
+         {.one_of = {"pre", "post"}}},
+        {"heads", at<&ModelConfig::heads>, "attention heads of a layer", {.at_least = 1}},
+        {"kv_heads", at<&ModelConfig::kv_heads>, "heads of keys and values, a divisor of heads",
+         {.at_least = 1, .by_default = "heads"}},
+        {"causal", at<&ModelConfig::causal>, "a position attends to itself and those before it alone"},
+        {"attention_bias", at<&ModelConfig::attention_bias>, "biases of the attention's linear layers"},
+        {"hidden", at<&ModelConfig::hidden>, "width of the feed-forward part",
+         {.at_least = 1, .at_most = 8 * kMostWidth,
+          .by_default = "4 x width; of swiglu 8/3 x width, rounded up to a multiple of 8"}},
+        {"activation", at<&ModelConfig::activation>, "of the feed-forward part",
+         {.one_of = {"gelu_tanh", "gelu_erf", "swiglu"}}},
+        {"feed_forward_bias", at<&ModelConfig::feed_forward_bias>, "biases of the feed-forward part"},
+        {"tied_head", at<&ModelConfig::tied_head>, "the head's weight is the table of the tokens' vectors"},
+        {"head_bias", at<&ModelConfig::head_bias>, "a bias for each entry of the vocabulary in the head"},
+        {"dropout", at<&ModelConfig::dropout>, "share of what attention and feed-forward parts add that is dropped in training",
+         {.at_least = 0, .below = 1}},
+        {"attention_dropout", at<&ModelConfig::attention_dropout>, "share of attention's probabilities that is dropped in training",
+         {.at_least = 0, .below = 1}},
+        {"input_dropout", at<&ModelConfig::input_dropout>, "share of the first block's input that is dropped in training",
+         {.at_least = 0, .below = 1}},
     };
     return fields;
 }

@@ -2,6 +2,7 @@
 
 #include "experiments/datasets/difficulty.h"
 #include "experiments/difficulty_column.h"
+#include "experiments/model_kinds.h"
 
 namespace deft::experiments {
 
@@ -53,8 +54,7 @@ engine::Backend backend_of(const TrialConfig& config, engine::Device device, int
 
 engine::TrainerConfig trainer_config(const TrialConfig& config) {
     engine::TrainerConfig trainer;
-    trainer.model = {config.model.layers, config.model.width, config.model.heads,
-                     config.model.seqlen, config.data.vocab, config.model.init_std};
+    trainer.model = transformer_config(config.model, config.data.vocab);
     trainer.batch_size = config.train.batch_size;
     trainer.micro_batch_size = config.train.micro_batch_size;
     trainer.recompute = recompute_of(config.train.recompute);

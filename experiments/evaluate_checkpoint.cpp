@@ -34,6 +34,12 @@ TrialConfig config_of(const Json& manifest, const fs::path& folder) {
     }
 }
 
+std::int64_t widest_hidden(const engine::TransformerConfig& model) {
+    std::int64_t widest = 0;
+    for (const engine::BlockConfig& block : model.blocks) widest = std::max(widest, block.feed_forward.hidden);
+    return widest;
+}
+
 // The extents that the configuration claims are those of the weights, before memory is asked for by them.
 void require_extents(const engine::TransformerConfig& model, std::int64_t micro_batch, const fs::path& folder,
                      const engine::SafetensorsFile& weights) {
@@ -46,15 +52,16 @@ void require_extents(const engine::TransformerConfig& model, std::int64_t micro_
                                               tensor.shape_text(), rows, columns));
     };
     require("transformer.wte.weight", model.vocab, model.width);
-    require("transformer.wpe.weight", model.max_seqlen, model.width);
+    if (model.input.positions == engine::Positions::learned)
+        require("transformer.wpe.weight", model.max_seqlen, model.width);
     const auto layers = std::count_if(weights.tensors.begin(), weights.tensors.end(), [](const auto& entry) {
         return entry.first.ends_with(".attn.c_attn.weight");
     });
-    if (layers != model.layers)
+    if (layers != model.layers())
         not_one_model(folder, fmt::format("model.safetensors has {} layers, the configuration {}", layers,
-                                          model.layers));
+                                          model.layers()));
     const double elements = static_cast<double>(micro_batch) * static_cast<double>(model.max_seqlen) *
-                            static_cast<double>(std::max(model.hidden(), model.vocab));
+                            static_cast<double>(std::max(widest_hidden(model), model.vocab));
     if (elements > kMostElements)
         throw Error(ErrorKind::memory, fmt::format("checkpoint {}: micro-batches of {} samples fit no machine",
                                                    folder.string(), micro_batch));
@@ -107,7 +114,7 @@ TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& b
         not_one_model(folder, fmt::format("its tokenizer has {} tokens, its model {}", trained.tokenizer.vocab(),
                                           extents.vocab));
     require_extents(extents, micro_batch, folder, weights);
-    engine::require_backend(backend, extents.width / extents.heads);
+    engine::require_backend(backend, extents.head_size());
     trained.arena = std::make_unique<engine::Arena>(backend.device);
     trained.model = engine::plan_and_commit(*trained.arena, [&](engine::Arena& arena) {
         return std::make_unique<engine::Transformer>(arena, extents, backend, micro_batch, engine::Purpose::inference);

@@ -15,6 +15,7 @@
 #include "experiments/engine_config.h"
 #include "experiments/evaluation/task.h"
 #include "experiments/evaluation/validation_schedule.h"
+#include "experiments/parse_model.h"
 #include "experiments/parse_samples.h"
 #include "experiments/parse_techniques.h"
 #include "experiments/size_limits.h"
@@ -36,24 +37,6 @@ void require_corpus(const TableReader& table, const std::string& corpus) {
 TableReader child(TableReader& root, const char* key, const ConfigNode& empty) {
     const ConfigNode* node = root.optional_node(key);
     return TableReader(node != nullptr ? *node : empty, key);
-}
-
-// BERT's samples have a length and no model.
-void parse_length(TableReader table, const BertSamplesConfig& bert, ModelConfig& model) {
-    table.optional("seqlen", model.seqlen);
-    for (const std::string& key : table.keys())
-        if (key != "seqlen")
-            table.refuse(key.c_str(), "means nothing to data.samples = \"bert\": no model trains on BERT samples yet",
-                         "keep seqlen, the length of the longest sample, and drop the rest of [model]");
-    table.require_at_least("seqlen", model.seqlen, engine::SampleShape{.pairs = bert.pairs}.shortest_cut());
-    table.require_at_most("seqlen", model.seqlen, kMostSeqlen);
-}
-
-void parse_model(TableReader table, ModelConfig& model) {
-    read_table(table, model);
-    if (model.width % model.heads != 0)
-        table.refuse("width",
-                     fmt::format("is {} and must be a multiple of model.heads = {}", model.width, model.heads));
 }
 
 void parse_data(TableReader table, DataConfig& data) {
@@ -155,14 +138,17 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
                         fmt::format("has a technique that grows over {} steps, and the most is {}",
                                     (*growing)->duration, kMostSteps),
                         "shorten its duration or steps");
-    if (!has_model(config)) return;
-    const auto tokens = static_cast<double>(config.train.micro_batch_size) * static_cast<double>(config.model.seqlen);
-    const auto width = static_cast<double>(config.model.width), layers = static_cast<double>(config.model.layers);
-    // At least: a layer saves about sixteen numbers a token and width, or ten, or its input, and a weight has a
-    // gradient and two moments.
+    const ModelConfig& model = config.model;
+    const auto tokens = static_cast<double>(config.train.micro_batch_size) * static_cast<double>(model.seqlen);
+    const auto width = static_cast<double>(model.width), layers = static_cast<double>(model.layers);
+    const auto hidden = static_cast<double>(model.hidden);
+    // At least: a layer saves so many numbers a token, and a weight has a gradient and two moments.
     const std::string& recompute = config.train.recompute;
-    const double saved = recompute == "block" ? 1 : recompute == "activation" ? 10 : 16;
-    const double bytes = 4 * (tokens * width * layers * saved + layers * 12 * width * width * 4);
+    const double saved = recompute == "block"        ? width
+                         : recompute == "activation" ? 4 * width + hidden
+                                                     : 6 * width + 2 * hidden;
+    const double weights = 2 * width * width + 2 * width * hidden;
+    const double bytes = 4 * layers * (tokens * saved + 4 * weights);
     if (bytes > kMostBufferBytes)
         root.refuse("model",
                     fmt::format("and train.micro_batch_size plan buffers of {:.1e} bytes, and the most is {:.0e}",
@@ -180,10 +166,7 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     ConfigNode empty;
     empty.place = root.place;
     parse_data(child(reader, "data", empty), config.data);
-    if (has_model(config))
-        parse_model(child(reader, "model", empty), config.model);
-    else
-        parse_length(child(reader, "model", empty), config.data.bert, config.model);
+    config.model = parse_model(child(reader, "model", empty), config.data);
     parse_train(child(reader, "train", empty), config.model, config.train);
     if (const ConfigNode* node = reader.optional_node("curriculum"))
         config.curriculum = parse_curriculum(TableReader(*node, "curriculum"), config.model, config.data);

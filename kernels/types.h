@@ -40,6 +40,8 @@ enum class NormKind {
 struct NormSpec {
     NormKind kind = NormKind::layer;
     double eps = kLayerNormEps;
+
+    bool operator==(const NormSpec&) const = default;
 };
 
 // Rotary position embedding (Su et al. 2021, section 3.4.2) of the heads (heads, d) of rows (B, K); d is even.

@@ -152,9 +152,9 @@ inline Work residual_norm_forward_work(std::int64_t rows, std::int64_t C, NormKi
     return work;
 }
 
-inline Work residual_forward_work(std::int64_t rows, std::int64_t C, bool is_indexed) {
-    Work work{product(rows, C)};
-    work.reals = product(3, rows, C);
+inline Work residual_forward_work(std::int64_t rows, std::int64_t C, bool is_indexed, bool has_delta) {
+    Work work{product(has_delta ? 1 : 0, rows, C)};
+    work.reals = product(has_delta ? 3 : 2, rows, C);
     work.other = index_bytes(rows, is_indexed);
     return work;
 }

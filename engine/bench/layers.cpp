@@ -54,7 +54,7 @@ struct InnerLayers::State {
         Buffers b;
         b.parameters = std::make_unique<ParameterTable>(arena, backend.dtype);
         Planner planner{arena, *b.parameters, backend, Purpose::training, B, T};
-        b.stack = std::make_unique<BlockStack>(planner, block_configs(model));
+        b.stack = std::make_unique<BlockStack>(planner, model.width, model.blocks);
         const auto add = [&](const std::string& name, DType type, std::initializer_list<std::int64_t> extents) {
             return arena.add(Region::activations, name, type, extents);
         };
@@ -63,8 +63,8 @@ struct InnerLayers::State {
         b.token = add("token", DType::i32, {B, T});
         b.sample_id = add("sample_id", DType::i64, {B});
         if (kept < T) {
-            TokenDropping dropping = random_ltd(model.layers, {kept, kept});
-            dropping.layers = layer_range(0, model.layers - 1);
+            TokenDropping dropping = random_ltd(model.layers(), {kept, kept});
+            dropping.layers = layer_range(0, model.layers() - 1);
             b.dropping = plan_dropping(arena, dropping, model, backend, B);
         }
         return b;
@@ -79,7 +79,7 @@ struct InnerLayers::State {
     }
 
     void forward_backward() {
-        const StreamRows rows{B, T, {}, select(), {}};
+        const StreamRows rows{B, T, {}, select(), {}, {}};
         const Residual out = buffers.stack->forward(exec, rows);
         if (out.branch) residual_forward(exec, buffers.end, {}, out.rows, out.branch);
         buffers.stack->backward(exec, buffers.d_stream, rows, Accumulate::no);
@@ -88,19 +88,19 @@ struct InnerLayers::State {
 
 InnerLayers::InnerLayers(const TransformerConfig& model, std::int64_t batch_size, std::int64_t kept, int threads)
     : state_(std::make_unique<State>()) {
-    if (model.layers < 3)
+    if (model.layers() < 3)
         throw Error(ErrorKind::config, "a model of fewer than three layers has none between its first and last",
                     "give it more layers");
     State& s = *state_;
     s.model = model;
-    s.model.layers = model.layers - 2;
+    s.model.blocks.resize(model.blocks.size() - 2);
     s.B = batch_size;
     s.T = model.max_seqlen;
     s.kept = kept;
     const Backend backend{Device::cpu, DType::f32, threads};
     s.buffers = plan_and_commit(s.arena, [&](Arena&) { return s.plan(backend); });
     s.exec = make_exec(backend, s.arena);
-    initialise(s.exec, *s.buffers.parameters, kSeed, 0.02, s.model.layers);
+    initialise(s.exec, *s.buffers.parameters, kSeed, 0.02, s.model.layers());
     const auto values = [&](float scale, std::uint32_t stream) {
         fill(s.buffers.d_stream, scale, stream);
         const float* first = s.buffers.d_stream.as<float>();
@@ -117,7 +117,7 @@ InnerLayers::~InnerLayers() = default;
 
 double InnerLayers::run() {
     State& s = *state_;
-    const Tensor stream = s.buffers.stack->input({s.B, s.T, {}, {}, {}});
+    const Tensor stream = s.buffers.stack->input({s.B, s.T, {}, {}, {}, {}});
     std::copy(s.first_stream.begin(), s.first_stream.end(), stream.as<float>());
     std::copy(s.last_gradient.begin(), s.last_gradient.end(), s.buffers.d_stream.as<float>());
     ++s.runs;

@@ -10,13 +10,13 @@
 namespace deft::engine {
 
 std::vector<StepBench> standard_step_benches() {
-    const auto model = [](std::int64_t layers, std::int64_t width, std::int64_t heads, std::int64_t vocab,
-                          std::int64_t T) { return TransformerConfig{layers, width, heads, T, vocab, 0.02}; };
-    return {{model(4, 128, 4, 8192, 128), 16}, {model(6, 256, 8, 8192, 256), 8}, {model(12, 768, 12, 50257, 256), 2}};
+    return {{gpt2_config(4, 128, 4, 128, 8192), 16},
+            {gpt2_config(6, 256, 8, 256, 8192), 8},
+            {gpt2_config(12, 768, 12, 256, 50257), 2}};
 }
 
 StepBench gpt2_124m_bench(std::int64_t batch_size) {
-    return {{12, 768, 12, 1024, 50257, 0.02}, batch_size};
+    return {gpt2_config(12, 768, 12, 1024, 50257), batch_size};
 }
 
 TokenCorpus random_corpus(const StepBench& bench) {
@@ -33,7 +33,7 @@ TokenCorpus random_corpus(const StepBench& bench) {
 TrainerConfig trainer_config_of(const StepBench& bench) {
     TrainerConfig config;
     config.model = bench.model;
-    config.techniques = {bench.model.max_seqlen, bench.model.layers, {}, {}};
+    config.techniques = {bench.model.max_seqlen, bench.model.layers(), {}, {}};
     config.batch_size = config.micro_batch_size = bench.batch_size;
     config.budget_layer_tokens = std::int64_t{1} << 60;
     config.learning_rate = {1e-4, 0, 0, std::int64_t{1} << 60, Decay::constant};
@@ -44,7 +44,7 @@ TrainerConfig trainer_config_of(const StepBench& bench) {
 
 std::vector<StepArm> step_arms(const StepBench& bench) {
     const TrainerConfig baseline = trainer_config_of(bench);
-    const std::int64_t layers = bench.model.layers, half = bench.model.max_seqlen / 2;
+    const std::int64_t layers = bench.model.layers(), half = bench.model.max_seqlen / 2;
     const Pacing always_half{half, half};
     std::vector<StepArm> arms = {{"baseline", baseline}};
     if (layers > 2) {

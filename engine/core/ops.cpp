@@ -178,9 +178,10 @@ void residual_norm_forward(Exec& exec, Tensor y, Tensor sum, Tensor mean, Tensor
 
 void residual_forward(Exec& exec, Tensor out, Tensor index, Tensor a, Tensor delta) {
     const std::int64_t B = out.dim(0), T = out.dim(1), K = a.dim(1), C = out.dim(2);
-    check_shape(delta, {B, K, C}, "residual delta");
+    check_shape(a, {B, K, C}, "residual a");
+    if (delta) check_shape(delta, {B, K, C}, "residual delta");
     const OpTimer timer(exec, "residual_forward", Phase::forward, out, out.dtype,
-                        kernels::residual_forward_work(B * K, C, bool(index)));
+                        kernels::residual_forward_work(B * K, C, bool(index), bool(delta)));
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         residual_forward(backend, out.as<T_>(), index_pointer(index), a.as<T_>(), delta.as<T_>(), B, T, K, C);
     });

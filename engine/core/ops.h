@@ -36,7 +36,7 @@ void norm_forward(Exec&, Tensor y, Tensor gathered, Tensor mean, Tensor rstd, Te
 // y, sum, a, delta (B, K, C)
 void residual_norm_forward(Exec&, Tensor y, Tensor sum, Tensor mean, Tensor rstd, Tensor a, Tensor delta,
                            Tensor weight, Tensor bias, const NormSpec& = {});
-// out (B, T, C) at index, a and delta (B, K, C)
+// out (B, T, C) at index, a and delta (B, K, C), delta empty for a alone
 void residual_forward(Exec&, Tensor out, Tensor index, Tensor a, Tensor delta);
 // dx (B, T, C) at index, dy, dresidual and x (B, K, C)
 void norm_backward(Exec&, Tensor dx, Tensor index, Tensor dweight, Tensor dbias, Tensor dy, Tensor dresidual, Tensor x,

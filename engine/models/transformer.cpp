@@ -12,10 +12,14 @@
 
 namespace deft::engine {
 
-std::vector<BlockConfig> block_configs(const TransformerConfig& c) {
-    return std::vector<BlockConfig>(static_cast<std::size_t>(c.layers),
-                                    BlockConfig{c.width, c.heads, c.hidden(), c.causal});
+namespace {
+
+std::optional<Norm> final_norm(const Planner& plan, const TransformerConfig& config) {
+    if (!config.final_norm) return {};
+    return Norm(plan, "ln_f", "final", config.width, *config.final_norm);
 }
+
+}  // namespace
 
 Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend, std::int64_t max_batch,
                          Purpose purpose, Recompute recompute)
@@ -23,10 +27,10 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
       purpose_(purpose),
       parameters_(arena, backend.dtype, purpose),
       plan_{arena, parameters_, backend, purpose, max_batch, config.max_seqlen},
-      embedding_(plan_, config.vocab, config.max_seqlen, config.width),
-      stack_(plan_, block_configs(config), recompute),
-      final_norm_(plan_, "ln_f", "final", config.width),
-      head_(plan_, embedding_.tokens()),
+      embedding_(plan_, config.vocab, config.max_seqlen, config.width, config.input),
+      stack_(plan_, config.width, config.blocks, recompute),
+      final_norm_(final_norm(plan_, config)),
+      head_(plan_, embedding_.tokens(), config.head),
       states_(plan_.scratch("d_branch", {max_batch, config.max_seqlen, config.width})) {
     const std::int64_t B = max_batch, T = config.max_seqlen;
     arena.reserve_workspace(global_norm_workspace(backend, parameters_.plan_optimizer()));
@@ -41,13 +45,16 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
     computed_ = add("packed.computed", DType::i32, {B, T});
     source_ = add("packed.source", DType::i32, {B, T});
     scored_ = add("packed.scored", DType::i32, {B, T});
+    position_ = add("packed.position", DType::i32, {B, T});
+    if (config.input.segments > 0) segment = add("segment", DType::i32, {B, T});
     if (purpose == Purpose::training) d_stream_ = add("d_stream", backend.dtype, {B, T, config.width});
 }
 
 ModelFlops Transformer::flops() const {
     ModelFlops flops;
     for (const Block& block : stack_.blocks()) flops.blocks.push_back(block.flops());
-    flops.rest = final_norm_.flops() + head_.flops();
+    flops.rest = head_.flops();
+    if (final_norm_) flops.rest = final_norm_->flops() + flops.rest;
     return flops;
 }
 
@@ -60,8 +67,17 @@ void Transformer::require_in_vocabulary(std::span<const std::int32_t> ids, std::
                     "tokenise the text with the tokenizer of this model");
 }
 
+void Transformer::require_segments(bool are_given) const {
+    const std::int64_t segments = config_.input.segments;
+    if (are_given == (segments > 0)) return;
+    throw Error(ErrorKind::config,
+                are_given ? "samples of several segments are given to a model that tells none apart"
+                          : fmt::format("a model that tells {} segments apart is given none", segments),
+                "train and score a model on samples of one kind");
+}
+
 void Transformer::load(Exec& exec, std::int64_t B, std::int64_t T, const std::int32_t* tokens,
-                       const std::int32_t* targets, const std::int32_t* lengths) {
+                       const std::int32_t* targets, const std::int32_t* lengths, const std::int32_t* segments) {
     const auto positions = static_cast<std::size_t>(B * T);
     require_in_vocabulary({tokens, positions}, 0, "token");
     require_in_vocabulary({targets, positions}, kernels::kIgnoreTarget, "target");
@@ -69,38 +85,56 @@ void Transformer::load(Exec& exec, std::int64_t B, std::int64_t T, const std::in
         if (lengths[b] < 0 || lengths[b] > T)
             throw Error(ErrorKind::config, fmt::format("a sample of {} tokens has a length of {}", T, lengths[b]),
                         "give the number of its real tokens");
+    require_segments(segments != nullptr);
+    for (std::int64_t i = 0; segments != nullptr && i < B * T; ++i)
+        if (segments[i] < 0 || segments[i] >= config_.input.segments)
+            throw Error(ErrorKind::config,
+                        fmt::format("segment {} of a model that has {}", segments[i], config_.input.segments),
+                        "give each token one of the model's segments");
     write_tensor(exec, token.view({B, T}), tokens);
     write_tensor(exec, target.view({B, T}), targets);
     target_rows_ = B * T - std::count(targets, targets + positions, kernels::kIgnoreTarget);
+    if (segment) write_tensor(exec, segment.view({B, T}), segments);
     length_ = lengths != nullptr ? lengths_.view({B}) : Tensor{};
     if (length_) write_tensor(exec, length_, lengths);
 }
 
+EmbeddingIds Transformer::loaded_ids(std::int64_t B, std::int64_t T) const {
+    return {token.view({B, T}), segment ? segment.view({B, T}) : Tensor{}};
+}
+
 Tensor Transformer::forward(Exec& exec, const StreamRows& rows) {
-    return final_norm_.forward(exec, stack_.forward(exec, rows), stack_.output(rows));
+    const Residual out = stack_.forward(exec, rows);
+    const Tensor sum = stack_.output(rows);
+    if (final_norm_) return final_norm_->forward(exec, out, sum);
+    if (out.branch) residual_forward(exec, sum, {}, out.rows, out.branch);
+    return sum;
 }
 
 void Transformer::backward(Exec& exec, const StreamRows& rows, Accumulate accumulate) {
     const Tensor d_stream = rows.of(d_stream_);
-    final_norm_.backward(exec, d_stream, {}, rows.of(states_), {}, stack_.output(rows), accumulate);
+    if (final_norm_)
+        final_norm_->backward(exec, d_stream, {}, rows.of(states_), {}, stack_.output(rows), accumulate);
     stack_.backward(exec, d_stream, rows, accumulate);
-    embedding_.backward(exec, d_stream, token.view({rows.B, rows.T}), Accumulate::yes, accumulate);
+    // A tied head has written the gradient of the tokens' table.
+    const Accumulate of_tokens = config_.head.tied ? Accumulate::yes : accumulate;
+    embedding_.backward(exec, d_stream, loaded_ids(rows.B, rows.T), rows, of_tokens, accumulate);
 }
 
-void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, double scale,
-                                   Accumulate accumulate) {
+void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept,
+                                   const RandomKeys& random, double scale, Accumulate accumulate) {
     if (purpose_ == Purpose::inference) throw std::logic_error("a model planned for inference is asked to train");
-    const StreamRows rows{B, T, length_, kept, {}};
-    embedding_.forward(exec, stack_.input(rows), token.view({B, T}));
+    const StreamRows rows{B, T, length_, kept, {}, random};
+    embedding_.forward(exec, stack_.input(rows), loaded_ids(B, T), rows);
     const Tensor states = forward(exec, rows);
-    head_.train(exec, loss.view({B, T}), rows.of(states_), states, target.view({B, T}), target_rows_, scale,
-                accumulate);
+    const Tensor d_states = rows.of(final_norm_ ? states_ : d_stream_);
+    head_.train(exec, loss.view({B, T}), d_states, states, target.view({B, T}), target_rows_, scale, accumulate);
     backward(exec, rows, accumulate);
 }
 
 void Transformer::evaluate(Exec& exec, std::int64_t B, std::int64_t T) {
-    const StreamRows rows{B, T, length_, {}, {}};
-    embedding_.forward(exec, stack_.input(rows), token.view({B, T}));
+    const StreamRows rows{B, T, length_, {}, {}, {}};
+    embedding_.forward(exec, stack_.input(rows), loaded_ids(B, T), rows);
     const Tensor states = forward(exec, rows);
     head_.evaluate(exec, loss.view({B, T}), greedy.view({B, T}), states, target.view({B, T}), target_rows_);
 }
@@ -111,24 +145,27 @@ void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
     const auto R = static_cast<std::int64_t>(samples.scored.size());
     require_in_vocabulary(samples.token, 0, "token");
     require_in_vocabulary(samples.target, 0, "target");
-    const Tensor computed = computed_.view({1, M}), source = source_.view({1, B * T}), scored = scored_.view({1, R});
-    write_tensor(exec, token.view({B, T}), samples.token.data());
+    require_segments(false);
+    const Tensor computed = computed_.view({1, M}), position = position_.view({1, M});
+    const Tensor source = source_.view({1, B * T}), scored = scored_.view({1, R});
+    write_tensor(exec, token.view({1, M}), samples.token.data());
+    write_tensor(exec, position, samples.position.data());
     write_tensor(exec, target.view({1, R}), samples.target.data());
     write_tensor(exec, computed, samples.computed.data());
     write_tensor(exec, source, samples.source.data());
     write_tensor(exec, scored, samples.scored.data());
     length_ = {};
 
-    const StreamRows rows{B, T, {}, {}, {source, computed}};
-    embedding_.forward(exec, states_.view({B, T, C}), token.view({B, T}));
-    gather_rows(exec, stack_.input(rows), states_.view({1, B * T, C}), computed);
+    const StreamRows rows{B, T, {}, {}, {source, computed, position}, {}};
+    embedding_.forward(exec, stack_.input(rows), {token.view({1, M}), {}, position}, rows);
     const Tensor of_all = forward(exec, rows), states = states_.view({1, R, C});
     gather_rows(exec, states, of_all, scored);
     head_.evaluate(exec, loss.view({1, R}), greedy.view({1, R}), states, target.view({1, R}), R);
 }
 
 void Transformer::logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T) {
-    head_.logits(exec, out, final_norm_.output(B, T));
+    const StreamRows rows{B, T, {}, {}, {}, {}};
+    head_.logits(exec, out, final_norm_ ? final_norm_->output(B, T) : stack_.output(rows));
 }
 
 ModelSize model_size(const TransformerConfig& config) {

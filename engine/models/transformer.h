@@ -1,12 +1,14 @@
 #pragma once
-// A transformer of GPT-2's architecture: embedding, blocks, final norm, tied head. One forward and one backward, for
-// every backend and dtype.
+// A transformer: embedding, blocks, final norm, head, each as its configuration says. One forward and one backward, for
+// every model, backend and dtype.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/core/ops.h"
+#include "engine/models/transformer_config.h"
 #include "engine/nn/block_stack.h"
 #include "engine/nn/embedding.h"
 #include "engine/nn/head.h"
@@ -14,21 +16,6 @@
 #include "engine/nn/parameters.h"
 
 namespace deft::engine {
-
-struct TransformerConfig {
-    std::int64_t layers = 4;
-    std::int64_t width = 64;
-    std::int64_t heads = 2;
-    std::int64_t max_seqlen = 64;
-    std::int64_t vocab = 257;
-    double init_std = 0.02;
-    bool causal = true;  // a position attends to itself and those before it; else to all
-
-    std::int64_t hidden() const { return 4 * width; }
-};
-
-// Of each layer.
-std::vector<BlockConfig> block_configs(const TransformerConfig& config);
 
 // What one sample costs to train, as sums over the parts of a model.
 struct ModelFlops {
@@ -40,8 +27,9 @@ struct ModelFlops {
 // that begin alike up to it. On the host.
 struct PackedSamples {
     std::int64_t B = 0, T = 0;               // B T at most max_batch max_seqlen, T at most max_seqlen
-    std::span<const std::int32_t> token;     // (B, T); what pads a sample on its right is any token
-    std::span<const std::int32_t> computed;  // (M): the positions of (B T) that are computed
+    std::span<const std::int32_t> token;     // (M): of each row that is computed
+    std::span<const std::int32_t> position;  // (M): its place in its sample
+    std::span<const std::int32_t> computed;  // (M): its place in (B T)
     std::span<const std::int32_t> source;    // (B, T): which of the M stands at each position; at padding any
     std::span<const std::int32_t> scored;    // (R), R at most B T: which of the M a loss is asked of
     std::span<const std::int32_t> target;    // (R)
@@ -62,22 +50,26 @@ class Transformer {
     const ParameterTable& parameters() const { return parameters_; }
     ModelFlops flops() const;
 
-    // Inputs of a micro-batch, (max_batch, max_seqlen) i32, which load() alone fills; use token.view({B, T}).
-    Tensor token, target;
+    // Inputs of a micro-batch, (max_batch, max_seqlen) i32, which load() alone fills; use token.view({B, T}). segment:
+    // of a model that tells them apart, else empty.
+    Tensor token, segment, target;
     // Loss of each position after a call below, (max_batch, max_seqlen), nats; greedy hits i32.
     Tensor loss, greedy;
 
     // Hands over the inputs (B, T) of the next micro-batch; they must stay as they are until a result is read.
     // lengths (B): real tokens of each sample, the rest being padding that no position attends to; null: all are real.
-    // Errors: config, for a token outside the vocabulary or a length beyond T; a target may be kernels::kIgnoreTarget.
+    // segments (B, T): of a model that tells them apart, else null.
+    // Errors: config, for a token outside the vocabulary, a length beyond T or a segment that the model lacks; a target
+    // may be kernels::kIgnoreTarget.
     void load(Exec& exec, std::int64_t B, std::int64_t T, const std::int32_t* tokens, const std::int32_t* targets,
-              const std::int32_t* lengths = nullptr);
+              const std::int32_t* lengths = nullptr, const std::int32_t* segments = nullptr);
     // (B) i32 of the loaded micro-batch, empty where all tokens are real.
     const Tensor& length() const { return length_; }
 
     // Loss and gradients of a micro-batch: adds scale * d(sum of losses) to, or writes, every parameter's gradient.
-    void forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, double scale,
-                          Accumulate accumulate);
+    // random: by what dropout is drawn, if the model has any; without draws it drops nothing.
+    void forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, const RandomKeys& random,
+                          double scale, Accumulate accumulate);
 
     // Loss and greedy hits with every token in every layer.
     void evaluate(Exec& exec, std::int64_t B, std::int64_t T);
@@ -91,6 +83,9 @@ class Transformer {
 
  private:
     void require_in_vocabulary(std::span<const std::int32_t> ids, std::int32_t lowest, const char* what) const;
+    // Errors: config, for samples that the model's input cannot take.
+    void require_segments(bool are_given) const;
+    EmbeddingIds loaded_ids(std::int64_t B, std::int64_t T) const;
     // The blocks and the final norm over what stack_.input(rows) holds: (B, T, C), or (1, M, C) of packed rows.
     Tensor forward(Exec& exec, const StreamRows& rows);
     void backward(Exec& exec, const StreamRows& rows, Accumulate accumulate);
@@ -101,13 +96,13 @@ class Transformer {
     Planner plan_;
     Embedding embedding_;
     BlockStack stack_;
-    Norm final_norm_;
+    std::optional<Norm> final_norm_;
     Head head_;
     Tensor d_stream_;                    // (B, T, C)
     Tensor states_;                      // (B, T, C), scratch: what the head reads of packed rows, and its gradient
     Tensor lengths_, length_;            // (max_batch), and what is used of it
     std::int64_t target_rows_ = 0;       // targets of the loaded micro-batch that are not ignored
-    Tensor computed_, source_, scored_;  // (max_batch, max_seqlen) i32, of packed samples
+    Tensor computed_, source_, scored_, position_;  // (max_batch, max_seqlen) i32, of packed samples
 };
 
 // Parameters and FLOPs of a model, without memory for it.

@@ -6,49 +6,73 @@
 
 namespace deft::engine {
 
-AttentionLayer::AttentionLayer(const Planner& plan, std::int64_t width, std::int64_t heads, bool causal)
+AttentionLayer::AttentionLayer(const Planner& plan, std::int64_t width, const AttentionConfig& config,
+                               std::int64_t layer)
     : width_(width),
-      heads_(heads),
-      causal_(causal),
-      qkv_linear_(plan, "attn.c_attn", ParameterKind::matrix, width, 3 * width),
-      output_(plan, "attn.c_proj", ParameterKind::residual, width, width),
-      qkv_(plan.saved("qkv", {plan.B, plan.T, 3 * width})),
+      config_(config),
+      layer_(layer),
+      qkv_width_((config.heads + 2 * config.kv_heads) * config.head_size(width)),
+      qkv_linear_(plan, "attn.c_attn", ParameterKind::matrix, width, qkv_width_, config.bias),
+      output_(plan, "attn.c_proj", ParameterKind::residual, width, width, config.bias),
+      qkv_(plan.saved("qkv", {plan.B, plan.T, qkv_width_})),
       attended_(plan.saved("att", {plan.B, plan.T, width})),
-      lse_(plan.saved("lse", plan.sums(), {plan.B, heads, plan.T})),
-      d_qkv_(plan.scratch("d_qkv", {plan.B, plan.T, 3 * width})),
-      positions_(plan.scratch("d_branch", {plan.B, plan.T, width})) {
-    plan.arena.reserve_workspace(attention_workspace(plan.backend, plan.B, plan.T, heads, width / heads));
+      lse_(plan.saved("lse", plan.sums(), {plan.B, config.heads, plan.T})),
+      d_qkv_(plan.scratch("d_qkv", {plan.B, plan.T, qkv_width_})),
+      d_attended_(plan.scratch("d_branch", {plan.B, plan.T, width})) {
+    plan.arena.reserve_workspace(
+        attention_workspace(plan.backend, plan.B, plan.T, config.heads, config.head_size(width)));
 }
 
-void AttentionLayer::forward(Exec& exec, Tensor out, Tensor x, const StreamRows& rows) const {
+AttentionMask AttentionLayer::mask(const StreamRows& rows) const {
+    AttentionMask mask{config_.causal, rows.length};
+    if (!rows.random.draw) return mask;
+    mask.dropout = config_.dropout;
+    mask.seed = rows.random.seed;
+    mask.step = static_cast<std::uint64_t>(rows.random.step);
+    mask.layer = static_cast<std::uint32_t>(layer_);
+    mask.draw = rows.random.draw;
+    return mask;
+}
+
+// Queries and keys stand side by side in qkv (B, K, qkv_width), and values behind them.
+void AttentionLayer::turn(Exec& exec, Tensor qkv, Tensor position, RopeTurn turn) const {
+    if (!config_.rope_theta) return;
+    const Rope heads{0, config_.heads + config_.kv_heads, config_.head_size(width_), *config_.rope_theta, position};
+    rope(exec, qkv, qkv, heads, turn);
+}
+
+void AttentionLayer::forward(Exec& exec, Tensor out, Tensor x, Tensor position, const StreamRows& rows) const {
     const std::int64_t B = x.dim(0), K = x.dim(1);
-    const Tensor qkv = qkv_.view({B, K, 3 * width_}), attended = attended_.view({B, K, width_});
+    const Tensor qkv = qkv_.view({B, K, qkv_width_}), attended = attended_.view({B, K, width_});
     qkv_linear_.forward(exec, qkv, x);
+    turn(exec, qkv, position, RopeTurn::forward);
     rows.packed.source ? attend_packed(exec, attended, qkv, rows) : attend(exec, attended, qkv, rows);
     output_.forward(exec, out, attended);
 }
 
 void AttentionLayer::attend(Exec& exec, Tensor out, Tensor qkv, const StreamRows& rows) const {
-    attention_forward(exec, out, lse(out.dim(0), out.dim(1)), heads_of(qkv), {causal_, rows.length});
+    attention_forward(exec, out, lse(out.dim(0), out.dim(1)), heads_of(qkv), mask(rows));
 }
 
-// out (1, M, C), qkv (1, M, 3C)
+// out (1, M, C), qkv (1, M, qkv_width)
 void AttentionLayer::attend_packed(Exec& exec, Tensor out, Tensor qkv, const StreamRows& rows) const {
-    if (!causal_) throw std::logic_error("packed samples of a model that attends to later positions");
+    if (!config_.causal) throw std::logic_error("packed samples of a model that attends to later positions");
     const std::int64_t B = rows.B, T = rows.T;
-    gather_rows(exec, d_qkv_.view({1, B * T, 3 * width_}), qkv, rows.packed.source);
-    attention_forward(exec, positions_.view({B, T, width_}), lse(B, T), heads_of(d_qkv_.view({B, T, 3 * width_})), {true});
-    gather_rows(exec, out, positions_.view({1, B * T, width_}), rows.packed.computed);
+    const Tensor at_positions = d_qkv_.view({B, T, qkv_width_}), attended = d_attended_.view({B, T, width_});
+    gather_rows(exec, at_positions.view({1, B * T, qkv_width_}), qkv, rows.packed.source);
+    attention_forward(exec, attended, lse(B, T), heads_of(at_positions), {true});
+    gather_rows(exec, out, attended.view({1, B * T, width_}), rows.packed.computed);
 }
 
-void AttentionLayer::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, const StreamRows& rows,
+void AttentionLayer::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, Tensor position, const StreamRows& rows,
                               Accumulate accumulate) const {
     const std::int64_t B = x.dim(0), K = x.dim(1);
-    const Tensor qkv = qkv_.view({B, K, 3 * width_}), attended = attended_.view({B, K, width_});
-    const Tensor d_qkv = d_qkv_.view({B, K, 3 * width_}), d_attended = dx;
+    const Tensor qkv = qkv_.view({B, K, qkv_width_}), attended = attended_.view({B, K, width_});
+    const Tensor d_qkv = d_qkv_.view({B, K, qkv_width_}), d_attended = d_attended_.view({B, K, width_});
     output_.backward_weight(exec, dout, attended, accumulate);
     output_.backward_input(exec, d_attended, dout);
-    attention_backward(exec, heads_of(d_qkv), d_attended, attended, heads_of(qkv), lse(B, K), {causal_, rows.length});
+    attention_backward(exec, heads_of(d_qkv), d_attended, attended, heads_of(qkv), lse(B, K), mask(rows));
+    turn(exec, d_qkv, position, RopeTurn::back);
     qkv_linear_.backward_weight(exec, d_qkv, x, accumulate);
     qkv_linear_.backward_input(exec, dx, d_qkv);
 }
@@ -56,7 +80,7 @@ void AttentionLayer::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, cons
 TrainingFlops AttentionLayer::flops() const {
     // Of each pair of rows a product with the key and one with the value, forward, and twice as many backward; a causal
     // row meets half of the others.
-    const TrainingFlops pairs{0, (causal_ ? 6.0 : 12.0) * static_cast<double>(width_)};
+    const TrainingFlops pairs{0, (config_.causal ? 6.0 : 12.0) * static_cast<double>(width_)};
     return qkv_linear_.flops() + output_.flops() + pairs;
 }
 

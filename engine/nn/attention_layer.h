@@ -1,7 +1,9 @@
 #pragma once
-// Multi-head self-attention with its projections (Vaswani et al. 2017, section 3.2.2).
+// Multi-head self-attention with its projections (Vaswani et al. 2017, section 3.2.2); with fewer heads of keys and
+// values than of queries it is grouped-query attention (Ainslie et al. 2023, section 2.2).
 
 #include <cstdint>
+#include <optional>
 
 #include "engine/core/ops.h"
 #include "engine/nn/linear.h"
@@ -10,29 +12,47 @@
 
 namespace deft::engine {
 
+struct AttentionConfig {
+    std::int64_t heads = 2;     // of queries; divides the width
+    std::int64_t kv_heads = 2;  // of keys and values; divides heads
+    bool causal = true;         // a position attends to itself and those before it; else to all
+    bool bias = true;           // of the projections
+    std::optional<double> rope_theta = {};  // positions turn queries and keys (rotary embedding), with this base
+    double dropout = 0;                     // of the probabilities
+
+    std::int64_t head_size(std::int64_t width) const { return width / heads; }
+    bool operator==(const AttentionConfig&) const = default;
+};
+
 class AttentionLayer {
  public:
-    AttentionLayer(const Planner&, std::int64_t width, std::int64_t heads, bool causal);
+    // layer: its number in the model, by which its dropout is drawn.
+    AttentionLayer(const Planner&, std::int64_t width, const AttentionConfig&, std::int64_t layer);
 
-    // out and x (B, K, C), or (1, M, C) of packed rows.
-    void forward(Exec&, Tensor out, Tensor x, const StreamRows&) const;
-    // dx, dout and x (B, K, C); dx is not dout.
-    void backward(Exec&, Tensor dx, Tensor dout, Tensor x, const StreamRows&, Accumulate) const;
+    // out and x (B, K, C), or (1, M, C) of packed rows; position (B, K) or (1, M) i32 of each row in its sample, empty:
+    // 0 to K - 1.
+    void forward(Exec&, Tensor out, Tensor x, Tensor position, const StreamRows&) const;
+    // dx, dout and x (B, K, C); dx is not dout, and may be scratch "d_branch".
+    void backward(Exec&, Tensor dx, Tensor dout, Tensor x, Tensor position, const StreamRows&, Accumulate) const;
 
     TrainingFlops flops() const;
 
  private:
     void attend(Exec&, Tensor out, Tensor qkv, const StreamRows&) const;
     void attend_packed(Exec&, Tensor out, Tensor qkv, const StreamRows&) const;
-    AttentionTensors heads_of(const Tensor& qkv) const { return fused_heads(qkv, heads_, heads_); }
-    Tensor lse(std::int64_t B, std::int64_t K) const { return lse_.view({B, heads_, K}); }
+    void turn(Exec&, Tensor qkv, Tensor position, RopeTurn) const;
+    AttentionMask mask(const StreamRows&) const;
+    AttentionTensors heads_of(const Tensor& qkv) const { return fused_heads(qkv, config_.heads, config_.kv_heads); }
+    Tensor lse(std::int64_t B, std::int64_t K) const { return lse_.view({B, config_.heads, K}); }
 
-    std::int64_t width_, heads_;
-    bool causal_;
+    std::int64_t width_;
+    AttentionConfig config_;
+    std::int64_t layer_;
+    std::int64_t qkv_width_;  // of a row's queries, keys and values: (heads + 2 kv_heads) head_size
     Linear qkv_linear_, output_;
-    Tensor qkv_, attended_, lse_;  // (B, K, 3C), (B, K, C), (B, H, K)
-    // Scratch: the gradient of qkv (B, K, 3C), and of packed rows what stands at each position, (B, T, 3C), (B, T, C).
-    Tensor d_qkv_, positions_;
+    Tensor qkv_, attended_, lse_;  // (B, K, qkv_width), (B, K, C), (B, H, K)
+    Tensor d_qkv_;                 // (B, K, qkv_width), scratch; of packed rows, what stands at each position
+    Tensor d_attended_;            // (B, K, C), scratch "d_branch", likewise
 };
 
 }  // namespace deft::engine

@@ -1,15 +1,13 @@
 #include "engine/nn/block_stack.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 
 namespace deft::engine {
 
-BlockStack::BlockStack(const Planner& plan, const std::vector<BlockConfig>& layers, Recompute recompute)
+BlockStack::BlockStack(const Planner& plan, std::int64_t width, const std::vector<BlockConfig>& layers,
+                       Recompute recompute)
     : recompute_(recompute) {
-    std::int64_t width = 0;
-    for (const BlockConfig& layer : layers) width = std::max(width, layer.width);
     const std::size_t slots = plan.trains() ? layers.size() + 1 : 2;
     for (std::size_t slot = 0; slot < slots; ++slot)
         slots_.push_back(plan.saved("stream." + std::to_string(slot), {plan.B, plan.T, width}));
@@ -18,7 +16,7 @@ BlockStack::BlockStack(const Planner& plan, const std::vector<BlockConfig>& laye
     of_blocks.keeps_outputs = plan.trains() && recompute == Recompute::none;
     for (std::size_t i = 0; i < layers.size(); ++i) {
         of_blocks.prefix = plan.prefix + "h." + std::to_string(i) + ".";
-        blocks_.emplace_back(of_blocks, layers[i]);
+        blocks_.emplace_back(of_blocks, width, layers[i], static_cast<std::int64_t>(i));
     }
 }
 
@@ -34,15 +32,21 @@ Tensor BlockStack::input_of(std::int64_t layer, const StreamRows& rows) const {
     return slot.view({rows.B, index.dim(1), slot.columns()});
 }
 
+Tensor BlockStack::output_of(std::int64_t layer, const StreamRows& rows) const {
+    const BlockRows kept = rows.kept.rows(layer);
+    if (!kept.index) return stream_before(layer + 1, rows);
+    return kept.scatters ? Tensor{} : input_of(layer + 1, rows);
+}
+
 Residual BlockStack::forward(Exec& exec, const StreamRows& rows) const {
     Residual stream{input(rows), {}};
     Residual run;  // inside a run of blocks with the same kept tokens, those rows
     for (std::int64_t layer = 0; layer < layers(); ++layer) {
         const Block& block = blocks_[static_cast<std::size_t>(layer)];
         const BlockRows kept = rows.kept.rows(layer);
-        const Tensor block_input = input_of(layer, rows);
+        const Tensor block_input = input_of(layer, rows), block_output = output_of(layer, rows);
         if (!kept.index) {
-            stream = block.forward(exec, stream, block_input, kept, rows);
+            stream = block.forward(exec, stream, block_input, block_output, kept, rows);
             continue;
         }
         if (kept.gathers && stream.branch) {
@@ -50,7 +54,7 @@ Residual BlockStack::forward(Exec& exec, const StreamRows& rows) const {
             residual_forward(exec, sum, {}, stream.rows, stream.branch);
             stream = {sum, {}};
         }
-        run = block.forward(exec, kept.gathers ? stream : run, block_input, kept, rows);
+        run = block.forward(exec, kept.gathers ? stream : run, block_input, block_output, kept, rows);
         if (kept.scatters) residual_forward(exec, stream.rows, kept.index, run.rows, run.branch);
     }
     return stream;
@@ -62,7 +66,7 @@ void BlockStack::backward(Exec& exec, Tensor d_stream, const StreamRows& rows, A
         const Tensor block_input = input_of(layer, rows);
         // What the last block saved is still there.
         const bool is_last = layer + 1 == layers();
-        if (recompute_ == Recompute::block && !is_last) block.recompute(exec, block_input, rows);
+        if (recompute_ == Recompute::block && !is_last) block.recompute(exec, block_input, rows.kept.rows(layer), rows);
         block.backward(exec, d_stream, block_input, rows.kept.rows(layer), rows, accumulate);
     }
 }

@@ -13,11 +13,12 @@ namespace deft::engine {
 class BlockStack {
  public:
     // Names its layers "h.0.", "h.1." and so on. For inference the blocks share the memory of one.
-    BlockStack(const Planner&, const std::vector<BlockConfig>&, Recompute = Recompute::none);
+    BlockStack(const Planner&, std::int64_t width, const std::vector<BlockConfig>&, Recompute = Recompute::none);
 
     // Where the first block's input (B, T, C) is to be written before a forward pass.
     Tensor input(const StreamRows& rows) const { return rows.of(slots_.front()); }
-    // All rows after the last block; what adds them up leaves the sum in output().
+    // All rows after the last block; what adds them up leaves the sum in output(), where post-norm blocks leave their
+    // rows themselves.
     Residual forward(Exec&, const StreamRows&) const;
     Tensor output(const StreamRows& rows) const { return stream_before(layers(), rows); }
 
@@ -33,6 +34,8 @@ class BlockStack {
     // the slot after its number.
     Tensor stream_before(std::int64_t layer, const StreamRows&) const;
     Tensor input_of(std::int64_t layer, const StreamRows&) const;
+    // Where a post-norm block leaves its rows; empty where they go to the stream's kept rows.
+    Tensor output_of(std::int64_t layer, const StreamRows&) const;
 
     Recompute recompute_;
     std::vector<Block> blocks_;

@@ -1,26 +1,66 @@
 #pragma once
-// What a token and its position become: the sum of two learned vectors (Radford et al. 2018, section 3.1).
+// What enters the first block: the sum of the vectors of a token, of its position (Radford et al. 2018, section 3.1) and
+// of its segment (Devlin et al. 2019, section 3), where a model has them; normalised where it says so.
 
+#include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 
 #include "engine/core/ops.h"
+#include "engine/nn/norm.h"
 #include "engine/nn/planner.h"
+#include "engine/nn/rows.h"
+#include "kernels/embedding_tables.h"
 
 namespace deft::engine {
 
+// How a model knows where a token stands. Rotary positions are the attention layers' (AttentionConfig::rope_theta).
+enum class Positions { learned, none };
+
+struct InputConfig {
+    Positions positions = Positions::learned;
+    std::int64_t segments = 0;          // of a sample that are told apart; 0: none
+    std::optional<NormSpec> norm = {};  // of the sum
+    double dropout = 0;                 // of what enters the first block
+
+    bool operator==(const InputConfig&) const = default;
+};
+
+// Ids of the rows (B, T), or (1, M) of packed rows.
+struct EmbeddingIds {
+    Tensor token;
+    Tensor segment = {};   // of a model that has segments
+    Tensor position = {};  // empty: 0 to T - 1
+};
+
 class Embedding {
  public:
-    Embedding(const Planner&, std::int64_t vocab, std::int64_t max_seqlen, std::int64_t width);
+    Embedding(const Planner&, std::int64_t vocab, std::int64_t max_seqlen, std::int64_t width, const InputConfig&);
 
-    // out (B, T, C), token (B, T)
-    void forward(Exec&, Tensor out, Tensor token) const;
-    // Of a tied head, which has written the gradient of the tokens' table before, of_tokens is yes.
-    void backward(Exec&, Tensor dout, Tensor token, Accumulate of_tokens, Accumulate of_positions) const;
+    // out (B, T, C)
+    void forward(Exec&, Tensor out, const EmbeddingIds&, const StreamRows&) const;
+    // dout (B, T, C) is changed. Of a tied head, which has written the gradient of the tokens' table before, of_tokens is
+    // yes.
+    void backward(Exec&, Tensor dout, const EmbeddingIds&, const StreamRows&, Accumulate of_tokens, Accumulate) const;
 
     const Parameter& tokens() const { return tokens_; }
 
  private:
-    Parameter tokens_, positions_;  // (V, C), (max_T, C)
+    // The tables that there are, or their gradients.
+    struct Sources {
+        std::array<EmbeddingSource, kernels::kMostEmbeddingTables> source;
+        std::size_t count = 0;
+        operator std::span<const EmbeddingSource>() const { return {source.data(), count}; }
+    };
+    template <class WeightOf>
+    Sources sources(const EmbeddingIds&, Accumulate of_tokens, Accumulate, const WeightOf&) const;
+    void drop(Exec&, Tensor x, const StreamRows&) const;
+
+    InputConfig config_;
+    Parameter tokens_, positions_, segments_;  // (V, C), (max_T, C) or empty, (segments, C) or empty
+    std::optional<Norm> norm_;
+    Tensor sum_, d_sum_;  // (B, T, C): what the norm takes, and scratch "d_branch"
 };
 
 }  // namespace deft::engine

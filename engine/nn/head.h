@@ -8,10 +8,17 @@
 
 namespace deft::engine {
 
+struct HeadConfig {
+    bool tied = true;   // its weight is the table of the tokens' vectors; else one of its own
+    bool bias = false;  // one a vocabulary entry
+
+    bool operator==(const HeadConfig&) const = default;
+};
+
 class Head {
  public:
-    // With a weight (V, C) of its own, or one tied to another part's.
-    Head(const Planner&, const Parameter& weight);
+    // tokens (V, C): the table that a tied head shares.
+    Head(const Planner&, const Parameter& tokens, const HeadConfig&);
 
     // loss and target (B, T), dx and x (B, T, C); gradients of scale times the sum of losses. target_rows: how many
     // targets are not kernels::kIgnoreTarget.
@@ -22,10 +29,10 @@ class Head {
     // out (B, T, V)
     void logits(Exec&, Tensor out, Tensor x) const;
 
-    TrainingFlops flops() const { return flops_of_parameters({weight_}); }
+    TrainingFlops flops() const { return flops_of_parameters({weight_, bias_}); }
 
  private:
-    Parameter weight_;
+    Parameter weight_, bias_;  // (V, C), (V) or empty
 };
 
 }  // namespace deft::engine

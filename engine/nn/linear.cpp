@@ -4,9 +4,10 @@
 
 namespace deft::engine {
 
-Linear::Linear(const Planner& plan, const std::string& name, ParameterKind kind, std::int64_t in, std::int64_t out)
+Linear::Linear(const Planner& plan, const std::string& name, ParameterKind kind, std::int64_t in, std::int64_t out,
+               bool has_bias)
     : weight_(plan.weight(name + ".weight", kind, {out, in})),
-      bias_(plan.weight(name + ".bias", ParameterKind::bias, {out})) {
+      bias_(has_bias ? plan.weight(name + ".bias", ParameterKind::bias, {out}) : Parameter{}) {
     plan.arena.reserve_workspace(linear_workspace(plan.backend, plan.rows(), in, out));
 }
 

@@ -11,11 +11,11 @@ namespace deft::engine {
 
 class Linear {
  public:
-    Linear(const Planner&, const std::string& name, ParameterKind, std::int64_t in, std::int64_t out);
+    Linear(const Planner&, const std::string& name, ParameterKind, std::int64_t in, std::int64_t out, bool has_bias);
 
     // y (..., out), x (..., in)
     void forward(Exec&, Tensor y, Tensor x) const;
-    // y = activation(pre); pre (..., out) is what the activation's backward pass reads.
+    // y = activation(pre), of one without a gate; pre (..., out) is what the activation's backward pass reads.
     void forward(Exec&, Tensor y, Tensor pre, Tensor x, Activation) const;
     // dx (..., in), dy (..., out)
     void backward_input(Exec&, Tensor dx, Tensor dy) const;
@@ -26,7 +26,7 @@ class Linear {
     TrainingFlops flops() const { return flops_of_parameters({weight_, bias_}); }
 
  private:
-    Parameter weight_, bias_;  // (out, in), (out)
+    Parameter weight_, bias_;  // (out, in), (out) or empty
 };
 
 }  // namespace deft::engine

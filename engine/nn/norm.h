@@ -1,5 +1,5 @@
 #pragma once
-// Normalisation of each row, with the row-index and residual forms that a pre-norm block needs.
+// Normalisation of each row, with the row-index and residual forms that a block needs.
 
 #include <cstdint>
 #include <string>
@@ -15,15 +15,22 @@ struct Residual {
     Tensor branch;  // (B, K, C), or empty
 };
 
+enum class NormOutput {
+    own,    // y has a buffer of the norm
+    given,  // forward_to() alone is called
+};
+
 class Norm {
  public:
     // weight_name: "ln_1"; name: of what it saves.
-    Norm(const Planner&, const std::string& weight_name, const std::string& name, std::int64_t width);
+    Norm(const Planner&, const std::string& weight_name, const std::string& name, std::int64_t width, const NormSpec&,
+         NormOutput = NormOutput::own);
 
-    // Both return y (B, K, C).
-    // Of in.rows + in.branch, which sum (B, K, C) receives; of in.rows alone where nothing is to be added.
+    // y (B, K, C) of in.rows + in.branch, which sum (B, K, C) receives; of in.rows alone where nothing is to be added.
+    void forward_to(Exec&, Tensor y, const Residual& in, Tensor sum) const;
+    // Both return y (B, K, C): likewise, or
     Tensor forward(Exec&, const Residual& in, Tensor sum) const;
-    // Of the rows `index` (B, K) of stream (B, T, C), which gathered (B, K, C) receives.
+    // of the rows `index` (B, K) of stream (B, T, C), which gathered (B, K, C) receives.
     Tensor forward_rows(Exec&, Tensor gathered, Tensor stream, Tensor index) const;
 
     // dx = dresidual + the gradient of x, written to the rows `index` (B, K) of dx (B, T, C), or to all of dx (B, K, C).
@@ -36,8 +43,11 @@ class Norm {
     TrainingFlops flops() const { return flops_of_parameters({weight_, bias_}); }
 
  private:
-    Parameter weight_, bias_;  // (C)
-    Tensor y_, mean_, rstd_;   // (B, K, C), (B, K), (B, K)
+    Tensor mean(std::int64_t B, std::int64_t K) const { return mean_ ? mean_.view({B, K}) : Tensor{}; }
+
+    NormSpec spec_;
+    Parameter weight_, bias_;  // (C); RMS normalisation has no bias
+    Tensor y_, mean_, rstd_;   // (B, K, C), (B, K) or empty, (B, K)
 };
 
 }  // namespace deft::engine

@@ -39,7 +39,15 @@ struct KeptTokens {
 // alike standing there once, and padding not at all.
 struct PackedRows {
     Tensor source;    // (1, B T) i32: the row that stands at each position; empty: nothing is packed
-    Tensor computed;  // (1, M) i32: the position of each row
+    Tensor computed;  // (1, M) i32: the position of each row among all B T
+    Tensor position;  // (1, M) i32: that within its sample
+};
+
+// By what dropout is drawn in a training pass, beside the number of the layer.
+struct RandomKeys {
+    std::uint64_t seed = 0;
+    std::int64_t step = 0;
+    Tensor draw;  // (B) i64: the number of each sample's draw; empty: nothing is dropped, as when a model is scored
 };
 
 // The rows of one pass.
@@ -48,6 +56,7 @@ struct StreamRows {
     Tensor length;              // (B) i32 real tokens of each sample; empty: all are
     KeptTokens kept;
     PackedRows packed;
+    RandomKeys random;
 
     // The stream of those rows, (B, T, C) or (1, M, C).
     Tensor of(const Tensor& stream) const {
@@ -55,5 +64,10 @@ struct StreamRows {
         return packed.source ? stream.view({1, packed.computed.dim(1), C}) : stream.view({B, T, C});
     }
 };
+
+// The position of each row that a block takes in its sample, (B, K) or (1, M); empty: 0 to K - 1.
+inline Tensor position_of(const BlockRows& kept, const StreamRows& rows) {
+    return kept.index ? kept.index : rows.packed.position;
+}
 
 }  // namespace deft::engine

@@ -29,7 +29,7 @@ constexpr const char* kUniqueTokens = "unique_tokens";
 constexpr const char* kDropperState = "router_state";
 
 std::string hugging_face_name(const Parameter& parameter) {
-    return "transformer." + parameter.name;
+    return parameter.name.starts_with("lm_head.") ? parameter.name : "transformer." + parameter.name;
 }
 
 // Hugging Face's GPT-2 has its linear weights as (in, out).
@@ -41,11 +41,11 @@ Json hugging_face_config(const TransformerConfig& c, std::int32_t end_of_documen
     Json json = {{"architectures", {"GPT2LMHeadModel"}},
             {"model_type", "gpt2"},
             {"n_embd", c.width},
-            {"n_layer", c.layers},
-            {"n_head", c.heads},
+            {"n_layer", c.layers()},
+            {"n_head", c.heads()},
             {"n_positions", c.max_seqlen},
             {"vocab_size", c.vocab},
-            {"layer_norm_epsilon", kernels::kLayerNormEps},
+            {"layer_norm_epsilon", c.final_norm->eps},
             {"activation_function", "gelu_new"},
             {"bos_token_id", end_of_document},
             {"eos_token_id", end_of_document}};
@@ -150,10 +150,12 @@ Counts counts_of(const Json& json) {
 std::string write_files(Trainer& trainer, bool with_optimizer, DType dtype, const fs::path& folder, const Json& about,
                         const Tokenizer& tokenizer) {
     std::map<std::string, std::string> hashes;
-    const std::string config =
-        hugging_face_config(trainer.config().model, tokenizer.end_of_document(), dtype).dump(2) + "\n";
-    write_file_atomically(folder / kConfig, config);
-    hashes[kConfig] = sha256(config);
+    const TransformerConfig& model = trainer.config().model;
+    if (is_gpt2(model)) {
+        const std::string config = hugging_face_config(model, tokenizer.end_of_document(), dtype).dump(2) + "\n";
+        write_file_atomically(folder / kConfig, config);
+        hashes[kConfig] = sha256(config);
+    }
     hashes[kModel] = write_weights(trainer.exec(), trainer.model(), dtype, folder / kModel);
     if (with_optimizer) hashes[kOptimizer] = write_optimizer(trainer, folder / kOptimizer);
     if (tokenizer.bpe() != nullptr) {
@@ -188,7 +190,8 @@ std::string save(Trainer& trainer, bool with_optimizer, DType dtype, const fs::p
 // Those that the manifest names, and those that it must name.
 std::vector<const char*> names_of(const Json& manifest, CheckpointFiles files) {
     const Json& hashes = manifest.at("sha256");
-    std::vector<const char*> names = {kConfig, kModel};
+    std::vector<const char*> names = {kModel};
+    if (hashes.contains(kConfig)) names.push_back(kConfig);
     if (files == CheckpointFiles::all && hashes.contains(kOptimizer)) names.push_back(kOptimizer);
     for (const char* name : kBpeFiles)
         if (hashes.contains(name)) names.push_back(name);

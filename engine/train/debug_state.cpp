@@ -39,8 +39,8 @@ std::map<std::string, std::string> describe(const Trainer& trainer, const StepRe
             {"eps", fmt::format("{:.17g}", c.optimizer.eps)},
             {"weight_decay", fmt::format("{:.17g}", c.optimizer.weight_decay)},
             {"max_grad_norm", fmt::format("{:.17g}", c.optimizer.max_grad_norm)},
-            {"layers", fmt::format("{}", c.model.layers)},
-            {"heads", fmt::format("{}", c.model.heads)},
+            {"layers", fmt::format("{}", c.model.layers())},
+            {"heads", fmt::format("{}", c.model.heads())},
             {"kept_set_of_layer", fmt::format("{}", fmt::join(trainer.kept().set_of_layer, ","))}};
 }
 

@@ -63,7 +63,7 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
       arena_(backend.device),
       plan_(plan_step(config.techniques, 0, config.batch_size)),
       unique_tokens_(corpus.samples(config.model.max_seqlen)) {
-    require_backend(backend, config.model.width / config.model.heads);
+    require_backend(backend, config.model.head_size());
     Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend); });
     model_ = std::move(buffers.model);
     sample_id_ = buffers.sample_id;
@@ -82,7 +82,7 @@ Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const B
 }
 
 void Trainer::draw_initial_weights() {
-    initialise(exec_, model_->parameters(), config_.seed, config_.model.init_std, config_.model.layers);
+    initialise(exec_, model_->parameters(), config_.seed, config_.model.init_std, config_.model.layers());
 }
 
 void Trainer::draw_samples() {
@@ -147,7 +147,8 @@ void Trainer::start_gradients() {
         load_micro_batch(first, B);
         select_tokens(B);
         const Accumulate accumulate = first == 0 ? Accumulate::no : Accumulate::yes;
-        model_->forward_backward(exec_, B, T, kept_, 1 / targets, accumulate);
+        model_->forward_backward(exec_, B, T, kept_, {config_.seed, counts_.steps, sample_id_.view({B})}, 1 / targets,
+                                 accumulate);
         sum(exec_, loss_sum(result_), model_->loss.view({B, T}), accumulate);
         if (dropping_ && dropping_->choice.observe)
             dropping_->choice.observe(exec_, model_->target.view({B, T}), model_->loss.view({B, T}), accumulate);

@@ -171,7 +171,7 @@ std::vector<BenchCase> scoring_benches(const std::vector<engine::StepBench>& mod
         for (const std::int64_t choices : {1, 4}) {
             const ScoringBench bench{model, batches, choices};
             const auto& m = model.model;
-            const std::string name = fmt::format("{},{},{},{},{},{}/{}", m.layers, m.width, m.heads, m.vocab,
+            const std::string name = fmt::format("{},{},{},{},{},{}/{}", m.layers(), m.width, m.heads(), m.vocab,
                                                  m.max_seqlen, model.batch_size, choices);
             const std::string forward = "scoring_forward/" + name;
             benches.push_back({"scoring/" + name, "cpu", 0, 0,

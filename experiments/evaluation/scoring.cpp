@@ -162,7 +162,6 @@ ScoringBatch packed_batch(std::span<const ScoredRow> rows, std::span<const std::
     for (const std::size_t row : members) T = std::max(T, rows[row].input.size());
     batch.rows = static_cast<std::int64_t>(members.size());
     batch.length = static_cast<std::int64_t>(T);
-    batch.token.assign(members.size() * T, 0);
     batch.source.assign(members.size() * T, 0);
     std::size_t leader = 0;  // the row whose beginning the next ones may share
     for (std::size_t b = 0; b < members.size(); ++b) {
@@ -170,11 +169,12 @@ ScoringBatch packed_batch(std::span<const ScoredRow> rows, std::span<const std::
         const bool follows = b > 0 && belong_together(rows[members[leader]], row);
         if (!follows) leader = b;
         const std::size_t shared = follows ? shared_length(rows[members[leader]], row) : 0;
-        std::copy(row.input.begin(), row.input.end(), &batch.token[b * T]);
         std::copy_n(&batch.source[leader * T], shared, &batch.source[b * T]);
         for (std::size_t t = shared; t < row.input.size(); ++t) {
             batch.source[b * T + t] = static_cast<std::int32_t>(batch.computed.size());
             batch.computed.push_back(static_cast<std::int32_t>(b * T + t));
+            batch.position.push_back(static_cast<std::int32_t>(t));
+            batch.token.push_back(row.input[t]);
         }
         const std::size_t first_scored = row.input.size() - row.continuation.size();
         for (std::size_t i = 0; i < row.continuation.size(); ++i) {

@@ -34,14 +34,15 @@ ScoredRow scored_row(const Request& request, std::int64_t max_seqlen);
 
 struct ScoringBatch {
     std::int64_t rows = 0, length = 0;   // B, T
-    std::vector<std::int32_t> token;     // (B, T), padded on the right, which a causal model never sees
-    std::vector<std::int32_t> computed;  // (M): see engine::PackedSamples
+    std::vector<std::int32_t> token;     // (M): see engine::PackedSamples
+    std::vector<std::int32_t> position;  // (M)
+    std::vector<std::int32_t> computed;  // (M)
     std::vector<std::int32_t> source;    // (B, T)
     std::vector<std::int32_t> scored;    // (R)
     std::vector<std::int32_t> target;    // (R)
     std::vector<std::size_t> request;    // (R): whose target it is
 
-    engine::PackedSamples samples() const { return {rows, length, token, computed, source, scored, target}; }
+    engine::PackedSamples samples() const { return {rows, length, token, position, computed, source, scored, target}; }
 };
 
 // At most `positions` (at least max_seqlen) a batch, padding included; the longest first. Requests in a row that share

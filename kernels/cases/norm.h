@@ -84,16 +84,17 @@ inline OpCase residual_norm_forward_case(Draw draw, StreamShape s, NormSpec norm
     return op;
 }
 
-inline OpCase residual_forward_case(Draw draw, StreamShape s, bool indexed) {
+inline OpCase residual_forward_case(Draw draw, StreamShape s, bool indexed, bool has_delta = true) {
     s = effective(s, indexed);
     OpCase op;
-    op.name = stream_text("residual_forward", s, indexed);
+    op.name = stream_text("residual_forward", s, indexed) + (has_delta ? "" : " no-delta");
     op.buffers = {indexed ? draw.update("out", s.B * s.T * s.C) : output("out", s.B * s.T * s.C),
                   draw_index(draw, s, indexed), draw.input("a", s.B * s.K * s.C), draw.input("delta", s.B * s.K * s.C)};
     op.set_run([=](auto& exec, const auto& b) {
-        residual_forward(exec, b[0], indexed ? b.index(1) : nullptr, b[2], b[3], s.B, s.T, s.K, s.C);
+        residual_forward(exec, b[0], indexed ? b.index(1) : nullptr, b[2], has_delta ? b[3] : nullptr, s.B, s.T, s.K,
+                         s.C);
     });
-    op.set_work(residual_forward_work(s.B * s.K, s.C, indexed));
+    op.set_work(residual_forward_work(s.B * s.K, s.C, indexed, has_delta));
     return op;
 }
 
@@ -168,6 +169,7 @@ inline void add_norm_cases(CaseTable& table) {
         for (const bool indexed : {false, true}) {
             table.add([=](Draw draw) { return norm_forward_case(draw, s, indexed); });
             table.add([=](Draw draw) { return residual_forward_case(draw, s, indexed); });
+            if (indexed) table.add([=](Draw draw) { return residual_forward_case(draw, s, indexed, false); });
             table.add([=](Draw draw) { return norm_backward_case(draw, s, indexed, false, false, Accumulate::no); });
             table.add([=](Draw draw) { return norm_backward_case(draw, s, indexed, true, false, Accumulate::yes); });
         }

@@ -84,7 +84,8 @@ void norm_forward(Exec&, float* y, float* gathered, float* mean, float* rstd, co
 void residual_norm_forward(Exec&, float* y, float* sum, float* mean, float* rstd, const float* a, const float* delta,
                            const float* weight, const float* bias, std::int64_t rows, std::int64_t C, const NormSpec&);
 
-// out rows = a + delta. a, delta (B, K, C); out (B, T, C), its other rows left alone. Without index out may be a or delta.
+// out rows = a + delta. a, delta (B, K, C), delta null for a alone; out (B, T, C), its other rows left alone. Without
+// index out may be a or delta.
 void residual_forward(Exec&, float* out, const std::int32_t* index, const float* a, const float* delta, std::int64_t B,
                       std::int64_t T, std::int64_t K, std::int64_t C);
 

@@ -146,8 +146,13 @@ void residual_norm_forward(Exec& exec, float* y, float* sum, float* mean, float*
 void residual_forward(Exec& exec, float* out, const std::int32_t* index, const float* a, const float* delta,
                       std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C) {
     parallel_rows(exec.threads, B * K, [&](std::int64_t row) {
-        const float *a_row = a + row * C, *delta_row = delta + row * C;
+        const float* a_row = a + row * C;
         float* out_row = out + stream_row(index, row, T, K) * C;
+        if (delta == nullptr) {
+            std::copy_n(a_row, C, out_row);
+            return;
+        }
+        const float* delta_row = delta + row * C;
 #pragma omp simd
         for (std::int64_t i = 0; i < C; ++i) out_row[i] = a_row[i] + delta_row[i];
     });

@@ -96,8 +96,8 @@ template <class Real>
 void residual_norm_forward(Exec&, Real* y, Real* sum, float* mean, float* rstd, const Real* a, const Real* delta,
                            const Real* weight, const Real* bias, std::int64_t rows, std::int64_t C, const NormSpec&);
 
-// out rows = a + delta. a, delta (B, K, C); out (B, T, C), its other rows left alone. Without index out may be a or
-// delta.
+// out rows = a + delta. a, delta (B, K, C), delta null for a alone; out (B, T, C), its other rows left alone. Without
+// index out may be a or delta.
 template <class Real>
 void residual_forward(Exec&, Real* out, const std::int32_t* index, const Real* a, const Real* delta, std::int64_t B,
                       std::int64_t T, std::int64_t K, std::int64_t C);

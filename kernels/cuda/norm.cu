@@ -66,7 +66,7 @@ __global__ void normalise_rows(Real* y, Real* taken, const Real* stream, const R
     norm.rstd[row] = rstd;
 }
 
-// Stream rows of out = a + delta, both (rows, C).
+// Stream rows of out = a + delta, both (rows, C), or a alone.
 template <class Real, int kWidth>
 __global__ void add_rows(Real* out, TakenRows rows, const Real* a, const Real* delta) {
     const std::int64_t row = warp_row(), C = rows.C;
@@ -75,8 +75,10 @@ __global__ void add_rows(Real* out, TakenRows rows, const Real* a, const Real* d
     for (std::int64_t c = warp_lane() * kWidth; c < C; c += kWarpSize * kWidth) {
         float x[kWidth], other[kWidth];
         load(x, a + row * C + c);
-        load(other, delta + row * C + c);
-        for (int i = 0; i < kWidth; ++i) x[i] += other[i];
+        if (delta != nullptr) {
+            load(other, delta + row * C + c);
+            for (int i = 0; i < kWidth; ++i) x[i] += other[i];
+        }
         store(out_row + c, x);
     }
 }

@@ -148,12 +148,13 @@ void residual_norm_forward(Exec&, Real* y, Real* sum, Real* mean, Real* rstd, co
     for (std::int64_t r = 0; r < rows; ++r) normalise_row(y, mean, rstd, r, sum + r * C, weight, bias, C, spec);
 }
 
-// out rows (B, T, C) = a + delta (B, K, C).
+// out rows (B, T, C) = a + delta (B, K, C), or a alone.
 template <class Real>
 void residual_forward(Exec&, Real* out, const std::int32_t* index, const Real* a, const Real* delta, std::int64_t B,
                       std::int64_t T, std::int64_t K, std::int64_t C) {
     for (std::int64_t i = 0; i < B * K; ++i)
-        for (std::int64_t c = 0; c < C; ++c) out[stream_row(index, i, T, K) * C + c] = a[i * C + c] + delta[i * C + c];
+        for (std::int64_t c = 0; c < C; ++c)
+            out[stream_row(index, i, T, K) * C + c] = a[i * C + c] + (delta != nullptr ? delta[i * C + c] : 0);
 }
 
 // With n = (x - mean) rstd, mean and rstd functions of x, and g = dy weight, the chain rule gives

@@ -85,7 +85,7 @@ Json to_json(const engine::StepBench& bench, const engine::Gpu& gpu, const std::
                  {"gpu", gpu.name},
                  {"cuda", engine::gpu_versions()},
                  {"cpu", host.cpu_model},
-                 {"model", {{"layers", m.layers}, {"width", m.width}, {"heads", m.heads}, {"vocab", m.vocab}}},
+                 {"model", {{"layers", m.layers()}, {"width", m.width}, {"heads", m.heads()}, {"vocab", m.vocab}}},
                  {"seqlen", m.max_seqlen},
                  {"batch_size", bench.batch_size},
                  {"pytorch", torch.version},

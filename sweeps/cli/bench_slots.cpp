@@ -35,7 +35,8 @@ namespace {
 
 // Quickstart's model and growing ones, up to the largest of the standard benches.
 std::vector<engine::StepBench> slot_benches() {
-    std::vector<engine::StepBench> benches = {{{4, 64, 2, 64, 257, 0.02}, 8}, {{4, 128, 4, 128, 1024, 0.02}, 4}};
+    std::vector<engine::StepBench> benches = {{engine::gpt2_config(4, 64, 2, 64, 257), 8},
+                                              {engine::gpt2_config(4, 128, 4, 128, 1024), 4}};
     for (const engine::StepBench& bench : engine::standard_step_benches()) benches.push_back(bench);
     return benches;
 }

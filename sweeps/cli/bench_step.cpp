@@ -201,7 +201,7 @@ int run_bench_step(BenchStepArguments arguments) {
     report.peaks = kernels::measure_peaks(arguments.threads);
     for (const engine::StepBench& bench : chosen_models(arguments)) {
         report.steps.push_back(time_model(bench, arguments, progress));
-        if (bench.model.layers > 2) report.layers.push_back(time_layers(bench, arguments, progress));
+        if (bench.model.layers() > 2) report.layers.push_back(time_layers(bench, arguments, progress));
     }
     const kernels::FmaPeak again = kernels::measure_fma_peak(arguments.threads);
     report.peaks.fma.avx2_flops = std::max(report.peaks.fma.avx2_flops, again.avx2_flops);

@@ -56,7 +56,7 @@ Profiled of_size(const ProfileArguments& arguments) {
     const engine::TokenCorpus corpus = engine::random_corpus(bench);
     engine::Trainer trainer(engine::trainer_config_of(bench), corpus, backend_of(arguments));
     const auto& m = bench.model;
-    return {fmt::format("layers {}, width {}, heads {}, vocabulary {}, length {}, batch {}", m.layers, m.width, m.heads,
+    return {fmt::format("layers {}, width {}, heads {}, vocabulary {}, length {}, batch {}", m.layers(), m.width, m.heads(),
                         m.vocab, m.max_seqlen, bench.batch_size),
             engine::profile_steps(trainer, arguments.steps)};
 }

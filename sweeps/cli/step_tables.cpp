@@ -57,7 +57,7 @@ std::string peak_note(const StepReport& report) {
 
 std::string model_text(const engine::StepBench& bench) {
     const auto& m = bench.model;
-    return fmt::format("{},{},{},{},{},{}", m.layers, m.width, m.heads, m.vocab, m.max_seqlen, bench.batch_size);
+    return fmt::format("{},{},{},{},{},{}", m.layers(), m.width, m.heads(), m.vocab, m.max_seqlen, bench.batch_size);
 }
 
 reporting::Table step_table(const StepReport& report, int threads, const sweeps::RoundSettings& rounds) {

@@ -14,7 +14,7 @@ namespace {
 std::vector<std::string> command(const std::string& python, const engine::StepBench& bench, int threads) {
     std::vector<std::string> argv = {python, installed_file("engine/bench/pytorch_step.py")};
     const auto& m = bench.model;
-    for (const std::int64_t extent : {m.layers, m.width, m.heads, m.vocab, m.max_seqlen, bench.batch_size})
+    for (const std::int64_t extent : {m.layers(), m.width, m.heads(), m.vocab, m.max_seqlen, bench.batch_size})
         argv.push_back(std::to_string(extent));
     argv.push_back(std::to_string(threads));
     return argv;

@@ -29,7 +29,7 @@ TrainerConfig small_config() {
     TrainerConfig config = tiny_config(4, 11, 3);
     config.micro_batch_size = 2;
     config.techniques.seqtru = Pacing{7, 11, 1, 3, 1};
-    config.techniques.dropping = random_ltd(config.model.layers, Pacing{5, 11, 1, 6, 1});
+    config.techniques.dropping = random_ltd(config.model.layers(), Pacing{5, 11, 1, 6, 1});
     return config;
 }
 

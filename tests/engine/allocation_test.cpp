@@ -56,11 +56,11 @@ using namespace deft::engine;
 
 TEST_CASE("a training step allocates nothing of its own") {
     TrainerConfig config = tiny_config(4, 37, 6);
-    config.techniques.dropping = random_ltd(config.model.layers, Pacing{8, 37, 4, 40, 1});
+    config.techniques.dropping = random_ltd(config.model.layers(), Pacing{8, 37, 4, 40, 1});
     config.techniques.seqtru = Pacing{8, 37, 1, 30, 1};
     config.micro_batch_size = 4;
     TrainerConfig bypass = config;
-    bypass.techniques.dropping = token_dropping("token_bypass", config.model.layers, config.techniques.dropping->kept);
+    bypass.techniques.dropping = token_dropping("token_bypass", config.model.layers(), config.techniques.dropping->kept);
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     Trainer random(config, corpus, 2), learnt(bypass, corpus, 2);
     for (Trainer* trainer : {&random, &learnt}) {

@@ -32,7 +32,7 @@ TEST_CASE("tokenizers, corpora, analyzer and sampler are benchmark cases that ch
 }
 
 TEST_CASE("the arms of a step: half the tokens in the inner layers, or half of every sample") {
-    const StepBench bench{{4, 32, 2, 16, 64, 0.02}, 2};
+    const StepBench bench{gpt2_config(4, 32, 2, 16, 64), 2};
     const std::vector<StepArm> arms = step_arms(bench);
     REQUIRE(arms.size() == 3);
     const TokenCorpus corpus = random_corpus(bench);
@@ -49,11 +49,11 @@ TEST_CASE("the arms of a step: half the tokens in the inner layers, or half of e
     }
     CHECK(flops[1] < flops[0]);
     CHECK(flops[2] < flops[1]);
-    CHECK(step_arms({{2, 32, 2, 16, 64, 0.02}, 2}).size() == 2);  // no layer to drop tokens in
+    CHECK(step_arms({gpt2_config(2, 32, 2, 16, 64), 2}).size() == 2);  // no layer to drop tokens in
 }
 
 TEST_CASE("the inner layers alone run forward and backward, whole and with half the tokens") {
-    const TransformerConfig model{5, 32, 2, 16, 64, 0.02};
+    const TransformerConfig model = gpt2_config(5, 32, 2, 16, 64, 0.02);
     InnerLayers full(model, 2, 16, 2), half(model, 2, 8, 2);
     for (InnerLayers* layers : {&full, &half})
         for (int run = 0; run < 3; ++run) {
@@ -64,5 +64,5 @@ TEST_CASE("the inner layers alone run forward and backward, whole and with half 
     const auto by_hand = [](double K) { return 2 * 3 * (6 * (12 * 32 * 32 + 13 * 32) * K + 6 * 32 * K * K); };
     CHECK(full.flops() == by_hand(16));
     CHECK(half.flops() == by_hand(8));
-    CHECK_THROWS_WITH(InnerLayers({2, 32, 2, 16, 64, 0.02}, 2, 8, 1), ContainsSubstring("fewer than three layers"));
+    CHECK_THROWS_WITH(InnerLayers(gpt2_config(2, 32, 2, 16, 64), 2, 8, 1), ContainsSubstring("fewer than three layers"));
 }

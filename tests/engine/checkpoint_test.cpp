@@ -33,7 +33,7 @@ namespace {
 TrainerConfig with_techniques() {
     TrainerConfig config = tiny_config();
     config.techniques.seqtru = Pacing{5, 13, 1, 8, 1};
-    config.techniques.dropping = random_ltd(config.model.layers, Pacing{4, 13, 1, 12, 1});
+    config.techniques.dropping = random_ltd(config.model.layers(), Pacing{4, 13, 1, 12, 1});
     return config;
 }
 
@@ -251,8 +251,7 @@ TEST_CASE("a disk that is full leaves the older checkpoint, and nothing unfinish
 TEST_CASE("saving and loading need little memory beside the model") {
     if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("a sanitiser keeps memory that was given back");
     TrainerConfig config = tiny_config(3);  // linear weights, which the file has turned, are most of it
-    config.model.width = 704;
-    config.model.heads = 4;
+    config.model = gpt2_config(3, 704, 4, 13, 31, 0.1);
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
     Trainer trainer(config, corpus, 1);

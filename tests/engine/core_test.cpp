@@ -96,7 +96,7 @@ TEST_CASE("a plan for a GPU has the GPU's workspace, in a build without CUDA too
     const Backend gpu{Device::cuda, DType::bf16, 1};
     CHECK(head_workspace(gpu, 16 * 1024, 768, 50257) == bytes);
     Arena arena(Device::cuda);
-    const Transformer model(arena, {12, 768, 12, 1024, 50257, 0.02}, gpu, 16);
+    const Transformer model(arena, gpt2_config(12, 768, 12, 1024, 50257), gpu, 16);
     CHECK(arena.region_bytes(Region::workspace) == bytes);
 }
 

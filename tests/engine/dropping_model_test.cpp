@@ -24,7 +24,8 @@ struct Model {
 
     Model(std::int64_t layers, std::int64_t batch, std::int64_t seqlen, bool causal, DType dtype = DType::f32)
         : B(batch), T(seqlen) {
-        TransformerConfig config{layers, 12, 2, seqlen, 17, 0.2, causal};
+        TransformerConfig config = gpt2_config(layers, 12, 2, seqlen, 17, 0.2);
+        for (BlockConfig& block : config.blocks) block.attention.causal = causal;
         const Backend backend{Device::cpu, dtype, 1};
         transformer = plan_and_commit(
             arena, [&](Arena& a) { return std::make_unique<Transformer>(a, config, backend, batch); });
@@ -45,7 +46,7 @@ struct Model {
     // Sum of losses; gradients are left in the parameters.
     double run(const KeptTokens& kept) {
         transformer->load(exec, B, T, token.data(), target.data(), length.empty() ? nullptr : length.data());
-        transformer->forward_backward(exec, B, T, kept, 1, Accumulate::no);
+        transformer->forward_backward(exec, B, T, kept, {}, 1, Accumulate::no);
         double total = 0;
         for (const double loss : losses()) total += loss;
         return total;
@@ -69,7 +70,7 @@ struct Kept {
 
 // random-LTD of samples 0 .. B - 1.
 Kept draw(const Model& model, Ints layers, std::int64_t K) {
-    const std::int64_t depth = model.transformer->config().layers;
+    const std::int64_t depth = model.transformer->config().layers();
     SmallDropping dropping(random_ltd_on(layers, K), depth, model.T, 17, model.B);
     std::vector<std::int64_t> sample;
     for (std::int64_t b = 0; b < model.B; ++b) sample.push_back(b);
@@ -188,6 +189,10 @@ TEST_CASE("a padded sample is the shorter sample alone") {
 }
 
 TEST_CASE("tokens outside a block's set pass it unchanged, and so do their gradients") {
+    const NormPlacement placement = GENERATE(NormPlacement::pre, NormPlacement::post);
+    BlockConfig block;
+    block.placement = placement;
+    block.feed_forward.hidden = 24;
     constexpr std::int64_t B = 2, T = 5, K = 2, C = 6;
     Arena arena;
     struct Buffers {
@@ -198,7 +203,7 @@ TEST_CASE("tokens outside a block's set pass it unchanged, and so do their gradi
     const Buffers b = plan_and_commit(arena, [&](Arena& a) {
         Buffers buffers{std::make_unique<ParameterTable>(a, DType::f32), {}, {}, {}};
         Planner plan{a, *buffers.parameters, Backend{}, Purpose::training, B, T};
-        buffers.stack = std::make_unique<BlockStack>(plan, std::vector{BlockConfig{C, 2, 24, true}});
+        buffers.stack = std::make_unique<BlockStack>(plan, C, std::vector{block});
         buffers.rows = a.add(Region::activations, "rows", DType::f32, {B, K, C});
         buffers.d_stream = a.add(Region::activations, "d_stream", DType::f32, {B, T, C});
         return buffers;
@@ -212,7 +217,7 @@ TEST_CASE("tokens outside a block's set pass it unchanged, and so do their gradi
     Ints index = {1, 4, 0, 3};
     const Ints set_of_layer = {0};
     const Tensor kept = make_tensor(index.data(), DType::i32, {B, K});
-    const StreamRows dropping{B, T, {}, {kept.view({1, B, K}), set_of_layer}, {}}, all{B, K, {}, {}, {}};
+    const StreamRows dropping{B, T, {}, {kept.view({1, B, K}), set_of_layer}, {}, {}}, all{B, K, {}, {}, {}, {}};
     const Tensor stream = b.stack->input(dropping);
     fill(stream);
     const auto before = values<float>(stream);
@@ -237,6 +242,7 @@ TEST_CASE("tokens outside a block's set pass it unchanged, and so do their gradi
     const auto through_index = values<float>(b.rows);
     std::copy(rows_before.begin(), rows_before.end(), b.stack->input(all).as<float>());
     const Residual alone = b.stack->forward(exec, all);
+    CHECK(bool(alone.branch) == (placement == NormPlacement::pre));
     residual_forward(exec, b.rows, {}, alone.rows, alone.branch);
     CHECK(values<float>(b.rows) == through_index);
 }

@@ -16,8 +16,9 @@ struct Packed {
     std::int64_t B, T;
     std::vector<std::int32_t> token, target;             // (B, T)
     std::vector<std::int32_t> computed, source, scored;  // (M), (B, T), (R = B T)
+    std::vector<std::int32_t> own_token = {}, position = {};  // (M), of the rows that are computed
 
-    PackedSamples samples() const { return {B, T, token, computed, source, scored, target}; }
+    PackedSamples samples() const { return {B, T, own_token, position, computed, source, scored, target}; }
 };
 
 Packed draw_packed(std::uint64_t seed, std::int64_t B, std::int64_t T, std::int64_t vocab) {
@@ -37,7 +38,11 @@ Packed draw_packed(std::uint64_t seed, std::int64_t B, std::int64_t T, std::int6
             const auto here = static_cast<std::size_t>(b * T + t), there = static_cast<std::size_t>(from * T + t);
             packed.token[here] = t < shared ? packed.token[there] : below(vocab);
             packed.source[here] = t < shared ? packed.source[there] : static_cast<std::int32_t>(packed.computed.size());
-            if (t >= shared) packed.computed.push_back(static_cast<std::int32_t>(here));
+            if (t >= shared) {
+                packed.computed.push_back(static_cast<std::int32_t>(here));
+                packed.own_token.push_back(packed.token[here]);
+                packed.position.push_back(static_cast<std::int32_t>(t));
+            }
             packed.scored.push_back(packed.source[here]);
             packed.target.push_back(below(vocab));
         }
@@ -91,7 +96,7 @@ TEST_CASE("packed samples are refused with tokens outside the vocabulary and by 
     packed.target[2] = static_cast<std::int32_t>(config.model.vocab);
     CHECK_THROWS_WITH(trainer.model().evaluate(trainer.exec(), packed.samples()),
                       ContainsSubstring("target 31 lies outside the vocabulary of 31"));
-    config.model.causal = false;
+    for (BlockConfig& block : config.model.blocks) block.attention.causal = false;
     Trainer ahead(config, corpus, 1, DType::f32);
     CHECK_THROWS_AS(ahead.model().evaluate(ahead.exec(), draw_packed(1, 2, 3, 31).samples()), std::logic_error);
 }
@@ -125,7 +130,7 @@ TEST_CASE("a model planned for inference gives the same bits in less memory, at 
             one->evaluate(of, 5, 13);
         }
         CHECK(host_copy<float>(trainer.exec(), loss) == host_copy<float>(exec, other));
-        CHECK_THROWS_AS(asked->forward_backward(exec, 5, 13, {}, 1, Accumulate::no), std::logic_error);
+        CHECK_THROWS_AS(asked->forward_backward(exec, 5, 13, {}, {}, 1, Accumulate::no), std::logic_error);
 
         // Without gradients and moments; activations do not grow with the layers.
         const std::int64_t weights = model.parameters().count() * 4;

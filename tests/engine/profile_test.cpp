@@ -30,15 +30,15 @@ TEST_CASE("a profile names every op of a step, with its work") {
     const TransformerConfig& m = config.model;
     const std::int64_t micro_batches = config.batch_size / config.micro_batch_size;
     CHECK(calls["embedding_forward"] == micro_batches);
-    CHECK(calls["linear_forward"] == 4 * m.layers * micro_batches);
-    CHECK(calls["linear_backward_input"] == 4 * m.layers * micro_batches);
-    CHECK(calls["linear_backward_weight"] == 4 * m.layers * micro_batches);
-    CHECK(calls["attention_backward"] == m.layers * micro_batches);
+    CHECK(calls["linear_forward"] == 4 * m.layers() * micro_batches);
+    CHECK(calls["linear_backward_input"] == 4 * m.layers() * micro_batches);
+    CHECK(calls["linear_backward_weight"] == 4 * m.layers() * micro_batches);
+    CHECK(calls["attention_backward"] == m.layers() * micro_batches);
     CHECK(calls["head_loss_train"] == micro_batches);
     CHECK(calls["global_norm"] == 1);
     // 2 rows C (3 C + C + 4 C + 4 C) a layer.
     const auto rows = static_cast<double>(config.batch_size * config.techniques.seqlen);
-    CHECK(linear == 2 * rows * 12 * static_cast<double>(m.width * m.width * m.layers));
+    CHECK(linear == 2 * rows * 12 * static_cast<double>(m.width * m.width * m.layers()));
 
     CHECK(profile.seconds > 0);
     CHECK(profile.outside_ops > 0);

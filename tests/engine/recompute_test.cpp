@@ -46,7 +46,7 @@ TEST_CASE("what is computed again has the same bits, and takes less memory") {
 TEST_CASE("what each way to compute again saves, by hand") {
     const auto bytes = [](Recompute recompute, std::int64_t layers) {
         TrainerConfig config = tiny_config(layers, 16, 2);
-        config.model = {layers, 32, 2, 16, 31, 0.1};
+        config.model = gpt2_config(layers, 32, 2, 16, 31, 0.1);
         config.recompute = recompute;
         Arena arena;
         const Transformer model(arena, config.model, Backend{}, 2, Purpose::training, recompute);
@@ -64,7 +64,7 @@ TEST_CASE("what each way to compute again saves, by hand") {
 TEST_CASE("a model planned for inference has the activations of one layer, and no gradients") {
     const auto plan = [](std::int64_t layers, Region region) {
         Arena arena;
-        const Transformer model(arena, {layers, 32, 2, 16, 31, 0.1}, Backend{}, 2, Purpose::inference);
+        const Transformer model(arena, gpt2_config(layers, 32, 2, 16, 31, 0.1), Backend{}, 2, Purpose::inference);
         return arena.region_bytes(region);
     };
     CHECK(plan(9, Region::activations) == plan(2, Region::activations));

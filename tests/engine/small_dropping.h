@@ -16,7 +16,7 @@ struct SmallDropping {
     Exec exec;
 
     SmallDropping(const TokenDropping& dropping, std::int64_t layers, std::int64_t T, std::int64_t vocab, std::int64_t max_batch)
-        : model{layers, 8, 1, T, vocab, 0.02} {
+        : model(gpt2_config(layers, 8, 1, T, vocab)) {
         planned = plan_and_commit(
             arena, [&](Arena& a) { return plan_dropping(a, dropping, model, Backend{}, max_batch); });
         exec = make_exec(Backend{}, arena);

@@ -116,7 +116,7 @@ TEST_CASE("layer tokens are rounded down, as the reference counts them") {
 }
 
 TEST_CASE("padding counts as many layer-averaged tokens as its row does") {
-    const ModelFlops flops = model_size({4, 4, 2, 64, 10, 0.02}).flops;
+    const ModelFlops flops = model_size(gpt2_config(4, 4, 2, 64, 10)).flops;
     Techniques techniques{64, 4, {}, random_ltd(4, Pacing{8, 8, 1, 0, 1})};
     techniques.seqres = Pacing{40, 40, 1, 0, 1};
     const StepPlan plan = plan_step(techniques, 0);  // one sample of 64 in two rows of 40
@@ -142,7 +142,7 @@ TEST_CASE("padding counts as many layer-averaged tokens as its row does") {
 }
 
 TEST_CASE("GPT-3 1.3B at 300 billion tokens takes the published numbers of steps") {
-    const TransformerConfig model{24, 2048, 16, 2048, 50257, 0.013};
+    const TransformerConfig model = gpt2_config(24, 2048, 16, 2048, 50257, 0.013);
     const Pacing seqtru{80, 2048, 8, 110'000, 1};
     const TokenDropping ltd = random_ltd(24, Pacing{128, 2048, 16, 200'000, 1});
     const auto steps = [&](const Techniques& techniques) {
@@ -155,13 +155,13 @@ TEST_CASE("GPT-3 1.3B at 300 billion tokens takes the published numbers of steps
 }
 
 TEST_CASE("parameters and FLOPs by hand") {
-    const TransformerConfig model{2, 4, 2, 8, 10, 0.02};
+    const TransformerConfig model = gpt2_config(2, 4, 2, 8, 10, 0.02);
     // A layer: 12 * 16 weights + 13 * 4 biases and norms = 244; head 10 * 4, final norm 8, positions 8 * 4.
     CHECK(model_size(model).parameters == 2 * 244 + 40 + 8 + 32);
     const Techniques plain{8, 2, {}, {}};
     // 6 * (2 * 244 + 48) * 8 + 2 layers * 12 * 4 * 8 * 8 / 2
     CHECK(sample_flops(model_size(model).flops, plain, plan_step(plain, 0)) == 6.0 * 536 * 8 + 2 * 12.0 * 4 * 64 / 2);
-    const TransformerConfig deep{3, 4, 2, 8, 10, 0.02};
+    const TransformerConfig deep = gpt2_config(3, 4, 2, 8, 10, 0.02);
     const Techniques ltd{8, 3, {}, random_ltd(3, Pacing{4, 4, 1, 0, 1})};
     // Layers 0 and 2 with 8 tokens, layer 1 with 4.
     CHECK(sample_flops(model_size(deep).flops, ltd, plan_step(ltd, 0)) ==

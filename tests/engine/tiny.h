@@ -21,7 +21,7 @@ inline TokenCorpus tiny_corpus(std::int64_t size, std::int64_t vocab, std::uint6
 
 inline TrainerConfig tiny_config(std::int64_t layers = 4, std::int64_t seqlen = 13, std::int64_t batch = 6) {
     TrainerConfig config;
-    config.model = {layers, 24, 3, seqlen, 31, 0.1};
+    config.model = gpt2_config(layers, 24, 3, seqlen, 31, 0.1);
     config.techniques = {seqlen, layers, {}, {}};
     config.batch_size = config.micro_batch_size = batch;
     config.budget_layer_tokens = 1'000'000;
@@ -34,7 +34,7 @@ inline TrainerConfig tiny_config(std::int64_t layers = 4, std::int64_t seqlen = 
 
 // random-LTD that keeps a constant number of tokens in all layers but the first and last.
 inline void keep_tokens(TrainerConfig& config, std::int64_t tokens) {
-    config.techniques.dropping = random_ltd(config.model.layers, {tokens, tokens, 1, 0, 1});
+    config.techniques.dropping = random_ltd(config.model.layers(), {tokens, tokens, 1, 0, 1});
 }
 
 inline TokenDropping bypass_on(std::vector<std::int32_t> layers, const Pacing& kept, std::int64_t keep_first = 0,

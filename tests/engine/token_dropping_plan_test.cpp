@@ -34,7 +34,7 @@ TEST_CASE("kept tokens by hand: linear, root and constant") {
 
 TEST_CASE("layer tokens and FLOPs count the layers that really drop tokens") {
     const Pacing four{4, 4, 1, 0, 1};
-    const TransformerConfig model{6, 4, 2, 10, 10, 0.02};
+    const TransformerConfig model = gpt2_config(6, 4, 2, 10, 10, 0.02);
     const Techniques some{10, 6, {}, TokenDropping{four, {1, 2, 5}, 0, &token_dropper("random_ltd"), {}}};
     const StepPlan plan = plan_step(some, 0);
     CHECK(plan.layer_tokens == 7);  // (10 * 3 + 4 * 3) / 6
@@ -44,7 +44,8 @@ TEST_CASE("layer tokens and FLOPs count the layers that really drop tokens") {
     const Techniques half{10, 6, {}, token_dropping("token_bypass", 6, four)};
     CHECK(sample_flops(model_size(model).flops, half, plan_step(half, 0)) == sample_flops(model_size(model).flops, some, plan));
     // Attention that is not causal is twice the work.
-    const TransformerConfig both_ways{6, 4, 2, 10, 10, 0.02, false};
+    TransformerConfig both_ways = gpt2_config(6, 4, 2, 10, 10, 0.02);
+    for (BlockConfig& block : both_ways.blocks) block.attention.causal = false;
     CHECK(sample_flops(model_size(both_ways).flops, some, plan) == sample_flops(model_size(model).flops, some, plan) + 3 * 6.0 * 4 * (100 + 16));
     // In all layers.
     const Techniques all{10, 6, {}, TokenDropping{four, layer_range(0, 5), 0, &token_dropper("random_ltd"), {}}};

@@ -23,7 +23,8 @@ TEST_CASE("scoring batches hold every request once, the longest first, without p
     // Inputs are all but the last token: 3 4 5 6 and 8 9; targets are what follows, of the continuation alone.
     CHECK(batches[0].rows == 2);
     CHECK(batches[0].length == 4);
-    CHECK(batches[0].token == Numbers{3, 4, 5, 6, 8, 9, 0, 0});
+    CHECK(batches[0].token == Numbers{3, 4, 5, 6, 8, 9});
+    CHECK(batches[0].position == Numbers{0, 1, 2, 3, 0, 1});
     CHECK(batches[0].computed == Numbers{0, 1, 2, 3, 4, 5});
     CHECK(batches[0].source == Numbers{0, 1, 2, 3, 4, 5, 0, 0});
     CHECK(batches[0].scored == Numbers{2, 3, 5});
@@ -42,7 +43,8 @@ TEST_CASE("choices after one context compute it once, and all score its last pos
     const std::vector<ScoringBatch> batches = scoring_batches(requests, 4, 12);
     REQUIRE(batches.size() == 1);
     CHECK(batches[0].length == 4);
-    CHECK(batches[0].token == Numbers{1, 2, 3, 0, 1, 2, 3, 5, 1, 2, 3, 5});
+    CHECK(batches[0].token == Numbers{1, 2, 3, 5, 5});
+    CHECK(batches[0].position == Numbers{0, 1, 2, 3, 3});
     CHECK(batches[0].computed == Numbers{0, 1, 2, 7, 11});
     CHECK(batches[0].source == Numbers{0, 1, 2, 0, 0, 1, 2, 3, 0, 1, 2, 4});
     CHECK(batches[0].scored == Numbers{2, 2, 3, 2, 4});

@@ -53,6 +53,12 @@ TEST_CASE("the work of a product and of rows taken through an index, by hand") {
     const Work rms = norm_forward_work(6, 7, false, NormKind::rms);  // a square, a sum and two products a value
     CHECK(rms.flops == 4 * 6 * 7);
     CHECK(rms.bytes(2, 4) == 2 * (2 * 6 * 7 + 7) + 4 * 6);
+    // Rows put back alone are read and written, and nothing is added.
+    const Work put_back = residual_forward_work(6, 7, true, false), added = residual_forward_work(6, 7, false, true);
+    CHECK(put_back.flops == 0);
+    CHECK(put_back.bytes(2, 4) == 2 * 2 * 6 * 7 + 4 * 6);
+    CHECK(added.flops == 6 * 7);
+    CHECK(added.bytes(2, 4) == 2 * 3 * 6 * 7);
     CHECK(linear_flops(1 << 20, 1 << 20, 1 << 24) == std::ldexp(1.0, 65));
 }
 

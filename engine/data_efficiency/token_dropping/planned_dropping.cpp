@@ -25,10 +25,10 @@ void require_layers(const TokenDropping& dropping, std::int64_t layers) {
 
 PlannedDropping plan_dropping(Arena& arena, const TokenDropping& dropping, const TransformerConfig& model,
                               const Backend& backend, std::int64_t max_batch) {
-    require_layers(dropping, model.layers);
+    require_layers(dropping, model.layers());
     PlannedDropping planned;
     planned.keep_first = dropping.keep_first;
-    planned.set_of_layer.assign(static_cast<std::size_t>(model.layers), KeptTokens::kEveryToken);
+    planned.set_of_layer.assign(static_cast<std::size_t>(model.layers()), KeptTokens::kEveryToken);
     std::int32_t sets = 0;
     for (const std::int32_t layer : dropping.layers)
         planned.set_of_layer[static_cast<std::size_t>(layer)] = dropping.dropper->one_set ? 0 : sets++;

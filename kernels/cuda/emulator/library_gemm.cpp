@@ -90,9 +90,10 @@ bool library_bias_activation(Exec&, Real* y, Real* pre, const Real* x, const Rea
     ++library.calls.bias;
     if (act == Activation::gelu_tanh) count_gelu<Real>();
     multiply<Real>({x}, {w, true}, rows, out, in, [&](float sum, std::int64_t i, std::int64_t j) {
-        const Real z = from_float<Real>(sum + to_float(bias[j]));
-        if (pre != nullptr) pre[i * out + j] = z;
-        y[i * out + j] = act == Activation::gelu_tanh ? from_float<Real>(reference::gelu_tanh(to_float(z))) : z;
+        // The activation may be of what is not rounded yet, as a library is free to take it.
+        const float z = sum + to_float(bias[j]);
+        if (pre != nullptr) pre[i * out + j] = from_float<Real>(z);
+        y[i * out + j] = from_float<Real>(act == Activation::gelu_tanh ? reference::gelu_tanh(z) : z);
     });
     return true;
 }

@@ -6,6 +6,7 @@
 #include "kernels/cuda/emulator/library_gemm.h"
 #include "tests/catch.h"
 #include "tests/cuda/emulated_cases.h"
+#include "tests/engine/tiny.h"
 
 namespace deft::kernels::cases {
 namespace {
@@ -50,6 +51,22 @@ TEST_CASE("in float GELU is ours, whatever the library offers") {
     CHECK(cuda::emulator::library_calls().bias > 0);
     check_ops_with_products(Activations::bf16, Placement::aligned);
     CHECK(cuda::emulator::library_calls().bf16_gelu > 4);
+}
+
+TEST_CASE("activations computed again have the bits that a library's epilogue gave") {
+    const WithLibrary library({.takes_epilogues = true});
+    engine::TrainerConfig config = engine::tiny_config(3, 11, 3);
+    const engine::TokenCorpus corpus = engine::tiny_corpus(900, config.model.vocab);
+    const auto weights_with = [&](engine::Recompute recompute) {
+        config.recompute = recompute;
+        engine::Trainer trainer(config, corpus, engine::Backend{engine::Device::cuda, engine::DType::bf16, 1});
+        for (int step = 0; step < 3; ++step) trainer.step();
+        return engine::all_parameters<float>(trainer);
+    };
+    const auto kept = weights_with(engine::Recompute::none);
+    CHECK(cuda::emulator::library_calls().bf16_gelu > 0);
+    CHECK(weights_with(engine::Recompute::activation) == kept);
+    CHECK(weights_with(engine::Recompute::block) == kept);
 }
 
 }  // namespace

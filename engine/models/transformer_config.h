@@ -1,0 +1,40 @@
+#pragma once
+// What a transformer is made of. Defaults are those of GPT-2 (Radford et al. 2019).
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/nn/block.h"
+#include "engine/nn/embedding.h"
+#include "engine/nn/head.h"
+
+namespace deft::engine {
+
+struct TransformerConfig {
+    std::int64_t width = 64;       // C: of the stream
+    std::int64_t max_seqlen = 64;  // T at most
+    std::int64_t vocab = 257;      // V
+    double init_std = 0.02;
+    InputConfig input;
+    std::vector<BlockConfig> blocks;        // one a layer
+    std::optional<NormSpec> final_norm = NormSpec{};  // behind the last block; none: blocks that end with a norm
+    HeadConfig head;
+
+    std::int64_t layers() const { return static_cast<std::int64_t>(blocks.size()); }
+    std::int64_t heads() const { return blocks.empty() ? 0 : blocks.front().attention.heads; }  // of the first layer
+    // Of the widest head, which decides whether a backend can run the model.
+    std::int64_t head_size() const;
+    // No position attends to a later one.
+    bool is_causal() const;
+    bool operator==(const TransformerConfig&) const = default;
+};
+
+// Equal blocks of GPT-2's kind: feed-forward parts four times as wide as the stream.
+TransformerConfig gpt2_config(std::int64_t layers, std::int64_t width, std::int64_t heads, std::int64_t max_seqlen,
+                              std::int64_t vocab, double init_std = 0.02);
+
+// Whether it is one of those, whatever its dropout and the eps of its norms, which is then the same in all.
+bool is_gpt2(const TransformerConfig& config);
+
+}  // namespace deft::engine

@@ -1,0 +1,83 @@
+#include "experiments/model_kinds.h"
+
+#include <stdexcept>
+
+namespace deft::experiments {
+
+namespace {
+
+// Devlin et al. 2019, section 3 and appendix A.2.
+ModelConfig bert_defaults() {
+    ModelConfig model;
+    model.segments = 2;
+    model.input_norm = true;
+    model.norm_eps = 1e-12;
+    model.norm_placement = "post";
+    model.causal = false;
+    model.activation = "gelu_erf";
+    model.head_bias = true;
+    model.dropout = model.attention_dropout = model.input_dropout = 0.1;
+    return model;
+}
+
+// Touvron et al. 2023 (arXiv 2302.13971), section 2.2.
+ModelConfig llama_defaults() {
+    ModelConfig model;
+    model.positions = "rope";
+    model.norm = "rms";
+    model.attention_bias = model.feed_forward_bias = false;
+    model.activation = "swiglu";
+    model.tied_head = false;
+    return model;
+}
+
+}  // namespace
+
+std::vector<std::string> model_kinds() {
+    return {"gpt", "bert", "llama"};
+}
+
+ModelConfig defaults_of_kind(const std::string& kind) {
+    ModelConfig model;
+    if (kind == "bert") model = bert_defaults();
+    if (kind == "llama") model = llama_defaults();
+    if (model.kind != kind && kind != "bert" && kind != "llama")
+        throw std::logic_error("there is no kind of model called " + kind);
+    model.kind = kind;
+    return model;
+}
+
+engine::TransformerConfig transformer_config(const ModelConfig& model, std::int64_t vocab) {
+    const kernels::NormSpec norm{model.norm == "rms" ? kernels::NormKind::rms : kernels::NormKind::layer, model.norm_eps};
+    engine::BlockConfig block;
+    const bool is_post = model.norm_placement == "post";
+    block.placement = is_post ? engine::NormPlacement::post : engine::NormPlacement::pre;
+    block.norm = norm;
+    block.attention.heads = model.heads;
+    block.attention.kv_heads = model.kv_heads;
+    block.attention.causal = model.causal;
+    block.attention.bias = model.attention_bias;
+    block.attention.dropout = model.attention_dropout;
+    if (model.positions == "rope") block.attention.rope_theta = model.rope_theta;
+    block.feed_forward.hidden = model.hidden;
+    block.feed_forward.bias = model.feed_forward_bias;
+    if (model.activation == "gelu_erf") block.feed_forward.activation = kernels::Activation::gelu_erf;
+    if (model.activation == "swiglu") block.feed_forward.activation = kernels::Activation::swiglu;
+    block.dropout = model.dropout;
+
+    engine::TransformerConfig config;
+    config.width = model.width;
+    config.max_seqlen = model.seqlen;
+    config.vocab = vocab;
+    config.init_std = model.init_std;
+    config.input.positions = model.positions == "learned" ? engine::Positions::learned : engine::Positions::none;
+    config.input.segments = model.segments;
+    if (model.input_norm) config.input.norm = norm;
+    config.input.dropout = model.input_dropout;
+    config.blocks.assign(static_cast<std::size_t>(model.layers), block);
+    config.final_norm = is_post ? std::nullopt : std::optional(norm);
+    config.head = {model.tied_head, model.head_bias};
+    return config;
+}
+
+}  // namespace deft::experiments

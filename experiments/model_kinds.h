@@ -1,0 +1,19 @@
+#pragma once
+// Kinds of transformers: names for sets of defaults, which any key of [model] may change.
+
+#include <string>
+#include <vector>
+
+#include "engine/models/transformer_config.h"
+#include "experiments/config.h"
+
+namespace deft::experiments {
+
+std::vector<std::string> model_kinds();
+// Errors: std::logic_error, for a kind that is not one of those.
+ModelConfig defaults_of_kind(const std::string& kind);
+
+// Of all layers alike, for a vocabulary of so many entries.
+engine::TransformerConfig transformer_config(const ModelConfig& model, std::int64_t vocab);
+
+}  // namespace deft::experiments

@@ -1,0 +1,13 @@
+#pragma once
+// The model, from TOML: [model].
+
+#include "base/table_reader.h"
+#include "experiments/config.h"
+
+namespace deft::experiments {
+
+// Reads what differs from the defaults of its kind. Errors: config, with the place: unknown keys, parts that do not fit
+// each other, and a model that cannot take the samples of `data`.
+ModelConfig parse_model(TableReader table, const DataConfig& data);
+
+}  // namespace deft::experiments
