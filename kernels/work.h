@@ -2,8 +2,11 @@
 // The work of each op, from its shapes: floating-point operations, and the bytes of every operand once for reading and
 // once for writing. For profiles, benchmarks and the accounting of training.
 
+#include <algorithm>
 #include <cstdint>
 
+#include "kernels/attention.h"
+#include "kernels/embedding_tables.h"
 #include "kernels/types.h"
 
 namespace deft::kernels {
@@ -103,6 +106,45 @@ inline Work rope_work(std::int64_t rows, std::int64_t heads, std::int64_t d, boo
     return work;
 }
 
+// ---- attention ----
+// Of a spec sizes, causality and dropout count. Whether samples have lengths and tokens places is said beside it, since
+// work is asked for before there are any buffers.
+
+// A product and a sum for each column of every query and every key that it may see. What padding and places hide is
+// counted too.
+inline double attention_product_flops(const AttentionSpec& s) {
+    const auto Tq = static_cast<double>(s.Tq), Tk = static_cast<double>(s.Tk);
+    return 2 * product(s.B, s.H, s.d, s.Tq) * (s.causal ? Tk - Tq + (Tq + 1) / 2 : Tk);
+}
+
+// Queries, keys and values, or their gradients.
+inline double attention_heads(const AttentionSpec& s) {
+    return product(s.B, s.Tq, s.H, s.d) + 2 * product(s.B, s.Tk, s.Hkv, s.d);
+}
+
+inline double attention_mask_bytes(const AttentionSpec& s, bool is_padded, bool is_placed) {
+    return index_bytes(s.B, is_padded) + index_bytes(s.B * s.Tk, is_placed) +
+           (s.dropout.p != 0 ? product(s.B, sizeof(std::int64_t)) : 0);
+}
+
+// Two products: of queries with keys, and of probabilities with values.
+inline Work attention_forward_work(const AttentionSpec& s, bool is_padded, bool is_placed) {
+    Work work{2 * attention_product_flops(s)};
+    work.reals = attention_heads(s) + product(s.B, s.Tq, s.H, s.d);
+    work.sums = product(s.B, s.H, s.Tq);
+    work.other = attention_mask_bytes(s, is_padded, is_placed);
+    return work;
+}
+
+// Five products: the probabilities again, their gradients, and the gradients of queries, keys and values.
+inline Work attention_backward_work(const AttentionSpec& s, bool is_padded, bool is_placed) {
+    Work work{5 * attention_product_flops(s)};
+    work.reals = 2 * attention_heads(s) + 2 * product(s.B, s.Tq, s.H, s.d);
+    work.sums = product(s.B, s.H, s.Tq);
+    work.other = attention_mask_bytes(s, is_padded, is_placed);
+    return work;
+}
+
 // ---- pooling and patches ----
 
 inline Work pool_forward_work(std::int64_t B, std::int64_t K, std::int64_t C, Pooling pooling) {
@@ -172,6 +214,68 @@ inline Work gather_rows_work(std::int64_t rows, std::int64_t C) {
     Work work;
     work.reals = product(2, rows, C);
     work.other = index_bytes(rows, true);
+    return work;
+}
+
+// ---- embedding ----
+
+// A table of V rows: position (b, t) of (B, T) takes the row of its id, or row t. Its gradient is written or added to.
+struct EmbeddingTableShape {
+    std::int64_t V = 0;
+    bool has_ids = true;
+    Accumulate accumulate = Accumulate::no;
+
+    // At most: the ids are not looked at. A row counts once, however many positions take it.
+    std::int64_t taken_rows(std::int64_t B, std::int64_t T) const { return has_ids ? std::min(V, B * T) : T; }
+};
+using EmbeddingTableShapes = FewTables<EmbeddingTableShape>;
+
+inline Work embedding_forward_work(const EmbeddingTableShapes& tables, std::int64_t B, std::int64_t T,
+                                   std::int64_t C) {
+    Work work{product(tables.count - 1, B, T, C)};
+    work.reals = product(B, T, C);
+    for (int i = 0; i < tables.count; ++i) {
+        work.reals += product(tables[i].taken_rows(B, T), C);
+        work.other += index_bytes(B * T, tables[i].has_ids);
+    }
+    return work;
+}
+
+// What is added to is touched in the rows taken alone; else the others are zeroed.
+inline Work embedding_backward_work(const EmbeddingTableShapes& gradients, std::int64_t B, std::int64_t T,
+                                    std::int64_t C) {
+    Work work{product(gradients.count, B, T, C)};
+    work.reals = product(B, T, C);
+    for (int i = 0; i < gradients.count; ++i) {
+        const EmbeddingTableShape& table = gradients[i];
+        const std::int64_t rows = table.accumulate == Accumulate::yes ? table.taken_rows(B, T) : table.V;
+        work.sums += written(product(rows, C), table.accumulate);
+        work.other += index_bytes(B * T, table.has_ids);
+    }
+    return work;
+}
+
+// ---- head loss ----
+// Rows without a target cost no product and are not read; their losses and gradients are zeroed. The softmax is not
+// counted: it is small beside products of C columns.
+
+// The logits, and the gradients of rows and of the weight.
+inline Work head_loss_train_work(std::int64_t rows, std::int64_t target_rows, std::int64_t C, std::int64_t V,
+                                 bool has_bias, Accumulate accumulate) {
+    const double bias = has_bias ? product(V) : 0;
+    Work work{3 * linear_flops(target_rows, C, V)};
+    work.reals = product(target_rows, C) + product(rows, C) + product(V, C) + bias;
+    work.sums = product(rows) + written(product(V, C) + bias, accumulate);
+    work.other = index_bytes(rows, true);
+    return work;
+}
+
+inline Work head_loss_work(std::int64_t rows, std::int64_t target_rows, std::int64_t C, std::int64_t V, bool has_bias,
+                           bool has_greedy) {
+    Work work{linear_flops(target_rows, C, V)};
+    work.reals = product(target_rows, C) + product(V, C) + (has_bias ? product(V) : 0);
+    work.sums = product(rows);
+    work.other = index_bytes(rows, true) + index_bytes(rows, has_greedy);
     return work;
 }
 

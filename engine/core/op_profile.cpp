@@ -51,16 +51,6 @@ OpTimer::OpTimer(Exec& exec, const char* op, Phase phase, const Tensor& out, DTy
     profile_->begins_.push_back(profile_->now());
 }
 
-OpTimer::OpTimer(Exec& exec, const char* op, Phase phase, double flops, std::initializer_list<Tensor> operands)
-    : profile_(exec.profile) {
-    if (profile_ == nullptr) return;
-    OpRecord record{op, phase, operands.begin()->shape_text(), 0, 0, flops, 0};
-    for (const Tensor& tensor : operands)
-        if (tensor) record.bytes += static_cast<double>(tensor.bytes());
-    profile_->records.push_back(std::move(record));
-    profile_->begins_.push_back(profile_->now());
-}
-
 OpTimer::~OpTimer() {
     if (profile_ != nullptr) profile_->ends_.push_back(profile_->now());
 }

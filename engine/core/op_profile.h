@@ -3,7 +3,6 @@
 // they return; by events in its stream on a GPU, whose ops have not.
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -59,8 +58,6 @@ class OpTimer {
  public:
     // out: the first output. dtype: of activations, or of what the op works on.
     OpTimer(Exec& exec, const char* op, Phase phase, const Tensor& out, DType dtype, const kernels::Work& work);
-    // bytes: of the operands, empty tensors among them.
-    OpTimer(Exec& exec, const char* op, Phase phase, double flops, std::initializer_list<Tensor> operands);
     ~OpTimer();
     OpTimer(const OpTimer&) = delete;
     OpTimer& operator=(const OpTimer&) = delete;

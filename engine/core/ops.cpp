@@ -13,7 +13,6 @@
 
 namespace deft::engine {
 
-using kernels::linear_flops;
 using kernels::Sum;
 
 namespace {
@@ -40,16 +39,6 @@ void check_fused(Activation activation) {
         throw std::logic_error("an activation with a gate is an op of its own, not part of a linear layer");
 }
 
-double items(const Tensor& tensor) {
-    return static_cast<double>(tensor.numel());
-}
-
-// A product of every query with every key that it may see. What padding and places hide is counted too.
-double attention_product_flops(const kernels::AttentionSpec& s) {
-    const auto Tq = static_cast<double>(s.Tq), Tk = static_cast<double>(s.Tk);
-    return 2.0 * static_cast<double>(s.B * s.H * s.d) * Tq * (s.causal ? Tk - Tq + (Tq + 1) / 2 : Tk);
-}
-
 template <class Real>
 kernels::HeadRows<Real> head_view(const HeadColumns& heads) {
     const std::int64_t row = heads.tensor.columns();
@@ -58,11 +47,6 @@ kernels::HeadRows<Real> head_view(const HeadColumns& heads) {
 template <class Real>
 kernels::AttentionHeads<Real> head_views(const AttentionTensors& in) {
     return {head_view<Real>(in.q), head_view<Real>(in.k), head_view<Real>(in.v)};
-}
-
-// The tensor of heads, unless it is that of the queries: what a profile counts once.
-Tensor own_tensor(const HeadColumns& heads, const HeadColumns& queries) {
-    return heads.tensor.data == queries.tensor.data ? Tensor{} : heads.tensor;
 }
 
 // Errors: std::logic_error, a mistake in the program.
@@ -112,14 +96,20 @@ void check_embedding(std::span<const EmbeddingSource> tables, std::int64_t B, st
     }
 }
 
+kernels::EmbeddingTableShapes shapes_of(std::span<const EmbeddingSource> tables) {
+    kernels::EmbeddingTableShapes shapes;
+    for (const EmbeddingSource& table : tables)
+        shapes.table[shapes.count++] = {table.weight.dim(0), bool(table.id), table.accumulate};
+    return shapes;
+}
+
 }  // namespace
 
 void embedding_forward(Exec& exec, Tensor out, std::span<const EmbeddingSource> tables) {
     const std::int64_t B = out.dim(0), T = out.dim(1), C = out.dim(2);
     check_embedding(tables, B, T, C);
-    const double added = items(out) * static_cast<double>(tables.size() - 1);
-    const OpTimer timer(exec, "embedding_forward", Phase::forward, added,
-                        {out, tables[0].id ? out : Tensor{}, tables[0].id, tables.back().weight});
+    const OpTimer timer(exec, "embedding_forward", Phase::forward, out, out.dtype,
+                        kernels::embedding_forward_work(shapes_of(tables), B, T, C));
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         kernels::EmbeddingTables<T_> views;
         for (const EmbeddingSource& table : tables)
@@ -131,9 +121,8 @@ void embedding_forward(Exec& exec, Tensor out, std::span<const EmbeddingSource> 
 void embedding_backward(Exec& exec, std::span<const EmbeddingSource> gradients, Tensor dout) {
     const std::int64_t B = dout.dim(0), T = dout.dim(1), C = dout.dim(2);
     check_embedding(gradients, B, T, C);
-    const double added = items(dout) * static_cast<double>(gradients.size());
-    const OpTimer timer(exec, "embedding_backward", Phase::backward, added,
-                        {dout, dout, dout, gradients[0].id, gradients.back().weight});
+    const OpTimer timer(exec, "embedding_backward", Phase::backward, dout, dout.dtype,
+                        kernels::embedding_backward_work(shapes_of(gradients), B, T, C));
     dispatch(exec, dout.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         kernels::EmbeddingGradients<Sum<T_>> views;
         for (const EmbeddingSource& table : gradients)
@@ -340,8 +329,8 @@ AttentionTensors fused_heads(Tensor qkv, std::int64_t heads, std::int64_t kv_hea
 
 void attention_forward(Exec& exec, Tensor out, Tensor lse, const AttentionTensors& in, const AttentionMask& mask) {
     const kernels::AttentionSpec spec = attention_spec(out, lse, in, mask);
-    const OpTimer timer(exec, "attention_forward", Phase::forward, 2 * attention_product_flops(spec),
-                        {out, lse, in.q.tensor, own_tensor(in.k, in.q), own_tensor(in.v, in.q)});
+    const OpTimer timer(exec, "attention_forward", Phase::forward, out, out.dtype,
+                        kernels::attention_forward_work(spec, bool(mask.length), bool(mask.place)));
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         attention_forward(backend, out.as<T_>(), lse.as<Sum<T_>>(), kernels::read_only(head_views<T_>(in)), spec);
     });
@@ -351,9 +340,8 @@ void attention_backward(Exec& exec, const AttentionTensors& gradients, Tensor do
                         const AttentionTensors& in, Tensor lse, const AttentionMask& mask) {
     const kernels::AttentionSpec spec = attention_spec(out, lse, in, mask);
     check_heads(gradients, spec);
-    const OpTimer timer(exec, "attention_backward", Phase::backward, 5 * attention_product_flops(spec),
-                        {gradients.q.tensor, own_tensor(gradients.k, gradients.q), own_tensor(gradients.v, gradients.q),
-                         dout, out, in.q.tensor, own_tensor(in.k, in.q), own_tensor(in.v, in.q), lse});
+    const OpTimer timer(exec, "attention_backward", Phase::backward, gradients.q.tensor, out.dtype,
+                        kernels::attention_backward_work(spec, bool(mask.length), bool(mask.place)));
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         attention_backward(backend, head_views<T_>(gradients), dout.as<T_>(), out.as<T_>(),
                            kernels::read_only(head_views<T_>(in)), lse.as<Sum<T_>>(), spec);
@@ -366,8 +354,8 @@ void head_loss_train(Exec& exec, Tensor loss, Tensor dx, Tensor dweight, Tensor 
     check_shape(dweight, {V, C}, "head dweight");
     if (bias) check_shape(bias, {V}, "head bias");
     if (dbias) check_shape(dbias, {V}, "head dbias");
-    const OpTimer timer(exec, "head_loss_train", Phase::backward, 3 * linear_flops(target_rows, C, V),
-                        {dx, loss, dweight, dbias, x, weight, bias, target});
+    const OpTimer timer(exec, "head_loss_train", Phase::backward, dx, dx.dtype,
+                        kernels::head_loss_train_work(rows, target_rows, C, V, bool(bias), accumulate));
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         head_loss_train(backend, loss.as<Sum<T_>>(), dx.as<T_>(), dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(),
                         x.as<T_>(), weight.as<T_>(), bias.as<T_>(), target.as<std::int32_t>(), rows, target_rows, C, V,
@@ -379,8 +367,8 @@ void head_loss(Exec& exec, Tensor loss, Tensor greedy, Tensor x, Tensor weight, 
                std::int64_t target_rows) {
     const std::int64_t rows = x.rows(), C = x.columns(), V = weight.dim(0);
     if (bias) check_shape(bias, {V}, "head bias");
-    const OpTimer timer(exec, "head_loss", Phase::forward, linear_flops(target_rows, C, V),
-                        {loss, greedy, x, weight, bias, target});
+    const OpTimer timer(exec, "head_loss", Phase::forward, loss, x.dtype,
+                        kernels::head_loss_work(rows, target_rows, C, V, bool(bias), bool(greedy)));
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         head_loss(backend, loss.as<Sum<T_>>(), greedy.as<std::int32_t>(), x.as<T_>(), weight.as<T_>(), bias.as<T_>(),
                   target.as<std::int32_t>(), rows, target_rows, C, V);

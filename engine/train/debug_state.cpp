@@ -3,31 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <deque>
 #include <stdexcept>
+#include <vector>
 
 #include "engine/io/safetensors.h"
 
 namespace deft::engine {
 
 namespace {
-
-// Tensors with copies of their own, in the order they were taken.
-class Snapshot {
- public:
-    void copy(const std::string& name, const Tensor& tensor) {
-        const char* bytes = static_cast<const char*>(tensor.data);
-        copies_.emplace_back(bytes, bytes + tensor.bytes());
-        Tensor own = tensor;
-        own.data = copies_.back().data();
-        tensors_.push_back({name, own});
-    }
-    const std::vector<NamedTensor>& tensors() const { return tensors_; }
-
- private:
-    std::deque<std::vector<char>> copies_;
-    std::vector<NamedTensor> tensors_;
-};
 
 std::map<std::string, std::string> describe(const Trainer& trainer, const StepResult& result) {
     const TrainerConfig& c = trainer.config();
@@ -44,6 +27,10 @@ std::map<std::string, std::string> describe(const Trainer& trainer, const StepRe
             {"kept_set_of_layer", fmt::format("{}", fmt::join(trainer.kept().set_of_layer, ","))}};
 }
 
+void write_from_host(const std::vector<NamedTensor>& tensors, SafetensorsOutput& to) {
+    for (const auto& [name, tensor] : tensors) to.write(tensor.data, tensor.bytes());
+}
+
 }  // namespace
 
 void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
@@ -51,32 +38,38 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
     const StepPlan plan = plan_step(config.techniques, trainer.counts().steps, config.batch_size);
     if (plan.rows > rows_at_once(config, plan.seqlen))
         throw std::logic_error("a debug state needs the whole batch in one micro-batch");
+    const StepResult result = trainer.accumulate_gradients();  // changes no weight and no moment
     Transformer& model = trainer.model();
     const ParameterTable& table = model.parameters();
-    Snapshot snapshot;
-    for (const Parameter& p : table.all()) {
-        snapshot.copy("weights." + p.name, p.value);
-        snapshot.copy("adam_m." + p.name, table.first_moment(p));
-        snapshot.copy("adam_v." + p.name, table.second_moment(p));
-    }
-    const StepResult result = trainer.accumulate_gradients();
     const std::int64_t B = result.plan.rows, T = result.plan.seqlen, V = config.model.vocab;
-    snapshot.copy("batch.token", model.token.view({B, T}));
-    snapshot.copy("batch.target", model.target.view({B, T}));
-    if (trainer.kept().index) snapshot.copy("kept.index", trainer.kept().index);
-    if (const Tensor state = trainer.dropper_state()) snapshot.copy("router_state", state);
-    std::vector<float> logits(static_cast<std::size_t>(B * T * V));
-    const Tensor logits_view = make_tensor(logits.data(), DType::f32, {B, T, V});
-    model.logits(trainer.exec(), logits_view, B, T);
-    snapshot.copy("logits", logits_view);
-    snapshot.copy("loss", model.loss.view({B, T}));
-    for (const Parameter& p : table.all()) snapshot.copy("grad." + p.name, p.grad);
+    std::vector<float> logits_values(static_cast<std::size_t>(B * T * V));
+    const Tensor logits = make_tensor(logits_values.data(), DType::f32, {B, T, V});
+    model.logits(trainer.exec(), logits, B, T);
     double norm = result.grad_norm;
-    snapshot.copy("grad_norm", make_tensor(&norm, DType::f64, {1}));
-    const auto metadata = describe(trainer, result);
-    trainer.update();
-    for (const Parameter& p : table.all()) snapshot.copy("updated." + p.name, p.value);
-    write_safetensors(file, snapshot.tensors(), metadata);
+
+    std::vector<NamedTensor> before, updated;
+    for (const Parameter& p : table.all()) {
+        before.push_back({"weights." + p.name, p.value});
+        before.push_back({"adam_m." + p.name, table.first_moment(p)});
+        before.push_back({"adam_v." + p.name, table.second_moment(p)});
+    }
+    before.push_back({"batch.token", model.token.view({B, T})});
+    before.push_back({"batch.target", model.target.view({B, T})});
+    if (trainer.kept().index) before.push_back({"kept.index", trainer.kept().index});
+    if (const Tensor state = trainer.dropper_state()) before.push_back({"router_state", state});
+    before.push_back({"logits", logits});
+    before.push_back({"loss", model.loss.view({B, T})});
+    for (const Parameter& p : table.all()) before.push_back({"grad." + p.name, p.grad});
+    before.push_back({"grad_norm", make_tensor(&norm, DType::f64, {1})});
+    for (const Parameter& p : table.all()) updated.push_back({"updated." + p.name, p.value});
+
+    std::vector<NamedTensor> all = before;
+    all.insert(all.end(), updated.begin(), updated.end());
+    SafetensorsOutput out(file, all, describe(trainer, result));
+    write_from_host(before, out);
+    trainer.update();  // the weights that are written already become the updated ones
+    write_from_host(updated, out);
+    out.finish();
 }
 
 }  // namespace deft::engine

@@ -88,12 +88,6 @@ inline std::vector<AttentionShape> attention_shapes(Sizes sizes) {
     return shapes;
 }
 
-// A product of every query with every key that it may see; what padding and places hide is counted too.
-inline double attention_product_flops(const AttentionShape& s) {
-    const double Tq = static_cast<double>(s.T), Tk = static_cast<double>(s.keys());
-    return 2.0 * static_cast<double>(s.B * s.H * s.d) * (s.causal ? Tq * (Tk - Tq) + Tq * (Tq + 1) / 2 : Tq * Tk);
-}
-
 inline std::string attention_name(const char* op, const AttentionShape& s) {
     return shape_text(op, s.B, s.T, s.H, s.d) + (s.causal ? " causal" : "") + (s.padded ? " padded" : "") +
            (s.Hkv == 0 ? "" : " kv heads " + std::to_string(s.Hkv)) +
@@ -143,8 +137,7 @@ inline OpCase attention_forward_case(Draw draw, AttentionShape s) {
         attention_forward(exec, b[0], b.sum(1), read_only(s.heads(b[2], b[3], b[4])), spec_of(s, b, 5));
     });
     op.workspace = [=](int threads) { return cpu::attention_forward_workspace(threads, s.T, s.d); };
-    op.flops = 2 * attention_product_flops(s);
-    op.set_least_bytes();
+    op.set_work(attention_forward_work(s.spec(), s.padded, s.placed));
     return op;
 }
 
@@ -196,8 +189,7 @@ inline OpCase attention_backward_case(Draw draw, AttentionShape s) {
     };
     op.workspace = [=](int threads) { return cpu::attention_backward_workspace(threads, s.T, s.d); };
     op.set_cuda_workspace([=](auto) { return cuda::attention_backward_workspace(s.B, s.T, s.H); });
-    op.flops = 5 * attention_product_flops(s);
-    op.set_least_bytes();
+    op.set_work(attention_backward_work(s.spec(), s.padded, s.placed));
     return op;
 }
 

@@ -34,6 +34,16 @@ inline std::string embedding_name(const char* op, const EmbeddingShape& s) {
            (s.by_position ? "" : ", none by position");
 }
 
+// Whether each table's gradient is written or added to.
+using GradientsAccumulate = std::array<Accumulate, kMostEmbeddingTables>;
+
+inline EmbeddingTableShapes table_shapes(const EmbeddingShape& s, const GradientsAccumulate& how = {}) {
+    EmbeddingTableShapes shapes;
+    for (int table = 0; table < s.tables(); ++table)
+        shapes.table[shapes.count++] = {s.rows(table), s.is_by_id(table), how[static_cast<std::size_t>(table)]};
+    return shapes;
+}
+
 // The ids of the tables that go by them.
 inline void add_ids(OpCase& op, Draw& draw, const EmbeddingShape& s) {
     for (int table = 0; table < s.by_id; ++table)
@@ -61,13 +71,11 @@ inline OpCase embedding_forward_case(Draw draw, EmbeddingShape s) {
         const auto id = [&](int i) { return b.index(static_cast<std::size_t>(1 + s.tables() + i)); };
         embedding_forward(exec, b[0], embedding_tables<Real>(s, weight, id), s.B, s.T, s.C);
     });
-    op.flops = static_cast<double>(s.B * s.T * s.C * (s.tables() - 1));
-    op.set_least_bytes();
+    op.set_work(embedding_forward_work(table_shapes(s), s.B, s.T, s.C));
     return op;
 }
 
-// how: each table's gradient is written or added to.
-inline OpCase embedding_backward_case(Draw draw, EmbeddingShape s, std::array<Accumulate, kMostEmbeddingTables> how) {
+inline OpCase embedding_backward_case(Draw draw, EmbeddingShape s, GradientsAccumulate how) {
     OpCase op;
     op.name = embedding_name("embedding_backward", s);
     for (int table = 0; table < s.tables(); ++table) {
@@ -95,8 +103,7 @@ inline OpCase embedding_backward_case(Draw draw, EmbeddingShape s, std::array<Ac
         return weighted_sum(b[dout], out);
     };
     op.set_cuda_workspace([=](auto) { return cuda::embedding_backward_workspace(s.B, s.T); });
-    op.flops = static_cast<double>(s.B * s.T * s.C * s.tables());
-    op.set_least_bytes();
+    op.set_work(embedding_backward_work(table_shapes(s, how), s.B, s.T, s.C));
     return op;
 }
 
@@ -157,11 +164,6 @@ inline Buffer draw_targets(Draw& draw, const HeadShape& s) {
     return target;
 }
 
-// One product of the rows that have a target.
-inline double head_flops(const HeadShape& s) {
-    return 2.0 * static_cast<double>(s.target_rows()) * static_cast<double>(s.C) * static_cast<double>(s.V);
-}
-
 inline std::string head_name(const char* op, const HeadShape& s) {
     return shape_text(op, s.rows, s.C, s.V) + (s.has_bias ? " bias" : "") +
            (s.ignored == Ignored::none ? " all targets" : s.ignored == Ignored::most ? " few targets" : "");
@@ -199,8 +201,7 @@ inline OpCase head_loss_train_case(Draw draw, HeadShape s, Accumulate accumulate
     };
     op.workspace = [=](int) { return cpu::head_loss_workspace(s.rows, s.C, s.V); };
     op.set_cuda_workspace([=](auto) { return cuda::head_loss_workspace(s.rows, s.C, s.V); });
-    op.flops = 3 * head_flops(s);
-    op.set_least_bytes();
+    op.set_work(head_loss_train_work(s.rows, s.target_rows(), s.C, s.V, s.has_bias, accumulate));
     return op;
 }
 
@@ -220,8 +221,7 @@ inline OpCase head_loss_case(Draw draw, HeadShape s) {
     });
     op.workspace = [=](int) { return cpu::head_loss_workspace(s.rows, s.C, s.V); };
     op.set_cuda_workspace([=](auto) { return cuda::head_loss_workspace(s.rows, s.C, s.V); });
-    op.flops = head_flops(s);
-    op.set_least_bytes();
+    op.set_work(head_loss_work(s.rows, s.target_rows(), s.C, s.V, s.has_bias, true));
     return op;
 }
 

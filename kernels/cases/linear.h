@@ -176,8 +176,9 @@ inline OpCase tiled_gemm_case(Draw draw, ProductShape s, bool into_sums, Accumul
         op.cuda_f32 = run;
         op.cuda_bf16 = run;
     }
-    op.set_least_bytes();
-    op.flops = linear_flops(s.m, s.k, s.n);
+    // One product, as of a layer's input gradient or of its weight's.
+    op.set_work(into_sums ? linear_backward_weight_work(s.k, s.n, s.m, false, accumulate)
+                          : linear_backward_input_work(s.m, s.n, s.k, false, accumulate));
     return op;
 }
 

@@ -133,14 +133,6 @@ struct OpCase {
         bytes = work.bytes(sizeof(float), sizeof(float));
         bf16_bytes = work.bytes(sizeof(bf16), sizeof(float));
     }
-    void set_least_bytes() {
-        bytes = bf16_bytes = 0;
-        for (const Buffer& buffer : buffers) {
-            const double items = static_cast<double>(buffer.value.size()) * (buffer.role == Role::update ? 2 : 1);
-            bytes += items * sizeof(float);
-            bf16_bytes += items * (buffer.item == Item::real ? sizeof(bf16) : sizeof(float));
-        }
-    }
 };
 
 inline Buffer stored_as(Item item, Buffer buffer) {

@@ -19,11 +19,13 @@ TEST_CASE("a profile names every op of a step, with its work") {
     CHECK(trainer.counts().steps == 5);  // two to warm up
 
     std::map<std::string, int> calls;
-    double linear = 0, ops = 0;
+    std::map<std::string, double> flops, bytes;
+    double ops = 0;
     for (const ProfiledOp& op : profile.ops) {
         calls[op.op] += op.calls;
         ops += op.seconds;
-        if (op.op == "linear_forward") linear += op.flops;
+        flops[op.op] += op.flops;
+        bytes[op.op] += op.bytes;
         CHECK(op.seconds > 0);
         CHECK(op.bytes > 0);
     }
@@ -38,7 +40,22 @@ TEST_CASE("a profile names every op of a step, with its work") {
     CHECK(calls["global_norm"] == 1);
     // 2 rows C (3 C + C + 4 C + 4 C) a layer.
     const auto rows = static_cast<double>(config.batch_size * config.techniques.seqlen);
-    CHECK(linear == 2 * rows * 12 * static_cast<double>(m.width * m.width * m.layers()));
+    CHECK(flops["linear_forward"] == 2 * rows * 12 * static_cast<double>(m.width * m.width * m.layers()));
+    // Of 6 x 13 rows of 3 heads, 24 columns together: 13 queries see 1, 2, ... 13 keys. Queries, keys, values and
+    // output 78 x 24, statistics 6 x 3 x 13. Four layers.
+    CHECK(flops["attention_forward"] == 4 * 2 * (2 * 6 * 24 * 91));
+    CHECK(flops["attention_backward"] == 4 * 5 * (2 * 6 * 24 * 91));
+    CHECK(bytes["attention_forward"] == 4 * 4 * (4 * 1872 + 234));
+    CHECK(bytes["attention_backward"] == 4 * 4 * (8 * 1872 + 234));
+    // 78 ids take at most all 31 rows of the tokens' table, 13 positions theirs. The head has written the gradient that
+    // tokens add to.
+    CHECK(flops["embedding_forward"] == 1872);
+    CHECK(bytes["embedding_forward"] == 4 * (1872 + 31 * 24 + 13 * 24 + 78));
+    CHECK(flops["embedding_backward"] == 2 * 1872);
+    CHECK(bytes["embedding_backward"] == 4 * (1872 + 2 * 31 * 24 + 13 * 24 + 78));
+    // Rows and their gradients, the weight and its gradient, losses and targets.
+    CHECK(flops["head_loss_train"] == 3 * (2 * 1872 * 31));
+    CHECK(bytes["head_loss_train"] == 4 * (2 * 1872 + 2 * 31 * 24 + 2 * 78));
 
     CHECK(profile.seconds > 0);
     CHECK(profile.outside_ops > 0);
