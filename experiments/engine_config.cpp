@@ -35,7 +35,7 @@ engine::VariableBatch variable_batch_of(const VariableBatchConfig& batch) {
 
 // Of the metrics that order samples.
 engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConfig& config,
-                                 const CorpusSamples& samples) {
+                                 const Dataset& samples) {
     return metric.column.empty() ? load_difficulty(samples, analysed_metric(metric))
                                  : open_column(metric, config, samples);
 }
@@ -55,6 +55,7 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
     engine::TrainerConfig trainer;
     trainer.model = {config.model.layers, config.model.width, config.model.heads,
                      config.model.seqlen, config.data.vocab, config.model.init_std};
+    trainer.model.causal = sample_kind(config.data) == SampleKind::packed;  // a masked token is seen from both sides
     trainer.batch_size = config.train.batch_size;
     trainer.micro_batch_size = config.train.micro_batch_size;
     trainer.recompute = recompute_of(config.train.recompute);
@@ -94,7 +95,7 @@ std::map<std::string, engine::Pacing> difficulty_pacings(const TrialConfig& conf
     return pacings;
 }
 
-void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const CorpusSamples& samples) {
+void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const Dataset& samples) {
     if (!config.curriculum) return;
     for (const CurriculumMetric& metric : config.curriculum->metrics)
         if (orders_samples(metric))

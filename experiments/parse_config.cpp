@@ -38,22 +38,16 @@ TableReader child(TableReader& root, const char* key, const ConfigNode& empty) {
     return TableReader(node != nullptr ? *node : empty, key);
 }
 
-// BERT's samples have a length and no model.
-void parse_length(TableReader table, const BertSamplesConfig& bert, ModelConfig& model) {
-    table.optional("seqlen", model.seqlen);
-    for (const std::string& key : table.keys())
-        if (key != "seqlen")
-            table.refuse(key.c_str(), "means nothing to data.samples = \"bert\": no model trains on BERT samples yet",
-                         "keep seqlen, the length of the longest sample, and drop the rest of [model]");
-    table.require_at_least("seqlen", model.seqlen, engine::SampleShape{.pairs = bert.pairs}.shortest_cut());
-    table.require_at_most("seqlen", model.seqlen, kMostSeqlen);
-}
-
 void parse_model(TableReader table, ModelConfig& model) {
     read_table(table, model);
     if (model.width % model.heads != 0)
         table.refuse("width",
                      fmt::format("is {} and must be a multiple of model.heads = {}", model.width, model.heads));
+}
+
+void require_fitting_length(const TableReader& model, const DataConfig& data, std::int64_t seqlen) {
+    if (sample_kind(data) == SampleKind::bert)
+        model.require_at_least("seqlen", seqlen, engine::SampleShape{.pairs = data.bert.pairs}.shortest_cut());
 }
 
 void parse_data(TableReader table, DataConfig& data) {
@@ -106,8 +100,20 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
                      "lower train.budget_tokens or raise train.batch_size");
 }
 
-void parse_eval(TableReader table, const std::string& base_folder, EvalConfig& eval) {
+// A model that fills gaps continues no text, and its loss is not that of all bytes.
+void require_fitting_questions(const TableReader& table, const DataConfig& data, const EvalConfig& eval) {
+    if (sample_kind(data) == SampleKind::packed) return;
+    if (!eval.tasks.empty())
+        table.refuse("tasks", "ask a model to continue text, and one that trains on BERT samples fills gaps in it",
+                     "drop the key, or set data.samples = \"packed\"");
+    if (eval.metric == "bits_per_byte")
+        table.refuse("metric", "counts the bytes of all tokens, and a model of BERT samples predicts the masked ones",
+                     "set eval.metric = \"loss\"");
+}
+
+void parse_eval(TableReader table, const DataConfig& data, const std::string& base_folder, EvalConfig& eval) {
     read_table(table, eval);
+    require_fitting_questions(table, data, eval);
     try {
         parse_validation_schedule(eval.every);
     } catch (const Error& error) {
@@ -155,7 +161,6 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
                         fmt::format("has a technique that grows over {} steps, and the most is {}",
                                     (*growing)->duration, kMostSteps),
                         "shorten its duration or steps");
-    if (!has_model(config)) return;
     const auto tokens = static_cast<double>(config.train.micro_batch_size) * static_cast<double>(config.model.seqlen);
     const auto width = static_cast<double>(config.model.width), layers = static_cast<double>(config.model.layers);
     // At least: a layer saves about sixteen numbers a token and width, or ten, or its input, and a weight has a
@@ -180,10 +185,9 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     ConfigNode empty;
     empty.place = root.place;
     parse_data(child(reader, "data", empty), config.data);
-    if (has_model(config))
-        parse_model(child(reader, "model", empty), config.model);
-    else
-        parse_length(child(reader, "model", empty), config.data.bert, config.model);
+    const TableReader model = child(reader, "model", empty);
+    parse_model(model, config.model);
+    require_fitting_length(model, config.data, config.model.seqlen);
     parse_train(child(reader, "train", empty), config.model, config.train);
     if (const ConfigNode* node = reader.optional_node("curriculum"))
         config.curriculum = parse_curriculum(TableReader(*node, "curriculum"), config.model, config.data);
@@ -202,16 +206,13 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
         if (node == nullptr) continue;
         const auto dropping = parse_token_dropping(TableReader(*node, dropper.name), dropper, config.model);
         if (!dropping) continue;
-        if (!has_model(config))
-            reader.refuse(dropper.name, "drops tokens in a model's layers, and no model trains on BERT samples yet",
-                          "drop the table, or set data.samples = \"packed\"");
         if (config.token_dropping)
             reader.refuse(dropper.name,
                           fmt::format("and {} both choose the tokens that a layer keeps", config.token_dropping->dropper),
                           "compare them as two cases: in each, set enabled = false for the other");
         config.token_dropping = dropping;
     }
-    parse_eval(child(reader, "eval", empty), config.base_folder, config.eval);
+    parse_eval(child(reader, "eval", empty), config.data, config.base_folder, config.eval);
     TableReader checkpoint = child(reader, "checkpoint", empty);
     read_table(checkpoint, config.checkpoint);
     read_table(reader, config);

@@ -60,20 +60,20 @@ void Transformer::require_in_vocabulary(std::span<const std::int32_t> ids, std::
                     "tokenise the text with the tokenizer of this model");
 }
 
-void Transformer::load(Exec& exec, std::int64_t B, std::int64_t T, const std::int32_t* tokens,
-                       const std::int32_t* targets, const std::int32_t* lengths) {
+void Transformer::load(Exec& exec, const ModelInput& input) {
+    const std::int64_t B = input.B, T = input.T;
     const auto positions = static_cast<std::size_t>(B * T);
-    require_in_vocabulary({tokens, positions}, 0, "token");
-    require_in_vocabulary({targets, positions}, kernels::kIgnoreTarget, "target");
-    for (std::int64_t b = 0; lengths != nullptr && b < B; ++b)
-        if (lengths[b] < 0 || lengths[b] > T)
-            throw Error(ErrorKind::config, fmt::format("a sample of {} tokens has a length of {}", T, lengths[b]),
+    require_in_vocabulary({input.token, positions}, 0, "token");
+    require_in_vocabulary({input.target, positions}, kernels::kIgnoreTarget, "target");
+    for (std::int64_t b = 0; input.length != nullptr && b < B; ++b)
+        if (input.length[b] < 0 || input.length[b] > T)
+            throw Error(ErrorKind::config, fmt::format("a sample of {} tokens has a length of {}", T, input.length[b]),
                         "give the number of its real tokens");
-    write_tensor(exec, token.view({B, T}), tokens);
-    write_tensor(exec, target.view({B, T}), targets);
-    target_rows_ = B * T - std::count(targets, targets + positions, kernels::kIgnoreTarget);
-    length_ = lengths != nullptr ? lengths_.view({B}) : Tensor{};
-    if (length_) write_tensor(exec, length_, lengths);
+    write_tensor(exec, token.view({B, T}), input.token);
+    write_tensor(exec, target.view({B, T}), input.target);
+    target_rows_ = B * T - std::count(input.target, input.target + positions, kernels::kIgnoreTarget);
+    length_ = input.length != nullptr ? lengths_.view({B}) : Tensor{};
+    if (length_) write_tensor(exec, length_, input.length);
 }
 
 Tensor Transformer::forward(Exec& exec, const StreamRows& rows) {

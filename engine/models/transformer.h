@@ -47,6 +47,19 @@ struct PackedSamples {
     std::span<const std::int32_t> target;    // (R)
 };
 
+// A micro-batch on the host, which must stay as it is until a result is read.
+struct ModelInput {
+    std::int64_t B = 0, T = 0;
+    const std::int32_t* token = nullptr;    // (B, T)
+    const std::int32_t* target = nullptr;   // (B, T), or kernels::kIgnoreTarget where a position has no loss
+    const std::int32_t* length = nullptr;   // (B): real tokens of each sample, the rest being padding that no position
+                                            // attends to; null: all are real
+    const std::int32_t* segment = nullptr;  // (B, T): which part of its sample a token belongs to; of models that have
+                                            // such an embedding
+    const std::int64_t* draw = nullptr;     // (B): the number of each sample's draw, by which what is random in it is
+                                            // keyed
+};
+
 class Transformer {
  public:
     // Plans every buffer for micro-batches of at most `max_batch` samples of max_seqlen tokens. Call inside a plan.
@@ -67,11 +80,8 @@ class Transformer {
     // Loss of each position after a call below, (max_batch, max_seqlen), nats; greedy hits i32.
     Tensor loss, greedy;
 
-    // Hands over the inputs (B, T) of the next micro-batch; they must stay as they are until a result is read.
-    // lengths (B): real tokens of each sample, the rest being padding that no position attends to; null: all are real.
-    // Errors: config, for a token outside the vocabulary or a length beyond T; a target may be kernels::kIgnoreTarget.
-    void load(Exec& exec, std::int64_t B, std::int64_t T, const std::int32_t* tokens, const std::int32_t* targets,
-              const std::int32_t* lengths = nullptr);
+    // Hands over the next micro-batch. Errors: config, for a token outside the vocabulary or a length beyond T.
+    void load(Exec& exec, const ModelInput& input);
     // (B) i32 of the loaded micro-batch, empty where all tokens are real.
     const Tensor& length() const { return length_; }
 
