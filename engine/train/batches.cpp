@@ -20,7 +20,7 @@ std::int32_t* tokens_in(const Memory& memory) {
     return static_cast<std::int32_t*>(memory.get());
 }
 
-std::int64_t* ids_in(const Memory& memory) {
+std::int64_t* numbers_in(const Memory& memory) {
     return static_cast<std::int64_t*>(memory.get());
 }
 
@@ -45,7 +45,6 @@ Batches::Batches(TrainingData data, const TrainerConfig& config, Device device)
     token_ = staging<std::int32_t>(device, largest.tokens);
     target_ = staging<std::int32_t>(device, largest.tokens);
     draw_ = staging<std::int64_t>(device, rows);
-    sample_id_ = staging<std::int64_t>(device, rows);
     const auto* bert = std::get_if<std::shared_ptr<const BertSamples>>(&data_);
     if (bert == nullptr) return;
     if (techniques_.seqres)
@@ -65,7 +64,7 @@ void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, 
         stage_reshaped(std::get<TokenCorpus>(data_), plan, draws);
     else
         stage_cut(std::get<TokenCorpus>(data_), plan, draws);
-    std::iota(ids_in(draw_), ids_in(draw_) + plan.rows, first_draw);
+    std::iota(numbers_in(draw_), numbers_in(draw_) + plan.rows, first_draw);
     const std::int32_t *target = tokens_in(target_), *end = target + plan.rows * plan.seqlen;
     targets_ = end - target - std::count(target, end, kernels::kIgnoreTarget);
 }
@@ -73,11 +72,9 @@ void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, 
 void Batches::stage_cut(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws) {
     const std::int64_t T = plan.seqlen;
     std::int32_t *token = tokens_in(token_), *target = tokens_in(target_);  // (T) of the sample at hand
-    std::int64_t* id = ids_in(sample_id_);
     for (const Sampler::Draw& draw : draws) {
         copy_sample(corpus, draw.sample, techniques_.seqlen, T, token, target);
         unique_tokens_.see(draw.sample, T);
-        *id++ = draw.sample;
         token += T;
         target += T;
     }
@@ -95,7 +92,6 @@ void Batches::stage_reshaped(const TokenCorpus& corpus, const StepPlan& plan, st
     }
     std::fill_n(token, plan.padding(), 0);
     std::fill_n(target, plan.padding(), kernels::kIgnoreTarget);
-    std::iota(ids_in(sample_id_), ids_in(sample_id_) + plan.rows, 0);
     tokens_ = planned_tokens(techniques_, plan);
 }
 
@@ -105,7 +101,6 @@ void Batches::stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> dr
     const std::int64_t T = plan.seqlen;
     std::int32_t *token = tokens_in(token_), *target = tokens_in(target_), *segment = tokens_in(segment_);  // (T)
     std::int32_t* length = tokens_in(length_);
-    std::int64_t* id = ids_in(sample_id_);
     tokens_ = {};
     for (const Sampler::Draw& draw : draws) {
         const auto number = static_cast<std::uint64_t>(first_draw++);
@@ -114,7 +109,6 @@ void Batches::stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> dr
         copy_padded(sample.labels, kernels::kIgnoreTarget, T, target);
         copy_padded(sample.types, 0, T, segment);
         *length++ = static_cast<std::int32_t>(sample.length());
-        *id++ = draw.sample;
         unique_tokens_.see(draw.sample, sample.length());
         tokens_.input += sample.length();
         tokens_.cut += samples.real_length(draw.sample) - sample.length();
@@ -130,15 +124,11 @@ ModelInput Batches::rows(std::int64_t first, std::int64_t count) const {
     ModelInput input{.B = count, .T = seqlen_};
     input.token = tokens_in(token_) + begin;
     input.target = tokens_in(target_) + begin;
-    input.draw = ids_in(draw_) + first;
+    input.draw = numbers_in(draw_) + first;
     if (!reader_) return input;
     input.length = tokens_in(length_) + first;
     input.segment = tokens_in(segment_) + begin;
     return input;
-}
-
-const std::int64_t* Batches::sample_ids(std::int64_t first) const {
-    return ids_in(sample_id_) + first;
 }
 
 void Batches::restore(std::span<const std::int32_t> unique_tokens_by_sample) {

@@ -43,10 +43,9 @@ class Batches {
     // Of the staged step: positions with a target, by whose number the loss is divided; and what its tokens are.
     std::int64_t targets() const { return targets_; }
     const StepTokens& tokens() const { return tokens_; }
-    // Its rows [first, first + count).
+    // Its rows [first, first + count). Row r is numbered as draw first_draw + r, reshaped rows too, which hold parts of
+    // several samples.
     ModelInput rows(std::int64_t first, std::int64_t count) const;
-    // (count) ids of the samples in those rows; of reshaped rows, which hold parts of several, their numbers in the step.
-    const std::int64_t* sample_ids(std::int64_t first) const;
 
     // Of each sample the longest prefix that was staged, in real tokens.
     const UniqueTokens& unique_tokens() const { return unique_tokens_; }
@@ -65,7 +64,7 @@ class Batches {
     // Room for the largest step, which a device reads from.
     Memory token_{nullptr, nullptr}, target_{nullptr, nullptr};    // (rows, seqlen) i32
     Memory segment_{nullptr, nullptr}, length_{nullptr, nullptr};  // (rows, seqlen), (rows) i32, of BERT samples alone
-    Memory draw_{nullptr, nullptr}, sample_id_{nullptr, nullptr};  // (rows) i64
+    Memory draw_{nullptr, nullptr};                                // (rows) i64
     std::int64_t seqlen_ = 0;                                      // of the staged step
     std::int64_t targets_ = 0;
     StepTokens tokens_;

@@ -15,7 +15,7 @@ namespace {
 struct Buffers {
     std::unique_ptr<Transformer> model;
     std::optional<PlannedDropping> dropping;
-    Tensor sample_id, result;
+    Tensor draw, result;
 };
 
 Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend) {
@@ -27,7 +27,7 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
     const auto add = [&](const char* name, DType type, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name, type, shape);
     };
-    buffers.sample_id = add("sample_id", DType::i64, {rows_at_once(config, largest.least_seqlen)});
+    buffers.draw = add("draw", DType::i64, {rows_at_once(config, largest.least_seqlen)});
     buffers.result = add("result", DType::f64, {2});
     if (config.techniques.dropping)
         buffers.dropping = plan_dropping(arena, *config.techniques.dropping, config.model, backend, B);
@@ -63,7 +63,7 @@ Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Ba
       plan_(plan_step(config.techniques, 0, config.batch_size)) {
     Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend); });
     model_ = std::move(buffers.model);
-    sample_id_ = buffers.sample_id;
+    draw_ = buffers.draw;
     dropping_ = std::move(buffers.dropping);
     result_ = buffers.result;
     flops_ = model_->flops();
@@ -89,8 +89,8 @@ void Trainer::draw_samples() {
 }
 
 void Trainer::select_tokens(std::int64_t first, std::int64_t B) {
-    write_tensor(exec_, sample_id_.view({B}), batches_.sample_ids(first));
-    const MicroBatch batch{config_.seed, counts_.steps, sample_id_.view({B}), model_->token.view({B, plan_.seqlen}),
+    write_tensor(exec_, draw_.view({B}), batches_.rows(first, B).draw);
+    const MicroBatch batch{config_.seed, counts_.steps, draw_.view({B}), model_->token.view({B, plan_.seqlen}),
                            model_->length()};
     kept_ = dropping_ ? kept_tokens(exec_, *dropping_, plan_, batch) : KeptTokens{};
 }

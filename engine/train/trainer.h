@@ -91,7 +91,7 @@ class Trainer {
     Exec exec_;
     std::vector<Sampler::Draw> draws_;  // (samples of the step)
     std::optional<PlannedDropping> dropping_;
-    Tensor sample_id_;  // (rows at once) i64
+    Tensor draw_;    // (rows at once) i64
     Tensor result_;     // (2) f64: gradient norm, sum of losses
     KeptTokens kept_;
     ModelFlops flops_;

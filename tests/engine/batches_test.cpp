@@ -72,6 +72,19 @@ TrainerConfig bert_config(std::int64_t seqlen = 20, std::int64_t batch = 6) {
     return config;
 }
 
+// index (sets, B, K) of the last micro-batch, by row.
+std::vector<Ids> kept_rows(const Trainer& trainer) {
+    const Tensor index = trainer.kept().index;
+    const std::int64_t sets = index.dim(0), B = index.dim(1), K = index.dim(2);
+    std::vector<Ids> rows(static_cast<std::size_t>(B));
+    for (std::int64_t set = 0; set < sets; ++set)
+        for (std::int64_t b = 0; b < B; ++b) {
+            const std::int32_t* kept = index.as<std::int32_t>() + (set * B + b) * K;
+            rows[static_cast<std::size_t>(b)].insert(rows[static_cast<std::size_t>(b)].end(), kept, kept + K);
+        }
+    return rows;
+}
+
 }  // namespace
 
 TEST_CASE("packed rows: samples cut to the length of the step") {
@@ -279,4 +292,29 @@ TEST_CASE("a step without a target has no loss and no gradient") {
     const StepResult result = trainer.step();
     CHECK(result.loss == 0);
     CHECK(result.grad_norm == 0);
+}
+
+TEST_CASE("a sample that is drawn twice in a step keeps other tokens each time, however the step is split") {
+    for (const bool reshaped : {false, true}) {
+        TrainerConfig config = tiny_config(4, 24, 6);
+        keep_tokens(config, 6);
+        if (reshaped) config.techniques.seqres = Pacing{12, 24, 1, 100};
+        const TokenCorpus corpus = tiny_corpus(24 + 1, config.model.vocab);
+        REQUIRE(corpus.samples(24) == 1);
+        Trainer whole(config, corpus, 1);
+        whole.step();
+        whole.accumulate_gradients();
+        const std::vector<Ids> rows = kept_rows(whole);
+        REQUIRE(rows.size() == (reshaped ? 12 : 6));
+        for (std::size_t a = 0; a < rows.size(); ++a)
+            for (std::size_t b = 0; b < a; ++b) CHECK(rows[a] != rows[b]);
+        for (const std::int64_t at_once : {1, 2, 4, 5}) {
+            config.micro_batch_size = at_once;
+            Trainer split(config, corpus, 1);
+            split.step();
+            split.accumulate_gradients();
+            const std::vector<Ids> last = kept_rows(split);
+            CHECK(last == std::vector<Ids>(rows.end() - static_cast<std::ptrdiff_t>(last.size()), rows.end()));
+        }
+    }
 }
