@@ -148,7 +148,7 @@ DatasetIdentity packed_identity(const DataConfig& data, const std::string& base_
 }
 
 PackedDataset load_packed_dataset(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
-                     const PrepareProgress& progress) {
+                                  const PrepareProgress& progress) {
     if (data.corpus == "indexed") {
         const std::string sha = indexed_identity(data, base_folder).sha256;
         require_planned(data, sha);
