@@ -49,8 +49,8 @@ fs::path named(const fs::path& folder, std::string_view prefix, std::int64_t ste
 Json about_trial(const TrialConfig& config, const Dataset& dataset) {
     return {{"config_hash", config_hash(config)},
             {"config", to_json(config)},
-            {"tokenizer", dataset.tokenizer.name()},
-            {"tokenizer_sha256", dataset.tokenizer.sha256()}};
+            {"tokenizer", engine::name_of(dataset.tokenizer)},
+            {"tokenizer_sha256", engine::sha256_of(dataset.tokenizer)}};
 }
 
 // Those that are the result unless better ones follow. They may be of later steps than the checkpoint: the trial was

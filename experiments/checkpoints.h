@@ -9,7 +9,7 @@
 
 #include "engine/train/checkpoint.h"
 #include "experiments/config.h"
-#include "experiments/datasets/load.h"
+#include "experiments/datasets/dataset.h"
 
 namespace deft::experiments {
 

@@ -10,7 +10,7 @@
 #include "base/sha256.h"
 #include "experiments/config_fields.h"
 #include "experiments/datasets/find_file.h"
-#include "experiments/datasets/load.h"
+#include "experiments/datasets/dataset.h"
 #include "experiments/evaluation/task.h"
 
 namespace deft::experiments {
@@ -20,7 +20,8 @@ namespace {
 // Raised by hand whenever the trainer's numerics change, so that old results are not taken for new ones.
 constexpr int kResultEpoch = 3;
 
-constexpr std::int64_t kGpt2Vocab = 50257;
+// Of tokenizers that are known by name.
+constexpr std::int64_t kGpt2Vocab = 50257, kBertVocab = 30522;
 
 }  // namespace
 
@@ -34,18 +35,6 @@ bool orders_samples(const CurriculumMetric& metric) {
 
 std::string analysed_metric(const CurriculumMetric& metric) {
     return metric.metric == "seqreo" ? "seqlen" : metric.metric;
-}
-
-bool has_model(const TrialConfig& config) {
-    return config.data.samples != "bert";
-}
-
-void require_model(const TrialConfig& config) {
-    if (!has_model(config))
-        throw Error(
-            ErrorKind::config, "no model trains on BERT samples yet (data.samples = \"bert\")",
-            "deft analyze, deft plan --draws and deft plan --figures show their difficulty, draws and schedules",
-            "nothing was started");
 }
 
 const CurriculumMetric* CurriculumConfig::find(const std::string& metric) const {
@@ -121,7 +110,8 @@ void resolve_data_if_present(TrialConfig& config) {
                 ask(config.eval, name, fmt::format("{} of {}", kDataMissing, name), shots);
         if (config.data.tokenizer == "gpt2") config.data.vocab = kGpt2Vocab;
         if (config.data.tokenizer == "bytes") config.data.vocab = engine::Tokenizer::bytes().vocab();
-        if (config.data.vocab == 0 && has_model(config)) throw;
+        if (config.data.tokenizer == kBertVocabulary) config.data.vocab = kBertVocab;
+        if (config.data.vocab == 0) throw;
     }
 }
 
@@ -153,7 +143,7 @@ Json columns_json(const TrialConfig& c) {
 // What came later than the first release is written only where it is used, so that older trials keep their hashes.
 Json data_json(const DataConfig& data) {
     Json json = fields_json(data);
-    if (data.samples == "bert")
+    if (sample_kind(data) == SampleKind::bert)
         json["bert"] = fields_json(data.bert);
     else
         json.erase("samples");

@@ -59,6 +59,8 @@ struct BertSamplesConfig {
 // The entry of experiments/datasets.toml that data.tokenizer may name.
 inline constexpr const char* kBertVocabulary = "bert-base-uncased";
 
+enum class SampleKind { packed, bert };
+
 struct DataConfig {
     std::string corpus = "embedded";
     std::vector<std::string> train_files;
@@ -74,6 +76,9 @@ struct DataConfig {
     bool shuffled_facts = false;
     std::string sha256;  // filled by resolve_data(): of everything that decides the tokens
 };
+
+// What data.samples says.
+SampleKind sample_kind(const DataConfig& data);
 
 struct TrainConfig {
     std::int64_t batch_size = 8;
@@ -189,11 +194,6 @@ struct TrialConfig {
 // A technique's table with enabled = false is absent. Errors: config with the place: unknown keys (did-you-mean), wrong
 // types, values that make no sense together, a budget smaller than one step.
 TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder);
-
-// Whether a model trains on the trial's samples: on BERT's none does yet.
-bool has_model(const TrialConfig& config);
-// Errors: config, saying what can be done instead, unless has_model().
-void require_model(const TrialConfig& config);
 
 // Layer-averaged tokens at which this trial stops: budget_tokens x budget_fraction, rounded.
 std::int64_t budget_layer_tokens(const TrainConfig& train);

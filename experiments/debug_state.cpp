@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/train/debug_state.h"
-#include "experiments/datasets/load.h"
+#include "experiments/datasets/dataset.h"
 #include "experiments/engine_config.h"
 
 namespace deft::experiments {
@@ -23,11 +23,10 @@ std::int64_t micro_batch_of_whole_steps(const TrialConfig& config) {
 
 void write_debug_state(TrialConfig config, const std::filesystem::path& data_folder, std::int64_t step, int threads,
                        const std::filesystem::path& file) {
-    require_model(config);
     config.train.micro_batch_size = micro_batch_of_whole_steps(config);
-    const Dataset dataset = load_dataset(config.data, config.base_folder, data_folder);
+    const Dataset dataset = load_dataset(config.data, config.model.seqlen, config.base_folder, data_folder);
     engine::TrainerConfig trainer_settings = trainer_config(config);
-    add_curriculum(trainer_settings, config, samples_of(dataset, config.model.seqlen));
+    add_curriculum(trainer_settings, config, dataset);
     engine::Trainer trainer(trainer_settings, dataset.train, threads);
     for (std::int64_t done = 0; done < step - 1 && !trainer.done(); ++done) trainer.step();
     if (trainer.done())

@@ -12,7 +12,7 @@
 namespace deft::experiments {
 
 engine::DifficultyIndex open_column(const CurriculumMetric& metric, const TrialConfig& config,
-                                    const CorpusSamples& samples) {
+                                    const Dataset& samples) {
     const std::filesystem::path file = find_data_file(metric.column, config.base_folder);
     if (sha256_file(file) != metric.column_sha256)
         throw Error(ErrorKind::config, fmt::format("{} has changed since this trial was planned", file.string()),
@@ -20,7 +20,7 @@ engine::DifficultyIndex open_column(const CurriculumMetric& metric, const TrialC
     return open_difficulty(samples, file);
 }
 
-void check_columns(const TrialConfig& config, const CorpusSamples& samples) {
+void check_columns(const TrialConfig& config, const Dataset& samples) {
     if (!config.curriculum) return;
     for (const CurriculumMetric& metric : config.curriculum->metrics)
         if (!metric.column.empty()) open_column(metric, config, samples);
@@ -28,8 +28,8 @@ void check_columns(const TrialConfig& config, const CorpusSamples& samples) {
 
 std::string check_columns(const TrialConfig& config, const std::filesystem::path& data_folder,
                           const PrepareProgress& progress) {
-    const CorpusSamples samples =
-        load_samples(config.data, config.model.seqlen, config.base_folder, data_folder, progress);
+    const Dataset samples =
+        load_dataset(config.data, config.model.seqlen, config.base_folder, data_folder, progress);
     check_columns(config, samples);
     return samples.note;
 }

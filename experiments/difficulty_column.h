@@ -6,19 +6,19 @@
 
 #include "engine/data_efficiency/sampling/difficulty_index.h"
 #include "experiments/config.h"
-#include "experiments/datasets/corpus_samples.h"
+#include "experiments/datasets/dataset.h"
 
 namespace deft::experiments {
 
 // Errors: config, where the file is not the one that was planned with, or does not belong to these samples, such as by
 // another number of values; io.
 engine::DifficultyIndex open_column(const CurriculumMetric& metric, const TrialConfig& config,
-                                    const CorpusSamples& samples);
+                                    const Dataset& samples);
 
 // Opens every column of the trial, so that one that does not fit is found before anything is trained. The corpus is
 // tokenised where that is not done yet: how many samples it has is not known before. Errors: as open_column() and
-// load_samples(). The second gives the corpus's note, see CorpusSamples.
-void check_columns(const TrialConfig& config, const CorpusSamples& samples);
+// load_dataset(). The second gives the corpus's note, see Dataset.
+void check_columns(const TrialConfig& config, const Dataset& samples);
 std::string check_columns(const TrialConfig& config, const std::filesystem::path& data_folder,
                           const PrepareProgress& progress);
 

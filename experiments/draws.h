@@ -5,12 +5,12 @@
 
 #include "engine/train/draws.h"
 #include "experiments/config.h"
-#include "experiments/datasets/corpus_samples.h"
+#include "experiments/datasets/dataset.h"
 
 namespace deft::experiments {
 
-// Of all steps. A step's packed samples fill its rows but for what reshaping leaves over; BERT's lie one a row, and
-// rows are as long as the step's longest sample, rounded up to a multiple of 8 but not beyond the length of the step.
+// Of all steps. A step's packed samples fill its rows but for what reshaping leaves over; BERT's lie one a row, padded
+// to the length of the step.
 struct DrawTotals {
     std::int64_t steps = 0;
     std::int64_t tokens = 0;  // real ones, repeats counted; of BERT's samples with their special tokens
@@ -22,7 +22,7 @@ struct DrawTotals {
 };
 
 // The draws are those that the trainer makes. Errors: as add_curriculum() and engine::make_sampler().
-DrawTotals simulate_draws(const TrialConfig& config, const CorpusSamples& samples,
+DrawTotals simulate_draws(const TrialConfig& config, const Dataset& samples,
                           const PrepareProgress& progress = {});
 
 }  // namespace deft::experiments

@@ -36,7 +36,7 @@ engine::VariableBatch variable_batch_of(const VariableBatchConfig& batch) {
 
 // Of the metrics that order samples.
 engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConfig& config,
-                                 const CorpusSamples& samples) {
+                                 const Dataset& samples) {
     return metric.column.empty() ? load_difficulty(samples, analysed_metric(metric))
                                  : open_column(metric, config, samples);
 }
@@ -94,7 +94,7 @@ std::map<std::string, engine::Pacing> difficulty_pacings(const TrialConfig& conf
     return pacings;
 }
 
-void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const CorpusSamples& samples) {
+void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const Dataset& samples) {
     if (!config.curriculum) return;
     for (const CurriculumMetric& metric : config.curriculum->metrics)
         if (orders_samples(metric))

@@ -6,7 +6,7 @@
 
 #include "engine/train/trainer.h"
 #include "experiments/config.h"
-#include "experiments/datasets/corpus_samples.h"
+#include "experiments/datasets/dataset.h"
 
 namespace deft::experiments {
 
@@ -20,6 +20,6 @@ engine::Backend backend_of(const TrialConfig& config, engine::Device device, int
 std::map<std::string, engine::Pacing> difficulty_pacings(const TrialConfig& config);
 
 // Adds what needs the corpus: the order of its samples by difficulty. Errors: io.
-void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const CorpusSamples& samples);
+void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const Dataset& samples);
 
 }  // namespace deft::experiments

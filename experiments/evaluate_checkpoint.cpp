@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/train/checkpoint.h"
+#include "experiments/datasets/bert_dataset.h"
 #include "experiments/engine_config.h"
 #include "experiments/evaluation/evaluate_task.h"
 
@@ -67,7 +68,7 @@ void require_extents(const engine::TransformerConfig& model, std::int64_t micro_
                                                    folder.string(), micro_batch));
 }
 
-engine::Tokenizer tokenizer_of(const Json& about, const fs::path& folder) {
+engine::AnyTokenizer tokenizer_of(const DataConfig& data, const Json& about, const fs::path& folder) {
     std::string name, sha256;
     try {
         name = about.at("tokenizer").get<std::string>();
@@ -75,8 +76,12 @@ engine::Tokenizer tokenizer_of(const Json& about, const fs::path& folder) {
     } catch (const Json::exception& error) {
         throw Error(ErrorKind::io, fmt::format("checkpoint {} is damaged: {}", folder.string(), error.what()));
     }
-    engine::Tokenizer tokenizer = engine::read_stored_tokenizer(folder, name);
-    if (!sha256.empty() && tokenizer.sha256() != sha256)
+    engine::AnyTokenizer tokenizer = engine::Tokenizer::bytes();
+    if (sample_kind(data) == SampleKind::bert)
+        tokenizer = read_wordpiece(folder, data.bert.lower_case);
+    else
+        tokenizer = engine::read_stored_tokenizer(folder, name);
+    if (!sha256.empty() && engine::sha256_of(tokenizer) != sha256)
         not_one_model(folder, "its tokenizer is not the one that it was trained with");
     return tokenizer;
 }
@@ -106,13 +111,13 @@ TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& b
     trained.config_hash = config_hash(trained.config);
     trained.model_sha256 = manifest.at("sha256").at("model.safetensors").get<std::string>();
     trained.step = manifest.at("counts").at("steps").get<std::int64_t>();
-    trained.tokenizer = tokenizer_of(manifest.at("about"), folder);
+    trained.tokenizer = tokenizer_of(trained.config.data, manifest.at("about"), folder);
 
     const engine::TransformerConfig extents = trainer_config(trained.config).model;
     const std::int64_t micro_batch = trained.config.train.micro_batch_size;
-    if (trained.tokenizer.vocab() != extents.vocab)
-        not_one_model(folder, fmt::format("its tokenizer has {} tokens, its model {}", trained.tokenizer.vocab(),
-                                          extents.vocab));
+    const std::int32_t vocab = engine::vocab_of(trained.tokenizer);
+    if (vocab != extents.vocab)
+        not_one_model(folder, fmt::format("its tokenizer has {} tokens, its model {}", vocab, extents.vocab));
     require_extents(extents, micro_batch, folder, weights);
     engine::require_backend(backend, extents.head_size());
     trained.arena = std::make_unique<engine::Arena>(backend.device);
@@ -122,6 +127,14 @@ TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& b
     trained.exec = engine::make_exec(backend, *trained.arena);
     engine::load_weights(trained.exec, *trained.model, weights);
     return trained;
+}
+
+const engine::Tokenizer& text_tokenizer(const TrainedModel& trained) {
+    const auto* tokenizer = std::get_if<engine::Tokenizer>(&trained.tokenizer);
+    if (tokenizer == nullptr)
+        throw Error(ErrorKind::config, "tasks ask a model to continue text, and this one trained on BERT samples",
+                    "name the checkpoint of a trial on packed samples");
+    return *tokenizer;
 }
 
 TrialConfig checkpoint_config(const fs::path& folder) {
@@ -143,7 +156,7 @@ CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std:
         for (const std::int64_t count : takes_shots ? shots : std::vector<std::int64_t>{task.shots}) {
             const TaskResult result = evaluate_task(
                 with_shots(task, count),
-                {trained.tokenizer, *trained.model, trained.exec, config.train.micro_batch_size,
+                {text_tokenizer(trained), *trained.model, trained.exec, config.train.micro_batch_size,
                  documents.value_or(config.eval.documents), config.data.embedded_seed, config.base_folder,
                  trained.step});
             evaluation.scores.insert(evaluation.scores.end(), result.scores.begin(), result.scores.end());

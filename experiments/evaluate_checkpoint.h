@@ -10,7 +10,7 @@
 
 #include "base/journal.h"
 #include "engine/core/arena.h"
-#include "engine/data/tokenizer.h"
+#include "engine/data/any_tokenizer.h"
 #include "engine/models/transformer.h"
 #include "experiments/config.h"
 
@@ -22,7 +22,7 @@ struct TrainedModel {
     std::string config_hash;
     std::string model_sha256;
     std::int64_t step = 0;
-    engine::Tokenizer tokenizer = engine::Tokenizer::bytes();
+    engine::AnyTokenizer tokenizer = engine::Tokenizer::bytes();
     std::unique_ptr<engine::Arena> arena;
     std::unique_ptr<engine::Transformer> model;
     engine::Exec exec;
@@ -31,6 +31,9 @@ struct TrainedModel {
 // `folder` is a step_00001234 as save_trial_checkpoint() leaves it. Errors: io, for what is missing or damaged; config,
 // where its configuration, weights and tokenizer are not of one model; memory.
 TrainedModel load_trained_model(const std::filesystem::path& folder, const engine::Backend& backend);
+
+// The tokenizer of a model that continues text. Errors: config, for a model of BERT samples, which fills gaps in it.
+const engine::Tokenizer& text_tokenizer(const TrainedModel& trained);
 
 // What the trial of a checkpoint was, by its checkpoint.json alone. Errors: io, where that is damaged; config, for one of
 // another program.

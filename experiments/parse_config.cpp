@@ -89,8 +89,20 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
                      "lower train.budget_tokens or raise train.batch_size");
 }
 
-void parse_eval(TableReader table, const std::string& base_folder, EvalConfig& eval) {
+// A model that fills gaps continues no text, and its loss is not that of all bytes.
+void require_fitting_questions(const TableReader& table, const DataConfig& data, const EvalConfig& eval) {
+    if (sample_kind(data) == SampleKind::packed) return;
+    if (!eval.tasks.empty())
+        table.refuse("tasks", "ask a model to continue text, and one that trains on BERT samples fills gaps in it",
+                     "drop the key, or set data.samples = \"packed\"");
+    if (eval.metric == "bits_per_byte")
+        table.refuse("metric", "counts the bytes of all tokens, and a model of BERT samples predicts the masked ones",
+                     "set eval.metric = \"loss\"");
+}
+
+void parse_eval(TableReader table, const DataConfig& data, const std::string& base_folder, EvalConfig& eval) {
     read_table(table, eval);
+    require_fitting_questions(table, data, eval);
     try {
         parse_validation_schedule(eval.every);
     } catch (const Error& error) {
@@ -185,16 +197,13 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
         if (node == nullptr) continue;
         const auto dropping = parse_token_dropping(TableReader(*node, dropper.name), dropper, config.model);
         if (!dropping) continue;
-        if (!has_model(config))
-            reader.refuse(dropper.name, "drops tokens in a model's layers, and no model trains on BERT samples yet",
-                          "drop the table, or set data.samples = \"packed\"");
         if (config.token_dropping)
             reader.refuse(dropper.name,
                           fmt::format("and {} both choose the tokens that a layer keeps", config.token_dropping->dropper),
                           "compare them as two cases: in each, set enabled = false for the other");
         config.token_dropping = dropping;
     }
-    parse_eval(child(reader, "eval", empty), config.base_folder, config.eval);
+    parse_eval(child(reader, "eval", empty), config.data, config.base_folder, config.eval);
     TableReader checkpoint = child(reader, "checkpoint", empty);
     read_table(checkpoint, config.checkpoint);
     read_table(reader, config);

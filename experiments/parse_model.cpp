@@ -39,7 +39,7 @@ void require_heads(const TableReader& table, const ModelConfig& model) {
 
 // Masked samples are guessed from both sides, and packed ones from what stands before.
 void require_samples(const TableReader& table, const ModelConfig& model, const DataConfig& data) {
-    if (data.samples == "bert") {
+    if (sample_kind(data) == SampleKind::bert) {
         const std::int64_t shortest = engine::SampleShape{.pairs = data.bert.pairs}.shortest_cut();
         table.require_at_least("seqlen", model.seqlen, shortest);
         if (model.causal)

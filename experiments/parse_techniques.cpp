@@ -21,7 +21,7 @@ bool by_length(const std::string& metric) {
 
 // Tables that mean a curriculum of such samples; a table with a `column` may have any other name.
 std::vector<std::string> known_metrics(const DataConfig& data) {
-    if (data.samples == "bert") return {"seqtru", "seqreo", "voc", "voc_per_token", "seqreo_voc"};
+    if (sample_kind(data) == SampleKind::bert) return {"seqtru", "seqreo", "voc", "voc_per_token", "seqreo_voc"};
     return {"seqtru", "seqres", "voc", "voc_per_token"};
 }
 
@@ -48,7 +48,7 @@ void refuse_for_bert(const TableReader& curriculum, const char* key) {
 
 void refuse_foreign_metric(const TableReader& curriculum, const std::string& name, const DataConfig& data) {
     const char* key = name.c_str();
-    (data.samples == "bert" ? refuse_for_bert : refuse_for_packed)(curriculum, key);
+    (sample_kind(data) == SampleKind::bert ? refuse_for_bert : refuse_for_packed)(curriculum, key);
     if (name == "seqtru_voc" || name == "seqres_voc")
         curriculum.refuse(key, "is a composition: its two parts are tables of their own",
                           fmt::format("write [curriculum.{}] and [curriculum.voc]", name.substr(0, 6)));
@@ -93,7 +93,7 @@ CurriculumMetric parse_metric(TableReader table, const std::string& name, const 
     if (by_length(name) && metric.difficulty != "value")
         table.refuse("difficulty", fmt::format("is \"percentile\", and {} cuts to a length, which is a value", name));
     parse_growth(table, metric.growth, growth_range(metric, model));
-    if (by_length(name) && data.samples == "bert")
+    if (by_length(name) && sample_kind(data) == SampleKind::bert)
         table.require_at_least(metric.growth.points.empty() ? "min" : "points", metric.growth.min,
                                engine::SampleShape{.pairs = data.bert.pairs}.shortest_cut());
     if (by_length(name) && metric.growth.max < model.seqlen)

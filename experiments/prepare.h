@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "experiments/config.h"
-#include "experiments/datasets/load.h"
+#include "experiments/datasets/dataset.h"
 
 namespace deft::experiments {
 

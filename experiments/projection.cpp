@@ -10,7 +10,6 @@ Projection project(const TrialConfig& config, engine::Device device) {
         engine::run_schedule(trainer.model, trainer.techniques, trainer.batch_size, trainer.budget_layer_tokens);
     Projection projection{
         .steps = counts.steps, .input_tokens = counts.input_tokens, .layer_tokens = counts.layer_tokens};
-    if (!has_model(config)) return projection;
     projection.parameters = engine::model_size(trainer.model).parameters;
     projection.flops = counts.flops;
     projection.memory_bytes = planned_bytes(config, device);

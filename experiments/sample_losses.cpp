@@ -13,14 +13,15 @@
 
 namespace deft::experiments {
 
-std::vector<double> sample_losses(TrainedModel& trained, const Dataset& dataset, std::int64_t seqlen,
+std::vector<double> sample_losses(TrainedModel& trained, const PackedDataset& dataset, std::int64_t seqlen,
                                   const PrepareProgress& progress) {
     engine::Transformer& model = *trained.model;
-    if (trained.tokenizer.sha256() != dataset.tokenizer.sha256())
+    const engine::Tokenizer& tokenizer = text_tokenizer(trained);
+    if (tokenizer.sha256() != dataset.tokenizer.sha256())
         throw Error(ErrorKind::config,
                     fmt::format("the corpus is of tokenizer {} (sha256 {}), and the model of {} (sha256 {})",
                                 dataset.tokenizer.name(), short_hash(dataset.tokenizer.sha256()),
-                                trained.tokenizer.name(), short_hash(trained.tokenizer.sha256())),
+                                tokenizer.name(), short_hash(tokenizer.sha256())),
                     "name the tokenizer folder of the checkpoint with --tokenizer");
     if (seqlen > model.config().max_seqlen)
         throw Error(
@@ -36,7 +37,7 @@ std::vector<double> sample_losses(TrainedModel& trained, const Dataset& dataset,
         for (std::int64_t b = 0; b < B; ++b)
             engine::copy_sample(dataset.train, first + b, seqlen, seqlen, token.data() + b * seqlen,
                                 target.data() + b * seqlen);
-        model.load(trained.exec, B, seqlen, token.data(), target.data());
+        model.load(trained.exec, {B, seqlen, token.data(), target.data()});
         model.evaluate(trained.exec, B, seqlen);
         const auto loss = engine::host_copy<float>(trained.exec, model.loss.view({B, seqlen}));  // (B, T)
         for (std::int64_t b = 0; b < B; ++b) {
@@ -50,7 +51,7 @@ std::vector<double> sample_losses(TrainedModel& trained, const Dataset& dataset,
     return losses;
 }
 
-std::filesystem::path perplexity_column(TrainedModel& trained, const Dataset& dataset, std::int64_t seqlen,
+std::filesystem::path perplexity_column(TrainedModel& trained, const PackedDataset& dataset, std::int64_t seqlen,
                                         const PrepareProgress& progress) {
     const std::filesystem::path folder = dataset.folder / "difficulty";
     const std::filesystem::path file =

@@ -75,14 +75,15 @@ bool score_all(const TrialConfig& config, std::span<const std::string> keys, con
         std::vector<journal::Evaluation> scores;
         try {
             if (request.task == kValidationTask) {
-                const Dataset dataset = load_dataset(config.data, config.base_folder, places.data_folder);
+                const Dataset dataset =
+                    load_dataset(config.data, config.model.seqlen, config.base_folder, places.data_folder);
                 scores = validation_scores(dataset, *trained.model, trained.exec, request.documents, batch,
                                            trained.step, between_batches);
             } else {
                 const Task task = planned_task(request, config);
                 scored.task = task.name;
                 TaskResult result = evaluate_task(
-                    task, {trained.tokenizer, *trained.model, trained.exec, batch, request.documents,
+                    task, {text_tokenizer(trained), *trained.model, trained.exec, batch, request.documents,
                            config.data.embedded_seed, config.base_folder, trained.step, between_batches});
                 scores = std::move(result.scores);
                 scored.items = items_text(result.items);

@@ -9,7 +9,7 @@
 #include "engine/train/trainer.h"
 #include "experiments/checkpoints.h"
 #include "experiments/config.h"
-#include "experiments/datasets/load.h"
+#include "experiments/datasets/dataset.h"
 #include "experiments/evaluation/validation_schedule.h"
 #include "experiments/heartbeat.h"
 

@@ -8,7 +8,7 @@
 #include "engine/train/trainer.h"
 #include "experiments/attempt.h"
 #include "experiments/checkpoints.h"
-#include "experiments/datasets/load.h"
+#include "experiments/datasets/dataset.h"
 #include "experiments/engine_config.h"
 #include "experiments/heartbeat.h"
 #include "experiments/projection.h"
@@ -140,8 +140,8 @@ void write_started(const Run& run) {
     started.pid = getpid();
     started.dataset_name = run.dataset.name;
     started.dataset_sha256 = run.dataset.sha256;
-    started.dataset_bytes = run.dataset.train.bytes;
-    started.dataset_tokens = run.dataset.train.tokens.size;
+    started.dataset_bytes = run.dataset.train_bytes;
+    started.dataset_tokens = run.dataset.train_tokens;
     started.total_steps = run.projection.steps;
     started.parameters = run.projection.parameters;
     started.config_hash = config_hash(run.config);
@@ -156,16 +156,10 @@ void write_started(const Run& run) {
 // False: stopped before its end.
 bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot, journal::Writer& journal,
                 const std::function<bool()>& stop, journal::Ended& ended) {
-    require_model(config);
-    const Dataset dataset = load_dataset(config.data, config.base_folder, places.data_folder);
+    const Dataset dataset = load_dataset(config.data, config.model.seqlen, config.base_folder, places.data_folder);
     if (!dataset.note.empty()) fmt::print(stderr, "{}\n", dataset.note);
-    if (dataset.train.samples(config.model.seqlen) < 1)
-        throw Error(ErrorKind::config,
-                    fmt::format("the training text of {} tokens is shorter than one sample of {}",
-                                dataset.train.tokens.size, config.model.seqlen),
-                    "supply more text or lower model.seqlen");
     engine::TrainerConfig settings = trainer_config(config);
-    add_curriculum(settings, config, samples_of(dataset, config.model.seqlen));
+    add_curriculum(settings, config, dataset);
     engine::Trainer trainer(settings, dataset.train, backend_of(config, slot.device, slot.threads),
                             engine::InitialWeights::later);
     const Resumed resumed = places.resume ? resume_trial(config, trainer, places.checkpoint_folder) : Resumed{};

@@ -22,19 +22,19 @@ struct KeepRules {
 struct RandomKeys {
     std::uint64_t seed, step;
     const std::int32_t* layer_id;   // (layers)
-    const std::int64_t* sample_id;  // (B): global ids, so that a draw does not depend on how a batch is split
+    const std::int64_t* draw;       // (B): each sample's number among the run's draws, however a batch is split
     std::int64_t B;
     KeepRules rules;
 
     // The keys of one row.
     struct Row {
-        std::uint64_t seed, step, sample;
+        std::uint64_t seed, step, draw;
         std::uint32_t layer;
         std::int64_t keep_first, real;
 
         DEFT_HOST_DEVICE std::uint32_t operator[](std::int64_t t) const {
             const std::uint32_t drawn =
-                philox_u32(seed, RandomPurpose::token_drop, step, layer, sample, static_cast<std::uint32_t>(t));
+                philox_u32(seed, RandomPurpose::token_drop, step, layer, draw, static_cast<std::uint32_t>(t));
             return t >= real ? kLastKept : t < keep_first ? kFirstKept : drawn;
         }
     };
@@ -42,7 +42,7 @@ struct RandomKeys {
         const std::int64_t b = number % B;
         return {seed,
                 step,
-                static_cast<std::uint64_t>(sample_id[b]),
+                static_cast<std::uint64_t>(draw[b]),
                 static_cast<std::uint32_t>(layer_id[number / B]),
                 rules.keep_first,
                 rules.length == nullptr ? T : rules.length[b]};

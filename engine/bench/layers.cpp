@@ -38,7 +38,7 @@ struct InnerLayers::State {
         std::unique_ptr<ParameterTable> parameters;
         std::unique_ptr<BlockStack> stack;
         Tensor end, d_stream;     // (B, T, C)
-        Tensor token, sample_id;  // (B, T), (B)
+        Tensor token, draw;  // (B, T), (B)
         std::optional<PlannedDropping> dropping;
     };
 
@@ -61,7 +61,7 @@ struct InnerLayers::State {
         b.end = add("end", DType::f32, {B, T, model.width});
         b.d_stream = add("d_stream", DType::f32, {B, T, model.width});
         b.token = add("token", DType::i32, {B, T});
-        b.sample_id = add("sample_id", DType::i64, {B});
+        b.draw = add("draw", DType::i64, {B});
         if (kept < T) {
             TokenDropping dropping = random_ltd(model.layers(), {kept, kept});
             dropping.layers = layer_range(0, model.layers() - 1);
@@ -75,7 +75,7 @@ struct InnerLayers::State {
         StepPlan step;
         step.seqlen = T;
         step.kept = kept;
-        return kept_tokens(exec, *buffers.dropping, step, {kSeed, runs, buffers.sample_id, buffers.token, {}});
+        return kept_tokens(exec, *buffers.dropping, step, {kSeed, runs, buffers.draw, buffers.token, {}});
     }
 
     void forward_backward() {
@@ -108,7 +108,7 @@ InnerLayers::InnerLayers(const TransformerConfig& model, std::int64_t batch_size
     };
     s.first_stream = values(1, 1);
     s.last_gradient = values(1e-3f, 2);
-    auto* id = s.buffers.sample_id.as<std::int64_t>();
+    auto* id = s.buffers.draw.as<std::int64_t>();
     std::iota(id, id + batch_size, std::int64_t{0});
     if (s.buffers.dropping) s.buffers.dropping->choice.start(s.exec);
 }

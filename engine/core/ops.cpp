@@ -376,14 +376,14 @@ void head_loss(Exec& exec, Tensor loss, Tensor greedy, Tensor x, Tensor weight, 
 }
 
 void select_random_tokens(Exec& exec, Tensor index, std::uint64_t seed, std::int64_t step, Tensor layer_id,
-                          Tensor sample_id, std::int64_t T, std::int64_t keep_first, Tensor length) {
+                          Tensor draw, std::int64_t T, std::int64_t keep_first, Tensor length) {
     const std::int64_t layers = index.dim(0), B = index.dim(1), K = index.dim(2);
     check_shape(layer_id, {layers}, "layer_id");
-    check_shape(sample_id, {B}, "sample_id");
+    check_shape(draw, {B}, "draw");
     if (length) check_shape(length, {B}, "length");
     const kernels::KeepRules rules{keep_first, length.as<std::int32_t>()};
     const auto clock = static_cast<std::uint64_t>(step);
-    const kernels::RandomKeys keys{seed, clock, layer_id.as<std::int32_t>(), sample_id.as<std::int64_t>(), B, rules};
+    const kernels::RandomKeys keys{seed, clock, layer_id.as<std::int32_t>(), draw.as<std::int64_t>(), B, rules};
     const OpTimer timer(exec, "select_random_tokens", Phase::forward, index, DType::f32,
                         kernels::select_random_tokens_work(layers, B, K, bool(length)));
     dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) {

@@ -117,9 +117,9 @@ void head_loss_train(Exec&, Tensor loss, Tensor dx, Tensor dweight, Tensor dbias
 void head_loss(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor bias, Tensor target,
                std::int64_t target_rows);
 
-// index (layers, B, K), layer_id (layers) i32, sample_id (B) i64, length (B) i32 or empty; keys do not depend on dtype,
+// index (layers, B, K), layer_id (layers) i32, draw (B) i64, length (B) i32 or empty; keys do not depend on dtype,
 // so neither does the kernel
-void select_random_tokens(Exec&, Tensor index, std::uint64_t seed, std::int64_t step, Tensor layer_id, Tensor sample_id,
+void select_random_tokens(Exec&, Tensor index, std::uint64_t seed, std::int64_t step, Tensor layer_id, Tensor draw,
                           std::int64_t T, std::int64_t keep_first, Tensor length);
 // index (1, B, K), importance (V) f32, token (B, T), length (B) i32 or empty
 void select_important_tokens(Exec&, Tensor index, Tensor importance, Tensor token, std::int64_t keep_first,

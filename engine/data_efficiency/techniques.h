@@ -2,7 +2,6 @@
 // Batches of about equally many tokens, and the learning rate that goes with their number of samples.
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 
 #include "engine/data_efficiency/token_dropping/token_dropping.h"
@@ -21,12 +20,6 @@ struct VariableBatch {
 
 // How many samples of one length a step takes: as many as have max_tokens tokens, within the bounds.
 std::int64_t samples_of_length(const VariableBatch& batch, std::int64_t length);
-
-// How many samples of different lengths a step takes that begins at a draw: the longest run whose lengths add up to at
-// most max_tokens, within the bounds. A pure function of the draw, since every batch begins where the one before ended;
-// no sample is left out, however long (the published code leaves out those longer than max_tokens, and the last batch).
-std::int64_t samples_from_draw(const VariableBatch& batch, std::int64_t draw,
-                               const std::function<std::int64_t(std::int64_t draw)>& length_at);
 
 // The factor of the learning rate for a batch beside one of base_samples: their ratio (Goyal et al. 2017, section 2.1),
 // its square root (Krizhevsky 2014, section 5), or one.
@@ -62,7 +55,9 @@ struct Techniques {
 struct StepPlan {
     std::int64_t samples = 1;  // drawn
     std::int64_t rows = 1;     // of the model's input: samples, unless they are reshaped
-    std::int64_t tokens = 0;   // of all rows, without padding
+    // Of all rows, without what pads the last reshaped one. Where samples are shorter than their rows, as BERT's are,
+    // those are places for tokens: how many real tokens and targets a step has, its data says (engine/train/batches.h).
+    std::int64_t tokens = 0;
     std::int64_t seqlen = 0;   // of each row
     std::int64_t kept = 0;     // tokens of each row in the layers that drop some; seqlen: none dropped
     // Of each row, averaged over layers and rounded down, as the reference counts them.

@@ -67,36 +67,35 @@ void Transformer::require_in_vocabulary(std::span<const std::int32_t> ids, std::
                     "tokenise the text with the tokenizer of this model");
 }
 
-void Transformer::require_segments(bool are_given) const {
-    const std::int64_t segments = config_.input.segments;
-    if (are_given == (segments > 0)) return;
-    throw Error(ErrorKind::config,
-                are_given ? "samples of several segments are given to a model that tells none apart"
-                          : fmt::format("a model that tells {} segments apart is given none", segments),
-                "train and score a model on samples of one kind");
+void Transformer::require_segments(const std::int32_t* segments, std::int64_t positions) const {
+    const std::int64_t known = config_.input.segments;
+    if (known == 0) return;
+    if (segments == nullptr)
+        throw Error(ErrorKind::config, fmt::format("a model that tells {} segments apart is given none", known),
+                    "train and score a model on samples of one kind");
+    const auto bad =
+        std::find_if(segments, segments + positions, [&](std::int32_t id) { return id < 0 || id >= known; });
+    if (bad != segments + positions)
+        throw Error(ErrorKind::config, fmt::format("segment {} of a model that has {}", *bad, known),
+                    "give each token one of the model's segments");
 }
 
-void Transformer::load(Exec& exec, std::int64_t B, std::int64_t T, const std::int32_t* tokens,
-                       const std::int32_t* targets, const std::int32_t* lengths, const std::int32_t* segments) {
+void Transformer::load(Exec& exec, const ModelInput& input) {
+    const std::int64_t B = input.B, T = input.T;
     const auto positions = static_cast<std::size_t>(B * T);
-    require_in_vocabulary({tokens, positions}, 0, "token");
-    require_in_vocabulary({targets, positions}, kernels::kIgnoreTarget, "target");
-    for (std::int64_t b = 0; lengths != nullptr && b < B; ++b)
-        if (lengths[b] < 0 || lengths[b] > T)
-            throw Error(ErrorKind::config, fmt::format("a sample of {} tokens has a length of {}", T, lengths[b]),
+    require_in_vocabulary({input.token, positions}, 0, "token");
+    require_in_vocabulary({input.target, positions}, kernels::kIgnoreTarget, "target");
+    for (std::int64_t b = 0; input.length != nullptr && b < B; ++b)
+        if (input.length[b] < 0 || input.length[b] > T)
+            throw Error(ErrorKind::config, fmt::format("a sample of {} tokens has a length of {}", T, input.length[b]),
                         "give the number of its real tokens");
-    require_segments(segments != nullptr);
-    for (std::int64_t i = 0; segments != nullptr && i < B * T; ++i)
-        if (segments[i] < 0 || segments[i] >= config_.input.segments)
-            throw Error(ErrorKind::config,
-                        fmt::format("segment {} of a model that has {}", segments[i], config_.input.segments),
-                        "give each token one of the model's segments");
-    write_tensor(exec, token.view({B, T}), tokens);
-    write_tensor(exec, target.view({B, T}), targets);
-    target_rows_ = B * T - std::count(targets, targets + positions, kernels::kIgnoreTarget);
-    if (segment) write_tensor(exec, segment.view({B, T}), segments);
-    length_ = lengths != nullptr ? lengths_.view({B}) : Tensor{};
-    if (length_) write_tensor(exec, length_, lengths);
+    require_segments(input.segment, B * T);
+    write_tensor(exec, token.view({B, T}), input.token);
+    write_tensor(exec, target.view({B, T}), input.target);
+    target_rows_ = B * T - std::count(input.target, input.target + positions, kernels::kIgnoreTarget);
+    if (segment) write_tensor(exec, segment.view({B, T}), input.segment);
+    length_ = input.length != nullptr ? lengths_.view({B}) : Tensor{};
+    if (length_) write_tensor(exec, length_, input.length);
 }
 
 EmbeddingIds Transformer::loaded_ids(std::int64_t B, std::int64_t T) const {
@@ -145,7 +144,7 @@ void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
     const auto R = static_cast<std::int64_t>(samples.scored.size());
     require_in_vocabulary(samples.token, 0, "token");
     require_in_vocabulary(samples.target, 0, "target");
-    require_segments(false);
+    require_segments(nullptr, 0);
     const Tensor computed = computed_.view({1, M}), position = position_.view({1, M});
     const Tensor source = source_.view({1, B * T}), scored = scored_.view({1, R});
     write_tensor(exec, token.view({1, M}), samples.token.data());

@@ -35,6 +35,19 @@ struct PackedSamples {
     std::span<const std::int32_t> target;    // (R)
 };
 
+// A micro-batch on the host, which must stay as it is until a result is read.
+struct ModelInput {
+    std::int64_t B = 0, T = 0;
+    const std::int32_t* token = nullptr;    // (B, T)
+    const std::int32_t* target = nullptr;   // (B, T), or kernels::kIgnoreTarget where a position has no loss
+    const std::int32_t* length = nullptr;   // (B): real tokens of each sample, the rest being padding that no position
+                                            // attends to; null: all are real
+    const std::int32_t* segment = nullptr;  // (B, T): which part of its sample a token belongs to; of models that have
+                                            // such an embedding
+    const std::int64_t* draw = nullptr;     // (B): the number of each sample's draw, by which what is random in it is
+                                            // keyed
+};
+
 class Transformer {
  public:
     // Plans every buffer for micro-batches of at most `max_batch` samples of max_seqlen tokens. Call inside a plan.
@@ -56,13 +69,9 @@ class Transformer {
     // Loss of each position after a call below, (max_batch, max_seqlen), nats; greedy hits i32.
     Tensor loss, greedy;
 
-    // Hands over the inputs (B, T) of the next micro-batch; they must stay as they are until a result is read.
-    // lengths (B): real tokens of each sample, the rest being padding that no position attends to; null: all are real.
-    // segments (B, T): of a model that tells them apart, else null.
-    // Errors: config, for a token outside the vocabulary, a length beyond T or a segment that the model lacks; a target
-    // may be kernels::kIgnoreTarget.
-    void load(Exec& exec, std::int64_t B, std::int64_t T, const std::int32_t* tokens, const std::int32_t* targets,
-              const std::int32_t* lengths = nullptr, const std::int32_t* segments = nullptr);
+    // Hands over the next micro-batch. Errors: config, for a token outside the vocabulary, a length beyond T, or a segment
+    // that the model lacks.
+    void load(Exec& exec, const ModelInput& input);
     // (B) i32 of the loaded micro-batch, empty where all tokens are real.
     const Tensor& length() const { return length_; }
 
@@ -83,8 +92,8 @@ class Transformer {
 
  private:
     void require_in_vocabulary(std::span<const std::int32_t> ids, std::int32_t lowest, const char* what) const;
-    // Errors: config, for samples that the model's input cannot take.
-    void require_segments(bool are_given) const;
+    // segments (positions), or null. Errors: config, for those that a model which has segments lacks.
+    void require_segments(const std::int32_t* segments, std::int64_t positions) const;
     EmbeddingIds loaded_ids(std::int64_t B, std::int64_t T) const;
     // The blocks and the final norm over what stack_.input(rows) holds: (B, T, C), or (1, M, C) of packed rows.
     Tensor forward(Exec& exec, const StreamRows& rows);

@@ -17,15 +17,24 @@ double sample_flops(const ModelFlops& model, const Techniques& techniques, const
     return flops;
 }
 
-void advance(Counts& counts, const ModelFlops& model, const Techniques& techniques, const StepPlan& plan) {
+StepTokens planned_tokens(const Techniques& techniques, const StepPlan& plan) {
+    return {plan.tokens, plan.samples * techniques.seqlen - plan.tokens, plan.padding()};
+}
+
+void advance(Counts& counts, const ModelFlops& model, const Techniques& techniques, const StepPlan& plan,
+             const StepTokens& tokens) {
     counts.steps += 1;
     counts.samples += plan.samples;
-    counts.input_tokens += plan.tokens;
-    counts.cut_tokens += plan.samples * techniques.seqlen - plan.tokens;
-    counts.padding_tokens += plan.padding();
+    counts.input_tokens += tokens.input;
+    counts.cut_tokens += tokens.cut;
+    counts.padding_tokens += tokens.padding;
     // A row of seqlen tokens counts as layer_tokens of them, so padding counts as little as the row it ends.
     counts.layer_tokens += plan.tokens * plan.layer_tokens / plan.seqlen;
     counts.flops += static_cast<double>(plan.rows) * sample_flops(model, techniques, plan);
+}
+
+void advance(Counts& counts, const ModelFlops& model, const Techniques& techniques, const StepPlan& plan) {
+    advance(counts, model, techniques, plan, planned_tokens(techniques, plan));
 }
 
 Counts run_schedule(const TransformerConfig& config, const Techniques& techniques, std::int64_t batch_size,

@@ -26,6 +26,21 @@ struct Counts {
     std::array<std::int64_t, 10> draws_by_tenth{};
 };
 
+// What the tokens of a step are.
+struct StepTokens {
+    std::int64_t input = 0;    // real ones
+    std::int64_t cut = 0;      // of the drawn samples, left out by truncation
+    std::int64_t padding = 0;  // the rest of the rows
+};
+
+// Of samples that all have the full length: a schedule knows no others. Where samples are shorter, as BERT's are, the
+// trainer counts what they really have; steps, budgets, learning rates and FLOPs follow the plan alone, so that padding
+// beside such samples is paid for as tokens are.
+StepTokens planned_tokens(const Techniques& techniques, const StepPlan& plan);
+
+void advance(Counts& counts, const ModelFlops& model, const Techniques& techniques, const StepPlan& plan,
+             const StepTokens& tokens);
+// By planned_tokens().
 void advance(Counts& counts, const ModelFlops& model, const Techniques& techniques, const StepPlan& plan);
 
 // More than anybody trains: a schedule of this many takes seconds to run.
@@ -35,7 +50,7 @@ inline constexpr std::int64_t kMostSteps = 100'000'000;
 Counts run_schedule(const TransformerConfig& config, const Techniques& techniques, std::int64_t batch_size,
                     std::int64_t budget_layer_tokens);
 
-// Distinct corpus tokens: of each sample, the longest prefix seen.
+// Distinct tokens of samples: of each, the longest prefix seen.
 class UniqueTokens {
  public:
     explicit UniqueTokens(std::int64_t samples) : longest_(static_cast<std::size_t>(samples), 0) {}

@@ -37,7 +37,22 @@ bool is_transposed(const Parameter& parameter) {
     return parameter.kind == ParameterKind::matrix || parameter.kind == ParameterKind::residual;
 }
 
-Json hugging_face_config(const TransformerConfig& c, std::int32_t end_of_document, DType dtype) {
+// Files of a tokenizer, of which a checkpoint has those of its own.
+constexpr const char* kTokenizerFiles[] = {kBpeFiles[0], kBpeFiles[1], kBpeFiles[2], kVocabTxt};
+
+// The names of those written.
+std::vector<const char*> write_tokenizer_files(const AnyTokenizer& tokenizer, const fs::path& folder) {
+    if (const auto* wordpiece = std::get_if<std::shared_ptr<const WordPiece>>(&tokenizer)) {
+        write_vocab_txt((*wordpiece)->vocabulary(), folder / kVocabTxt);
+        return {kVocabTxt};
+    }
+    const auto& plain = std::get<Tokenizer>(tokenizer);
+    if (plain.bpe() == nullptr) return {};
+    write_tokenizer(plain, folder);
+    return {std::begin(kBpeFiles), std::end(kBpeFiles)};
+}
+
+Json hugging_face_config(const TransformerConfig& c, const AnyTokenizer& tokenizer, DType dtype) {
     Json json = {{"architectures", {"GPT2LMHeadModel"}},
             {"model_type", "gpt2"},
             {"n_embd", c.width},
@@ -46,9 +61,9 @@ Json hugging_face_config(const TransformerConfig& c, std::int32_t end_of_documen
             {"n_positions", c.max_seqlen},
             {"vocab_size", c.vocab},
             {"layer_norm_epsilon", c.final_norm->eps},
-            {"activation_function", "gelu_new"},
-            {"bos_token_id", end_of_document},
-            {"eos_token_id", end_of_document}};
+            {"activation_function", "gelu_new"}};
+    if (const auto* plain = std::get_if<Tokenizer>(&tokenizer))
+        json["bos_token_id"] = json["eos_token_id"] = plain->end_of_document();
     if (dtype == DType::bf16) json["torch_dtype"] = "bfloat16";
     return json;
 }
@@ -148,20 +163,17 @@ Counts counts_of(const Json& json) {
 
 // Every file of a checkpoint, in `folder`.
 std::string write_files(Trainer& trainer, bool with_optimizer, DType dtype, const fs::path& folder, const Json& about,
-                        const Tokenizer& tokenizer) {
+                        const AnyTokenizer& tokenizer) {
     std::map<std::string, std::string> hashes;
     const TransformerConfig& model = trainer.config().model;
     if (is_gpt2(model)) {
-        const std::string config = hugging_face_config(model, tokenizer.end_of_document(), dtype).dump(2) + "\n";
+        const std::string config = hugging_face_config(model, tokenizer, dtype).dump(2) + "\n";
         write_file_atomically(folder / kConfig, config);
         hashes[kConfig] = sha256(config);
     }
     hashes[kModel] = write_weights(trainer.exec(), trainer.model(), dtype, folder / kModel);
     if (with_optimizer) hashes[kOptimizer] = write_optimizer(trainer, folder / kOptimizer);
-    if (tokenizer.bpe() != nullptr) {
-        write_tokenizer(tokenizer, folder);
-        for (const char* name : kBpeFiles) hashes[name] = sha256_file(folder / name);
-    }
+    for (const char* name : write_tokenizer_files(tokenizer, folder)) hashes[name] = sha256_file(folder / name);
     const Json manifest = {
         {"schema", kSchema}, {"counts", counts_json(trainer.counts())}, {"about", about}, {"sha256", hashes}};
     write_file_atomically(folder / kManifest, manifest.dump(2) + "\n");
@@ -169,7 +181,7 @@ std::string write_files(Trainer& trainer, bool with_optimizer, DType dtype, cons
 }
 
 std::string save(Trainer& trainer, bool with_optimizer, DType dtype, const fs::path& folder, const Json& about,
-                 const Tokenizer& tokenizer) {
+                 const AnyTokenizer& tokenizer) {
     const fs::path temporary = folder.parent_path() / "unfinished";  // one name: a kill leaves at most one
     fs::remove_all(temporary);
     make_folder(temporary);
@@ -193,7 +205,7 @@ std::vector<const char*> names_of(const Json& manifest, CheckpointFiles files) {
     std::vector<const char*> names = {kModel};
     if (hashes.contains(kConfig)) names.push_back(kConfig);
     if (files == CheckpointFiles::all && hashes.contains(kOptimizer)) names.push_back(kOptimizer);
-    for (const char* name : kBpeFiles)
+    for (const char* name : kTokenizerFiles)
         if (hashes.contains(name)) names.push_back(name);
     return names;
 }
@@ -211,11 +223,12 @@ SafetensorsFile open_hashed(const fs::path& folder, const Json& manifest, const 
 
 }  // namespace
 
-std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about, const Tokenizer& tokenizer) {
+std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about,
+                            const AnyTokenizer& tokenizer) {
     return save(trainer, true, DType::f32, folder, about, tokenizer);
 }
 
-std::string save_weights(Trainer& trainer, const fs::path& folder, const Json& about, const Tokenizer& tokenizer,
+std::string save_weights(Trainer& trainer, const fs::path& folder, const Json& about, const AnyTokenizer& tokenizer,
                          DType dtype) {
     return save(trainer, false, dtype, folder, about, tokenizer);
 }

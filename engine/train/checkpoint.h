@@ -5,7 +5,8 @@
 //   model.safetensors        weights under Hugging Face's names and layout: linear weights are (in, out)
 //   optimizer.safetensors    NAME.m and NAME.v, Adam's moments as the engine holds them; unique_tokens (samples) i32;
 //                          router_state f32, of a token dropper that learns
-//   vocab.json, merges.txt, tokenizer.json    the tokenizer, as Hugging Face reads it; absent for bytes
+//   vocab.json, merges.txt, tokenizer.json    the tokenizer, as Hugging Face reads it; absent for bytes; vocab.txt
+//                          in their stead for WordPiece
 //   checkpoint.json          the counts, what the caller adds, and the sha256 of the files above; written last
 
 #include <filesystem>
@@ -13,7 +14,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "engine/data/tokenizer.h"
+#include "engine/data/any_tokenizer.h"
 #include "engine/io/tensor_pieces.h"
 #include "engine/train/trainer.h"
 
@@ -24,12 +25,12 @@ namespace deft::engine {
 // Made beside `folder` as "unfinished", synced, and renamed: the folder is whole or absent. An older one of that
 // name is replaced. Returns the sha256 of model.safetensors. Errors: io.
 std::string save_checkpoint(Trainer& trainer, const std::filesystem::path& folder, const Json& about,
-                            const Tokenizer& tokenizer);
+                            const AnyTokenizer& tokenizer);
 
 // Likewise without optimizer.safetensors: the model can be asked, and is not trained on from there. dtype: of the stored
 // weights, f32 or bf16, which halves the file and rounds them to nearest.
 std::string save_weights(Trainer& trainer, const std::filesystem::path& folder, const Json& about,
-                         const Tokenizer& tokenizer, DType dtype = DType::f32);
+                         const AnyTokenizer& tokenizer, DType dtype = DType::f32);
 
 // checkpoint.json; the files that it names are not looked at. Errors: io, for one that is damaged or of another version.
 Json read_manifest(const std::filesystem::path& folder);

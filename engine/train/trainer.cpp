@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/error.h"
 #include "engine/core/exec.h"
@@ -16,7 +15,7 @@ namespace {
 struct Buffers {
     std::unique_ptr<Transformer> model;
     std::optional<PlannedDropping> dropping;
-    Tensor sample_id, result;
+    Tensor draw, result;
 };
 
 Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend) {
@@ -28,16 +27,17 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
     const auto add = [&](const char* name, DType type, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name, type, shape);
     };
-    buffers.sample_id = add("sample_id", DType::i64, {rows_at_once(config, largest.least_seqlen)});
+    buffers.draw = add("draw", DType::i64, {rows_at_once(config, largest.least_seqlen)});
     buffers.result = add("result", DType::f64, {2});
     if (config.techniques.dropping)
         buffers.dropping = plan_dropping(arena, *config.techniques.dropping, config.model, backend, B);
     return buffers;
 }
 
-template <class Item>
-Memory staging(const Backend& backend, std::int64_t count) {
-    return allocate_staging(backend.device, static_cast<std::size_t>(count) * sizeof(Item));
+// Before anything is asked of the device.
+const TrainerConfig& checked(const TrainerConfig& config, const Backend& backend) {
+    require_backend(backend, config.model.head_size());
+    return config;
 }
 
 // Parts of Trainer::result_, each (1) f64.
@@ -55,28 +55,21 @@ std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen) {
     return by_tokens ? config.micro_batch_size * config.model.max_seqlen / seqlen : config.micro_batch_size;
 }
 
-Trainer::Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const Backend& backend,
-                 InitialWeights weights)
-    : config_(config),
-      corpus_(corpus),
-      sampler_(make_sampler(config, corpus.samples(config.model.max_seqlen))),
+Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Backend& backend, InitialWeights weights)
+    : config_(checked(config, backend)),
+      batches_(data, config, backend.device),
+      sampler_(make_sampler(config, batches_.samples())),
       arena_(backend.device),
-      plan_(plan_step(config.techniques, 0, config.batch_size)),
-      unique_tokens_(corpus.samples(config.model.max_seqlen)) {
-    require_backend(backend, config.model.head_size());
+      plan_(plan_step(config.techniques, 0, config.batch_size)) {
     Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend); });
     model_ = std::move(buffers.model);
-    sample_id_ = buffers.sample_id;
+    draw_ = buffers.draw;
     dropping_ = std::move(buffers.dropping);
     result_ = buffers.result;
     flops_ = model_->flops();
     groups_ = model_->parameters().groups();
     exec_ = make_exec(backend, arena_);
-    const LargestStep largest = largest_step(config.techniques, config.batch_size);
-    staged_token_ = staging<std::int32_t>(backend, largest.tokens);
-    staged_target_ = staging<std::int32_t>(backend, largest.tokens);
-    staged_sample_id_ = staging<std::int64_t>(backend, largest.tokens / largest.least_seqlen + 1);
-    draws_.reserve(static_cast<std::size_t>(largest.samples));
+    draws_.reserve(static_cast<std::size_t>(largest_step(config.techniques, config.batch_size).samples));
     if (dropping_) dropping_->choice.start(exec_);
     if (weights == InitialWeights::drawn) draw_initial_weights();
 }
@@ -85,69 +78,38 @@ void Trainer::draw_initial_weights() {
     initialise(exec_, model_->parameters(), config_.seed, config_.model.init_std, config_.model.layers());
 }
 
+SamplingStatistics Trainer::sampling() const {
+    return sampling_statistics(counts_, batches_.unique_tokens(), sampler_);
+}
+
 void Trainer::draw_samples() {
     draws_.resize(static_cast<std::size_t>(plan_.samples));
     sampler_.fill(counts_.samples, draws_);
-    const std::int64_t length = config_.techniques.seqres ? config_.model.max_seqlen : plan_.seqlen;
-    for (const Sampler::Draw& draw : draws_) unique_tokens_.see(draw.sample, length);
+    batches_.stage(plan_, draws_, counts_.samples);
 }
 
-SamplingStatistics Trainer::sampling() const {
-    return sampling_statistics(counts_, unique_tokens_, sampler_);
-}
-
-// Reshaped: row `first` begins at token first * T of the step's samples laid end to end.
-void Trainer::copy_rows(std::int64_t first, std::int64_t B, std::int64_t T, std::int32_t* token,
-                        std::int32_t* target) const {
-    const std::int64_t S = config_.model.max_seqlen, all = static_cast<std::int64_t>(draws_.size()) * S;
-    const std::int64_t end = std::min(all, (first + B) * T);
-    for (std::int64_t at = first * T; at < end;) {
-        const std::int64_t begin = at % S, length = std::min(S - begin, end - at);
-        copy_sample_part(corpus_, draws_[static_cast<std::size_t>(at / S)].sample, S, begin, length, token, target);
-        at += length;
-        token += length;
-        target += length;
-    }
-    const std::int64_t padding = (first + B) * T - end;
-    std::fill_n(token, padding, 0);
-    std::fill_n(target, padding, kernels::kIgnoreTarget);
-}
-
-void Trainer::load_micro_batch(std::int64_t first, std::int64_t B) {
-    const std::int64_t T = plan_.seqlen;
-    auto* token = static_cast<std::int32_t*>(staged_token_.get()) + first * T;    // (B, T)
-    auto* target = static_cast<std::int32_t*>(staged_target_.get()) + first * T;  // (B, T)
-    auto* sample_id = static_cast<std::int64_t*>(staged_sample_id_.get()) + first;  // (B)
-    if (config_.techniques.seqres) {
-        copy_rows(first, B, T, token, target);
-        std::iota(sample_id, sample_id + B, first);  // rows have no other name
-    } else {
-        for (std::int64_t b = 0; b < B; ++b) {
-            sample_id[b] = draws_[static_cast<std::size_t>(first + b)].sample;
-            copy_sample(corpus_, sample_id[b], config_.model.max_seqlen, T, token + b * T, target + b * T);
-        }
-    }
-    model_->load(exec_, B, T, token, target);
-    write_tensor(exec_, sample_id_.view({B}), sample_id);
-}
-
-void Trainer::select_tokens(std::int64_t B) {
-    const MicroBatch batch{config_.seed, counts_.steps, sample_id_.view({B}), model_->token.view({B, plan_.seqlen}),
+void Trainer::select_tokens(std::int64_t first, std::int64_t B) {
+    write_tensor(exec_, draw_.view({B}), batches_.rows(first, B).draw);
+    const MicroBatch batch{config_.seed, counts_.steps, draw_.view({B}), model_->token.view({B, plan_.seqlen}),
                            model_->length()};
     kept_ = dropping_ ? kept_tokens(exec_, *dropping_, plan_, batch) : KeptTokens{};
 }
 
+// A step without a target has no gradient, and is no division by zero.
+double Trainer::targets() const {
+    return static_cast<double>(std::max<std::int64_t>(1, batches_.targets()));
+}
+
 void Trainer::start_gradients() {
     const std::int64_t T = plan_.seqlen;
-    const auto targets = static_cast<double>(plan_.tokens);
     const std::int64_t at_once = rows_at_once(config_, T);
     draw_samples();
     for (std::int64_t first = 0; first < plan_.rows; first += at_once) {
         const std::int64_t B = std::min(at_once, plan_.rows - first);
-        load_micro_batch(first, B);
-        select_tokens(B);
+        model_->load(exec_, batches_.rows(first, B));
+        select_tokens(first, B);
         const Accumulate accumulate = first == 0 ? Accumulate::no : Accumulate::yes;
-        model_->forward_backward(exec_, B, T, kept_, {config_.seed, counts_.steps, sample_id_.view({B})}, 1 / targets,
+        model_->forward_backward(exec_, B, T, kept_, {config_.seed, counts_.steps, draw_.view({B})}, 1 / targets(),
                                  accumulate);
         sum(exec_, loss_sum(result_), model_->loss.view({B, T}), accumulate);
         if (dropping_ && dropping_->choice.observe)
@@ -180,13 +142,13 @@ StepResult Trainer::read_result() {
     result.plan = plan_;
     result.lr = learning_rate();
     result.grad_norm = values[0];
-    result.loss = values[1] / static_cast<double>(plan_.tokens);
+    result.loss = values[1] / targets();
     return result;
 }
 
 void Trainer::finish_step() {
     count_draws(counts_, draws_, sampler_);
-    advance(counts_, flops_, config_.techniques, plan_);
+    advance(counts_, flops_, config_.techniques, plan_, batches_.tokens());
     plan_ = plan_step(config_.techniques, counts_.steps, config_.batch_size);
 }
 
@@ -217,9 +179,7 @@ StepResult Trainer::step() {
 void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample) {
     counts_ = counts;
     plan_ = plan_step(config_.techniques, counts_.steps, config_.batch_size);
-    unique_tokens_ = UniqueTokens(corpus_.samples(config_.model.max_seqlen));
-    for (std::size_t i = 0; i < unique_tokens_by_sample.size(); ++i)
-        unique_tokens_.see(static_cast<std::int64_t>(i), unique_tokens_by_sample[i]);
+    batches_.restore(unique_tokens_by_sample);
 }
 
 MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend) {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "engine/core/arena.h"
-#include "engine/data/token_corpus.h"
 #include "engine/data_efficiency/token_dropping/planned_dropping.h"
 #include "engine/models/transformer.h"
+#include "engine/train/batches.h"
 #include "engine/train/draws.h"
 #include "engine/train/trainer_config.h"
 
@@ -18,7 +18,7 @@ namespace deft::engine {
 
 struct StepResult {
     StepPlan plan;
-    double loss = 0;  // mean over the step's targets, nats
+    double loss = 0;  // mean over the step's targets, nats; 0 where it has none
     double lr = 0;
     double grad_norm = 0;
 };
@@ -33,13 +33,13 @@ enum class InitialWeights {
 
 class Trainer {
  public:
-    // `corpus` must outlive the trainer. Errors: memory; config, for a curriculum of another corpus or a model that the
-    // backend cannot run; missing, for a device that is not there.
-    Trainer(const TrainerConfig& config, const TokenCorpus& corpus, const Backend& backend,
+    // Errors: memory; config, for a curriculum of other data, a technique that does not fit the data, or a model that
+    // the backend cannot run; missing, for a device that is not there.
+    Trainer(const TrainerConfig& config, const TrainingData& data, const Backend& backend,
             InitialWeights weights = InitialWeights::drawn);
     // On the CPU.
-    Trainer(const TrainerConfig& config, const TokenCorpus& corpus, int threads, DType dtype = DType::f32)
-        : Trainer(config, corpus, Backend{Device::cpu, dtype, threads}) {}
+    Trainer(const TrainerConfig& config, const TrainingData& data, int threads, DType dtype = DType::f32)
+        : Trainer(config, data, Backend{Device::cpu, dtype, threads}) {}
 
     void draw_initial_weights();
 
@@ -54,9 +54,9 @@ class Trainer {
     void update();
 
     const Counts& counts() const { return counts_; }
-    std::int64_t unique_tokens() const { return unique_tokens_.count(); }
+    std::int64_t unique_tokens() const { return batches_.unique_tokens().count(); }
     // (samples), the longest prefix of each that was trained on.
-    std::vector<std::int32_t> unique_tokens_by_sample() const { return unique_tokens_.by_sample(); }
+    std::vector<std::int32_t> unique_tokens_by_sample() const { return batches_.unique_tokens().by_sample(); }
     SamplingStatistics sampling() const;
     // Goes on from there; weights and moments are the caller's to restore.
     void restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample);
@@ -77,31 +77,27 @@ class Trainer {
     // Waits for what was started.
     StepResult read_result();
     void draw_samples();
-    // Hands over tokens, targets and ids of rows [first, first + B) of the step.
-    void load_micro_batch(std::int64_t first, std::int64_t B);
-    void copy_rows(std::int64_t first, std::int64_t B, std::int64_t T, std::int32_t* token, std::int32_t* target) const;
-    void select_tokens(std::int64_t B);
+    void select_tokens(std::int64_t first, std::int64_t B);
+    // By which the step's losses are divided.
+    double targets() const;
     // The step is done: counts it and plans the next.
     void finish_step();
 
     TrainerConfig config_;
-    const TokenCorpus& corpus_;
+    Batches batches_;
     Sampler sampler_;
     Arena arena_;
     std::unique_ptr<Transformer> model_;
     Exec exec_;
     std::vector<Sampler::Draw> draws_;  // (samples of the step)
-    // What the host hands to the device in a step: tokens and targets (rows, seqlen) i32, row ids (rows) i64.
-    Memory staged_token_{nullptr, nullptr}, staged_target_{nullptr, nullptr}, staged_sample_id_{nullptr, nullptr};
     std::optional<PlannedDropping> dropping_;
-    Tensor sample_id_;  // (rows at once) i64
+    Tensor draw_;    // (rows at once) i64
     Tensor result_;     // (2) f64: gradient norm, sum of losses
     KeptTokens kept_;
     ModelFlops flops_;
     std::vector<ParameterTable::Group> groups_;
     Counts counts_;
     StepPlan plan_;  // of the step that is next
-    UniqueTokens unique_tokens_;
 };
 
 // Bytes and table of the buffers that a trainer of this configuration plans, without allocating them.

@@ -142,7 +142,7 @@ PreparedBench prepare_forward(const ScoringBench& bench, int threads) {
         engine::Transformer& model = untrained->trainer.model();
         engine::Exec& exec = untrained->trainer.exec();
         for (std::int64_t i = 0; i < plain.count; ++i) {
-            model.load(exec, plain.B, plain.T, plain.token.data(), plain.target.data());
+            model.load(exec, {plain.B, plain.T, plain.token.data(), plain.target.data()});
             model.evaluate(exec, plain.B, plain.T);
         }
     };

@@ -41,7 +41,7 @@ Json write_bert_corpus(const CorpusSource& source, const DataConfig& data, const
 // What is stored was written whole: where it cannot be read, it was damaged since.
 std::shared_ptr<const engine::WordPiece> stored_wordpiece(const fs::path& folder, bool lower_case) {
     try {
-        return engine::load_wordpiece(folder / "tokenizer", wordpiece_rules(lower_case));
+        return read_wordpiece(folder / "tokenizer", lower_case);
     } catch (const Error& error) {
         throw DamagedCorpus(folder, first_line(error.what()));
     }
@@ -51,16 +51,27 @@ BertDataset open_dataset(const PreparedFolder& folder, bool lower_case) {
     const PreparedCorpus prepared = open_prepared(folder);
     const auto wordpiece = stored_wordpiece(folder.path, lower_case);
     require_tokenizer(prepared, wordpiece->sha256(), folder.path);
+    const auto part = [&](std::int64_t first, std::int64_t last, std::int64_t bytes) {
+        engine::SentenceCorpus corpus = engine::sentences_of_range(prepared.tokens, first, last);
+        require_vocab(corpus.tokens, wordpiece->vocab(), folder.path);
+        corpus.bytes = bytes;
+        return corpus;
+    };
     const DocumentRanges& documents = prepared.documents;
-    BertDataset dataset{
-        prepared.name, folder.sha256,
-        wordpiece,     engine::sentences_of_range(prepared.tokens, documents.train_first, documents.train_last),
-        folder.path,   {}};
-    require_vocab(dataset.train.tokens, wordpiece->vocab(), folder.path);
-    return dataset;
+    return {prepared.name,
+            folder.sha256,
+            wordpiece,
+            part(documents.train_first, documents.train_last, prepared.train_bytes),
+            part(documents.valid_first, documents.valid_last, prepared.valid_bytes),
+            folder.path,
+            {}};
 }
 
 }  // namespace
+
+std::shared_ptr<const engine::WordPiece> read_wordpiece(const fs::path& folder, bool lower_case) {
+    return engine::load_wordpiece(folder, wordpiece_rules(lower_case));
+}
 
 std::shared_ptr<const engine::WordPiece> named_wordpiece(const std::string& name, bool lower_case,
                                                          const std::string& base_folder) {

@@ -16,7 +16,7 @@ struct BertDataset {
     std::string name;  // for people
     std::string sha256;
     std::shared_ptr<const engine::WordPiece> wordpiece;
-    engine::SentenceCorpus train;
+    engine::SentenceCorpus train, valid;
     std::filesystem::path folder;  // of this corpus, for what is derived from it
     std::string note;              // for people: that it was damaged, and made anew
 };
@@ -25,9 +25,12 @@ struct BertDataset {
 std::shared_ptr<const engine::WordPiece> named_wordpiece(const std::string& name, bool lower_case,
                                                          const std::string& base_folder);
 
+// What a folder holds as vocab.txt. Errors: as read_vocab_txt.
+std::shared_ptr<const engine::WordPiece> read_wordpiece(const std::filesystem::path& folder, bool lower_case);
+
 DatasetIdentity bert_identity(const DataConfig& data, const std::string& base_folder);
 
-// Tokenises what is not tokenised yet. Errors: as load_dataset().
+// Tokenises what is not tokenised yet. Errors: as load_packed_dataset().
 BertDataset load_bert_dataset(const DataConfig& data, const std::string& base_folder,
                               const std::filesystem::path& data_folder, const PrepareProgress& progress = {});
 

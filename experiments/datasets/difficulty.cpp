@@ -20,10 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // What values belong to, whatever the metric.
-Json samples_fingerprint(const CorpusSamples& samples) {
+Json samples_fingerprint(const Dataset& samples) {
     return {{"schema", "deft-difficulty/2"},
-            {"corpus", samples.corpus_sha256},
-            {"tokenizer", samples.tokenizer_sha256},
+            {"corpus", samples.sha256},
+            {"tokenizer", engine::sha256_of(samples.tokenizer)},
             {"split", "train"},
             {"seqlen", samples.seqlen},
             {"packing", samples.source.packing},
@@ -66,14 +66,14 @@ std::optional<std::string> damage_of(const fs::path& folder, const std::string& 
 }
 
 // What tells apart the indexes of a metric that lie in one folder.
-std::string suffix_of(const CorpusSamples& samples) {
-    if (samples.bert == nullptr) return fmt::format("{}", samples.seqlen);
+std::string suffix_of(const Dataset& samples) {
+    if (std::holds_alternative<engine::TokenCorpus>(samples.train)) return fmt::format("{}", samples.seqlen);
     return fmt::format("{}-{}", samples.seqlen, sha256(samples.source.packing).substr(0, 8));
 }
 
 // Samples, and where what is found of them is kept.
 struct Analysis {
-    Analysis(const CorpusSamples& of, const AnalysisOptions& given)
+    Analysis(const Dataset& of, const AnalysisOptions& given)
         : source(of.source),
           samples(samples_fingerprint(of)),
           folder(of.folder / "difficulty"),
@@ -165,7 +165,7 @@ void require_belongs(const fs::path& file, const Json& found, const Json& wanted
 
 }  // namespace
 
-std::vector<std::string> analyse_difficulty(const CorpusSamples& samples, std::span<const std::string> metrics,
+std::vector<std::string> analyse_difficulty(const Dataset& samples, std::span<const std::string> metrics,
                                             const AnalysisOptions& options) {
     const Analysis analysis(samples, options);
     if (analysis.missing(metrics).empty()) return {};
@@ -177,7 +177,7 @@ std::vector<std::string> analyse_difficulty(const CorpusSamples& samples, std::s
     return missing;
 }
 
-engine::MissingParts analyse_shard(const CorpusSamples& samples, std::span<const std::string> metrics,
+engine::MissingParts analyse_shard(const Dataset& samples, std::span<const std::string> metrics,
                                    const AnalysisOptions& options) {
     const Analysis analysis(samples, options);
     make_folder(analysis.folder);
@@ -185,13 +185,13 @@ engine::MissingParts analyse_shard(const CorpusSamples& samples, std::span<const
     return missing.empty() ? engine::MissingParts{} : analysis.map(missing);
 }
 
-void reduce_shards(const CorpusSamples& samples, std::span<const std::string> metrics, const AnalysisOptions& options) {
+void reduce_shards(const Dataset& samples, std::span<const std::string> metrics, const AnalysisOptions& options) {
     const Analysis analysis(samples, options);
     const FileLock lock = analysis.lock();
     analysis.reduce(analysis.missing(metrics));
 }
 
-engine::DifficultyIndex load_difficulty(const CorpusSamples& samples, const std::string& metric,
+engine::DifficultyIndex load_difficulty(const Dataset& samples, const std::string& metric,
                                         const PrepareProgress& progress) {
     AnalysisOptions options;
     options.progress = progress;
@@ -200,7 +200,7 @@ engine::DifficultyIndex load_difficulty(const CorpusSamples& samples, const std:
     return engine::read_difficulty_index(analysis.folder, analysis.name(metric));
 }
 
-engine::DifficultyIndex open_difficulty(const CorpusSamples& samples, const fs::path& file) {
+engine::DifficultyIndex open_difficulty(const Dataset& samples, const fs::path& file) {
     const Analysis analysis(samples, {});
     if (file.extension() != ".json") return engine::difficulty_of_column(file, analysis.source.samples);
     Json found = try_parse_json(read_file(file));

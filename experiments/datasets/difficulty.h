@@ -17,13 +17,13 @@
 #include "base/json.h"
 #include "engine/data_efficiency/sampling/analyzer.h"
 #include "engine/data_efficiency/sampling/difficulty_index.h"
-#include "experiments/datasets/corpus_samples.h"
+#include "experiments/datasets/dataset.h"
 
 namespace deft::experiments {
 
 // Read where they are and belong to this corpus, sample length, packing and version of the metric, made otherwise.
 // Errors: io.
-engine::DifficultyIndex load_difficulty(const CorpusSamples& samples, const std::string& metric,
+engine::DifficultyIndex load_difficulty(const Dataset& samples, const std::string& metric,
                                         const PrepareProgress& progress = {});
 
 struct AnalysisOptions {
@@ -34,18 +34,18 @@ struct AnalysisOptions {
 };
 
 // Makes the indexes of several metrics that are not there, in one pass over the tokens. Gives the names of those made.
-std::vector<std::string> analyse_difficulty(const CorpusSamples& samples, std::span<const std::string> metrics,
+std::vector<std::string> analyse_difficulty(const Dataset& samples, std::span<const std::string> metrics,
                                             const AnalysisOptions& options);
 
 // One machine's shard of it: indexes are not made. Several may run at once on one data folder.
-engine::MissingParts analyse_shard(const CorpusSamples& samples, std::span<const std::string> metrics,
+engine::MissingParts analyse_shard(const Dataset& samples, std::span<const std::string> metrics,
                                    const AnalysisOptions& options);
 // Once no part is missing: makes the indexes. Errors: io, for a missing part.
-void reduce_shards(const CorpusSamples& samples, std::span<const std::string> metrics, const AnalysisOptions& options);
+void reduce_shards(const Dataset& samples, std::span<const std::string> metrics, const AnalysisOptions& options);
 
 // A file that a user names: an index's .json, or a column of another tool (.npy or .csv), see value_column.h.
 // Errors: config, for an index of another corpus, tokenizer, sample length, packing or version of its metric, with what
 // differs; io.
-engine::DifficultyIndex open_difficulty(const CorpusSamples& samples, const std::filesystem::path& file);
+engine::DifficultyIndex open_difficulty(const Dataset& samples, const std::filesystem::path& file);
 
 }  // namespace deft::experiments

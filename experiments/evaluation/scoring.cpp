@@ -46,7 +46,7 @@ CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const eng
         std::vector<std::int32_t> token(static_cast<std::size_t>(B * T)), target(token.size());  // (B, T)
         for (std::int64_t b = 0; b < B; ++b)
             engine::copy_sample(corpus, first + b, T, T, token.data() + b * T, target.data() + b * T);
-        model.load(exec, B, T, token.data(), target.data());
+        model.load(exec, {B, T, token.data(), target.data()});
         model.evaluate(exec, B, T);
         const auto loss = engine::host_copy<float>(exec, model.loss.view({B, T}));  // (B, T)
         for (std::size_t i = 0; i < target.size(); ++i) {

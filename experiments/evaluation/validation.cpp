@@ -3,16 +3,27 @@
 #include <limits>
 
 #include "base/score_key.h"
+#include "experiments/evaluation/masked_loss.h"
 
 namespace deft::experiments {
+
+namespace {
+
+using BertSamplesPointer = std::shared_ptr<const engine::BertSamples>;
+
+CorpusLoss packed_loss(const Dataset& dataset, engine::Transformer& model, engine::Exec& exec, std::int64_t tokens,
+                       std::int64_t batch, const BetweenBatches& between_batches) {
+    return corpus_loss(model, exec, std::get<engine::TokenCorpus>(dataset.valid),
+                       std::get<engine::Tokenizer>(dataset.tokenizer), tokens, batch, between_batches);
+}
+
+}  // namespace
 
 std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engine::Transformer& model,
                                                    engine::Exec& exec, std::int64_t tokens, std::int64_t batch,
                                                    std::int64_t step, const BetweenBatches& between_batches) {
     constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-    const CorpusLoss loss =
-        corpus_loss(model, exec, dataset.valid, dataset.tokenizer, tokens, batch, between_batches);
-    const auto score = [&](const char* metric, const char* unit, double value) {
+    const auto score = [&](const char* metric, const char* unit, const char* better, double value, std::int64_t n) {
         journal::Evaluation evaluation;
         evaluation.step = step;
         evaluation.task = kValidationTask;
@@ -20,15 +31,32 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
         evaluation.split = "valid";
         evaluation.metric = metric;
         evaluation.unit = unit;
-        evaluation.better = "lower";
+        evaluation.better = better;
         evaluation.value = value;
-        evaluation.n = loss.tokens;
+        evaluation.n = n;
         evaluation.standard_error = kUnknown;
         evaluation.chance = kUnknown;
         return evaluation;
     };
-    return {score("loss", "nats/token", loss.loss), score("bits_per_byte", "bits/byte", loss.bits_per_byte),
-            score("unigram_entropy", "nats/token", loss.unigram_entropy)};
+    if (const auto* bert = std::get_if<BertSamplesPointer>(&dataset.valid)) {
+        const MaskedLoss masked = masked_loss(model, exec, *bert, tokens, batch, between_batches);
+        return {score("loss", "nats/token", "lower", masked.loss, masked.targets),
+                score("acc", "", "higher", masked.accuracy, masked.targets)};
+    }
+    const CorpusLoss loss = packed_loss(dataset, model, exec, tokens, batch, between_batches);
+    return {score("loss", "nats/token", "lower", loss.loss, loss.tokens),
+            score("bits_per_byte", "bits/byte", "lower", loss.bits_per_byte, loss.tokens),
+            score("unigram_entropy", "nats/token", "lower", loss.unigram_entropy, loss.tokens)};
+}
+
+ValidationLoss validation_loss(const Dataset& dataset, engine::Transformer& model, engine::Exec& exec,
+                               std::int64_t tokens, std::int64_t batch) {
+    if (const auto* bert = std::get_if<BertSamplesPointer>(&dataset.valid)) {
+        const MaskedLoss masked = masked_loss(model, exec, *bert, tokens, batch);
+        return {masked.loss, masked.tokens};
+    }
+    const CorpusLoss loss = packed_loss(dataset, model, exec, tokens, batch, {});
+    return {loss.loss, loss.tokens};
 }
 
 }  // namespace deft::experiments

@@ -6,15 +6,23 @@
 
 #include "base/journal.h"
 #include "engine/models/transformer.h"
-#include "experiments/datasets/load.h"
+#include "experiments/datasets/dataset.h"
 #include "experiments/evaluation/scoring.h"
 
 namespace deft::experiments {
 
-// Loss, bits per byte, and the entropy of the targets' own frequencies, over at most `tokens` of the text. `batch`: the
-// model's largest micro-batch.
+// Over at most `tokens` of the text; `batch`: the model's largest micro-batch. Packed samples: loss, bits per byte, and
+// the entropy of the targets' own frequencies. BERT samples: loss and accuracy of their masked tokens.
 std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engine::Transformer& model,
                                                    engine::Exec& exec, std::int64_t tokens, std::int64_t batch,
                                                    std::int64_t step, const BetweenBatches& between_batches = {});
+
+// The loss alone.
+struct ValidationLoss {
+    double loss = 0;          // mean nats a target
+    std::int64_t tokens = 0;  // that the model read
+};
+ValidationLoss validation_loss(const Dataset& dataset, engine::Transformer& model, engine::Exec& exec,
+                               std::int64_t tokens, std::int64_t batch);
 
 }  // namespace deft::experiments

@@ -8,7 +8,7 @@
 #include "base/stopwatch.h"
 #include "engine/train/trainer.h"
 #include "experiments/engine_config.h"
-#include "experiments/evaluation/scoring.h"
+#include "experiments/evaluation/validation.h"
 
 namespace deft::experiments {
 
@@ -45,8 +45,8 @@ struct ProbeRun {
     }
 
     bool evaluate(double at) {
-        const CorpusLoss valid = corpus_loss(trainer.model(), trainer.exec(), dataset.valid, dataset.tokenizer,
-                                             settings.validation_tokens, config.train.micro_batch_size);
+        const ValidationLoss valid = validation_loss(dataset, trainer.model(), trainer.exec(),
+                                                     settings.validation_tokens, config.train.micro_batch_size);
         probe.evaluated_tokens += valid.tokens;
         return add_point(at, valid.loss);
     }
@@ -87,7 +87,7 @@ Probe run_probe(const TrialConfig& config, const Dataset& dataset, const ProbeSe
                     "set train.warmup_tokens");
     const Clock::time_point start = Clock::now();
     engine::TrainerConfig trainer = trainer_config(config);
-    add_curriculum(trainer, config, samples_of(dataset, config.model.seqlen));
+    add_curriculum(trainer, config, dataset);
     ProbeRun run{config,
             dataset,
             settings,

@@ -11,7 +11,7 @@
 
 #include "engine/core/backend.h"
 #include "experiments/config.h"
-#include "experiments/datasets/load.h"
+#include "experiments/datasets/dataset.h"
 
 namespace deft::experiments {
 

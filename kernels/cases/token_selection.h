@@ -36,7 +36,7 @@ inline OpCase selection_case(const char* op_name, const SelectionShape& s, std::
 inline OpCase select_random_tokens_case(Draw draw, SelectionShape s) {
     OpCase op = selection_case("select_random_tokens", s, s.layers);
     op.buffers.push_back(integer_input("layer_id", draw.integers(s.layers, 100)));
-    op.buffers.push_back(stored_as(Item::id, integer_input("sample_id", draw.integers(s.B, 1 << 20))));
+    op.buffers.push_back(stored_as(Item::id, integer_input("draw", draw.integers(s.B, 1 << 20))));
     for (float& id : op.buffers[2].value) id *= 1 << 16;  // beyond 32 bits
     if (s.padded) op.buffers.push_back(lengths(draw, s.B, s.T));
     op.set_run([=](auto& exec, const auto& b) {

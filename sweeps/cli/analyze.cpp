@@ -18,7 +18,7 @@
 #include "engine/data_efficiency/sampling/value_column.h"
 #include "engine/io/npy.h"
 #include "experiments/datasets/difficulty.h"
-#include "experiments/datasets/load.h"
+#include "experiments/datasets/packed_dataset.h"
 #include "experiments/sample_losses.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
@@ -175,8 +175,12 @@ engine::Shard parse_shard(const std::string& text) {
     throw Error(ErrorKind::usage, fmt::format("--shard {} names no share", text), "name one as in --shard 2/5");
 }
 
+bool is_of_bert(const Analysis& analysis) {
+    return experiments::sample_kind(analysis.data) == experiments::SampleKind::bert;
+}
+
 [[noreturn]] void refuse_bert_perplexity() {
-    throw Error(ErrorKind::usage, "perplexity is that of a model, and no model trains on BERT samples yet",
+    throw Error(ErrorKind::usage, "perplexity is that of a model of what comes next, and BERT samples train another",
                 "choose packed samples");
 }
 
@@ -204,8 +208,8 @@ void check(const AnalyzeArguments& arguments) {
 
 // The mean loss of each sample under --checkpoint, measured where that is not done yet.
 fs::path perplexity_of(const Analysis& analysis, const AnalyzeArguments& arguments, sweeps::ProgressLine& line) {
-    const experiments::Dataset dataset = experiments::load_dataset(analysis.data, analysis.base_folder,
-                                                                   sweeps::data_folder(arguments.root), shown_on(line));
+    const experiments::PackedDataset dataset = experiments::load_packed_dataset(
+        analysis.data, analysis.base_folder, sweeps::data_folder(arguments.root), shown_on(line));
     experiments::TrainedModel trained = experiments::load_trained_model(
         arguments.checkpoint,
         {engine::Device::cpu, engine::DType::f32, arguments.threads > 0 ? arguments.threads : sweeps::usable_cores()});
@@ -216,10 +220,10 @@ fs::path perplexity_of(const Analysis& analysis, const AnalyzeArguments& argumen
 }
 
 // By a column of another tool, DeepSpeed's files or a checkpoint; nothing where a built-in metric is meant.
-std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experiments::CorpusSamples& samples,
+std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experiments::Dataset& samples,
                                          const AnalyzeArguments& arguments, sweeps::ProgressLine& line) {
     DifficultyRow row{
-        samples.corpus, arguments.metrics.empty() ? "voc" : arguments.metrics.front(), analysis.seqlen, {}, false, {}};
+        samples.name, arguments.metrics.empty() ? "voc" : arguments.metrics.front(), analysis.seqlen, {}, false, {}};
     if (!arguments.from_deepspeed.empty()) {
         row.index = engine::read_deepspeed_index(arguments.from_deepspeed, row.metric, samples.source.samples);
         return row;
@@ -236,7 +240,7 @@ std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experim
     return row;
 }
 
-std::vector<DifficultyRow> built_in_rows(const Analysis& analysis, const experiments::CorpusSamples& samples,
+std::vector<DifficultyRow> built_in_rows(const Analysis& analysis, const experiments::Dataset& samples,
                                          const experiments::AnalysisOptions& options) {
     const Clock::time_point start = Clock::now();
     const std::vector<std::string> made = experiments::analyse_difficulty(samples, analysis.metrics, options);
@@ -244,19 +248,19 @@ std::vector<DifficultyRow> built_in_rows(const Analysis& analysis, const experim
     std::vector<DifficultyRow> rows;
     for (const std::string& metric : analysis.metrics) {
         rows.push_back(
-            {samples.corpus, metric, analysis.seqlen, experiments::load_difficulty(samples, metric), false, {}});
+            {samples.name, metric, analysis.seqlen, experiments::load_difficulty(samples, metric), false, {}});
         if (std::find(made.begin(), made.end(), metric) != made.end()) rows.back().seconds = seconds;
     }
     return rows;
 }
 
 // Says what is left of a shard, and gives the exit code.
-int run_shard(const Analysis& analysis, const experiments::CorpusSamples& samples,
+int run_shard(const Analysis& analysis, const experiments::Dataset& samples,
               const experiments::AnalysisOptions& options) {
     const engine::MissingParts missing = experiments::analyse_shard(samples, analysis.metrics, options);
     const auto own = [&](std::int64_t part) { return part % options.shard.count == options.shard.index; };
     const std::string shard =
-        fmt::format("shard {}/{} of {}", options.shard.index + 1, options.shard.count, samples.corpus);
+        fmt::format("shard {}/{} of {}", options.shard.index + 1, options.shard.count, samples.name);
     if (std::any_of(missing.values.begin(), missing.values.end(), own)) {
         print(fmt::format("{} is counted; {} parts of other shards are not: run this again once they are", shard,
                           missing.counts.size()));
@@ -280,16 +284,16 @@ int run_analyze(const AnalyzeArguments& arguments) {
     if (analyses.empty())
         throw Error(ErrorKind::missing, "no chosen trial orders its samples by a difficulty that is analysed",
                     "choose other cases, or give one [case.curriculum.voc]");
-    if (!arguments.checkpoint.empty() && analyses.front().data.samples == "bert") refuse_bert_perplexity();
+    if (!arguments.checkpoint.empty() && is_of_bert(analyses.front())) refuse_bert_perplexity();
     reporting::Table table = difficulty_table();
     int exit_code = kExitOk;
     for (const Analysis& analysis : analyses) {
         sweeps::ProgressLine line;
-        const experiments::CorpusSamples samples = experiments::load_samples(
+        const experiments::Dataset samples = experiments::load_dataset(
             analysis.data, analysis.seqlen, analysis.base_folder, sweeps::data_folder(arguments.root), shown_on(line));
         line.clear();
         print_note(samples.note);
-        print(fmt::format("{}: {} training samples of {} tokens", samples.corpus, samples.source.samples,
+        print(fmt::format("{}: {} training samples of {} tokens", samples.name, samples.source.samples,
                           analysis.seqlen));
         experiments::AnalysisOptions options;
         options.threads = arguments.threads;

@@ -52,7 +52,6 @@ engine::StepBench bench_of_sweep(const BenchStepArguments& arguments) {
     spec.overrides = arguments.overrides;
     if (!arguments.sweep_case.empty()) spec.only = {arguments.sweep_case};
     const sweeps::Point point = spec.first_point(sweeps::Data::may_be_missing);
-    experiments::require_model(point.config);
     const engine::TrainerConfig config = experiments::trainer_config(point.config);
     return {config.model, config.batch_size};
 }

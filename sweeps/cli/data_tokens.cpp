@@ -11,7 +11,7 @@
 #include "base/files.h"
 #include "base/stopwatch.h"
 #include "engine/data/indexed_dataset.h"
-#include "experiments/datasets/load.h"
+#include "experiments/datasets/packed_dataset.h"
 #include "experiments/datasets/tokenize.h"
 #include "experiments/parse_samples.h"
 #include "reporting/numbers.h"

@@ -55,7 +55,7 @@ void print_draws(const std::vector<sweeps::PlanRow>& rows, const std::string& ro
     std::vector<experiments::DrawTotals> draws;
     for (const sweeps::PlanRow& row : rows) {
         const experiments::TrialConfig& config = row.point.config;
-        const experiments::CorpusSamples samples = experiments::load_samples(
+        const experiments::Dataset samples = experiments::load_dataset(
             config.data, config.model.seqlen, config.base_folder, sweeps::data_folder(root), progress);
         line.clear();
         print_note(samples.note);
@@ -122,7 +122,6 @@ int run_plan(const PlanArguments& arguments) {
     }
     if (arguments.memory) {
         const experiments::TrialConfig& config = points.front().config;
-        experiments::require_model(config);
         const engine::Device device = sweeps::planned_device(spec, config);
         print(fmt::format("\nMemory of {} on {}:", points.front().name(),
                           device == engine::Device::cuda ? "a GPU" : "the CPU"));

@@ -75,8 +75,9 @@ void add_device_columns(reporting::Table& table, const sweeps::Plan& plan) {
 // -------------------------------------------------------------------------------------------------------------
 
 bool any_bert(const std::vector<sweeps::PlanRow>& rows) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [](const sweeps::PlanRow& row) { return row.point.config.data.samples == "bert"; });
+    return std::any_of(rows.begin(), rows.end(), [](const sweeps::PlanRow& row) {
+        return experiments::sample_kind(row.point.config.data) == experiments::SampleKind::bert;
+    });
 }
 
 // A share of the tokens of all rows.
@@ -201,15 +202,12 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
         const experiments::Projection& projection = row.point.projection;
         const reporting::Axes axes = reporting::parse_axes(row.point.axes.dump());
         any_axis = any_axis || !axes.others.empty();
-        const auto of_model = [&](const std::string& text) {
-            return experiments::has_model(row.point.config) ? text : "-";
-        };
         table.rows.push_back(
             {row.point.case_name, axes.has_budget ? axes.budget_text() : "-", or_dash(axes.others_text()),
              std::to_string(row.seeds.size()), std::to_string(projection.steps),
-             of_model(si(static_cast<double>(projection.parameters))), si(static_cast<double>(projection.input_tokens)),
-             si(static_cast<double>(projection.layer_tokens)), of_model(si(projection.flops)),
-             of_model(reporting::binary_bytes(static_cast<double>(projection.memory_bytes)))});
+             si(static_cast<double>(projection.parameters)), si(static_cast<double>(projection.input_tokens)),
+             si(static_cast<double>(projection.layer_tokens)), si(projection.flops),
+             reporting::binary_bytes(static_cast<double>(projection.memory_bytes))});
     }
     if (plan.device) add_device_columns(table, plan);
     table.columns.push_back({"variant", Align::left});

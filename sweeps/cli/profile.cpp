@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "engine/bench/profile.h"
 #include "engine/bench/step.h"
-#include "experiments/datasets/load.h"
+#include "experiments/datasets/dataset.h"
 #include "experiments/engine_config.h"
 #include "kernels/bench/cuda_peaks.h"
 #include "kernels/bench/run_benchmarks.h"
@@ -64,12 +64,11 @@ Profiled of_size(const ProfileArguments& arguments) {
 Profiled of_sweep(const ProfileArguments& arguments) {
     const sweeps::Point point = arguments.spec.first_point();
     const experiments::TrialConfig& config = point.config;
-    experiments::require_model(config);
-    const experiments::Dataset dataset =
-        experiments::load_dataset(config.data, config.base_folder, sweeps::data_folder(arguments.root));
+    const experiments::Dataset dataset = experiments::load_dataset(
+        config.data, config.model.seqlen, config.base_folder, sweeps::data_folder(arguments.root));
     print_note(dataset.note);
     engine::TrainerConfig settings = experiments::trainer_config(config);
-    experiments::add_curriculum(settings, config, experiments::samples_of(dataset, config.model.seqlen));
+    experiments::add_curriculum(settings, config, dataset);
     engine::Trainer trainer(settings, dataset.train, backend_of(arguments));
     const std::int64_t before = arguments.step - 1 - engine::kProfileWarmUpSteps;
     for (std::int64_t done = 0; done < before && !trainer.done(); ++done) trainer.step();

@@ -154,7 +154,6 @@ int run_tune(const TuneArguments& arguments) {
     require_writable(arguments);
     const sweeps::Spec spec = load(arguments);
     const sweeps::Point point = sweeps::expand(spec).front();
-    experiments::require_model(point.config);
     const sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots);
     const int threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, {point});
     const std::vector<sweeps::Slot> slots = sweeps::make_slots(request, threads);
@@ -174,7 +173,8 @@ int run_tune(const TuneArguments& arguments) {
         return signals.interrupts() == 0 && !signals.terminated();
     };
     const experiments::Dataset dataset =
-        experiments::load_dataset(point.config.data, point.config.base_folder, sweeps::data_folder(arguments.root));
+        experiments::load_dataset(point.config.data, point.config.model.seqlen, point.config.base_folder,
+                                  sweeps::data_folder(arguments.root));
     print_note(dataset.note);
     const experiments::Tuning tuning = experiments::tune(point.config, dataset, settings, watch);
     line.clear();

@@ -417,7 +417,6 @@ bool is_asked_for(const Point& point, const DriverOptions& options) {
 
 RunSummary run_sweep(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
     require_cases(spec, options.only);
-    for (const Point& point : points) experiments::require_model(point.config);
     if (options.dry_run) return dry_run(spec, points, options);
     return Driver(spec, points, options).run();
 }

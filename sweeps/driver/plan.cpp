@@ -53,7 +53,6 @@ std::vector<PlanRow> rows_of(std::vector<Point> points) {
 }
 
 void add_cost(Plan& plan, PlanRow& row) {
-    if (!experiments::has_model(row.point.config)) return;
     row.hours = experiments::training_hours(*plan.device, row.point.projection.flops);
     row.published = published_hours(plan, row.point);
     if (!row.hours) return;
@@ -70,9 +69,10 @@ std::string devices_text(const experiments::DeviceUse& use) {
     return fmt::format("{} {}", use.devices, use.device.name);
 }
 
-bool any_without_model(const Plan& plan) {
-    return std::any_of(plan.rows.begin(), plan.rows.end(),
-                       [](const PlanRow& row) { return !experiments::has_model(row.point.config); });
+bool any_of_bert(const Plan& plan) {
+    return std::any_of(plan.rows.begin(), plan.rows.end(), [](const PlanRow& row) {
+        return experiments::sample_kind(row.point.config.data) == experiments::SampleKind::bert;
+    });
 }
 
 std::string total_note(const Plan& plan) {
@@ -145,10 +145,10 @@ void add_notes(Plan& plan) {
         plan.notes.push_back(price_note(plan));
         if (hours_column(plan) != nullptr) plan.notes.push_back(published_note(*plan.published));
     }
-    if (any_without_model(plan))
+    if (any_of_bert(plan))
         plan.notes.push_back(
-            "No model trains on BERT samples yet. Their tokens are counted as published budgets count"
-            " them, every row at the length of its step; --draws counts the real ones.");
+            "Tokens of BERT samples are counted as published budgets count them, every row at the length of its step;"
+            " --draws counts the real ones.");
     add_missing_data_note(plan);
 }
 
@@ -171,7 +171,6 @@ Json device_json(const experiments::DeviceUse& use) {
 
 Json row_json(const PlanRow& row) {
     const experiments::Projection& projection = row.point.projection;
-    const auto of_model = [&](Json value) { return experiments::has_model(row.point.config) ? value : Json(); };
     return {{"case", row.point.case_name},
             {"axes", row.point.axes},
             {"budget_fraction", row.point.config.train.budget_fraction},
@@ -179,11 +178,11 @@ Json row_json(const PlanRow& row) {
             {"variant_hash", row.point.variant_hash},
             {"data_is_here", row.point.config.data.sha256 != experiments::kDataMissing},
             {"steps", projection.steps},
-            {"parameters", of_model(projection.parameters)},
+            {"parameters", projection.parameters},
             {"input_tokens", projection.input_tokens},
             {"layer_tokens", projection.layer_tokens},
-            {"flops", of_model(projection.flops)},
-            {"memory_bytes", of_model(projection.memory_bytes)},
+            {"flops", projection.flops},
+            {"memory_bytes", projection.memory_bytes},
             {"hours", number_or_null(row.hours)},
             {"published_hours", row.published ? Json(row.published->text) : Json()},
             {"hours_error_percent", number_or_null(row.error_percent())},

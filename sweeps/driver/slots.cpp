@@ -67,8 +67,7 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads) {
 int default_threads(const std::vector<Point>& points, int cores, std::int64_t memory_bytes) {
     std::int64_t largest = 0;
     for (const Point& point : points)
-        if (experiments::has_model(point.config))
-            largest = std::max(largest, experiments::planned_bytes(point.config, engine::Device::cpu));
+        largest = std::max(largest, experiments::planned_bytes(point.config, engine::Device::cpu));
     const bool fits_side_by_side = largest <= memory_bytes / 2 / cores;
     return points.size() >= static_cast<std::size_t>(cores) && fits_side_by_side ? 1 : cores;
 }

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "engine/core/exec.h"
 #include "engine/train/checkpoint.h"
-#include "experiments/datasets/load.h"
+#include "experiments/datasets/packed_dataset.h"
 #include "experiments/engine_config.h"
 #include "sweeps/driver/slots.h"
 #include "sweeps/spec/expand.h"
@@ -208,7 +208,7 @@ TEST_CASE("evaluation on a device gives the CPU's losses") {
     std::vector<std::vector<float>> loss;
     std::vector<std::vector<std::int32_t>> greedy;
     for (Trainer* trainer : {&cpu, &gpu}) {
-        trainer->model().load(trainer->exec(), B, T, token.data(), target.data());
+        trainer->model().load(trainer->exec(), {B, T, token.data(), target.data()});
         trainer->model().evaluate(trainer->exec(), B, T);
         loss.push_back(host_copy<float>(trainer->exec(), trainer->model().loss.view({B, T})));
         greedy.push_back(host_copy<std::int32_t>(trainer->exec(), trainer->model().greedy.view({B, T})));
@@ -216,7 +216,7 @@ TEST_CASE("evaluation on a device gives the CPU's losses") {
     for (std::size_t i = 0; i < loss[0].size(); ++i) CHECK(loss[1][i] == Approx(loss[0][i]).epsilon(1e-5));
     CHECK(greedy[0] == greedy[1]);
     token[3] = 31;
-    CHECK_THROWS_WITH(gpu.model().load(gpu.exec(), B, T, token.data(), target.data()),
+    CHECK_THROWS_WITH(gpu.model().load(gpu.exec(), {B, T, token.data(), target.data()}),
                       ContainsSubstring("token 31 lies outside the vocabulary"));
 }
 
@@ -240,8 +240,8 @@ TEST_CASE("the quickstart's first steps on a device have the CPU's losses") {
     const sweeps::Spec spec = sweeps::load_spec(std::string(DEFT_SOURCE_DIR) + "/sweeps/quickstart.toml");
     for (const sweeps::Point& point : sweeps::expand(spec)) {
         if (point.case_name != "CL+random-LTD" || point.seed != spec.seeds.front()) continue;
-        const experiments::Dataset dataset =
-            experiments::load_dataset(point.config.data, point.config.base_folder, folder.path());
+        const experiments::PackedDataset dataset =
+            experiments::load_packed_dataset(point.config.data, point.config.base_folder, folder.path());
         TrainerConfig config = experiments::trainer_config(point.config);
         Trainer cpu(config, dataset.train, 1), gpu(config, dataset.train, kGpu);
         for (int step = 0; step < 2; ++step) CHECK(gpu.step().loss == Approx(cpu.step().loss).epsilon(1e-5));

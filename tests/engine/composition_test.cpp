@@ -125,19 +125,6 @@ TEST_CASE("the largest step of a batch ramp is its last") {
     CHECK(reshaped.least_seqlen == 24);
 }
 
-TEST_CASE("a batch of different lengths ends where the next one begins, and leaves none out") {
-    const std::int64_t length[] = {5, 4, 3, 9, 30, 1, 1, 1, 1, 8, 2, 2, 2};
-    const VariableBatch batch{12, 1, 4};
-    const auto length_at = [&](std::int64_t draw) { return length[draw % 13]; };
-    const std::int64_t expected[] = {3, 1, 1, 4, 3, 1};  // 5 4 3 | 9 | 30 | 1 1 1 1 | 8 2 2 | 2 ...
-    std::int64_t draw = 0;
-    for (int i = 0; i < 5; ++i) {
-        CHECK(samples_from_draw(batch, draw, length_at) == expected[i]);
-        draw += samples_from_draw(batch, draw, length_at);
-    }
-    CHECK(draw == 12);
-}
-
 TEST_CASE("a batch ramp ends at the whole batch and draws each sample once an epoch") {
     TrainerConfig config = tiny_config(4, 13, 6);
     config.techniques.batch_ramp = Pacing{2, 6, 2, 4, 1};

@@ -45,7 +45,7 @@ struct Model {
     }
     // Sum of losses; gradients are left in the parameters.
     double run(const KeptTokens& kept) {
-        transformer->load(exec, B, T, token.data(), target.data(), length.empty() ? nullptr : length.data());
+        transformer->load(exec, {B, T, token.data(), target.data(), length.empty() ? nullptr : length.data()});
         transformer->forward_backward(exec, B, T, kept, {}, 1, Accumulate::no);
         double total = 0;
         for (const double loss : losses()) total += loss;
@@ -185,7 +185,7 @@ TEST_CASE("a padded sample is the shorter sample alone") {
     CHECK(alone.run({}) == Approx(loss).epsilon(1e-12));
     Transformer& model = *alone.transformer;
     const std::int32_t token[2] = {1, 2}, too_long = 3;
-    CHECK_THROWS_WITH(model.load(alone.exec, 1, 2, token, token, &too_long), ContainsSubstring("length of 3"));
+    CHECK_THROWS_WITH(model.load(alone.exec, {1, 2, token, token, &too_long}), ContainsSubstring("length of 3"));
 }
 
 TEST_CASE("tokens outside a block's set pass it unchanged, and so do their gradients") {

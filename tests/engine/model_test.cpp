@@ -75,7 +75,7 @@ TEST_CASE("a future token does not change an earlier loss") {
         token.push_back(i % 31);
         target.push_back(i * 7 % 31);
     }
-    model.load(trainer.exec(), B, T, token.data(), target.data());
+    model.load(trainer.exec(), {B, T, token.data(), target.data()});
     model.evaluate(trainer.exec(), B, T);
     const auto before = values<float>(model.loss.view({B, T}));
     for (std::int64_t t = changed; t < T; ++t) model.token.as<std::int32_t>()[t] = 30;

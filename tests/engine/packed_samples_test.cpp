@@ -65,8 +65,8 @@ void check_packed(DType dtype, double tolerance) {
         const auto greedy = host_copy<std::int32_t>(exec, model.greedy.view({B * T}));
         // The plain pass takes a sample at a time: (7, 9) are more rows than a micro-batch has.
         for (std::int64_t b = 0; b < B; ++b) {
-            model.load(exec, 1, T, &packed.token[static_cast<std::size_t>(b * T)],
-                       &packed.target[static_cast<std::size_t>(b * T)]);
+            model.load(exec, {1, T, &packed.token[static_cast<std::size_t>(b * T)],
+                              &packed.target[static_cast<std::size_t>(b * T)]});
             model.evaluate(exec, 1, T);
             const auto plain = host_copy<Real>(exec, model.loss.view({T}));
             const auto plain_greedy = host_copy<std::int32_t>(exec, model.greedy.view({T}));
@@ -126,7 +126,7 @@ TEST_CASE("a model planned for inference gives the same bits in less memory, at 
         CHECK(host_copy<float>(trainer.exec(), loss) == host_copy<float>(exec, other));
         for (Transformer* one : {&model, asked.get()}) {
             Exec& of = one == &model ? trainer.exec() : exec;
-            one->load(of, 5, 13, packed.token.data(), packed.target.data());
+            one->load(of, {5, 13, packed.token.data(), packed.target.data()});
             one->evaluate(of, 5, 13);
         }
         CHECK(host_copy<float>(trainer.exec(), loss) == host_copy<float>(exec, other));

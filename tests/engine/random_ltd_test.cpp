@@ -14,7 +14,7 @@ using namespace deft::engine;
 
 namespace {
 
-using SampleIds = std::vector<std::int64_t>;
+using DrawNumbers = std::vector<std::int64_t>;
 
 // Row (layer, b) of an index (layers, B, K).
 std::vector<std::int32_t> row_of(const std::vector<std::int32_t>& index, std::size_t B, std::size_t K,
@@ -33,18 +33,18 @@ std::int64_t common(const std::vector<std::int32_t>& a, const std::vector<std::i
 
 TEST_CASE("kept tokens are the same at any split of a batch") {
     constexpr std::size_t K = 6, layers = 3;
-    const SampleIds batch = {5, 900, 1ll << 40, 7, 6, 12, 13};
+    const DrawNumbers batch = {5, 900, 1ll << 40, 7, 6, 12, 13};
     SmallDropping dropping(random_ltd_on({1, 2, 5}, K), 6, 17, 31, 7);
     const auto whole = dropping.select(K, batch, 42, 9);
     // Micro-batches of one size; and two ranks that take every other sample, the later ones first.
-    std::vector<SampleIds> splits;
+    std::vector<DrawNumbers> splits;
     for (const std::size_t at_once : {1u, 2u, 3u, 5u})
         for (std::size_t first = 0; first < batch.size(); first += at_once)
             splits.emplace_back(batch.begin() + static_cast<std::ptrdiff_t>(first),
                                 batch.begin() + static_cast<std::ptrdiff_t>(std::min(batch.size(), first + at_once)));
     splits.push_back({13, 6, 1ll << 40, 5});
     splits.push_back({12, 7, 900});
-    for (const SampleIds& part : splits) {
+    for (const DrawNumbers& part : splits) {
         const auto index = dropping.select(K, part, 42, 9);
         for (std::size_t layer = 0; layer < layers; ++layer)
             for (std::size_t b = 0; b < part.size(); ++b) {
@@ -69,10 +69,10 @@ TEST_CASE("every position is kept equally often") {
     INFO("seed " << seed);
     constexpr std::size_t T = 16, K = 5, B = 2000, layers = 2;
     SmallDropping dropping(random_ltd_on({1, 2}, K), 4, T, 31, B);
-    SampleIds sample(B);
-    std::iota(sample.begin(), sample.end(), 0);
+    DrawNumbers draw(B);
+    std::iota(draw.begin(), draw.end(), 0);
     std::vector<double> kept(T);
-    for (const std::int32_t position : dropping.select(K, sample, seed)) kept[static_cast<std::size_t>(position)] += 1;
+    for (const std::int32_t position : dropping.select(K, draw, seed)) kept[static_cast<std::size_t>(position)] += 1;
     const double rows = B * layers, share = static_cast<double>(K) / T;
     double chi_square = 0;
     for (const double count : kept) chi_square += std::pow(count - rows * share, 2) / (rows * share * (1 - share));
@@ -86,9 +86,9 @@ TEST_CASE("sets of two layers, samples and steps have as much in common as indep
     INFO("seed " << seed);
     constexpr std::size_t T = 40, K = 15, B = 2000;
     SmallDropping dropping(random_ltd_on({1, 2}, K), 4, T, 31, B);
-    SampleIds sample(B);
-    std::iota(sample.begin(), sample.end(), 100);
-    const auto now = dropping.select(K, sample, seed, 7), next = dropping.select(K, sample, seed, 8);
+    DrawNumbers draw(B);
+    std::iota(draw.begin(), draw.end(), 100);
+    const auto now = dropping.select(K, draw, seed, 7), next = dropping.select(K, draw, seed, 8);
     double layers = 0, samples = 0, steps = 0;
     for (std::size_t b = 0; b < B; ++b) {
         const auto row = row_of(now, B, K, 0, b);
@@ -107,11 +107,11 @@ TEST_CASE("first positions are kept always, padding last, and positions ascend")
     INFO("seed " << seed);
     constexpr std::int64_t T = 13, K = 6, B = 14, first = 2;
     SmallDropping dropping(random_ltd_on({1, 2}, K, first), 4, T, 31, B);
-    SampleIds sample(B);
-    std::iota(sample.begin(), sample.end(), 50);
+    DrawNumbers draw(B);
+    std::iota(draw.begin(), draw.end(), 50);
     std::vector<std::int32_t> length(B);
     std::iota(length.begin(), length.end(), 0);  // 0 .. T real tokens
-    const auto index = dropping.select(K, sample, seed, 3, {}, length);
+    const auto index = dropping.select(K, draw, seed, 3, {}, length);
     for (std::size_t row = 0; row < 2 * B; ++row) {
         const std::int32_t real = length[row % B];
         const auto kept = row_of(index, B, K, row / B, row % B);

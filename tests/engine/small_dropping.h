@@ -23,17 +23,17 @@ struct SmallDropping {
         planned.choice.start(exec);
     }
 
-    // The kept positions (sets, B, K) of these samples; token (B, T) and length (B) may be empty.
-    std::vector<std::int32_t> select(std::int64_t K, std::vector<std::int64_t> sample, std::uint64_t seed = 1,
+    // The kept positions (sets, B, K) of samples of these draws; token (B, T) and length (B) may be empty.
+    std::vector<std::int32_t> select(std::int64_t K, std::vector<std::int64_t> draw, std::uint64_t seed = 1,
                                      std::int64_t step = 0, std::vector<std::int32_t> token = {},
                                      std::vector<std::int32_t> length = {}) {
-        const auto B = static_cast<std::int64_t>(sample.size());
+        const auto B = static_cast<std::int64_t>(draw.size());
         const std::int64_t T = model.max_seqlen;
         token.resize(static_cast<std::size_t>(B * T));
         StepPlan plan;
         plan.seqlen = T;
         plan.kept = K;
-        MicroBatch batch{seed, step, make_tensor(sample.data(), DType::i64, {B}),
+        MicroBatch batch{seed, step, make_tensor(draw.data(), DType::i64, {B}),
                          make_tensor(token.data(), DType::i32, {B, T}), {}};
         if (!length.empty()) batch.length = make_tensor(length.data(), DType::i32, {B});
         const KeptTokens kept = kept_tokens(exec, planned, plan, batch);

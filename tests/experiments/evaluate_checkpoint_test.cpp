@@ -171,7 +171,7 @@ TEST_CASE("Hugging Face loads a checkpoint and has its losses") {
     std::vector<std::int32_t> token(kT), target(kT);
     for (std::int32_t& id : token) id = static_cast<std::int32_t>(random() % 257);
     for (std::size_t t = 0; t < kT; ++t) target[t] = token[(t + 1) % kT];
-    trained.model->load(trained.exec, 1, kT, token.data(), target.data());
+    trained.model->load(trained.exec, {1, kT, token.data(), target.data()});
     trained.model->evaluate(trained.exec, 1, kT);
     const fs::path file = trial.folder / "losses.safetensors";
     engine::write_safetensors(file,

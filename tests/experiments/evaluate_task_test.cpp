@@ -53,7 +53,7 @@ struct Fixture {
         const auto T = static_cast<std::int64_t>(ids.size()) - 1;
         engine::Transformer& model = trainer.model();
         const std::vector<std::int32_t> no_target(static_cast<std::size_t>(T), kernels::kIgnoreTarget);
-        model.load(trainer.exec(), 1, T, ids.data(), no_target.data());
+        model.load(trainer.exec(), {1, T, ids.data(), no_target.data()});
         model.evaluate(trainer.exec(), 1, T);
         std::vector<float> logits(static_cast<std::size_t>(T) * 257);
         model.logits(trainer.exec(), engine::Tensor{logits.data(), engine::DType::f32, 3, {1, T, 257}}, 1, T);

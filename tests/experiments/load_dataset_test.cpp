@@ -1,6 +1,6 @@
 // Text on disk to a prepared data set: documents, splits, damaged files, processes that race.
 
-#include "experiments/datasets/load.h"
+#include "experiments/datasets/packed_dataset.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,10 +109,11 @@ TEST_CASE("corpus files: empty files are refused, empty documents are left out")
     write_text(folder / "empty.txt", "");
     write_text(folder / "a.txt", "some text");
     CHECK_THAT(
-        test::refusal([&] { load_dataset(text_data({"a.txt"}, {"empty.txt"}), folder.path(), folder / "data"); }),
+        test::refusal(
+            [&] { load_packed_dataset(text_data({"a.txt"}, {"empty.txt"}), folder.path(), folder / "data"); }),
         ContainsSubstring("empty.txt is empty"));
     write_text(folder / "a.jsonl", json_lines({"one", "", "two", "", "three"}));
-    const Dataset dataset = load_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
+    const PackedDataset dataset = load_packed_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
     CHECK(dataset.train.documents + dataset.valid.documents == 3);
     CHECK(decoded(dataset.train, dataset.tokenizer) + decoded(dataset.valid, dataset.tokenizer) == "onetwothree");
 }
@@ -130,7 +131,7 @@ TEST_CASE("corpus files: a folder or a pattern names its texts, in the order of 
     write_text(folder / "books" / "old [1]" / ".git" / "x.txt", "hidden");
     write_text(folder / "v.txt", "valid");
     const auto train_text = [&](const std::string& name) {
-        const Dataset dataset = load_dataset(text_data({name}, {"v.txt"}), folder.path(), folder / "data");
+        const PackedDataset dataset = load_packed_dataset(text_data({name}, {"v.txt"}), folder.path(), folder / "data");
         return decoded(dataset.train, dataset.tokenizer);
     };
     CHECK(train_text("books") == "firstsecondthirdfourthfifth");
@@ -159,7 +160,7 @@ TEST_CASE("corpus files: what is neither text nor known is refused, not trained 
     const auto refused = [&](const std::string& name, const std::string& content) {
         write_text(folder / name.c_str(), content);
         const std::string said =
-            test::refusal([&] { load_dataset(text_data({name}, {"v.txt"}), folder.path(), folder / "data"); });
+            test::refusal([&] { load_packed_dataset(text_data({name}, {"v.txt"}), folder.path(), folder / "data"); });
         CHECK_THAT(said, ContainsSubstring(name));
         CHECK_FALSE(fs::exists(folder / "data"));
         return said;
@@ -184,7 +185,7 @@ TEST_CASE("corpus files: a text by itself is cut by the shares of the split, at 
     DataConfig data = text_data({"a.txt"});
     data.split = {80, 15, 5};
     const auto parts = [&] {
-        const Dataset dataset = load_dataset(data, folder.path(), folder / "data");
+        const PackedDataset dataset = load_packed_dataset(data, folder.path(), folder / "data");
         CHECK(dataset.train.documents == 1);
         CHECK(dataset.valid.documents == 1);
         return std::pair(decoded(dataset.train, dataset.tokenizer), decoded(dataset.valid, dataset.tokenizer));
@@ -211,7 +212,7 @@ TEST_CASE("corpus files: a text by itself is cut by the shares of the split, at 
     CHECK(train + valid == text);
     // Of several documents each stays whole; tokenising alone divides nothing.
     write_text(folder / "b.txt", "b");
-    CHECK(load_dataset(text_data({"a.txt", "b.txt"}), folder.path(), folder / "data").train.tokens.size == 31);
+    CHECK(load_packed_dataset(text_data({"a.txt", "b.txt"}), folder.path(), folder / "data").train.tokens.size == 31);
     const CorpusSource source = corpus_source(data, folder.path());
     CHECK(write_tokens(source, data, engine::Tokenizer::bytes(), folder / "out", {}).documents == 1);
 }
@@ -230,7 +231,7 @@ TEST_CASE("corpus files: invalid UTF-8 is tokenised losslessly") {
         INFO(tokenizer);
         data.tokenizer = tokenizer;
         data.vocab = std::string(tokenizer) == "bpe" ? 300 : 0;
-        const Dataset dataset = load_dataset(data, folder.path(), folder / "data");
+        const PackedDataset dataset = load_packed_dataset(data, folder.path(), folder / "data");
         CHECK(decoded(dataset.train, dataset.tokenizer) == text);
         CHECK(dataset.train.bytes == static_cast<std::int64_t>(text.size()));
     }
@@ -254,26 +255,26 @@ TEST_CASE("data sets: 949, 50, 1 over few documents leaves at least one for each
                               {1000, 949, 50}}) {
         INFO(e.documents << " documents");
         write_text(folder / "a.jsonl", json_lines(numbered_texts(e.documents)));
-        const Dataset dataset = load_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
+        const PackedDataset dataset = load_packed_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
         CHECK(dataset.train.documents == e.train);
         CHECK(dataset.valid.documents == e.valid);
         const std::string valid = decoded(dataset.valid, dataset.tokenizer);
         CHECK(valid.rfind("text number " + std::to_string(e.train), 0) == 0);
     }
     write_text(folder / "a.jsonl", json_lines({"alone"}));
-    CHECK_THAT(test::refusal([&] { load_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data"); }),
+    CHECK_THAT(test::refusal([&] { load_packed_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data"); }),
                ContainsSubstring("a split needs two"));
 }
 
 TEST_CASE("data sets: a corpus shorter than a sample has none") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines({"abc", "def"}));
-    const Dataset dataset = load_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
+    const PackedDataset dataset = load_packed_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
     CHECK(dataset.train.tokens.size == 4);  // with the mark
     CHECK(dataset.train.samples(3) == 1);
     CHECK(dataset.train.samples(4) == 0);
-    CHECK(load_difficulty(samples_of(dataset, 4), "voc").samples() == 0);
-    CHECK(load_difficulty(samples_of(dataset, 3), "voc").samples() == 1);
+    CHECK(load_difficulty(dataset_of(dataset, 4), "voc").samples() == 0);
+    CHECK(load_difficulty(dataset_of(dataset, 3), "voc").samples() == 1);
 }
 
 TEST_CASE("data sets: a text that has changed since it was planned is refused, unless it was prepared in time") {
@@ -281,18 +282,18 @@ TEST_CASE("data sets: a text that has changed since it was planned is refused, u
     write_text(folder / "a.jsonl", json_lines({"one", "two"}));
     DataConfig data = text_data({"a.jsonl"});
     data.sha256 = dataset_identity(data, folder.path()).sha256;
-    load_dataset(data, folder.path(), folder / "data");
+    load_packed_dataset(data, folder.path(), folder / "data");
     write_text(folder / "a.jsonl", json_lines({"one", "three"}));
-    CHECK_THAT(test::refusal([&] { load_dataset(data, folder.path(), folder / "new"); }),
+    CHECK_THAT(test::refusal([&] { load_packed_dataset(data, folder.path(), folder / "new"); }),
                ContainsSubstring("has changed"));
     CHECK_FALSE(fs::exists(folder / "new"));
     // What is prepared is opened without its text.
     fs::remove(folder / "a.jsonl");
-    const Dataset planned = load_dataset(data, folder.path(), folder / "data");
+    const PackedDataset planned = load_packed_dataset(data, folder.path(), folder / "data");
     CHECK(planned.sha256 == data.sha256);
     CHECK(decoded(planned.train, planned.tokenizer) + decoded(planned.valid, planned.tokenizer) == "onetwo");
     data.sha256.clear();
-    CHECK_THAT(test::refusal(ErrorKind::data, [&] { load_dataset(data, folder.path(), folder / "data"); }),
+    CHECK_THAT(test::refusal(ErrorKind::data, [&] { load_packed_dataset(data, folder.path(), folder / "data"); }),
                ContainsSubstring("a.jsonl"));
 }
 
@@ -303,12 +304,13 @@ TEST_CASE("data sets: a mirror's file of another hash is refused, and leaves no 
     const test::WithVariable mirror("DEFT_DATA_MIRROR", folder.path().string());
     DataConfig data;
     data.corpus = "imdb";
-    CHECK_THAT(test::refusal(ErrorKind::io, [&] { load_dataset(data, ".", folder / "data"); }),
+    CHECK_THAT(test::refusal(ErrorKind::io, [&] { load_packed_dataset(data, ".", folder / "data"); }),
                ContainsSubstring("is expected of corpora/imdb") && ContainsSubstring("get the file again"));
     const std::string sha = dataset_identity(data, ".").sha256;
     CHECK_FALSE(fs::exists(folder / "data" / sha.substr(0, 16)));
     data.corpus = "gpt2";
-    CHECK_THAT(test::refusal([&] { load_dataset(data, ".", folder / "data"); }), ContainsSubstring("not a corpus"));
+    CHECK_THAT(test::refusal([&] { load_packed_dataset(data, ".", folder / "data"); }),
+               ContainsSubstring("not a corpus"));
 }
 
 TEST_CASE("data sets: two processes prepare one folder") {
@@ -324,7 +326,7 @@ TEST_CASE("data sets: two processes prepare one folder") {
         if (child == 0) {
             int status = 1;
             try {
-                status = load_dataset(data, folder.path(), folder / "data").train.documents == 2847 ? 0 : 2;
+                status = load_packed_dataset(data, folder.path(), folder / "data").train.documents == 2847 ? 0 : 2;
             } catch (...) {
             }
             _exit(status);
@@ -355,14 +357,14 @@ TEST_CASE("data sets: a prepared folder that is damaged is made anew, and says s
     std::string said;
     const auto load = [&] {
         said.clear();
-        return load_dataset(data, folder.path(), folder / "data",
+        return load_packed_dataset(data, folder.path(), folder / "data",
                             [&](const std::string& what, double) { said += what; });
     };
-    const Dataset first = load();
+    const PackedDataset first = load();
     CHECK(first.note.empty());
     const std::string text = decoded(first.train, first.tokenizer) + decoded(first.valid, first.tokenizer);
     const auto check_made_anew = [&] {
-        const Dataset dataset = load();
+        const PackedDataset dataset = load();
         CHECK_THAT(dataset.note, ContainsSubstring("damaged") && ContainsSubstring("made anew"));
         CHECK_THAT(said, ContainsSubstring(dataset.note));
         CHECK(decoded(dataset.train, dataset.tokenizer) + decoded(dataset.valid, dataset.tokenizer) == text);
@@ -379,7 +381,7 @@ TEST_CASE("data sets: a prepared folder that is damaged is made anew, and says s
     fs::remove(first.folder / "tokens.bin");
     check_made_anew();
     // What was derived from the tokens is derived again.
-    load_difficulty(samples_of(load(), 8), "voc");
+    load_difficulty(dataset_of(load(), 8), "voc");
     write_text(first.folder / "tokens.idx", "");
     check_made_anew();
     CHECK_FALSE(fs::exists(first.folder / "difficulty"));
@@ -395,12 +397,12 @@ TEST_CASE("data sets: tokens that were altered are never trained on") {
     write_text(folder / "a.jsonl", json_lines(numbered_texts(500)));
     DataConfig data = text_data({"a.jsonl"});
     data.sha256 = dataset_identity(data, folder.path()).sha256;
-    const Dataset first = load_dataset(data, folder.path(), folder / "data");
+    const PackedDataset first = load_packed_dataset(data, folder.path(), folder / "data");
     const std::string whole = read_text(first.folder / "tokens.bin");
     std::string altered = whole;
     for (std::size_t i = whole.size() / 2; i < whole.size(); i += 2) altered[i] = 'x';  // every token still is one
     write_text(first.folder / "tokens.bin", altered);
-    CHECK_THAT(load_dataset(data, folder.path(), folder / "data").note,
+    CHECK_THAT(load_packed_dataset(data, folder.path(), folder / "data").note,
                ContainsSubstring("block 1 of 1 of tokens.bin is not what was written"));
     CHECK(read_text(first.folder / "tokens.bin") == whole);
 
@@ -408,7 +410,7 @@ TEST_CASE("data sets: tokens that were altered are never trained on") {
     altered[whole.size() / 2] = 'y';
     write_text(first.folder / "tokens.bin", altered);
     fs::remove(folder / "a.jsonl");
-    const auto load = [&] { load_dataset(data, folder.path(), folder / "data"); };
+    const auto load = [&] { load_packed_dataset(data, folder.path(), folder / "data"); };
     CHECK_THAT(test::refusal(ErrorKind::io, load), ContainsSubstring("tokens.bin is not what was written") &&
                                                        ContainsSubstring("a.jsonl") &&
                                                        ContainsSubstring("delete the folder"));
@@ -419,16 +421,16 @@ TEST_CASE("data sets: what an older deft prepared is held to what it is when it 
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines(numbered_texts(50)));
     const DataConfig data = text_data({"a.jsonl"});
-    const fs::path prepared = load_dataset(data, folder.path(), folder / "data").folder;
+    const fs::path prepared = load_packed_dataset(data, folder.path(), folder / "data").folder;
     Json manifest = Json::parse(read_text(prepared / "manifest.json"));
     for (const char* key : {"block_sha256", "manifest_sha256"}) REQUIRE(manifest.erase(key) == 1);
     write_text(prepared / "manifest.json", manifest.dump());
-    CHECK(load_dataset(data, folder.path(), folder / "data").note.empty());
+    CHECK(load_packed_dataset(data, folder.path(), folder / "data").note.empty());
     CHECK(Json::parse(read_text(prepared / "manifest.json")).contains("block_sha256"));
     std::string altered = read_text(prepared / "tokens.bin");
     altered[0] = altered[0] == 'x' ? 'y' : 'x';
     write_text(prepared / "tokens.bin", altered);
-    CHECK_FALSE(load_dataset(data, folder.path(), folder / "data").note.empty());
+    CHECK_FALSE(load_packed_dataset(data, folder.path(), folder / "data").note.empty());
 }
 
 TEST_CASE("block hashes name the first block that differs") {
@@ -452,14 +454,14 @@ TEST_CASE("data sets: a named tokenizer's files may be packed") {
     DataConfig data = text_data({"a.jsonl"});
     data.tokenizer = "bpe";
     data.vocab = 270;
-    const engine::Tokenizer trained = load_dataset(data, folder.path(), folder / "data").tokenizer;
+    const engine::Tokenizer trained = load_packed_dataset(data, folder.path(), folder / "data").tokenizer;
     engine::write_tokenizer(trained, folder / "plain");
     fs::create_directory(folder / "packed");
     for (const char* name : {"vocab.json", "merges.txt"})
         write_text(folder / "packed" / (std::string(name) + ".gz"), test::gzip(read_text(folder / "plain" / name)));
     data.tokenizer = "packed";
     data.vocab = 0;
-    const Dataset dataset = load_dataset(data, folder.path(), folder / "data");
+    const PackedDataset dataset = load_packed_dataset(data, folder.path(), folder / "data");
     CHECK(dataset.tokenizer.sha256() == trained.sha256());
     CHECK(dataset.tokenizer.name() == "packed");
 }
@@ -477,10 +479,10 @@ TEST_CASE("tokenising: what is written is what was read") {
     DataConfig indexed;
     indexed.corpus = "indexed";
     indexed.train_files = {"out"};
-    const Dataset dataset = load_dataset(indexed, folder.path(), folder / "data");
+    const PackedDataset dataset = load_packed_dataset(indexed, folder.path(), folder / "data");
     CHECK(decoded(dataset.train, tokenizer) == "one");
     CHECK(decoded(dataset.valid, tokenizer) == "three");
     indexed.sha256 = std::string(64, '0');
-    CHECK_THAT(test::refusal([&] { load_dataset(indexed, folder.path(), folder / "data"); }),
+    CHECK_THAT(test::refusal([&] { load_packed_dataset(indexed, folder.path(), folder / "data"); }),
                ContainsSubstring("has changed"));
 }

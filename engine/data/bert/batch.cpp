@@ -9,38 +9,6 @@
 
 namespace deft::engine {
 
-namespace {
-
-void copy_row(const std::vector<std::int32_t>& from, std::vector<std::int32_t>& to, std::int64_t begin) {
-    std::copy(from.begin(), from.end(), to.begin() + begin);
-}
-
-void clear(BertBatch& batch, std::int32_t pad) {
-    const auto size = static_cast<std::size_t>(batch.rows * batch.seqlen);
-    batch.tokens.assign(size, pad);
-    batch.types.assign(size, 0);
-    batch.labels.assign(size, kernels::kIgnoreTarget);
-    batch.position.assign(size, 0);
-    batch.place.assign(size, -1);
-}
-
-}  // namespace
-
-std::int64_t row_length(std::span<const std::int64_t> lengths, std::int64_t multiple, std::int64_t most) {
-    std::int64_t longest = 0;
-    for (const std::int64_t length : lengths) longest = std::max(longest, length);
-    return std::min((longest + multiple - 1) / multiple * multiple, most);
-}
-
-std::vector<BertPlace> one_a_row(std::span<const std::int64_t> lengths) {
-    std::vector<BertPlace> places;
-    for (const std::int64_t length : lengths) {
-        const auto row = static_cast<std::int64_t>(places.size());
-        places.push_back({.draw = row, .row = row, .length = length});
-    }
-    return places;
-}
-
 std::vector<BertPlace> packed(std::span<const std::int64_t> lengths, std::int64_t seqlen) {
     std::vector<std::size_t> order(lengths.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -61,35 +29,6 @@ std::vector<BertPlace> packed(std::span<const std::int64_t> lengths, std::int64_
     std::stable_sort(places.begin(), places.end(),
                      [](const BertPlace& a, const BertPlace& b) { return a.row < b.row; });
     return places;
-}
-
-void fill_batch(BertReader& reader, std::span<const BertDraw> draws, std::int64_t length,
-                std::span<const BertPlace> places, std::int64_t seqlen, BertBatch& batch) {
-    batch.rows = places.empty() ? 0 : places.back().row + 1;
-    batch.seqlen = seqlen;
-    batch.places.assign(places.begin(), places.end());
-    clear(batch, reader.samples().wordpiece()->vocabulary().pad);
-    std::int32_t number = 0;
-    for (BertPlace& place : batch.places) {
-        const BertSample& sample = reader.read(draws[static_cast<std::size_t>(place.draw)], length);
-        if (sample.length() != place.length || place.begin + place.length > seqlen)
-            throw Error(ErrorKind::usage, fmt::format("a sample of {} tokens at a place of {} in a row of {}",
-                                                      sample.length(), place.length, seqlen));
-        const std::int64_t begin = place.row * seqlen + place.begin;
-        place.order = sample.order;
-        copy_row(sample.tokens, batch.tokens, begin);
-        copy_row(sample.types, batch.types, begin);
-        copy_row(sample.labels, batch.labels, begin);
-        std::iota(batch.position.begin() + begin, batch.position.begin() + begin + place.length, 0);
-        std::fill_n(batch.place.begin() + begin, place.length, number++);
-    }
-}
-
-std::vector<std::int64_t> cut_lengths(const BertSamples& samples, std::span<const BertDraw> draws,
-                                      std::int64_t length) {
-    std::vector<std::int64_t> lengths;
-    for (const BertDraw& draw : draws) lengths.push_back(std::min(samples.real_length(draw.sample), length));
-    return lengths;
 }
 
 namespace {

@@ -33,6 +33,9 @@ class Masking {
     // Errors: as check_masking.
     Masking(std::shared_ptr<const WordPiece> wordpiece, const MaskingRule& rule);
 
+    // For samples of so many tokens; longer ones make room for themselves.
+    void reserve(std::size_t length) { words_.reserve(length); }
+
     // Replaces tokens and writes to `labels` what stood at the chosen positions, elsewhere kernels::kIgnoreTarget. Both
     // are (length).
     //

@@ -117,6 +117,7 @@ BertReader::BertReader(const BertSamples& samples)
     sample_.tokens.reserve(longest);
     sample_.types.reserve(longest);
     sample_.labels.reserve(longest);
+    masking_.reserve(longest);
 }
 
 const BertSample& BertReader::read(const BertDraw& draw, std::int64_t length) {

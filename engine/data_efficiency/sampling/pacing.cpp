@@ -58,14 +58,4 @@ std::string problem_of_points(const std::vector<PacingPoint>& points) {
     return "";
 }
 
-Pacing pacing_through(PacingKind kind, std::vector<PacingPoint> points) {
-    Pacing pacing;
-    pacing.kind = kind;
-    pacing.min = points.front().value;
-    pacing.max = points.back().value;
-    pacing.duration = points.back().step;
-    pacing.points = std::move(points);
-    return pacing;
-}
-
 }  // namespace deft::engine

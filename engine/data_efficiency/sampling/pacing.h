@@ -36,9 +36,7 @@ struct Pacing {
 
 std::int64_t paced_value(const Pacing& pacing, std::int64_t t);
 
-// Discrete or points pacing through `points`, min, max and duration filled in from them. Steps ascend strictly; values
-// never fall. Empty: what is wrong with them, for an error message.
+// Steps ascend strictly; values never fall. Empty: what is wrong with them, for an error message.
 std::string problem_of_points(const std::vector<PacingPoint>& points);
-Pacing pacing_through(PacingKind kind, std::vector<PacingPoint> points);
 
 }  // namespace deft::engine

@@ -20,7 +20,7 @@ namespace deft::engine {
 struct MicroBatch {
     std::uint64_t seed = 0;
     std::int64_t step = 0;  // from 0
-    Tensor sample_id;       // (B) i64: global ids
+    Tensor draw;            // (B) i64: each sample's number among the run's draws
     Tensor token;           // (B, T) i32
     Tensor length;          // (B) i32: real tokens; empty: all are
 };

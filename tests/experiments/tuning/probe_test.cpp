@@ -32,7 +32,9 @@ struct Tiny {
         settings.validation_tokens = 512;
     }
 
-    Dataset dataset() const { return load_dataset(config.data, config.base_folder, folder / "data"); }
+    Dataset dataset() const {
+        return load_dataset(config.data, config.model.seqlen, config.base_folder, folder / "data");
+    }
     Probe probe() const {
         return run_probe(config, dataset(), settings, [](double) { return true; });
     }

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "experiments/datasets/corpus_samples.h"
+#include "experiments/datasets/dataset.h"
 #include "sweeps/spec/expand.h"
 #include "tests/sweeps/program.h"
 
@@ -35,7 +35,7 @@ void write_column(const TinySweep& sweep, std::int64_t values) {
 std::int64_t training_samples(const TinySweep& sweep) {
     experiments::DataConfig data;
     data.embedded_bytes = 5000;
-    return experiments::load_samples(data, 16, "", sweep.folder.path / "counted").source.samples;
+    return experiments::load_dataset(data, 16, "", sweep.folder.path / "counted").source.samples;
 }
 
 // By name, each trial's hash of its column and of its configuration.

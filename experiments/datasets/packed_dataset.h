@@ -12,7 +12,7 @@
 
 namespace deft::experiments {
 
-struct Dataset {
+struct PackedDataset {
     std::string name;  // for people
     std::string sha256;
     engine::Tokenizer tokenizer;
@@ -24,14 +24,13 @@ struct Dataset {
 // bytes | gpt2 | a folder with vocab.json and merges.txt. Errors: config or io.
 engine::Tokenizer named_tokenizer(const std::string& name, const std::string& base_folder);
 
-// Of either kind of samples. Errors: as load_dataset() and load_bert_dataset().
-DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder);
+DatasetIdentity packed_identity(const DataConfig& data, const std::string& base_folder);
 
 // Tokenises what is not tokenised yet; several processes may ask at once. What data.sha256 names is opened without
 // reading the texts again where it is prepared; indexed datasets are hashed each time, for they are used in place.
 // Errors: io or config, naming the file and how to supply it; config, where the texts are to be prepared and are not
 // those of data.sha256 any more, and for a corpus without training or validation text.
-Dataset load_dataset(const DataConfig& data, const std::string& base_folder, const std::filesystem::path& data_folder,
-                     const PrepareProgress& progress = {});
+PackedDataset load_packed_dataset(const DataConfig& data, const std::string& base_folder,
+                                  const std::filesystem::path& data_folder, const PrepareProgress& progress = {});
 
 }  // namespace deft::experiments

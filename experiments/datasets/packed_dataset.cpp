@@ -1,4 +1,4 @@
-#include "experiments/datasets/load.h"
+#include "experiments/datasets/packed_dataset.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "engine/data/indexed_dataset.h"
-#include "experiments/datasets/bert_dataset.h"
 #include "experiments/datasets/find_file.h"
 
 namespace deft::experiments {
@@ -66,11 +65,11 @@ engine::Tokenizer stored_tokenizer(const fs::path& folder, const std::string& na
     }
 }
 
-Dataset open_dataset(const PreparedFolder& folder) {
+PackedDataset open_dataset(const PreparedFolder& folder) {
     const PreparedCorpus prepared = open_prepared(folder);
     const engine::Tokenizer tokenizer = stored_tokenizer(folder.path, prepared.tokenizer);
     require_tokenizer(prepared, tokenizer.sha256(), folder.path);
-    Dataset dataset{prepared.name, folder.sha256, tokenizer, {}, {}, folder.path};
+    PackedDataset dataset{prepared.name, folder.sha256, tokenizer, {}, {}, folder.path};
     const auto part = [&](std::int64_t first, std::int64_t last, std::int64_t bytes) {
         engine::TokenCorpus corpus = engine::corpus_of_range(prepared.tokens, first, last);
         require_vocab(corpus.tokens, dataset.tokenizer.vocab(), folder.path);
@@ -103,9 +102,9 @@ DatasetIdentity indexed_identity(const DataConfig& data, const std::string& base
 }
 
 // A Megatron dataset as somebody else made it is used in place.
-Dataset open_indexed(const DataConfig& data, const std::string& base_folder, const fs::path& folder,
+PackedDataset open_indexed(const DataConfig& data, const std::string& base_folder, const fs::path& folder,
                      const std::string& sha) {
-    Dataset dataset{data.train_files.front(), sha, named_tokenizer(data.tokenizer, base_folder), {}, {}, folder};
+    PackedDataset dataset{data.train_files.front(), sha, named_tokenizer(data.tokenizer, base_folder), {}, {}, folder};
     const auto open = [&](const std::string& prefix) {
         return std::make_shared<const engine::IndexedDataset>(find_prefix(prefix, base_folder));
     };
@@ -142,21 +141,20 @@ engine::Tokenizer named_tokenizer(const std::string& name, const std::string& ba
     return engine::load_tokenizer(find_data_file(folder + "/vocab.json", base_folder).parent_path());
 }
 
-DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder) {
-    if (data.samples == "bert") return bert_identity(data, base_folder);
+DatasetIdentity packed_identity(const DataConfig& data, const std::string& base_folder) {
     if (data.corpus == "indexed") return indexed_identity(data, base_folder);
     CorpusSource source = training_source(data, base_folder);
     return identity_of(source, data, base_folder);
 }
 
-Dataset load_dataset(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
-                     const PrepareProgress& progress) {
+PackedDataset load_packed_dataset(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
+                                  const PrepareProgress& progress) {
     if (data.corpus == "indexed") {
         const std::string sha = indexed_identity(data, base_folder).sha256;
         require_planned(data, sha);
         return open_indexed(data, base_folder, prepared_folder(data_folder, sha), sha);
     }
-    std::optional<Dataset> dataset;
+    std::optional<PackedDataset> dataset;
     const CorpusRecipe recipe = {
         [&](CorpusSource& source) { return identity_of(source, data, base_folder).sha256; },
         [&](const CorpusSource& source, const fs::path& into, const auto& each, Tokenized& written) {

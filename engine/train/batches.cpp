@@ -1,0 +1,140 @@
+#include "engine/train/batches.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/error.h"
+#include "kernels/types.h"
+
+namespace deft::engine {
+
+namespace {
+
+template <class Item>
+Memory staging(Device device, std::int64_t count) {
+    return allocate_staging(device, static_cast<std::size_t>(count) * sizeof(Item));
+}
+
+std::int32_t* tokens_in(const Memory& memory) {
+    return static_cast<std::int32_t*>(memory.get());
+}
+
+std::int64_t* numbers_in(const Memory& memory) {
+    return static_cast<std::int64_t*>(memory.get());
+}
+
+// Writes a row's values and fills its rest. (T)
+void copy_padded(std::span<const std::int32_t> values, std::int32_t padding, std::int64_t T, std::int32_t* row) {
+    std::fill(std::copy(values.begin(), values.end(), row), row + T, padding);
+}
+
+}  // namespace
+
+std::int64_t sample_count(const TrainingData& data, std::int64_t seqlen) {
+    if (const auto* bert = std::get_if<std::shared_ptr<const BertSamples>>(&data)) return (*bert)->size();
+    return std::get<TokenCorpus>(data).samples(seqlen);
+}
+
+Batches::Batches(TrainingData data, const TrainerConfig& config, Device device)
+    : data_(std::move(data)),
+      techniques_(config.techniques),
+      unique_tokens_(sample_count(data_, config.techniques.seqlen)) {
+    const LargestStep largest = largest_step(techniques_, config.batch_size);
+    const std::int64_t rows = largest.tokens / largest.least_seqlen + 1;
+    token_ = staging<std::int32_t>(device, largest.tokens);
+    target_ = staging<std::int32_t>(device, largest.tokens);
+    draw_ = staging<std::int64_t>(device, rows);
+    const auto* bert = std::get_if<std::shared_ptr<const BertSamples>>(&data_);
+    if (bert == nullptr) return;
+    if (techniques_.seqres)
+        throw Error(ErrorKind::config,
+                    "seqres lays samples end to end, and a BERT sample cannot be cut across its special tokens",
+                    "use seqtru, which cuts each segment before its [SEP]");
+    reader_.emplace(**bert);
+    segment_ = staging<std::int32_t>(device, largest.tokens);
+    length_ = staging<std::int32_t>(device, rows);
+}
+
+void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw) {
+    seqlen_ = plan.seqlen;
+    if (reader_)
+        stage_bert(plan, draws, first_draw);
+    else if (techniques_.seqres)
+        stage_reshaped(std::get<TokenCorpus>(data_), plan, draws);
+    else
+        stage_cut(std::get<TokenCorpus>(data_), plan, draws);
+    std::iota(numbers_in(draw_), numbers_in(draw_) + plan.rows, first_draw);
+    const std::int32_t *target = tokens_in(target_), *end = target + plan.rows * plan.seqlen;
+    targets_ = end - target - std::count(target, end, kernels::kIgnoreTarget);
+}
+
+void Batches::stage_cut(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws) {
+    const std::int64_t T = plan.seqlen;
+    std::int32_t *token = tokens_in(token_), *target = tokens_in(target_);  // (T) of the sample at hand
+    for (const Sampler::Draw& draw : draws) {
+        copy_sample(corpus, draw.sample, techniques_.seqlen, T, token, target);
+        unique_tokens_.see(draw.sample, T);
+        token += T;
+        target += T;
+    }
+    tokens_ = planned_tokens(techniques_, plan);
+}
+
+void Batches::stage_reshaped(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws) {
+    const std::int64_t S = techniques_.seqlen;
+    std::int32_t *token = tokens_in(token_), *target = tokens_in(target_);  // (S) of the sample at hand
+    for (const Sampler::Draw& draw : draws) {
+        copy_sample(corpus, draw.sample, S, S, token, target);
+        unique_tokens_.see(draw.sample, S);
+        token += S;
+        target += S;
+    }
+    std::fill_n(token, plan.padding(), 0);
+    std::fill_n(target, plan.padding(), kernels::kIgnoreTarget);
+    tokens_ = planned_tokens(techniques_, plan);
+}
+
+void Batches::stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw) {
+    const BertSamples& samples = reader_->samples();
+    const std::int32_t pad = samples.wordpiece()->vocabulary().pad;
+    const std::int64_t T = plan.seqlen;
+    std::int32_t *token = tokens_in(token_), *target = tokens_in(target_), *segment = tokens_in(segment_);  // (T)
+    std::int32_t* length = tokens_in(length_);
+    tokens_ = {};
+    for (const Sampler::Draw& draw : draws) {
+        const auto number = static_cast<std::uint64_t>(first_draw++);
+        const BertSample& sample = reader_->read({draw.sample, number}, T);
+        copy_padded(sample.tokens, pad, T, token);
+        copy_padded(sample.labels, kernels::kIgnoreTarget, T, target);
+        copy_padded(sample.types, 0, T, segment);
+        *length++ = static_cast<std::int32_t>(sample.length());
+        unique_tokens_.see(draw.sample, sample.length());
+        tokens_.input += sample.length();
+        tokens_.cut += samples.real_length(draw.sample) - sample.length();
+        token += T;
+        target += T;
+        segment += T;
+    }
+    tokens_.padding = plan.rows * T - tokens_.input;
+}
+
+ModelInput Batches::rows(std::int64_t first, std::int64_t count) const {
+    const std::int64_t begin = first * seqlen_;
+    ModelInput input{.B = count, .T = seqlen_};
+    input.token = tokens_in(token_) + begin;
+    input.target = tokens_in(target_) + begin;
+    input.draw = numbers_in(draw_) + first;
+    if (!reader_) return input;
+    input.length = tokens_in(length_) + first;
+    input.segment = tokens_in(segment_) + begin;
+    return input;
+}
+
+void Batches::restore(std::span<const std::int32_t> unique_tokens_by_sample) {
+    unique_tokens_ = UniqueTokens(samples());
+    for (std::size_t i = 0; i < unique_tokens_by_sample.size(); ++i)
+        unique_tokens_.see(static_cast<std::int64_t>(i), unique_tokens_by_sample[i]);
+}
+
+}  // namespace deft::engine

@@ -1,0 +1,74 @@
+#pragma once
+// What a step trains on: the draws of the sampler as rows of the model's input, laid out on the host.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "engine/core/memory.h"
+#include "engine/data/bert/samples.h"
+#include "engine/data/token_corpus.h"
+#include "engine/data_efficiency/sampling/sampler.h"
+#include "engine/models/transformer.h"
+#include "engine/train/accounting.h"
+#include "engine/train/trainer_config.h"
+
+namespace deft::engine {
+
+// Text packed into samples of the model's length, each position predicting the next token; or BERT's samples, in which
+// masked tokens are predicted.
+using TrainingData = std::variant<TokenCorpus, std::shared_ptr<const BertSamples>>;
+
+// How many there are to draw from; packed ones are of `seqlen` tokens.
+std::int64_t sample_count(const TrainingData& data, std::int64_t seqlen);
+
+// Stages the steps of a run, one after the other, in memory that it keeps.
+//
+// The rows of a step are plan.seqlen tokens long. Packed samples are cut to that length, or with seqres laid end to end
+// and cut anew, where only the last row may end in padding. A BERT sample has a row of its own: it is cut to that
+// length, each segment before its [SEP], and padded with [PAD] on its right.
+class Batches {
+ public:
+    // With memory for the largest step of the techniques. Errors: memory; config, for seqres of BERT samples.
+    Batches(TrainingData data, const TrainerConfig& config, Device device);
+
+    std::int64_t samples() const { return static_cast<std::int64_t>(unique_tokens_.by_sample().size()); }
+
+    // Lays out a step: `draws` (plan.samples), the first of which is number `first_draw` of the run; of BERT samples
+    // the number also decides which tokens are masked. Overwrites what rows() gave before. Errors: config, for a length
+    // that leaves no text beside a BERT sample's special tokens.
+    void stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw);
+
+    // Of the staged step: positions with a target, by whose number the loss is divided; and what its tokens are.
+    std::int64_t targets() const { return targets_; }
+    const StepTokens& tokens() const { return tokens_; }
+    // Its rows [first, first + count). Row r is numbered as draw first_draw + r, reshaped rows too, which hold parts of
+    // several samples.
+    ModelInput rows(std::int64_t first, std::int64_t count) const;
+
+    // Of each sample the longest prefix that was staged, in real tokens.
+    const UniqueTokens& unique_tokens() const { return unique_tokens_; }
+    // Goes on from what unique_tokens().by_sample() was.
+    void restore(std::span<const std::int32_t> unique_tokens_by_sample);
+
+ private:
+    void stage_cut(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws);
+    void stage_reshaped(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws);
+    void stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw);
+
+    TrainingData data_;
+    Techniques techniques_;
+    std::optional<BertReader> reader_;  // of BERT samples
+    UniqueTokens unique_tokens_;
+    // Room for the largest step, which a device reads from.
+    Memory token_{nullptr, nullptr}, target_{nullptr, nullptr};    // (rows, seqlen) i32
+    Memory segment_{nullptr, nullptr}, length_{nullptr, nullptr};  // (rows, seqlen), (rows) i32, of BERT samples alone
+    Memory draw_{nullptr, nullptr};                                // (rows) i64
+    std::int64_t seqlen_ = 0;                                      // of the staged step
+    std::int64_t targets_ = 0;
+    StepTokens tokens_;
+};
+
+}  // namespace deft::engine

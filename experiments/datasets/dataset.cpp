@@ -1,0 +1,67 @@
+#include "experiments/datasets/dataset.h"
+
+#include <fmt/format.h>
+
+namespace deft::experiments {
+
+Dataset dataset_of(const PackedDataset& corpus, std::int64_t seqlen) {
+    Dataset dataset;
+    dataset.name = corpus.name;
+    dataset.sha256 = corpus.sha256;
+    dataset.tokenizer = corpus.tokenizer;
+    dataset.seqlen = seqlen;
+    dataset.train = corpus.train;
+    dataset.valid = corpus.valid;
+    dataset.source = engine::packed_samples(corpus.train, seqlen, corpus.tokenizer.vocab());
+    dataset.train_bytes = corpus.train.bytes;
+    dataset.train_tokens = corpus.train.tokens.size;
+    dataset.folder = corpus.folder;
+    dataset.note = corpus.note;
+    return dataset;
+}
+
+Dataset dataset_of(const BertDataset& corpus, const BertSamplesConfig& config, std::int64_t seqlen) {
+    const engine::SampleShape shape{seqlen, config.pairs, config.short_probability};
+    const engine::MaskingRule masking{.fraction = config.mask_fraction, .whole_words = config.whole_words};
+    const auto samples_of = [&](const engine::SentenceCorpus& text) {
+        return std::make_shared<const engine::BertSamples>(text, corpus.wordpiece, shape, masking,
+                                                           static_cast<std::uint64_t>(config.seed));
+    };
+    const auto train = samples_of(corpus.train);
+    Dataset dataset;
+    dataset.name = corpus.name;
+    dataset.sha256 = corpus.sha256;
+    dataset.tokenizer = corpus.wordpiece;
+    dataset.seqlen = seqlen;
+    dataset.train = train;
+    dataset.valid = samples_of(corpus.valid);
+    dataset.source = engine::bert_samples(train);
+    dataset.train_bytes = corpus.train.bytes;
+    dataset.train_tokens = corpus.train.tokens.size;
+    dataset.folder = corpus.folder;
+    dataset.note = corpus.note;
+    return dataset;
+}
+
+DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder) {
+    return sample_kind(data) == SampleKind::bert ? bert_identity(data, base_folder)
+                                                 : packed_identity(data, base_folder);
+}
+
+Dataset load_dataset(const DataConfig& data, std::int64_t seqlen, const std::string& base_folder,
+                     const std::filesystem::path& data_folder, const PrepareProgress& progress) {
+    const bool bert = sample_kind(data) == SampleKind::bert;
+    Dataset dataset =
+        bert ? dataset_of(load_bert_dataset(data, base_folder, data_folder, progress), data.bert, seqlen)
+             : dataset_of(load_packed_dataset(data, base_folder, data_folder, progress), seqlen);
+    if (dataset.source.samples < 1)
+        throw Error(ErrorKind::config,
+                    bert ? fmt::format("the training text of {} has no sentence", dataset.name)
+                         : fmt::format("the training text of {} has fewer tokens than one sample of {} and its last"
+                                       " target",
+                                       dataset.name, seqlen),
+                    bert ? "supply text" : "take a shorter length, or more text");
+    return dataset;
+}
+
+}  // namespace deft::experiments

@@ -1,0 +1,42 @@
+#pragma once
+// The corpus of a trial at one length: samples of either kind, as a model trains on them and is validated on, and as
+// their difficulty is measured.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "engine/data/any_tokenizer.h"
+#include "engine/data_efficiency/sampling/metric.h"
+#include "engine/train/batches.h"
+#include "experiments/datasets/bert_dataset.h"
+#include "experiments/datasets/packed_dataset.h"
+
+namespace deft::experiments {
+
+struct Dataset {
+    std::string name;  // for people
+    std::string sha256;
+    engine::AnyTokenizer tokenizer = engine::Tokenizer::bytes();
+    std::int64_t seqlen = 0;
+    engine::TrainingData train, valid;
+    engine::SampleSource source;  // the training samples, unmasked
+    // Of the training text: without special tokens and marks.
+    std::int64_t train_bytes = 0, train_tokens = 0;
+    std::filesystem::path folder;  // of the corpus, for what is derived from it
+    std::string note = {};         // for people: that the corpus was damaged, and made anew
+};
+
+// Errors: config, for a seqlen without room.
+Dataset dataset_of(const PackedDataset& corpus, std::int64_t seqlen);
+Dataset dataset_of(const BertDataset& corpus, const BertSamplesConfig& config, std::int64_t seqlen);
+
+// What names the corpus and its tokenizer, without opening it. Errors: as load_dataset().
+DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder);
+
+// Tokenises the corpus where that is not done yet. Errors: as load_packed_dataset() and load_bert_dataset(); config,
+// for a corpus without a training sample.
+Dataset load_dataset(const DataConfig& data, std::int64_t seqlen, const std::string& base_folder,
+                     const std::filesystem::path& data_folder, const PrepareProgress& progress = {});
+
+}  // namespace deft::experiments

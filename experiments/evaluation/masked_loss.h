@@ -1,0 +1,26 @@
+#pragma once
+// How well a model fills gaps: the masked tokens of BERT samples that it has not trained on.
+
+#include <cstdint>
+
+#include "engine/data/bert/samples.h"
+#include "engine/models/transformer.h"
+#include "experiments/evaluation/scoring.h"
+
+namespace deft::experiments {
+
+struct MaskedLoss {
+    double loss = 0;           // mean nats a masked token
+    double accuracy = 0;       // share of them that the model holds likeliest
+    std::int64_t targets = 0;  // masked tokens
+    std::int64_t tokens = 0;   // that the model read, padding counted
+};
+
+// Over the first samples, at most max_tokens tokens of them at full length (at least one sample), each masked once in a
+// way of its own, with every token in every layer. batch: samples of max_seqlen at once. Errors: config, where there is
+// no sample or none has a masked token.
+MaskedLoss masked_loss(engine::Transformer& model, engine::Exec& exec,
+                       const std::shared_ptr<const engine::BertSamples>& samples, std::int64_t max_tokens,
+                       std::int64_t batch, const BetweenBatches& between_batches = {});
+
+}  // namespace deft::experiments

@@ -1,0 +1,114 @@
+// A trial on BERT's samples, from text to scores.
+
+#include <memory>
+#include <sstream>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "experiments/datasets/dataset.h"
+#include "experiments/evaluate_checkpoint.h"
+#include "experiments/evaluation/masked_loss.h"
+#include "tests/catch.h"
+#include "tests/experiments/trial_config.h"
+#include "tests/experiments/whole_trial.h"
+#include "tests/refusal.h"
+#include "tests/temporary_folder.h"
+
+using namespace deft;
+using namespace deft::experiments;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Sentences in which each word is mostly followed by the same one.
+struct BertTrial {
+    test::TemporaryFolder folder;
+    TrialConfig config;
+
+    BertTrial() {
+        std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+        for (char c = 'a'; c <= 'h'; ++c) words += std::string(1, c) + "\n";
+        write_file_atomically(folder / "words.txt", words);
+        for (const auto& [file, documents] : {std::pair{"train.jsonl", 60}, {"valid.jsonl", 12}}) {
+            std::string lines;
+            for (int d = 0; d < documents; ++d) {
+                lines += "{\"text\": \"";
+                for (int s = 0; s < 4; ++s) {
+                    for (int w = 0; w < 3 + (d + s) % 4; ++w) lines += std::string(1, 'a' + (d + 3 * s + w) % 8) + " ";
+                    lines += "\\n";
+                }
+                lines += "\"}\n";
+            }
+            write_file_atomically(folder / file, lines);
+        }
+        config = parse_trial_config(
+            parse_toml("[model]\nlayers = 2\nwidth = 32\nheads = 2\nseqlen = 16\n"
+                       "[data]\nsamples = \"bert\"\ntokenizer = \"words.txt\"\ncorpus = \"text\"\n"
+                       "train_files = [\"train.jsonl\"]\nvalid_files = [\"valid.jsonl\"]\n"
+                       "bert = { sentences = \"lines\" }\n"
+                       "[train]\nbatch_size = 8\nmicro_batch_size = 3\nbudget_tokens = 38400\nlearning_rate = 3e-3\n"
+                       "[random_ltd]\nmin = 8\nstep = 4\nduration = 0.5\nlayers = [1]\nkeep_first = 1\n"
+                       "[curriculum.seqtru]\nmin = 8\nduration = 0.2\n"
+                       "[eval]\nvalidation_tokens = 400\nevery = \"3 times\"\n",
+                       "t.toml"),
+            1, folder.path());
+        resolve_data(config);
+    }
+
+    std::vector<Json> lines(const fs::path& run, const char* kind) const {
+        std::vector<Json> found;
+        std::istringstream stream(read_file(run / "journal.jsonl"));
+        for (std::string line; std::getline(stream, line);)
+            if (Json json = Json::parse(line); json.at("type") == kind) found.push_back(std::move(json));
+        return found;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a trial on BERT's samples trains, validates and is scored") {
+    const BertTrial trial;
+    const fs::path& folder = trial.folder.path();
+    test::train_and_score(trial.config, folder);
+    std::vector<double> loss, accuracy;
+    for (const Json& score : trial.lines(folder, "evaluation")) {
+        CHECK(score.at("task") == "validation");
+        (score.at("metric") == "loss" ? loss : accuracy).push_back(score.at("value"));
+    }
+    REQUIRE(loss.size() == accuracy.size());
+    REQUIRE(loss.size() >= 3);
+    CHECK(loss.back() < 1.7);  // of eight words, of which any is as frequent: 2.08
+    CHECK(loss.back() < loss.front());
+    CHECK(accuracy.back() > 0.3);
+    const Json last = trial.lines(folder, "train").back();
+    CHECK(last.at("layer_tokens") >= 38400);
+    CHECK(last.at("input_tokens") < last.at("layer_tokens"));  // padding is no input
+
+    const fs::path checkpoint = result_checkpoint(folder / "checkpoints").value();
+    CHECK(fs::exists(checkpoint / "vocab.txt"));
+    TrainedModel trained = load_trained_model(checkpoint, {});
+    const Dataset dataset = load_dataset(trial.config.data, 16, trial.config.base_folder, folder / "data");
+    CHECK(engine::sha256_of(trained.tokenizer) == engine::sha256_of(dataset.tokenizer));
+    const auto valid = std::get<std::shared_ptr<const engine::BertSamples>>(dataset.valid);
+    const MaskedLoss whole = masked_loss(*trained.model, trained.exec, valid, 400, 3);
+    CHECK(whole.loss == loss.back());
+    CHECK(whole.tokens == 16 * valid->size());
+    CHECK(masked_loss(*trained.model, trained.exec, valid, 400, 1).loss == Approx(whole.loss).epsilon(1e-6));
+    CHECK_THAT(test::refusal(ErrorKind::config, [&] { evaluate_checkpoint(trained, {"embedded_questions"}, {}, 4); }),
+               ContainsSubstring("trained on BERT samples"));
+}
+
+TEST_CASE("a trial on BERT's samples goes on to the same bits after it was stopped") {
+    const BertTrial trial;
+    std::vector<std::string> weights;
+    for (const bool stopped : {false, true}) {
+        const fs::path run = trial.folder / (stopped ? "stopped" : "whole");
+        fs::create_directories(run);
+        const TrialPlaces places{run, trial.folder / "data", run / "checkpoints"};
+        int asked = 0;
+        if (stopped) REQUIRE(run_trial(trial.config, places, {}, [&] { return ++asked == 40; }) == 75);
+        REQUIRE(run_trial(trial.config, places, {}, [] { return false; }) == 0);
+        weights.push_back(trial.lines(run, "artifact").back().at("sha256"));
+    }
+    CHECK(weights[0] == weights[1]);
+}
