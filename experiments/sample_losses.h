@@ -12,8 +12,8 @@ namespace deft::experiments {
 
 // (samples): the mean over a sample's seqlen targets of -ln p(target | what precedes it in the sample), nats a token;
 // its exponential is the perplexity, which orders alike. Every token in every layer, float32 losses summed in float64.
-// Errors: config, for a corpus of another tokenizer than the model's, for samples longer than the model takes, and for a
-// model of BERT samples.
+// Errors: config, for a corpus of another tokenizer than the model's, for samples longer than the model takes, and for
+// a model of BERT samples.
 std::vector<double> sample_losses(TrainedModel& trained, const PackedDataset& dataset, std::int64_t seqlen,
                                   const PrepareProgress& progress = {});
 

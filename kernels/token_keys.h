@@ -22,7 +22,7 @@ struct KeepRules {
 struct RandomKeys {
     std::uint64_t seed, step;
     const std::int32_t* layer_id;   // (layers)
-    const std::int64_t* draw;       // (B): each sample's number among the run's draws, which no split of a batch changes
+    const std::int64_t* draw;       // (B): each sample's number among the run's draws, however a batch is split
     std::int64_t B;
     KeepRules rules;
 

@@ -55,7 +55,9 @@ struct Techniques {
 struct StepPlan {
     std::int64_t samples = 1;  // drawn
     std::int64_t rows = 1;     // of the model's input: samples, unless they are reshaped
-    std::int64_t tokens = 0;   // of all rows, without what pads the last one; places for tokens, where samples are shorter
+    // Of all rows, without what pads the last reshaped one. Where samples are shorter than their rows, as BERT's are,
+    // those are places for tokens: how many real tokens and targets a step has, its data says (engine/train/batches.h).
+    std::int64_t tokens = 0;
     std::int64_t seqlen = 0;   // of each row
     std::int64_t kept = 0;     // tokens of each row in the layers that drop some; seqlen: none dropped
     // Of each row, averaged over layers and rounded down, as the reference counts them.

@@ -27,8 +27,8 @@ std::int64_t sample_count(const TrainingData& data, std::int64_t seqlen);
 // Stages the steps of a run, one after the other, in memory that it keeps.
 //
 // The rows of a step are plan.seqlen tokens long. Packed samples are cut to that length, or with seqres laid end to end
-// and cut anew, where only the last row may end in padding. A BERT sample is cut to that length, each segment before its
-// [SEP], has a row of its own, and is padded with [PAD] on its right.
+// and cut anew, where only the last row may end in padding. A BERT sample has a row of its own: it is cut to that
+// length, each segment before its [SEP], and padded with [PAD] on its right.
 class Batches {
  public:
     // With memory for the largest step of the techniques. Errors: memory; config, for seqres of BERT samples.
@@ -36,8 +36,9 @@ class Batches {
 
     std::int64_t samples() const { return static_cast<std::int64_t>(unique_tokens_.by_sample().size()); }
 
-    // Lays out a step: `draws` (plan.samples), the first of which is the run's draw number `first_draw`. Overwrites what
-    // rows() gave before. Errors: config, for a length that leaves no text beside a BERT sample's special tokens.
+    // Lays out a step: `draws` (plan.samples), the first of which is number `first_draw` of the run; of BERT samples
+    // the number also decides which tokens are masked. Overwrites what rows() gave before. Errors: config, for a length
+    // that leaves no text beside a BERT sample's special tokens.
     void stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw);
 
     // Of the staged step: positions with a target, by whose number the loss is divided; and what its tokens are.

@@ -220,7 +220,8 @@ SafetensorsFile open_hashed(const fs::path& folder, const Json& manifest, const 
 
 }  // namespace
 
-std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about, const AnyTokenizer& tokenizer) {
+std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about,
+                            const AnyTokenizer& tokenizer) {
     return save(trainer, true, DType::f32, folder, about, tokenizer);
 }
 

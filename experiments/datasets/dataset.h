@@ -1,5 +1,5 @@
 #pragma once
-// The corpus of a trial at one length: its samples of either kind, as a model trains on them and is validated on, and as
+// The corpus of a trial at one length: samples of either kind, as a model trains on them and is validated on, and as
 // their difficulty is measured.
 
 #include <cstdint>
@@ -34,8 +34,8 @@ Dataset dataset_of(const BertDataset& corpus, const BertSamplesConfig& config, s
 // What names the corpus and its tokenizer, without opening it. Errors: as load_dataset().
 DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder);
 
-// Tokenises the corpus where that is not done yet. Errors: as load_packed_dataset() and load_bert_dataset(); config, for
-// a corpus without a training sample.
+// Tokenises the corpus where that is not done yet. Errors: as load_packed_dataset() and load_bert_dataset(); config,
+// for a corpus without a training sample.
 Dataset load_dataset(const DataConfig& data, std::int64_t seqlen, const std::string& base_folder,
                      const std::filesystem::path& data_folder, const PrepareProgress& progress = {});
 

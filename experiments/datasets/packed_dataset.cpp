@@ -85,7 +85,8 @@ PackedDataset open_dataset(const PreparedFolder& folder) {
 fs::path find_prefix(const std::string& prefix, const std::string& base_folder) {
     const fs::path index = find_data_file(prefix + ".idx", base_folder);
     if (index.extension() != ".idx")
-        throw Error(ErrorKind::config, fmt::format("{} is packed, and an indexed dataset is read in place", index.string()),
+        throw Error(ErrorKind::config,
+                    fmt::format("{} is packed, and an indexed dataset is read in place", index.string()),
                     "unpack it, with its .bin");
     return fs::path(index).replace_extension();
 }
@@ -148,7 +149,7 @@ DatasetIdentity packed_identity(const DataConfig& data, const std::string& base_
 }
 
 PackedDataset load_packed_dataset(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
-                     const PrepareProgress& progress) {
+                                  const PrepareProgress& progress) {
     if (data.corpus == "indexed") {
         const std::string sha = indexed_identity(data, base_folder).sha256;
         require_planned(data, sha);

@@ -30,7 +30,7 @@ DatasetIdentity packed_identity(const DataConfig& data, const std::string& base_
 // reading the texts again where it is prepared; indexed datasets are hashed each time, for they are used in place.
 // Errors: io or config, naming the file and how to supply it; config, where the texts are to be prepared and are not
 // those of data.sha256 any more, and for a corpus without training or validation text.
-PackedDataset load_packed_dataset(const DataConfig& data, const std::string& base_folder, const std::filesystem::path& data_folder,
-                     const PrepareProgress& progress = {});
+PackedDataset load_packed_dataset(const DataConfig& data, const std::string& base_folder,
+                                  const std::filesystem::path& data_folder, const PrepareProgress& progress = {});
 
 }  // namespace deft::experiments

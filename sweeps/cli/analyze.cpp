@@ -208,8 +208,8 @@ void check(const AnalyzeArguments& arguments) {
 
 // The mean loss of each sample under --checkpoint, measured where that is not done yet.
 fs::path perplexity_of(const Analysis& analysis, const AnalyzeArguments& arguments, sweeps::ProgressLine& line) {
-    const experiments::PackedDataset dataset = experiments::load_packed_dataset(analysis.data, analysis.base_folder,
-                                                                   sweeps::data_folder(arguments.root), shown_on(line));
+    const experiments::PackedDataset dataset = experiments::load_packed_dataset(
+        analysis.data, analysis.base_folder, sweeps::data_folder(arguments.root), shown_on(line));
     experiments::TrainedModel trained = experiments::load_trained_model(
         arguments.checkpoint,
         {engine::Device::cpu, engine::DType::f32, arguments.threads > 0 ? arguments.threads : sweeps::usable_cores()});

@@ -42,7 +42,9 @@ TEST_CASE("difficulty: an index is made once, and anew where its fingerprint is 
     const TemporaryFolder folder;
     const PackedDataset dataset = dataset_of(folder);
     int analyses = 0;
-    const auto load = [&] { return load_difficulty(dataset_of(dataset, 8), "voc", [&](const std::string&, double) { ++analyses; }); };
+    const auto load = [&] {
+        return load_difficulty(dataset_of(dataset, 8), "voc", [&](const std::string&, double) { ++analyses; });
+    };
     const std::vector<std::int64_t> values = all(load().value);
     CHECK(analyses > 0);
     CHECK(values == engine::metric_values(engine::packed_samples(dataset.train, 8, dataset.tokenizer.vocab()),
@@ -176,7 +178,8 @@ TEST_CASE("difficulty: parts that an earlier analysis of another corpus left are
     REQUIRE(analyse_shard(dataset_of(dataset, 8), {&metric, 1}, {}).none());
     dataset.train = other.train;
     dataset.sha256 = other.sha256;
-    CHECK(all(load_difficulty(dataset_of(dataset, 8), metric).value) == all(load_difficulty(dataset_of(other, 8), metric).value));
+    CHECK(all(load_difficulty(dataset_of(dataset, 8), metric).value) ==
+          all(load_difficulty(dataset_of(other, 8), metric).value));
 }
 
 TEST_CASE("difficulty: the perplexity under a checkpoint is the model's own loss") {

@@ -109,7 +109,8 @@ TEST_CASE("corpus files: empty files are refused, empty documents are left out")
     write_text(folder / "empty.txt", "");
     write_text(folder / "a.txt", "some text");
     CHECK_THAT(
-        test::refusal([&] { load_packed_dataset(text_data({"a.txt"}, {"empty.txt"}), folder.path(), folder / "data"); }),
+        test::refusal(
+            [&] { load_packed_dataset(text_data({"a.txt"}, {"empty.txt"}), folder.path(), folder / "data"); }),
         ContainsSubstring("empty.txt is empty"));
     write_text(folder / "a.jsonl", json_lines({"one", "", "two", "", "three"}));
     const PackedDataset dataset = load_packed_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
@@ -308,7 +309,8 @@ TEST_CASE("data sets: a mirror's file of another hash is refused, and leaves no 
     const std::string sha = dataset_identity(data, ".").sha256;
     CHECK_FALSE(fs::exists(folder / "data" / sha.substr(0, 16)));
     data.corpus = "gpt2";
-    CHECK_THAT(test::refusal([&] { load_packed_dataset(data, ".", folder / "data"); }), ContainsSubstring("not a corpus"));
+    CHECK_THAT(test::refusal([&] { load_packed_dataset(data, ".", folder / "data"); }),
+               ContainsSubstring("not a corpus"));
 }
 
 TEST_CASE("data sets: two processes prepare one folder") {

@@ -265,7 +265,8 @@ TEST_CASE("weights alone are scored, and no training goes on from them") {
     Trial trial("every = \"1 steps\"\nselect = \"best\"\n");
     REQUIRE(trial.run() == 0);
     const fs::path kept = result_checkpoint(trial.folder / "checkpoints").value();
-    const PackedDataset dataset = load_packed_dataset(trial.config.data, trial.config.base_folder, trial.folder / "data");
+    const Dataset dataset = load_dataset(trial.config.data, trial.config.model.seqlen, trial.config.base_folder,
+                                         trial.folder / "data");
     engine::Trainer trainer(trainer_config(trial.config), dataset.train, 1);
     CHECK_THAT(test::refusal(ErrorKind::config, [&] { engine::load_checkpoint(trainer, kept); }),
                ContainsSubstring("holds weights alone"));

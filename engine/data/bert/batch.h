@@ -19,8 +19,8 @@ struct BertPlace {
 };
 
 // As few rows of `seqlen` as first fit decreasing finds (at most 11/9 of the fewest and less than one more; Dosa 2007):
-// the longest sample first, each into the first row with room. A function of the real lengths alone; by row, then begin.
-// Errors: usage, for a sample longer than a row.
+// the longest sample first, each into the first row with room. A function of the real lengths alone; ordered by row,
+// then begin. Errors: usage, for a sample longer than a row.
 std::vector<BertPlace> packed(std::span<const std::int64_t> lengths, std::int64_t seqlen);
 
 // One or two texts as a row to classify: the input of fine-tuning on GLUE (Devlin et al. 2019, section 4.1).
