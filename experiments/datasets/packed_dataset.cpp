@@ -85,7 +85,8 @@ PackedDataset open_dataset(const PreparedFolder& folder) {
 fs::path find_prefix(const std::string& prefix, const std::string& base_folder) {
     const fs::path index = find_data_file(prefix + ".idx", base_folder);
     if (index.extension() != ".idx")
-        throw Error(ErrorKind::config, fmt::format("{} is packed, and an indexed dataset is read in place", index.string()),
+        throw Error(ErrorKind::config,
+                    fmt::format("{} is packed, and an indexed dataset is read in place", index.string()),
                     "unpack it, with its .bin");
     return fs::path(index).replace_extension();
 }

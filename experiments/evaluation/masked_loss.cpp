@@ -14,7 +14,7 @@ MaskedLoss masked_loss(engine::Transformer& model, engine::Exec& exec,
                        std::int64_t batch, const BetweenBatches& between_batches) {
     engine::TrainerConfig whole;  // samples, neither cut nor dropped from
     whole.techniques.seqlen = model.config().max_seqlen;
-    whole.techniques.layers = model.config().layers;
+    whole.techniques.layers = model.config().layers();
     whole.batch_size = batch;
     const std::int64_t T = whole.techniques.seqlen;
     const std::int64_t count = std::min(samples->size(), std::max<std::int64_t>(1, max_tokens / T));

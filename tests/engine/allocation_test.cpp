@@ -75,9 +75,10 @@ TEST_CASE("a training step allocates nothing of its own") {
     }
     const auto vocabulary = deft::test::numbered_vocabulary(9, 0);
     config.model.vocab = vocabulary->vocab();
-    config.model.causal = false;
+    for (BlockConfig& block : config.model.blocks) block.attention.causal = false;
+    const MaskingRule masking{.whole_words = true};
     const auto samples = std::make_shared<const BertSamples>(deft::test::corpus_of(documents), vocabulary,
-                                                             SampleShape{.seqlen = 37}, MaskingRule{.whole_words = true}, 1);
+                                                             SampleShape{.seqlen = 37}, masking, 1);
     Trainer masked(config, samples, 2);
     for (Trainer* trainer : {&random, &learnt, &masked}) {
         trainer->step();

@@ -67,7 +67,7 @@ std::shared_ptr<const BertSamples> learnable_samples(std::int64_t seqlen, std::u
 
 TrainerConfig bert_config(std::int64_t seqlen = 20, std::int64_t batch = 6) {
     TrainerConfig config = tiny_config(3, seqlen, batch);
-    config.model.causal = false;
+    for (BlockConfig& block : config.model.blocks) block.attention.causal = false;
     config.model.vocab = 14;
     return config;
 }
