@@ -22,11 +22,11 @@ DrawTotals simulate_draws(const TrialConfig& config, const Dataset& samples, con
     engine::Counts counts;
     std::vector<engine::Sampler::Draw> draws;
     while (counts.layer_tokens < trainer.budget_layer_tokens) {
-        const engine::StepPlan plan = engine::plan_step(trainer.techniques, counts.steps, trainer.batch_size);
+        const engine::StepPlan plan = engine::plan_step(trainer, counts.steps);
         draws.resize(static_cast<std::size_t>(plan.samples));
         sampler.fill(counts.samples, draws);
         for (const engine::Sampler::Draw& draw : draws) unique.see(draw.sample, plan.seqlen);
-        engine::StepTokens tokens = engine::planned_tokens(trainer.techniques, plan);
+        engine::StepTokens tokens = engine::planned_tokens(plan);
         if (bert) {
             bert->stage(plan, draws, counts.samples);
             tokens = bert->tokens();

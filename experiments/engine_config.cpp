@@ -61,8 +61,6 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
     trainer.budget_layer_tokens = budget_layer_tokens(config.train);
     const std::int64_t baseline_steps = baseline_steps_of(config);
 
-    trainer.techniques.seqlen = config.model.seqlen;
-    trainer.techniques.layers = config.model.layers;
     if (config.curriculum)
         for (const CurriculumMetric& metric : config.curriculum->metrics) {
             const engine::Pacing pacing = pacing_of(metric.growth, baseline_steps);

@@ -131,9 +131,9 @@ void require_full_length(const TableReader& root, const TrialConfig& config) {
     const engine::Techniques& techniques = trainer.techniques;
     if (!techniques.seqtru && !techniques.seqres) return;
     const engine::Counts end =
-        engine::run_schedule(trainer.model, techniques, trainer.batch_size, trainer.budget_layer_tokens);
-    const engine::StepPlan last = engine::plan_step(techniques, end.steps - 1, trainer.batch_size);
-    if (last.seqlen < techniques.seqlen)
+        engine::run_schedule(trainer);
+    const engine::StepPlan last = engine::plan_step(trainer, end.steps - 1);
+    if (last.seqlen < trainer.model.max_seqlen)
         root.refuse("curriculum",
                     fmt::format("grows the length until step {}, and the budget ends after {}, at a length of {}",
                                 (techniques.seqtru ? *techniques.seqtru : *techniques.seqres).duration, end.steps,

@@ -7,7 +7,7 @@ namespace deft::experiments {
 Projection project(const TrialConfig& config, engine::Device device) {
     const engine::TrainerConfig trainer = trainer_config(config);
     const engine::Counts counts =
-        engine::run_schedule(trainer.model, trainer.techniques, trainer.batch_size, trainer.budget_layer_tokens);
+        engine::run_schedule(trainer);
     Projection projection{
         .steps = counts.steps, .input_tokens = counts.input_tokens, .layer_tokens = counts.layer_tokens};
     projection.parameters = engine::model_size(trainer.model).parameters;

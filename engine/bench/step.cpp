@@ -33,7 +33,6 @@ TokenCorpus random_corpus(const StepBench& bench) {
 TrainerConfig trainer_config_of(const StepBench& bench) {
     TrainerConfig config;
     config.model = bench.model;
-    config.techniques = {bench.model.max_seqlen, bench.model.layers(), {}, {}};
     config.batch_size = config.micro_batch_size = bench.batch_size;
     config.budget_layer_tokens = std::int64_t{1} << 60;
     config.learning_rate = {1e-4, 0, 0, std::int64_t{1} << 60, Decay::constant};
@@ -57,7 +56,7 @@ std::vector<StepArm> step_arms(const StepBench& bench) {
 }
 
 double step_flops(const TrainerConfig& config) {
-    const StepPlan plan = plan_step(config.techniques, 0, config.batch_size);
+    const StepPlan plan = plan_step(config, 0);
     return static_cast<double>(plan.rows) * sample_flops(model_size(config.model).flops, config.techniques, plan);
 }
 

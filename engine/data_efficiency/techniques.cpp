@@ -16,13 +16,14 @@ std::int64_t samples_of_step(const Techniques& t, std::int64_t step, std::int64_
 
 }  // namespace
 
-StepPlan plan_step(const Techniques& t, std::int64_t step, std::int64_t batch_size) {
+StepPlan plan_step(const ModelExtents& model, const Techniques& t, std::int64_t step, std::int64_t batch_size) {
     StepPlan plan;
-    plan.seqlen = t.seqlen;
+    plan.seqlen = model.seqlen;
     for (const auto& length : {&t.seqtru, &t.seqres})
-        if (*length) plan.seqlen = std::min(t.seqlen, paced_value(**length, step + 1));
+        if (*length) plan.seqlen = std::min(model.seqlen, paced_value(**length, step + 1));
     plan.samples = samples_of_step(t, step, plan.seqlen, batch_size);
-    plan.tokens = plan.samples * (t.seqres ? t.seqlen : plan.seqlen);
+    plan.tokens = plan.samples * (t.seqres ? model.seqlen : plan.seqlen);
+    plan.cut = plan.samples * model.seqlen - plan.tokens;
     plan.rows = (plan.tokens + plan.seqlen - 1) / plan.seqlen;
     if (t.variable_batch)
         plan.learning_rate_scale = learning_rate_scale(t.variable_batch->scaling, plan.samples, batch_size);
@@ -30,17 +31,17 @@ StepPlan plan_step(const Techniques& t, std::int64_t step, std::int64_t batch_si
     if (t.dropping) plan.kept = std::min(plan.seqlen, paced_value(t.dropping->kept, step));
     const std::int64_t dropping = t.dropping_layers();
     plan.layer_tokens =
-        plan.drops() ? (plan.seqlen * (t.layers - dropping) + plan.kept * dropping) / t.layers : plan.seqlen;
+        plan.drops() ? (plan.seqlen * (model.layers - dropping) + plan.kept * dropping) / model.layers : plan.seqlen;
     return plan;
 }
 
-LargestStep largest_step(const Techniques& t, std::int64_t batch_size) {
+LargestStep largest_step(const ModelExtents& model, const Techniques& t, std::int64_t batch_size) {
     std::int64_t grown_at = 0;
     for (const auto& growing : {&t.seqtru, &t.seqres, &t.batch_ramp})
         if (*growing) grown_at = std::max(grown_at, (*growing)->duration);
-    LargestStep largest{0, 0, t.seqlen};
+    LargestStep largest{0, 0, model.seqlen};
     for (std::int64_t step = 0; step <= grown_at; ++step) {
-        const StepPlan plan = plan_step(t, step, batch_size);
+        const StepPlan plan = plan_step(model, t, step, batch_size);
         largest.samples = std::max(largest.samples, plan.samples);
         largest.tokens = std::max(largest.tokens, plan.rows * plan.seqlen);
         largest.least_seqlen = std::min(largest.least_seqlen, plan.seqlen);

@@ -6,6 +6,7 @@
 
 #include "engine/data_efficiency/token_dropping/token_dropping.h"
 #include "engine/data_efficiency/sampling/pacing.h"
+#include "engine/models/transformer_config.h"
 
 namespace deft::engine {
 
@@ -36,8 +37,6 @@ double learning_rate_scale(LearningRateScaling scaling, std::int64_t samples, st
 //   - Budgets and learning-rate decay count layer-averaged tokens, whatever the batch; a variable batch scales the rate.
 
 struct Techniques {
-    std::int64_t seqlen = 0;  // full length
-    std::int64_t layers = 0;
     // Curriculum by truncated length: every sample is cut to the paced length (arXiv 2212.03597, section 3.1, seqtru).
     std::optional<Pacing> seqtru = {};
     // Layers that take only some tokens (section 3.2).
@@ -63,13 +62,15 @@ struct StepPlan {
     // Of each row, averaged over layers and rounded down, as the reference counts them.
     std::int64_t layer_tokens = 0;
     double learning_rate_scale = 1;
+    std::int64_t cut = 0;  // tokens of the samples, where all have the full length, that no row takes
     bool drops() const { return kept < seqlen; }
     std::int64_t padding() const { return rows * seqlen - tokens; }
 };
 
 // Of a step that takes batch_size samples where nothing changes that. step counts from 0. As in the reference, the
 // curriculum's clock shows step + 1 and random-LTD's shows step.
-StepPlan plan_step(const Techniques& techniques, std::int64_t step, std::int64_t batch_size = 1);
+StepPlan plan_step(const ModelExtents& model, const Techniques& techniques, std::int64_t step,
+                   std::int64_t batch_size = 1);
 
 // The most of each that any step has.
 struct LargestStep {
@@ -77,6 +78,6 @@ struct LargestStep {
     std::int64_t tokens = 0;       // padding counted
     std::int64_t least_seqlen = 0;
 };
-LargestStep largest_step(const Techniques& techniques, std::int64_t batch_size);
+LargestStep largest_step(const ModelExtents& model, const Techniques& techniques, std::int64_t batch_size);
 
 }  // namespace deft::engine

@@ -11,6 +11,12 @@
 
 namespace deft::engine {
 
+// What the plan of a training step depends on.
+struct ModelExtents {
+    std::int64_t seqlen = 0;  // full length
+    std::int64_t layers = 0;
+};
+
 struct TransformerConfig {
     std::int64_t width = 64;       // C: of the stream
     std::int64_t max_seqlen = 64;  // T at most
@@ -22,6 +28,7 @@ struct TransformerConfig {
     HeadConfig head;
 
     std::int64_t layers() const { return static_cast<std::int64_t>(blocks.size()); }
+    ModelExtents extents() const { return {max_seqlen, layers()}; }
     std::int64_t heads() const { return blocks.empty() ? 0 : blocks.front().attention.heads; }  // of the first layer
     // Of the widest head, which decides whether a backend can run the model.
     std::int64_t head_size() const;

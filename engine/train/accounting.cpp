@@ -17,8 +17,8 @@ double sample_flops(const ModelFlops& model, const Techniques& techniques, const
     return flops;
 }
 
-StepTokens planned_tokens(const Techniques& techniques, const StepPlan& plan) {
-    return {plan.tokens, plan.samples * techniques.seqlen - plan.tokens, plan.padding()};
+StepTokens planned_tokens(const StepPlan& plan) {
+    return {plan.tokens, plan.cut, plan.padding()};
 }
 
 void advance(Counts& counts, const ModelFlops& model, const Techniques& techniques, const StepPlan& plan,
@@ -34,20 +34,19 @@ void advance(Counts& counts, const ModelFlops& model, const Techniques& techniqu
 }
 
 void advance(Counts& counts, const ModelFlops& model, const Techniques& techniques, const StepPlan& plan) {
-    advance(counts, model, techniques, plan, planned_tokens(techniques, plan));
+    advance(counts, model, techniques, plan, planned_tokens(plan));
 }
 
-Counts run_schedule(const TransformerConfig& config, const Techniques& techniques, std::int64_t batch_size,
-                    std::int64_t budget_layer_tokens) {
-    const ModelFlops flops = model_size(config).flops;
+Counts run_schedule(const TrainerConfig& config) {
+    const ModelFlops flops = model_size(config.model).flops;
     Counts counts;
-    while (counts.layer_tokens < budget_layer_tokens) {
+    while (counts.layer_tokens < config.budget_layer_tokens) {
         if (counts.steps == kMostSteps)
             throw Error(
                 ErrorKind::config,
-                fmt::format("the budget of {} tokens takes more than {} steps", budget_layer_tokens, kMostSteps),
+                fmt::format("the budget of {} tokens takes more than {} steps", config.budget_layer_tokens, kMostSteps),
                 "lower train.budget_tokens or raise train.batch_size");
-        advance(counts, flops, techniques, plan_step(techniques, counts.steps, batch_size));
+        advance(counts, flops, config.techniques, plan_step(config, counts.steps));
     }
     return counts;
 }

@@ -7,6 +7,7 @@
 
 #include "engine/data_efficiency/techniques.h"
 #include "engine/models/transformer.h"
+#include "engine/train/trainer_config.h"
 
 namespace deft::engine {
 
@@ -36,7 +37,7 @@ struct StepTokens {
 // Of samples that all have the full length: a schedule knows no others. Where samples are shorter, as BERT's are, the
 // trainer counts what they really have; steps, budgets, learning rates and FLOPs follow the plan alone, so that padding
 // beside such samples is paid for as tokens are.
-StepTokens planned_tokens(const Techniques& techniques, const StepPlan& plan);
+StepTokens planned_tokens(const StepPlan& plan);
 
 void advance(Counts& counts, const ModelFlops& model, const Techniques& techniques, const StepPlan& plan,
              const StepTokens& tokens);
@@ -47,8 +48,7 @@ void advance(Counts& counts, const ModelFlops& model, const Techniques& techniqu
 inline constexpr std::int64_t kMostSteps = 100'000'000;
 
 // Runs the schedule to the budget without training. Errors: config, beyond kMostSteps.
-Counts run_schedule(const TransformerConfig& config, const Techniques& techniques, std::int64_t batch_size,
-                    std::int64_t budget_layer_tokens);
+Counts run_schedule(const TrainerConfig& config);
 
 // Distinct tokens of samples: of each, the longest prefix seen.
 class UniqueTokens {

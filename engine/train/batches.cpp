@@ -38,16 +38,17 @@ std::int64_t sample_count(const TrainingData& data, std::int64_t seqlen) {
 
 Batches::Batches(TrainingData data, const TrainerConfig& config, Device device)
     : data_(std::move(data)),
-      techniques_(config.techniques),
-      unique_tokens_(sample_count(data_, config.techniques.seqlen)) {
-    const LargestStep largest = largest_step(techniques_, config.batch_size);
+      full_seqlen_(config.model.max_seqlen),
+      reshapes_(config.techniques.seqres.has_value()),
+      unique_tokens_(sample_count(data_, full_seqlen_)) {
+    const LargestStep largest = largest_step(config);
     const std::int64_t rows = largest.tokens / largest.least_seqlen + 1;
     token_ = staging<std::int32_t>(device, largest.tokens);
     target_ = staging<std::int32_t>(device, largest.tokens);
     draw_ = staging<std::int64_t>(device, rows);
     const auto* bert = std::get_if<std::shared_ptr<const BertSamples>>(&data_);
     if (bert == nullptr) return;
-    if (techniques_.seqres)
+    if (reshapes_)
         throw Error(ErrorKind::config,
                     "seqres lays samples end to end, and a BERT sample cannot be cut across its special tokens",
                     "use seqtru, which cuts each segment before its [SEP]");
@@ -60,7 +61,7 @@ void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, 
     seqlen_ = plan.seqlen;
     if (reader_)
         stage_bert(plan, draws, first_draw);
-    else if (techniques_.seqres)
+    else if (reshapes_)
         stage_reshaped(std::get<TokenCorpus>(data_), plan, draws);
     else
         stage_cut(std::get<TokenCorpus>(data_), plan, draws);
@@ -73,16 +74,16 @@ void Batches::stage_cut(const TokenCorpus& corpus, const StepPlan& plan, std::sp
     const std::int64_t T = plan.seqlen;
     std::int32_t *token = tokens_in(token_), *target = tokens_in(target_);  // (T) of the sample at hand
     for (const Sampler::Draw& draw : draws) {
-        copy_sample(corpus, draw.sample, techniques_.seqlen, T, token, target);
+        copy_sample(corpus, draw.sample, full_seqlen_, T, token, target);
         unique_tokens_.see(draw.sample, T);
         token += T;
         target += T;
     }
-    tokens_ = planned_tokens(techniques_, plan);
+    tokens_ = planned_tokens(plan);
 }
 
 void Batches::stage_reshaped(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws) {
-    const std::int64_t S = techniques_.seqlen;
+    const std::int64_t S = full_seqlen_;
     std::int32_t *token = tokens_in(token_), *target = tokens_in(target_);  // (S) of the sample at hand
     for (const Sampler::Draw& draw : draws) {
         copy_sample(corpus, draw.sample, S, S, token, target);
@@ -92,7 +93,7 @@ void Batches::stage_reshaped(const TokenCorpus& corpus, const StepPlan& plan, st
     }
     std::fill_n(token, plan.padding(), 0);
     std::fill_n(target, plan.padding(), kernels::kIgnoreTarget);
-    tokens_ = planned_tokens(techniques_, plan);
+    tokens_ = planned_tokens(plan);
 }
 
 void Batches::stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw) {

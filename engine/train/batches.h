@@ -59,7 +59,8 @@ class Batches {
     void stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw);
 
     TrainingData data_;
-    Techniques techniques_;
+    std::int64_t full_seqlen_;
+    bool reshapes_;  // seqres
     std::optional<BertReader> reader_;  // of BERT samples
     UniqueTokens unique_tokens_;
     // Room for the largest step, which a device reads from.

@@ -35,7 +35,7 @@ void write_from_host(const std::vector<NamedTensor>& tensors, SafetensorsOutput&
 
 void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
     const TrainerConfig& config = trainer.config();
-    const StepPlan plan = plan_step(config.techniques, trainer.counts().steps, config.batch_size);
+    const StepPlan plan = plan_step(config, trainer.counts().steps);
     if (plan.rows > rows_at_once(config, plan.seqlen))
         throw std::logic_error("a debug state needs the whole batch in one micro-batch");
     const StepResult result = trainer.accumulate_gradients();  // changes no weight and no moment

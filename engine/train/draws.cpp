@@ -16,14 +16,13 @@ Sampler make_sampler(const TrainerConfig& config, std::int64_t samples) {
                         fmt::format("the difficulty {} is of {} samples, and the corpus has {}", metric.name,
                                     metric.index.samples(), samples),
                         "analyse the corpus again");
-    const Counts end = run_schedule(config.model, config.techniques, config.batch_size, config.budget_layer_tokens);
+    const Counts end = run_schedule(config);
     // Asked for ascending steps.
     Counts counts;
     const ModelFlops flops = model_size(config.model).flops;
     return {config.seed, admit(config.curricula, end.steps), end.steps, [&](std::int64_t step) {
                 while (counts.steps < step)
-                    advance(counts, flops, config.techniques,
-                            plan_step(config.techniques, counts.steps, config.batch_size));
+                    advance(counts, flops, config.techniques, plan_step(config, counts.steps));
                 return counts.samples;
             }};
 }

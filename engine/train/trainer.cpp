@@ -20,7 +20,7 @@ struct Buffers {
 
 Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend) {
     const std::int64_t B = config.micro_batch_size;
-    const LargestStep largest = largest_step(config.techniques, config.batch_size);
+    const LargestStep largest = largest_step(config);
     Buffers buffers;
     buffers.model =
         std::make_unique<Transformer>(arena, config.model, backend, B, Purpose::training, config.recompute);
@@ -60,7 +60,7 @@ Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Ba
       batches_(data, config, backend.device),
       sampler_(make_sampler(config, batches_.samples())),
       arena_(backend.device),
-      plan_(plan_step(config.techniques, 0, config.batch_size)) {
+      plan_(plan_step(config, 0)) {
     Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend); });
     model_ = std::move(buffers.model);
     draw_ = buffers.draw;
@@ -69,7 +69,7 @@ Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Ba
     flops_ = model_->flops();
     groups_ = model_->parameters().groups();
     exec_ = make_exec(backend, arena_);
-    draws_.reserve(static_cast<std::size_t>(largest_step(config.techniques, config.batch_size).samples));
+    draws_.reserve(static_cast<std::size_t>(largest_step(config).samples));
     if (dropping_) dropping_->choice.start(exec_);
     if (weights == InitialWeights::drawn) draw_initial_weights();
 }
@@ -149,7 +149,7 @@ StepResult Trainer::read_result() {
 void Trainer::finish_step() {
     count_draws(counts_, draws_, sampler_);
     advance(counts_, flops_, config_.techniques, plan_, batches_.tokens());
-    plan_ = plan_step(config_.techniques, counts_.steps, config_.batch_size);
+    plan_ = plan_step(config_, counts_.steps);
 }
 
 StepResult Trainer::accumulate_gradients() {
@@ -178,7 +178,7 @@ StepResult Trainer::step() {
 
 void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample) {
     counts_ = counts;
-    plan_ = plan_step(config_.techniques, counts_.steps, config_.batch_size);
+    plan_ = plan_step(config_, counts_.steps);
     batches_.restore(unique_tokens_by_sample);
 }
 

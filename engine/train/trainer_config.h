@@ -26,4 +26,11 @@ struct TrainerConfig {
     std::uint64_t seed = 0;
 };
 
+inline StepPlan plan_step(const TrainerConfig& config, std::int64_t step) {
+    return plan_step(config.model.extents(), config.techniques, step, config.batch_size);
+}
+inline LargestStep largest_step(const TrainerConfig& config) {
+    return largest_step(config.model.extents(), config.techniques, config.batch_size);
+}
+
 }  // namespace deft::engine

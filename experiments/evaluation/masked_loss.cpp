@@ -13,10 +13,9 @@ MaskedLoss masked_loss(engine::Transformer& model, engine::Exec& exec,
                        const std::shared_ptr<const engine::BertSamples>& samples, std::int64_t max_tokens,
                        std::int64_t batch, const BetweenBatches& between_batches) {
     engine::TrainerConfig whole;  // samples, neither cut nor dropped from
-    whole.techniques.seqlen = model.config().max_seqlen;
-    whole.techniques.layers = model.config().layers();
+    whole.model = model.config();
     whole.batch_size = batch;
-    const std::int64_t T = whole.techniques.seqlen;
+    const std::int64_t T = whole.model.max_seqlen;
     const std::int64_t count = std::min(samples->size(), std::max<std::int64_t>(1, max_tokens / T));
     engine::Batches batches(samples, whole, exec.device);
     std::vector<engine::Sampler::Draw> draws;
@@ -27,7 +26,7 @@ MaskedLoss masked_loss(engine::Transformer& model, engine::Exec& exec,
         const std::int64_t B = std::min(batch, count - first);
         draws.clear();
         for (std::int64_t b = 0; b < B; ++b) draws.push_back({first + b, 0});
-        batches.stage(engine::plan_step(whole.techniques, 0, B), draws, first);
+        batches.stage(engine::plan_step(whole.model.extents(), whole.techniques, 0, B), draws, first);
         const engine::ModelInput input = batches.rows(0, B);
         model.load(exec, input);
         model.evaluate(exec, B, T);

@@ -16,11 +16,9 @@ namespace {
 
 // Of a forward pass alone, which takes a third of a step's, with every token in every layer.
 double evaluation_flops_a_token(const engine::TrainerConfig& trainer) {
-    engine::Techniques none;
-    none.seqlen = trainer.techniques.seqlen;
-    none.layers = trainer.techniques.layers;
-    const double step = engine::sample_flops(engine::model_size(trainer.model).flops, none, engine::plan_step(none, 0));
-    return step / 3 / static_cast<double>(none.seqlen);
+    const engine::StepPlan whole = engine::plan_step(trainer.model.extents(), {}, 0);
+    const double step = engine::sample_flops(engine::model_size(trainer.model).flops, {}, whole);
+    return step / 3 / static_cast<double>(whole.seqlen);
 }
 
 // One probe under way.

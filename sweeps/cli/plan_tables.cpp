@@ -115,7 +115,7 @@ std::vector<std::pair<std::int64_t, Moment>> moments_of(const experiments::Trial
     engine::Counts counts;
     while (counts.steps < steps) {
         const std::int64_t step = counts.steps;
-        const engine::StepPlan plan = engine::plan_step(trainer.techniques, step, trainer.batch_size);
+        const engine::StepPlan plan = engine::plan_step(trainer, step);
         if (step % every == 0 || step + 1 == steps) {
             Moment moment;
             moment.plan = plan;

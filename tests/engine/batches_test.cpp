@@ -91,7 +91,7 @@ TEST_CASE("packed rows: samples cut to the length of the step") {
     const TrainerConfig config = tiny_config(2, 6, 3);
     Batches batches(counting_corpus(6 * 9 + 1), config, Device::cpu);
     CHECK(batches.samples() == 9);
-    StepPlan plan = plan_step(config.techniques, 0, 3);
+    StepPlan plan = plan_step(config.model.extents(), config.techniques, 0, 3);
     batches.stage(plan, draws_of({4, 0, 8}), 30);
     ModelInput input = batches.rows(0, 3);
     CHECK(input.B == 3);
@@ -108,7 +108,7 @@ TEST_CASE("packed rows: samples cut to the length of the step") {
     TrainerConfig shorter = config;
     shorter.techniques.seqtru = Pacing{4, 6, 1, 10};
     Batches of_cut(counting_corpus(6 * 9 + 1), shorter, Device::cpu);
-    plan = plan_step(shorter.techniques, 0, 3);
+    plan = plan_step(shorter.model.extents(), shorter.techniques, 0, 3);
     REQUIRE(plan.seqlen == 4);
     of_cut.stage(plan, draws_of({4, 0, 8}), 0);
     input = of_cut.rows(0, 3);
@@ -124,7 +124,7 @@ TEST_CASE("reshaped rows: samples end to end, cut anew, the last row padded") {
     TrainerConfig config = tiny_config(2, 6, 3);
     config.techniques.seqres = Pacing{4, 6, 1, 10};
     Batches batches(counting_corpus(6 * 9 + 1), config, Device::cpu);
-    const StepPlan plan = plan_step(config.techniques, 0, 3);
+    const StepPlan plan = plan_step(config.model.extents(), config.techniques, 0, 3);
     REQUIRE(plan.seqlen == 4);
     REQUIRE(plan.rows == 5);
     batches.stage(plan, draws_of({4, 0, 8}), 30);
@@ -146,7 +146,7 @@ TEST_CASE("BERT rows: a sample each, masked by the number of its draw, with padd
     BertReader reader(*samples);
     const std::int32_t pad = samples->wordpiece()->vocabulary().pad;
     for (const std::int64_t step : {0, 10}) {
-        const StepPlan plan = plan_step(config.techniques, step, 4);
+        const StepPlan plan = plan_step(config.model.extents(), config.techniques, step, 4);
         const std::int64_t T = plan.seqlen;
         REQUIRE(T == (step == 0 ? 10 : 20));
         const std::vector<Sampler::Draw> draws = draws_of({2, 7, 2, 5});
@@ -192,7 +192,7 @@ TEST_CASE("micro-batches are parts of the step, however it is split") {
     const auto samples = learnable_samples(20);
     const TrainerConfig config = bert_config(20, 7);
     Batches batches(samples, config, Device::cpu);
-    batches.stage(plan_step(config.techniques, 0, 7), draws_of({0, 1, 2, 3, 4, 5, 6}), 11);
+    batches.stage(plan_step(config.model.extents(), config.techniques, 0, 7), draws_of({0, 1, 2, 3, 4, 5, 6}), 11);
     const ModelInput whole = batches.rows(0, 7);
     for (const std::int64_t at_once : {1, 2, 5}) {
         Ids token, target, segment, length;

@@ -82,44 +82,44 @@ TEST_CASE("a reshaped step at full length is a plain step, bit for bit") {
 }
 
 TEST_CASE("a variable batch takes as many samples as have its tokens, and scales the rate") {
-    Techniques techniques{64, 4};
+    Techniques techniques;
     techniques.seqtru = Pacing{16, 64, 16, 3, 1};
     techniques.variable_batch = VariableBatch{512, 1, 20};
     // d(1) = 32, d(2) = 48, d(3) = 64; 512 tokens are 16, 10 and 8 samples.
-    CHECK(plan_step(techniques, 0, 8).samples == 16);
-    CHECK(plan_step(techniques, 0, 8).tokens == 512);
-    CHECK(plan_step(techniques, 0, 8).learning_rate_scale == 2.0);
-    CHECK(plan_step(techniques, 1, 8).samples == 10);
-    CHECK(plan_step(techniques, 2, 8).learning_rate_scale == 1.0);
+    CHECK(plan_step({64, 4}, techniques, 0, 8).samples == 16);
+    CHECK(plan_step({64, 4}, techniques, 0, 8).tokens == 512);
+    CHECK(plan_step({64, 4}, techniques, 0, 8).learning_rate_scale == 2.0);
+    CHECK(plan_step({64, 4}, techniques, 1, 8).samples == 10);
+    CHECK(plan_step({64, 4}, techniques, 2, 8).learning_rate_scale == 1.0);
     techniques.variable_batch->scaling = LearningRateScaling::square_root;
-    CHECK(plan_step(techniques, 0, 8).learning_rate_scale == Approx(std::sqrt(2.0)));
+    CHECK(plan_step({64, 4}, techniques, 0, 8).learning_rate_scale == Approx(std::sqrt(2.0)));
     techniques.variable_batch->scaling = LearningRateScaling::none;
-    CHECK(plan_step(techniques, 0, 8).learning_rate_scale == 1.0);
+    CHECK(plan_step({64, 4}, techniques, 0, 8).learning_rate_scale == 1.0);
     techniques.variable_batch->max_samples = 12;
-    CHECK(plan_step(techniques, 0, 8).samples == 12);
+    CHECK(plan_step({64, 4}, techniques, 0, 8).samples == 12);
     techniques.variable_batch->min_samples = 11;
-    CHECK(plan_step(techniques, 2, 8).samples == 11);
-    const LargestStep largest = largest_step(techniques, 8);
+    CHECK(plan_step({64, 4}, techniques, 2, 8).samples == 11);
+    const LargestStep largest = largest_step({64, 4}, techniques, 8);
     CHECK(largest.samples == 12);
     CHECK(largest.tokens == 11 * 64);
     CHECK(largest.least_seqlen == 32);
 }
 
 TEST_CASE("the largest step of a batch ramp is its last") {
-    Techniques techniques{64, 4};
+    Techniques techniques;
     techniques.batch_ramp = Pacing{2, 12, 2, 40, 1};
-    const LargestStep whole = largest_step(techniques, 12);
+    const LargestStep whole = largest_step({64, 4}, techniques, 12);
     CHECK(whole.samples == 12);
     CHECK(whole.tokens == 12 * 64);
     CHECK(whole.least_seqlen == 64);
     techniques.seqtru = Pacing{16, 64, 16, 3, 1};  // full long before the ramp is
-    const LargestStep cut = largest_step(techniques, 12);
+    const LargestStep cut = largest_step({64, 4}, techniques, 12);
     CHECK(cut.samples == 12);
     CHECK(cut.tokens == 12 * 64);
     CHECK(cut.least_seqlen == 32);
     techniques.seqtru.reset();
     techniques.seqres = Pacing{24, 64, 8, 50, 1};  // the ramp's end comes before the full length
-    const LargestStep reshaped = largest_step(techniques, 12);
+    const LargestStep reshaped = largest_step({64, 4}, techniques, 12);
     CHECK(reshaped.samples == 12);
     CHECK(reshaped.tokens >= 12 * 64);
     CHECK(reshaped.least_seqlen == 24);

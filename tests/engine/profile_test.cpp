@@ -39,7 +39,7 @@ TEST_CASE("a profile names every op of a step, with its work") {
     CHECK(calls["head_loss_train"] == micro_batches);
     CHECK(calls["global_norm"] == 1);
     // 2 rows C (3 C + C + 4 C + 4 C) a layer.
-    const auto rows = static_cast<double>(config.batch_size * config.techniques.seqlen);
+    const auto rows = static_cast<double>(config.batch_size * config.model.max_seqlen);
     CHECK(flops["linear_forward"] == 2 * rows * 12 * static_cast<double>(m.width * m.width * m.layers()));
     // Of 6 x 13 rows of 3 heads, 24 columns together: 13 queries see 1, 2, ... 13 keys. Queries, keys, values and
     // output 78 x 24, statistics 6 x 3 x 13. Four layers.
@@ -73,7 +73,7 @@ TEST_CASE("the ops of a profile are those of one step, where every step has shap
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     Trainer trainer(config, corpus, 1);
     const StepProfile profile = profile_steps(trainer, 6);
-    const std::int64_t seqlen = plan_step(config.techniques, profile.step - 1, config.batch_size).seqlen;
+    const std::int64_t seqlen = plan_step(config, profile.step - 1).seqlen;
     int calls = 0;
     double seconds = profile.outside_ops;
     for (const ProfiledOp& op : profile.ops) {

@@ -97,32 +97,32 @@ TEST_CASE("pacing never leaves its bounds") {
 }
 
 TEST_CASE("a step's plan: the curriculum's clock runs one ahead of random-LTD's") {
-    Techniques techniques{64, 4, Pacing{8, 64, 8, 7, 1}, random_ltd(4, Pacing{16, 64, 8, 6, 1})};
-    const StepPlan first = plan_step(techniques, 0);
+    Techniques techniques{Pacing{8, 64, 8, 7, 1}, random_ltd(4, Pacing{16, 64, 8, 6, 1})};
+    const StepPlan first = plan_step({64, 4}, techniques, 0);
     CHECK(first.seqlen == 16);  // d(1) = 8 + 56 / 7
     CHECK(first.kept == 16);    // r(0) = 16, not below the length: nothing is dropped
     CHECK_FALSE(first.drops());
     CHECK(first.layer_tokens == 16);
-    const StepPlan later = plan_step(techniques, 3);
+    const StepPlan later = plan_step({64, 4}, techniques, 3);
     CHECK(later.seqlen == 40);  // d(4) = 8 + 32
     CHECK(later.kept == 40);    // r(3) = 16 + 24
     techniques.seqtru.reset();
-    const StepPlan dropped = plan_step(techniques, 1);
+    const StepPlan dropped = plan_step({64, 4}, techniques, 1);
     CHECK(dropped.seqlen == 64);
     CHECK(dropped.kept == 24);          // r(1) = 16 + 8
     CHECK(dropped.layer_tokens == 44);  // (64 * 2 + 24 * 2) / 4
 }
 
 TEST_CASE("layer tokens are rounded down, as the reference counts them") {
-    const Techniques techniques{10, 3, {}, random_ltd(3, Pacing{7, 7, 1, 0, 1})};
-    CHECK(plan_step(techniques, 0).layer_tokens == 9);  // (10 * 2 + 7) / 3 = 9
+    const Techniques techniques{{}, random_ltd(3, Pacing{7, 7, 1, 0, 1})};
+    CHECK(plan_step({10, 3}, techniques, 0).layer_tokens == 9);  // (10 * 2 + 7) / 3 = 9
 }
 
 TEST_CASE("padding counts as many layer-averaged tokens as its row does") {
     const ModelFlops flops = model_size(gpt2_config(4, 4, 2, 64, 10)).flops;
-    Techniques techniques{64, 4, {}, random_ltd(4, Pacing{8, 8, 1, 0, 1})};
+    Techniques techniques{{}, random_ltd(4, Pacing{8, 8, 1, 0, 1})};
     techniques.seqres = Pacing{40, 40, 1, 0, 1};
-    const StepPlan plan = plan_step(techniques, 0);  // one sample of 64 in two rows of 40
+    const StepPlan plan = plan_step({64, 4}, techniques, 0);  // one sample of 64 in two rows of 40
     REQUIRE(plan.padding() == 16);
     REQUIRE(plan.layer_tokens == 24);  // (40 * 2 + 8 * 2) / 4
     Counts counts;
@@ -135,11 +135,11 @@ TEST_CASE("padding counts as many layer-averaged tokens as its row does") {
         for (const std::int64_t batch : {1, 3}) {
             techniques.seqres = Pacing{length, length, 1, 0, 1};
             Counts dropping, whole;
-            advance(dropping, flops, techniques, plan_step(techniques, 0, batch));
+            advance(dropping, flops, techniques, plan_step({64, 4}, techniques, 0, batch));
             CHECK(dropping.layer_tokens > 0);
             CHECK(dropping.layer_tokens <= 64 * batch);
-            const Techniques plain{64, 4, {}, {}, techniques.seqres};
-            advance(whole, flops, plain, plan_step(plain, 0, batch));
+            const Techniques plain{{}, {}, techniques.seqres};
+            advance(whole, flops, plain, plan_step({64, 4}, plain, 0, batch));
             CHECK(whole.layer_tokens == 64 * batch);
         }
 }
@@ -149,25 +149,30 @@ TEST_CASE("GPT-3 1.3B at 300 billion tokens takes the published numbers of steps
     const Pacing seqtru{80, 2048, 8, 110'000, 1};
     const TokenDropping ltd = random_ltd(24, Pacing{128, 2048, 16, 200'000, 1});
     const auto steps = [&](const Techniques& techniques) {
-        return run_schedule(model, techniques, 512, 300'000'000'000).steps;
+        TrainerConfig config;
+        config.model = model;
+        config.techniques = techniques;
+        config.batch_size = 512;
+        config.budget_layer_tokens = 300'000'000'000;
+        return run_schedule(config).steps;
     };
-    CHECK(steps({2048, 24, {}, {}}) == 286'103);
-    CHECK(steps({2048, 24, seqtru, {}}) == 339'169);
-    CHECK(steps({2048, 24, {}, ltd}) == 372'789);
-    CHECK(steps({2048, 24, seqtru, ltd}) == 377'264);
+    CHECK(steps({}) == 286'103);
+    CHECK(steps({seqtru, {}}) == 339'169);
+    CHECK(steps({{}, ltd}) == 372'789);
+    CHECK(steps({seqtru, ltd}) == 377'264);
 }
 
 TEST_CASE("parameters and FLOPs by hand") {
     const TransformerConfig model = gpt2_config(2, 4, 2, 8, 10, 0.02);
     // A layer: 12 * 16 weights + 13 * 4 biases and norms = 244; head 10 * 4, final norm 8, positions 8 * 4.
     CHECK(model_size(model).parameters == 2 * 244 + 40 + 8 + 32);
-    const Techniques plain{8, 2, {}, {}};
+    const Techniques plain{{}, {}};
     // 6 * (2 * 244 + 48) * 8 + 2 layers * 12 * 4 * 8 * 8 / 2
-    CHECK(sample_flops(model_size(model).flops, plain, plan_step(plain, 0)) == 6.0 * 536 * 8 + 2 * 12.0 * 4 * 64 / 2);
+    CHECK(sample_flops(model_size(model).flops, plain, plan_step({8, 2}, plain, 0)) == 6.0 * 536 * 8 + 2 * 12.0 * 4 * 64 / 2);
     const TransformerConfig deep = gpt2_config(3, 4, 2, 8, 10, 0.02);
-    const Techniques ltd{8, 3, {}, random_ltd(3, Pacing{4, 4, 1, 0, 1})};
+    const Techniques ltd{{}, random_ltd(3, Pacing{4, 4, 1, 0, 1})};
     // Layers 0 and 2 with 8 tokens, layer 1 with 4.
-    CHECK(sample_flops(model_size(deep).flops, ltd, plan_step(ltd, 0)) ==
+    CHECK(sample_flops(model_size(deep).flops, ltd, plan_step({8, 3}, ltd, 0)) ==
           2 * (6.0 * 244 * 8 + 6.0 * 4 * 64) + (6.0 * 244 * 4 + 6.0 * 4 * 16) + 6.0 * 48 * 8);
 }
 

@@ -22,7 +22,6 @@ inline TokenCorpus tiny_corpus(std::int64_t size, std::int64_t vocab, std::uint6
 inline TrainerConfig tiny_config(std::int64_t layers = 4, std::int64_t seqlen = 13, std::int64_t batch = 6) {
     TrainerConfig config;
     config.model = gpt2_config(layers, 24, 3, seqlen, 31, 0.1);
-    config.techniques = {seqlen, layers, {}, {}};
     config.batch_size = config.micro_batch_size = batch;
     config.budget_layer_tokens = 1'000'000;
     config.learning_rate = {1e-2, 0, 0, 1'000'000, Decay::constant};

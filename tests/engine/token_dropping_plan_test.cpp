@@ -20,7 +20,7 @@ TEST_CASE("the layers that drop tokens unless others are named") {
 
 TEST_CASE("kept tokens by hand: linear, root and constant") {
     const auto kept = [](const Pacing& pacing, std::int64_t step) {
-        return plan_step({64, 6, {}, random_ltd(6, pacing)}, step).kept;
+        return plan_step({64, 6}, {{}, random_ltd(6, pacing)}, step).kept;
     };
     const Pacing linear{16, 64, 8, 100, 1}, root{16, 64, 8, 100, 2}, constant{24, 24, 8, 0, 1};
     CHECK(kept(linear, 0) == 16);
@@ -35,19 +35,19 @@ TEST_CASE("kept tokens by hand: linear, root and constant") {
 TEST_CASE("layer tokens and FLOPs count the layers that really drop tokens") {
     const Pacing four{4, 4, 1, 0, 1};
     const TransformerConfig model = gpt2_config(6, 4, 2, 10, 10, 0.02);
-    const Techniques some{10, 6, {}, TokenDropping{four, {1, 2, 5}, 0, &token_dropper("random_ltd"), {}}};
-    const StepPlan plan = plan_step(some, 0);
+    const Techniques some{{}, TokenDropping{four, {1, 2, 5}, 0, &token_dropper("random_ltd"), {}}};
+    const StepPlan plan = plan_step({10, 6}, some, 0);
     CHECK(plan.layer_tokens == 7);  // (10 * 3 + 4 * 3) / 6
     // A layer of n tokens: 6 * 244 n + 6 * 4 n n; the head: 6 * 48 * 10.
     const double full = 6.0 * 244 * 10 + 6.0 * 4 * 100, short_layer = 6.0 * 244 * 4 + 6.0 * 4 * 16;
     CHECK(sample_flops(model_size(model).flops, some, plan) == 3 * full + 3 * short_layer + 6.0 * 48 * 10);
-    const Techniques half{10, 6, {}, token_dropping("token_bypass", 6, four)};
-    CHECK(sample_flops(model_size(model).flops, half, plan_step(half, 0)) == sample_flops(model_size(model).flops, some, plan));
+    const Techniques half{{}, token_dropping("token_bypass", 6, four)};
+    CHECK(sample_flops(model_size(model).flops, half, plan_step({10, 6}, half, 0)) == sample_flops(model_size(model).flops, some, plan));
     // Attention that is not causal is twice the work.
     TransformerConfig both_ways = gpt2_config(6, 4, 2, 10, 10, 0.02);
     for (BlockConfig& block : both_ways.blocks) block.attention.causal = false;
     CHECK(sample_flops(model_size(both_ways).flops, some, plan) == sample_flops(model_size(model).flops, some, plan) + 3 * 6.0 * 4 * (100 + 16));
     // In all layers.
-    const Techniques all{10, 6, {}, TokenDropping{four, layer_range(0, 5), 0, &token_dropper("random_ltd"), {}}};
-    CHECK(plan_step(all, 0).layer_tokens == 4);
+    const Techniques all{{}, TokenDropping{four, layer_range(0, 5), 0, &token_dropper("random_ltd"), {}}};
+    CHECK(plan_step({10, 6}, all, 0).layer_tokens == 4);
 }

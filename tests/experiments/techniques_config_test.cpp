@@ -93,14 +93,14 @@ TEST_CASE("metrics that packed samples do not have are refused, saying why") {
 
 TEST_CASE("a batch ramp and a variable batch are read, and exclude each other") {
     const engine::Techniques ramp = techniques_of("[batch_ramp]\nmin = 2\nstep = 2\nsteps = 6\n");
-    CHECK(engine::plan_step(ramp, 0, 8).samples == 2);
-    CHECK(engine::plan_step(ramp, 4, 8).samples == 6);
-    CHECK(engine::plan_step(ramp, 6, 8).samples == 8);
+    CHECK(engine::plan_step({64, 4}, ramp, 0, 8).samples == 2);
+    CHECK(engine::plan_step({64, 4}, ramp, 4, 8).samples == 6);
+    CHECK(engine::plan_step({64, 4}, ramp, 6, 8).samples == 8);
     const engine::Techniques variable =
         techniques_of("[variable_batch]\nlearning_rate_scaling = \"sqrt\"\nmax_batch_size = 20\n"
                       "[curriculum.seqtru]\nmin = 32\nmax = 64\nsteps = 40\n");
-    CHECK(engine::plan_step(variable, 0, 8).samples == 16);
-    CHECK(engine::plan_step(variable, 0, 8).learning_rate_scale == Approx(std::sqrt(2.0)));
+    CHECK(engine::plan_step({64, 4}, variable, 0, 8).samples == 16);
+    CHECK(engine::plan_step({64, 4}, variable, 0, 8).learning_rate_scale == Approx(std::sqrt(2.0)));
     CHECK_THAT(wrong_table("[batch_ramp]\nsteps = 4\n[variable_batch]\n"), ContainsSubstring("both set the samples"));
     CHECK_THAT(wrong_table("[batch_ramp]\nsteps = 4\nmax = 6\n"), ContainsSubstring("ends at train.batch_size = 8"));
     CHECK_THAT(wrong_table("[variable_batch]\nmax_tokens = 63\n"), ContainsSubstring("at least 64"));

@@ -66,7 +66,7 @@ TEST_CASE("min = max keeps a constant number of tokens and needs no duration") {
     for (const char* table : {"random_ltd", "token_bypass"}) {
         const TrialConfig config = trial_of(kSix + "[" + table + "]\nmin = 32\nmax = 32\n");
         const engine::Techniques techniques = trainer_config(config).techniques;
-        for (const std::int64_t step : {0, 1, 195}) CHECK(plan_step(techniques, step).kept == 32);
+        for (const std::int64_t step : {0, 1, 195}) CHECK(plan_step({64, 6}, techniques, step).kept == 32);
     }
     CHECK_THAT(wrong_dropping("[random_ltd]\nmin = 32\nmax = 32\nduration = 0\n"), ContainsSubstring("exactly one"));
     CHECK_THAT(wrong_dropping("[token_bypass]\nmin = 16\n"), ContainsSubstring("exactly one"));
