@@ -106,8 +106,7 @@ Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const 
         try {
             const Json manifest = engine::read_manifest(checkpoint);
             const Json& about = manifest.at("about");
-            const auto hash = about.at("config_hash").get<std::string>();
-            if (hash != config_hash(config) && !is_former_hash(config, about.value("config", Json()), hash))
+            if (about.at("config_hash").get<std::string>() != config_hash(config))
                 throw Error(ErrorKind::config, fmt::format("checkpoint {} is of another trial", checkpoint.string()));
             const TrialProgress progress = progress_of(manifest, config);
             std::optional<BestWeights> best;

@@ -218,10 +218,6 @@ TrialConfig from_json(const Json& json);
 std::string config_hash(const TrialConfig& config);
 std::string variant_hash(const TrialConfig& config);
 
-// Whether a configuration in JSON, as a checkpoint has it, was hashed so by an older program, which counted what is
-// scored as well, and is of the same weights as this one.
-bool is_former_hash(const TrialConfig& config, const Json& stored, const std::string& stored_hash);
-
 // What config.eval asks for: validation, then each task with each number of shots. Needs resolve_data().
 std::vector<ScoreRequest> score_requests(const TrialConfig& config);
 

@@ -89,7 +89,7 @@ const Fields& fields_of(const TrialConfig&) {
 const Fields& fields_of(const ModelConfig&) {
     static const Fields fields = {
         {"kind", at<&ModelConfig::kind>, "whose defaults the keys below have; they alone decide what the model is",
-         {.one_of = model_kinds(), .role = FieldRole::local}},
+         {.one_of = model_kinds(), .by_default = "gpt; of bert samples bert", .role = FieldRole::local}},
         {"layers", at<&ModelConfig::layers>, "transformer blocks", {.at_least = 1, .at_most = kMostLayers}},
         {"width", at<&ModelConfig::width>, "size of a token's vector, a multiple of heads",
          {.at_least = 1, .at_most = kMostWidth}},

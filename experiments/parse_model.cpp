@@ -61,7 +61,7 @@ void require_samples(const TableReader& table, const ModelConfig& model, const D
 }  // namespace
 
 ModelConfig parse_model(TableReader table, const DataConfig& data) {
-    std::string kind = ModelConfig{}.kind;
+    std::string kind = sample_kind(data) == SampleKind::bert ? "bert" : "gpt";
     table.optional("kind", kind);
     table.require_one_of("kind", kind, model_kinds());
     ModelConfig model = defaults_of_kind(kind);

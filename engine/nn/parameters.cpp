@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "base/sha256.h"
 #include "engine/core/exec.h"
 #include "engine/core/ops.h"
 #include "kernels/cpu/parallel.h"
@@ -47,11 +48,19 @@ namespace {
 
 constexpr std::int64_t kDrawnAtOnce = 1 << 14;
 
-void fill(Exec& exec, const Parameter& parameter, std::uint64_t seed, std::uint32_t index, double std) {
+// What tells the draws of one weight from those of another: 48 bits of its name's sha256, as many as a counter has room
+// for.
+std::uint64_t key_of(const std::string& name) {
+    return std::stoull(sha256(name).substr(0, 12), nullptr, 16);
+}
+
+void fill(Exec& exec, const Parameter& parameter, std::uint64_t seed, double std) {
+    const std::uint64_t key = key_of(parameter.name);
     const auto value_of = [&](std::int64_t i) -> double {
         if (parameter.kind == ParameterKind::norm) return 1;
         if (parameter.kind == ParameterKind::bias) return 0;
-        return std * kernels::philox_normal(kernels::philox_block(seed, kernels::RandomPurpose::init, 0, index,
+        return std * kernels::philox_normal(kernels::philox_block(seed, kernels::RandomPurpose::init, key & 0xFFFFFFFFu,
+                                                                  static_cast<std::uint32_t>(key >> 32),
                                                                   static_cast<std::uint64_t>(i >> 32),
                                                                   static_cast<std::uint32_t>(i)));
     };
@@ -100,13 +109,12 @@ Tensor ParameterTable::moment(const Tensor& values, int which) const {
 }
 
 void initialise(Exec& exec, ParameterTable& table, std::uint64_t seed, double std, std::int64_t layers) {
-    std::uint32_t drawn = 0;
     for (const Parameter& parameter : table.all()) {
         // GPT-2 (Radford et al. 2019, section 2.3): residual projections are scaled by 1/sqrt(number of residual
         // layers).
         const double scale =
             parameter.kind == ParameterKind::residual ? 1 / std::sqrt(2.0 * static_cast<double>(layers)) : 1.0;
-        fill(exec, parameter, seed, is_decayed(parameter.kind) ? drawn++ : 0, std * scale);
+        fill(exec, parameter, seed, std * scale);
     }
     table.refresh_rounded(exec);
 }

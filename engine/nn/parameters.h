@@ -76,7 +76,8 @@ class ParameterTable {
     std::vector<Parameter> parameters_;
 };
 
-// Values by kind from Philox keyed by (seed, number of the decayed parameter, element): the same on every backend.
+// Values by kind from Philox keyed by (seed, name, element): the same on every backend, and of a weight whatever others
+// the model has.
 void initialise(Exec& exec, ParameterTable& table, std::uint64_t seed, double std, std::int64_t layers);
 
 }  // namespace deft::engine

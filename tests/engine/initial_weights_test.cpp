@@ -30,6 +30,26 @@ TEST_CASE("initial weights are the same drawn by one thread or by three, and by 
     CHECK(deviation("h.0.attn.c_attn.bias") == 0);
 }
 
+TEST_CASE("a weight has the values of its name, whatever other weights the model has") {
+    TrainerConfig config = tiny_config(2, 13, 2);
+    const TokenCorpus corpus = tiny_corpus(400, 31);
+    Trainer plain(config, corpus, 1);
+    config.model.head.tied = false;
+    config.model.blocks[0].attention.bias = false;
+    config.model.blocks[1].feed_forward.hidden = 40;
+    Trainer other(config, corpus, 1);
+    const auto of = [](Trainer& trainer, const char* name) { return values<float>(parameter_of(trainer, name).value); };
+    for (const char* name : {"wte.weight", "wpe.weight", "h.0.attn.c_attn.weight", "h.1.attn.c_proj.weight"})
+        CHECK(of(plain, name) == of(other, name));
+    const auto fc = of(plain, "h.1.mlp.c_fc.weight"), narrow = of(other, "h.1.mlp.c_fc.weight");
+    CHECK(std::equal(narrow.begin(), narrow.end(), fc.begin()));  // element i is element i
+    CHECK(of(other, "lm_head.weight") != of(other, "wte.weight"));
+    CHECK(of(plain, "h.0.mlp.c_fc.weight") != fc);
+    config.seed = 4;
+    Trainer seeded(config, corpus, 1);
+    CHECK(of(seeded, "wte.weight") != of(plain, "wte.weight"));
+}
+
 TEST_CASE("weights that come later are zeros until then, and those of a checkpoint are all that is needed") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);

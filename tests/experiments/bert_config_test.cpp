@@ -35,12 +35,12 @@ TEST_CASE("BERT's samples are read, and packed ones stay what they were") {
     CHECK(packed.data.samples == "packed");
     CHECK(!to_json(packed).at("data").contains("samples"));
     CHECK(!to_json(packed).at("data").contains("bert"));
-    CHECK(trainer_config(packed).model.causal);
+    CHECK(trainer_config(packed).model.is_causal());
 
     TrialConfig plain = trial_of(kHead + kBert);
     CHECK(sample_kind(plain.data) == SampleKind::bert);
     CHECK(plain.data.bert == BertSamplesConfig{});
-    CHECK(!trainer_config(plain).model.causal);
+    CHECK(!trainer_config(plain).model.is_causal());
     plain.data.vocab = 100;
     CHECK(project(plain).steps == 200);
     CHECK(project(plain).layer_tokens == 102'400);

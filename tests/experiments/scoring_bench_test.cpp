@@ -13,7 +13,7 @@ TEST_CASE("scoring of one choice and of four is checked, and stands beside as ma
           "[scoring]") {
     std::set<std::string> names, beside;
     double computed = 0;
-    for (const kernels::BenchCase& bench : experiments::scoring_benches({{{2, 32, 2, 32, 257, 0.02}, 4}}, 2)) {
+    for (const kernels::BenchCase& bench : experiments::scoring_benches({{engine::gpt2_config(2, 32, 2, 32, 257), 4}}, 2)) {
         INFO(bench.name);
         CHECK(names.insert(bench.name).second);
         if (!bench.beside.empty()) beside.insert(bench.beside);
