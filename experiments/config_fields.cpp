@@ -175,7 +175,7 @@ const Fields& fields_of(const BertSamplesConfig&) {
         {"short_probability", at<&BertSamplesConfig::short_probability>, "probability that a sample is drawn short",
          {.at_least = 0, .at_most = 1}},
         {"mask_fraction", at<&BertSamplesConfig::mask_fraction>,
-         "share of the tokens that is masked; analysis measures the others", {.at_least = 0, .at_most = 1}},
+         "share of the tokens that is masked; analysis measures the others", {.above = 0, .at_most = 1}},
         {"whole_words", at<&BertSamplesConfig::whole_words>, "the pieces of a word are masked together"},
         {"seed", at<&BertSamplesConfig::seed>, "decides what is short, where segments part and what is masked",
          {.at_least = 0}},

@@ -69,6 +69,9 @@ ModelConfig parse_model(TableReader table, const DataConfig& data) {
     if (model.kv_heads == 0) model.kv_heads = model.heads;
     if (model.hidden == 0) model.hidden = default_hidden(model);
     require_heads(table, model);
+    if (model.positions != "rope" && model.rope_theta != ModelConfig{}.rope_theta)
+        table.refuse("rope_theta", fmt::format("means nothing to positions = \"{}\"", model.positions),
+                     "set model.positions = \"rope\", or drop the key");
     require_samples(table, model, data);
     return model;
 }

@@ -41,7 +41,7 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
     target = add("target", DType::i32, {B, T});
     loss = add("loss", plan_.sums(), {B, T});
     greedy = add("greedy", DType::i32, {B, T});
-    lengths_ = add("length", DType::i32, {B});
+    lengths_ = add("length", DType::i32, {B * T});  // rows may be as short as one token
     computed_ = add("packed.computed", DType::i32, {B, T});
     source_ = add("packed.source", DType::i32, {B, T});
     scored_ = add("packed.scored", DType::i32, {B, T});
@@ -53,8 +53,8 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
 ModelFlops Transformer::flops() const {
     ModelFlops flops;
     for (const Block& block : stack_.blocks()) flops.blocks.push_back(block.flops());
-    flops.rest = head_.flops();
-    if (final_norm_) flops.rest = final_norm_->flops() + flops.rest;
+    flops.rest = embedding_.flops() + head_.flops();
+    if (final_norm_) flops.rest = flops.rest + final_norm_->flops();
     return flops;
 }
 
@@ -105,9 +105,9 @@ EmbeddingIds Transformer::loaded_ids(std::int64_t B, std::int64_t T) const {
 Tensor Transformer::forward(Exec& exec, const StreamRows& rows) {
     const Residual out = stack_.forward(exec, rows);
     const Tensor sum = stack_.output(rows);
-    if (final_norm_) return final_norm_->forward(exec, out, sum);
-    if (out.branch) residual_forward(exec, sum, {}, out.rows, out.branch);
-    return sum;
+    if (!final_norm_ && out.branch) residual_forward(exec, sum, {}, out.rows, out.branch);
+    last_states_ = final_norm_ ? final_norm_->forward(exec, out, sum) : sum;
+    return last_states_;
 }
 
 void Transformer::backward(Exec& exec, const StreamRows& rows, Accumulate accumulate) {
@@ -121,7 +121,7 @@ void Transformer::backward(Exec& exec, const StreamRows& rows, Accumulate accumu
 }
 
 void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept,
-                                   const RandomKeys& random, double scale, Accumulate accumulate) {
+                                   const DropoutKeys& random, double scale, Accumulate accumulate) {
     if (purpose_ == Purpose::inference) throw std::logic_error("a model planned for inference is asked to train");
     const StreamRows rows{B, T, length_, kept, {}, random};
     embedding_.forward(exec, stack_.input(rows), loaded_ids(B, T), rows);
@@ -163,8 +163,7 @@ void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
 }
 
 void Transformer::logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T) {
-    const StreamRows rows{B, T, {}, {}, {}, {}};
-    head_.logits(exec, out, final_norm_ ? final_norm_->output(B, T) : stack_.output(rows));
+    head_.logits(exec, out, last_states_.view({B, T, config_.width}));
 }
 
 ModelSize model_size(const TransformerConfig& config) {

@@ -77,7 +77,7 @@ class Transformer {
 
     // Loss and gradients of a micro-batch: adds scale * d(sum of losses) to, or writes, every parameter's gradient.
     // random: by what dropout is drawn, if the model has any; without draws it drops nothing.
-    void forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, const RandomKeys& random,
+    void forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, const DropoutKeys& random,
                           double scale, Accumulate accumulate);
 
     // Loss and greedy hits with every token in every layer.
@@ -87,7 +87,7 @@ class Transformer {
     // Errors: as load().
     void evaluate(Exec& exec, const PackedSamples& samples);
 
-    // Logits (B, T, V) of the last forward pass, for inspection: the training path never holds them.
+    // Logits (B, T, V) of the last forward pass over (B, T), for inspection: the training path never holds them.
     void logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T);
 
  private:
@@ -109,7 +109,8 @@ class Transformer {
     Head head_;
     Tensor d_stream_;                    // (B, T, C)
     Tensor states_;                      // (B, T, C), scratch: what the head reads of packed rows, and its gradient
-    Tensor lengths_, length_;            // (max_batch), and what is used of it
+    Tensor lengths_, length_;            // (max_batch max_seqlen), and what is used of it
+    Tensor last_states_;                 // what the head read last, (B, T, C) or packed rows
     std::int64_t target_rows_ = 0;       // targets of the loaded micro-batch that are not ignored
     Tensor computed_, source_, scored_, position_;  // (max_batch, max_seqlen) i32, of packed samples
 };

@@ -28,17 +28,29 @@ TransformerConfig gpt2_config(std::int64_t layers, std::int64_t width, std::int6
     return config;
 }
 
+namespace {
+
+TransformerConfig gpt2_of_extents(const TransformerConfig& c) {
+    return gpt2_config(c.layers(), c.width, c.heads(), c.max_seqlen, c.vocab, c.init_std);
+}
+
+}  // namespace
+
 bool is_gpt2(const TransformerConfig& config) {
-    TransformerConfig plain =
-        gpt2_config(config.layers(), config.width, config.heads(), config.max_seqlen, config.vocab, config.init_std);
-    plain.final_norm->eps = config.final_norm ? config.final_norm->eps : 0;
-    plain.input.dropout = config.input.dropout;
-    for (std::size_t i = 0; i < config.blocks.size(); ++i) {
-        plain.blocks[i].norm.eps = plain.final_norm->eps;
-        plain.blocks[i].dropout = config.blocks[i].dropout;
-        plain.blocks[i].attention.dropout = config.blocks[i].attention.dropout;
+    if (config.blocks.empty() || !config.final_norm) return false;
+    TransformerConfig gpt2 = gpt2_of_extents(config);
+    gpt2.final_norm->eps = config.final_norm->eps;
+    gpt2.input.dropout = config.input.dropout;
+    for (BlockConfig& block : gpt2.blocks) {
+        block.norm.eps = config.final_norm->eps;
+        block.dropout = config.blocks[0].dropout;
+        block.attention.dropout = config.blocks[0].attention.dropout;
     }
-    return config == plain;
+    return config == gpt2;
+}
+
+bool is_plain_gpt2(const TransformerConfig& config) {
+    return config == gpt2_of_extents(config);
 }
 
 }  // namespace deft::engine

@@ -44,6 +44,7 @@ class Embedding {
     // yes.
     void backward(Exec&, Tensor dout, const EmbeddingIds&, const StreamRows&, Accumulate of_tokens, Accumulate) const;
 
+    TrainingFlops flops() const { return norm_ ? norm_->flops() : TrainingFlops{}; }
     const Parameter& tokens() const { return tokens_; }
 
  private:

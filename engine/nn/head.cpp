@@ -4,7 +4,8 @@
 
 namespace deft::engine {
 
-Head::Head(const Planner& plan, const Parameter& tokens, const HeadConfig& config) : weight_(tokens) {
+Head::Head(const Planner& plan, const Parameter& tokens, const HeadConfig& config)
+    : target_share_(config.target_share), weight_(tokens) {
     const std::int64_t V = tokens.value.dim(0), C = tokens.value.dim(1);
     if (!config.tied) weight_ = plan.weight("lm_head.weight", ParameterKind::embedding, {V, C});
     if (config.bias) bias_ = plan.weight("lm_head.bias", ParameterKind::bias, {V});

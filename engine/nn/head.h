@@ -11,6 +11,7 @@ namespace deft::engine {
 struct HeadConfig {
     bool tied = true;   // its weight is the table of the tokens' vectors; else one of its own
     bool bias = false;  // one a vocabulary entry
+    double target_share = 1;  // of the rows, how many have a target: others cost the head nothing
 
     bool operator==(const HeadConfig&) const = default;
 };
@@ -29,9 +30,11 @@ class Head {
     // out (B, T, V)
     void logits(Exec&, Tensor out, Tensor x) const;
 
-    TrainingFlops flops() const { return flops_of_parameters({weight_, bias_}); }
+    // A row's share of what the rows with a target cost.
+    TrainingFlops flops() const { return {target_share_ * flops_of_parameters({weight_, bias_}).per_row, 0}; }
 
  private:
+    double target_share_;
     Parameter weight_, bias_;  // (V, C), (V) or empty
 };
 

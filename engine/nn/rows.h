@@ -44,7 +44,7 @@ struct PackedRows {
 };
 
 // By what dropout is drawn in a training pass, beside the number of the layer.
-struct RandomKeys {
+struct DropoutKeys {
     std::uint64_t seed = 0;
     std::int64_t step = 0;
     Tensor draw;  // (B) i64: the number of each sample's draw; empty: nothing is dropped, as when a model is scored
@@ -56,7 +56,7 @@ struct StreamRows {
     Tensor length;              // (B) i32 real tokens of each sample; empty: all are
     KeptTokens kept;
     PackedRows packed;
-    RandomKeys random;
+    DropoutKeys random;
 
     // The stream of those rows, (B, T, C) or (1, M, C).
     Tensor of(const Tensor& stream) const {

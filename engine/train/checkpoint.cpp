@@ -61,7 +61,10 @@ Json hugging_face_config(const TransformerConfig& c, const AnyTokenizer& tokeniz
             {"n_positions", c.max_seqlen},
             {"vocab_size", c.vocab},
             {"layer_norm_epsilon", c.final_norm->eps},
-            {"activation_function", "gelu_new"}};
+            {"activation_function", "gelu_new"},
+            {"resid_pdrop", c.blocks[0].dropout},
+            {"attn_pdrop", c.blocks[0].attention.dropout},
+            {"embd_pdrop", c.input.dropout}};
     if (const auto* plain = std::get_if<Tokenizer>(&tokenizer))
         json["bos_token_id"] = json["eos_token_id"] = plain->end_of_document();
     if (dtype == DType::bf16) json["torch_dtype"] = "bfloat16";

@@ -57,9 +57,9 @@ std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen) {
 
 Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Backend& backend, InitialWeights weights)
     : config_(checked(config, backend)),
+      arena_(backend.device),
       batches_(data, config, backend.device),
       sampler_(make_sampler(config, batches_.samples())),
-      arena_(backend.device),
       plan_(plan_step(config, 0)) {
     Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend); });
     model_ = std::move(buffers.model);

@@ -84,9 +84,9 @@ class Trainer {
     void finish_step();
 
     TrainerConfig config_;
+    Arena arena_;  // before what reads from its device
     Batches batches_;
     Sampler sampler_;
-    Arena arena_;
     std::unique_ptr<Transformer> model_;
     Exec exec_;
     std::vector<Sampler::Draw> draws_;  // (samples of the step)

@@ -61,6 +61,9 @@ Dataset load_dataset(const DataConfig& data, std::int64_t seqlen, const std::str
                                        " target",
                                        dataset.name, seqlen),
                     bert ? "supply text" : "take a shorter length, or more text");
+    if (bert && engine::sample_count(dataset.valid, seqlen) < 1)
+        throw Error(ErrorKind::config, fmt::format("the validation text of {} has no sentence", dataset.name),
+                    "supply data.valid_files, or give data.split a larger second share");
     return dataset;
 }
 

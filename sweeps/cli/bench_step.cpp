@@ -53,6 +53,11 @@ engine::StepBench bench_of_sweep(const BenchStepArguments& arguments) {
     if (!arguments.sweep_case.empty()) spec.only = {arguments.sweep_case};
     const sweeps::Point point = spec.first_point(sweeps::Data::may_be_missing);
     const engine::TrainerConfig config = experiments::trainer_config(point.config);
+    if (!engine::is_plain_gpt2(config.model))
+        throw Error(ErrorKind::config,
+                    fmt::format("{}: case {} has a model of other parts than GPT-2's, or dropout", arguments.sweep,
+                                point.case_name),
+                    "name a case with model.kind = \"gpt\": steps of other models are not benchmarked yet");
     return {config.model, config.batch_size};
 }
 

@@ -12,6 +12,7 @@
 #include "sweeps/spec/spec.h"
 #include "tests/catch.h"
 #include "tests/cuda/schedule.h"
+#include "tests/engine/model_parts.h"
 #include "tests/engine/tiny.h"
 #include "tests/temporary_folder.h"
 
@@ -103,6 +104,30 @@ TEST_CASE("a device trains as the CPU does, in f32") {
     }
     CHECK(gpu.counts().flops == cpu.counts().flops);
     CHECK(largest_distance(parameters_of(gpu), parameters_of(cpu)) < 0.02);  // AdamW amplifies rounding where gradients are tiny
+}
+
+TEST_CASE("models of other parts train on a device as on the CPU, and computed again to the same bits in bf16") {
+    TrainerConfig llama = small_config(), post = small_config();
+    llama.model = small_llama();
+    post.model = model_of(NormKind::layer, NormPlacement::post, PositionsOf::learned, Activation::gelu_erf, 1, 0.2);
+    for (TrainerConfig* config : {&llama, &post}) {
+        config->model.blocks.resize(4, config->model.blocks[0]);
+        config->model.max_seqlen = 11;
+        config->model.vocab = 31;
+        const TokenCorpus corpus = tiny_corpus(900, 31);
+        Trainer cpu(*config, corpus, 1), gpu(*config, corpus, kGpu);
+        for (int step = 0; step < 4; ++step) CHECK(gpu.step().loss == Approx(cpu.step().loss).epsilon(1e-5));
+        CHECK(rms_distance(parameters_of(gpu), parameters_of(cpu)) < 1e-3);
+        std::vector<std::vector<float>> weights;
+        for (const Recompute recompute : {Recompute::none, Recompute::activation, Recompute::block}) {
+            config->recompute = recompute;
+            Trainer rounded(*config, corpus, kGpuBf16);
+            for (int step = 0; step < 3; ++step) rounded.step();
+            weights.push_back(parameters_of(rounded));
+        }
+        CHECK((weights[1] == weights[0]));
+        CHECK((weights[2] == weights[0]));
+    }
 }
 
 TEST_CASE("a device learns with token bypass what the CPU learns, and keeps the same tokens") {

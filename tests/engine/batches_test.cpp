@@ -2,6 +2,7 @@
 
 #include "engine/train/batches.h"
 
+#include <cmath>
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -231,12 +232,22 @@ TEST_CASE("the targets of a step are counted before its first micro-batch") {
     }
 }
 
+TEST_CASE("short BERT samples of a variable batch are more rows at once than a micro-batch has samples") {
+    TrainerConfig config = bert_config(20, 6);
+    config.techniques.seqtru = Pacing{10, 20, 1, 4, 1};
+    config.techniques.variable_batch = VariableBatch{120, 1, 0};
+    const auto samples = learnable_samples(20);
+    Trainer trainer(config, samples, 1);
+    CHECK(plan_step(config, 0).rows > config.micro_batch_size);
+    for (int step = 0; step < 5; ++step) CHECK(std::isfinite(trainer.step().loss));
+}
+
 TEST_CASE("training on BERT samples learns them, and counts real tokens") {
     const TrainerConfig config = bert_config();
     const auto samples = learnable_samples(20);
     Trainer trainer(config, samples, 1);
     double first = 0, last = 0;
-    constexpr int kSteps = 300;
+    constexpr int kSteps = 1000;
     for (int step = 0; step < kSteps; ++step) {
         const double loss = trainer.step().loss;
         if (step < 10) first += loss / 10;

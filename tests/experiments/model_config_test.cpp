@@ -1,0 +1,117 @@
+// [model]: what each kind's defaults are, what can be set, and what is refused with its place.
+
+#include "base/json.h"
+#include "experiments/engine_config.h"
+#include "experiments/model_kinds.h"
+#include "tests/catch.h"
+#include "tests/experiments/known_data.h"
+#include "tests/experiments/trial_config.h"
+
+using namespace deft;
+using namespace deft::experiments;
+using test::trial_of;
+using test::wrong_trial;
+
+namespace {
+
+const std::string kTrain = "[train]\nbudget_tokens = 100_000\n";
+const std::string kBert = "[data]\nsamples = \"bert\"\ntokenizer = \"words.txt\"\n";
+
+engine::TransformerConfig model_of(const std::string& model, const std::string& data = "") {
+    TrialConfig config = trial_of(kTrain + data + "[model]\n" + model);
+    config.data.vocab = 300;
+    return trainer_config(config).model;
+}
+
+// The first line of `model` is line 4, behind BERT's samples line 7.
+std::string refused(const std::string& model, const std::string& data = "") {
+    return wrong_trial(kTrain + data + "[model]\n" + model + "\n");
+}
+
+}  // namespace
+
+TEST_CASE("without further keys a model is GPT-2's, as the engine makes it") {
+    const engine::TransformerConfig plain = model_of("layers = 3\nwidth = 48\nheads = 4\nseqlen = 32\ninit_std = 0.1\n");
+    CHECK(plain == engine::gpt2_config(3, 48, 4, 32, 300, 0.1));
+    CHECK(engine::is_gpt2(plain));
+    CHECK(engine::is_gpt2(model_of("dropout = 0.1\nattention_dropout = 0.1\ninput_dropout = 0.1\nnorm_eps = 1e-6\n")));
+    for (const char* other : {"kind = \"llama\"", "hidden = 100", "kv_heads = 1", "tied_head = false", "norm = \"rms\"",
+                              "positions = \"none\"", "activation = \"gelu_erf\"", "attention_bias = false"})
+        CHECK_FALSE(engine::is_gpt2(model_of(std::string(other) + "\n")));
+}
+
+TEST_CASE("a kind's defaults are those of its paper, and every one can be changed") {
+    const engine::TransformerConfig bert = model_of("kind = \"bert\"\nwidth = 48\nheads = 4\n", kBert);
+    CHECK(bert == model_of("width = 48\nheads = 4\n", kBert));
+    const engine::BlockConfig& block = bert.blocks.at(0);
+    CHECK(block.placement == engine::NormPlacement::post);
+    CHECK(block.norm == engine::NormSpec{engine::NormKind::layer, 1e-12});
+    CHECK_FALSE(block.attention.causal);
+    CHECK(block.attention.dropout == 0.1);
+    CHECK(block.dropout == 0.1);
+    CHECK(block.feed_forward == engine::FeedForwardConfig{192, engine::Activation::gelu_erf, true});
+    CHECK(bert.input == engine::InputConfig{engine::Positions::learned, 2, block.norm, 0.1});
+    CHECK_FALSE(bert.final_norm);
+    CHECK(bert.head == engine::HeadConfig{true, true, 0.15});  // the masked share has targets
+
+    const engine::TransformerConfig llama = model_of("kind = \"llama\"\nwidth = 48\nheads = 4\nkv_heads = 2\n");
+    const engine::BlockConfig& layer = llama.blocks.at(1);
+    CHECK(layer.placement == engine::NormPlacement::pre);
+    CHECK(layer.norm.kind == engine::NormKind::rms);
+    CHECK(layer.attention.rope_theta == 10000.0);
+    CHECK(layer.attention.kv_heads == 2);
+    CHECK_FALSE(layer.attention.bias);
+    CHECK(layer.feed_forward == engine::FeedForwardConfig{128, engine::Activation::swiglu, false});
+    CHECK(llama.input.positions == engine::Positions::none);
+    CHECK(llama.final_norm->kind == engine::NormKind::rms);
+    CHECK(llama.head == engine::HeadConfig{false, false});
+    // 8/3 of 40, rounded up to a multiple of 8.
+    CHECK(model_of("kind = \"llama\"\nwidth = 40\n").blocks[0].feed_forward.hidden == 112);
+
+    CHECK(model_of("kind = \"llama\"\npositions = \"learned\"\nnorm = \"layer\"\nattention_bias = true\n"
+                   "feed_forward_bias = true\nactivation = \"gelu_tanh\"\ntied_head = true\n") == model_of(""));
+}
+
+TEST_CASE("a model is what its keys are, whichever kind named them") {
+    const std::string llama = "[model]\nkind = \"llama\"\n",
+                      spelt = "[model]\npositions = \"rope\"\nnorm = \"rms\"\nattention_bias = false\n"
+                              "feed_forward_bias = false\nactivation = \"swiglu\"\ntied_head = false\n";
+    CHECK(config_hash(test::with_known_data(kTrain + llama)) == config_hash(test::with_known_data(kTrain + spelt)));
+    CHECK(config_hash(test::with_known_data(kTrain + llama)) != config_hash(test::with_known_data(kTrain)));
+    for (const std::string& model : {llama, spelt, std::string("[model]\nkv_heads = 1\nhidden = 8\npositions = \"rope\"\nrope_theta = 5.0\n")}) {
+        const TrialConfig config = test::with_known_data(kTrain + model);
+        CHECK(to_json(from_json(to_json(config))) == to_json(config));
+        CHECK(transformer_config(from_json(to_json(config)).model, 9) == transformer_config(config.model, 9));
+    }
+}
+
+TEST_CASE("models that make no sense are refused with their place, and what to mend") {
+    CHECK_THAT(refused("kind = \"gtp\""), ContainsSubstring("t.toml:4:") && ContainsSubstring("did you mean \"gpt\"?"));
+    CHECK_THAT(refused("heads = 4\nkv_heads = 3"),
+               ContainsSubstring("t.toml:5:") && ContainsSubstring("must divide model.heads = 4"));
+    CHECK_THAT(refused("kv_heads = 0"), ContainsSubstring("t.toml:4:") && ContainsSubstring("at least 1"));
+    CHECK_THAT(refused("width = 65"), ContainsSubstring("t.toml:4:") && ContainsSubstring("multiple of model.heads"));
+    CHECK_THAT(refused("positions = \"rope\"\nwidth = 6"),
+               ContainsSubstring("t.toml:4:") && ContainsSubstring("heads of 3 have one over"));
+    CHECK_THAT(refused("rope_theta = 5.0"),
+               ContainsSubstring("t.toml:4:") && ContainsSubstring("means nothing to positions = \"learned\""));
+    CHECK_THAT(refused("hidden = 0"), ContainsSubstring("t.toml:4:") && ContainsSubstring("at least 1"));
+    for (const char* key : {"dropout", "attention_dropout", "input_dropout"})
+        for (const char* value : {"1.0", "-0.1", "nan"})
+            CHECK_THAT(refused(std::string(key) + " = " + value), ContainsSubstring("t.toml:4:"));
+    CHECK_THAT(refused("norm_eps = 0.0"), ContainsSubstring("t.toml:4:") && ContainsSubstring("above 0"));
+    CHECK_THAT(refused("activation = \"relu\""), ContainsSubstring("t.toml:4:"));
+    CHECK_THAT(refused("kv_head = 1"), ContainsSubstring("t.toml:4:") && ContainsSubstring("did you mean kv_heads?"));
+    CHECK_THAT(refused("attention_dropout = 0.1\nheads = 512\nwidth = 512"),
+               ContainsSubstring("t.toml:4:") && ContainsSubstring("at most 256 heads"));
+}
+
+TEST_CASE("samples that a model's input cannot take are refused") {
+    CHECK_THAT(refused("kind = \"bert\""), ContainsSubstring("packed samples ask for the next token"));
+    CHECK_THAT(refused("segments = 2"), ContainsSubstring("t.toml:4:") && ContainsSubstring("packed samples have none"));
+    CHECK_THAT(refused("causal = true", kBert), ContainsSubstring("t.toml:7:") && ContainsSubstring("from both sides"));
+    CHECK_THAT(refused("kind = \"gpt\"", kBert), ContainsSubstring("model.kind = \"bert\""));
+    CHECK_THAT(refused("segments = 1", kBert), ContainsSubstring("t.toml:7:") && ContainsSubstring("have two"));
+    CHECK_THAT(refused("seqlen = 4", kBert), ContainsSubstring("t.toml:7:") && ContainsSubstring("at least 5"));
+    CHECK(model_of("segments = 0\n", kBert).input.segments == 0);
+}
