@@ -57,11 +57,11 @@ std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen) {
 
 Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Backend& backend, InitialWeights weights)
     : config_(checked(config, backend)),
+      sampler_(make_sampler(config, sample_count(data, config.model.max_seqlen))),
       arena_(backend.device),
-      batches_(data, config, backend.device),
-      sampler_(make_sampler(config, batches_.samples())),
       plan_(plan_step(config, 0)) {
     Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend); });
+    batches_.emplace(data, config, backend.device);
     model_ = std::move(buffers.model);
     draw_ = buffers.draw;
     dropping_ = std::move(buffers.dropping);
@@ -79,17 +79,17 @@ void Trainer::draw_initial_weights() {
 }
 
 SamplingStatistics Trainer::sampling() const {
-    return sampling_statistics(counts_, batches_.unique_tokens(), sampler_);
+    return sampling_statistics(counts_, batches_->unique_tokens(), sampler_);
 }
 
 void Trainer::draw_samples() {
     draws_.resize(static_cast<std::size_t>(plan_.samples));
     sampler_.fill(counts_.samples, draws_);
-    batches_.stage(plan_, draws_, counts_.samples);
+    batches_->stage(plan_, draws_, counts_.samples);
 }
 
 void Trainer::select_tokens(std::int64_t first, std::int64_t B) {
-    write_tensor(exec_, draw_.view({B}), batches_.rows(first, B).draw);
+    write_tensor(exec_, draw_.view({B}), batches_->rows(first, B).draw);
     const MicroBatch batch{config_.seed, counts_.steps, draw_.view({B}), model_->token.view({B, plan_.seqlen}),
                            model_->length()};
     kept_ = dropping_ ? kept_tokens(exec_, *dropping_, plan_, batch) : KeptTokens{};
@@ -97,7 +97,7 @@ void Trainer::select_tokens(std::int64_t first, std::int64_t B) {
 
 // A step without a target has no gradient, and is no division by zero.
 double Trainer::targets() const {
-    return static_cast<double>(std::max<std::int64_t>(1, batches_.targets()));
+    return static_cast<double>(std::max<std::int64_t>(1, batches_->targets()));
 }
 
 void Trainer::start_gradients() {
@@ -106,7 +106,7 @@ void Trainer::start_gradients() {
     draw_samples();
     for (std::int64_t first = 0; first < plan_.rows; first += at_once) {
         const std::int64_t B = std::min(at_once, plan_.rows - first);
-        model_->load(exec_, batches_.rows(first, B));
+        model_->load(exec_, batches_->rows(first, B));
         select_tokens(first, B);
         const Accumulate accumulate = first == 0 ? Accumulate::no : Accumulate::yes;
         model_->forward_backward(exec_, B, T, kept_, {config_.seed, counts_.steps, draw_.view({B})}, 1 / targets(),
@@ -148,7 +148,7 @@ StepResult Trainer::read_result() {
 
 void Trainer::finish_step() {
     count_draws(counts_, draws_, sampler_);
-    advance(counts_, flops_, config_.techniques, plan_, batches_.tokens());
+    advance(counts_, flops_, config_.techniques, plan_, batches_->tokens());
     plan_ = plan_step(config_, counts_.steps);
 }
 
@@ -179,7 +179,7 @@ StepResult Trainer::step() {
 void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample) {
     counts_ = counts;
     plan_ = plan_step(config_, counts_.steps);
-    batches_.restore(unique_tokens_by_sample);
+    batches_->restore(unique_tokens_by_sample);
 }
 
 MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend) {

@@ -54,9 +54,9 @@ class Trainer {
     void update();
 
     const Counts& counts() const { return counts_; }
-    std::int64_t unique_tokens() const { return batches_.unique_tokens().count(); }
+    std::int64_t unique_tokens() const { return batches_->unique_tokens().count(); }
     // (samples), the longest prefix of each that was trained on.
-    std::vector<std::int32_t> unique_tokens_by_sample() const { return batches_.unique_tokens().by_sample(); }
+    std::vector<std::int32_t> unique_tokens_by_sample() const { return batches_->unique_tokens().by_sample(); }
     SamplingStatistics sampling() const;
     // Goes on from there; weights and moments are the caller's to restore.
     void restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample);
@@ -84,14 +84,14 @@ class Trainer {
     void finish_step();
 
     TrainerConfig config_;
-    Arena arena_;  // before what reads from its device
-    Batches batches_;
     Sampler sampler_;
+    Arena arena_;
+    std::optional<Batches> batches_;  // once the arena has chosen a device
     std::unique_ptr<Transformer> model_;
     Exec exec_;
     std::vector<Sampler::Draw> draws_;  // (samples of the step)
     std::optional<PlannedDropping> dropping_;
-    Tensor draw_;    // (rows at once) i64
+    Tensor draw_;       // (rows at once) i64
     Tensor result_;     // (2) f64: gradient norm, sum of losses
     KeptTokens kept_;
     ModelFlops flops_;
