@@ -34,8 +34,6 @@ class Batches {
     // With memory for the largest step of the techniques. Errors: memory; config, for seqres of BERT samples.
     Batches(TrainingData data, const TrainerConfig& config, Device device);
 
-    std::int64_t samples() const { return static_cast<std::int64_t>(unique_tokens_.by_sample().size()); }
-
     // Lays out a step: `draws` (plan.samples), the first of which is number `first_draw` of the run; of BERT samples
     // the number also decides which tokens are masked. Overwrites what rows() gave before. Errors: config, for a length
     // that leaves no text beside a BERT sample's special tokens.
