@@ -133,7 +133,7 @@ ModelInput Batches::rows(std::int64_t first, std::int64_t count) const {
 }
 
 void Batches::restore(std::span<const std::int32_t> unique_tokens_by_sample) {
-    unique_tokens_ = UniqueTokens(samples());
+    unique_tokens_ = UniqueTokens(sample_count(data_, full_seqlen_));
     for (std::size_t i = 0; i < unique_tokens_by_sample.size(); ++i)
         unique_tokens_.see(static_cast<std::int64_t>(i), unique_tokens_by_sample[i]);
 }
