@@ -166,6 +166,41 @@ TEST_CASE("dropout is of training alone, and of the number of a sample's draw") 
     CHECK((model.gradients<double>() != gradients));
 }
 
+TEST_CASE("no two dropouts of a model drop the same values") {
+    // The stream is a sum of ones, each dropped or doubled, that the parts named in `ones` add; the head shows it as it is.
+    const auto stream_of = [](const std::vector<std::string>& ones) {
+        TransformerConfig config = gpt2_config(2, 8, 2, 6, 8);
+        config.input.positions = Positions::none;
+        config.input.dropout = 0.5;
+        for (BlockConfig& block : config.blocks) block.dropout = 0.5;
+        config.final_norm.reset();
+        config.head.tied = false;
+        Model model(config);
+        for (const Parameter& p : model.transformer->parameters().all()) {
+            const bool is_one = std::find(ones.begin(), ones.end(), p.name) != ones.end();
+            std::fill_n(p.value.as<double>(), p.value.numel(), is_one ? 1.0 : 0.0);
+            for (std::int64_t i = 0; p.name == "lm_head.weight" && i < 8; ++i) p.value.as<double>()[i * 8 + i] = 1;
+        }
+        model.train();
+        std::vector<double> stream(Model::B * Model::T * 8);
+        model.transformer->logits(model.exec, make_tensor(stream.data(), DType::f64, {Model::B, Model::T, 8}), Model::B,
+                                  Model::T);
+        return stream;
+    };
+    const std::vector<std::string> parts = {"wte.weight", "h.0.attn.c_proj.bias", "h.0.mlp.c_proj.bias",
+                                            "h.1.attn.c_proj.bias", "h.1.mlp.c_proj.bias"};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const auto alone = stream_of({parts[i]});
+        CHECK(std::count(alone.begin(), alone.end(), 2.0) + std::count(alone.begin(), alone.end(), 0.0) == 144);
+        CHECK(std::count(alone.begin(), alone.end(), 2.0) > 40);
+        for (std::size_t j = i + 1; j < parts.size(); ++j) {
+            INFO(parts[i] << " and " << parts[j]);
+            const auto both = stream_of({parts[i], parts[j]});
+            CHECK(std::count(both.begin(), both.end(), 2.0) > 40);  // kept by one of the two alone
+        }
+    }
+}
+
 TEST_CASE("a segment's vector is that of its tokens alone") {
     TransformerConfig config = small_bert();
     config.input.dropout = 0;
