@@ -31,20 +31,32 @@ ModelConfig llama_defaults() {
     return model;
 }
 
+struct Kind {
+    const char* name;
+    ModelConfig (*defaults)();
+};
+const Kind kKinds[] = {
+    {"gpt", [] { return ModelConfig{}; }},
+    {"bert", bert_defaults},
+    {"llama", llama_defaults},
+};
+
 }  // namespace
 
 std::vector<std::string> model_kinds() {
-    return {"gpt", "bert", "llama"};
+    std::vector<std::string> names;
+    for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+    return names;
 }
 
-ModelConfig defaults_of_kind(const std::string& kind) {
-    ModelConfig model;
-    if (kind == "bert") model = bert_defaults();
-    if (kind == "llama") model = llama_defaults();
-    if (model.kind != kind && kind != "bert" && kind != "llama")
-        throw std::logic_error("there is no kind of model called " + kind);
-    model.kind = kind;
-    return model;
+ModelConfig defaults_of_kind(const std::string& name) {
+    for (const Kind& kind : kKinds) {
+        if (kind.name != name) continue;
+        ModelConfig model = kind.defaults();
+        model.kind = name;
+        return model;
+    }
+    throw std::logic_error("there is no kind of model called " + name);
 }
 
 engine::TransformerConfig transformer_config(const ModelConfig& model, std::int64_t vocab) {

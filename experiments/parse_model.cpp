@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "engine/data/bert/samples.h"
 #include "experiments/config_fields.h"
 #include "experiments/model_kinds.h"

@@ -61,35 +61,21 @@ void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, 
     seqlen_ = plan.seqlen;
     if (reader_)
         stage_bert(plan, draws, first_draw);
-    else if (reshapes_)
-        stage_reshaped(std::get<TokenCorpus>(data_), plan, draws);
     else
-        stage_cut(std::get<TokenCorpus>(data_), plan, draws);
+        stage_packed(std::get<TokenCorpus>(data_), plan, draws);
     std::iota(numbers_in(draw_), numbers_in(draw_) + plan.rows, first_draw);
     const std::int32_t *target = tokens_in(target_), *end = target + plan.rows * plan.seqlen;
     targets_ = end - target - std::count(target, end, kernels::kIgnoreTarget);
 }
 
-void Batches::stage_cut(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws) {
-    const std::int64_t T = plan.seqlen;
-    std::int32_t *token = tokens_in(token_), *target = tokens_in(target_);  // (T) of the sample at hand
+void Batches::stage_packed(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws) {
+    const std::int64_t length = reshapes_ ? full_seqlen_ : plan.seqlen;  // of each sample
+    std::int32_t *token = tokens_in(token_), *target = tokens_in(target_);  // (length) of the sample at hand
     for (const Sampler::Draw& draw : draws) {
-        copy_sample(corpus, draw.sample, full_seqlen_, T, token, target);
-        unique_tokens_.see(draw.sample, T);
-        token += T;
-        target += T;
-    }
-    tokens_ = planned_tokens(plan);
-}
-
-void Batches::stage_reshaped(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws) {
-    const std::int64_t S = full_seqlen_;
-    std::int32_t *token = tokens_in(token_), *target = tokens_in(target_);  // (S) of the sample at hand
-    for (const Sampler::Draw& draw : draws) {
-        copy_sample(corpus, draw.sample, S, S, token, target);
-        unique_tokens_.see(draw.sample, S);
-        token += S;
-        target += S;
+        copy_sample(corpus, draw.sample, full_seqlen_, length, token, target);
+        unique_tokens_.see(draw.sample, length);
+        token += length;
+        target += length;
     }
     std::fill_n(token, plan.padding(), 0);
     std::fill_n(target, plan.padding(), kernels::kIgnoreTarget);

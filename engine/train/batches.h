@@ -52,8 +52,7 @@ class Batches {
     void restore(std::span<const std::int32_t> unique_tokens_by_sample);
 
  private:
-    void stage_cut(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws);
-    void stage_reshaped(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws);
+    void stage_packed(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws);
     void stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw);
 
     TrainingData data_;
