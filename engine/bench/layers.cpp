@@ -38,7 +38,7 @@ struct InnerLayers::State {
         std::unique_ptr<ParameterTable> parameters;
         std::unique_ptr<BlockStack> stack;
         Tensor end, d_stream;     // (B, T, C)
-        Tensor token, draw;  // (B, T), (B)
+        Tensor token, draw;       // (B, T), (B)
         std::optional<PlannedDropping> dropping;
     };
 

@@ -35,7 +35,7 @@ Dataset dataset_of(const BertDataset& corpus, const BertSamplesConfig& config, s
 DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder);
 
 // Tokenises the corpus where that is not done yet. Errors: as load_packed_dataset() and load_bert_dataset(); config,
-// for a corpus without a training sample.
+// for a corpus without a training sample, or of BERT samples without one to validate on.
 Dataset load_dataset(const DataConfig& data, std::int64_t seqlen, const std::string& base_folder,
                      const std::filesystem::path& data_folder, const PrepareProgress& progress = {});
 
