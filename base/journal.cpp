@@ -48,7 +48,9 @@ const RecordTable& table_of(const TrainPoint*) {
          {"flops", at<&TrainPoint::flops>}, {"wall_ms", at<&TrainPoint::wall_ms>}, {"loss", at<&TrainPoint::loss>},
          {"lr", at<&TrainPoint::lr>}, {"grad_norm", at<&TrainPoint::grad_norm>},
          {"tokens_per_second", at<&TrainPoint::tokens_per_second>, "", {.column = "tok_per_s"}},
-         {"seqlen", at<&TrainPoint::seqlen>}, {"kept_tokens", at<&TrainPoint::kept_tokens>}}};
+         {"seqlen", at<&TrainPoint::seqlen>}, {"kept_tokens", at<&TrainPoint::kept_tokens>},
+         {"head_names", at<&TrainPoint::head_names>, "", {.came_later = true}},
+         {"head_losses", at<&TrainPoint::head_losses>, "", {.came_later = true}}}};
     return table;
 }
 
@@ -161,6 +163,13 @@ std::string read(const Json& value, const FieldRules&, std::vector<double>& out)
     return "";
 }
 
+std::string read(const Json& value, const FieldRules&, std::vector<std::string>& out) {
+    const auto is_text = [](const Json& item) { return item.is_string(); };
+    if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_text)) return "is no array of texts";
+    out = value.get<std::vector<std::string>>();
+    return "";
+}
+
 template <class Other>
 std::string read(const Json&, const FieldRules&, Other&) {
     return "is of a type that no journal has";
@@ -219,6 +228,9 @@ Json to_json(const Record& record) {
     const RecordTable& table = table_of(&record);
     Json line = fields_json(table.fields, &record);
     line["type"] = table.type;
+    // What few trials have takes no room in the lines of the others.
+    for (const Field& field : table.fields)
+        if (field.rules.came_later && line[field.key].is_array() && line[field.key].empty()) line.erase(field.key);
     return line;
 }
 

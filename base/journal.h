@@ -45,6 +45,9 @@ struct TrainPoint {
     double tokens_per_second = 0;
     std::int64_t seqlen = 0;
     std::int64_t kept_tokens = 0;
+    // Of a model with several heads: what each has lost, whose sum is `loss`; else empty.
+    std::vector<std::string> head_names = {};
+    std::vector<double> head_losses = {};
 };
 
 // What has been drawn from the training samples, up to and including a step.

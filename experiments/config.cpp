@@ -236,10 +236,22 @@ TrialConfig from_json(const Json& json) {
 
 namespace {
 
+// A key that came later decides nothing where it has the value that everything had before: trials of then keep their
+// hashes.
+template <class Record>
+void leave_out_later_defaults(Json& table, const Record& before) {
+    const Json values = fields_json(before);
+    for (const Field& field : fields_of(before))
+        if (field.rules.came_later && table.contains(field.key) && table.at(field.key) == values.at(field.key))
+            table.erase(field.key);
+}
+
 Json hashed_part(const TrialConfig& config) {
     if (config.data.sha256.empty()) throw std::logic_error("a configuration was hashed before its data was resolved");
     Json json = to_json(config);
     for (const char* table : {"local", "eval"}) json.erase(table);
+    leave_out_later_defaults(json.at("model"), ModelConfig{});
+    leave_out_later_defaults(json.at("train"), TrainConfig{});
     return json;
 }
 

@@ -38,6 +38,8 @@ struct ModelConfig {
     bool feed_forward_bias = true;
     bool tied_head = true;
     bool head_bias = false;
+    bool head_transform = false;
+    bool order_head = false;
     double dropout = 0;
     double attention_dropout = 0;
     double input_dropout = 0;

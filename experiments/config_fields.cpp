@@ -62,7 +62,7 @@ Fields dropping_fields(const engine::TokenDropper& dropper) {
           {.by_default = dropper.default_layers_text, .takes = "[1, 2, 5] or \"1-22\"", .schema = kLayersSchema,
            .apart = true}},
          {"keep_first", at<&TokenDroppingConfig::keep_first>, "positions that are kept always",
-          {.unit = "tokens", .at_least = 0}}},
+          {.unit = "tokens", .at_least = 0, .by_default = "1 where model.order_head reads the first, else 0"}}},
         growth_fields<&TokenDroppingConfig::growth>("step", "", "model.seqlen", ""));
     return joined(common, settings_fields(dropper));
 }
@@ -124,6 +124,11 @@ const Fields& fields_of(const ModelConfig&) {
         {"feed_forward_bias", at<&ModelConfig::feed_forward_bias>, "biases of the feed-forward part"},
         {"tied_head", at<&ModelConfig::tied_head>, "the head's weight is the table of the tokens' vectors"},
         {"head_bias", at<&ModelConfig::head_bias>, "a bias for each entry of the vocabulary in the head"},
+        {"head_transform", at<&ModelConfig::head_transform>,
+         "a linear layer of the model's width, the activation and a norm before the head", {.came_later = true}},
+        {"order_head", at<&ModelConfig::order_head>,
+         "a second head tells from the first token whether the two segments of a sample were swapped; its loss is added",
+         {.by_default = "true of kind bert and samples in pairs", .came_later = true}},
         {"dropout", at<&ModelConfig::dropout>, "share of what attention and feed-forward parts add that is dropped in training",
          {.at_least = 0, .below = 1}},
         {"attention_dropout", at<&ModelConfig::attention_dropout>, "share of attention's probabilities that is dropped in training",

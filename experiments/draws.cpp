@@ -30,7 +30,7 @@ DrawTotals simulate_draws(const TrialConfig& config, const Dataset& samples, con
         if (bert) {
             bert->stage(plan, draws, counts.samples);
             tokens = bert->tokens();
-            totals.masked_tokens += bert->targets();
+            totals.masked_tokens += bert->targets().tokens;
         }
         engine::count_draws(counts, draws, sampler);
         engine::advance(counts, flops, trainer.techniques, plan, tokens);

@@ -15,7 +15,7 @@ ModelConfig bert_defaults() {
     model.norm_placement = "post";
     model.causal = false;
     model.activation = "gelu_erf";
-    model.head_bias = true;
+    model.head_bias = model.head_transform = model.order_head = true;
     model.dropout = model.attention_dropout = model.input_dropout = 0.1;
     return model;
 }
@@ -88,7 +88,10 @@ engine::TransformerConfig transformer_config(const ModelConfig& model, std::int6
     config.input.dropout = model.input_dropout;
     config.blocks.assign(static_cast<std::size_t>(model.layers), block);
     config.final_norm = is_post ? std::nullopt : std::optional(norm);
-    config.head = {model.tied_head, model.head_bias};
+    config.head = {.tied = model.tied_head, .bias = model.head_bias};
+    if (model.head_transform) config.head.transform = {block.feed_forward.activation, norm};
+    // Two orders: engine::kInOrder, engine::kSwapped.
+    if (model.order_head) config.class_head = {.classes = 2, .pooler = true};
     return config;
 }
 

@@ -63,6 +63,8 @@ ModelConfig parse_model(TableReader table, const DataConfig& data) {
     table.optional("kind", kind);
     table.require_one_of("kind", kind, model_kinds());
     ModelConfig model = defaults_of_kind(kind);
+    const bool has_pairs = sample_kind(data) == SampleKind::bert && data.bert.pairs;
+    model.order_head = model.order_head && has_pairs;
     read_table(table, model);
     if (model.kv_heads == 0) model.kv_heads = model.heads;
     if (model.hidden == 0) model.hidden = default_hidden(model);
@@ -71,6 +73,12 @@ ModelConfig parse_model(TableReader table, const DataConfig& data) {
         table.refuse("rope_theta", fmt::format("means nothing to positions = \"{}\"", model.positions),
                      "set model.positions = \"rope\", or drop the key");
     require_samples(table, model, data);
+    if (model.order_head && !has_pairs)
+        table.refuse("order_head", "needs samples of two segments, and these have one",
+                     "set it to false, or data.samples = \"bert\" with data.bert.pairs = true");
+    if (model.head_transform && model.activation == "swiglu")
+        table.refuse("head_transform", "has no gate, and model.activation = \"swiglu\" needs one",
+                     "set it to false, or another model.activation");
     return model;
 }
 

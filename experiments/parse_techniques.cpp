@@ -185,6 +185,8 @@ std::optional<TokenDroppingConfig> parse_token_dropping(TableReader table, const
     TokenDroppingConfig dropping;
     dropping.dropper = dropper.name;
     dropping.settings = dropper.new_settings();
+    // The first token's row is read for the whole sample.
+    dropping.keep_first = model.order_head ? 1 : 0;
     read_table(table, dropping);
     parse_growth(table, dropping.growth, {model.seqlen, "model.seqlen"});
     parse_layers(table, model, dropping.layers, dropper.default_layers(model.layers));

@@ -47,6 +47,10 @@ journal::TrainPoint point_of(const Run& run, const engine::StepResult& result, d
     point.grad_norm = result.grad_norm;
     point.seqlen = result.plan.seqlen;
     point.kept_tokens = result.plan.kept;
+    if (run.config.model.order_head) {
+        point.head_names = {"masked tokens", "order"};
+        point.head_losses = {result.token_loss, result.class_loss};
+    }
     return point;
 }
 

@@ -11,6 +11,7 @@ enum class Activation {
     none,
     gelu_tanh,  // 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): Hendrycks & Gimpel 2016, section 2
     gelu_erf,   // x Phi(x), of which the former is an approximation
+    tanh,
     swiglu,     // silu(gate) up of two columns, silu(x) = x / (1 + e^-x): Shazeer 2020, equation 6
 };
 

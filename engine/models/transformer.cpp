@@ -19,6 +19,11 @@ std::optional<Norm> final_norm(const Planner& plan, const TransformerConfig& con
     return Norm(plan, "ln_f", "final", config.width, *config.final_norm);
 }
 
+std::optional<ClassHead> class_head(const Planner& plan, const TransformerConfig& config) {
+    if (!config.class_head) return {};
+    return ClassHead(plan, config.width, *config.class_head);
+}
+
 }  // namespace
 
 Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend, std::int64_t max_batch,
@@ -31,6 +36,7 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
       stack_(plan_, config.width, config.blocks, recompute),
       final_norm_(final_norm(plan_, config)),
       head_(plan_, embedding_.tokens(), config.head),
+      class_head_(class_head(plan_, config)),
       states_(plan_.scratch("d_branch", {max_batch, config.max_seqlen, config.width})) {
     const std::int64_t B = max_batch, T = config.max_seqlen;
     arena.reserve_workspace(global_norm_workspace(backend, parameters_.plan_optimizer()));
@@ -46,6 +52,11 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
     source_ = add("packed.source", DType::i32, {B, T});
     scored_ = add("packed.scored", DType::i32, {B, T});
     position_ = add("packed.position", DType::i32, {B, T});
+    if (config.class_head) {
+        class_target = add("class_target", DType::i32, {B});
+        class_loss = add("class_loss", plan_.sums(), {B});
+        class_greedy = add("class_greedy", DType::i32, {B});
+    }
     if (config.input.segments > 0) segment = add("segment", DType::i32, {B, T});
     if (purpose == Purpose::training) d_stream_ = add("d_stream", backend.dtype, {B, T, config.width});
 }
@@ -54,6 +65,7 @@ ModelFlops Transformer::flops() const {
     ModelFlops flops;
     for (const Block& block : stack_.blocks()) flops.blocks.push_back(block.flops());
     flops.rest = embedding_.flops() + head_.flops();
+    if (class_head_) flops.rest = flops.rest + class_head_->flops();
     if (final_norm_) flops.rest = flops.rest + final_norm_->flops();
     return flops;
 }
@@ -80,6 +92,19 @@ void Transformer::require_segments(const std::int32_t* segments, std::int64_t po
                     "give each token one of the model's segments");
 }
 
+void Transformer::require_classes(const std::int32_t* classes, std::int64_t B) const {
+    if (!config_.class_head) return;
+    const std::int64_t known = config_.class_head->classes;
+    if (classes == nullptr)
+        throw Error(ErrorKind::config, fmt::format("a model that tells {} classes apart is given none", known),
+                    "train and score a model on samples of one kind");
+    const auto bad = std::find_if(classes, classes + B,
+                                  [&](std::int32_t id) { return id < kernels::kIgnoreTarget || id >= known; });
+    if (bad != classes + B)
+        throw Error(ErrorKind::config, fmt::format("class {} of a model that tells {} apart", *bad, known),
+                    "give each sample one of the model's classes");
+}
+
 void Transformer::load(Exec& exec, const ModelInput& input) {
     const std::int64_t B = input.B, T = input.T;
     const auto positions = static_cast<std::size_t>(B * T);
@@ -90,10 +115,15 @@ void Transformer::load(Exec& exec, const ModelInput& input) {
             throw Error(ErrorKind::config, fmt::format("a sample of {} tokens has a length of {}", T, input.length[b]),
                         "give the number of its real tokens");
     require_segments(input.segment, B * T);
+    require_classes(input.class_target, B);
     write_tensor(exec, token.view({B, T}), input.token);
     write_tensor(exec, target.view({B, T}), input.target);
     target_rows_ = B * T - std::count(input.target, input.target + positions, kernels::kIgnoreTarget);
     if (segment) write_tensor(exec, segment.view({B, T}), input.segment);
+    if (class_head_) {
+        write_tensor(exec, class_target.view({B}), input.class_target);
+        class_rows_ = B - std::count(input.class_target, input.class_target + B, kernels::kIgnoreTarget);
+    }
     length_ = input.length != nullptr ? lengths_.view({B}) : Tensor{};
     if (length_) write_tensor(exec, length_, input.length);
 }
@@ -121,13 +151,17 @@ void Transformer::backward(Exec& exec, const StreamRows& rows, Accumulate accumu
 }
 
 void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept,
-                                   const DropoutKeys& random, double scale, Accumulate accumulate) {
+                                   const DropoutKeys& random, const LossScales& scales, Accumulate accumulate) {
     if (purpose_ == Purpose::inference) throw std::logic_error("a model planned for inference is asked to train");
     const StreamRows rows{B, T, length_, kept, {}, random};
     embedding_.forward(exec, stack_.input(rows), loaded_ids(B, T), rows);
     const Tensor states = forward(exec, rows);
     const Tensor d_states = rows.of(final_norm_ ? states_ : d_stream_);
-    head_.train(exec, loss.view({B, T}), d_states, states, target.view({B, T}), target_rows_, scale, accumulate);
+    head_.train(exec, loss.view({B, T}), d_states, states, target.view({B, T}), target_rows_, scales.tokens,
+                accumulate);
+    if (class_head_)
+        class_head_->train(exec, class_loss.view({B}), d_states, Accumulate::yes, states, class_target.view({B}),
+                           class_rows_, scales.classes, accumulate);
     backward(exec, rows, accumulate);
 }
 
@@ -136,6 +170,9 @@ void Transformer::evaluate(Exec& exec, std::int64_t B, std::int64_t T) {
     embedding_.forward(exec, stack_.input(rows), loaded_ids(B, T), rows);
     const Tensor states = forward(exec, rows);
     head_.evaluate(exec, loss.view({B, T}), greedy.view({B, T}), states, target.view({B, T}), target_rows_);
+    if (class_head_)
+        class_head_->evaluate(exec, class_loss.view({B}), class_greedy.view({B}), states, class_target.view({B}),
+                              class_rows_);
 }
 
 void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
@@ -145,6 +182,7 @@ void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
     require_in_vocabulary(samples.token, 0, "token");
     require_in_vocabulary(samples.target, 0, "target");
     require_segments(nullptr, 0);
+    require_classes(nullptr, 0);
     const Tensor computed = computed_.view({1, M}), position = position_.view({1, M});
     const Tensor source = source_.view({1, B * T}), scored = scored_.view({1, R});
     write_tensor(exec, token.view({1, M}), samples.token.data());

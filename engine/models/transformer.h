@@ -10,6 +10,7 @@
 #include "engine/core/ops.h"
 #include "engine/models/transformer_config.h"
 #include "engine/nn/block_stack.h"
+#include "engine/nn/class_head.h"
 #include "engine/nn/embedding.h"
 #include "engine/nn/head.h"
 #include "engine/nn/norm.h"
@@ -44,8 +45,14 @@ struct ModelInput {
                                             // attends to; null: all are real
     const std::int32_t* segment = nullptr;  // (B, T): which part of its sample a token belongs to; of models that have
                                             // such an embedding
+    const std::int32_t* class_target = nullptr;  // (B), or kernels::kIgnoreTarget; of models that tell samples' classes
     const std::int64_t* draw = nullptr;     // (B): the number of each sample's draw, by which what is random in it is
                                             // keyed
+};
+
+// By what the sum of each head's losses is multiplied before its gradient is taken.
+struct LossScales {
+    double tokens = 1, classes = 1;
 };
 
 class Transformer {
@@ -68,17 +75,20 @@ class Transformer {
     Tensor token, segment, target;
     // Loss of each position after a call below, (max_batch, max_seqlen), nats; greedy hits i32.
     Tensor loss, greedy;
+    // Likewise of a class head, which takes at most max_batch samples, (max_batch); else empty.
+    Tensor class_target, class_loss, class_greedy;
 
     // Hands over the next micro-batch. Errors: config, for a token outside the vocabulary, a length beyond T, or a segment
-    // that the model lacks.
+    // or class that the model lacks.
     void load(Exec& exec, const ModelInput& input);
     // (B) i32 of the loaded micro-batch, empty where all tokens are real.
     const Tensor& length() const { return length_; }
 
-    // Loss and gradients of a micro-batch: adds scale * d(sum of losses) to, or writes, every parameter's gradient.
+    // Loss and gradients of a micro-batch: adds the gradient of each head's sum of losses times its scale to, or writes,
+    // every parameter's gradient.
     // random: by what dropout is drawn, if the model has any; without draws it drops nothing.
     void forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, const DropoutKeys& random,
-                          double scale, Accumulate accumulate);
+                          const LossScales& scales, Accumulate accumulate);
 
     // Loss and greedy hits with every token in every layer.
     void evaluate(Exec& exec, std::int64_t B, std::int64_t T);
@@ -89,11 +99,15 @@ class Transformer {
 
     // Logits (B, T, V) of the last forward pass over (B, T), for inspection: the training path never holds them.
     void logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T);
+    // Likewise of the classes, (B, classes).
+    void class_logits(Exec& exec, Tensor out) { class_head_->logits(exec, out); }
 
  private:
     void require_in_vocabulary(std::span<const std::int32_t> ids, std::int32_t lowest, const char* what) const;
     // segments (positions), or null. Errors: config, for those that a model which has segments lacks.
     void require_segments(const std::int32_t* segments, std::int64_t positions) const;
+    // classes (B), or null. Errors: config, likewise.
+    void require_classes(const std::int32_t* classes, std::int64_t B) const;
     EmbeddingIds loaded_ids(std::int64_t B, std::int64_t T) const;
     // The blocks and the final norm over what stack_.input(rows) holds: (B, T, C), or (1, M, C) of packed rows.
     Tensor forward(Exec& exec, const StreamRows& rows);
@@ -107,11 +121,12 @@ class Transformer {
     BlockStack stack_;
     std::optional<Norm> final_norm_;
     Head head_;
+    std::optional<ClassHead> class_head_;
     Tensor d_stream_;                    // (B, T, C)
     Tensor states_;                      // (B, T, C), scratch: what the head reads of packed rows, and its gradient
     Tensor lengths_, length_;            // (max_batch max_seqlen), and what is used of it
     Tensor last_states_;                 // what the head read last, (B, T, C) or packed rows
-    std::int64_t target_rows_ = 0;       // targets of the loaded micro-batch that are not ignored
+    std::int64_t target_rows_ = 0, class_rows_ = 0;  // targets of the loaded micro-batch that are not ignored
     Tensor computed_, source_, scored_, position_;  // (max_batch, max_seqlen) i32, of packed samples
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/nn/block.h"
+#include "engine/nn/class_head.h"
 #include "engine/nn/embedding.h"
 #include "engine/nn/head.h"
 
@@ -26,6 +27,7 @@ struct TransformerConfig {
     std::vector<BlockConfig> blocks;        // one a layer
     std::optional<NormSpec> final_norm = NormSpec{};  // behind the last block; none: blocks that end with a norm
     HeadConfig head;
+    std::optional<ClassHeadConfig> class_head = {};
 
     std::int64_t layers() const { return static_cast<std::int64_t>(blocks.size()); }
     ModelExtents extents() const { return {max_seqlen, layers()}; }

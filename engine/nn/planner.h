@@ -56,17 +56,18 @@ struct Planner {
     }
 };
 
-// Forward and backward FLOPs of one sample of n rows: per_row n + per_pair n^2, where per_row is 6 for each parameter
-// that a row meets and per_pair counts attention (Kaplan et al. 2020, section 2.1).
+// Forward and backward FLOPs of one sample of n rows: per_row n + per_pair n^2 + per_sample, where per_row is 6 for each
+// parameter that a row meets, per_sample likewise of what meets a sample once, and per_pair counts attention (Kaplan et
+// al. 2020, section 2.1).
 struct TrainingFlops {
-    double per_row = 0, per_pair = 0;
+    double per_row = 0, per_pair = 0, per_sample = 0;
 
     double of(std::int64_t rows) const {
         const auto n = static_cast<double>(rows);
-        return per_row * n + per_pair * n * n;
+        return per_row * n + per_pair * n * n + per_sample;
     }
     TrainingFlops operator+(const TrainingFlops& other) const {
-        return {per_row + other.per_row, per_pair + other.per_pair};
+        return {per_row + other.per_row, per_pair + other.per_pair, per_sample + other.per_sample};
     }
 };
 

@@ -24,6 +24,10 @@ std::int64_t* numbers_in(const Memory& memory) {
     return static_cast<std::int64_t*>(memory.get());
 }
 
+std::int64_t count_targets(const std::int32_t* target, std::int64_t count) {
+    return count - std::count(target, target + count, kernels::kIgnoreTarget);
+}
+
 // Writes a row's values and fills its rest. (T)
 void copy_padded(std::span<const std::int32_t> values, std::int32_t padding, std::int64_t T, std::int32_t* row) {
     std::fill(std::copy(values.begin(), values.end(), row), row + T, padding);
@@ -53,6 +57,7 @@ Batches::Batches(TrainingData data, const TrainerConfig& config, Device device)
                     "seqres lays samples end to end, and a BERT sample cannot be cut across its special tokens",
                     "use seqtru, which cuts each segment before its [SEP]");
     reader_.emplace(**bert);
+    if (config.model.class_head) class_ = staging<std::int32_t>(device, rows);
     segment_ = staging<std::int32_t>(device, largest.tokens);
     length_ = staging<std::int32_t>(device, rows);
 }
@@ -64,8 +69,8 @@ void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, 
     else
         stage_packed(std::get<TokenCorpus>(data_), plan, draws);
     std::iota(numbers_in(draw_), numbers_in(draw_) + plan.rows, first_draw);
-    const std::int32_t *target = tokens_in(target_), *end = target + plan.rows * plan.seqlen;
-    targets_ = end - target - std::count(target, end, kernels::kIgnoreTarget);
+    targets_.tokens = count_targets(tokens_in(target_), plan.rows * plan.seqlen);
+    targets_.classes = class_ ? count_targets(tokens_in(class_), plan.rows) : 0;
 }
 
 void Batches::stage_packed(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws) {
@@ -87,7 +92,7 @@ void Batches::stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> dr
     const std::int32_t pad = samples.wordpiece()->vocabulary().pad;
     const std::int64_t T = plan.seqlen;
     std::int32_t *token = tokens_in(token_), *target = tokens_in(target_), *segment = tokens_in(segment_);  // (T)
-    std::int32_t* length = tokens_in(length_);
+    std::int32_t *length = tokens_in(length_), *order = tokens_in(class_);
     tokens_ = {};
     for (const Sampler::Draw& draw : draws) {
         const auto number = static_cast<std::uint64_t>(first_draw++);
@@ -96,6 +101,7 @@ void Batches::stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> dr
         copy_padded(sample.labels, kernels::kIgnoreTarget, T, target);
         copy_padded(sample.types, 0, T, segment);
         *length++ = static_cast<std::int32_t>(sample.length());
+        if (order != nullptr) *order++ = sample.order;
         unique_tokens_.see(draw.sample, sample.length());
         tokens_.input += sample.length();
         tokens_.cut += samples.real_length(draw.sample) - sample.length();
@@ -115,6 +121,7 @@ ModelInput Batches::rows(std::int64_t first, std::int64_t count) const {
     if (!reader_) return input;
     input.length = tokens_in(length_) + first;
     input.segment = tokens_in(segment_) + begin;
+    if (class_) input.class_target = tokens_in(class_) + first;
     return input;
 }
 

@@ -24,11 +24,17 @@ using TrainingData = std::variant<TokenCorpus, std::shared_ptr<const BertSamples
 // How many there are to draw from; packed ones are of `seqlen` tokens.
 std::int64_t sample_count(const TrainingData& data, std::int64_t seqlen);
 
+// How many positions and samples of a step have a target: by what the sum of each head's losses is divided.
+struct StepTargets {
+    std::int64_t tokens = 0, classes = 0;
+};
+
 // Stages the steps of a run, one after the other, in memory that it keeps.
 //
 // The rows of a step are plan.seqlen tokens long. Packed samples are cut to that length, or with seqres laid end to end
 // and cut anew, where only the last row may end in padding. A BERT sample has a row of its own: it is cut to that
-// length, each segment before its [SEP], and padded with [PAD] on its right.
+// length, each segment before its [SEP], and padded with [PAD] on its right. Its class, where the model tells classes, is
+// whether its segments were swapped.
 class Batches {
  public:
     // With memory for the largest step of the techniques. Errors: memory; config, for seqres of BERT samples.
@@ -39,8 +45,8 @@ class Batches {
     // that leaves no text beside a BERT sample's special tokens.
     void stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw);
 
-    // Of the staged step: positions with a target, by whose number the loss is divided; and what its tokens are.
-    std::int64_t targets() const { return targets_; }
+    // Of the staged step.
+    const StepTargets& targets() const { return targets_; }
     const StepTokens& tokens() const { return tokens_; }
     // Its rows [first, first + count). Row r is numbered as draw first_draw + r, reshaped rows too, which hold parts of
     // several samples.
@@ -63,9 +69,10 @@ class Batches {
     // Room for the largest step, which a device reads from.
     Memory token_{nullptr, nullptr}, target_{nullptr, nullptr};    // (rows, seqlen) i32
     Memory segment_{nullptr, nullptr}, length_{nullptr, nullptr};  // (rows, seqlen), (rows) i32, of BERT samples alone
+    Memory class_{nullptr, nullptr};                               // (rows) i32, where the model tells classes
     Memory draw_{nullptr, nullptr};                                // (rows) i64
     std::int64_t seqlen_ = 0;                                      // of the staged step
-    std::int64_t targets_ = 0;
+    StepTargets targets_;
     StepTokens tokens_;
 };
 

@@ -28,7 +28,7 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
         return arena.add(Region::activations, name, type, shape);
     };
     buffers.draw = add("draw", DType::i64, {rows_at_once(config, largest.least_seqlen)});
-    buffers.result = add("result", DType::f64, {2});
+    buffers.result = add("result", DType::f64, {config.model.class_head ? 4 : 2});
     if (config.techniques.dropping)
         buffers.dropping = plan_dropping(arena, *config.techniques.dropping, config.model, backend, B);
     return buffers;
@@ -41,17 +41,27 @@ const TrainerConfig& checked(const TrainerConfig& config, const Backend& backend
 }
 
 // Parts of Trainer::result_, each (1) f64.
+Tensor part(const Tensor& result, std::int64_t i) {
+    return make_tensor(result.as<double>() + i, DType::f64, {1});
+}
 Tensor grad_norm(const Tensor& result) {
-    return result.view({1});
+    return part(result, 0);
 }
 Tensor loss_sum(const Tensor& result) {
-    return make_tensor(result.as<double>() + 1, DType::f64, {1});
+    return part(result, 1);
+}
+
+// A step without a target has no gradient, and is no division by zero.
+double one_over(std::int64_t targets) {
+    return 1 / static_cast<double>(std::max<std::int64_t>(1, targets));
 }
 
 }  // namespace
 
 std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen) {
     const bool by_tokens = config.techniques.seqres || config.techniques.variable_batch;
+    // A class head has room for a micro-batch of whole samples.
+    if (config.model.class_head) return config.micro_batch_size;
     return by_tokens ? config.micro_batch_size * config.model.max_seqlen / seqlen : config.micro_batch_size;
 }
 
@@ -95,9 +105,20 @@ void Trainer::select_tokens(std::int64_t first, std::int64_t B) {
     kept_ = dropping_ ? kept_tokens(exec_, *dropping_, plan_, batch) : KeptTokens{};
 }
 
-// A step without a target has no gradient, and is no division by zero.
-double Trainer::targets() const {
-    return static_cast<double>(std::max<std::int64_t>(1, batches_->targets()));
+LossScales Trainer::scales() const {
+    const StepTargets& targets = batches_->targets();
+    return {one_over(targets.tokens), one_over(targets.classes)};
+}
+
+// The update reads the sum of all: one that is not finite stops it, whichever head lost it.
+void Trainer::sum_losses(std::int64_t B, Accumulate accumulate) {
+    const Tensor of_tokens = model_->loss.view({B, plan_.seqlen});
+    sum(exec_, loss_sum(result_), of_tokens, accumulate);
+    if (!config_.model.class_head) return;
+    const Tensor of_classes = model_->class_loss.view({B});
+    sum(exec_, loss_sum(result_), of_classes, Accumulate::yes);
+    sum(exec_, part(result_, 2), of_tokens, accumulate);
+    sum(exec_, part(result_, 3), of_classes, accumulate);
 }
 
 void Trainer::start_gradients() {
@@ -109,9 +130,9 @@ void Trainer::start_gradients() {
         model_->load(exec_, batches_->rows(first, B));
         select_tokens(first, B);
         const Accumulate accumulate = first == 0 ? Accumulate::no : Accumulate::yes;
-        model_->forward_backward(exec_, B, T, kept_, {config_.seed, counts_.steps, draw_.view({B})}, 1 / targets(),
+        model_->forward_backward(exec_, B, T, kept_, {config_.seed, counts_.steps, draw_.view({B})}, scales(),
                                  accumulate);
-        sum(exec_, loss_sum(result_), model_->loss.view({B, T}), accumulate);
+        sum_losses(B, accumulate);
         if (dropping_ && dropping_->choice.observe)
             dropping_->choice.observe(exec_, model_->target.view({B, T}), model_->loss.view({B, T}), accumulate);
     }
@@ -136,13 +157,20 @@ void Trainer::start_update() {
 }
 
 StepResult Trainer::read_result() {
-    double values[2];
+    double values[4] = {};
     read_tensor(exec_, values, result_);
+    const StepTargets& targets = batches_->targets();
+    const auto mean = [](double losses, std::int64_t count) {
+        return losses / static_cast<double>(std::max<std::int64_t>(1, count));
+    };
+    const bool has_classes = config_.model.class_head.has_value();
     StepResult result;
     result.plan = plan_;
     result.lr = learning_rate();
     result.grad_norm = values[0];
-    result.loss = values[1] / targets();
+    result.token_loss = mean(values[has_classes ? 2 : 1], targets.tokens);
+    if (has_classes) result.class_loss = mean(values[3], targets.classes);
+    result.loss = has_classes ? result.token_loss + result.class_loss : result.token_loss;
     return result;
 }
 

@@ -18,7 +18,9 @@ namespace deft::engine {
 
 struct StepResult {
     StepPlan plan;
-    double loss = 0;  // mean over the step's targets, nats; 0 where it has none
+    double loss = 0;  // sum of what each head has lost
+    // Mean over the targets of a head in the step, nats; 0 where it has none.
+    double token_loss = 0, class_loss = 0;
     double lr = 0;
     double grad_norm = 0;
 };
@@ -78,8 +80,9 @@ class Trainer {
     StepResult read_result();
     void draw_samples();
     void select_tokens(std::int64_t first, std::int64_t B);
-    // By which the step's losses are divided.
-    double targets() const;
+    // What the sum of each head's losses is multiplied by: one over its targets in the step.
+    LossScales scales() const;
+    void sum_losses(std::int64_t B, Accumulate accumulate);
     // The step is done: counts it and plans the next.
     void finish_step();
 
@@ -92,7 +95,8 @@ class Trainer {
     std::vector<Sampler::Draw> draws_;  // (samples of the step)
     std::optional<PlannedDropping> dropping_;
     Tensor draw_;       // (rows at once) i64
-    Tensor result_;     // (2) f64: gradient norm, sum of losses
+    // f64: gradient norm, sum of all losses; (4) of a model that tells classes: then those of tokens and of classes.
+    Tensor result_;     // (2) or (4)
     KeptTokens kept_;
     ModelFlops flops_;
     std::vector<ParameterTable::Group> groups_;

@@ -1,5 +1,5 @@
 #pragma once
-// How well a model fills gaps: the masked tokens of BERT samples that it has not trained on.
+// How well a model fills gaps, and tells the order of two segments: BERT samples that it has not trained on.
 
 #include <cstdint>
 
@@ -14,6 +14,10 @@ struct MaskedLoss {
     double accuracy = 0;       // share of them that the model holds likeliest
     std::int64_t targets = 0;  // masked tokens
     std::int64_t tokens = 0;   // that the model read, padding counted
+    // Of the samples with two segments, by a model with a head for their order: mean nats a sample, share of them told
+    // right, and how many there are; else 0.
+    double order_loss = 0, order_accuracy = 0;
+    std::int64_t orders = 0;
 };
 
 // Over the first samples, at most max_tokens tokens of them at full length (at least one sample), each masked once in a

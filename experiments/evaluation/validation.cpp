@@ -1,6 +1,7 @@
 #include "experiments/evaluation/validation.h"
 
 #include <limits>
+#include <numbers>
 
 #include "base/score_key.h"
 #include "experiments/evaluation/masked_loss.h"
@@ -40,8 +41,15 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
     };
     if (const auto* bert = std::get_if<BertSamplesPointer>(&dataset.valid)) {
         const MaskedLoss masked = masked_loss(model, exec, *bert, tokens, batch, between_batches);
-        return {score("loss", "nats/token", "lower", masked.loss, masked.targets),
-                score("acc", "", "higher", masked.accuracy, masked.targets)};
+        std::vector<journal::Evaluation> scores = {
+            score("loss", "nats/token", "lower", masked.loss, masked.targets),
+            score("acc", "", "higher", masked.accuracy, masked.targets),
+            score("bits_per_token", "bits/token", "lower", masked.loss / std::numbers::ln2, masked.targets)};
+        if (masked.orders > 0) {
+            scores.push_back(score("order_loss", "nats/sample", "lower", masked.order_loss, masked.orders));
+            scores.push_back(score("order_acc", "", "higher", masked.order_accuracy, masked.orders));
+        }
+        return scores;
     }
     const CorpusLoss loss = packed_loss(dataset, model, exec, tokens, batch, between_batches);
     return {score("loss", "nats/token", "lower", loss.loss, loss.tokens),

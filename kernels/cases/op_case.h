@@ -229,6 +229,8 @@ inline std::string activation_text(Activation act) {
             return " gelu";
         case Activation::gelu_erf:
             return " gelu_erf";
+        case Activation::tanh:
+            return " tanh";
         case Activation::swiglu:
             break;
     }

@@ -15,6 +15,8 @@ template <class F>
         f([](float x) { return gelu_tanh(x); }, [](float x) { return gelu_tanh_derivative(x); });
     else if (act == Activation::gelu_erf)
         f([](float x) { return gelu_erf(x); }, [](float x) { return gelu_erf_derivative(x); });
+    else if (act == Activation::tanh)
+        f([](float x) { return vector_tanh(x); }, [](float x) { return tanh_derivative(x); });
     else
         f([](float x) { return x; }, [](float) { return 1.0f; });
 }

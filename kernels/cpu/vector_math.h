@@ -67,4 +67,13 @@ inline constexpr float kGeluScale = 0.7978845608028654f, kGeluCubic = 0.044715f;
     return 1.0f / (1.0f + vector_exp(-x));
 }
 
+// Within 2e-7; of small |x| the error is not small beside tanh x itself.
+[[gnu::always_inline]] inline float vector_tanh(float x) {
+    return 1.0f - 2.0f / (1.0f + vector_exp(2.0f * x));
+}
+[[gnu::always_inline]] inline float tanh_derivative(float x) {
+    const float t = vector_tanh(x);
+    return 1.0f - t * t;
+}
+
 }  // namespace deft::kernels::cpu

@@ -46,6 +46,8 @@ __device__ inline float activate(Activation act, float x) {
             return gelu_tanh(x);
         case Activation::gelu_erf:
             return x * normal_cdf(x);
+        case Activation::tanh:
+            return tanhf(x);
         case Activation::swiglu:
             break;
     }
@@ -60,6 +62,8 @@ __device__ inline float activation_derivative(Activation act, float x) {
             return gelu_tanh_derivative(x);
         case Activation::gelu_erf:
             return normal_cdf(x) + x * normal_density(x);
+        case Activation::tanh:
+            return 1.0f - tanhf(x) * tanhf(x);
         case Activation::swiglu:
             break;
     }

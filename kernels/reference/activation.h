@@ -51,6 +51,8 @@ Real activate(Activation act, Real x) {
             return gelu_tanh(x);
         case Activation::gelu_erf:
             return x * normal_cdf(x);
+        case Activation::tanh:
+            return std::tanh(x);
         case Activation::swiglu:
             break;
     }
@@ -66,6 +68,8 @@ Real activation_derivative(Activation act, Real x) {
             return gelu_tanh_derivative(x);
         case Activation::gelu_erf:
             return normal_cdf(x) + x * normal_density(x);
+        case Activation::tanh:
+            return 1 - std::tanh(x) * std::tanh(x);
         case Activation::swiglu:
             break;
     }

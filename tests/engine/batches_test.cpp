@@ -73,6 +73,14 @@ TrainerConfig bert_config(std::int64_t seqlen = 20, std::int64_t batch = 6) {
     return config;
 }
 
+// With BERT's second head, and what its first has in front.
+TrainerConfig two_headed_config(std::int64_t seqlen, std::int64_t batch) {
+    TrainerConfig config = bert_config(seqlen, batch);
+    config.model.head.transform = HeadTransform{};
+    config.model.class_head = ClassHeadConfig{.pooler = true};
+    return config;
+}
+
 // index (sets, B, K) of the last micro-batch, by row.
 std::vector<Ids> kept_rows(const Trainer& trainer) {
     const Tensor index = trainer.kept().index;
@@ -102,7 +110,7 @@ TEST_CASE("packed rows: samples cut to the length of the step") {
     CHECK(first_of(input.draw, 3) == std::vector<std::int64_t>{30, 31, 32});
     CHECK(input.length == nullptr);
     CHECK(input.segment == nullptr);
-    CHECK(batches.targets() == 18);
+    CHECK(batches.targets().tokens == 18);
     CHECK(batches.tokens().input == 18);
     CHECK(batches.unique_tokens().count() == 18);
 
@@ -115,7 +123,7 @@ TEST_CASE("packed rows: samples cut to the length of the step") {
     input = of_cut.rows(0, 3);
     CHECK(token_rows(input) == Ids{24, 25, 26, 27, 0, 1, 2, 3, 48, 49, 50, 51});
     CHECK(target_rows(input) == Ids{25, 26, 27, 28, 1, 2, 3, 4, 49, 50, 51, 52});
-    CHECK(of_cut.targets() == 12);
+    CHECK(of_cut.targets().tokens == 12);
     CHECK(of_cut.tokens().cut == 6);
     CHECK(of_cut.tokens().padding == 0);
     CHECK(of_cut.unique_tokens().count() == 12);
@@ -133,7 +141,7 @@ TEST_CASE("reshaped rows: samples end to end, cut anew, the last row padded") {
     CHECK(token_rows(input) == Ids{24, 25, 26, 27, 28, 29, 0, 1, 2, 3, 4, 5, 48, 49, 50, 51, 52, 53, 0, 0});
     CHECK(target_rows(input) == Ids{25, 26, 27, 28, 29, 30, 1, 2, 3, 4, 5, 6, 49, 50, 51, 52, 53, 54, -1, -1});
     CHECK(first_of(input.draw, 5) == std::vector<std::int64_t>{30, 31, 32, 33, 34});
-    CHECK(batches.targets() == 18);
+    CHECK(batches.targets().tokens == 18);
     CHECK(batches.tokens().padding == 2);
     CHECK(batches.unique_tokens().count() == 18);
 }
@@ -142,6 +150,8 @@ TEST_CASE("BERT rows: a sample each, masked by the number of its draw, with padd
     const auto samples = learnable_samples(20);
     TrainerConfig config = bert_config(20, 4);
     config.techniques.seqtru = Pacing{9, 20, 1, 10};
+    CHECK(Batches(samples, config, Device::cpu).rows(0, 0).class_target == nullptr);  // the model tells no classes
+    config.model.class_head = ClassHeadConfig{};
     Batches batches(samples, config, Device::cpu);
     CHECK(sample_count(samples, 20) == samples->size());
     BertReader reader(*samples);
@@ -153,7 +163,7 @@ TEST_CASE("BERT rows: a sample each, masked by the number of its draw, with padd
         const std::vector<Sampler::Draw> draws = draws_of({2, 7, 2, 5});
         batches.stage(plan, draws, 40 + step);
         const ModelInput input = batches.rows(0, 4);
-        std::int64_t labels = 0, real = 0, cut = 0;
+        std::int64_t labels = 0, real = 0, cut = 0, ordered = 0;
         for (std::int64_t b = 0; b < 4; ++b) {
             const std::int64_t id = draws[static_cast<std::size_t>(b)].sample;
             BertSample sample = reader.read({id, static_cast<std::uint64_t>(40 + step + b)}, T);
@@ -162,6 +172,9 @@ TEST_CASE("BERT rows: a sample each, masked by the number of its draw, with padd
             real += length;
             cut += samples->real_length(id) - length;
             CHECK(input.length[b] == length);
+            CHECK(input.class_target[b] == sample.order);
+            CHECK(batches.rows(b, 1).class_target[0] == sample.order);
+            ordered += sample.order != kIgnoreTarget;
             CHECK(length == std::min(T, samples->real_length(id)));
             CHECK(input.draw[b] == 40 + step + b);
             const auto all = static_cast<std::size_t>(T);
@@ -173,7 +186,8 @@ TEST_CASE("BERT rows: a sample each, masked by the number of its draw, with padd
             CHECK(first_of(input.segment + b * T, T) == sample.types);
         }
         CHECK(token_rows(batches.rows(0, 1)) != token_rows(batches.rows(2, 1)));  // one sample, masked otherwise
-        CHECK(batches.targets() == labels);
+        CHECK(batches.targets().tokens == labels);
+        CHECK(batches.targets().classes == ordered);
         CHECK(batches.tokens().input == real);
         CHECK(batches.tokens().cut == cut);
         CHECK(batches.tokens().padding == 4 * T - real);
@@ -216,30 +230,34 @@ TEST_CASE("micro-batches are parts of the step, however it is split") {
 }
 
 TEST_CASE("the targets of a step are counted before its first micro-batch") {
-    TrainerConfig config = bert_config(20, 6);
+    TrainerConfig config = two_headed_config(20, 6);
     keep_tokens(config, 8);
     const auto samples = learnable_samples(20);
     Trainer whole(config, samples, 1);
     const StepResult a = whole.accumulate_gradients();
-    CHECK(a.loss == Approx(std::log(14)).epsilon(0.2));
+    CHECK(a.token_loss == Approx(std::log(14)).epsilon(0.2));
+    CHECK(a.class_loss == Approx(std::log(2)).epsilon(0.2));
+    CHECK(a.loss == a.token_loss + a.class_loss);
     // The first samples have other numbers of targets than the last, so that a mean of means would differ.
     for (const std::int64_t at_once : {1, 2, 4}) {
         config.micro_batch_size = at_once;
         Trainer split(config, samples, 1);
         const StepResult b = split.accumulate_gradients();
-        CHECK(b.loss == Approx(a.loss).epsilon(1e-6));
+        CHECK(b.token_loss == Approx(a.token_loss).epsilon(1e-6));
+        CHECK(b.class_loss == Approx(a.class_loss).epsilon(1e-6));
         CHECK(b.grad_norm == Approx(a.grad_norm).epsilon(1e-5));
     }
 }
 
 TEST_CASE("short BERT samples of a variable batch are more rows at once than a micro-batch has samples") {
-    TrainerConfig config = bert_config(20, 6);
-    config.techniques.seqtru = Pacing{10, 20, 1, 4, 1};
-    config.techniques.variable_batch = VariableBatch{120, 1, 0};
     const auto samples = learnable_samples(20);
-    Trainer trainer(config, samples, 1);
-    CHECK(plan_step(config, 0).rows > config.micro_batch_size);
-    for (int step = 0; step < 5; ++step) CHECK(std::isfinite(trainer.step().loss));
+    for (TrainerConfig config : {bert_config(20, 6), two_headed_config(20, 6)}) {
+        config.techniques.seqtru = Pacing{10, 20, 1, 4, 1};
+        config.techniques.variable_batch = VariableBatch{120, 1, 0};
+        Trainer trainer(config, samples, 1);
+        CHECK(plan_step(config, 0).rows > config.micro_batch_size);
+        for (int step = 0; step < 5; ++step) CHECK(std::isfinite(trainer.step().loss));
+    }
 }
 
 TEST_CASE("training on BERT samples learns them, and counts real tokens") {
@@ -266,7 +284,7 @@ TEST_CASE("training on BERT samples learns them, and counts real tokens") {
 }
 
 TEST_CASE("training on BERT samples has the same bits for any number of threads, and after a restart") {
-    TrainerConfig config = bert_config();
+    TrainerConfig config = two_headed_config(20, 6);
     keep_tokens(config, 9);
     config.techniques.seqtru = Pacing{8, 20, 1, 6};
     config.micro_batch_size = 4;
@@ -328,4 +346,42 @@ TEST_CASE("a sample that is drawn twice in a step keeps other tokens each time, 
             CHECK(last == std::vector<Ids>(rows.end() - static_cast<std::ptrdiff_t>(last.size()), rows.end()));
         }
     }
+}
+
+TEST_CASE("a batch of BERT samples is learnt by heart, tokens and orders") {
+    TrainerConfig config = two_headed_config(20, 6);
+    config.optimizer.weight_decay = 0;
+    // As many samples as a step draws, each masked in one way.
+    const Documents documents(1, {{6, 7, 8}, {9, 10}, {11, 12, 13}, {7, 7}, {10, 9, 8}, {6, 6}});
+    const auto samples = std::make_shared<const BertSamples>(corpus_of(documents), numbered_vocabulary(9, 0),
+                                                             SampleShape{.seqlen = 20}, MaskingRule{.fraction = 0.3}, 3);
+    Batches batches(samples, config, Device::cpu);
+    const std::int64_t count = samples->size(), T = 20;
+    REQUIRE(count >= 1);
+    std::vector<Sampler::Draw> draws;
+    for (std::int64_t i = 0; i < 6; ++i) draws.push_back({i % count, 0});
+    batches.stage(plan_step(config.model.extents(), config.techniques, 0, 6), draws, 0);
+    Arena arena;
+    auto model = plan_and_commit(arena, [&](Arena& a) {
+        return std::make_unique<Transformer>(a, config.model, Backend{Device::cpu, DType::f32, 1}, 6);
+    });
+    Exec exec = make_exec({Device::cpu, DType::f32, 1}, arena);
+    initialise(exec, model->parameters(), 1, 0.1, config.model.layers());
+    double norm = 1, none = 0;
+    AdamW settings = config.optimizer;
+    settings.lr = 1e-2;
+    const StepTargets targets = batches.targets();
+    const LossScales scales = {1.0 / static_cast<double>(targets.tokens), 1.0 / static_cast<double>(targets.classes)};
+    double token_loss = 0, class_loss = 0;
+    for (settings.step = 1; settings.step <= 200; ++settings.step) {
+        model->load(exec, batches.rows(0, 6));
+        model->forward_backward(exec, 6, T, {}, {}, scales, Accumulate::no);
+        for (const ParameterTable::Group& group : model->parameters().groups())
+            adamw_update(exec, group.value, {}, group.m, group.v, group.grad, make_tensor(&norm, DType::f64, {1}),
+                         make_tensor(&none, DType::f64, {1}), settings);
+        sum(exec, make_tensor(&token_loss, DType::f64, {1}), model->loss, Accumulate::no);
+        sum(exec, make_tensor(&class_loss, DType::f64, {1}), model->class_loss, Accumulate::no);
+    }
+    CHECK(token_loss * scales.tokens < 0.05);
+    CHECK(class_loss * scales.classes < 0.05);
 }

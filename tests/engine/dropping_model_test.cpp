@@ -46,7 +46,7 @@ struct Model {
     // Sum of losses; gradients are left in the parameters.
     double run(const KeptTokens& kept) {
         transformer->load(exec, {B, T, token.data(), target.data(), length.empty() ? nullptr : length.data()});
-        transformer->forward_backward(exec, B, T, kept, {}, 1, Accumulate::no);
+        transformer->forward_backward(exec, B, T, kept, {}, {}, Accumulate::no);
         double total = 0;
         for (const double loss : losses()) total += loss;
         return total;

@@ -37,6 +37,10 @@ inline TransformerConfig model_of(NormKind norm, NormPlacement placement, Positi
     if (is_post) config.input.norm = NormSpec{norm, 0.05};
     config.final_norm = is_post ? std::nullopt : std::optional(NormSpec{norm, 0.05});
     config.head = {.tied = positions == PositionsOf::learned, .bias = is_post};
+    if (is_post && activation != Activation::swiglu) {
+        config.head.transform = {activation, {norm, 0.05}};
+        config.class_head = {.classes = 3, .pooling = kv_heads == 1 ? Pooling::mean : Pooling::first, .pooler = has_bias};
+    }
     return config;
 }
 
@@ -79,6 +83,7 @@ struct Model {
     Exec exec;
     std::vector<std::int32_t> token, target, segment;  // (B, T)
     std::vector<std::int32_t> length;                  // (B), or empty
+    std::vector<std::int32_t> class_target = {2, kernels::kIgnoreTarget, 0};  // (B)
     std::vector<std::int64_t> draw = {5, 3, 8};        // (B)
     std::vector<std::int32_t> set_of_layer = {-1, 0};  // of kept tokens
 
@@ -98,29 +103,27 @@ struct Model {
         }
     }
 
-    // The mean loss of samples [first, first + n), and its gradients in the table. kept (sets of set_of_layer, n, K): the
+    // The mean loss of the tokens of samples [first, first + n) plus that of their classes over B samples, and its gradients in the table. kept (sets of set_of_layer, n, K): the
     // positions of each sample that layers take; set_of_layer as in KeptTokens.
     double train(std::int64_t first = 0, std::int64_t n = B, Accumulate accumulate = Accumulate::no,
                  std::vector<std::int32_t> kept = {}) {
         const auto sample = static_cast<std::size_t>(first);
         transformer->load(exec, {n, T, &token[at(first)], &target[at(first)],
-                                 length.empty() ? nullptr : &length[sample], &segment[at(first)]});
+                                 length.empty() ? nullptr : &length[sample], &segment[at(first)],
+                                 &class_target[sample]});
         KeptTokens tokens;
         const std::int64_t sets = 1 + *std::max_element(set_of_layer.begin(), set_of_layer.end());
         if (!kept.empty())
             tokens = {make_tensor(kept.data(), DType::i32, {sets, n, static_cast<std::int64_t>(kept.size()) / sets / n}),
                       set_of_layer};
         const DropoutKeys random{9, 4, make_tensor(&draw[static_cast<std::size_t>(first)], DType::i64, {n})};
-        transformer->forward_backward(exec, n, T, tokens, random, 1.0 / (B * T), accumulate);
-        return loss(n) / (B * T);
+        transformer->forward_backward(exec, n, T, tokens, random, {1.0 / (B * T), 1.0 / B}, accumulate);
+        return loss(n) / (B * T) + class_loss(n) / B;
     }
 
-    double loss(std::int64_t n = B) const {
-        const Tensor losses = transformer->loss.view({n, T});
-        double sum = 0;
-        for (std::int64_t i = 0; i < n * T; ++i)
-            sum += losses.dtype == DType::f64 ? losses.as<double>()[i] : static_cast<double>(losses.as<float>()[i]);
-        return sum;
+    double loss(std::int64_t n = B) const { return sum_of(transformer->loss.view({n, T})); }
+    double class_loss(std::int64_t n = B) const {
+        return transformer->class_loss ? sum_of(transformer->class_loss.view({n})) : 0;
     }
 
     template <class Real>
@@ -129,6 +132,12 @@ struct Model {
     }
 
  private:
+    static double sum_of(const Tensor& losses) {
+        double sum = 0;
+        for (std::int64_t i = 0; i < losses.numel(); ++i)
+            sum += losses.dtype == DType::f64 ? losses.as<double>()[i] : static_cast<double>(losses.as<float>()[i]);
+        return sum;
+    }
     static std::size_t at(std::int64_t sample) { return static_cast<std::size_t>(sample * T); }
 };
 

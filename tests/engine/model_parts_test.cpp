@@ -233,7 +233,7 @@ TEST_CASE("rotary positions are those of the sample, not of the kept rows") {
         model.transformer->load(model.exec, {1, Model::T, model.token.data(), model.target.data()});
         const auto K = static_cast<std::int64_t>(kept.size());
         const KeptTokens tokens{make_tensor(kept.data(), DType::i32, {1, 1, K}), sets};
-        model.transformer->forward_backward(model.exec, 1, Model::T, tokens, {}, 1, Accumulate::no);
+        model.transformer->forward_backward(model.exec, 1, Model::T, tokens, {}, {}, Accumulate::no);
         std::vector<double> losses;
         for (const std::int32_t at : kept) losses.push_back(model.transformer->loss.as<double>()[at]);
         return losses;
@@ -248,4 +248,39 @@ TEST_CASE("rotary positions are those of the sample, not of the kept rows") {
     model.token = {7, 2, 9, 4, 4, 4};
     model.target = {3, 5, 6, 1, 1, 1};
     CHECK(losses_of_layer_0({0, 1, 2})[2] != Approx(later[2]).epsilon(1e-6));  // the last one stands nearer
+}
+
+TEST_CASE("a class is that of its sample alone, and one without a class has no part in the loss") {
+    TransformerConfig config = small_bert();
+    config.input.dropout = 0;
+    for (BlockConfig& block : config.blocks) block.dropout = block.attention.dropout = 0;
+    Model model(config);
+    model.train();
+    const auto both = values<double>(model.transformer->class_loss);  // (B)
+    CHECK(both[1] == 0);
+    model.class_target = {2, 1, 0};
+    model.train();
+    const auto three = values<double>(model.transformer->class_loss);
+    CHECK(three[0] == both[0]);
+    CHECK(three[1] > 0);
+    CHECK(three[2] == both[2]);
+    std::vector<double> logits(3 * 3);
+    model.transformer->class_logits(model.exec, make_tensor(logits.data(), DType::f64, {3, 3}));
+    for (std::size_t b = 0; b < 3; ++b) {
+        double sum = 0;
+        for (std::size_t v = 0; v < 3; ++v) sum += std::exp(logits[3 * b + v]);
+        CHECK(three[b] == Approx(std::log(sum) - logits[3 * b + static_cast<std::size_t>(model.class_target[b])]));
+    }
+    model.transformer->evaluate(model.exec, Model::B, Model::T);
+    CHECK((values<double>(model.transformer->class_loss) == three));
+    const auto hit = values<std::int32_t>(model.transformer->class_greedy);
+    for (std::size_t b = 0; b < 3; ++b) {
+        const auto likeliest = std::max_element(&logits[3 * b], &logits[3 * b] + 3) - &logits[3 * b];
+        CHECK((hit[b] != 0) == (likeliest == model.class_target[b]));
+    }
+    model.class_target[0] = 3;
+    CHECK_THROWS_WITH(model.train(), ContainsSubstring("class 3 of a model that tells 3 apart"));
+    CHECK_THROWS_WITH(model.transformer->load(model.exec, {1, 6, model.token.data(), model.target.data(), nullptr,
+                                                           model.segment.data()}),
+                      ContainsSubstring("given none"));
 }

@@ -136,7 +136,7 @@ TEST_CASE("keeping every token is the plain model") {
     for (std::size_t i = 0; i < index.size(); ++i) index[i] = static_cast<std::int32_t>(i % T);
     const std::vector<std::int32_t> set_of_layer = {-1, 0, 1, -1};
     const KeptTokens all{make_tensor(index.data(), DType::i32, {dropped, B, T}), set_of_layer};
-    indexed.model().forward_backward(indexed.exec(), B, T, all, {}, 1.0 / (B * T), Accumulate::no);
+    indexed.model().forward_backward(indexed.exec(), B, T, all, {}, {1.0 / (B * T)}, Accumulate::no);
     const auto loss = values<float>(indexed.model().loss.view({B, T}));
     double total = 0;
     for (const float l : loss) total += static_cast<double>(l);

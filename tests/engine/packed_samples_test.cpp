@@ -130,7 +130,7 @@ TEST_CASE("a model planned for inference gives the same bits in less memory, at 
             one->evaluate(of, 5, 13);
         }
         CHECK(host_copy<float>(trainer.exec(), loss) == host_copy<float>(exec, other));
-        CHECK_THROWS_AS(asked->forward_backward(exec, 5, 13, {}, {}, 1, Accumulate::no), std::logic_error);
+        CHECK_THROWS_AS(asked->forward_backward(exec, 5, 13, {}, {}, {}, Accumulate::no), std::logic_error);
 
         // Without gradients and moments; activations do not grow with the layers.
         const std::int64_t weights = model.parameters().count() * 4;

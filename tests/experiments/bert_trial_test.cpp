@@ -1,5 +1,6 @@
 // A trial on BERT's samples, from text to scores.
 
+#include <map>
 #include <memory>
 #include <sstream>
 
@@ -70,12 +71,18 @@ TEST_CASE("a trial on BERT's samples trains, validates and is scored") {
     const BertTrial trial;
     const fs::path& folder = trial.folder.path();
     test::train_and_score(trial.config, folder);
-    std::vector<double> loss, accuracy;
+    std::map<std::string, std::vector<double>> scores;
     for (const Json& score : trial.lines(folder, "evaluation")) {
         CHECK(score.at("task") == "validation");
-        (score.at("metric") == "loss" ? loss : accuracy).push_back(score.at("value"));
+        scores[score.at("metric")].push_back(score.at("value"));
     }
-    REQUIRE(loss.size() == accuracy.size());
+    const std::vector<double> loss = scores["loss"], accuracy = scores["acc"];
+    for (const char* metric : {"acc", "bits_per_token", "order_loss", "order_acc"})
+        REQUIRE(scores[metric].size() == loss.size());
+    CHECK(scores["bits_per_token"].back() == Approx(loss.back() / 0.69314718056));
+    CHECK(scores["order_loss"].back() > 0);
+    CHECK(scores["order_loss"].back() < 1);
+    CHECK(scores["order_acc"].back() <= 1);
     REQUIRE(loss.size() >= 3);
     CHECK(loss.back() < 1.7);  // of eight words, of which any is as frequent: 2.08
     CHECK(loss.back() < loss.front());
@@ -83,6 +90,11 @@ TEST_CASE("a trial on BERT's samples trains, validates and is scored") {
     const Json last = trial.lines(folder, "train").back();
     CHECK(last.at("layer_tokens") >= 38400);
     CHECK(last.at("input_tokens") < last.at("layer_tokens"));  // padding is no input
+    CHECK(last.at("head_names") == Json({"masked tokens", "order"}));
+    const double masked = last.at("head_losses").at(0), order = last.at("head_losses").at(1);
+    CHECK(masked > 0);
+    CHECK(order > 0);
+    CHECK(last.at("loss") == Approx(masked + order).epsilon(1e-12));
 
     const fs::path checkpoint = result_checkpoint(folder / "checkpoints").value();
     CHECK(fs::exists(checkpoint / "vocab.txt"));
@@ -93,6 +105,10 @@ TEST_CASE("a trial on BERT's samples trains, validates and is scored") {
     const MaskedLoss whole = masked_loss(*trained.model, trained.exec, valid, 400, 3);
     CHECK(whole.loss == loss.back());
     CHECK(whole.tokens == 16 * valid->size());
+    CHECK(whole.order_loss == scores["order_loss"].back());
+    CHECK(whole.order_accuracy == scores["order_acc"].back());
+    CHECK(whole.orders > 0);
+    CHECK(whole.orders <= valid->size());
     CHECK(masked_loss(*trained.model, trained.exec, valid, 400, 1).loss == Approx(whole.loss).epsilon(1e-6));
     CHECK_THAT(test::refusal(ErrorKind::config, [&] { evaluate_checkpoint(trained, {"embedded_questions"}, {}, 4); }),
                ContainsSubstring("trained on BERT samples"));

@@ -52,7 +52,12 @@ TEST_CASE("a kind's defaults are those of its paper, and every one can be change
     CHECK(block.feed_forward == engine::FeedForwardConfig{192, engine::Activation::gelu_erf, true});
     CHECK(bert.input == engine::InputConfig{engine::Positions::learned, 2, block.norm, 0.1});
     CHECK_FALSE(bert.final_norm);
-    CHECK(bert.head == engine::HeadConfig{true, true, 0.15});  // the masked share has targets
+    CHECK(bert.head == engine::HeadConfig{true, true, 0.15,  // the masked share has targets
+                                          engine::HeadTransform{engine::Activation::gelu_erf, block.norm}});
+    CHECK(bert.class_head == engine::ClassHeadConfig{2, engine::Pooling::first, true});
+    CHECK_FALSE(model_of("order_head = false\n", kBert).class_head);
+    CHECK_FALSE(model_of("head_transform = false\n", kBert).head.transform);
+    CHECK_FALSE(model_of("width = 48\nheads = 4\n", kBert + "bert = { pairs = false }\n").class_head);
 
     const engine::TransformerConfig llama = model_of("kind = \"llama\"\nwidth = 48\nheads = 4\nkv_heads = 2\n");
     const engine::BlockConfig& layer = llama.blocks.at(1);
@@ -114,4 +119,17 @@ TEST_CASE("samples that a model's input cannot take are refused") {
     CHECK_THAT(refused("segments = 1", kBert), ContainsSubstring("t.toml:7:") && ContainsSubstring("have two"));
     CHECK_THAT(refused("seqlen = 4", kBert), ContainsSubstring("t.toml:7:") && ContainsSubstring("at least 5"));
     CHECK(model_of("segments = 0\n", kBert).input.segments == 0);
+    CHECK_THAT(refused("order_head = true"), ContainsSubstring("t.toml:4:") && ContainsSubstring("two segments"));
+    CHECK_THAT(refused("order_head = true", kBert + "bert = { pairs = false }\n"),
+               ContainsSubstring("t.toml:8:") && ContainsSubstring("data.bert.pairs = true"));
+    CHECK_THAT(refused("head_transform = true\nactivation = \"swiglu\""),
+               ContainsSubstring("t.toml:4:") && ContainsSubstring("has no gate"));
+}
+
+TEST_CASE("tokens are dropped behind the first where a head reads that for the whole sample") {
+    const std::string dropping = "[random_ltd]\nmin = 8\nstep = 4\nduration = 0.5\n";
+    CHECK(trial_of(kTrain + kBert + dropping).token_dropping->keep_first == 1);
+    CHECK(trial_of(kTrain + kBert + dropping + "keep_first = 0\n").token_dropping->keep_first == 0);
+    CHECK(trial_of(kTrain + kBert + dropping + "[model]\norder_head = false\n").token_dropping->keep_first == 0);
+    CHECK(trial_of(kTrain + dropping).token_dropping->keep_first == 0);
 }
