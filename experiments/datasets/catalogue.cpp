@@ -47,7 +47,21 @@ CatalogueFile parse_file(TableReader table) {
     return file;
 }
 
-CatalogueForm parse_form(TableReader table) {
+std::vector<std::string> readers_of(const std::string& kind) {
+    if (kind == "corpus") return {"text", "jsonl", "lines", "paragraphs", "wikitext"};
+    if (kind == "images") return {"idx", "cifar10", "cifar100"};
+    return {"files"};
+}
+
+// A file of images, then that of their labels, again and again.
+bool are_pairs(const std::vector<CatalogueFile>& files) {
+    if (files.size() % 2 != 0) return false;
+    for (std::size_t i = 0; i < files.size(); i += 2)
+        if (files[i].split != files[i + 1].split) return false;
+    return true;
+}
+
+CatalogueForm parse_form(TableReader table, const std::string& kind) {
     CatalogueForm form;
     form.name = table.required<std::string>("name");
     form.reader = table.required<std::string>("reader");
@@ -64,7 +78,11 @@ CatalogueForm parse_form(TableReader table) {
     const bool mixed = once.size() > 1 && once.front().empty();
     if (mixed || std::adjacent_find(once.begin(), once.end()) != once.end())
         table.refuse("files", "must name the split of all files or of none, those of a split one after another");
-    table.require_one_of("reader", form.reader, {"text", "jsonl", "lines", "paragraphs", "wikitext", "files"});
+    table.require_one_of("reader", form.reader, readers_of(kind));
+    if (form.reader == "idx" && !are_pairs(form.files))
+        table.refuse("files", "must be pairs of one split each: a file of images, then that of their labels");
+    if (kind == "images" && splits != std::vector<std::string>{""} && once != std::vector<std::string>{"test", "train"})
+        table.refuse("files", "must be of split train and of test, or of none");
     return form;
 }
 
@@ -78,10 +96,14 @@ CatalogueEntry parse_entry(const std::string& name, const ConfigNode& node) {
     entry.licence = table.required<std::string>("licence");
     entry.source = table.required<std::string>("source");
     table.optional("supply", entry.supply);
+    table.optional("classes", entry.classes);
+    table.require_one_of("kind", entry.kind, {"corpus", "task", "tokenizer", "images"});
+    const bool images = entry.kind == "images";
+    if (images && entry.classes < 1) table.refuse("classes", "must be the number of classes of the images");
+    if (!images && entry.classes != 0) table.refuse("classes", "are those of images");
     for (const ConfigNode& form : required_array(table, "forms").items)
-        entry.forms.push_back(parse_form(TableReader(form, table.name("forms"))));
+        entry.forms.push_back(parse_form(TableReader(form, table.name("forms")), entry.kind));
     table.finish();
-    table.require_one_of("kind", entry.kind, {"corpus", "task", "tokenizer"});
     return entry;
 }
 

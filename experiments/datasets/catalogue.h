@@ -21,18 +21,19 @@ struct CatalogueFile {
 // The same data set as different places have it; a mirror's form is a second one.
 struct CatalogueForm {
     std::string name;    // "official", "converted"
-    std::string reader;  // as document_reader() takes it, or "files": no corpus
+    std::string reader;  // of a corpus as document_reader() takes it; of images idx | cifar10 | cifar100; else "files"
     std::string note;    // what was changed against the source; empty: nothing
     std::vector<CatalogueFile> files;
 };
 
 struct CatalogueEntry {
     std::string name;
-    std::string kind;  // corpus | task | tokenizer
+    std::string kind;  // corpus | task | tokenizer | images
     std::string title;
     std::string licence;
     std::string source;  // address of the page that describes it
     std::string supply;  // for what may not be downloaded: how to supply it
+    std::int64_t classes = 0;  // of images
     std::vector<CatalogueForm> forms;
     Place place;
 };

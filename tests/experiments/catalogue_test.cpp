@@ -59,7 +59,7 @@ TEST_CASE("catalogue: the shipped one is whole, and names no file twice with dif
         CHECK(any_way);  // either an address for every file, or how to supply them
     }
     for (const char* name : {"books", "ptb", "pile", "tinyshakespeare", "gpt2", "bert-base-uncased", "hellaswag",
-                             "lambada", "piqa", "arc_easy", "cola", "mnist"})
+                             "lambada", "piqa", "arc_easy", "cola", "mnist", "cifar10", "cifar100"})
         CHECK(names.count(name) == 1);
 }
 
@@ -99,6 +99,34 @@ TEST_CASE("catalogue: errors carry their place") {
     CHECK_THAT(wrong_entry(entry_with(good, "", "licences = \"x\"\n")), ContainsSubstring("c.toml:6:"));
     CHECK_THAT(wrong_entry("[set]\nkind = \"corpus\"\ntitle = \"T\"\nlicence = \"L\"\nsource = \"S\"\n"),
                ContainsSubstring("forms is missing"));
+}
+
+TEST_CASE("catalogue: images have classes and readers of their own") {
+    const auto entry = [](const std::string& kind, const std::string& classes, const std::string& reader,
+                          const std::string& files) {
+        return "[set]\nkind = \"" + kind + "\"\ntitle = \"T\"\nlicence = \"L\"\nsource = \"S\"\n" + classes +
+               "[[set.forms]]\nname = \"official\"\nreader = \"" + reader + "\"\nfiles = [" + files + "]\n";
+    };
+    const auto file = [](const std::string& path, const std::string& split = "") {
+        return "{ path = \"" + path + "\", sha256 = \"unknown\", split = \"" + split + "\" }, ";
+    };
+    const std::string ten = "classes = 10\n", pair = file("a") + file("b");
+    for (const char* reader : {"idx", "cifar10", "cifar100"})
+        CHECK(wrong_entry(entry("images", ten, reader, pair)) == "accepted");
+    CHECK_THAT(wrong_entry(entry("images", ten, "files", pair)), ContainsSubstring("none of"));
+    CHECK_THAT(wrong_entry(entry("corpus", "", "idx", pair)), ContainsSubstring("none of"));
+    CHECK_THAT(wrong_entry(entry("task", "", "text", pair)), ContainsSubstring("none of"));
+    CHECK_THAT(wrong_entry(entry("picture", "", "files", pair)), ContainsSubstring("images"));
+    CHECK_THAT(wrong_entry(entry("images", "", "idx", pair)), ContainsSubstring("number of classes"));
+    CHECK_THAT(wrong_entry(entry("images", "classes = -1\n", "idx", pair)), ContainsSubstring("number of classes"));
+    CHECK_THAT(wrong_entry(entry("task", ten, "files", pair)), ContainsSubstring("those of images"));
+    CHECK_THAT(wrong_entry(entry("images", ten, "idx", file("a"))), ContainsSubstring("pairs"));
+    CHECK_THAT(wrong_entry(entry("images", ten, "idx", file("a", "train") + file("b", "test"))),
+               ContainsSubstring("pairs"));
+    CHECK(wrong_entry(entry("images", ten, "cifar10", file("a", "train") + file("b", "test"))) == "accepted");
+    CHECK_THAT(wrong_entry(entry("images", ten, "cifar10", file("a", "train"))), ContainsSubstring("and of test"));
+    CHECK_THAT(wrong_entry(entry("images", ten, "cifar10", file("a", "train") + file("b", "valid"))),
+               ContainsSubstring("and of test"));
 }
 
 TEST_CASE("catalogue: an unknown name is met with the nearest") {

@@ -1,0 +1,84 @@
+#include "experiments/datasets/image_dataset.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "engine/data/images/cifar_file.h"
+#include "engine/data/images/idx_file.h"
+#include "experiments/datasets/find_file.h"
+
+namespace deft::experiments {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The files of a form, read one after the other.
+struct ImageFiles {
+    const CatalogueEntry& entry;
+    fs::path base_folder;
+    std::string hashes;  // of the files read so far
+
+    struct Content {
+        fs::path path;
+        std::string bytes;
+    };
+
+    Content read(const CatalogueFile& file) {
+        const auto path = look_for_data_file(file.path, base_folder);
+        if (!path)
+            throw Error(ErrorKind::data, fmt::format("{} of data set {} is missing", file.path, entry.name),
+                        entry.supply.empty() ? fmt::format("deft data get {}", entry.name) : entry.supply);
+        Content content{*path, read_text_file(*path)};
+        const std::string found = sha256(content.bytes);
+        if (file.sha256 != "unknown" && found != file.sha256)
+            throw Error(ErrorKind::io,
+                        fmt::format("{} has hash {}..., and {}... is expected of {}", path->string(), short_hash(found),
+                                    short_hash(file.sha256), file.path),
+                        "delete the file, and get it again");
+        hashes += found;
+        return content;
+    }
+
+    // Of file f, and of the file of labels behind it where its format has one.
+    engine::ImageSet read_images(const CatalogueForm& form, std::size_t f) {
+        const Content images = read(form.files[f]);
+        if (form.reader != "idx")
+            return engine::read_cifar(
+                engine::image_file(images.path, images.bytes),
+                form.reader == "cifar10" ? engine::CifarFormat::cifar10 : engine::CifarFormat::cifar100);
+        const Content labels = read(form.files[f + 1]);
+        return engine::read_idx(engine::image_file(images.path, images.bytes),
+                                engine::image_file(labels.path, labels.bytes), entry.classes);
+    }
+};
+
+}  // namespace
+
+ImageDataset read_image_dataset(const CatalogueEntry& entry, std::int64_t test_every, const fs::path& base_folder) {
+    if (entry.kind != "images")
+        throw Error(ErrorKind::config, fmt::format("data set {} is a {}, and holds no images", entry.name, entry.kind),
+                    "deft data list shows the sets of images");
+    const CatalogueForm& form = form_at_hand(entry, base_folder);
+    ImageFiles files{entry, base_folder, {}};
+    ImageDataset dataset;
+    dataset.form = form.name;
+    const std::size_t files_at_once = form.reader == "idx" ? 2 : 1;
+    for (std::size_t f = 0; f < form.files.size(); f += files_at_once)
+        append(form.files[f].split == "test" ? dataset.testing : dataset.training, files.read_images(form, f),
+               form.files[f].path);
+    dataset.sha256 = sha256(files.hashes);
+    if (form.files.front().split.empty()) {
+        const engine::ImageSet all = std::move(dataset.training);
+        dataset.training = select(all, test_every, engine::ImagePart::training);
+        dataset.testing = select(all, test_every, engine::ImagePart::testing);
+    }
+    return dataset;
+}
+
+}  // namespace deft::experiments
