@@ -80,7 +80,7 @@ TEST_CASE("image data set: images without splits are divided") {
     CHECK(dataset.training.labels == Labels{1, 1, 2, 2});
     CHECK(dataset.testing.labels == Labels{2, 1});
     CHECK(dataset.testing.classes == 10);
-    test::refusal([&] { read_image_dataset(entry, 1, "."); }, "at least 2");
+    CHECK_THAT(test::refusal([&] { read_image_dataset(entry, 1, "."); }), ContainsSubstring("at least 2"));
 }
 
 TEST_CASE("image data set: pairs of files go together") {
@@ -104,15 +104,18 @@ TEST_CASE("image data set: what is missing, another or none is refused") {
     const WithVariable mirror("DEFT_DATA_MIRROR", folder.path().string());
     write_text(folder / "one", cifar_images("\1"));
     CatalogueEntry entry = images_entry("cifar10", {of_split("one", "train"), of_split("two", "test")});
-    test::refusal(ErrorKind::data, [&] { read_image_dataset(entry, 0, "."); }, "two of data set set is missing");
-    test::refusal(ErrorKind::data, [&] { read_image_dataset(entry, 0, "."); }, "deft data get set");
+    const auto wrong = [&](ErrorKind kind) {
+        return test::refusal(kind, [&] { read_image_dataset(entry, 0, "."); });
+    };
+    CHECK_THAT(wrong(ErrorKind::data), ContainsSubstring("two of data set set is missing") &&
+                                           ContainsSubstring("deft data get set"));
     write_text(folder / "two", cifar_images("\2"));
     entry.forms[0].files[1].sha256 = sha256(cifar_images("\2"));
     CHECK(read_image_dataset(entry, 0, ".").testing.count() == 1);
     entry.forms[0].files[1].sha256 = sha256(cifar_images("\3"));
-    test::refusal(ErrorKind::io, [&] { read_image_dataset(entry, 0, "."); }, "is expected of two");
+    CHECK_THAT(wrong(ErrorKind::io), ContainsSubstring("is expected of two"));
     entry.kind = "task";
-    test::refusal([&] { read_image_dataset(entry, 0, "."); }, "is a task, and holds no images");
+    CHECK_THAT(wrong(ErrorKind::config), ContainsSubstring("is a task, and holds no images"));
 }
 
 TEST_CASE("image data set: MNIST and CIFAR-10 as they are at hand") {

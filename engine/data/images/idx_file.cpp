@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 
 namespace deft::engine {
 
@@ -39,7 +40,7 @@ IdxArray parse_idx(const ImageFile& file, const char* what, std::size_t dimensio
                       fmt::format("its values have type code {}, which is not read", std::to_integer<int>(bytes[2])),
                       "write the file with unsigned bytes (8)");
     if (const auto found = std::to_integer<std::size_t>(bytes[3]); found != dimensions)
-        refuse_images(file, fmt::format("it has {} dimensions, and {} have {}", found, what, dimensions),
+        refuse_images(file, fmt::format("it has {}, and {} have {}", counted(found, "dimension"), what, dimensions),
                       "give the file of images (three dimensions) first, then that of labels (one)");
     const std::size_t header = kIdxMagicBytes + 4 * dimensions;
     if (bytes.size() < header) refuse_images(file, "truncated in its header", kWholeIdxFile);
@@ -70,7 +71,8 @@ ImageSet read_idx(const ImageFile& images, const ImageFile& labels, std::int64_t
     const IdxArray pixels = parse_idx(images, "images", 3), answers = parse_idx(labels, "labels", 1);
     if (pixels.sizes[0] != answers.sizes[0])
         refuse_images(labels,
-                      fmt::format("{} labels, and {} has {} images", answers.sizes[0], images.name, pixels.sizes[0]),
+                      fmt::format("{}, and {} has {}", counted(answers.sizes[0], "label"), images.name,
+                                  counted(pixels.sizes[0], "image")),
                       "give the labels of those images");
     ImageSet set;
     set.channels = 1;
