@@ -24,6 +24,7 @@ enum class RandomPurpose : std::uint32_t {
     sentence_pair = 20,  // BERT: where a sample parts into two segments, and whether they are swapped
     masked_tokens = 21,  // BERT: which tokens are masked, and with what
     short_samples = 22,  // BERT: which samples are short, and how short
+    image_augmentation = 30,  // where an image is cropped, and whether it is flipped
     tests = 99,
 };
 

@@ -66,8 +66,8 @@ void check_augmentation(const Augmentation& augmentation, const ImageSet& images
 }
 
 AugmentationChoice augmentation_choice(const Augmentation& augmentation, const AugmentationKey& key) {
-    const kernels::PhiloxBlock block =
-        kernels::philox_block(key.seed, kImageAugmentation, 0, 0, static_cast<std::uint64_t>(key.draw), 0);
+    const kernels::PhiloxBlock block = kernels::philox_block(key.seed, kernels::RandomPurpose::image_augmentation, 0, 0,
+                                                             static_cast<std::uint64_t>(key.draw), 0);
     AugmentationChoice choice;
     choice.down = crop_offset(block.word[0], augmentation.crop_padding);
     choice.right = crop_offset(block.word[1], augmentation.crop_padding);

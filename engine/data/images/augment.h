@@ -39,7 +39,4 @@ void write_augmented(const ImageSet& images, std::int64_t i, const Augmentation&
 // Image i for evaluation, normalised alone.
 void write_normalised(const ImageSet& images, std::int64_t i, const ChannelStatistics& channels, std::span<float> out);
 
-// Beside the purposes of kernels/philox.h, and part of the same contract: no other may have its number.
-inline constexpr kernels::RandomPurpose kImageAugmentation{30};
-
 }  // namespace deft::engine
