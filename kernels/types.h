@@ -31,6 +31,14 @@ struct AdamW {
     double max_grad_norm = 0; // gradients are scaled by min(1, max_grad_norm / norm); 0: no clip
 };
 
+// What one step of SGD with momentum needs (Polyak 1964, as torch.optim.SGD has it without dampening and Nesterov).
+struct Sgd {
+    double lr = 0;
+    double momentum = 0.9;
+    double weight_decay = 0;   // of an L2 penalty, which enters the momentum; 0 for biases, norms
+    double max_grad_norm = 0;  // as AdamW's
+};
+
 inline constexpr double kLayerNormEps = 1e-5;
 
 // How rows are normalised, behind which stands a weight for each column.

@@ -326,6 +326,13 @@ inline Work adamw_update_work(std::int64_t n, bool keeps_rounded) {
     return work;
 }
 
+inline Work sgd_update_work(std::int64_t n, bool keeps_rounded) {
+    Work work{7 * product(n)};
+    work.sums = product(5, n);  // param and m read and written, grad read
+    work.other = product(keeps_rounded ? 2 : 0, n) + product(2, sizeof(double));
+    return work;
+}
+
 inline Work sum_work(std::int64_t n, Accumulate accumulate) {
     Work work{product(n)};
     work.sums = product(n);

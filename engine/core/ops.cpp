@@ -447,6 +447,16 @@ void adamw_update(Exec& exec, Tensor param, Tensor rounded, Tensor m, Tensor v, 
     });
 }
 
+void sgd_update(Exec& exec, Tensor param, Tensor rounded, Tensor m, Tensor grad, Tensor norm, Tensor loss,
+                const Sgd& settings) {
+    const OpTimer timer(exec, "sgd_update", Phase::update, param, param.dtype,
+                        kernels::sgd_update_work(param.numel(), bool(rounded)));
+    dispatch(exec, param.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        sgd_update(backend, param.as<Sum<T_>>(), rounded.as<kernels::bf16>(), m.as<Sum<T_>>(), grad.as<Sum<T_>>(),
+                   norm.as<double>(), loss.as<double>(), param.numel(), settings);
+    });
+}
+
 void sum(Exec& exec, Tensor total, Tensor x, Accumulate accumulate) {
     const OpTimer timer(exec, "sum", Phase::forward, x, x.dtype, kernels::sum_work(x.numel(), accumulate));
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {

@@ -18,6 +18,7 @@ using kernels::NormKind;
 using kernels::NormSpec;
 using kernels::Pooling;
 using kernels::RopeTurn;
+using kernels::Sgd;
 
 // One of the tables whose rows an embedding sums, or with `weight` its gradient.
 struct EmbeddingSource {
@@ -134,6 +135,7 @@ void global_norm(Exec&, Tensor norm, Tensor x);
 // rounded bf16 or empty; norm and loss (1) f64, of which neither may be other than finite, else nothing is written
 void adamw_update(Exec&, Tensor param, Tensor rounded, Tensor m, Tensor v, Tensor grad, Tensor norm, Tensor loss,
                   const AdamW&);
+void sgd_update(Exec&, Tensor param, Tensor rounded, Tensor m, Tensor grad, Tensor norm, Tensor loss, const Sgd&);
 // total (1) f64
 void sum(Exec&, Tensor total, Tensor x, Accumulate);
 

@@ -25,6 +25,23 @@ inline OpCase adamw_update_case(Draw draw, std::int64_t n, const AdamW& adamw, b
     return op;
 }
 
+inline OpCase sgd_update_case(Draw draw, std::int64_t n, const Sgd& sgd, bool keeps_rounded) {
+    OpCase op;
+    op.name = shape_text("sgd_update", n) + (sgd.max_grad_norm > 0 ? " clip" : "") + (keeps_rounded ? " rounded" : "");
+    op.buffers = {stored_as(Item::sum, draw.update("param", n)),
+                  stored_as(Item::rounded, output("rounded", keeps_rounded ? n : 0)),
+                  stored_as(Item::sum, draw.update("m", n)),
+                  stored_as(Item::sum, draw.input("grad", n)),
+                  stored_as(Item::wide, {"norm", Role::input, {2.5f}}),
+                  stored_as(Item::wide, {"loss", Role::input, {3.5f}})};
+    op.set_run([=](auto& exec, const auto& b) {
+        sgd_update(exec, b.sum(0), keeps_rounded ? b.rounded(1) : nullptr, b.sum(2), b.sum(3), b.wide(4), b.wide(5), n,
+                   sgd);
+    });
+    op.set_work(sgd_update_work(n, keeps_rounded));
+    return op;
+}
+
 inline OpCase global_norm_case(Draw draw, std::int64_t n) {
     OpCase op;
     op.name = shape_text("global_norm", n);
@@ -74,6 +91,10 @@ inline void add_optimizer_cases(CaseTable& table) {
                               .step = step,
                               .max_grad_norm = step == 1 ? 1.0 : 0.0};
             table.add([=](Draw draw) { return adamw_update_case(draw, n, adamw, step == 1); });
+        }
+        for (const bool clips : {true, false}) {
+            const Sgd sgd{.lr = 1e-2, .momentum = 0.9, .weight_decay = 0.1, .max_grad_norm = clips ? 1.0 : 0.0};
+            table.add([=](Draw draw) { return sgd_update_case(draw, n, sgd, clips); });
         }
         table.add([=](Draw draw) { return global_norm_case(draw, n); });
         table.add([=](Draw draw) { return sum_case(draw, n, Accumulate::no); });

@@ -153,7 +153,7 @@ void head_loss(Exec&, float* loss, std::int32_t* greedy, const float* x, const f
 std::size_t head_loss_workspace(std::int64_t rows, std::int64_t C, std::int64_t V);
 
 // ---- optimizer ----
-// Global gradient norm and AdamW (Loshchilov & Hutter 2019, algorithm 2), over flat buffers.
+// Global gradient norm and AdamW (Loshchilov & Hutter 2019, algorithm 2) or SGD, over flat buffers.
 
 // norm[0] = l2 norm of x (n), summed in double over fixed chunks.
 void global_norm(Exec&, double* norm, const float* x, std::int64_t n);
@@ -164,6 +164,10 @@ std::size_t global_norm_workspace(std::int64_t n);
 // loss[0] is not finite.
 void adamw_update(Exec&, float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
                   const double* loss, std::int64_t n, const AdamW&);
+
+// The same of SGD, which keeps one moment: the momentum m (n), 0 before the first step.
+void sgd_update(Exec&, float* param, bf16* rounded, float* m, const float* grad, const double* norm, const double* loss,
+                std::int64_t n, const Sgd&);
 
 // total[0] = or += sum of x (n), in double over fixed chunks.
 void sum(Exec&, double* total, const float* x, std::int64_t n, Accumulate);

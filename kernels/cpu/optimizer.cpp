@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::int64_t kChunk = 1 << 15;  // elements an item; part of the summation order
 
+// By what gradients are multiplied, so that their norm is at most that; most 0: no bound.
+float clip_of(double norm, double most) {
+    return static_cast<float>(most > 0 && norm > most ? most / norm : 1.0);
+}
+
 }  // namespace
 
 void global_norm(Exec& exec, double* norm, const float* x, std::int64_t n) {
@@ -40,8 +45,7 @@ void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, c
                   const double* loss, std::int64_t n, const AdamW& adamw) {
     if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;
     const double step = static_cast<double>(adamw.step);
-    const bool clips = adamw.max_grad_norm > 0 && norm[0] > adamw.max_grad_norm;
-    const auto clip = static_cast<float>(clips ? adamw.max_grad_norm / norm[0] : 1.0);
+    const float clip = clip_of(norm[0], adamw.max_grad_norm);
     const auto beta1 = static_cast<float>(adamw.beta1), beta2 = static_cast<float>(adamw.beta2);
     const auto one_minus_beta1 = static_cast<float>(1 - adamw.beta1);
     const auto one_minus_beta2 = static_cast<float>(1 - adamw.beta2);
@@ -60,6 +64,25 @@ void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, c
             m[i] = m_new;
             v[i] = v_new;
             param[i] -= m_scale * m_new / (std::sqrt(v_scale * v_new) + eps) + decay * param[i];
+        }
+        if (rounded == nullptr) return;
+        for (std::int64_t i = start; i < end; ++i) rounded[i] = to_bf16(param[i]);
+    });
+}
+
+void sgd_update(Exec& exec, float* param, bf16* rounded, float* m, const float* grad, const double* norm,
+                const double* loss, std::int64_t n, const Sgd& sgd) {
+    if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;
+    const float clip = clip_of(norm[0], sgd.max_grad_norm);
+    const auto lr = static_cast<float>(sgd.lr), momentum = static_cast<float>(sgd.momentum);
+    const auto decay = static_cast<float>(sgd.weight_decay);
+    parallel_items(exec.threads, ceil_div(n, kChunk), [&](std::int64_t chunk, int) {
+        const std::int64_t start = chunk * kChunk, end = std::min(n, start + kChunk);
+#pragma omp simd
+        for (std::int64_t i = start; i < end; ++i) {
+            const float m_new = momentum * m[i] + (clip * grad[i] + decay * param[i]);
+            m[i] = m_new;
+            param[i] -= lr * m_new;
         }
         if (rounded == nullptr) return;
         for (std::int64_t i = start; i < end; ++i) rounded[i] = to_bf16(param[i]);

@@ -39,11 +39,11 @@ __global__ void sum_values(double* total, const float* x, std::int64_t n, bool a
 
 // Settings of a step, with the bias corrections folded in: lr m^ / (sqrt(v^) + eps) = m_scale m / (sqrt(v_scale v) +
 // eps).
-struct Step {
+struct AdamWStep {
     float beta1, one_minus_beta1, beta2, one_minus_beta2, m_scale, v_scale, eps, decay;
     double max_grad_norm;
 
-    explicit Step(const AdamW& adamw)
+    explicit AdamWStep(const AdamW& adamw)
         : beta1(static_cast<float>(adamw.beta1)),
           one_minus_beta1(static_cast<float>(1 - adamw.beta1)),
           beta2(static_cast<float>(adamw.beta2)),
@@ -55,12 +55,15 @@ struct Step {
           max_grad_norm(adamw.max_grad_norm) {}
 };
 
+// By what gradients are multiplied, so that their norm is at most that; most 0: no bound.
+__device__ float clip_of(double norm, double most) {
+    return static_cast<float>(most > 0 && norm > most ? most / norm : 1.0);
+}
+
 __global__ void adamw_step(float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
-                           const double* loss, std::int64_t n, Step step) {
-    const double gradient_norm = norm[0];
-    if (!isfinite(gradient_norm) || !isfinite(loss[0])) return;
-    const bool clips = step.max_grad_norm > 0 && gradient_norm > step.max_grad_norm;
-    const auto clip = static_cast<float>(clips ? step.max_grad_norm / gradient_norm : 1.0);
+                           const double* loss, std::int64_t n, AdamWStep step) {
+    if (!isfinite(norm[0]) || !isfinite(loss[0])) return;
+    const float clip = clip_of(norm[0], step.max_grad_norm);
     for (std::int64_t i = first_item(); i < n; i += item_stride()) {
         const float g = clip * grad[i], value = param[i];
         const float m_new = step.beta1 * m[i] + step.one_minus_beta1 * g;
@@ -69,6 +72,31 @@ __global__ void adamw_step(float* param, bf16* rounded, float* m, float* v, cons
             value - (step.m_scale * m_new / (sqrtf(step.v_scale * v_new) + step.eps) + step.decay * value);
         m[i] = m_new;
         v[i] = v_new;
+        param[i] = updated;
+        if (rounded != nullptr) rounded[i] = to_bf16(updated);
+    }
+}
+
+struct SgdStep {
+    float lr, momentum, decay;
+    double max_grad_norm;
+
+    explicit SgdStep(const Sgd& sgd)
+        : lr(static_cast<float>(sgd.lr)),
+          momentum(static_cast<float>(sgd.momentum)),
+          decay(static_cast<float>(sgd.weight_decay)),
+          max_grad_norm(sgd.max_grad_norm) {}
+};
+
+__global__ void sgd_step(float* param, bf16* rounded, float* m, const float* grad, const double* norm,
+                         const double* loss, std::int64_t n, SgdStep step) {
+    if (!isfinite(norm[0]) || !isfinite(loss[0])) return;
+    const float clip = clip_of(norm[0], step.max_grad_norm);
+    for (std::int64_t i = first_item(); i < n; i += item_stride()) {
+        const float value = param[i];
+        const float m_new = step.momentum * m[i] + (clip * grad[i] + step.decay * value);
+        const float updated = value - step.lr * m_new;
+        m[i] = m_new;
         param[i] = updated;
         if (rounded != nullptr) rounded[i] = to_bf16(updated);
     }
@@ -91,7 +119,12 @@ void global_norm(Exec& exec, double* norm, const float* x, std::int64_t n) {
 
 void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
                   const double* loss, std::int64_t n, const AdamW& adamw) {
-    launch(exec, over_items("adamw_step", n), adamw_step, param, rounded, m, v, grad, norm, loss, n, Step(adamw));
+    launch(exec, over_items("adamw_step", n), adamw_step, param, rounded, m, v, grad, norm, loss, n, AdamWStep(adamw));
+}
+
+void sgd_update(Exec& exec, float* param, bf16* rounded, float* m, const float* grad, const double* norm,
+                const double* loss, std::int64_t n, const Sgd& sgd) {
+    launch(exec, over_items("sgd_step", n), sgd_step, param, rounded, m, grad, norm, loss, n, SgdStep(sgd));
 }
 
 void sum(Exec& exec, double* total, const float* x, std::int64_t n, Accumulate accumulate) {

@@ -46,6 +46,23 @@ void adamw_update(Exec&, Real* param, bf16* rounded, Real* m, Real* v, const Rea
     }
 }
 
+// torch.optim.SGD without dampening and Nesterov: the decay is a part of the gradient, and m (n), from 0 on, its
+// momentum. Clipped, and left alone, as above.
+template <class Real>
+void sgd_update(Exec&, Real* param, bf16* rounded, Real* m, const Real* grad, const double* norm, const double* loss,
+                std::int64_t n, const Sgd& sgd) {
+    if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;
+    const bool clips = sgd.max_grad_norm > 0 && norm[0] > sgd.max_grad_norm;
+    const Real clip = clips ? Real(sgd.max_grad_norm / norm[0]) : Real(1);
+    const Real lr = Real(sgd.lr), momentum = Real(sgd.momentum), weight_decay = Real(sgd.weight_decay);
+    for (std::int64_t i = 0; i < n; ++i) {
+        const Real g = clip * grad[i] + weight_decay * param[i];
+        m[i] = momentum * m[i] + g;
+        param[i] -= lr * m[i];
+        if (rounded != nullptr) rounded[i] = to_bf16(static_cast<float>(param[i]));
+    }
+}
+
 // to (n) = from (n), in the type of activations.
 template <class Real>
 void round_to(Exec&, Real* to, const Sum<Real>* from, std::int64_t n) {

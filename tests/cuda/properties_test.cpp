@@ -56,6 +56,28 @@ TEST_CASE("AdamW on CUDA writes nothing when the gradient norm or the loss is no
     CHECK(to_float(rounded.values()[299]) == to_float(to_bf16(param.values()[299])));
 }
 
+TEST_CASE("SGD on CUDA writes nothing when the gradient norm or the loss is not finite") {
+    Device device;
+    const Sgd sgd{.lr = 0.1};
+    const double bad = GENERATE(std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN());
+    const bool is_norm = GENERATE(false, true);
+    const Floats before(300, 1.0f);
+    auto param = device.array(before), m = device.array(before), grad = device.array(before);
+    auto rounded = device.array(std::vector<bf16>(300, to_bf16(7.0f)));
+    const auto step = [&](double norm, double loss) {
+        const auto norm_array = device.array<double>({norm}), loss_array = device.array<double>({loss});
+        sgd_update(device.exec, param.data(), rounded.data(), m.data(), grad.data(), norm_array.data(),
+                   loss_array.data(), 300, sgd);
+    };
+    step(is_norm ? bad : 1.0, is_norm ? 1.0 : bad);
+    CHECK(param.values() == before);
+    CHECK(m.values() == before);
+    CHECK(to_float(rounded.values()[299]) == 7.0f);
+    step(1.0, 1.0);
+    CHECK(m.values()[299] == Approx(1.9f));  // 0.9 * 1 + 1
+    CHECK(to_float(rounded.values()[299]) == to_float(to_bf16(param.values()[299])));
+}
+
 // A head of 4 rows over 5 tokens: an ignored target, one below the vocabulary, one beyond it and a good one.
 struct EdgeTargets {
     std::int64_t rows = 4, C = 3, V = 5;

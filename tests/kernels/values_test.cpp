@@ -453,6 +453,30 @@ TEST_CASE("one AdamW step by hand") {
     CHECK(m == Approx(0.2).epsilon(1e-6));
 }
 
+TEST_CASE("two SGD steps by hand") {
+    // norm 10 clipped to 5 halves the gradient 4 to 2; the decay 0.5 * 1 is added behind the clip.
+    // step 1: m = 2 + 0.5 = 2.5, param = 1 - 0.1 * 2.5 = 0.75.
+    // step 2: m = 0.9 * 2.5 + (2 + 0.5 * 0.75) = 4.625, param = 0.75 - 0.4625 = 0.2875.
+    const Sgd sgd{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.5, .max_grad_norm = 5};
+    float param = 1, m = 0;
+    const float grad = 4;
+    const double norm = 10, loss = 3, not_finite = std::numeric_limits<double>::infinity();
+    bf16 rounded{};
+    cpu::Exec exec;
+    cpu::sgd_update(exec, &param, &rounded, &m, &grad, &norm, &loss, 1, sgd);
+    CHECK(m == Approx(2.5).epsilon(1e-6));
+    CHECK(param == Approx(0.75).epsilon(1e-6));
+    CHECK(to_float(rounded) == 0.75f);
+    cpu::sgd_update(exec, &param, nullptr, &m, &grad, &not_finite, &loss, 1, sgd);
+    cpu::sgd_update(exec, &param, nullptr, &m, &grad, &norm, &not_finite, 1, sgd);
+    CHECK(m == Approx(2.5).epsilon(1e-6));
+    CHECK(param == Approx(0.75).epsilon(1e-6));
+    cpu::sgd_update(exec, &param, &rounded, &m, &grad, &norm, &loss, 1, sgd);
+    CHECK(m == Approx(4.625).epsilon(1e-6));
+    CHECK(param == Approx(0.2875).epsilon(1e-6));
+    CHECK(to_float(rounded) == 0.287109375f);  // the nearest of 8 significant bits: 147 / 512
+}
+
 TEST_CASE("global norm and sum of a long buffer") {
     const std::int64_t n = 100003;
     std::vector<float> x(static_cast<std::size_t>(n), 0.5f);

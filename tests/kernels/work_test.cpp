@@ -103,6 +103,14 @@ TEST_CASE("the work of an embedding, by hand") {
     CHECK(embedding_backward_work(one, 3, 5, 7).flops == 105);
 }
 
+TEST_CASE("the work of an optimizer, by hand") {
+    // AdamW reads a gradient, and reads and writes a weight and two moments; SGD has one moment less.
+    CHECK(adamw_update_work(11, false).bytes(2, 4) == 4 * 7 * 11 + 2 * 8);
+    CHECK(sgd_update_work(11, false).bytes(2, 4) == 4 * 5 * 11 + 2 * 8);
+    CHECK(sgd_update_work(11, true).bytes(2, 4) == 4 * 5 * 11 + 2 * 11 + 2 * 8);
+    CHECK(sgd_update_work(11, true).flops == 7 * 11);  // clip, decay, momentum and step: 4 products, 3 sums
+}
+
 TEST_CASE("the work of the head, by hand") {
     // 13 rows of 5 columns, of which 3 have a target among 7 tokens: 3 x 5 values read, 13 x 5 gradients and 13 losses
     // written, 13 targets read.
