@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <stdexcept>
 
 #include "base/sha256.h"
@@ -29,12 +30,15 @@ Parameter ParameterTable::add(const std::string& name, ParameterKind kind,
     return parameter;
 }
 
-std::int64_t ParameterTable::plan_optimizer() {
+constexpr const char* kMoments[] = {"optimizer.m", "optimizer.v"};
+
+std::int64_t ParameterTable::plan_optimizer(int moments) {
     if (purpose_ == Purpose::inference) return 0;
     const DType dtype = sum_dtype(dtype_);
     const std::int64_t padded = arena_->flat(Region::parameters, dtype).numel();
-    arena_->add(Region::optimizer, "adam.m", dtype, {padded});
-    arena_->add(Region::optimizer, "adam.v", dtype, {padded});
+    moments_ = moments;
+    for (const char* name : std::span(kMoments).first(static_cast<std::size_t>(moments)))
+        arena_->add(Region::optimizer, name, dtype, {padded});
     return padded;
 }
 
@@ -100,6 +104,7 @@ void ParameterTable::refresh_rounded(Exec& exec) const {
 }
 
 Tensor ParameterTable::moment(const Tensor& values, int which) const {
+    if (which >= moments_) return {};
     // Region::optimizer holds m then v, each laid out as the parameters are.
     const Tensor all = arena_->flat(Region::parameters, values.dtype);
     Tensor result = values;

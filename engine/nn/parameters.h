@@ -1,5 +1,5 @@
 #pragma once
-// The parameter table: every weight by name, kind and shape, in flat buffers for values, gradients and Adam moments.
+// The parameter table: every weight by name, kind and shape, in flat buffers for values, gradients and moments.
 
 #include <cstdint>
 #include <string>
@@ -42,9 +42,9 @@ class ParameterTable {
     // The parameter, without memory behind it in the first pass of a plan.
     Parameter add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
 
-    // Plans Adam's moments once all parameters are there, where they train; returns the elements of each, padding
-    // included, or 0.
-    std::int64_t plan_optimizer();
+    // Plans the optimizer's moments, one or two, once all parameters are there, where they train; returns the elements
+    // of each, padding included, or 0.
+    std::int64_t plan_optimizer(int moments);
 
     // In the order of adding.
     const std::vector<Parameter>& all() const { return parameters_; }
@@ -54,12 +54,13 @@ class ParameterTable {
 
     // The flat range of the decayed parameters and that of the others; one alone where the other is empty.
     struct Group {
-        Tensor value, grad, m, v;
+        Tensor value, grad, m;
+        Tensor v;  // empty where there is one moment
         Tensor rounded;  // empty where the model reads `value`
         bool decayed;
     };
     std::vector<Group> groups() const;
-    // Adam's moments of one parameter, in its shape.
+    // The moments of one parameter, in its shape; the second is empty where there is one.
     Tensor first_moment(const Parameter& parameter) const { return moment(parameter.value, 0); }
     Tensor second_moment(const Parameter& parameter) const { return moment(parameter.value, 1); }
     Tensor flat_gradients() const { return arena_->flat(Region::gradients, sum_dtype(dtype_)); }
@@ -73,6 +74,7 @@ class ParameterTable {
     Arena* arena_;
     DType dtype_;
     Purpose purpose_;
+    int moments_ = 0;
     std::vector<Parameter> parameters_;
 };
 

@@ -21,6 +21,10 @@ StepTokens planned_tokens(const StepPlan& plan) {
     return {plan.tokens, plan.cut, plan.padding()};
 }
 
+std::int64_t step_layer_tokens(const StepPlan& plan) {
+    return plan.tokens * plan.layer_tokens / plan.seqlen;
+}
+
 void advance(Counts& counts, const ModelFlops& model, const Techniques& techniques, const StepPlan& plan,
              const StepTokens& tokens) {
     counts.steps += 1;
@@ -28,8 +32,7 @@ void advance(Counts& counts, const ModelFlops& model, const Techniques& techniqu
     counts.input_tokens += tokens.input;
     counts.cut_tokens += tokens.cut;
     counts.padding_tokens += tokens.padding;
-    // A row of seqlen tokens counts as layer_tokens of them, so padding counts as little as the row it ends.
-    counts.layer_tokens += plan.tokens * plan.layer_tokens / plan.seqlen;
+    counts.layer_tokens += step_layer_tokens(plan);
     counts.flops += static_cast<double>(plan.rows) * sample_flops(model, techniques, plan);
 }
 
@@ -49,6 +52,13 @@ Counts run_schedule(const TrainerConfig& config) {
         advance(counts, flops, config.techniques, plan_step(config, counts.steps));
     }
     return counts;
+}
+
+std::int64_t layer_tokens_after(const TrainerConfig& config, std::int64_t steps) {
+    std::int64_t tokens = 0;
+    for (std::int64_t step = 0; step < steps && tokens < config.budget_layer_tokens; ++step)
+        tokens += step_layer_tokens(plan_step(config, step));
+    return tokens;
 }
 
 void UniqueTokens::see(std::int64_t sample, std::int64_t length) {

@@ -39,6 +39,10 @@ struct StepTokens {
 // beside such samples is paid for as tokens are.
 StepTokens planned_tokens(const StepPlan& plan);
 
+// Layer-averaged tokens of a step. A row of seqlen tokens counts as plan.layer_tokens of them, so padding counts as
+// little as the row it ends.
+std::int64_t step_layer_tokens(const StepPlan& plan);
+
 void advance(Counts& counts, const ModelFlops& model, const Techniques& techniques, const StepPlan& plan,
              const StepTokens& tokens);
 // By planned_tokens().
@@ -49,6 +53,10 @@ inline constexpr std::int64_t kMostSteps = 100'000'000;
 
 // Runs the schedule to the budget without training. Errors: config, beyond kMostSteps.
 Counts run_schedule(const TrainerConfig& config);
+
+// Layer-averaged tokens of the schedule's first steps, of which it has no more than reach the budget: where a warm-up of
+// so many steps ends. A function of the configuration alone, so that a run which goes on finds the same.
+std::int64_t layer_tokens_after(const TrainerConfig& config, std::int64_t steps);
 
 // Distinct tokens of samples: of each, the longest prefix seen.
 class UniqueTokens {

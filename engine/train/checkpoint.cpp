@@ -94,7 +94,7 @@ std::string write_optimizer(Trainer& trainer, const fs::path& file) {
     std::vector<NamedTensor> tensors;
     for (const Parameter& p : table.all()) {
         tensors.push_back({p.name + ".m", table.first_moment(p)});
-        tensors.push_back({p.name + ".v", table.second_moment(p)});
+        if (const Tensor v = table.second_moment(p)) tensors.push_back({p.name + ".v", v});
     }
     if (const Tensor state = trainer.dropper_state()) tensors.push_back({kDropperState, state});
     const std::size_t on_device = tensors.size();
@@ -294,7 +294,7 @@ OpenCheckpoint open_checkpoint(Trainer& trainer, const fs::path& folder, const J
     const ParameterTable& table = trainer.model().parameters();
     for (const Parameter& p : table.all()) {
         match(table.first_moment(p), p.name + ".m");
-        match(table.second_moment(p), p.name + ".v");
+        if (const Tensor v = table.second_moment(p)) match(v, p.name + ".v");
     }
     if (const Tensor state = trainer.dropper_state()) match(state, kDropperState);
     const auto samples = static_cast<std::int64_t>(trainer.unique_tokens_by_sample().size());

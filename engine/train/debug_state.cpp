@@ -17,6 +17,8 @@ std::map<std::string, std::string> describe(const Trainer& trainer, const StepRe
     return {{"step", fmt::format("{}", trainer.counts().steps + 1)},
             {"mean_loss", fmt::format("{:.17g}", result.loss)},
             {"lr", fmt::format("{:.17g}", result.lr)},
+            {"optimizer", c.optimizer.kind == OptimizerKind::adamw ? "adamw" : "sgd"},
+            {"momentum", fmt::format("{:.17g}", c.optimizer.momentum)},
             {"beta1", fmt::format("{:.17g}", c.optimizer.beta1)},
             {"beta2", fmt::format("{:.17g}", c.optimizer.beta2)},
             {"eps", fmt::format("{:.17g}", c.optimizer.eps)},
@@ -50,8 +52,9 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
     std::vector<NamedTensor> before, updated;
     for (const Parameter& p : table.all()) {
         before.push_back({"weights." + p.name, p.value});
-        before.push_back({"adam_m." + p.name, table.first_moment(p)});
-        before.push_back({"adam_v." + p.name, table.second_moment(p)});
+        const Tensor v = table.second_moment(p);
+        before.push_back({(v ? "adam_m." : "momentum.") + p.name, table.first_moment(p)});
+        if (v) before.push_back({"adam_v." + p.name, v});
     }
     before.push_back({"batch.token", model.token.view({B, T})});
     before.push_back({"batch.target", model.target.view({B, T})});

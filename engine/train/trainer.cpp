@@ -23,7 +23,8 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
     const LargestStep largest = largest_step(config);
     Buffers buffers;
     buffers.model =
-        std::make_unique<Transformer>(arena, config.model, backend, B, Purpose::training, config.recompute);
+        std::make_unique<Transformer>(arena, config.model, backend, B, Purpose::training, config.recompute,
+                                      moments_of(config.optimizer.kind));
     const auto add = [&](const char* name, DType type, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name, type, shape);
     };
@@ -140,18 +141,13 @@ void Trainer::start_gradients() {
 }
 
 double Trainer::learning_rate() const {
-    return plan_.learning_rate_scale * learning_rate_at(config_.learning_rate, counts_.layer_tokens);
+    return plan_.learning_rate_scale * learning_rate_at(config_.learning_rate, counts_.steps, counts_.layer_tokens);
 }
 
 void Trainer::start_update() {
-    AdamW settings = config_.optimizer;
-    settings.lr = learning_rate();
-    settings.step = counts_.steps + 1;
-    for (const ParameterTable::Group& group : groups_) {
-        settings.weight_decay = group.decayed ? config_.optimizer.weight_decay : 0;
-        adamw_update(exec_, group.value, group.rounded, group.m, group.v, group.grad, grad_norm(result_),
-                     loss_sum(result_), settings);
-    }
+    for (const ParameterTable::Group& group : groups_)
+        engine::update(exec_, config_.optimizer, group, grad_norm(result_), loss_sum(result_), learning_rate(),
+                       counts_.steps + 1);
     if (dropping_ && dropping_->choice.finish_step)
         dropping_->choice.finish_step(exec_, grad_norm(result_), loss_sum(result_));
 }
@@ -198,7 +194,7 @@ StepResult Trainer::step() {
         throw Error(ErrorKind::nonfinite,
                     fmt::format("training diverged at step {}: loss {}, gradient norm {}", counts_.steps + 1,
                                 result.loss, result.grad_norm),
-                    "lower train.learning_rate, lengthen train.warmup_tokens or set train.max_grad_norm",
+                    "lower train.learning_rate, lengthen the warm-up or set train.max_grad_norm",
                     "the weights of the step before");
     finish_step();
     return result;

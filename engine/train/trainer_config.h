@@ -8,6 +8,7 @@
 #include "engine/data_efficiency/techniques.h"
 #include "engine/models/transformer.h"
 #include "engine/optim/learning_rate.h"
+#include "engine/optim/optimizer.h"
 
 namespace deft::engine {
 
@@ -22,7 +23,7 @@ struct TrainerConfig {
     Recompute recompute = Recompute::none;
     std::int64_t budget_layer_tokens = 0;
     LearningRate learning_rate;
-    AdamW optimizer;  // lr and step are set by the trainer
+    OptimizerConfig optimizer;
     std::uint64_t seed = 0;
 };
 

@@ -120,8 +120,8 @@ std::vector<std::pair<std::int64_t, Moment>> moments_of(const experiments::Trial
             Moment moment;
             moment.plan = plan;
             moment.drops = trainer.techniques.dropping.has_value();
-            moment.learning_rate =
-                plan.learning_rate_scale * engine::learning_rate_at(trainer.learning_rate, counts.layer_tokens);
+            moment.learning_rate = plan.learning_rate_scale * engine::learning_rate_at(trainer.learning_rate, counts.steps,
+                                                                                       counts.layer_tokens);
             for (const auto& [metric, pacing] : difficulties)
                 moment.difficulty[metric] = static_cast<double>(engine::paced_value(pacing, step + 1));
             moments.emplace_back(step + 1, std::move(moment));

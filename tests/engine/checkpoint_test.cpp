@@ -301,6 +301,52 @@ TEST_CASE("a resumed run has the same bits as one that was never stopped") {
     CHECK(whole.counts().flops == second.counts().flops);
 }
 
+TEST_CASE("a resumed run of SGD, warmed up in steps, has the same bits, and one moment to restore") {
+    TrainerConfig config = with_techniques();
+    config.optimizer.kind = OptimizerKind::sgd;
+    config.budget_layer_tokens = 1000;
+    config.learning_rate = {.max = 0.1, .decay_tokens = 1000, .decay = Decay::step, .warmup_steps = 6};
+    config.learning_rate.warmup_tokens = layer_tokens_after(config, 6);
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    const TemporaryFolder folder;
+    for (const int stopped_at : {3, 8}) {  // while it warms up and while it decays
+        INFO(stopped_at);
+        Trainer whole(config, corpus, 2), first(config, corpus, 1);
+        for (int step = 0; step < stopped_at; ++step) {
+            whole.step();
+            first.step();
+        }
+        save_checkpoint(first, folder / "c", {}, Tokenizer::bytes());
+        const SafetensorsFile stored = read_safetensors(folder / "c" / "optimizer.safetensors");
+        for (const Parameter& p : first.model().parameters().all()) {
+            CHECK(stored.tensors.contains(p.name + ".m"));
+            CHECK(!stored.tensors.contains(p.name + ".v"));
+        }
+        Trainer second(config, corpus, 1);
+        second.step();
+        load_checkpoint(second, folder / "c");
+        std::vector<double> rates;
+        while (!whole.done()) {
+            const StepResult a = whole.step(), b = second.step();
+            REQUIRE(a.lr == b.lr);
+            REQUIRE(a.loss == b.loss);
+            REQUIRE(a.grad_norm == b.grad_norm);
+            rates.push_back(b.lr);
+        }
+        CHECK(second.done());
+        CHECK(rates.back() == Approx(0.001));
+        if (stopped_at == 3) {
+            CHECK(rates[0] == 0.1 * 3 / 6);
+            CHECK(rates[3] == 0.1);
+        }
+        CHECK(all_parameters<float>(whole) == all_parameters<float>(second));
+    }
+    TrainerConfig adamw = config;
+    adamw.optimizer.kind = OptimizerKind::adamw;
+    Trainer other(adamw, corpus, 1);
+    CHECK_THROWS_WITH(load_checkpoint(other, folder / "c"), ContainsSubstring(".v is missing"));
+}
+
 TEST_CASE("a resumed run with token bypass has the same bits, and needs what was learnt") {
     TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);

@@ -1,5 +1,7 @@
 // Tensor views, the planned arena.
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "engine/core/arena.h"
@@ -98,6 +100,41 @@ TEST_CASE("a plan for a GPU has the GPU's workspace, in a build without CUDA too
     Arena arena(Device::cuda);
     const Transformer model(arena, gpt2_config(12, 768, 12, 1024, 50257), gpu, 16);
     CHECK(arena.region_bytes(Region::workspace) == bytes);
+}
+
+TEST_CASE("SGD plans one moment of each weight, and its decay is of decayed parameters alone") {
+    const TokenCorpus corpus = tiny_corpus(500, 31);
+    TrainerConfig config = tiny_config();
+    const std::int64_t two = Trainer(config, corpus, 1).arena().region_bytes(Region::optimizer);
+    config.optimizer = {.kind = OptimizerKind::sgd, .momentum = 0.5, .weight_decay = 0.25};
+    config.learning_rate.max = 0.5;
+    Trainer trainer(config, corpus, 1);
+    CHECK(2 * trainer.arena().region_bytes(Region::optimizer) == two);
+    const ParameterTable& table = trainer.model().parameters();
+    for (const auto& group : table.groups()) CHECK((group.m && !group.v));
+    // m = g + decay w, then w - lr m; and from the second step on m = momentum m + g + decay w.
+    for (int step = 0; step < 2; ++step) {
+        trainer.accumulate_gradients();
+        std::vector<std::vector<float>> weights, moments;
+        for (const Parameter& p : table.all()) {
+            CHECK(!table.second_moment(p));
+            weights.push_back(values<float>(p.value));
+            moments.push_back(values<float>(table.first_moment(p)));
+        }
+        trainer.update();
+        for (std::size_t i = 0; i < table.all().size(); ++i) {
+            const Parameter& p = table[i];
+            INFO(p.name);
+            const double decay = is_decayed(p.kind) ? 0.25 : 0;
+            double apart = 0;
+            for (std::size_t k = 0; k < weights[i].size(); ++k) {
+                const double w = weights[i][k], m = 0.5 * moments[i][k] + p.grad.as<float>()[k] + decay * w;
+                apart = std::max({apart, std::abs(table.first_moment(p).as<float>()[k] - m),
+                                  std::abs(p.value.as<float>()[k] - (w - 0.5 * m))});
+            }
+            CHECK(apart < 1e-6);
+        }
+    }
 }
 
 TEST_CASE("decayed and other parameters are two flat groups that cover all") {

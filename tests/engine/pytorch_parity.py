@@ -1,4 +1,4 @@
-"""Checks debug-state files of deft against PyTorch in float64: logits, losses, gradients and the AdamW update.
+"""Checks debug-state files of deft against PyTorch in float64: logits, losses, gradients and the optimizer's update.
 
 usage: pytorch_parity.py FILE...; exit code 0: equal within rounding, 1: not, 77: no PyTorch here.
 """
@@ -73,18 +73,24 @@ def failures_of(path):
     norm = torch.sqrt(sum(w.grad.square().sum() for w in weights.values()))
     check("grad_norm", tensors["grad_norm"], norm.view(1), 1e-9)
 
-    # AdamW from deft's own float gradients: the update divides by their square root, which would magnify rounding.
-    lr, beta1, beta2, eps, decay = (float(meta[k]) for k in ("lr", "beta1", "beta2", "eps", "weight_decay"))
+    # From deft's own float gradients: AdamW divides by their square root, which would magnify rounding.
+    lr, beta1, beta2, eps, momentum, decay = (
+        float(meta[k]) for k in ("lr", "beta1", "beta2", "eps", "momentum", "weight_decay"))
     step = int(meta["step"])
     limit = float(meta["max_grad_norm"])
     clip = min(1.0, limit / tensors["grad_norm"].item()) if limit > 0 else 1.0
     for name, weight in weights.items():
         own = weight.detach()
         parameter = torch.nn.Parameter(own.clone())
-        optimizer = torch.optim.AdamW([parameter], lr=lr, betas=(beta1, beta2), eps=eps,
-                                      weight_decay=decay if own.dim() > 1 else 0.0)
-        optimizer.state[parameter] = {"step": torch.tensor(float(step - 1)), "exp_avg": tensors["adam_m." + name].double(),
-                                      "exp_avg_sq": tensors["adam_v." + name].double()}
+        own_decay = decay if own.dim() > 1 else 0.0
+        if meta["optimizer"] == "sgd":
+            optimizer = torch.optim.SGD([parameter], lr=lr, momentum=momentum, weight_decay=own_decay)
+            optimizer.state[parameter] = {"momentum_buffer": tensors["momentum." + name].double()}
+        else:
+            optimizer = torch.optim.AdamW([parameter], lr=lr, betas=(beta1, beta2), eps=eps, weight_decay=own_decay)
+            optimizer.state[parameter] = {"step": torch.tensor(float(step - 1)),
+                                          "exp_avg": tensors["adam_m." + name].double(),
+                                          "exp_avg_sq": tensors["adam_v." + name].double()}
         parameter.grad = tensors["grad." + name].double() * clip
         optimizer.step()
         change = parameter.detach() - own

@@ -31,8 +31,10 @@ TokenDropping random_on_two_layers() {
 }
 
 // Trains two steps, then lays open the third.
-void write_third_step(const fs::path& file, const TokenDropping& dropping = random_on_two_layers()) {
+void write_third_step(const fs::path& file, const TokenDropping& dropping = random_on_two_layers(),
+                      OptimizerKind optimizer = OptimizerKind::adamw) {
     TrainerConfig config = tiny_config(4, 13, 5);
+    config.optimizer.kind = optimizer;
     config.techniques.dropping = dropping;
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     Trainer trainer(config, corpus, 1);
@@ -52,6 +54,8 @@ TEST_CASE("a training step with dropped tokens is PyTorch's") {
         command.push_back((folder.path / (std::to_string(command.size()) + ".safetensors")).string());
         write_third_step(command.back(), dropping);
     }
+    command.push_back((folder.path / "sgd.safetensors").string());
+    write_third_step(command.back(), random_on_two_layers(), OptimizerKind::sgd);
     const deft::ProcessOutput output = deft::run_process(command);
     if (output.exit_code == 77) DEFT_SKIP("no PyTorch for /usr/bin/python3 (Debian: python3-torch)");
     INFO(output.out);

@@ -178,17 +178,79 @@ TEST_CASE("parameters and FLOPs by hand") {
 
 TEST_CASE("learning rates by hand") {
     const LearningRate cosine{1.0, 0.1, 100, 1100, Decay::cosine};
-    CHECK(learning_rate_at(cosine, 0) == 0);
-    CHECK(learning_rate_at(cosine, 50) == Approx(0.5));
-    CHECK(learning_rate_at(cosine, 100) == Approx(1.0));
-    CHECK(learning_rate_at(cosine, 600) == Approx(0.55));                      // halfway: cos(pi / 2) = 0
-    CHECK(learning_rate_at(cosine, 350) == Approx(0.1 + 0.9 * 0.8535533906));  // (1 + cos(pi / 4)) / 2
-    CHECK(learning_rate_at(cosine, 1100) == Approx(0.1));
-    CHECK(learning_rate_at(cosine, 9999) == Approx(0.1));
+    CHECK(learning_rate_at(cosine, 0, 0) == 0);
+    CHECK(learning_rate_at(cosine, 0, 50) == Approx(0.5));
+    CHECK(learning_rate_at(cosine, 0, 100) == Approx(1.0));
+    CHECK(learning_rate_at(cosine, 0, 600) == Approx(0.55));                      // halfway: cos(pi / 2) = 0
+    CHECK(learning_rate_at(cosine, 0, 350) == Approx(0.1 + 0.9 * 0.8535533906));  // (1 + cos(pi / 4)) / 2
+    CHECK(learning_rate_at(cosine, 0, 1100) == Approx(0.1));
+    CHECK(learning_rate_at(cosine, 0, 9999) == Approx(0.1));
     const LearningRate linear{2.0, 0.0, 0, 1000, Decay::linear};
-    CHECK(learning_rate_at(linear, 0) == Approx(2.0));
-    CHECK(learning_rate_at(linear, 250) == Approx(1.5));
-    CHECK(learning_rate_at({3.0, 0, 10, 20, Decay::constant}, 15) == Approx(3.0));
+    CHECK(learning_rate_at(linear, 0, 0) == Approx(2.0));
+    CHECK(learning_rate_at(linear, 0, 250) == Approx(1.5));
+    CHECK(learning_rate_at({3.0, 0, 10, 20, Decay::constant}, 0, 15) == Approx(3.0));
+}
+
+TEST_CASE("a warm-up in steps by hand") {
+    // 4 steps, which took 100 tokens; then 1000 tokens of decay.
+    const LearningRate rate{.max = 2.0, .min = 0.2, .warmup_tokens = 100, .decay_tokens = 1100, .decay = Decay::linear,
+                            .warmup_steps = 4};
+    CHECK(learning_rate_at(rate, 0, 0) == 0);
+    CHECK(learning_rate_at(rate, 1, 10) == 0.5);  // whatever the tokens of a step
+    CHECK(learning_rate_at(rate, 3, 90) == 1.5);
+    CHECK(learning_rate_at(rate, 4, 100) == 2.0);
+    CHECK(learning_rate_at(rate, 9, 600) == Approx(1.1));
+    CHECK(learning_rate_at(rate, 50, 1100) == Approx(0.2));
+}
+
+TEST_CASE("step decay by hand") {
+    // The published ViT recipe: divided by 10 at each third. 100 tokens of warm-up, stages of 300.
+    const LearningRate rate{.max = 5e-5, .warmup_tokens = 100, .decay_tokens = 1000, .decay = Decay::step};
+    CHECK(learning_rate_at(rate, 0, 50) == Approx(2.5e-5));
+    for (const std::int64_t tokens : {100, 399}) CHECK(learning_rate_at(rate, 0, tokens) == 5e-5);
+    for (const std::int64_t tokens : {400, 699}) CHECK(learning_rate_at(rate, 0, tokens) == Approx(5e-6));
+    for (const std::int64_t tokens : {700, 1000, 5000}) CHECK(learning_rate_at(rate, 0, tokens) == Approx(5e-7));
+    const LearningRate halved{.max = 1, .decay_tokens = 7, .decay = Decay::step, .decay_factor = 2, .decay_stages = 2};
+    CHECK(learning_rate_at(halved, 0, 3) == 1);  // the stages are of 3.5 tokens
+    CHECK(learning_rate_at(halved, 0, 4) == 0.5);
+    CHECK(learning_rate_at({.max = 1, .decay_tokens = 7, .decay = Decay::step, .decay_stages = 1}, 0, 6) == 1);
+}
+
+TEST_CASE("a stage of step decay begins at its token, however long the span") {
+    for (const std::int64_t stages : {1, 2, 3, 7, 49, 1000})
+        for (const std::int64_t span : {1, 5, 48, 49, 1000, 999'983})
+            for (std::int64_t decayed = 0; decayed < span; decayed += span / 100 + 1) {
+                INFO(stages << " stages of " << span << ", " << decayed);
+                REQUIRE(decay_stage(stages, decayed, span) == stages * decayed / span);
+            }
+    constexpr std::int64_t kLong = std::int64_t{3} << 60;
+    CHECK(decay_stage(3, kLong / 3 - 1, kLong) == 0);
+    CHECK(decay_stage(3, kLong / 3, kLong) == 1);
+    CHECK(decay_stage(3, kLong, kLong) == 2);
+}
+
+TEST_CASE("a warm-up in steps ends where the schedule has them, shorter steps and dropped tokens counted") {
+    TrainerConfig config;
+    config.model = gpt2_config(6, 24, 3, 64, 31, 0.1);
+    config.batch_size = 2;
+    config.budget_layer_tokens = 100'000;
+    CHECK(layer_tokens_after(config, 5) == 5 * 2 * 64);
+    config.techniques.seqtru = Pacing{8, 64, 8, 7, 1};  // at steps 1 to 5: 8 + 56 k / 7 = 16, 24, 32, 40, 48
+    CHECK(layer_tokens_after(config, 5) == 2 * (16 + 24 + 32 + 40 + 48));
+    config.techniques.dropping = TokenDropping{{32, 32, 1, 0, 1}, {1, 2, 3}, 0, &token_dropper("random_ltd"), {}};
+    // Half of the layers keep 32 of 40 and 48 tokens: 36 and 40 on average.
+    CHECK(layer_tokens_after(config, 5) == 2 * (16 + 24 + 32 + 36 + 40));
+    CHECK(layer_tokens_after(config, 0) == 0);
+    config.budget_layer_tokens = 130;
+    CHECK(run_schedule(config).layer_tokens == 144);  // 32 + 48 + 64
+    CHECK(layer_tokens_after(config, 1'000'000) == 144);
+    config.budget_layer_tokens = 100'000;
+    Counts counts;
+    const ModelFlops flops = model_size(config.model).flops;
+    while (counts.steps < 20) {
+        CHECK(layer_tokens_after(config, counts.steps) == counts.layer_tokens);
+        advance(counts, flops, config.techniques, plan_step(config, counts.steps));
+    }
 }
 
 TEST_CASE("a keyed permutation is one, and another for every key") {

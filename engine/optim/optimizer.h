@@ -1,0 +1,34 @@
+#pragma once
+// Which optimizer turns gradients into steps, and what it keeps of each weight.
+
+#include <cstdint>
+
+#include "engine/core/ops.h"
+#include "engine/nn/parameters.h"
+
+namespace deft::engine {
+
+enum class OptimizerKind {
+    adamw,  // Loshchilov & Hutter 2019, algorithm 2
+    sgd,    // with momentum, as torch.optim.SGD without dampening and Nesterov
+};
+
+struct OptimizerConfig {
+    OptimizerKind kind = OptimizerKind::adamw;
+    double beta1 = 0.9, beta2 = 0.95, eps = 1e-8;  // of adamw
+    double momentum = 0.9;                         // of sgd
+    double weight_decay = 0;                       // of decayed parameters
+    double max_grad_norm = 0;                      // gradients are scaled down to it; 0: never
+};
+
+// AdamW's two, or the momentum.
+inline int moments_of(OptimizerKind kind) {
+    return kind == OptimizerKind::adamw ? 2 : 1;
+}
+
+// One step on a group. norm, loss: (1) f64, of which neither may be other than finite, else nothing is written.
+// step: counts from 1.
+void update(Exec& exec, const OptimizerConfig& config, const ParameterTable::Group& group, const Tensor& norm,
+            const Tensor& loss, double lr, std::int64_t step);
+
+}  // namespace deft::engine
