@@ -12,6 +12,7 @@
 #include "experiments/datasets/find_file.h"
 #include "experiments/datasets/dataset.h"
 #include "experiments/evaluation/task.h"
+#include "experiments/train_keys.h"
 
 namespace deft::experiments {
 
@@ -152,6 +153,16 @@ Json data_json(const DataConfig& data) {
     return json;
 }
 
+// Likewise.
+Json train_json(const TrainConfig& train) {
+    Json json = fields_json(train);
+    for (const TrainKeyUse& unused : unused_train_keys(train)) json.erase(unused.key);
+    if (train.optimizer == TrainConfig{}.optimizer) json.erase("optimizer");
+    if (train.warmup_steps == 0) json.erase("warmup_steps");
+    if (train.warmup_share == 0) json.erase("warmup_share");
+    return json;
+}
+
 }  // namespace
 
 Json to_json(const TrialConfig& c) {
@@ -160,7 +171,7 @@ Json to_json(const TrialConfig& c) {
     json["seed"] = c.seed;
     json["model"] = fields_json(c.model);
     json["data"] = data_json(c.data);
-    json["train"] = fields_json(c.train);
+    json["train"] = train_json(c.train);
     if (c.curriculum)
         for (const CurriculumMetric& m : c.curriculum->metrics) json["curriculum"][m.metric] = metric_json(m);
     if (c.batch_ramp) json["batch_ramp"] = grown_json(*c.batch_ramp, c.batch_ramp->growth);

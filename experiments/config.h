@@ -92,8 +92,14 @@ struct TrainConfig {
     std::string learning_rate_by_budget = "same";
     double min_learning_rate = 0;
     std::string decay = "cosine";
+    double decay_factor = 10;
+    std::int64_t decay_stages = 3;
     std::int64_t warmup_tokens = 0;
+    std::int64_t warmup_steps = 0;
+    double warmup_share = 0;
     std::int64_t decay_tokens = 0;
+    std::string optimizer = "adamw";  // adamw | sgd
+    double momentum = 0.9;
     double weight_decay = 0.1;
     double beta1 = 0.9;
     double beta2 = 0.95;

@@ -1,5 +1,8 @@
 #include "experiments/engine_config.h"
 
+#include <cmath>
+
+#include "engine/train/accounting.h"
 #include "experiments/datasets/difficulty.h"
 #include "experiments/difficulty_column.h"
 #include "experiments/model_kinds.h"
@@ -10,6 +13,7 @@ namespace {
 
 engine::Decay decay_of(const std::string& name) {
     if (name == "constant") return engine::Decay::constant;
+    if (name == "step") return engine::Decay::step;
     return name == "linear" ? engine::Decay::linear : engine::Decay::cosine;
 }
 
@@ -46,7 +50,38 @@ std::int64_t baseline_steps_of(const TrialConfig& config) {
     return (budget_layer_tokens(config.train) + step_tokens - 1) / step_tokens;
 }
 
+// Of layer-averaged tokens; of a warm-up in steps those that its steps have, whatever the techniques make of them.
+std::int64_t warmup_tokens_of(const TrainConfig& train, const engine::TrainerConfig& trainer) {
+    if (train.warmup_steps > 0) return engine::layer_tokens_after(trainer, train.warmup_steps);
+    if (train.warmup_share > 0)
+        return std::llround(train.warmup_share * static_cast<double>(trainer.budget_layer_tokens));
+    return train.warmup_tokens;
+}
+
+// trainer: with its batches, techniques and budget.
+engine::LearningRate learning_rate_of(const TrainConfig& train, const engine::TrainerConfig& trainer) {
+    const double by_budget = train.learning_rate_by_budget == "inverse" ? train.budget_fraction : 1;
+    return {.max = train.learning_rate / by_budget,
+            .min = train.min_learning_rate,
+            .warmup_tokens = warmup_tokens_of(train, trainer),
+            .decay_tokens = train.decay_tokens > 0 ? train.decay_tokens : trainer.budget_layer_tokens,
+            .decay = decay_of(train.decay),
+            .warmup_steps = train.warmup_steps,
+            .decay_factor = train.decay_factor,
+            .decay_stages = train.decay_stages};
+}
+
 }  // namespace
+
+engine::OptimizerConfig optimizer_config(const TrainConfig& train) {
+    return {.kind = train.optimizer == "sgd" ? engine::OptimizerKind::sgd : engine::OptimizerKind::adamw,
+            .beta1 = train.beta1,
+            .beta2 = train.beta2,
+            .eps = train.eps,
+            .momentum = train.momentum,
+            .weight_decay = train.weight_decay,
+            .max_grad_norm = train.max_grad_norm};
+}
 
 engine::Backend backend_of(const TrialConfig& config, engine::Device device, int threads) {
     return {device, config.train.dtype == "bf16" ? engine::DType::bf16 : engine::DType::f32, threads};
@@ -72,15 +107,8 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
     if (config.variable_batch) trainer.techniques.variable_batch = variable_batch_of(*config.variable_batch);
     if (config.token_dropping) trainer.techniques.dropping = dropping_of(*config.token_dropping, baseline_steps);
 
-    const double by_budget = config.train.learning_rate_by_budget == "inverse" ? config.train.budget_fraction : 1;
-    trainer.learning_rate = {config.train.learning_rate / by_budget, config.train.min_learning_rate, config.train.warmup_tokens,
-                             config.train.decay_tokens > 0 ? config.train.decay_tokens : trainer.budget_layer_tokens,
-                             decay_of(config.train.decay)};
-    trainer.optimizer.beta1 = config.train.beta1;
-    trainer.optimizer.beta2 = config.train.beta2;
-    trainer.optimizer.eps = config.train.eps;
-    trainer.optimizer.weight_decay = config.train.weight_decay;
-    trainer.optimizer.max_grad_norm = config.train.max_grad_norm;
+    trainer.learning_rate = learning_rate_of(config.train, trainer);
+    trainer.optimizer = optimizer_config(config.train);
     trainer.seed = static_cast<std::uint64_t>(config.seed);
     return trainer;
 }

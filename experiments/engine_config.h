@@ -13,6 +13,8 @@ namespace deft::experiments {
 // Durations given as fractions become steps of the baseline at this budget: ceil(budget / (batch_size x seqlen)).
 engine::TrainerConfig trainer_config(const TrialConfig& config);
 
+engine::OptimizerConfig optimizer_config(const TrainConfig& train);
+
 // Where the trial computes: on that device, in its dtype.
 engine::Backend backend_of(const TrialConfig& config, engine::Device device, int threads);
 

@@ -27,8 +27,8 @@ const std::map<std::string, std::string>& keys_outside() {
         {"train_micro_batch_size_per_gpu", "train.micro_batch_size"},
         {"gradient_accumulation_steps", "train.batch_size / train.micro_batch_size"},
         {"gradient_clipping", "train.max_grad_norm"},
-        {"optimizer", "train.learning_rate, weight_decay, beta1, beta2 and eps"},
-        {"scheduler", "train.decay and train.warmup_tokens"},
+        {"optimizer", "train.optimizer, learning_rate, weight_decay, beta1, beta2, eps and momentum"},
+        {"scheduler", "train.decay, and train.warmup_steps, warmup_tokens or warmup_share"},
         {"fp16", "train.dtype, which is f32 or bf16"},
         {"bf16", "train.dtype"},
         {"steps_per_print", "log_every"},
@@ -162,7 +162,7 @@ void note_model_keys(JsonReader& section, Notes& notes) {
         rate->optional("warmup_layer_tokens", tokens);
         notes.push_back({rate->name("enabled"), enabled ? What::defect : What::ignored,
                          std::string(enabled ? "theirs raises NotImplementedError; " : "") +
-                             "ours always counts layer-averaged tokens: see train.warmup_tokens and train.decay_tokens"});
+                             "ours always counts layer-averaged tokens: see train.warmup_tokens or warmup_share, and train.decay_tokens"});
         note_unread(*rate, notes);
     }
 }

@@ -19,6 +19,7 @@
 #include "experiments/parse_samples.h"
 #include "experiments/parse_techniques.h"
 #include "experiments/size_limits.h"
+#include "experiments/train_keys.h"
 
 namespace deft::experiments {
 
@@ -71,8 +72,31 @@ void parse_data(TableReader table, DataConfig& data) {
     }
 }
 
+// Nothing that is set may be without effect.
+void require_used(TableReader& table, const TrainConfig& train) {
+    for (const TrainKeyUse& unused : unused_train_keys(train))
+        if (table.optional_node(unused.key) != nullptr)
+            table.refuse(unused.key, fmt::format("is of train.{} = \"{}\" alone", unused.chooser, unused.value),
+                         fmt::format("drop the key, or set train.{} = \"{}\"", unused.chooser, unused.value));
+    if (train.decay == "step" && train.min_learning_rate > 0)
+        table.refuse("min_learning_rate", "means nothing to train.decay = \"step\", which ends with its last stage",
+                     "drop the key, or choose train.decay_factor and decay_stages so that they end there");
+}
+
+void require_one_warmup(const TableReader& table, const TrainConfig& train) {
+    std::vector<const char*> set;
+    if (train.warmup_tokens > 0) set.push_back("warmup_tokens");
+    if (train.warmup_steps > 0) set.push_back("warmup_steps");
+    if (train.warmup_share > 0) set.push_back("warmup_share");
+    if (set.size() > 1)
+        table.refuse(set[1], fmt::format("and {} are two warm-ups of one learning rate", set[0]),
+                     "keep one of them, and drop the other or set it to 0");
+}
+
 void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train) {
     read_table(table, train);
+    require_used(table, train);
+    require_one_warmup(table, train);
     if (train.micro_batch_size == 0) train.micro_batch_size = train.batch_size;
     train.micro_batch_size = std::min(train.micro_batch_size, train.batch_size);
     const std::int64_t step_tokens = train.batch_size * model.seqlen;
@@ -154,13 +178,14 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
     const auto tokens = static_cast<double>(config.train.micro_batch_size) * static_cast<double>(model.seqlen);
     const auto width = static_cast<double>(model.width), layers = static_cast<double>(model.layers);
     const auto hidden = static_cast<double>(model.hidden);
-    // At least: a layer saves so many numbers a token, and a weight has a gradient and two moments.
+    // At least: a layer saves so many numbers a token, and a weight has a gradient and its moments.
     const std::string& recompute = config.train.recompute;
     const double saved = recompute == "block"        ? width
                          : recompute == "activation" ? 4 * width + hidden
                                                      : 6 * width + 2 * hidden;
     const double weights = 2 * width * width + 2 * width * hidden;
-    const double bytes = 4 * layers * (tokens * saved + 4 * weights);
+    const double copies = 2 + engine::moments_of(trainer.optimizer.kind);
+    const double bytes = 4 * layers * (tokens * saved + copies * weights);
     if (bytes > kMostBufferBytes)
         root.refuse("model",
                     fmt::format("and train.micro_batch_size plan buffers of {:.1e} bytes, and the most is {:.0e}",

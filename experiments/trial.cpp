@@ -63,7 +63,7 @@ journal::Sampling sampling_of(const engine::Trainer& trainer) {
 
 // A crash after the checkpoint must not find it ahead of the journal.
 SavedCheckpoint save(const Run& run, double seconds) {
-    constexpr double kBytesAParameter = 12;  // the weight and two moments
+    constexpr double kBytesAParameter = 12;  // the weight and at most two moments
     run.heartbeat.begin("saving a checkpoint", saving_seconds(run.projection.parameters, kBytesAParameter));
     run.journal.sync();
     return save_trial_checkpoint(run.config, run.dataset, run.trainer, run.places.checkpoint_folder,

@@ -82,7 +82,7 @@ Probe run_probe(const TrialConfig& config, const Dataset& dataset, const ProbeSe
                 const std::function<bool(double)>& go_on) {
     if (settings.warmup_tokens < 1)
         throw Error(ErrorKind::config, "a probe lasts a number of warm-ups, and this trial has none",
-                    "set train.warmup_tokens");
+                    "set train.warmup_tokens, warmup_steps or warmup_share");
     const Clock::time_point start = Clock::now();
     engine::TrainerConfig trainer = trainer_config(config);
     add_curriculum(trainer, config, dataset);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "experiments/engine_config.h"
 #include "experiments/projection.h"
 #include "reporting/numbers.h"
 #include "reporting/origins.h"
@@ -74,10 +75,11 @@ sweeps::Spec load(const TuneArguments& arguments) {
 
 std::int64_t warmup_of(const TuneArguments& arguments, const sweeps::Point& point) {
     if (arguments.warmup_tokens > 0) return static_cast<std::int64_t>(arguments.warmup_tokens);
-    if (point.config.train.warmup_tokens > 0) return point.config.train.warmup_tokens;
+    const std::int64_t own = experiments::trainer_config(point.config).learning_rate.warmup_tokens;
+    if (own > 0) return own;
     throw Error(ErrorKind::usage, fmt::format("{} has no warm-up, by whose length probes are measured", point.name()),
                 "say how long one would be, in layer-averaged tokens: --warmup-tokens 20000; or set "
-                "train.warmup_tokens");
+                "train.warmup_tokens, warmup_steps or warmup_share");
 }
 
 // Refuses a file that cannot be written, before hours are spent on what it is to hold.
@@ -212,7 +214,7 @@ void add_tune(CLI::App& app, Context& context) {
     add_number(*command, "--evaluations", probe.rule.evaluations, "Evaluations in each warm-up", 1, 1000);
     command
         ->add_option("--warmup-tokens", arguments->warmup_tokens,
-                     "Layer-averaged tokens of a warm-up; default: train.warmup_tokens")
+                     "Layer-averaged tokens of a warm-up; default: those of the case's own")
         ->check(CLI::Range(1.0, 1e15));
     command->add_option("--validation-tokens", probe.validation_tokens, "Most validation tokens of an evaluation")
         ->capture_default_str()

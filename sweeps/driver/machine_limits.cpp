@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "experiments/engine_config.h"
 #include "reporting/numbers.h"
 #include "reporting/text.h"
 #include "sweeps/driver/slots.h"
@@ -16,8 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A checkpoint's numbers: each weight and its two moments, f32.
-constexpr std::int64_t kCheckpointBytesAParameter = 3 * 4;
+// A checkpoint's numbers: each weight and its moments, f32.
+std::int64_t checkpoint_bytes_of(const Point& point) {
+    const engine::OptimizerConfig optimizer = experiments::optimizer_config(point.config.train);
+    return point.projection.parameters * 4 * (1 + engine::moments_of(optimizer.kind));
+}
 
 }  // namespace
 
@@ -41,7 +45,7 @@ std::vector<std::string> exceeded_limits(const std::vector<Point>& points, engin
         if (device == engine::Device::cpu &&
             (hungriest == nullptr || point.projection.memory_bytes > hungriest->projection.memory_bytes))
             hungriest = &point;
-        const std::int64_t checkpoint = point.projection.parameters * kCheckpointBytesAParameter;
+        const std::int64_t checkpoint = checkpoint_bytes_of(point);
         kept += checkpoint;
         saving = std::max(saving, point.config.checkpoint.keep * checkpoint);
     }

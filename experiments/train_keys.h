@@ -1,0 +1,20 @@
+#pragma once
+// Keys of [train] that mean something beside one choice of another key alone.
+
+#include <vector>
+
+#include "experiments/config.h"
+
+namespace deft::experiments {
+
+// `key` is of the trials whose `chooser` is `value`.
+struct TrainKeyUse {
+    const char* key;
+    const char* chooser;
+    const char* value;
+};
+
+// Those whose choice is another one: they are refused in a file, and no part of the configuration's JSON and hashes.
+std::vector<TrainKeyUse> unused_train_keys(const TrainConfig& train);
+
+}  // namespace deft::experiments
