@@ -14,7 +14,7 @@ enum class Decay { constant, linear, cosine, step };
 
 struct LearningRate {
     double max = 1e-3;
-    double min = 0;  // of linear and cosine decay
+    double min = 0;                  // of linear and cosine decay
     std::int64_t warmup_tokens = 0;  // where warm-up ends and decay begins
     std::int64_t decay_tokens = 0;   // where min is reached, or the last stage ends
     Decay decay = Decay::cosine;
@@ -26,8 +26,8 @@ struct LearningRate {
 };
 
 // floor(stages * decayed / span), at most the last stage: torch.optim.lr_scheduler.StepLR with stages in place of its
-// step_size. In integers, so that a stage begins at the very token; begins of stages are rounded up without a product of
-// tokens, which 64 bits might not hold.
+// step_size. In integers, so that a stage begins at the very token; begins of stages are rounded up without a product
+// of tokens, which 64 bits might not hold.
 inline std::int64_t decay_stage(std::int64_t stages, std::int64_t decayed, std::int64_t span) {
     const auto begin = [&](std::int64_t stage) {
         return stage * (span / stages) + (stage * (span % stages) + stages - 1) / stages;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "engine/core/exec.h"
+#include "engine/train/accounting.h"
 #include "engine/train/checkpoint.h"
 #include "experiments/datasets/packed_dataset.h"
 #include "experiments/engine_config.h"
@@ -104,6 +105,22 @@ TEST_CASE("a device trains as the CPU does, in f32") {
     }
     CHECK(gpu.counts().flops == cpu.counts().flops);
     CHECK(largest_distance(parameters_of(gpu), parameters_of(cpu)) < 0.02);  // AdamW amplifies rounding where gradients are tiny
+}
+
+TEST_CASE("a device trains by SGD as the CPU does, warmed up in steps") {
+    TrainerConfig config = small_config();
+    config.optimizer.kind = OptimizerKind::sgd;
+    config.learning_rate = {.max = 0.1, .decay_tokens = 1'000'000, .decay = Decay::step, .warmup_steps = 2};
+    config.learning_rate.warmup_tokens = layer_tokens_after(config, 2);
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    Trainer cpu(config, corpus, 1), gpu(config, corpus, kGpu);
+    CHECK(gpu.arena().region_bytes(Region::optimizer) == gpu.arena().region_bytes(Region::gradients));
+    for (int step = 0; step < 5; ++step) {
+        const StepResult a = cpu.step(), b = gpu.step();
+        CHECK(b.lr == a.lr);
+        CHECK(b.loss == Approx(a.loss).epsilon(1e-5));
+    }
+    CHECK(largest_distance(parameters_of(gpu), parameters_of(cpu)) < 1e-3);
 }
 
 TEST_CASE("models of other parts train on a device as on the CPU, and computed again to the same bits in bf16") {

@@ -19,15 +19,15 @@ using test::wrong_trial;
 namespace {
 
 // Steps of 8 samples of 64 tokens.
-const std::string kTrain = "[train]\nbudget_tokens = 102_400\n";
+const std::string kTwoHundredSteps = "[train]\nbudget_tokens = 102_400\n";
 
-engine::LearningRate rate_of(const std::string& more) {
-    return trainer_config(trial_of(kTrain + more)).learning_rate;
+engine::LearningRate schedule_of(const std::string& more) {
+    return trainer_config(trial_of(kTwoHundredSteps + more)).learning_rate;
 }
 
-void check_refused(const std::string& more, const std::string& says, const std::string& mend, int line = 3) {
+void check_train_refused(const std::string& more, const std::string& says, const std::string& mend, int line = 3) {
     INFO(more);
-    const std::string said = wrong_trial(kTrain + more);
+    const std::string said = wrong_trial(kTwoHundredSteps + more);
     CHECK_THAT(said, ContainsSubstring("t.toml:" + std::to_string(line) + ":") && ContainsSubstring(says) &&
                          ContainsSubstring(mend));
 }
@@ -35,27 +35,27 @@ void check_refused(const std::string& more, const std::string& says, const std::
 }  // namespace
 
 TEST_CASE("two warm-ups are refused, and a zero is none") {
-    check_refused("warmup_tokens = 500\nwarmup_steps = 3\n", "train.warmup_steps and warmup_tokens are two warm-ups",
-                  "keep one of them", 4);
-    check_refused("warmup_share = 0.1\nwarmup_tokens = 500\n", "train.warmup_share and warmup_tokens are two warm-ups",
-                  "keep one of them");
-    check_refused("warmup_share = 0.1\nwarmup_steps = 3\n", "train.warmup_share and warmup_steps are two warm-ups",
-                  "keep one of them");
-    check_refused("warmup_share = 1\n", "must be in [0, 1)", "");
-    check_refused("warmup_steps = -1\n", "at least 0", "");
-    CHECK(rate_of("warmup_tokens = 0\nwarmup_share = 0\nwarmup_steps = 3\n").warmup_steps == 3);
+    check_train_refused("warmup_tokens = 500\nwarmup_steps = 3\n",
+                        "train.warmup_steps and warmup_tokens are two warm-ups", "keep one of them", 4);
+    check_train_refused("warmup_share = 0.1\nwarmup_tokens = 500\n",
+                        "train.warmup_share and warmup_tokens are two warm-ups", "keep one of them");
+    check_train_refused("warmup_share = 0.1\nwarmup_steps = 3\n",
+                        "train.warmup_share and warmup_steps are two warm-ups", "keep one of them");
+    check_train_refused("warmup_share = 1\n", "must be in [0, 1)", "");
+    check_train_refused("warmup_steps = -1\n", "at least 0", "");
+    CHECK(schedule_of("warmup_tokens = 0\nwarmup_share = 0\nwarmup_steps = 3\n").warmup_steps == 3);
 }
 
 TEST_CASE("a warm-up of a share follows the budget of the trial") {
-    CHECK(rate_of("").warmup_tokens == 0);
-    CHECK(rate_of("warmup_share = 0.1\n").warmup_tokens == 10'240);
-    CHECK(rate_of("warmup_share = 0.1\nbudget_fraction = 0.5\n").warmup_tokens == 5'120);
-    CHECK(rate_of("warmup_tokens = 10_240\nbudget_fraction = 0.5\n").warmup_tokens == 10'240);
-    CHECK(rate_of("warmup_share = 0.1\n").warmup_steps == 0);
+    CHECK(schedule_of("").warmup_tokens == 0);
+    CHECK(schedule_of("warmup_share = 0.1\n").warmup_tokens == 10'240);
+    CHECK(schedule_of("warmup_share = 0.1\nbudget_fraction = 0.5\n").warmup_tokens == 5'120);
+    CHECK(schedule_of("warmup_tokens = 10_240\nbudget_fraction = 0.5\n").warmup_tokens == 10'240);
+    CHECK(schedule_of("warmup_share = 0.1\n").warmup_steps == 0);
 }
 
 TEST_CASE("decay begins at the tokens that a warm-up of steps has, and the schedule is the trainer's") {
-    const engine::LearningRate plain = rate_of("warmup_steps = 10\nlearning_rate = 0.5\ndecay = \"linear\"\n");
+    const engine::LearningRate plain = schedule_of("warmup_steps = 10\nlearning_rate = 0.5\ndecay = \"linear\"\n");
     CHECK(plain.warmup_steps == 10);
     CHECK(plain.warmup_tokens == 10 * 512);
     CHECK(learning_rate_at(plain, 5, 5 * 512) == 0.25);
@@ -63,35 +63,37 @@ TEST_CASE("decay begins at the tokens that a warm-up of steps has, and the sched
     CHECK(learning_rate_at(plain, 105, 105 * 512) == Approx(0.25));  // halfway through the other 190 steps
     // Cut to 16 and 24 tokens: steps are shorter.
     const engine::TrainerConfig cut = trainer_config(
-        trial_of(kTrain + "warmup_steps = 2\n[curriculum.seqtru]\nmin = 8\nmax = 64\nsteps = 7\n"));
+        trial_of(kTwoHundredSteps + "warmup_steps = 2\n[curriculum.seqtru]\nmin = 8\nmax = 64\nsteps = 7\n"));
     CHECK(cut.learning_rate.warmup_tokens == 8 * (16 + 24));
     // Beyond the budget it rises to the end.
-    const engine::LearningRate longer = rate_of("warmup_steps = 100_000_000\nlearning_rate = 1\n");
+    const engine::LearningRate longer = schedule_of("warmup_steps = 100_000_000\nlearning_rate = 1\n");
     CHECK(learning_rate_at(longer, 100, 100 * 512) == Approx(1e-6));
 }
 
 TEST_CASE("the optimizer's and the decay's own keys are refused beside another choice") {
     const std::string sgd = "optimizer = \"sgd\"\n", step = "decay = \"step\"\n";
     for (const char* key : {"beta1", "beta2", "eps"})
-        check_refused(sgd + key + " = 0.5\n", "train." + std::string(key) + " is of train.optimizer = \"adamw\" alone",
-                      "drop the key, or set train.optimizer = \"adamw\"", 4);
-    check_refused("momentum = 0.9\n", "train.momentum is of train.optimizer = \"sgd\" alone",
-                  "set train.optimizer = \"sgd\"");
-    check_refused("decay_factor = 10\n", "train.decay_factor is of train.decay = \"step\" alone",
-                  "set train.decay = \"step\"");
-    check_refused("decay = \"linear\"\ndecay_stages = 3\n", "train.decay_stages is of train.decay = \"step\" alone",
-                  "set train.decay = \"step\"", 4);
-    check_refused(step + "min_learning_rate = 1e-5\n", "means nothing to train.decay = \"step\"", "drop the key", 4);
-    check_refused(step + "decay_stages = 0\n", "at least 1", "", 4);
-    check_refused(step + "decay_factor = 0.5\n", "at least 1", "", 4);
-    check_refused("optimizer = \"sdg\"\n", "did you mean \"sgd\"?", "");
-    CHECK(trial_of(kTrain + step + "min_learning_rate = 0\n").train.decay == "step");
+        check_train_refused(sgd + key + " = 0.5\n",
+                            "train." + std::string(key) + " is of train.optimizer = \"adamw\" alone",
+                            "drop the key, or set train.optimizer = \"adamw\"", 4);
+    check_train_refused("momentum = 0.9\n", "train.momentum is of train.optimizer = \"sgd\" alone",
+                        "set train.optimizer = \"sgd\"");
+    check_train_refused("decay_factor = 10\n", "train.decay_factor is of train.decay = \"step\" alone",
+                        "set train.decay = \"step\"");
+    check_train_refused("decay = \"linear\"\ndecay_stages = 3\n",
+                        "train.decay_stages is of train.decay = \"step\" alone", "set train.decay = \"step\"", 4);
+    check_train_refused(step + "min_learning_rate = 1e-5\n", "means nothing to train.decay = \"step\"", "drop the key",
+                        4);
+    check_train_refused(step + "decay_stages = 0\n", "at least 1", "", 4);
+    check_train_refused(step + "decay_factor = 0.5\n", "at least 1", "", 4);
+    check_train_refused("optimizer = \"sdg\"\n", "did you mean \"sgd\"?", "");
+    CHECK(trial_of(kTwoHundredSteps + step + "min_learning_rate = 0\n").train.decay == "step");
 }
 
 TEST_CASE("the published ViT recipe reaches the trainer") {
     const engine::TrainerConfig trainer = trainer_config(
-        trial_of(kTrain + "optimizer = \"sgd\"\nlearning_rate = 5e-5\nmomentum = 0.8\nweight_decay = 1e-4\n"
-                          "max_grad_norm = 0\ndecay = \"step\"\ndecay_factor = 4\ndecay_stages = 5\n"));
+        trial_of(kTwoHundredSteps + "optimizer = \"sgd\"\nlearning_rate = 5e-5\nmomentum = 0.8\nweight_decay = 1e-4\n"
+                                    "max_grad_norm = 0\ndecay = \"step\"\ndecay_factor = 4\ndecay_stages = 5\n"));
     CHECK(trainer.optimizer.kind == engine::OptimizerKind::sgd);
     CHECK(trainer.optimizer.momentum == 0.8);
     CHECK(trainer.optimizer.weight_decay == 1e-4);
@@ -100,24 +102,23 @@ TEST_CASE("the published ViT recipe reaches the trainer") {
     CHECK(trainer.learning_rate.decay_factor == 4);
     CHECK(trainer.learning_rate.decay_stages == 5);
     CHECK(trainer.learning_rate.decay_tokens == 102'400);
-    const engine::TrainerConfig plain = trainer_config(trial_of(kTrain + "optimizer = \"sgd\"\ndecay = \"step\"\n"));
+    const engine::TrainerConfig plain =
+        trainer_config(trial_of(kTwoHundredSteps + "optimizer = \"sgd\"\ndecay = \"step\"\n"));
     CHECK(plain.optimizer.momentum == 0.9);
     CHECK(plain.learning_rate.decay_factor == 10);
     CHECK(plain.learning_rate.decay_stages == 3);
 }
 
 TEST_CASE("keys of the optimizer and its schedule are hashed where they are used, and survive JSON") {
-    const auto config_of = [](const std::string& more) { return test::with_known_data(kTrain + more); };
+    const auto config_of = [](const std::string& more) { return test::with_known_data(kTwoHundredSteps + more); };
     const TrialConfig plain = config_of("");
-    for (const char* key :
-         {"optimizer", "momentum", "warmup_steps", "warmup_share", "decay_factor", "decay_stages"})
+    for (const char* key : {"optimizer", "momentum", "warmup_steps", "warmup_share", "decay_factor", "decay_stages"})
         CHECK(!to_json(plain).at("train").contains(key));
     CHECK(config_hash(config_of("optimizer = \"adamw\"\nwarmup_steps = 0\nwarmup_share = 0\n")) == config_hash(plain));
     std::vector<std::string> hashes = {config_hash(plain)};
-    for (const char* more :
-         {"warmup_steps = 5\n", "warmup_steps = 6\n", "warmup_share = 0.1\n", "optimizer = \"sgd\"\n",
-          "optimizer = \"sgd\"\nmomentum = 0.5\n", "decay = \"step\"\n", "decay = \"step\"\ndecay_factor = 2\n",
-          "decay = \"step\"\ndecay_stages = 4\n"}) {
+    for (const char* more : {"warmup_steps = 5\n", "warmup_steps = 6\n", "warmup_share = 0.1\n",
+                             "optimizer = \"sgd\"\n", "optimizer = \"sgd\"\nmomentum = 0.5\n", "decay = \"step\"\n",
+                             "decay = \"step\"\ndecay_factor = 2\n", "decay = \"step\"\ndecay_stages = 4\n"}) {
         INFO(more);
         const TrialConfig config = config_of(more);
         CHECK(to_json(from_json(to_json(config))) == to_json(config));
