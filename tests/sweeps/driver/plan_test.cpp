@@ -189,6 +189,12 @@ TEST_CASE("A plan that exceeds the machine says by what") {
     CHECK(lines({1, 4 * checkpoint}, 2, engine::Device::cuda).empty());
     CHECK_THAT(lines({2 * memory, 4 * checkpoint - 1}).at(0),
                ContainsSubstring("2 trials") && ContainsSubstring("somewhere"));
+    // SGD has one moment to keep, and AdamW two.
+    auto sgd = points;
+    for (Point& point : sgd) point.config.train.optimizer = "sgd";
+    const Machine small{2 * memory, 4 * checkpoint * 2 / 3};
+    CHECK(!lines(small).empty());
+    CHECK(exceeded_limits(sgd, engine::Device::cpu, 2, small, "somewhere").empty());
     CHECK(this_machine(folder.path / "not" / "there").free_disk_bytes > 0);
     CHECK(this_machine(folder.path).memory_bytes > 1 << 20);
 
