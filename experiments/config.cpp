@@ -157,9 +157,6 @@ Json data_json(const DataConfig& data) {
 Json train_json(const TrainConfig& train) {
     Json json = fields_json(train);
     for (const TrainKeyUse& unused : unused_train_keys(train)) json.erase(unused.key);
-    if (train.optimizer == TrainConfig{}.optimizer) json.erase("optimizer");
-    if (train.warmup_steps == 0) json.erase("warmup_steps");
-    if (train.warmup_share == 0) json.erase("warmup_share");
     return json;
 }
 

@@ -26,9 +26,7 @@ void write_debug_state(TrialConfig config, const std::filesystem::path& data_fol
     config.train.micro_batch_size = micro_batch_of_whole_steps(config);
     const Dataset dataset = load_dataset(config.data, config.model.seqlen, config.base_folder, data_folder);
     engine::TrainerConfig trainer_settings = trainer_config(config);
-    if (!engine::is_plain_gpt2(trainer_settings.model))
-        throw Error(ErrorKind::config, "a debug state is of GPT-2's parts without dropout, and this model has others",
-                    "name a case with model.kind = \"gpt\"", "no file was written");
+    engine::require_checkable(trainer_settings.model);
     add_curriculum(trainer_settings, config, dataset);
     engine::Trainer trainer(trainer_settings, dataset.train, threads);
     for (std::int64_t done = 0; done < step - 1 && !trainer.done(); ++done) trainer.step();

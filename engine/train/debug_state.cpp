@@ -3,14 +3,49 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <vector>
+
+#include "base/error.h"
+#include "base/json.h"
 
 #include "engine/io/safetensors.h"
 
 namespace deft::engine {
 
 namespace {
+
+const char* activation_name(Activation activation) {
+    if (activation == Activation::gelu_tanh) return "gelu_tanh";
+    return activation == Activation::gelu_erf ? "gelu_erf" : "swiglu";
+}
+
+Json norm_json(const std::optional<NormSpec>& norm) {
+    if (!norm) return nullptr;
+    return {{"kind", norm->kind == NormKind::rms ? "rms" : "layer"}, {"eps", norm->eps}};
+}
+
+// Of layers that are all alike.
+std::string describe_model(const TransformerConfig& model) {
+    const BlockConfig& block = model.blocks.front();
+    Json json = {{"placement", block.placement == NormPlacement::post ? "post" : "pre"},
+                 {"norm", norm_json(block.norm)},
+                 {"input_norm", norm_json(model.input.norm)},
+                 {"final_norm", norm_json(model.final_norm)},
+                 {"heads", block.attention.heads},
+                 {"kv_heads", block.attention.kv_heads},
+                 {"causal", block.attention.causal},
+                 {"activation", activation_name(block.feed_forward.activation)}};
+    if (block.attention.rope_theta) json["rope_theta"] = *block.attention.rope_theta;
+    if (model.head.transform) {
+        json["head_activation"] = activation_name(model.head.transform->activation);
+        json["head_norm"] = norm_json(model.head.transform->norm);
+    }
+    if (model.class_head) json["pooling"] = model.class_head->pooling == Pooling::mean ? "mean" : "first";
+    return json.dump();
+}
 
 std::map<std::string, std::string> describe(const Trainer& trainer, const StepResult& result) {
     const TrainerConfig& c = trainer.config();
@@ -24,8 +59,8 @@ std::map<std::string, std::string> describe(const Trainer& trainer, const StepRe
             {"eps", fmt::format("{:.17g}", c.optimizer.eps)},
             {"weight_decay", fmt::format("{:.17g}", c.optimizer.weight_decay)},
             {"max_grad_norm", fmt::format("{:.17g}", c.optimizer.max_grad_norm)},
+            {"model", describe_model(c.model)},
             {"layers", fmt::format("{}", c.model.layers())},
-            {"heads", fmt::format("{}", c.model.heads())},
             {"kept_set_of_layer", fmt::format("{}", fmt::join(trainer.kept().set_of_layer, ","))}};
 }
 
@@ -35,9 +70,21 @@ void write_from_host(const std::vector<NamedTensor>& tensors, SafetensorsOutput&
 
 }  // namespace
 
+void require_checkable(const TransformerConfig& model) {
+    const BlockConfig& first = model.blocks.front();
+    const auto differs = [&](const BlockConfig& block) { return block != first; };
+    if (std::any_of(model.blocks.begin(), model.blocks.end(), differs))
+        throw std::logic_error("a debug state of a model whose layers differ");
+    if (model.input.dropout > 0 || first.dropout > 0 || first.attention.dropout > 0)
+        throw Error(ErrorKind::config,
+                    "a debug state can be checked where nothing is drawn at random, and this model has dropout",
+                    "set model.dropout, model.attention_dropout and model.input_dropout to 0", "no file was written");
+}
+
 void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
     const TrainerConfig& config = trainer.config();
     const StepPlan plan = plan_step(config, trainer.counts().steps);
+    require_checkable(config.model);
     if (plan.rows > rows_at_once(config, plan.seqlen))
         throw std::logic_error("a debug state needs the whole batch in one micro-batch");
     const StepResult result = trainer.accumulate_gradients();  // changes no weight and no moment
@@ -58,6 +105,18 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
     }
     before.push_back({"batch.token", model.token.view({B, T})});
     before.push_back({"batch.target", model.target.view({B, T})});
+    if (model.length()) before.push_back({"batch.length", model.length()});
+    if (model.segment) before.push_back({"batch.segment", model.segment.view({B, T})});
+    std::vector<float> class_values;
+    if (config.model.class_head) {
+        const std::int64_t classes = config.model.class_head->classes;
+        class_values.resize(static_cast<std::size_t>(B * classes));
+        const Tensor class_logits = make_tensor(class_values.data(), DType::f32, {B, classes});
+        model.class_logits(trainer.exec(), class_logits);
+        before.push_back({"batch.class_target", model.class_target.view({B})});
+        before.push_back({"class_logits", class_logits});
+        before.push_back({"class_loss", model.class_loss.view({B})});
+    }
     if (trainer.kept().index) before.push_back({"kept.index", trainer.kept().index});
     if (const Tensor state = trainer.dropper_state()) before.push_back({"router_state", state});
     before.push_back({"logits", logits});

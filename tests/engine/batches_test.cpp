@@ -349,8 +349,7 @@ TEST_CASE("a sample that is drawn twice in a step keeps other tokens each time, 
 }
 
 TEST_CASE("a batch of BERT samples is learnt by heart, tokens and orders") {
-    TrainerConfig config = two_headed_config(20, 6);
-    config.optimizer.weight_decay = 0;
+    const TrainerConfig config = two_headed_config(20, 6);
     // As many samples as a step draws, each masked in one way.
     const Documents documents(1, {{6, 7, 8}, {9, 10}, {11, 12, 13}, {7, 7}, {10, 9, 8}, {6, 6}});
     const auto samples = std::make_shared<const BertSamples>(corpus_of(documents), numbered_vocabulary(9, 0),
@@ -368,7 +367,7 @@ TEST_CASE("a batch of BERT samples is learnt by heart, tokens and orders") {
     Exec exec = make_exec({Device::cpu, DType::f32, 1}, arena);
     initialise(exec, model->parameters(), 1, 0.1, config.model.layers());
     double norm = 1, none = 0;
-    AdamW settings = config.optimizer;
+    AdamW settings;
     settings.lr = 1e-2;
     const StepTargets targets = batches.targets();
     const LossScales scales = {1.0 / static_cast<double>(targets.tokens), 1.0 / static_cast<double>(targets.classes)};

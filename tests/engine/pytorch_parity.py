@@ -29,35 +29,121 @@ def load(path):
     return tensors, header["__metadata__"]
 
 
+ACTIVATIONS = {"gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "gelu_erf": F.gelu}
+
+
+def rotated(x, position, theta):
+    """x (B, heads, T, d), position (B, T): the pair (i, i + d/2) turned by position theta^(-2i/d)."""
+    half = x.shape[-1] // 2
+    frequency = theta ** (-torch.arange(half, dtype=torch.float64) / half)
+    angle = (position.double().unsqueeze(-1) * frequency).unsqueeze(1)  # (B, 1, T, d/2)
+    first, second = x[..., :half], x[..., half:]
+    return torch.cat([first * angle.cos() - second * angle.sin(), second * angle.cos() + first * angle.sin()], -1)
+
+
+class Model:
+    """What the metadata says that the model is; weights by name, in float64."""
+
+    def __init__(self, meta, weights):
+        self.parts, self.layers, self.w = json.loads(meta["model"]), int(meta["layers"]), weights
+
+    def norm(self, x, name, spec):
+        weight, C = self.w[name + ".weight"], x.shape[-1]
+        if spec["kind"] == "layer":
+            return F.layer_norm(x, (C,), weight, self.w[name + ".bias"], spec["eps"])
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + spec["eps"]) * weight
+
+    def linear(self, x, name):
+        return F.linear(x, self.w[name + ".weight"], self.w.get(name + ".bias"))
+
+    def attention(self, x, name, position, length):
+        B, T, C = x.shape
+        heads, kv_heads = self.parts["heads"], self.parts["kv_heads"]
+        d = C // heads
+        q, k, v = (part.view(B, T, -1, d).transpose(1, 2)
+                   for part in self.linear(x, name + ".c_attn").split([C, kv_heads * d, kv_heads * d], -1))
+        if "rope_theta" in self.parts:
+            q, k = (rotated(part, position, self.parts["rope_theta"]) for part in (q, k))
+        k, v = (part.repeat_interleave(heads // kv_heads, 1) for part in (k, v))
+        scores = q @ k.transpose(-1, -2) / d ** 0.5
+        if self.parts["causal"]:
+            scores = scores.masked_fill(torch.ones(T, T, dtype=torch.bool).triu(1), float("-inf"))
+        if length is not None:  # real tokens stand in front
+            padding = torch.arange(T) >= length.unsqueeze(-1)
+            scores = scores.masked_fill(padding[:, None, None, :], float("-inf"))
+        return self.linear((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, C), name + ".c_proj")
+
+    def feed_forward(self, x, name):
+        hidden = self.linear(x, name + ".c_fc")
+        if self.parts["activation"] == "swiglu":
+            gate, up = hidden.chunk(2, -1)
+            return self.linear(F.silu(gate) * up, name + ".c_proj")
+        return self.linear(ACTIVATIONS[self.parts["activation"]](hidden), name + ".c_proj")
+
+    def block(self, x, layer, position, length):
+        norm = lambda y, name: self.norm(y, f"h.{layer}.{name}", self.parts["norm"])
+        attention = lambda y: self.attention(y, f"h.{layer}.attn", position, length)
+        feed_forward = lambda y: self.feed_forward(y, f"h.{layer}.mlp")
+        if self.parts["placement"] == "pre":
+            x = x + attention(norm(x, "ln_1"))
+            return x + feed_forward(norm(x, "ln_2"))
+        x = norm(x + attention(x), "ln_1")
+        return norm(x + feed_forward(x), "ln_2")
+
+    def states(self, token, segment, length, kept, sets):
+        B, T = token.shape
+        position = torch.arange(T).expand(B, T)
+        x = self.w["wte.weight"][token]
+        if "wpe.weight" in self.w:
+            x = x + self.w["wpe.weight"][:T]
+        if segment is not None:
+            x = x + self.w["wse.weight"][segment]
+        if self.parts["input_norm"]:
+            x = self.norm(x, "ln_e", self.parts["input_norm"])
+        for layer in range(self.layers):
+            if sets[layer] < 0:
+                x = self.block(x, layer, position, length)
+                continue
+            rows = kept[sets[layer]].long()
+            index = rows.unsqueeze(-1).expand(-1, -1, x.shape[-1])
+            x = x.scatter(1, index, self.block(x.gather(1, index), layer, rows, length))
+        return self.norm(x, "ln_f", self.parts["final_norm"]) if self.parts["final_norm"] else x
+
+    def logits(self, x):
+        if "head_activation" in self.parts:
+            x = ACTIVATIONS[self.parts["head_activation"]](self.linear(x, "lm_head.dense"))
+            x = self.norm(x, "lm_head.ln", self.parts["head_norm"])
+        return F.linear(x, self.w.get("lm_head.weight", self.w["wte.weight"]), self.w.get("lm_head.bias"))
+
+    def class_logits(self, x):
+        x = x.mean(1) if self.parts["pooling"] == "mean" else x[:, 0]
+        if "pooler.weight" in self.w:
+            x = self.linear(x, "pooler").tanh()
+        return self.linear(x, "class_head")
+
+
+def losses_of(logits, target):
+    """Each in the target's shape, 0 where there is none; and their mean over the targets."""
+    loss = F.cross_entropy(logits.flatten(0, -2), target.flatten(), reduction="none", ignore_index=-1)
+    return loss.view(target.shape), loss.sum() / max(1, (target >= 0).sum().item())
+
+
 def failures_of(path):
     tensors, meta = load(path)
-    layers, heads = int(meta["layers"]), int(meta["heads"])
     weights = {name[8:]: t.double().requires_grad_() for name, t in tensors.items() if name.startswith("weights.")}
-    token, target = tensors["batch.token"].long(), tensors["batch.target"].long()
-    kept = tensors.get("kept.index")
-
-    def block(x, w, prefix):
-        B, T, C = x.shape
-        linear = lambda y, name: F.linear(y, w[prefix + name + ".weight"], w[prefix + name + ".bias"])
-        norm = lambda y, name: F.layer_norm(y, (C,), w[prefix + name + ".weight"], w[prefix + name + ".bias"], 1e-5)
-        q, k, v = linear(norm(x, "ln_1"), "attn.c_attn").view(B, T, 3, heads, C // heads).permute(2, 0, 3, 1, 4)
-        scores = q @ k.transpose(-1, -2) / (C // heads) ** 0.5
-        scores = scores.masked_fill(torch.ones(T, T, dtype=torch.bool).triu(1), float("-inf"))
-        x = x + linear((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, C), "attn.c_proj")
-        return x + linear(F.gelu(linear(norm(x, "ln_2"), "mlp.c_fc"), approximate="tanh"), "mlp.c_proj")
-
-    x = weights["wte.weight"][token] + weights["wpe.weight"][:token.shape[1]]
-    sets = [int(number) for number in meta["kept_set_of_layer"].split(",")] if kept is not None else [-1] * layers
-    for layer in range(layers):
-        if sets[layer] >= 0:
-            index = kept[sets[layer]].long().unsqueeze(-1).expand(-1, -1, x.shape[-1])
-            x = x.scatter(1, index, block(x.gather(1, index), weights, f"h.{layer}."))
-        else:
-            x = block(x, weights, f"h.{layer}.")
-    x = F.layer_norm(x, x.shape[-1:], weights["ln_f.weight"], weights["ln_f.bias"], 1e-5)
-    logits = x @ weights["wte.weight"].t()
-    loss = F.cross_entropy(logits.flatten(0, 1), target.flatten(), reduction="none").view(target.shape)
-    loss.mean().backward()
+    integers = lambda name: tensors[name].long() if name in tensors else None
+    token, target = integers("batch.token"), integers("batch.target")
+    length, kept, class_target = (integers(name) for name in ("batch.length", "kept.index", "batch.class_target"))
+    model = Model(meta, weights)
+    sets = [int(number) for number in meta["kept_set_of_layer"].split(",")] if kept is not None else [-1] * model.layers
+    states = model.states(token, integers("batch.segment"), length, kept, sets)
+    logits = model.logits(states)
+    loss, total = losses_of(logits, target)
+    if class_target is not None:
+        class_logits = model.class_logits(states)
+        class_loss, class_mean = losses_of(class_logits, class_target)
+        total = total + class_mean
+    total.backward()
 
     failures = []
 
@@ -66,8 +152,15 @@ def failures_of(path):
         if not error <= bound:
             failures.append(f"{name}: normalised squared error {error:.3g} above {bound:.3g}")
 
-    check("logits", tensors["logits"], logits.detach(), 1e-10)
+    # What stands at padding is nobody's.
+    real = torch.ones_like(token, dtype=torch.bool) if length is None else (
+        torch.arange(token.shape[1]) < length.unsqueeze(-1))
+    check("logits", tensors["logits"][real], logits.detach()[real], 1e-10)
     check("loss", tensors["loss"], loss.detach(), 1e-10)
+    check("mean_loss", torch.tensor([float(meta["mean_loss"])]), total.detach().view(1), 1e-11)
+    if class_target is not None:
+        check("class_logits", tensors["class_logits"], class_logits.detach(), 1e-10)
+        check("class_loss", tensors["class_loss"], class_loss.detach(), 1e-10)
     for name, weight in weights.items():
         check("grad." + name, tensors["grad." + name], weight.grad, 1e-9)
     norm = torch.sqrt(sum(w.grad.square().sum() for w in weights.values()))

@@ -7,9 +7,11 @@
 #include "engine/io/safetensors.h"
 #include "engine/train/debug_state.h"
 #include "tests/catch.h"
+#include "tests/engine/bert_corpus.h"
 #include "tests/engine/tiny.h"
 
 using namespace deft::engine;
+using namespace deft::test;
 namespace fs = std::filesystem;
 
 namespace {
@@ -42,7 +44,85 @@ void write_third_step(const fs::path& file, const TokenDropping& dropping = rand
     write_debug_state(trainer, file);
 }
 
+// BERT's parts, with its norms behind or before each half.
+TransformerConfig bert_of(NormPlacement placement) {
+    TransformerConfig model = gpt2_config(4, 12, 2, 20, 14, 0.2);
+    const NormSpec norm{NormKind::layer, 1e-12};
+    for (BlockConfig& block : model.blocks) {
+        block.placement = placement;
+        block.norm = norm;
+        block.attention.causal = false;
+        block.feed_forward.activation = Activation::gelu_erf;
+    }
+    model.input.segments = 2;
+    model.input.norm = norm;
+    model.final_norm = placement == NormPlacement::post ? std::nullopt : std::optional(norm);
+    model.head.bias = true;
+    model.head.transform = {Activation::gelu_erf, norm};
+    model.class_head = ClassHeadConfig{.pooler = true};
+    return model;
+}
+
+// Llama's, two heads of queries to one of keys and values.
+TransformerConfig llama_of() {
+    TransformerConfig model = gpt2_config(4, 16, 4, 20, 14, 0.2);
+    for (BlockConfig& block : model.blocks) {
+        block.norm.kind = NormKind::rms;
+        block.attention.kv_heads = 2;
+        block.attention.bias = block.feed_forward.bias = false;
+        block.attention.rope_theta = 10000;
+        block.feed_forward.hidden = 40;
+        block.feed_forward.activation = Activation::swiglu;
+    }
+    model.input.positions = Positions::none;
+    model.final_norm->kind = NormKind::rms;
+    model.head.tied = false;
+    return model;
+}
+
+void write_third_step_of(const fs::path& file, const TransformerConfig& model, const TrainingData& data, bool drops) {
+    TrainerConfig config = tiny_config(4, 20, 5);
+    config.model = model;
+    if (drops) config.techniques.dropping = random_ltd(4, {9, 9, 1, 0, 1});
+    Trainer trainer(config, data, 1);
+    for (int i = 0; i < 2; ++i) trainer.step();
+    write_debug_state(trainer, file);
+}
+
 }  // namespace
+
+TEST_CASE("a training step of BERT and of a Llama-like model is PyTorch's, with dropped tokens too") {
+    const Folder folder;
+    if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
+    Documents documents(9);
+    for (std::size_t d = 0; d < documents.size(); ++d)
+        for (std::size_t s = 0; s < 5; ++s) {
+            std::vector<std::int32_t> sentence;
+            for (std::size_t w = 0; w < 2 + (d + s) % 5; ++w)
+                sentence.push_back(kFirstWord + static_cast<std::int32_t>((d + 3 * s + w * w) % 9));
+            documents[d].push_back(sentence);
+        }
+    const auto samples = std::make_shared<const BertSamples>(corpus_of(documents), numbered_vocabulary(9, 0),
+                                                             SampleShape{.seqlen = 20}, MaskingRule{.fraction = 0.3}, 5);
+    const TokenCorpus text = tiny_corpus(4000, 14);
+    std::vector<std::string> command = {kPython, kScript};
+    const auto next = [&] {
+        return command.emplace_back((folder.path / (std::to_string(command.size()) + ".safetensors")).string());
+    };
+    for (const bool drops : {false, true}) {
+        write_third_step_of(next(), bert_of(NormPlacement::post), samples, drops);
+        write_third_step_of(next(), bert_of(NormPlacement::pre), samples, drops);
+        write_third_step_of(next(), llama_of(), text, drops);
+    }
+    const deft::ProcessOutput output = deft::run_process(command);
+    if (output.exit_code == 77) DEFT_SKIP("no PyTorch for /usr/bin/python3 (Debian: python3-torch)");
+    INFO(output.out);
+    CHECK(output.exit_code == 0);
+
+    TransformerConfig dropout = llama_of();
+    for (BlockConfig& block : dropout.blocks) block.dropout = 0.1;
+    CHECK_THROWS_WITH(require_checkable(dropout), ContainsSubstring("this model has dropout"));
+}
 
 TEST_CASE("a training step with dropped tokens is PyTorch's") {
     const Folder folder;
