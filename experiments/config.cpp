@@ -153,9 +153,27 @@ Json data_json(const DataConfig& data) {
     return json;
 }
 
-// Likewise.
+// Without keys that came later where they have the value that everything had before: trials of then keep their hashes.
+template <class Record>
+Json json_without_later_defaults(const Record& record) {
+    Json json = fields_json(record);
+    const Json before = fields_json(Record{});
+    for (const Field& field : fields_of(record))
+        if (field.rules.came_later && json.contains(field.key) && json.at(field.key) == before.at(field.key))
+            json.erase(field.key);
+    return json;
+}
+
+// Puts such keys of [model] back: a kind may have another default.
+void add_later_defaults(Json& model) {
+    const Json before = fields_json(ModelConfig{});
+    for (const Field& field : fields_of(ModelConfig{}))
+        if (field.rules.came_later && !model.contains(field.key)) model[field.key] = before.at(field.key);
+}
+
+// Without what the optimizer or the schedule does not read.
 Json train_json(const TrainConfig& train) {
-    Json json = fields_json(train);
+    Json json = json_without_later_defaults(train);
     for (const TrainKeyUse& unused : unused_train_keys(train)) json.erase(unused.key);
     return json;
 }
@@ -166,7 +184,7 @@ Json to_json(const TrialConfig& c) {
     Json json;
     json["result_epoch"] = kResultEpoch;
     json["seed"] = c.seed;
-    json["model"] = fields_json(c.model);
+    json["model"] = json_without_later_defaults(c.model);
     json["data"] = data_json(c.data);
     json["train"] = train_json(c.train);
     if (c.curriculum)
@@ -220,6 +238,7 @@ TrialConfig from_json(const Json& json) {
     take_local(tables, fields_of(TrialConfig{}));
     take_local(tables.at("train"), fields_of(TrainConfig{}));
     take_local(tables.at("model"), fields_of(ModelConfig{}));
+    add_later_defaults(tables.at("model"));
     if (data["tokenizer"] != "bpe") data.erase("vocab");
     tables["checkpoint"] = local.at("checkpoint");
     std::map<std::string, std::string> column_sha256;
@@ -244,22 +263,10 @@ TrialConfig from_json(const Json& json) {
 
 namespace {
 
-// A key that came later decides nothing where it has the value that everything had before: trials of then keep their
-// hashes.
-template <class Record>
-void leave_out_later_defaults(Json& table, const Record& before) {
-    const Json values = fields_json(before);
-    for (const Field& field : fields_of(before))
-        if (field.rules.came_later && table.contains(field.key) && table.at(field.key) == values.at(field.key))
-            table.erase(field.key);
-}
-
 Json hashed_part(const TrialConfig& config) {
     if (config.data.sha256.empty()) throw std::logic_error("a configuration was hashed before its data was resolved");
     Json json = to_json(config);
     for (const char* table : {"local", "eval"}) json.erase(table);
-    leave_out_later_defaults(json.at("model"), ModelConfig{});
-    leave_out_later_defaults(json.at("train"), TrainConfig{});
     return json;
 }
 

@@ -88,6 +88,8 @@ const Fields& fields_of(const TrialConfig&) {
 
 const Fields& fields_of(const ModelConfig&) {
     static const Fields fields = {
+        {"preset", apart<std::string>, "a model whose keys those below are laid over",
+         {.by_default = "none", .takes = "a name in experiments/presets"}},
         {"kind", at<&ModelConfig::kind>, "whose defaults the keys below have; they alone decide what the model is",
          {.one_of = model_kinds(), .by_default = "gpt; of bert samples bert", .role = FieldRole::local}},
         {"layers", at<&ModelConfig::layers>, "transformer blocks", {.at_least = 1, .at_most = kMostLayers}},

@@ -5,6 +5,7 @@
 #include "engine/data/bert/samples.h"
 #include "experiments/config_fields.h"
 #include "experiments/model_kinds.h"
+#include "experiments/model_presets.h"
 #include "kernels/attention.h"
 
 namespace deft::experiments {
@@ -56,15 +57,28 @@ void require_samples(const TableReader& table, const ModelConfig& model, const D
                      "set it to 0, or data.samples = \"bert\"");
 }
 
+// The preset's table; without one an empty table.
+ConfigNode preset_of(TableReader& table) {
+    std::string name;
+    table.optional("preset", name);
+    if (name.empty()) return {};
+    table.require_one_of("preset", name, model_presets());
+    return load_model_preset(name);
+}
+
 }  // namespace
 
 ModelConfig parse_model(TableReader table, const DataConfig& data) {
+    const ConfigNode preset = preset_of(table);
+    TableReader by_preset(preset, "model");
     std::string kind = sample_kind(data) == SampleKind::bert ? "bert" : "gpt";
+    by_preset.optional("kind", kind);
     table.optional("kind", kind);
     table.require_one_of("kind", kind, model_kinds());
     ModelConfig model = defaults_of_kind(kind);
     const bool has_pairs = sample_kind(data) == SampleKind::bert && data.bert.pairs;
     model.order_head = model.order_head && has_pairs;
+    read_table(by_preset, model);
     read_table(table, model);
     if (model.kv_heads == 0) model.kv_heads = model.heads;
     if (model.hidden == 0) model.hidden = default_hidden(model);

@@ -13,6 +13,7 @@
 #include "sweeps/spec/spec.h"
 #include "tests/catch.h"
 #include "tests/cuda/schedule.h"
+#include "tests/engine/bert_corpus.h"
 #include "tests/engine/model_parts.h"
 #include "tests/engine/tiny.h"
 #include "tests/temporary_folder.h"
@@ -124,16 +125,25 @@ TEST_CASE("a device trains by SGD as the CPU does, warmed up in steps") {
 }
 
 TEST_CASE("models of other parts train on a device as on the CPU, and computed again to the same bits in bf16") {
-    TrainerConfig llama = small_config(), post = small_config();
+    TrainerConfig llama = small_config(), post = small_config(), bert = small_config();
     llama.model = small_llama();
     post.model = model_of(NormKind::layer, NormPlacement::post, PositionsOf::learned, Activation::gelu_erf, 1, 0.2);
-    for (TrainerConfig* config : {&llama, &post}) {
+    post.model.class_head.reset();
+    bert.model = small_bert();
+    bert.model.class_head = ClassHeadConfig{.pooler = true};
+    for (TrainerConfig* config : {&llama, &post, &bert}) {
         config->model.blocks.resize(4, config->model.blocks[0]);
         config->model.max_seqlen = 11;
         config->model.vocab = 31;
-        const TokenCorpus corpus = tiny_corpus(900, 31);
+        TrainingData corpus = tiny_corpus(900, 31);
+        if (config->model.class_head) corpus = test::small_samples(11);
         Trainer cpu(*config, corpus, 1), gpu(*config, corpus, kGpu);
-        for (int step = 0; step < 4; ++step) CHECK(gpu.step().loss == Approx(cpu.step().loss).epsilon(1e-5));
+        for (int step = 0; step < 4; ++step) {
+            const StepResult a = cpu.step(), b = gpu.step();
+            CHECK(b.token_loss == Approx(a.token_loss).epsilon(1e-5));
+            CHECK(b.class_loss == Approx(a.class_loss).epsilon(1e-5));
+            CHECK((a.class_loss > 0) == config->model.class_head.has_value());
+        }
         CHECK(rms_distance(parameters_of(gpu), parameters_of(cpu)) < 1e-3);
         std::vector<std::vector<float>> weights;
         for (const Recompute recompute : {Recompute::none, Recompute::activation, Recompute::block}) {

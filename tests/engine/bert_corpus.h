@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/data/bert/sentence_corpus.h"
+#include "engine/data/bert/samples.h"
 
 namespace deft::test {
 
@@ -68,6 +68,21 @@ inline std::vector<std::vector<int>> random_lengths(std::mt19937_64& random, int
         for (int& length : document) length = 1 + static_cast<int>(random() % (random() % 20 == 0 ? 150 : 15));
     }
     return lengths;
+}
+
+// Samples of nine documents, five sentences of two to six of nine words each.
+inline std::shared_ptr<const engine::BertSamples> small_samples(std::int64_t seqlen) {
+    Documents documents(9);
+    for (std::size_t d = 0; d < documents.size(); ++d)
+        for (std::size_t s = 0; s < 5; ++s) {
+            Ids sentence;
+            for (std::size_t w = 0; w < 2 + (d + s) % 5; ++w)
+                sentence.push_back(kFirstWord + static_cast<std::int32_t>((d + 3 * s + w * w) % 9));
+            documents[d].push_back(std::move(sentence));
+        }
+    return std::make_shared<const engine::BertSamples>(corpus_of(documents), numbered_vocabulary(9, 0),
+                                                       engine::SampleShape{.seqlen = seqlen},
+                                                       engine::MaskingRule{.fraction = 0.3}, 5);
 }
 
 }  // namespace deft::test

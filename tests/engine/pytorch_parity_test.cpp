@@ -94,16 +94,7 @@ void write_third_step_of(const fs::path& file, const TransformerConfig& model, c
 TEST_CASE("a training step of BERT and of a Llama-like model is PyTorch's, with dropped tokens too") {
     const Folder folder;
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
-    Documents documents(9);
-    for (std::size_t d = 0; d < documents.size(); ++d)
-        for (std::size_t s = 0; s < 5; ++s) {
-            std::vector<std::int32_t> sentence;
-            for (std::size_t w = 0; w < 2 + (d + s) % 5; ++w)
-                sentence.push_back(kFirstWord + static_cast<std::int32_t>((d + 3 * s + w * w) % 9));
-            documents[d].push_back(sentence);
-        }
-    const auto samples = std::make_shared<const BertSamples>(corpus_of(documents), numbered_vocabulary(9, 0),
-                                                             SampleShape{.seqlen = 20}, MaskingRule{.fraction = 0.3}, 5);
+    const auto samples = small_samples(20);
     const TokenCorpus text = tiny_corpus(4000, 14);
     std::vector<std::string> command = {kPython, kScript};
     const auto next = [&] {

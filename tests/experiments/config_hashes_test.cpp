@@ -17,10 +17,13 @@ TEST_CASE("configurations of every kind keep their JSON and their hashes, and su
         const auto toml = known.at("toml").get<std::string>();
         INFO(toml);
         const TrialConfig config = test::with_known_data(toml);
-        // Every value that was there is there; of keys that came later the hash says that they decide nothing.
-        Json with_known = to_json(config);
-        with_known.merge_patch(known.at("config"));
-        CHECK(canonical_json(with_known) == canonical_json(to_json(config)));
+        const auto without_eval = [](Json json) {
+            json.erase("eval");
+            return canonical_json(json);
+        };
+        CHECK(without_eval(to_json(config)) == without_eval(known.at("config")));
+        const Json eval = to_json(config).at("eval");
+        for (const auto& [key, value] : known.at("config").at("eval").items()) CHECK(eval.at(key) == value);
         CHECK(config_hash(config) == known.at("weights_hash").get<std::string>());
         CHECK(variant_hash(config) == known.at("weights_variant_hash").get<std::string>());
         CHECK(canonical_json(to_json(from_json(to_json(config)))) == canonical_json(to_json(config)));

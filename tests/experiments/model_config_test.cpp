@@ -88,6 +88,13 @@ TEST_CASE("a model is what its keys are, whichever kind named them") {
         CHECK(to_json(from_json(to_json(config))) == to_json(config));
         CHECK(transformer_config(from_json(to_json(config)).model, 9) == transformer_config(config.model, 9));
     }
+    // What a key's value was before there was one is not written down, though a kind may have another default.
+    for (const char* own : {"", "head_transform = false\n", "order_head = false\nhead_transform = false\n"}) {
+        const TrialConfig bert = test::with_known_data(kTrain + kBert + "[model]\n" + own);
+        CHECK(transformer_config(from_json(to_json(bert)).model, 9) == transformer_config(bert.model, 9));
+        CHECK(config_hash(from_json(to_json(bert))) == config_hash(bert));
+    }
+    CHECK_FALSE(to_json(test::with_known_data(kTrain)).at("model").contains("order_head"));
 }
 
 TEST_CASE("models that make no sense are refused with their place, and what to mend") {

@@ -129,6 +129,5 @@ TEST_CASE("keys of the optimizer and its schedule are hashed where they are used
         hashes.push_back(config_hash(config));
     }
     const Json sgd = to_json(config_of("optimizer = \"sgd\"\n")).at("train");
-    CHECK(sgd.at("momentum") == 0.9);
     for (const char* key : {"beta1", "beta2", "eps"}) CHECK(!sgd.contains(key));
 }

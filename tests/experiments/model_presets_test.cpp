@@ -1,0 +1,92 @@
+// Models by name: as large as their papers say, and laid under a trial's own keys.
+
+#include "experiments/model_presets.h"
+
+#include <map>
+
+#include "base/json.h"
+#include "experiments/engine_config.h"
+#include "experiments/model_kinds.h"
+#include "tests/catch.h"
+#include "tests/experiments/known_data.h"
+#include "tests/experiments/trial_config.h"
+
+using namespace deft;
+using namespace deft::experiments;
+using test::trial_of;
+using test::wrong_trial;
+
+namespace {
+
+const std::string kTokens = "[train]\nbudget_tokens = 10_000_000\n";
+const std::string kBertSamples = "[data]\nsamples = \"bert\"\ntokenizer = \"words.txt\"\n";
+
+TrialConfig of_preset(const std::string& name, const std::string& more = "") {
+    const bool is_bert = name.starts_with("bert");
+    return trial_of(kTokens + (is_bert ? kBertSamples : "") + "[model]\npreset = \"" + name + "\"\n" + more);
+}
+
+std::int64_t parameters(const std::string& name, std::int64_t vocab) {
+    return engine::model_size(transformer_config(of_preset(name).model, vocab)).parameters;
+}
+
+}  // namespace
+
+TEST_CASE("presets are as large as what they are named after") {
+    struct Size {
+        std::int64_t vocab, parameters;
+    };
+    constexpr std::int64_t kGpt2 = 50257, kBertWords = 30522, kLlama = 32000;
+    const std::map<std::string, Size> known = {
+        // The published checkpoints' own counts.
+        {"gpt2_small", {kGpt2, 124'439'808}},
+        {"gpt2_350m", {kGpt2, 354'823'168}},
+        {"bert_large", {kBertWords, 336'226'108}},
+        {"llama_1b", {kLlama, 1'100'048'384}},
+        // 12 layers width^2 + 13 layers width for the blocks, then tables of tokens and positions, and the last norm.
+        {"gpt3_350m", {kGpt2, 12 * 24 * 1024 * 1024 + 13 * 24 * 1024 + (50257 + 2048 + 2) * 1024}},
+        {"gpt3_1.3b", {kGpt2, 12LL * 24 * 2048 * 2048 + 13 * 24 * 2048 + (50257 + 2048 + 2) * 2048}},
+        {"gpt3_6.7b", {kGpt2, 12LL * 32 * 4096 * 4096 + 13 * 32 * 4096 + (50257 + 2048 + 2) * 4096}},
+        {"gpt_mini", {8192, 12 * 6 * 256 * 256 + 13 * 6 * 256 + (8192 + 256 + 2) * 256}},
+        // Queries and outputs 256 x 256, keys and values 64 x 256, three of 256 x 688, two norms; two tables and a norm.
+        {"llama_mini", {8192, 6 * (2 * 256 * 256 + 2 * 64 * 256 + 3 * 256 * 688 + 2 * 256) + (2 * 8192 + 1) * 256}},
+        // Blocks as GPT-2's; tables of words, positions, segments; a norm; the transform, its norm, a bias a word; the
+        // pooler and two orders.
+        {"bert_mini", {kBertWords, 12 * 4 * 256 * 256 + 13 * 4 * 256 + (30522 + 128 + 2 + 2) * 256 +
+                                       (256 * 256 + 3 * 256 + 30522) + (256 * 256 + 256) + (2 * 256 + 2)}}};
+    for (const std::string& name : model_presets()) {
+        INFO(name);
+        REQUIRE(known.contains(name));
+        CHECK(parameters(name, known.at(name).vocab) == known.at(name).parameters);
+    }
+    CHECK(known.size() == model_presets().size());
+    // As the papers round them.
+    CHECK(parameters("gpt3_1.3b", kGpt2) == Approx(1.3e9).epsilon(0.02));
+    CHECK(parameters("gpt3_6.7b", kGpt2) == Approx(6.7e9).epsilon(0.02));
+    CHECK(parameters("gpt3_350m", kGpt2) == Approx(350e6).epsilon(0.02));
+    CHECK(parameters("bert_large", kBertWords) == Approx(336e6).epsilon(0.001));
+}
+
+TEST_CASE("a trial's own keys are laid over its preset, which is in no hash") {
+    const TrialConfig plain = of_preset("llama_mini"), wider = of_preset("llama_mini", "width = 512\nheads = 16\n");
+    CHECK(plain.model.kind == "llama");
+    CHECK(plain.model.kv_heads == 2);
+    CHECK(plain.model.hidden == 688);
+    CHECK(wider.model.width == 512);
+    CHECK(wider.model.hidden == 1368);
+    CHECK(wider.model.kv_heads == 2);
+    CHECK(of_preset("llama_mini", "kind = \"gpt\"\n").model.norm == "layer");
+    const std::string spelt = "[model]\nkind = \"llama\"\nlayers = 6\nwidth = 256\nheads = 8\nkv_heads = 2\nseqlen = 256\n";
+    const TrialConfig named = test::with_known_data(kTokens + "[model]\npreset = \"llama_mini\"\n");
+    CHECK(config_hash(named) == config_hash(test::with_known_data(kTokens + spelt)));
+    CHECK(to_json(from_json(to_json(named))) == to_json(named));
+}
+
+TEST_CASE("a preset that there is not, or that cannot take the samples, is refused with its place") {
+    CHECK_THAT(wrong_trial(kTokens + "[model]\npreset = \"lama_mini\"\n"),
+               ContainsSubstring("t.toml:4:") && ContainsSubstring("did you mean \"llama_mini\"?"));
+    CHECK_THAT(wrong_trial(kTokens + "[model]\npreset = \"bert_mini\"\n"),
+               ContainsSubstring("t.toml:3:") && ContainsSubstring("packed samples ask for the next token"));
+    CHECK_THAT(wrong_trial(kTokens + "[model]\npreset = \"gpt_mini\"\nheads = 3\n"),
+               ContainsSubstring("multiple of model.heads = 3"));
+}
