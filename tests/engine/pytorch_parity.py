@@ -191,6 +191,7 @@ def failures_of(path):
     return [f"{path}: {failure}" for failure in failures]
 
 
-failures = [failure for path in sys.argv[1:] for failure in failures_of(path)]
-print("\n".join(failures) or f"equal within rounding (torch {torch.__version__})")
-sys.exit(1 if failures else 0)
+if __name__ == "__main__":
+    failures = [failure for path in sys.argv[1:] for failure in failures_of(path)]
+    print("\n".join(failures) or f"equal within rounding (torch {torch.__version__})")
+    sys.exit(1 if failures else 0)

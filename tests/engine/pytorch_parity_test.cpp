@@ -9,6 +9,7 @@
 #include "tests/catch.h"
 #include "tests/engine/bert_corpus.h"
 #include "tests/engine/tiny.h"
+#include "tests/python.h"
 
 using namespace deft::engine;
 using namespace deft::test;
@@ -113,6 +114,24 @@ TEST_CASE("a training step of BERT and of a Llama-like model is PyTorch's, with 
     TransformerConfig dropout = llama_of();
     for (BlockConfig& block : dropout.blocks) block.dropout = 0.1;
     CHECK_THROWS_WITH(require_checkable(dropout), ContainsSubstring("this model has dropout"));
+}
+
+TEST_CASE("BERT and a Llama-like model have the losses and gradients of Hugging Face's models with the same weights") {
+    const Folder folder;
+    const std::string script = DEFT_SOURCE_DIR "/tests/engine/huggingface_models.py";
+    const std::string bert = (folder.path / "bert.safetensors").string(), llama = (folder.path / "llama.safetensors").string();
+    write_third_step_of(bert, bert_of(NormPlacement::post), small_samples(20), false);
+    TransformerConfig equal_heads = llama_of();
+    for (BlockConfig& block : equal_heads.blocks) block.attention.kv_heads = block.attention.heads;
+    write_third_step_of(llama, equal_heads, tiny_corpus(4000, 14), false);
+    for (const auto& [kind, file] : {std::pair{"bert", bert}, {"llama", llama}}) {
+        const deft::ProcessOutput output = run_python({script, kind, file});
+        if (output.exit_code == 77) DEFT_SKIP("no Python with torch and transformers (name one in DEFT_PYTHON)");
+        INFO(output.out);
+        CHECK(output.exit_code == 0);
+    }
+    // The check can fail: of another model's weights.
+    CHECK(run_python({script, "llama", bert}).exit_code == 1);
 }
 
 TEST_CASE("a training step with dropped tokens is PyTorch's") {
