@@ -6,6 +6,9 @@
 
 #include "base/files.h"
 #include "base/installed_files.h"
+#include "base/json.h"
+#include "experiments/model_kinds.h"
+#include "experiments/parse_model.h"
 
 namespace deft::experiments {
 
@@ -31,6 +34,19 @@ ConfigNode load_model_preset(const std::string& name) {
         throw std::logic_error("there is no model preset called " + name);
     const std::filesystem::path file = presets_folder() / (name + ".toml");
     return parse_toml(read_file(file), file.string());
+}
+
+engine::TransformerConfig preset_model(const std::string& name, std::int64_t vocab) {
+    const ConfigNode preset = parse_toml("preset = " + Json(name).dump(), "the preset");
+    DataConfig data;
+    const std::vector<std::string> known = model_presets();
+    const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
+    if (is_known && load_model_preset(name).find("kind")->text == "bert") data.samples = "bert";
+    ModelConfig model = parse_model(TableReader(preset, "model"), data);
+    model.dropout = model.attention_dropout = model.input_dropout = 0;
+    engine::TransformerConfig config = transformer_config(model, vocab);
+    if (data.samples == "bert") config.head.target_share = data.bert.mask_fraction;
+    return config;
 }
 
 }  // namespace deft::experiments

@@ -80,7 +80,7 @@ void require_used(TableReader& table, const TrainConfig& train) {
                          fmt::format("drop the key, or set train.{} = \"{}\"", unused.chooser, unused.value));
     if (train.decay == "step" && train.min_learning_rate > 0)
         table.refuse("min_learning_rate", "means nothing to train.decay = \"step\", which ends with its last stage",
-                     "drop the key, or choose train.decay_factor and decay_stages so that they end there");
+                     "set it to 0: the last stage's rate follows from train.decay_factor and train.decay_stages");
 }
 
 void require_one_warmup(const TableReader& table, const TrainConfig& train) {

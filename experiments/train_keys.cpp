@@ -4,14 +4,19 @@
 
 namespace deft::experiments {
 
+const std::vector<TrainKeyUse>& train_key_uses() {
+    static const std::vector<TrainKeyUse> uses = {
+        {"beta1", "optimizer", "adamw"}, {"beta2", "optimizer", "adamw"},   {"eps", "optimizer", "adamw"},
+        {"momentum", "optimizer", "sgd"}, {"decay_factor", "decay", "step"}, {"decay_stages", "decay", "step"}};
+    return uses;
+}
+
 std::vector<TrainKeyUse> unused_train_keys(const TrainConfig& train) {
     std::vector<TrainKeyUse> unused;
-    const auto of = [&](const std::string& chosen, const TrainKeyUse& use) {
+    for (const TrainKeyUse& use : train_key_uses()) {
+        const std::string chosen = std::string(use.chooser) == "decay" ? train.decay : train.optimizer;
         if (chosen != use.value) unused.push_back(use);
-    };
-    for (const char* key : {"beta1", "beta2", "eps"}) of(train.optimizer, {key, "optimizer", "adamw"});
-    of(train.optimizer, {"momentum", "optimizer", "sgd"});
-    for (const char* key : {"decay_factor", "decay_stages"}) of(train.decay, {key, "decay", "step"});
+    }
     return unused;
 }
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <memory>
+#include <string>
 
 #include "base/median.h"
 #include "base/stopwatch.h"
@@ -28,6 +31,47 @@ TokenCorpus random_corpus(const StepBench& bench) {
         tokens.push_back(static_cast<std::int32_t>(word % static_cast<std::uint32_t>(bench.model.vocab)));
     }
     return corpus_of_tokens(std::move(tokens));
+}
+
+namespace {
+
+std::uint32_t random_word(std::int64_t i) {
+    return kernels::philox_u32(1, kernels::RandomPurpose::tests, 0, 0, static_cast<std::uint64_t>(i), 0);
+}
+
+// Words without meaning behind the special tokens.
+std::shared_ptr<const WordPiece> numbered_words(std::int64_t vocab) {
+    std::string text = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+    for (std::int64_t i = 5; i < vocab; ++i) text += "w" + std::to_string(i) + "\n";
+    return std::make_shared<const WordPiece>(parse_vocab_txt(text, "vocab.txt"), WordPieceRules{});
+}
+
+SentenceCorpus random_sentences(const StepBench& bench) {
+    constexpr std::int64_t kSpecial = 5, kShortest = 5, kLongest = 30, kSentences = 20;  // the last: of a document
+    const std::int64_t size = 64 * bench.batch_size * bench.model.max_seqlen;
+    const auto words = static_cast<std::uint32_t>(bench.model.vocab - kSpecial);
+    std::vector<std::int32_t> tokens;
+    SentenceCorpus corpus;
+    for (std::int64_t i = 0; static_cast<std::int64_t>(tokens.size()) < size; ++i) {
+        const std::int64_t length = kShortest + random_word(size + i) % (kLongest - kShortest + 1);
+        for (std::int64_t t = 0; t < length; ++t)
+            tokens.push_back(static_cast<std::int32_t>(kSpecial + random_word(std::ssize(tokens)) % words));
+        corpus.sentence_start.push_back(std::ssize(tokens));
+        if (i % kSentences == kSentences - 1) corpus.document_start.push_back(corpus.sentences());
+    }
+    if (corpus.document_start.back() != corpus.sentences()) corpus.document_start.push_back(corpus.sentences());
+    const TokenCorpus all = corpus_of_tokens(std::move(tokens));
+    corpus.tokens = all.tokens;
+    corpus.owner = all.owner;
+    return corpus;
+}
+
+}  // namespace
+
+TrainingData random_training_data(const StepBench& bench) {
+    if (bench.model.is_causal()) return random_corpus(bench);
+    return std::make_shared<const BertSamples>(random_sentences(bench), numbered_words(bench.model.vocab),
+                                               SampleShape{.seqlen = bench.model.max_seqlen}, MaskingRule{}, 1);
 }
 
 TrainerConfig trainer_config_of(const StepBench& bench) {
@@ -62,7 +106,8 @@ double step_flops(const TrainerConfig& config) {
 
 double expected_first_loss(const TransformerConfig& model) {
     const double variance = static_cast<double>(model.width) * model.init_std * model.init_std;
-    return std::log(static_cast<double>(model.vocab)) + variance / 2;
+    const double of_classes = model.class_head ? std::log(static_cast<double>(model.class_head->classes)) : 0;
+    return std::log(static_cast<double>(model.vocab)) + variance / 2 + of_classes;
 }
 
 StepTime time_steps(const StepBench& bench, const Backend& backend, int min_steps, double min_seconds) {

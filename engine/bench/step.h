@@ -13,6 +13,7 @@ namespace deft::engine {
 struct StepBench {
     TransformerConfig model;  // max_seqlen is the length trained at
     std::int64_t batch_size;
+    std::string name = {};  // of a model that its sizes do not tell
 };
 
 // The three sizes that the project reports: (layers, width, heads, vocabulary, length, batch) =
@@ -22,8 +23,10 @@ std::vector<StepBench> standard_step_benches();
 // GPT-2 124M at length 1024.
 StepBench gpt2_124m_bench(std::int64_t batch_size);
 
-// What such a step trains on: random tokens, 64 batches of them; and how.
+// What such a step trains on: random tokens, 64 batches of them; of a model that looks to both sides as BERT's samples, of
+// sentences with 5 to 30 tokens; and how.
 TokenCorpus random_corpus(const StepBench& bench);
+TrainingData random_training_data(const StepBench& bench);
 TrainerConfig trainer_config_of(const StepBench& bench);
 
 // One way to train the same model.
@@ -39,7 +42,8 @@ std::vector<StepArm> step_arms(const StepBench& bench);
 // FLOPs of the first step, as sample_flops counts them.
 double step_flops(const TrainerConfig& config);
 
-// Of random tokens, before anything is learnt: ln V, plus half the variance of the logits of a normalised row.
+// Of random tokens, before anything is learnt: ln V, plus half the variance of the logits of a normalised row; and ln of
+// the classes that a second head tells.
 double expected_first_loss(const TransformerConfig& model);
 
 struct StepTime {

@@ -3,7 +3,8 @@
 //
 //   config.json              the model's extents, as Hugging Face's GPT2LMHeadModel reads them; of GPT-2's parts alone
 //   model.safetensors        weights under GPT-2's names there and in its layout, where linear weights are (in, out); what
-//                          GPT-2 has not is called transformer.wse (segments), transformer.ln_e (the input's norm), lm_head
+//                          GPT-2 has not is called transformer.wse (segments), transformer.ln_e (the input's norm),
+//                          lm_head (its dense and ln: the transform), transformer.pooler, transformer.class_head
 //   optimizer.safetensors    NAME.m and NAME.v, the optimizer's moments as the engine holds them, of SGD the first
 //                          alone; unique_tokens (samples) i32; router_state f32, of a token dropper that learns
 //   vocab.json, merges.txt, tokenizer.json    the tokenizer, as Hugging Face reads it; absent for bytes; vocab.txt

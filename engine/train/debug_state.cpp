@@ -12,40 +12,11 @@
 #include "base/json.h"
 
 #include "engine/io/safetensors.h"
+#include "engine/models/parts_json.h"
 
 namespace deft::engine {
 
 namespace {
-
-const char* activation_name(Activation activation) {
-    if (activation == Activation::gelu_tanh) return "gelu_tanh";
-    return activation == Activation::gelu_erf ? "gelu_erf" : "swiglu";
-}
-
-Json norm_json(const std::optional<NormSpec>& norm) {
-    if (!norm) return nullptr;
-    return {{"kind", norm->kind == NormKind::rms ? "rms" : "layer"}, {"eps", norm->eps}};
-}
-
-// Of layers that are all alike.
-std::string describe_model(const TransformerConfig& model) {
-    const BlockConfig& block = model.blocks.front();
-    Json json = {{"placement", block.placement == NormPlacement::post ? "post" : "pre"},
-                 {"norm", norm_json(block.norm)},
-                 {"input_norm", norm_json(model.input.norm)},
-                 {"final_norm", norm_json(model.final_norm)},
-                 {"heads", block.attention.heads},
-                 {"kv_heads", block.attention.kv_heads},
-                 {"causal", block.attention.causal},
-                 {"activation", activation_name(block.feed_forward.activation)}};
-    if (block.attention.rope_theta) json["rope_theta"] = *block.attention.rope_theta;
-    if (model.head.transform) {
-        json["head_activation"] = activation_name(model.head.transform->activation);
-        json["head_norm"] = norm_json(model.head.transform->norm);
-    }
-    if (model.class_head) json["pooling"] = model.class_head->pooling == Pooling::mean ? "mean" : "first";
-    return json.dump();
-}
 
 std::map<std::string, std::string> describe(const Trainer& trainer, const StepResult& result) {
     const TrainerConfig& c = trainer.config();
@@ -59,7 +30,7 @@ std::map<std::string, std::string> describe(const Trainer& trainer, const StepRe
             {"eps", fmt::format("{:.17g}", c.optimizer.eps)},
             {"weight_decay", fmt::format("{:.17g}", c.optimizer.weight_decay)},
             {"max_grad_norm", fmt::format("{:.17g}", c.optimizer.max_grad_norm)},
-            {"model", describe_model(c.model)},
+            {"model", parts_json(c.model).dump()},
             {"layers", fmt::format("{}", c.model.layers())},
             {"kept_set_of_layer", fmt::format("{}", fmt::join(trainer.kept().set_of_layer, ","))}};
 }
@@ -72,9 +43,6 @@ void write_from_host(const std::vector<NamedTensor>& tensors, SafetensorsOutput&
 
 void require_checkable(const TransformerConfig& model) {
     const BlockConfig& first = model.blocks.front();
-    const auto differs = [&](const BlockConfig& block) { return block != first; };
-    if (std::any_of(model.blocks.begin(), model.blocks.end(), differs))
-        throw std::logic_error("a debug state of a model whose layers differ");
     if (model.input.dropout > 0 || first.dropout > 0 || first.attention.dropout > 0)
         throw Error(ErrorKind::config,
                     "a debug state can be checked where nothing is drawn at random, and this model has dropout",

@@ -51,6 +51,12 @@ Tensor grad_norm(const Tensor& result) {
 Tensor loss_sum(const Tensor& result) {
     return part(result, 1);
 }
+Tensor token_loss_sum(const Tensor& result) {
+    return part(result, 2);
+}
+Tensor class_loss_sum(const Tensor& result) {
+    return part(result, 3);
+}
 
 // A step without a target has no gradient, and is no division by zero.
 double one_over(std::int64_t targets) {
@@ -61,7 +67,7 @@ double one_over(std::int64_t targets) {
 
 std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen) {
     const bool by_tokens = config.techniques.seqres || config.techniques.variable_batch;
-    // A class head has room for a micro-batch of whole samples.
+    // What a class head keeps of each sample is planned for so many, whatever their length.
     if (config.model.class_head) return config.micro_batch_size;
     return by_tokens ? config.micro_batch_size * config.model.max_seqlen / seqlen : config.micro_batch_size;
 }
@@ -118,8 +124,8 @@ void Trainer::sum_losses(std::int64_t B, Accumulate accumulate) {
     if (!config_.model.class_head) return;
     const Tensor of_classes = model_->class_loss.view({B});
     sum(exec_, loss_sum(result_), of_classes, Accumulate::yes);
-    sum(exec_, part(result_, 2), of_tokens, accumulate);
-    sum(exec_, part(result_, 3), of_classes, accumulate);
+    sum(exec_, token_loss_sum(result_), of_tokens, accumulate);
+    sum(exec_, class_loss_sum(result_), of_classes, accumulate);
 }
 
 void Trainer::start_gradients() {

@@ -18,8 +18,8 @@ namespace deft::engine {
 
 struct StepResult {
     StepPlan plan;
-    double loss = 0;  // sum of what each head has lost
-    // Mean over the targets of a head in the step, nats; 0 where it has none.
+    double loss = 0;  // the sum of these, of the heads that there are
+    // Mean over a head's targets in the step, nats; 0 where it has none.
     double token_loss = 0, class_loss = 0;
     double lr = 0;
     double grad_norm = 0;

@@ -58,6 +58,20 @@ struct ImageFiles {
     }
 };
 
+// What is tested must be what is trained on.
+void require_one_kind(const CatalogueEntry& entry, const ImageDataset& dataset) {
+    const engine::ImageSet &a = dataset.training, &b = dataset.testing;
+    if (a.channels != b.channels || a.height != b.height || a.width != b.width)
+        throw Error(ErrorKind::data,
+                    fmt::format("the training images of {} are {} x {} x {}, and its test images {} x {} x {}", entry.name,
+                                a.channels, a.height, a.width, b.channels, b.height, b.width),
+                    "supply the files of one data set");
+    if (a.classes != entry.classes)
+        throw Error(ErrorKind::config,
+                    fmt::format("the entry of {} has {} classes, and its files {}", entry.name, entry.classes, a.classes),
+                    "correct its classes or its reader in the catalogue");
+}
+
 }  // namespace
 
 ImageDataset read_image_dataset(const CatalogueEntry& entry, std::int64_t test_every, const fs::path& base_folder) {
@@ -78,6 +92,7 @@ ImageDataset read_image_dataset(const CatalogueEntry& entry, std::int64_t test_e
         dataset.training = select(all, test_every, engine::ImagePart::training);
         dataset.testing = select(all, test_every, engine::ImagePart::testing);
     }
+    require_one_kind(entry, dataset);
     return dataset;
 }
 

@@ -11,6 +11,7 @@
 #include "base/stopwatch.h"
 #include "engine/bench/layers.h"
 #include "experiments/engine_config.h"
+#include "experiments/model_presets.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
@@ -28,6 +29,8 @@ struct BenchStepArguments {
     int threads = 2;
     sweeps::RoundSettings rounds;
     std::vector<int> sizes;
+    std::vector<std::string> presets;
+    std::int64_t batch = 0, vocab = 0;  // of presets; 0: as preset_bench() has them
     std::vector<std::string> pythons;  // each has a PyTorch
     std::string isa = "native";
     std::string sweep, sweep_case, scale = sweeps::kDefaultScale;
@@ -57,12 +60,29 @@ engine::StepBench bench_of_sweep(const BenchStepArguments& arguments) {
         throw Error(ErrorKind::config,
                     fmt::format("{}: case {} has a model of other parts than GPT-2's, or dropout", arguments.sweep,
                                 point.case_name),
-                    "name a case with model.kind = \"gpt\": steps of other models are not benchmarked yet");
+                    "name a case with model.kind = \"gpt\", or a preset with --preset");
     return {config.model, config.batch_size};
+}
+
+// At 4,096 tokens a batch for BERT's, 2,048 for others.
+engine::StepBench preset_bench(const std::string& name, const BenchStepArguments& arguments) {
+    constexpr std::int64_t kWordPieces = 30522, kWords = 8192;
+    engine::TransformerConfig model = experiments::preset_model(name, kWords);
+    const bool is_masked = !model.is_causal();
+    model.vocab = arguments.vocab > 0 ? arguments.vocab : is_masked ? kWordPieces : kWords;
+    const std::int64_t tokens = is_masked ? 4096 : 2048;
+    const std::int64_t batch =
+        arguments.batch > 0 ? arguments.batch : std::max<std::int64_t>(1, tokens / model.max_seqlen);
+    return {model, batch, fmt::format("{},{},{},{}", name, model.vocab, model.max_seqlen, batch)};
 }
 
 std::vector<engine::StepBench> chosen_models(const BenchStepArguments& arguments) {
     if (!arguments.sweep.empty()) return {bench_of_sweep(arguments)};
+    if (!arguments.presets.empty()) {
+        std::vector<engine::StepBench> presets;
+        for (const std::string& name : arguments.presets) presets.push_back(preset_bench(name, arguments));
+        return presets;
+    }
     const std::vector<engine::StepBench> all = engine::standard_step_benches();
     if (arguments.sizes.empty()) return all;
     std::vector<engine::StepBench> chosen;
@@ -130,12 +150,12 @@ StepTimes time_model(const engine::StepBench& bench, const BenchStepArguments& a
     }
     if (!torches.empty()) times.our_gemm_flops = gemm_rates(torches, arguments.threads);
 
-    const engine::TokenCorpus corpus = engine::random_corpus(bench);
+    const engine::TrainingData data = engine::random_training_data(bench);
     std::vector<std::unique_ptr<engine::Trainer>> trainers;
     std::vector<sweeps::Contestant> contestants;
     for (const engine::StepArm& arm : engine::step_arms(bench)) {
         engine::Trainer& trainer =
-            *trainers.emplace_back(std::make_unique<engine::Trainer>(arm.config, corpus, arguments.threads));
+            *trainers.emplace_back(std::make_unique<engine::Trainer>(arm.config, data, arguments.threads));
         require_first_loss(arm.name, trainer.step().loss, bench.model);
         contestants.push_back(contestant_of(arm.name, trainer));
         times.rows.push_back({arm.name, engine::step_flops(arm.config), {}, {}});
@@ -205,7 +225,7 @@ int run_bench_step(BenchStepArguments arguments) {
     report.peaks = kernels::measure_peaks(arguments.threads);
     for (const engine::StepBench& bench : chosen_models(arguments)) {
         report.steps.push_back(time_model(bench, arguments, progress));
-        if (bench.model.layers() > 2) report.layers.push_back(time_layers(bench, arguments, progress));
+        if (bench.model.layers() > 2 && bench.model.is_causal()) report.layers.push_back(time_layers(bench, arguments, progress));
     }
     const kernels::FmaPeak again = kernels::measure_fma_peak(arguments.threads);
     report.peaks.fma.avx2_flops = std::max(report.peaks.fma.avx2_flops, again.avx2_flops);
@@ -228,6 +248,13 @@ void add_bench_step(CLI::App& bench, Context& context) {
                      "Which of the three standard models: 1, 2 or 3; all where none is named")
         ->check(CLI::Range(1, 3))
         ->allow_extra_args(false);
+    step->add_option("--preset", arguments->presets,
+                     "A model of experiments/presets instead, without dropout; may be given again")
+        ->allow_extra_args(false);
+    step->add_option("--batch", arguments->batch, "Its samples a step (default: 4096 tokens of BERT's, 2048 of others)")
+        ->check(CLI::Range(1, 1 << 16));
+    step->add_option("--vocab", arguments->vocab, "Entries of its vocabulary (default: 30522 of BERT's, 8192 of others)")
+        ->check(CLI::Range(6, 1 << 20));
     step->add_option("--sweep", arguments->sweep, "Train the model and batch of a sweep's trial instead");
     step->add_option("--case", arguments->sweep_case, "The sweep's case; the first where none is named");
     step->add_option("--scale", arguments->scale, "The sweep's scale")->capture_default_str();

@@ -57,6 +57,7 @@ std::string peak_note(const StepReport& report) {
 
 std::string model_text(const engine::StepBench& bench) {
     const auto& m = bench.model;
+    if (!bench.name.empty()) return bench.name;
     return fmt::format("{},{},{},{},{},{}", m.layers(), m.width, m.heads(), m.vocab, m.max_seqlen, bench.batch_size);
 }
 

@@ -6,18 +6,27 @@
 #include "base/installed_files.h"
 #include "base/json.h"
 #include "base/process.h"
+#include "engine/models/parts_json.h"
 
 namespace deft::sweeps {
 
 namespace {
 
+// Real tokens of the samples of a batch, where they have fewer than the model's length; else none.
+std::vector<std::int64_t> first_lengths(const engine::StepBench& bench) {
+    const engine::TrainingData data = engine::random_training_data(bench);
+    const auto* samples = std::get_if<std::shared_ptr<const engine::BertSamples>>(&data);
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t i = 0; samples != nullptr && i < bench.batch_size; ++i)
+        lengths.push_back((*samples)->real_length(i));
+    return lengths;
+}
+
 std::vector<std::string> command(const std::string& python, const engine::StepBench& bench, int threads) {
-    std::vector<std::string> argv = {python, installed_file("engine/bench/pytorch_step.py")};
-    const auto& m = bench.model;
-    for (const std::int64_t extent : {m.layers(), m.width, m.heads(), m.vocab, m.max_seqlen, bench.batch_size})
-        argv.push_back(std::to_string(extent));
-    argv.push_back(std::to_string(threads));
-    return argv;
+    Json model = engine::parts_json(bench.model);
+    model["lengths"] = first_lengths(bench);
+    return {python, installed_file("engine/bench/pytorch_step.py"), model.dump(), std::to_string(bench.batch_size),
+            std::to_string(threads)};
 }
 
 Error cannot_run(const std::string& python, const std::string& why) {

@@ -8,6 +8,7 @@
 
 #include "base/sha256.h"
 #include "results_db/trial_name.h"
+#include "sweeps/spec/overruled.h"
 #include "sweeps/spec/sweep_keys.h"
 
 namespace deft::sweeps {
@@ -39,9 +40,19 @@ bool concerns(const std::string& path, const ConfigNode& trial) {
     return enabled == nullptr || enabled->kind != ConfigNode::Kind::boolean || enabled->boolean;
 }
 
-ConfigNode case_tree(const Spec& spec, const Case& entry) {
+// Without what --set lays over it.
+ConfigNode merged_case(const Spec& spec, const Case& entry) {
     ConfigNode tree = spec.defaults;
+    drop_overruled(tree, entry.overlay);
     merge(tree, entry.overlay);
+    return tree;
+}
+
+ConfigNode case_tree(const Spec& spec, const Case& entry) {
+    ConfigNode tree = merged_case(spec, entry), changes;
+    for (const Override& change : spec.overrides)
+        if (concerns(change.path, tree)) set_at_path(changes, change.path, change.value);
+    drop_overruled(tree, changes);
     for (const Override& change : spec.overrides)
         if (concerns(change.path, tree)) set_at_path(tree, change.path, change.value);
     return tree;
@@ -92,9 +103,7 @@ bool excluded(const Spec& spec, const Case& entry, const Json& axes) {
 void refuse_idle_overrides(const Spec& spec) {
     for (const Override& change : spec.overrides) {
         const bool used = std::any_of(spec.cases.begin(), spec.cases.end(), [&](const Case& entry) {
-            ConfigNode tree = spec.defaults;
-            merge(tree, entry.overlay);
-            return concerns(change.path, tree);
+            return concerns(change.path, merged_case(spec, entry));
         });
         if (!used)
             throw Error(ErrorKind::config, change.value.place,
@@ -157,6 +166,9 @@ std::vector<Point> expand(const Spec& spec, Data data) {
             ConfigNode trial = tree;
             Json axes = Json::object();
             Place place = entry.place;
+            ConfigNode values;
+            for (const Setting& setting : combination) set_at_path(values, setting.axis->path, *setting.value);
+            drop_overruled(trial, values);
             for (const Setting& setting : combination) {
                 set_at_path(trial, setting.axis->path, *setting.value);
                 axes[setting.axis->path] = to_json(*setting.value);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/suggestion.h"
+#include "sweeps/spec/overruled.h"
 
 namespace deft::sweeps {
 
@@ -73,6 +74,9 @@ bool apply_scale(ConfigNode& root, const std::string& scale, bool may_be_missing
     }
     if (overlay->kind != ConfigNode::Kind::table)
         throw Error(ErrorKind::config, overlay->place, fmt::format("scale.{} must be a table", scale));
+    ConfigNode* defaults = root.find("defaults");
+    const ConfigNode* own_defaults = overlay->find("defaults");
+    if (defaults != nullptr && own_defaults != nullptr) drop_overruled(*defaults, *own_defaults);
     merge(root, *overlay);
     return true;
 }

@@ -2,8 +2,9 @@
 
 #include "engine/train/batches.h"
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -256,7 +257,15 @@ TEST_CASE("short BERT samples of a variable batch are more rows at once than a m
         config.techniques.variable_batch = VariableBatch{120, 1, 0};
         Trainer trainer(config, samples, 1);
         CHECK(plan_step(config, 0).rows > config.micro_batch_size);
-        for (int step = 0; step < 5; ++step) CHECK(std::isfinite(trainer.step().loss));
+        TrainerConfig in_one = config;
+        in_one.micro_batch_size = largest_step(config).samples;
+        Trainer whole(in_one, samples, 1);
+        for (int step = 0; step < 5; ++step) {
+            const StepResult a = whole.step(), b = trainer.step();
+            CHECK(b.token_loss == Approx(a.token_loss).epsilon(1e-5));
+            CHECK(b.class_loss == Approx(a.class_loss).epsilon(1e-5));
+            CHECK(b.grad_norm == Approx(a.grad_norm).epsilon(1e-4));
+        }
     }
 }
 
@@ -383,4 +392,25 @@ TEST_CASE("a batch of BERT samples is learnt by heart, tokens and orders") {
     }
     CHECK(token_loss * scales.tokens < 0.05);
     CHECK(class_loss * scales.classes < 0.05);
+}
+
+TEST_CASE("a loss of orders that is not finite stops the step, though every gradient is") {
+    const auto samples = learnable_samples(20);
+    Trainer trainer(two_headed_config(20, 24), samples, 1);
+    for (const Parameter& p : trainer.model().parameters().all())
+        if (p.name == "class_head.bias") p.value.as<float>()[kSwapped] = -std::numeric_limits<float>::infinity();
+    const std::vector<float> before = all_parameters<float>(trainer);
+    CHECK_THROWS_WITH(trainer.step(), ContainsSubstring("training diverged at step 1"));
+    CHECK(all_parameters<float>(trainer) == before);
+}
+
+TEST_CASE("FLOPs of a head for classes are of a sample, not of its rows") {
+    TrainerConfig config = two_headed_config(20, 6);
+    const double both = model_size(config.model).flops.rest.of(20);
+    config.model.class_head.reset();
+    const double one = model_size(config.model).flops.rest.of(20);
+    const std::int64_t C = config.model.width;
+    CHECK(both - one == Approx(static_cast<double>(6 * (C * C + C + 2 * C + 2))));
+    config.model.head.transform.reset();
+    CHECK(one - model_size(config.model).flops.rest.of(20) == Approx(static_cast<double>(20 * 6 * (C * C + C + 2 * C))));
 }

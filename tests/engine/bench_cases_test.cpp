@@ -52,6 +52,22 @@ TEST_CASE("the arms of a step: half the tokens in the inner layers, or half of e
     CHECK(step_arms({gpt2_config(2, 32, 2, 16, 64), 2}).size() == 2);  // no layer to drop tokens in
 }
 
+TEST_CASE("a bench of a model that looks to both sides trains on samples with padding, masked tokens and orders") {
+    StepBench bench{gpt2_config(4, 32, 2, 64, 300), 3};
+    for (BlockConfig& block : bench.model.blocks) block.attention.causal = false;
+    bench.model.input.segments = 2;
+    bench.model.class_head = ClassHeadConfig{.pooler = true};
+    const TrainingData data = random_training_data(bench);
+    CHECK(sample_count(data, 64) > 100);
+    for (const StepArm& arm : step_arms(bench)) {
+        INFO(arm.name);
+        Trainer trainer(arm.config, data, 1);
+        CHECK(trainer.step().loss == Approx(expected_first_loss(bench.model)).epsilon(0.05));
+        if (arm.name == "baseline") CHECK(trainer.counts().padding_tokens > 0);
+    }
+    CHECK(expected_first_loss(bench.model) > std::log(300) + std::log(2));
+}
+
 TEST_CASE("the inner layers alone run forward and backward, whole and with half the tokens") {
     const TransformerConfig model = gpt2_config(5, 32, 2, 16, 64, 0.02);
     InnerLayers full(model, 2, 16, 2), half(model, 2, 8, 2);

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "experiments/datasets/dataset.h"
+#include "experiments/debug_state.h"
 #include "experiments/evaluate_checkpoint.h"
 #include "experiments/evaluation/masked_loss.h"
 #include "tests/catch.h"
@@ -107,8 +108,12 @@ TEST_CASE("a trial on BERT's samples trains, validates and is scored") {
     CHECK(whole.tokens == 16 * valid->size());
     CHECK(whole.order_loss == scores["order_loss"].back());
     CHECK(whole.order_accuracy == scores["order_acc"].back());
-    CHECK(whole.orders > 0);
-    CHECK(whole.orders <= valid->size());
+    std::int64_t orders = 0;  // samples with two segments
+    engine::BertReader reader(*valid);
+    for (std::int64_t i = 0; i < valid->size(); ++i)
+        orders += reader.read({i, static_cast<std::uint64_t>(i)}, 16).order != kernels::kIgnoreTarget;
+    CHECK(whole.orders == orders);
+    CHECK(orders > 0);
     CHECK(masked_loss(*trained.model, trained.exec, valid, 400, 1).loss == Approx(whole.loss).epsilon(1e-6));
     CHECK_THAT(test::refusal(ErrorKind::config, [&] { evaluate_checkpoint(trained, {"embedded_questions"}, {}, 4); }),
                ContainsSubstring("trained on BERT samples"));
@@ -127,4 +132,17 @@ TEST_CASE("a trial on BERT's samples goes on to the same bits after it was stopp
         weights.push_back(trial.lines(run, "artifact").back().at("sha256"));
     }
     CHECK(weights[0] == weights[1]);
+}
+
+TEST_CASE("a step of a variable batch of BERT's samples is laid open in one micro-batch") {
+    BertTrial trial;
+    trial.config.model.dropout = trial.config.model.attention_dropout = trial.config.model.input_dropout = 0;
+    trial.config.token_dropping.reset();
+    trial.config.variable_batch = VariableBatchConfig{.max_tokens = 128};
+    const fs::path file = trial.folder / "step.safetensors";
+    write_debug_state(trial.config, trial.folder / "data", 1, 1, file);
+    CHECK(fs::file_size(file) > 1000);
+    trial.config.model.dropout = 0.1;
+    CHECK_THAT(test::refusal(ErrorKind::config, [&] { write_debug_state(trial.config, trial.folder / "data", 1, 1, file); }),
+               ContainsSubstring("this model has dropout"));
 }

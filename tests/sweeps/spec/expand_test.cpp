@@ -177,3 +177,48 @@ TEST_CASE("Trials run in blocks of a seed, shuffled by the sweep alone") {
     CHECK(order != execution_order(loaded.points, "another"));
     CHECK(!std::is_sorted(order.begin(), order.begin() + 10));
 }
+
+TEST_CASE("a preset stands for the whole model below it, whatever laid it there") {
+    const std::string preset = "[[case]]\nname = \"preset\"\nmodel = { preset = \"gpt_mini\", heads = 4 }\n";
+    const auto model_of = [](const Loaded& loaded, std::size_t point) { return loaded.points.at(point).config.model; };
+    const Loaded by_case(kSweepHead + "[[case]]\nname = \"baseline\"\n" + preset);
+    CHECK(model_of(by_case, 0).width == 32);
+    CHECK(model_of(by_case, 2).width == 256);
+    CHECK(model_of(by_case, 2).layers == 6);
+    CHECK(model_of(by_case, 2).heads == 4);
+    SpecOptions options;
+    for (const char* change : {"model.width=512", "model.preset=gpt_mini"}) options.overrides.push_back(change);
+    const Loaded by_hand(kSweepHead + "[[case]]\nname = \"baseline\"\n", options);
+    CHECK(model_of(by_hand, 0).width == 512);
+    CHECK(model_of(by_hand, 0).layers == 6);
+    const Loaded by_axis(kSweepHead + "[[case]]\nname = \"baseline\"\n[axes.grid]\n\"model.preset\" = [\"gpt_mini\", \"gpt2_small\"]\n");
+    CHECK(model_of(by_axis, 0).layers == 6);
+    CHECK(model_of(by_axis, 2).width == 768);
+    SpecOptions scaled;
+    scaled.scale = "other";
+    const Loaded by_scale(kSweepHead + "[[case]]\nname = \"baseline\"\n[scale.other.defaults.model]\npreset = \"gpt_mini\"\n", scaled);
+    CHECK(model_of(by_scale, 0).layers == 6);
+    CHECK(model_of(by_scale, 0).width == 256);
+}
+
+TEST_CASE("a case with another optimizer or decay drops the keys of that below, and no other") {
+    const std::string head = kSweepHead + "optimizer = \"adamw\"\nbeta2 = 0.999\nweight_decay = 0.01\ndecay = \"step\"\ndecay_factor = 4.0\n";
+    const Loaded loaded(head + "[[case]]\nname = \"adamw\"\n"
+                               "[[case]]\nname = \"sgd\"\ntrain = { optimizer = \"sgd\", momentum = 0.5, decay = \"linear\" }\n"
+                               "[[case]]\nname = \"same\"\ntrain = { optimizer = \"adamw\", decay = \"step\", eps = 1e-7 }\n");
+    const experiments::TrainConfig adamw = loaded.points.at(0).config.train, sgd = loaded.points.at(2).config.train;
+    CHECK(adamw.beta2 == 0.999);
+    CHECK(adamw.decay_factor == 4);
+    CHECK(sgd.optimizer == "sgd");
+    CHECK(sgd.momentum == 0.5);
+    CHECK(sgd.weight_decay == 0.01);
+    CHECK(sgd.decay == "linear");
+    CHECK(loaded.points.at(4).config.train.beta2 == 0.999);
+    CHECK(loaded.points.at(4).config.train.decay_factor == 4);
+    SpecOptions options;
+    options.overrides.push_back("train.optimizer=sgd");
+    CHECK(Loaded(head + "[[case]]\nname = \"baseline\"\n", options).points.at(0).config.train.momentum == 0.9);
+    // In one layer it is a mistake.
+    CHECK_THAT(wrong_points(head + "momentum = 0.5\n[[case]]\nname = \"baseline\"\n"),
+               ContainsSubstring("train.momentum is of train.optimizer = \"sgd\" alone"));
+}

@@ -1,0 +1,19 @@
+#include "sweeps/spec/overruled.h"
+
+#include "experiments/train_keys.h"
+
+namespace deft::sweeps {
+
+void drop_overruled(ConfigNode& trial, const ConfigNode& overlay) {
+    const ConfigNode* model = overlay.find("model");
+    if (model != nullptr && model->find("preset") != nullptr) trial.erase("model");
+    const ConfigNode* train = overlay.find("train");
+    ConfigNode* below = trial.find("train");
+    if (train == nullptr || below == nullptr) return;
+    for (const experiments::TrainKeyUse& use : experiments::train_key_uses()) {
+        const ConfigNode* chosen = train->find(use.chooser);
+        if (chosen != nullptr && chosen->text != use.value) below->erase(use.key);
+    }
+}
+
+}  // namespace deft::sweeps
