@@ -75,7 +75,13 @@ sweeps::Spec load(const TuneArguments& arguments) {
 
 std::int64_t warmup_of(const TuneArguments& arguments, const sweeps::Point& point) {
     if (arguments.warmup_tokens > 0) return static_cast<std::int64_t>(arguments.warmup_tokens);
-    const std::int64_t own = experiments::trainer_config(point.config).learning_rate.warmup_tokens;
+    std::int64_t own = experiments::trainer_config(point.config).learning_rate.warmup_tokens;
+    // A warm-up in steps has most tokens where no step is cut: by then it is over for the baseline and each candidate.
+    const experiments::TrainConfig& train = point.config.train;
+    const double whole_steps = static_cast<double>(train.warmup_steps) * static_cast<double>(train.batch_size) *
+                               static_cast<double>(point.config.model.seqlen);
+    const auto budget = static_cast<double>(experiments::budget_layer_tokens(train));
+    own = std::max(own, static_cast<std::int64_t>(std::min(whole_steps, budget)));
     if (own > 0) return own;
     throw Error(ErrorKind::usage, fmt::format("{} has no warm-up, by whose length probes are measured", point.name()),
                 "say how long one would be, in layer-averaged tokens: --warmup-tokens 20000; or set "

@@ -17,25 +17,26 @@ std::int64_t crop_offset(std::uint32_t word, std::int64_t padding) {
     return static_cast<std::int64_t>(word * places >> 32) - padding;
 }
 
+// out (height, width, channels), as patches are cut from it.
 void write_image(const ImageSet& images, std::int64_t i, const ChannelStatistics& channels,
                  const AugmentationChoice& choice, std::span<float> out) {
-    const std::int64_t height = images.height, width = images.width;
+    const std::int64_t height = images.height, width = images.width, C = images.channels;
     // Columns of the crop that lie in the image; the others, and rows that do not, are padding.
     const std::int64_t first = std::max<std::int64_t>(0, -choice.right), last = std::min(width, width - choice.right);
     const std::span<const std::uint8_t> image = images.image(i);
-    for (std::int64_t c = 0; c < images.channels; ++c) {
+    for (std::int64_t c = 0; c < C; ++c) {
         const double deviation = channels.deviation[static_cast<std::size_t>(c)];
         const double scale = 1 / (255 * deviation), shift = -channels.mean[static_cast<std::size_t>(c)] / deviation;
         for (std::int64_t y = 0; y < height; ++y) {
-            float* row = out.data() + (c * height + y) * width;  // (width)
-            std::fill(row, row + width, static_cast<float>(shift));
+            float* row = out.data() + y * width * C + c;  // every C-th of (width C)
+            const auto put = [&](std::int64_t x, double value) {
+                row[(choice.flipped ? width - 1 - x : x) * C] = static_cast<float>(value);
+            };
             const std::int64_t from_y = y + choice.down;
-            if (from_y >= 0 && from_y < height) {
-                const std::uint8_t* from = image.data() + (c * height + from_y) * width;  // (width)
-                for (std::int64_t x = first; x < last; ++x)
-                    row[x] = static_cast<float>(from[x + choice.right] * scale + shift);
-            }
-            if (choice.flipped) std::reverse(row, row + width);
+            const bool is_padding = from_y < 0 || from_y >= height;
+            const std::uint8_t* from = image.data() + (c * height + (is_padding ? 0 : from_y)) * width;  // (width)
+            for (std::int64_t x = 0; x < width; ++x)
+                put(x, is_padding || x < first || x >= last ? shift : from[x + choice.right] * scale + shift);
         }
     }
 }

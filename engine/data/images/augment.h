@@ -33,7 +33,7 @@ struct AugmentationChoice {
 };
 AugmentationChoice augmentation_choice(const Augmentation& augmentation, const AugmentationKey& key);
 
-// Image i for training; `out` is (channels, height, width). Both take what check_augmentation() lets pass.
+// Image i for training; `out` is (height, width, channels), as the op patchify reads images. Both take what check_augmentation() lets pass.
 void write_augmented(const ImageSet& images, std::int64_t i, const Augmentation& augmentation,
                      const AugmentationKey& key, std::span<float> out);
 // Image i for evaluation, normalised alone.

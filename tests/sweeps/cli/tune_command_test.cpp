@@ -75,6 +75,13 @@ TEST_CASE("deft tune searches as many learning rates for the baseline as for the
     CHECK(tune(sweep, {"both", "--out", (sweep.folder.path / "no" / "f.toml").string()}).exit_code == kExitUsage);
 }
 
+TEST_CASE("deft tune measures probes by a warm-up in steps as the baseline has it, which cuts no step") {
+    const TinySweep sweep(kPlain + test::kBothTechniques);
+    const Ran ran = tune(sweep, {"both", "--set", "train.warmup_steps=8"});
+    REQUIRE(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out, ContainsSubstring("warm-ups of 512 layer-averaged tokens"));
+}
+
 TEST_CASE("deft tune writes nothing where everything fluctuates") {
     const TinySweep sweep(kPlain + test::kBothTechniques);
     const std::string file = (sweep.folder.path / "found.toml").string();
