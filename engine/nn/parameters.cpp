@@ -13,6 +13,12 @@
 
 namespace deft::engine {
 
+namespace {
+
+constexpr const char* kMoments[] = {"optimizer.m", "optimizer.v"};
+
+}  // namespace
+
 bool is_decayed(ParameterKind kind) {
     return kind != ParameterKind::norm && kind != ParameterKind::bias;
 }
@@ -29,8 +35,6 @@ Parameter ParameterTable::add(const std::string& name, ParameterKind kind,
     parameters_.push_back(parameter);
     return parameter;
 }
-
-constexpr const char* kMoments[] = {"optimizer.m", "optimizer.v"};
 
 std::int64_t ParameterTable::plan_optimizer(int moments) {
     if (purpose_ == Purpose::inference) return 0;

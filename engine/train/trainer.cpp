@@ -58,17 +58,18 @@ Tensor class_loss_sum(const Tensor& result) {
     return part(result, 3);
 }
 
-// A step without a target has no gradient, and is no division by zero.
-double one_over(std::int64_t targets) {
-    return 1 / static_cast<double>(std::max<std::int64_t>(1, targets));
+// By which a sum over a head's targets becomes a mean. A step without a target has no gradient, and is no division by
+// zero.
+double divisor(std::int64_t targets) {
+    return static_cast<double>(std::max<std::int64_t>(1, targets));
 }
 
 }  // namespace
 
 std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen) {
-    const bool by_tokens = config.techniques.seqres || config.techniques.variable_batch;
     // What a class head keeps of each sample is planned for so many, whatever their length.
     if (config.model.class_head) return config.micro_batch_size;
+    const bool by_tokens = config.techniques.seqres || config.techniques.variable_batch;
     return by_tokens ? config.micro_batch_size * config.model.max_seqlen / seqlen : config.micro_batch_size;
 }
 
@@ -114,7 +115,7 @@ void Trainer::select_tokens(std::int64_t first, std::int64_t B) {
 
 LossScales Trainer::scales() const {
     const StepTargets& targets = batches_->targets();
-    return {one_over(targets.tokens), one_over(targets.classes)};
+    return {1 / divisor(targets.tokens), 1 / divisor(targets.classes)};
 }
 
 // The update reads the sum of all: one that is not finite stops it, whichever head lost it.
@@ -162,17 +163,14 @@ StepResult Trainer::read_result() {
     double values[4] = {};
     read_tensor(exec_, values, result_);
     const StepTargets& targets = batches_->targets();
-    const auto mean = [](double losses, std::int64_t count) {
-        return losses / static_cast<double>(std::max<std::int64_t>(1, count));
-    };
     const bool has_classes = config_.model.class_head.has_value();
     StepResult result;
     result.plan = plan_;
     result.lr = learning_rate();
     result.grad_norm = values[0];
-    result.token_loss = mean(values[has_classes ? 2 : 1], targets.tokens);
-    if (has_classes) result.class_loss = mean(values[3], targets.classes);
-    result.loss = has_classes ? result.token_loss + result.class_loss : result.token_loss;
+    result.token_loss = values[has_classes ? 2 : 1] / divisor(targets.tokens);
+    if (has_classes) result.class_loss = values[3] / divisor(targets.classes);
+    result.loss = result.token_loss + result.class_loss;
     return result;
 }
 

@@ -47,7 +47,7 @@ class Trainer {
 
     bool done() const { return counts_.layer_tokens >= config_.budget_layer_tokens; }
 
-    // One optimizer step: gradients of a batch, clip, the optimizer's update. Errors: nonfinite, when loss or gradient norm is; the
+    // One step: gradients of a batch, clip, the optimizer's update. Errors: nonfinite, when loss or gradient norm is; the
     // weights are then those of before the step.
     StepResult step();
 

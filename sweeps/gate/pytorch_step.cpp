@@ -14,6 +14,7 @@ namespace {
 
 // Real tokens of the samples of a batch, where they have fewer than the model's length; else none.
 std::vector<std::int64_t> first_lengths(const engine::StepBench& bench) {
+    if (bench.model.is_causal()) return {};
     const engine::TrainingData data = engine::random_training_data(bench);
     const auto* samples = std::get_if<std::shared_ptr<const engine::BertSamples>>(&data);
     std::vector<std::int64_t> lengths;
