@@ -90,7 +90,7 @@ engine::Backend backend_of(const TrialConfig& config, engine::Device device, int
 engine::TrainerConfig trainer_config(const TrialConfig& config) {
     engine::TrainerConfig trainer;
     trainer.model = transformer_config(config.model, config.data.vocab);
-    if (sample_kind(config.data) == SampleKind::bert) trainer.model.head.target_share = config.data.bert.mask_fraction;
+    if (sample_kind(config.data) == SampleKind::bert) trainer.model.head->target_share = config.data.bert.mask_fraction;
     trainer.batch_size = config.train.batch_size;
     trainer.micro_batch_size = config.train.micro_batch_size;
     trainer.recompute = recompute_of(config.train.recompute);

@@ -88,8 +88,8 @@ engine::TransformerConfig transformer_config(const ModelConfig& model, std::int6
     config.input.dropout = model.input_dropout;
     config.blocks.assign(static_cast<std::size_t>(model.layers), block);
     config.final_norm = is_post ? std::nullopt : std::optional(norm);
-    config.head = {.tied = model.tied_head, .bias = model.head_bias};
-    if (model.head_transform) config.head.transform = {block.feed_forward.activation, norm};
+    config.head = engine::HeadConfig{.tied = model.tied_head, .bias = model.head_bias};
+    if (model.head_transform) config.head->transform = {block.feed_forward.activation, norm};
     // Two orders: engine::kInOrder, engine::kSwapped.
     if (model.order_head) config.class_head = {.classes = 2, .pooler = true};
     return config;

@@ -45,7 +45,7 @@ engine::TransformerConfig preset_model(const std::string& name, std::int64_t voc
     ModelConfig model = parse_model(TableReader(preset, "model"), data);
     model.dropout = model.attention_dropout = model.input_dropout = 0;
     engine::TransformerConfig config = transformer_config(model, vocab);
-    if (data.samples == "bert") config.head.target_share = data.bert.mask_fraction;
+    if (data.samples == "bert") config.head->target_share = data.bert.mask_fraction;
     return config;
 }
 

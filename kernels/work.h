@@ -171,6 +171,22 @@ inline Work patchify_work(const PatchShape& s, std::int64_t pixel_bytes) {
     return work;
 }
 
+// ---- class token ----
+
+inline Work class_token_forward_work(std::int64_t B, std::int64_t K, std::int64_t C, bool has_positions) {
+    Work work{has_positions ? product(B, K + 1, C) : 0};
+    work.reals = product(B, K + 1, C) + product(B, K, C) + product(C) + (has_positions ? product(K + 1, C) : 0);
+    return work;
+}
+
+inline Work class_token_backward_work(std::int64_t B, std::int64_t K, std::int64_t C, bool has_positions,
+                                      Accumulate accumulate) {
+    Work work{product(B, C) + (has_positions ? product(B, K + 1, C) : 0)};
+    work.reals = product(B, K + 1, C) + product(B, K, C);
+    work.sums = written(product(has_positions ? K + 2 : 1, C), accumulate);
+    return work;
+}
+
 // ---- norm ----
 // rows: those taken, where an index names some of a stream.
 

@@ -322,6 +322,39 @@ void patchify(Exec& exec, Tensor out, Tensor images, std::int64_t P, double scal
     });
 }
 
+namespace {
+
+// Of out or its gradient (B, 1 + K, C); x (B, K, C).
+void check_class_token(const Tensor& out, const Tensor& token, const Tensor& x, const Tensor& position) {
+    const std::int64_t B = x.dim(0), K = x.dim(1), C = x.dim(2);
+    check_shape(out, {B, K + 1, C}, "rows behind a class token");
+    check_shape(token, {1, C}, "class token");
+    if (position) check_shape(position, {K + 1, C}, "positions");
+}
+
+}  // namespace
+
+void class_token_forward(Exec& exec, Tensor out, Tensor token, Tensor x, Tensor position) {
+    check_class_token(out, token, x, position);
+    const std::int64_t B = x.dim(0), K = x.dim(1), C = x.dim(2);
+    const OpTimer timer(exec, "class_token_forward", Phase::forward, out, out.dtype,
+                        kernels::class_token_forward_work(B, K, C, bool(position)));
+    dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        class_token_forward(backend, out.as<T_>(), token.as<T_>(), x.as<T_>(), position.as<T_>(), B, K, C);
+    });
+}
+
+void class_token_backward(Exec& exec, Tensor dtoken, Tensor dx, Tensor dposition, Tensor dout, Accumulate accumulate) {
+    check_class_token(dout, dtoken, dx, dposition);
+    const std::int64_t B = dx.dim(0), K = dx.dim(1), C = dx.dim(2);
+    const OpTimer timer(exec, "class_token_backward", Phase::backward, dout, dout.dtype,
+                        kernels::class_token_backward_work(B, K, C, bool(dposition), accumulate));
+    dispatch(exec, dout.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        class_token_backward(backend, dtoken.as<Sum<T_>>(), dx.as<T_>(), dposition.as<Sum<T_>>(), dout.as<T_>(), B, K,
+                             C, accumulate);
+    });
+}
+
 AttentionTensors fused_heads(Tensor qkv, std::int64_t heads, std::int64_t kv_heads) {
     const std::int64_t d = qkv.columns() / (heads + 2 * kv_heads);
     return {{qkv, 0}, {qkv, heads * d}, {qkv, (heads + kv_heads) * d}, heads, kv_heads};

@@ -82,6 +82,11 @@ void pool_backward(Exec&, Tensor dx, Tensor dy, Pooling, Accumulate);
 // out (B, H/P W/P, P P channels), images (B, H, W, channels) f32 or u8; every value times scale, plus shift
 void patchify(Exec&, Tensor out, Tensor images, std::int64_t P, double scale, double shift);
 
+// out (B, 1 + K, C), token (1, C), x (B, K, C), position (1 + K, C) or empty
+void class_token_forward(Exec&, Tensor out, Tensor token, Tensor x, Tensor position);
+// dtoken (1, C), dx (B, K, C), dposition (1 + K, C) or empty, dout (B, 1 + K, C); of the weights' gradients accumulate
+void class_token_backward(Exec&, Tensor dtoken, Tensor dx, Tensor dposition, Tensor dout, Accumulate);
+
 // Heads of d columns each, from column `first` on, in a tensor (B, T, columns).
 struct HeadColumns {
     Tensor tensor;

@@ -54,13 +54,20 @@ Json parts_json(const TransformerConfig& model) {
                  {"attention_bias", block.attention.bias},
                  {"hidden", block.feed_forward.hidden},
                  {"activation", activation_name(block.feed_forward.activation)},
-                 {"feed_forward_bias", block.feed_forward.bias},
-                 {"tied_head", model.head.tied},
-                 {"head_bias", model.head.bias}};
+                 {"feed_forward_bias", block.feed_forward.bias}};
     if (block.attention.rope_theta) json["rope_theta"] = *block.attention.rope_theta;
-    if (model.head.transform) {
-        json["head_activation"] = activation_name(model.head.transform->activation);
-        json["head_norm"] = norm_json(model.head.transform->norm);
+    if (const auto& images = model.input.patches)
+        json["patches"] = {{"height", images->height},
+                           {"width", images->width},
+                           {"channels", images->channels},
+                           {"size", images->size}};
+    if (model.head) {
+        json["tied_head"] = model.head->tied;
+        json["head_bias"] = model.head->bias;
+        if (model.head->transform) {
+            json["head_activation"] = activation_name(model.head->transform->activation);
+            json["head_norm"] = norm_json(model.head->transform->norm);
+        }
     }
     if (model.class_head) {
         json["classes"] = model.class_head->classes;

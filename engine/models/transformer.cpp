@@ -14,9 +14,29 @@ namespace deft::engine {
 
 namespace {
 
+std::optional<Embedding> embedding(const Planner& plan, const TransformerConfig& config) {
+    if (config.input.patches) return {};
+    return Embedding(plan, config.vocab, config.max_seqlen, config.width, config.input);
+}
+
+std::optional<PatchEmbedding> patch_embedding(const Planner& plan, const TransformerConfig& config) {
+    const InputConfig& input = config.input;
+    if (!input.patches) return {};
+    if (input.segments > 0 || input.norm || config.max_seqlen != input.patches->seqlen())
+        throw std::logic_error("a model of images with segments, a norm of its input, or rows that are no patches");
+    return PatchEmbedding(plan, config.width, *input.patches, input.positions == Positions::learned, input.dropout);
+}
+
 std::optional<Norm> final_norm(const Planner& plan, const TransformerConfig& config) {
     if (!config.final_norm) return {};
     return Norm(plan, "ln_f", "final", config.width, *config.final_norm);
+}
+
+std::optional<Head> token_head(const Planner& plan, const std::optional<Embedding>& embedding,
+                               const TransformerConfig& config) {
+    if (!config.head) return {};
+    if (!embedding) throw std::logic_error("a head of tokens without tokens");
+    return Head(plan, embedding->tokens(), *config.head);
 }
 
 std::optional<ClassHead> class_head(const Planner& plan, const TransformerConfig& config) {
@@ -32,10 +52,11 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
       purpose_(purpose),
       parameters_(arena, backend.dtype, purpose),
       plan_{arena, parameters_, backend, purpose, max_batch, config.max_seqlen},
-      embedding_(plan_, config.vocab, config.max_seqlen, config.width, config.input),
+      embedding_(embedding(plan_, config)),
+      patch_embedding_(patch_embedding(plan_, config)),
       stack_(plan_, config.width, config.blocks, recompute),
       final_norm_(final_norm(plan_, config)),
-      head_(plan_, embedding_.tokens(), config.head),
+      head_(token_head(plan_, embedding_, config)),
       class_head_(class_head(plan_, config)),
       states_(plan_.scratch("d_branch", {max_batch, config.max_seqlen, config.width})) {
     const std::int64_t B = max_batch, T = config.max_seqlen;
@@ -43,15 +64,21 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
     const auto add = [&](const std::string& name, DType type, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name, type, shape);
     };
-    token = add("token", DType::i32, {B, T});
-    target = add("target", DType::i32, {B, T});
-    loss = add("loss", plan_.sums(), {B, T});
-    greedy = add("greedy", DType::i32, {B, T});
-    lengths_ = add("length", DType::i32, {B * T});  // rows may be as short as one token
-    computed_ = add("packed.computed", DType::i32, {B, T});
-    source_ = add("packed.source", DType::i32, {B, T});
-    scored_ = add("packed.scored", DType::i32, {B, T});
-    position_ = add("packed.position", DType::i32, {B, T});
+    if (embedding_) {
+        token = add("token", DType::i32, {B, T});
+        lengths_ = add("length", DType::i32, {B * T});  // rows may be as short as one token
+        computed_ = add("packed.computed", DType::i32, {B, T});
+        source_ = add("packed.source", DType::i32, {B, T});
+        scored_ = add("packed.scored", DType::i32, {B, T});
+        position_ = add("packed.position", DType::i32, {B, T});
+    }
+    if (const auto& images = config.input.patches)
+        image = add("image", DType::f32, {B, images->height, images->width, images->channels});
+    if (head_) {
+        target = add("target", DType::i32, {B, T});
+        loss = add("loss", plan_.sums(), {B, T});
+        greedy = add("greedy", DType::i32, {B, T});
+    }
     if (config.class_head) {
         class_target = add("class_target", DType::i32, {B});
         class_loss = add("class_loss", plan_.sums(), {B});
@@ -64,7 +91,8 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
 ModelFlops Transformer::flops() const {
     ModelFlops flops;
     for (const Block& block : stack_.blocks()) flops.blocks.push_back(block.flops());
-    flops.rest = embedding_.flops() + head_.flops();
+    flops.rest = embedding_ ? embedding_->flops() : patch_embedding_->flops();
+    if (head_) flops.rest = flops.rest + head_->flops();
     if (class_head_) flops.rest = flops.rest + class_head_->flops();
     if (final_norm_) flops.rest = flops.rest + final_norm_->flops();
     return flops;
@@ -105,7 +133,15 @@ void Transformer::require_classes(const std::int32_t* classes, std::int64_t B) c
                     "give each sample one of the model's classes");
 }
 
-void Transformer::load(Exec& exec, const ModelInput& input) {
+void Transformer::require_images(const float* images) const {
+    const bool has_images = images != nullptr;
+    if (has_images == patch_embedding_.has_value()) return;
+    throw Error(ErrorKind::config,
+                has_images ? "a model of tokens is given images" : "a model of images is given none",
+                "train and score a model on samples of one kind");
+}
+
+void Transformer::load_tokens(Exec& exec, const ModelInput& input) {
     const std::int64_t B = input.B, T = input.T;
     const auto positions = static_cast<std::size_t>(B * T);
     require_in_vocabulary({input.token, positions}, 0, "token");
@@ -115,21 +151,54 @@ void Transformer::load(Exec& exec, const ModelInput& input) {
             throw Error(ErrorKind::config, fmt::format("a sample of {} tokens has a length of {}", T, input.length[b]),
                         "give the number of its real tokens");
     require_segments(input.segment, B * T);
-    require_classes(input.class_target, B);
     write_tensor(exec, token.view({B, T}), input.token);
     write_tensor(exec, target.view({B, T}), input.target);
     target_rows_ = B * T - std::count(input.target, input.target + positions, kernels::kIgnoreTarget);
     if (segment) write_tensor(exec, segment.view({B, T}), input.segment);
-    if (class_head_) {
-        write_tensor(exec, class_target.view({B}), input.class_target);
-        class_rows_ = B - std::count(input.class_target, input.class_target + B, kernels::kIgnoreTarget);
-    }
     length_ = input.length != nullptr ? lengths_.view({B}) : Tensor{};
     if (length_) write_tensor(exec, length_, input.length);
 }
 
+void Transformer::load(Exec& exec, const ModelInput& input) {
+    const std::int64_t B = input.B;
+    require_images(input.image);
+    require_classes(input.class_target, B);
+    if (patch_embedding_)
+        write_tensor(exec, loaded_images(B), input.image);
+    else
+        load_tokens(exec, input);
+    if (class_head_) {
+        write_tensor(exec, class_target.view({B}), input.class_target);
+        class_rows_ = B - std::count(input.class_target, input.class_target + B, kernels::kIgnoreTarget);
+    }
+}
+
 EmbeddingIds Transformer::loaded_ids(std::int64_t B, std::int64_t T) const {
     return {token.view({B, T}), segment ? segment.view({B, T}) : Tensor{}};
+}
+
+Tensor Transformer::loaded_images(std::int64_t B) const {
+    const PatchConfig& images = *config_.input.patches;
+    return image.view({B, images.height, images.width, images.channels});
+}
+
+void Transformer::embed(Exec& exec, const StreamRows& rows) {
+    if (patch_embedding_)
+        patch_embedding_->forward(exec, stack_.input(rows), loaded_images(rows.B), rows);
+    else
+        embedding_->forward(exec, stack_.input(rows), loaded_ids(rows.B, rows.T), rows);
+}
+
+void Transformer::embed_backward(Exec& exec, const StreamRows& rows, Accumulate accumulate) {
+    const Tensor d_stream = rows.of(d_stream_);
+    if (patch_embedding_) {
+        patch_embedding_->backward(exec, d_stream, rows, accumulate);
+        return;
+    }
+    // A tied head has written the gradient of the tokens' table.
+    const bool is_tied = config_.head && config_.head->tied;
+    embedding_->backward(exec, d_stream, loaded_ids(rows.B, rows.T), rows, is_tied ? Accumulate::yes : accumulate,
+                         accumulate);
 }
 
 Tensor Transformer::forward(Exec& exec, const StreamRows& rows) {
@@ -145,31 +214,31 @@ void Transformer::backward(Exec& exec, const StreamRows& rows, Accumulate accumu
     if (final_norm_)
         final_norm_->backward(exec, d_stream, {}, rows.of(states_), {}, stack_.output(rows), accumulate);
     stack_.backward(exec, d_stream, rows, accumulate);
-    // A tied head has written the gradient of the tokens' table.
-    const Accumulate of_tokens = config_.head.tied ? Accumulate::yes : accumulate;
-    embedding_.backward(exec, d_stream, loaded_ids(rows.B, rows.T), rows, of_tokens, accumulate);
+    embed_backward(exec, rows, accumulate);
 }
 
 void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept,
                                    const DropoutKeys& random, const LossScales& scales, Accumulate accumulate) {
     if (purpose_ == Purpose::inference) throw std::logic_error("a model planned for inference is asked to train");
     const StreamRows rows{B, T, length_, kept, {}, random};
-    embedding_.forward(exec, stack_.input(rows), loaded_ids(B, T), rows);
+    embed(exec, rows);
     const Tensor states = forward(exec, rows);
     const Tensor d_states = rows.of(final_norm_ ? states_ : d_stream_);
-    head_.train(exec, loss.view({B, T}), d_states, states, target.view({B, T}), target_rows_, scales.tokens,
-                accumulate);
+    if (head_)
+        head_->train(exec, loss.view({B, T}), d_states, states, target.view({B, T}), target_rows_, scales.tokens,
+                     accumulate);
     if (class_head_)
-        class_head_->train(exec, class_loss.view({B}), d_states, Accumulate::yes, states, class_target.view({B}),
+        class_head_->train(exec, class_loss.view({B}), d_states, head_ ? Accumulate::yes : Accumulate::no, states, class_target.view({B}),
                            class_rows_, scales.classes, accumulate);
     backward(exec, rows, accumulate);
 }
 
 void Transformer::evaluate(Exec& exec, std::int64_t B, std::int64_t T) {
     const StreamRows rows{B, T, length_, {}, {}, {}};
-    embedding_.forward(exec, stack_.input(rows), loaded_ids(B, T), rows);
+    embed(exec, rows);
     const Tensor states = forward(exec, rows);
-    head_.evaluate(exec, loss.view({B, T}), greedy.view({B, T}), states, target.view({B, T}), target_rows_);
+    if (head_)
+        head_->evaluate(exec, loss.view({B, T}), greedy.view({B, T}), states, target.view({B, T}), target_rows_);
     if (class_head_)
         class_head_->evaluate(exec, class_loss.view({B}), class_greedy.view({B}), states, class_target.view({B}),
                               class_rows_);
@@ -179,6 +248,7 @@ void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
     const std::int64_t B = samples.B, T = samples.T, C = config_.width;
     const auto M = static_cast<std::int64_t>(samples.computed.size());
     const auto R = static_cast<std::int64_t>(samples.scored.size());
+    require_images(nullptr);
     require_in_vocabulary(samples.token, 0, "token");
     require_in_vocabulary(samples.target, 0, "target");
     require_segments(nullptr, 0);
@@ -194,14 +264,14 @@ void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
     length_ = {};
 
     const StreamRows rows{B, T, {}, {}, {source, computed, position}, {}};
-    embedding_.forward(exec, stack_.input(rows), {token.view({1, M}), {}, position}, rows);
+    embedding_->forward(exec, stack_.input(rows), {token.view({1, M}), {}, position}, rows);
     const Tensor of_all = forward(exec, rows), states = states_.view({1, R, C});
     gather_rows(exec, states, of_all, scored);
-    head_.evaluate(exec, loss.view({1, R}), greedy.view({1, R}), states, target.view({1, R}), R);
+    head_->evaluate(exec, loss.view({1, R}), greedy.view({1, R}), states, target.view({1, R}), R);
 }
 
 void Transformer::logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T) {
-    head_.logits(exec, out, last_states_.view({B, T, config_.width}));
+    head_->logits(exec, out, last_states_.view({B, T, config_.width}));
 }
 
 ModelSize model_size(const TransformerConfig& config) {

@@ -1,6 +1,6 @@
 #pragma once
-// A transformer: embedding, blocks, final norm, head, each as its configuration says. One forward and one backward, for
-// every model, backend and dtype.
+// A transformer: embedding of tokens or of patches, blocks, final norm, heads, each as its configuration says. One forward
+// and one backward, for every model, backend and dtype.
 
 #include <cstdint>
 #include <optional>
@@ -15,6 +15,7 @@
 #include "engine/nn/head.h"
 #include "engine/nn/norm.h"
 #include "engine/nn/parameters.h"
+#include "engine/nn/patch_embedding.h"
 
 namespace deft::engine {
 
@@ -39,7 +40,7 @@ struct PackedSamples {
 // A micro-batch on the host, which must stay as it is until a result is read.
 struct ModelInput {
     std::int64_t B = 0, T = 0;
-    const std::int32_t* token = nullptr;    // (B, T)
+    const std::int32_t* token = nullptr;    // (B, T); of models of tokens, as are the next three
     const std::int32_t* target = nullptr;   // (B, T), or kernels::kIgnoreTarget where a position has no loss
     const std::int32_t* length = nullptr;   // (B): real tokens of each sample, the rest being padding that no position
                                             // attends to; null: all are real
@@ -48,6 +49,7 @@ struct ModelInput {
     const std::int32_t* class_target = nullptr;  // (B), or kernels::kIgnoreTarget; of models that tell samples' classes
     const std::int64_t* draw = nullptr;     // (B): the number of each sample's draw, by which what is random in it is
                                             // keyed
+    const float* image = nullptr;           // (B, height, width, channels); of models of images
 };
 
 // By what the sum of each head's losses is multiplied before its gradient is taken.
@@ -73,13 +75,16 @@ class Transformer {
     // Inputs of a micro-batch, (max_batch, max_seqlen) i32, which load() alone fills; use token.view({B, T}). segment:
     // of a model that tells them apart, else empty.
     Tensor token, segment, target;
-    // Loss of each position after a call below, (max_batch, max_seqlen), nats; greedy hits i32.
+    // Loss of each position after a call below, (max_batch, max_seqlen), nats; greedy hits i32. Of a model with a head of
+    // tokens, else empty.
     Tensor loss, greedy;
     // Likewise of a class head, which takes at most max_batch samples, (max_batch); else empty.
     Tensor class_target, class_loss, class_greedy;
+    // (max_batch, height, width, channels) f32, of a model of images; then those of tokens are empty.
+    Tensor image;
 
-    // Hands over the next micro-batch. Errors: config, for a token outside the vocabulary, a length beyond T, or a segment
-    // or class that the model lacks.
+    // Hands over the next micro-batch. Errors: config, for tokens where the model takes images and the reverse, a token
+    // outside the vocabulary, a length beyond T, or a segment or class that the model lacks.
     void load(Exec& exec, const ModelInput& input);
     // (B) i32 of the loaded micro-batch, empty where all tokens are real.
     const Tensor& length() const { return length_; }
@@ -108,7 +113,14 @@ class Transformer {
     void require_segments(const std::int32_t* segments, std::int64_t positions) const;
     // classes (B), or null. Errors: config, likewise.
     void require_classes(const std::int32_t* classes, std::int64_t B) const;
+    // image (B, height, width, channels), or null. Errors: config, where a model of images has none, and the reverse.
+    void require_images(const float* images) const;
+    void load_tokens(Exec& exec, const ModelInput& input);
     EmbeddingIds loaded_ids(std::int64_t B, std::int64_t T) const;
+    Tensor loaded_images(std::int64_t B) const;
+    // The loaded micro-batch becomes the first block's input, and the gradient of that the embedding's.
+    void embed(Exec& exec, const StreamRows& rows);
+    void embed_backward(Exec& exec, const StreamRows& rows, Accumulate accumulate);
     // The blocks and the final norm over what stack_.input(rows) holds: (B, T, C), or (1, M, C) of packed rows.
     Tensor forward(Exec& exec, const StreamRows& rows);
     void backward(Exec& exec, const StreamRows& rows, Accumulate accumulate);
@@ -117,10 +129,11 @@ class Transformer {
     Purpose purpose_;
     ParameterTable parameters_;
     Planner plan_;
-    Embedding embedding_;
+    std::optional<Embedding> embedding_;             // of tokens, or
+    std::optional<PatchEmbedding> patch_embedding_;  // of images
     BlockStack stack_;
     std::optional<Norm> final_norm_;
-    Head head_;
+    std::optional<Head> head_;
     std::optional<ClassHead> class_head_;
     Tensor d_stream_;                    // (B, T, C)
     Tensor states_;                      // (B, T, C), scratch: what the head reads of packed rows, and its gradient

@@ -21,12 +21,12 @@ struct ModelExtents {
 struct TransformerConfig {
     std::int64_t width = 64;       // C: of the stream
     std::int64_t max_seqlen = 64;  // T at most
-    std::int64_t vocab = 257;      // V
+    std::int64_t vocab = 257;      // V; 0: a model of images
     double init_std = 0.02;
     InputConfig input;
     std::vector<BlockConfig> blocks;        // one a layer
     std::optional<NormSpec> final_norm = NormSpec{};  // behind the last block; none: blocks that end with a norm
-    HeadConfig head;
+    std::optional<HeadConfig> head = HeadConfig{};  // none: a model of images
     std::optional<ClassHeadConfig> class_head = {};
 
     std::int64_t layers() const { return static_cast<std::int64_t>(blocks.size()); }

@@ -9,6 +9,7 @@
 
 #include "engine/core/ops.h"
 #include "engine/nn/norm.h"
+#include "engine/nn/patch_embedding.h"
 #include "engine/nn/planner.h"
 #include "engine/nn/rows.h"
 #include "kernels/embedding_tables.h"
@@ -23,6 +24,7 @@ struct InputConfig {
     std::int64_t segments = 0;          // of a sample that are told apart; 0: none
     std::optional<NormSpec> norm = {};  // of the sum
     double dropout = 0;                 // of what enters the first block
+    std::optional<PatchConfig> patches = {};  // of a model of images, which has none of tokens, segments and norm
 
     bool operator==(const InputConfig&) const = default;
 };

@@ -1,5 +1,7 @@
 #include "engine/train/batches.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -20,6 +22,10 @@ std::int32_t* tokens_in(const Memory& memory) {
     return static_cast<std::int32_t*>(memory.get());
 }
 
+float* values_in(const Memory& memory) {
+    return static_cast<float*>(memory.get());
+}
+
 std::int64_t* numbers_in(const Memory& memory) {
     return static_cast<std::int64_t*>(memory.get());
 }
@@ -35,21 +41,53 @@ void copy_padded(std::span<const std::int32_t> values, std::int32_t padding, std
 
 }  // namespace
 
+namespace {
+
+// The model's images are those of the data, and no technique cuts them.
+void require_images_of(const TrainerConfig& config, const ImageSamples& samples) {
+    const ImageSet& images = samples.images;
+    const auto& patches = config.model.input.patches;
+    if (!patches || !config.model.class_head)
+        throw Error(ErrorKind::config, "images for a model that takes none, or tells no classes",
+                    "use a model of images, with a class head");
+    if (patches->height != images.height || patches->width != images.width || patches->channels != images.channels ||
+        config.model.class_head->classes != images.classes)
+        throw Error(ErrorKind::config,
+                    fmt::format("the model takes images of {} x {} x {} in {} classes, and the data has {} x {} x {} in {}",
+                                patches->height, patches->width, patches->channels, config.model.class_head->classes,
+                                images.height, images.width, images.channels, images.classes),
+                    "give the model the images of its data");
+    if (config.techniques.seqtru || config.techniques.seqres)
+        throw Error(ErrorKind::config, "a curriculum of lengths would cut images, which are shown whole",
+                    "order images by a column, or drop tokens with random_ltd");
+    check_augmentation(samples.augmentation, images);
+}
+
+}  // namespace
+
 std::int64_t sample_count(const TrainingData& data, std::int64_t seqlen) {
+    if (const auto* images = std::get_if<std::shared_ptr<const ImageSamples>>(&data)) return (*images)->size();
     if (const auto* bert = std::get_if<std::shared_ptr<const BertSamples>>(&data)) return (*bert)->size();
     return std::get<TokenCorpus>(data).samples(seqlen);
 }
 
 Batches::Batches(TrainingData data, const TrainerConfig& config, Device device)
     : data_(std::move(data)),
+      seed_(config.seed),
       full_seqlen_(config.model.max_seqlen),
       reshapes_(config.techniques.seqres.has_value()),
       unique_tokens_(sample_count(data_, full_seqlen_)) {
     const LargestStep largest = largest_step(config);
     const std::int64_t rows = largest.tokens / largest.least_seqlen + 1;
+    draw_ = staging<std::int64_t>(device, rows);
+    if (config.model.class_head) class_ = staging<std::int32_t>(device, rows);
+    if (const ImageSamples* samples = images()) {
+        require_images_of(config, *samples);
+        image_ = staging<float>(device, rows * samples->images.image_pixels());
+        return;
+    }
     token_ = staging<std::int32_t>(device, largest.tokens);
     target_ = staging<std::int32_t>(device, largest.tokens);
-    draw_ = staging<std::int64_t>(device, rows);
     const auto* bert = std::get_if<std::shared_ptr<const BertSamples>>(&data_);
     if (bert == nullptr) return;
     if (reshapes_)
@@ -57,19 +95,20 @@ Batches::Batches(TrainingData data, const TrainerConfig& config, Device device)
                     "seqres lays samples end to end, and a BERT sample cannot be cut across its special tokens",
                     "use seqtru, which cuts each segment before its [SEP]");
     reader_.emplace(**bert);
-    if (config.model.class_head) class_ = staging<std::int32_t>(device, rows);
     segment_ = staging<std::int32_t>(device, largest.tokens);
     length_ = staging<std::int32_t>(device, rows);
 }
 
 void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw) {
     seqlen_ = plan.seqlen;
-    if (reader_)
+    if (const ImageSamples* samples = images())
+        stage_images(*samples, plan, draws, first_draw);
+    else if (reader_)
         stage_bert(plan, draws, first_draw);
     else
         stage_packed(std::get<TokenCorpus>(data_), plan, draws);
     std::iota(numbers_in(draw_), numbers_in(draw_) + plan.rows, first_draw);
-    targets_.tokens = count_targets(tokens_in(target_), plan.rows * plan.seqlen);
+    targets_.tokens = target_ ? count_targets(tokens_in(target_), plan.rows * plan.seqlen) : 0;
     targets_.classes = class_ ? count_targets(tokens_in(class_), plan.rows) : 0;
 }
 
@@ -112,12 +151,36 @@ void Batches::stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> dr
     tokens_.padding = plan.rows * T - tokens_.input;
 }
 
+const ImageSamples* Batches::images() const {
+    const auto* samples = std::get_if<std::shared_ptr<const ImageSamples>>(&data_);
+    return samples != nullptr ? samples->get() : nullptr;
+}
+
+void Batches::stage_images(const ImageSamples& samples, const StepPlan& plan, std::span<const Sampler::Draw> draws,
+                           std::int64_t first_draw) {
+    const auto pixels = static_cast<std::size_t>(samples.images.image_pixels());
+    float* image = values_in(image_);  // (height, width, channels)
+    std::int32_t* label = tokens_in(class_);
+    for (const Sampler::Draw& draw : draws) {
+        write_augmented(samples.images, draw.sample, samples.augmentation, {seed_, first_draw++}, {image, pixels});
+        *label++ = samples.images.labels[static_cast<std::size_t>(draw.sample)];
+        unique_tokens_.see(draw.sample, plan.seqlen);
+        image += pixels;
+    }
+    tokens_ = planned_tokens(plan);
+}
+
 ModelInput Batches::rows(std::int64_t first, std::int64_t count) const {
     const std::int64_t begin = first * seqlen_;
     ModelInput input{.B = count, .T = seqlen_};
+    input.draw = numbers_in(draw_) + first;
+    if (const ImageSamples* samples = images()) {
+        input.image = values_in(image_) + first * samples->images.image_pixels();
+        input.class_target = tokens_in(class_) + first;
+        return input;
+    }
     input.token = tokens_in(token_) + begin;
     input.target = tokens_in(target_) + begin;
-    input.draw = numbers_in(draw_) + first;
     if (!reader_) return input;
     input.length = tokens_in(length_) + first;
     input.segment = tokens_in(segment_) + begin;

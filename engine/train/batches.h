@@ -9,6 +9,7 @@
 
 #include "engine/core/memory.h"
 #include "engine/data/bert/samples.h"
+#include "engine/data/images/image_samples.h"
 #include "engine/data/token_corpus.h"
 #include "engine/data_efficiency/sampling/sampler.h"
 #include "engine/models/transformer.h"
@@ -17,9 +18,10 @@
 
 namespace deft::engine {
 
-// Text packed into samples of the model's length, each position predicting the next token; or BERT's samples, in which
-// masked tokens are predicted.
-using TrainingData = std::variant<TokenCorpus, std::shared_ptr<const BertSamples>>;
+// Text packed into samples of the model's length, each position predicting the next token; BERT's samples, in which
+// masked tokens are predicted; or images, whose classes are told.
+using TrainingData =
+    std::variant<TokenCorpus, std::shared_ptr<const BertSamples>, std::shared_ptr<const ImageSamples>>;
 
 // How many there are to draw from; packed ones are of `seqlen` tokens.
 std::int64_t sample_count(const TrainingData& data, std::int64_t seqlen);
@@ -34,14 +36,16 @@ struct StepTargets {
 // The rows of a step are plan.seqlen tokens long. Packed samples are cut to that length, or with seqres laid end to end
 // and cut anew, where only the last row may end in padding. A BERT sample has a row of its own: it is cut to that
 // length, each segment before its [SEP], and padded with [PAD] on its right. Its class, where the model tells classes, is
-// whether its segments were swapped.
+// whether its segments were swapped. An image is a row too, of as many tokens as the model makes of it, and is cropped
+// and flipped by the number of its draw.
 class Batches {
  public:
-    // With memory for the largest step of the techniques. Errors: memory; config, for seqres of BERT samples.
+    // With memory for the largest step of the techniques. Errors: memory; config, for seqres of BERT samples, and for
+    // images that are not those of the model, or that a technique cuts to a length.
     Batches(TrainingData data, const TrainerConfig& config, Device device);
 
     // Lays out a step: `draws` (plan.samples), the first of which is number `first_draw` of the run; of BERT samples
-    // the number also decides which tokens are masked. Overwrites what rows() gave before. Errors: config, for a length
+    // the number also decides which tokens are masked, and of images how they are augmented. Overwrites what rows() gave before. Errors: config, for a length
     // that leaves no text beside a BERT sample's special tokens.
     void stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw);
 
@@ -60,8 +64,13 @@ class Batches {
  private:
     void stage_packed(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws);
     void stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw);
+    void stage_images(const ImageSamples& samples, const StepPlan& plan, std::span<const Sampler::Draw> draws,
+                      std::int64_t first_draw);
+    // Of the data, or null.
+    const ImageSamples* images() const;
 
     TrainingData data_;
+    std::uint64_t seed_;
     std::int64_t full_seqlen_;
     bool reshapes_;  // seqres
     std::optional<BertReader> reader_;  // of BERT samples
@@ -70,6 +79,7 @@ class Batches {
     Memory token_{nullptr, nullptr}, target_{nullptr, nullptr};    // (rows, seqlen) i32
     Memory segment_{nullptr, nullptr}, length_{nullptr, nullptr};  // (rows, seqlen), (rows) i32, of BERT samples alone
     Memory class_{nullptr, nullptr};                               // (rows) i32, where the model tells classes
+    Memory image_{nullptr, nullptr};                               // (rows, height, width, channels) f32
     Memory draw_{nullptr, nullptr};                                // (rows) i64
     std::int64_t seqlen_ = 0;                                      // of the staged step
     StepTargets targets_;

@@ -35,6 +35,11 @@ std::map<std::string, std::string> describe(const Trainer& trainer, const StepRe
             {"kept_set_of_layer", fmt::format("{}", fmt::join(trainer.kept().set_of_layer, ","))}};
 }
 
+// The first B of images (max_batch, height, width, channels).
+Tensor first_samples(const Tensor& images, std::int64_t B) {
+    return images.view({B, images.dim(1), images.dim(2), images.dim(3)});
+}
+
 void write_from_host(const std::vector<NamedTensor>& tensors, SafetensorsOutput& to) {
     for (const auto& [name, tensor] : tensors) to.write(tensor.data, tensor.bytes());
 }
@@ -59,9 +64,6 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
     Transformer& model = trainer.model();
     const ParameterTable& table = model.parameters();
     const std::int64_t B = result.plan.rows, T = result.plan.seqlen, V = config.model.vocab;
-    std::vector<float> logits_values(static_cast<std::size_t>(B * T * V));
-    const Tensor logits = make_tensor(logits_values.data(), DType::f32, {B, T, V});
-    model.logits(trainer.exec(), logits, B, T);
     double norm = result.grad_norm;
 
     std::vector<NamedTensor> before, updated;
@@ -71,8 +73,17 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
         before.push_back({(v ? "adam_m." : "momentum.") + p.name, table.first_moment(p)});
         if (v) before.push_back({"adam_v." + p.name, v});
     }
-    before.push_back({"batch.token", model.token.view({B, T})});
-    before.push_back({"batch.target", model.target.view({B, T})});
+    if (model.token) before.push_back({"batch.token", model.token.view({B, T})});
+    if (model.image) before.push_back({"batch.image", first_samples(model.image, B)});
+    std::vector<float> logits_values;
+    if (config.model.head) {
+        logits_values.resize(static_cast<std::size_t>(B * T * V));
+        const Tensor logits = make_tensor(logits_values.data(), DType::f32, {B, T, V});
+        model.logits(trainer.exec(), logits, B, T);
+        before.push_back({"batch.target", model.target.view({B, T})});
+        before.push_back({"logits", logits});
+        before.push_back({"loss", model.loss.view({B, T})});
+    }
     if (model.length()) before.push_back({"batch.length", model.length()});
     if (model.segment) before.push_back({"batch.segment", model.segment.view({B, T})});
     std::vector<float> class_values;
@@ -87,8 +98,6 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
     }
     if (trainer.kept().index) before.push_back({"kept.index", trainer.kept().index});
     if (const Tensor state = trainer.dropper_state()) before.push_back({"router_state", state});
-    before.push_back({"logits", logits});
-    before.push_back({"loss", model.loss.view({B, T})});
     for (const Parameter& p : table.all()) before.push_back({"grad." + p.name, p.grad});
     before.push_back({"grad_norm", make_tensor(&norm, DType::f64, {1})});
     for (const Parameter& p : table.all()) updated.push_back({"updated." + p.name, p.value});

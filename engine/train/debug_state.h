@@ -16,11 +16,12 @@ void require_checkable(const TransformerConfig& model);
 //   weights.NAME, adam_m.NAME, adam_v.NAME   before the step; linear weights are (out, in): y = x W^T + b
 //   momentum.NAME                            in place of Adam's moments, of SGD
 //   batch.token, batch.target                (B, T) i32; a target of -1 counts in no mean
+//   batch.image                              in place of these (B, height, width, channels) f32, of a model of images
 //   batch.length, batch.segment              (B), (B, T) i32, only where samples are padded or have segments
 //   batch.class_target                       (B) i32, likewise, of a model with a class head; class_logits (B, classes)
 //   kept.index                               (sets, B, K) i32, only where tokens are dropped
 //   router_state                             what a token dropper has learnt, only where it learns
-//   logits                                   (B, T, V); loss (B, T), nats; class_loss (B)
+//   logits                                   (B, T, V); loss (B, T), nats, of a head of tokens; class_loss (B)
 //   grad.NAME                                of the sum of the heads' mean losses, before clipping; grad_norm (1) f64
 //   updated.NAME                             after the optimizer's update
 // The metadata holds step, lr, the optimizer's name and constants, what the model's parts are, as JSON, and for each layer

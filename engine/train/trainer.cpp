@@ -29,7 +29,7 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
         return arena.add(Region::activations, name, type, shape);
     };
     buffers.draw = add("draw", DType::i64, {rows_at_once(config, largest.least_seqlen)});
-    buffers.result = add("result", DType::f64, {config.model.class_head ? 4 : 2});
+    buffers.result = add("result", DType::f64, {config.model.head && config.model.class_head ? 4 : 2});
     if (config.techniques.dropping)
         buffers.dropping = plan_dropping(arena, *config.techniques.dropping, config.model, backend, B);
     return buffers;
@@ -108,8 +108,9 @@ void Trainer::draw_samples() {
 
 void Trainer::select_tokens(std::int64_t first, std::int64_t B) {
     write_tensor(exec_, draw_.view({B}), batches_->rows(first, B).draw);
-    const MicroBatch batch{config_.seed, counts_.steps, draw_.view({B}), model_->token.view({B, plan_.seqlen}),
-                           model_->length()};
+    const std::int64_t T = plan_.seqlen;
+    const Tensor token = model_->token ? model_->token.view({B, T}) : Tensor{};
+    const MicroBatch batch{config_.seed, counts_.steps, T, draw_.view({B}), token, model_->length()};
     kept_ = dropping_ ? kept_tokens(exec_, *dropping_, plan_, batch) : KeptTokens{};
 }
 
@@ -120,13 +121,13 @@ LossScales Trainer::scales() const {
 
 // The update reads the sum of all: one that is not finite stops it, whichever head lost it.
 void Trainer::sum_losses(std::int64_t B, Accumulate accumulate) {
-    const Tensor of_tokens = model_->loss.view({B, plan_.seqlen});
-    sum(exec_, loss_sum(result_), of_tokens, accumulate);
-    if (!config_.model.class_head) return;
-    const Tensor of_classes = model_->class_loss.view({B});
-    sum(exec_, loss_sum(result_), of_classes, Accumulate::yes);
-    sum(exec_, token_loss_sum(result_), of_tokens, accumulate);
-    sum(exec_, class_loss_sum(result_), of_classes, accumulate);
+    const bool has_tokens = config_.model.head.has_value(), has_classes = config_.model.class_head.has_value();
+    if (has_tokens) sum(exec_, loss_sum(result_), model_->loss.view({B, plan_.seqlen}), accumulate);
+    if (has_classes)
+        sum(exec_, loss_sum(result_), model_->class_loss.view({B}), has_tokens ? Accumulate::yes : accumulate);
+    if (!has_tokens || !has_classes) return;
+    sum(exec_, token_loss_sum(result_), model_->loss.view({B, plan_.seqlen}), accumulate);
+    sum(exec_, class_loss_sum(result_), model_->class_loss.view({B}), accumulate);
 }
 
 void Trainer::start_gradients() {
@@ -163,13 +164,14 @@ StepResult Trainer::read_result() {
     double values[4] = {};
     read_tensor(exec_, values, result_);
     const StepTargets& targets = batches_->targets();
-    const bool has_classes = config_.model.class_head.has_value();
+    const bool has_tokens = config_.model.head.has_value(), has_classes = config_.model.class_head.has_value();
+    const bool has_both = has_tokens && has_classes;
     StepResult result;
     result.plan = plan_;
     result.lr = learning_rate();
     result.grad_norm = values[0];
-    result.token_loss = values[has_classes ? 2 : 1] / divisor(targets.tokens);
-    if (has_classes) result.class_loss = values[3] / divisor(targets.classes);
+    if (has_tokens) result.token_loss = values[has_both ? 2 : 1] / divisor(targets.tokens);
+    if (has_classes) result.class_loss = values[has_both ? 3 : 1] / divisor(targets.classes);
     result.loss = result.token_loss + result.class_loss;
     return result;
 }

@@ -95,7 +95,7 @@ class Trainer {
     std::vector<Sampler::Draw> draws_;  // (samples of the step)
     std::optional<PlannedDropping> dropping_;
     Tensor draw_;       // (rows at once) i64
-    // f64: gradient norm, sum of all losses; (4) of a model that tells classes: then those of tokens and of classes.
+    // f64: gradient norm, sum of all losses; (4) of a model with two heads: then those of tokens and of classes.
     Tensor result_;     // (2) or (4)
     KeptTokens kept_;
     ModelFlops flops_;

@@ -69,6 +69,17 @@ void pool_backward(Exec&, float* dx, const float* dy, std::int64_t B, std::int64
 void patchify(Exec&, float* out, const float* images, const PatchShape&);
 void patchify(Exec&, float* out, const std::uint8_t* images, const PatchShape&);
 
+// ---- class token ----
+// Dosovitskiy et al. 2021, equation 1.
+
+// out (B, 1 + K, C) = [token (C); x (B, K, C)] + position (1 + K, C), or without it where that is null.
+void class_token_forward(Exec&, float* out, const float* token, const float* x, const float* position, std::int64_t B,
+                         std::int64_t K, std::int64_t C);
+
+// dx (B, K, C) = the rows behind the token's; dtoken (C) and dposition (1 + K, C) or null = or += sums over the samples.
+void class_token_backward(Exec&, float* dtoken, float* dx, float* dposition, const float* dout, std::int64_t B,
+                          std::int64_t K, std::int64_t C, Accumulate);
+
 // ---- norm ----
 // Layer and RMS normalisation, with the residual and row-index forms that a pre-norm block needs.
 // A stream is (B, T, C); index (B, K) names, sorted, the rows of each sample that are taken; index == nullptr: all rows, K == T.

@@ -78,6 +78,19 @@ void pool_backward(Exec&, Real* dx, const Real* dy, std::int64_t B, std::int64_t
 template <class Real, class Pixel>
 void patchify(Exec&, Real* out, const Pixel* images, const PatchShape&);
 
+// ---- class token ----
+// Dosovitskiy et al. 2021, equation 1. Real: float or bf16; gradients of weights are float.
+
+// out (B, 1 + K, C) = [token (C); x (B, K, C)] + position (1 + K, C), or without it where that is null.
+template <class Real>
+void class_token_forward(Exec&, Real* out, const Real* token, const Real* x, const Real* position, std::int64_t B,
+                         std::int64_t K, std::int64_t C);
+
+// dx (B, K, C) = the rows behind the token's; dtoken (C) and dposition (1 + K, C) or null = or += sums over the samples.
+template <class Real>
+void class_token_backward(Exec&, float* dtoken, Real* dx, float* dposition, const Real* dout, std::int64_t B,
+                          std::int64_t K, std::int64_t C, Accumulate);
+
 // ---- norm ----
 // Layer and RMS normalisation, with the residual and row-index forms that a pre-norm block needs.
 // A stream is (B, T, C); index (B, K) names, sorted, the rows of each sample that are taken; index == nullptr: all

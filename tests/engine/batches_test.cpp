@@ -77,7 +77,7 @@ TrainerConfig bert_config(std::int64_t seqlen = 20, std::int64_t batch = 6) {
 // With BERT's second head, and what its first has in front.
 TrainerConfig two_headed_config(std::int64_t seqlen, std::int64_t batch) {
     TrainerConfig config = bert_config(seqlen, batch);
-    config.model.head.transform = HeadTransform{};
+    config.model.head->transform = HeadTransform{};
     config.model.class_head = ClassHeadConfig{.pooler = true};
     return config;
 }
@@ -411,6 +411,6 @@ TEST_CASE("FLOPs of a head for classes are of a sample, not of its rows") {
     const double one = model_size(config.model).flops.rest.of(20);
     const std::int64_t C = config.model.width;
     CHECK(both - one == Approx(static_cast<double>(6 * (C * C + C + 2 * C + 2))));
-    config.model.head.transform.reset();
+    config.model.head->transform.reset();
     CHECK(one - model_size(config.model).flops.rest.of(20) == Approx(static_cast<double>(20 * 6 * (C * C + C + 2 * C))));
 }

@@ -34,7 +34,7 @@ TEST_CASE("a weight has the values of its name, whatever other weights the model
     TrainerConfig config = tiny_config(2, 13, 2);
     const TokenCorpus corpus = tiny_corpus(400, 31);
     Trainer plain(config, corpus, 1);
-    config.model.head.tied = false;
+    config.model.head->tied = false;
     config.model.blocks[0].attention.bias = false;
     config.model.blocks[1].feed_forward.hidden = 40;
     Trainer other(config, corpus, 1);

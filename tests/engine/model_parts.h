@@ -36,9 +36,9 @@ inline TransformerConfig model_of(NormKind norm, NormPlacement placement, Positi
     config.input.dropout = dropout;
     if (is_post) config.input.norm = NormSpec{norm, 0.05};
     config.final_norm = is_post ? std::nullopt : std::optional(NormSpec{norm, 0.05});
-    config.head = {.tied = positions == PositionsOf::learned, .bias = is_post};
+    config.head = HeadConfig{.tied = positions == PositionsOf::learned, .bias = is_post};
     if (is_post && activation != Activation::swiglu) {
-        config.head.transform = {activation, {norm, 0.05}};
+        config.head->transform = {activation, {norm, 0.05}};
         config.class_head = {.classes = 3, .pooling = kv_heads == 1 ? Pooling::mean : Pooling::first, .pooler = has_bias};
     }
     return config;

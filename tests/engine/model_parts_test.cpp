@@ -174,7 +174,7 @@ TEST_CASE("no two dropouts of a model drop the same values") {
         config.input.dropout = 0.5;
         for (BlockConfig& block : config.blocks) block.dropout = 0.5;
         config.final_norm.reset();
-        config.head.tied = false;
+        config.head->tied = false;
         Model model(config);
         for (const Parameter& p : model.transformer->parameters().all()) {
             const bool is_one = std::find(ones.begin(), ones.end(), p.name) != ones.end();

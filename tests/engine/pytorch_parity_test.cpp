@@ -58,8 +58,8 @@ TransformerConfig bert_of(NormPlacement placement) {
     model.input.segments = 2;
     model.input.norm = norm;
     model.final_norm = placement == NormPlacement::post ? std::nullopt : std::optional(norm);
-    model.head.bias = true;
-    model.head.transform = {Activation::gelu_erf, norm};
+    model.head->bias = true;
+    model.head->transform = {Activation::gelu_erf, norm};
     model.class_head = ClassHeadConfig{.pooler = true};
     return model;
 }
@@ -77,7 +77,7 @@ TransformerConfig llama_of() {
     }
     model.input.positions = Positions::none;
     model.final_norm->kind = NormKind::rms;
-    model.head.tied = false;
+    model.head->tied = false;
     return model;
 }
 

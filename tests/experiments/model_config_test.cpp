@@ -56,7 +56,7 @@ TEST_CASE("a kind's defaults are those of its paper, and every one can be change
                                           engine::HeadTransform{engine::Activation::gelu_erf, block.norm}});
     CHECK(bert.class_head == engine::ClassHeadConfig{2, engine::Pooling::first, true});
     CHECK_FALSE(model_of("order_head = false\n", kBert).class_head);
-    CHECK_FALSE(model_of("head_transform = false\n", kBert).head.transform);
+    CHECK_FALSE(model_of("head_transform = false\n", kBert).head->transform);
     CHECK_FALSE(model_of("width = 48\nheads = 4\n", kBert + "bert = { pairs = false }\n").class_head);
 
     const engine::TransformerConfig llama = model_of("kind = \"llama\"\nwidth = 48\nheads = 4\nkv_heads = 2\n");

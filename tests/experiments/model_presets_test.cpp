@@ -71,9 +71,9 @@ TEST_CASE("a preset by itself has no dropout, and its kind's samples") {
     const engine::TransformerConfig bert = preset_model("bert_mini", 30522);
     CHECK(bert.blocks.at(0).dropout == 0);
     CHECK(bert.blocks.at(0).attention.dropout == 0);
-    CHECK(bert.head.target_share == 0.15);
+    CHECK(bert.head->target_share == 0.15);
     CHECK(bert.class_head);
-    CHECK(preset_model("llama_mini", 8192).head.target_share == 1);
+    CHECK(preset_model("llama_mini", 8192).head->target_share == 1);
     CHECK(preset_model("llama_mini", 8192).vocab == 8192);
     CHECK_THROWS_WITH(preset_model("bert_mimi", 9), ContainsSubstring("did you mean \"bert_mini\"?"));
 }

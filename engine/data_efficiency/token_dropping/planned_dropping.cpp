@@ -26,6 +26,9 @@ void require_layers(const TokenDropping& dropping, std::int64_t layers) {
 PlannedDropping plan_dropping(Arena& arena, const TokenDropping& dropping, const TransformerConfig& model,
                               const Backend& backend, std::int64_t max_batch) {
     require_layers(dropping, model.layers());
+    if (dropping.dropper->reads_tokens && model.vocab == 0)
+        throw Error(ErrorKind::config, fmt::format("{} chooses by tokens, and images have none", dropping.dropper->name),
+                    "use random_ltd");
     PlannedDropping planned;
     planned.keep_first = dropping.keep_first;
     planned.set_of_layer.assign(static_cast<std::size_t>(model.layers()), KeptTokens::kEveryToken);
@@ -41,7 +44,7 @@ PlannedDropping plan_dropping(Arena& arena, const TokenDropping& dropping, const
 
 KeptTokens kept_tokens(Exec& exec, const PlannedDropping& dropping, const StepPlan& plan, const MicroBatch& batch) {
     if (!plan.drops()) return {};
-    const std::int64_t sets = dropping.index.dim(0), B = batch.token.dim(0);
+    const std::int64_t sets = dropping.index.dim(0), B = batch.draw.dim(0);
     const KeptTokens kept{dropping.index.view({sets, B, plan.kept}), dropping.set_of_layer};
     dropping.choice.select(exec, kept.index, dropping.keep_first, batch);
     return kept;

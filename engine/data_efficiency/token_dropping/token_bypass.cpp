@@ -62,6 +62,7 @@ TokenDropper token_bypass_dropper() {
             .default_layers = middle_half,
             .default_layers_text = "the middle half",
             .one_set = true,
+            .reads_tokens = true,
             .keys = {{"decay", at<&TokenBypassSettings::decay>, "what a step keeps of the average of an entry's losses",
                       {.at_least = 0, .below = 1}},
                      {"special_tokens", at<&TokenBypassSettings::special_tokens>, "ids of tokens that are kept always",

@@ -20,8 +20,9 @@ namespace deft::engine {
 struct MicroBatch {
     std::uint64_t seed = 0;
     std::int64_t step = 0;  // from 0
+    std::int64_t T = 0;     // tokens of a sample
     Tensor draw;            // (B) i64: each sample's number among the run's draws
-    Tensor token;           // (B, T) i32
+    Tensor token;           // (B, T) i32; empty: images, which only a dropper that does not read tokens can take
     Tensor length;          // (B) i32: real tokens; empty: all are
 };
 
@@ -47,6 +48,8 @@ struct TokenDropper {
     const char* default_layers_text;
     // All layers keep one set of tokens, and follow each other; else each has a set of its own.
     bool one_set;
+    // It chooses by which entries of the vocabulary tokens are: not of images.
+    bool reads_tokens;
     // Its own settings: the keys of its table beside those that all have, in a record that new_settings() makes.
     Fields keys;
     std::shared_ptr<void> (*new_settings)();

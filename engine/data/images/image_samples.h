@@ -1,0 +1,18 @@
+#pragma once
+// Images as samples: what a model trains on or is tested by, and how each is shown.
+
+#include <cstdint>
+
+#include "engine/data/images/augment.h"
+#include "engine/data/images/image_set.h"
+
+namespace deft::engine {
+
+struct ImageSamples {
+    ImageSet images;
+    Augmentation augmentation;  // of images for testing the normalisation alone
+
+    std::int64_t size() const { return images.count(); }
+};
+
+}  // namespace deft::engine
