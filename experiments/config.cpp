@@ -112,7 +112,7 @@ void resolve_data_if_present(TrialConfig& config) {
         if (config.data.tokenizer == "gpt2") config.data.vocab = kGpt2Vocab;
         if (config.data.tokenizer == "bytes") config.data.vocab = engine::Tokenizer::bytes().vocab();
         if (config.data.tokenizer == kBertVocabulary) config.data.vocab = kBertVocab;
-        if (config.data.vocab == 0) throw;
+        if (config.data.vocab == 0 && sample_kind(config.data) != SampleKind::images) throw;
     }
 }
 
@@ -144,10 +144,12 @@ Json columns_json(const TrialConfig& c) {
 // What came later than the first release is written only where it is used, so that older trials keep their hashes.
 Json data_json(const DataConfig& data) {
     Json json = fields_json(data);
-    if (sample_kind(data) == SampleKind::bert)
-        json["bert"] = fields_json(data.bert);
-    else
-        json.erase("samples");
+    if (sample_kind(data) == SampleKind::bert) json["bert"] = fields_json(data.bert);
+    if (sample_kind(data) == SampleKind::packed) json.erase("samples");
+    if (sample_kind(data) == SampleKind::images) {
+        json["images"] = fields_json(data.images);
+        for (const char* key : {"split", "max_bytes", "vocab"}) json.erase(key);
+    }
     if (data.corpus != "embedded")
         for (const char* key : {"embedded_seed", "embedded_bytes", "shuffled_facts"}) json.erase(key);
     return json;
@@ -221,7 +223,7 @@ TrialConfig from_json(const Json& json) {
     for (const char* key : {"local", "seed", "result_epoch", "selection"}) tables.erase(key);
     Json& data = tables.at("data");
     const auto sha = data.at("sha256").get<std::string>();
-    const auto vocab = data.at("vocab").get<std::int64_t>();
+    const auto vocab = data.value("vocab", std::int64_t{0});  // images have none
     Json& eval = tables.at("eval");
     const auto task_sha256 = eval.at("task_sha256").get<std::vector<std::string>>();
     // An older program asked each task once, with its own number of shots.

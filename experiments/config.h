@@ -40,6 +40,10 @@ struct ModelConfig {
     bool head_bias = false;
     bool head_transform = false;
     bool order_head = false;
+    // Of images; 0: a model of tokens.
+    std::int64_t patch = 0;
+    std::int64_t image_height = 0, image_width = 0, image_channels = 0, classes = 0;
+    std::string pooling = "first";
     double dropout = 0;
     double attention_dropout = 0;
     double input_dropout = 0;
@@ -58,10 +62,19 @@ struct BertSamplesConfig {
     bool operator==(const BertSamplesConfig&) const = default;
 };
 
+// How images are divided and shown: [data.images].
+struct ImageSamplesConfig {
+    std::int64_t test_every = 5;
+    std::int64_t crop_padding = 0;
+    bool flip = false;
+
+    bool operator==(const ImageSamplesConfig&) const = default;
+};
+
 // The entry of experiments/datasets.toml that data.tokenizer may name.
 inline constexpr const char* kBertVocabulary = "bert-base-uncased";
 
-enum class SampleKind { packed, bert };
+enum class SampleKind { packed, bert, images };
 
 struct DataConfig {
     std::string corpus = "embedded";
@@ -71,6 +84,7 @@ struct DataConfig {
     std::int64_t max_bytes = 0;
     std::string samples = "packed";
     BertSamplesConfig bert;
+    ImageSamplesConfig images;
     std::string tokenizer = "bytes";
     std::int64_t vocab = 0;  // unless it is trained, filled by resolve_data()
     std::int64_t embedded_seed = 1;

@@ -62,7 +62,7 @@ Fields dropping_fields(const engine::TokenDropper& dropper) {
           {.by_default = dropper.default_layers_text, .takes = "[1, 2, 5] or \"1-22\"", .schema = kLayersSchema,
            .apart = true}},
          {"keep_first", at<&TokenDroppingConfig::keep_first>, "positions that are kept always",
-          {.unit = "tokens", .at_least = 0, .by_default = "1 where model.order_head reads the first, else 0"}}},
+          {.unit = "tokens", .at_least = 0, .by_default = "1 where a head reads the first for all, as of BERT and images; else 0"}}},
         growth_fields<&TokenDroppingConfig::growth>("step", "", "model.seqlen", ""));
     return joined(common, settings_fields(dropper));
 }
@@ -91,12 +91,12 @@ const Fields& fields_of(const ModelConfig&) {
         {"preset", apart<std::string>, "a model whose keys those below are laid over",
          {.by_default = "none", .takes = "a name in experiments/presets"}},
         {"kind", at<&ModelConfig::kind>, "whose defaults the keys below have; they alone decide what the model is",
-         {.one_of = model_kinds(), .by_default = "gpt; of bert samples bert", .role = FieldRole::local}},
+         {.one_of = model_kinds(), .by_default = "gpt; of bert samples bert, of images vit", .role = FieldRole::local}},
         {"layers", at<&ModelConfig::layers>, "transformer blocks", {.at_least = 1, .at_most = kMostLayers}},
         {"width", at<&ModelConfig::width>, "size of a token's vector, a multiple of heads",
          {.at_least = 1, .at_most = kMostWidth}},
         {"seqlen", at<&ModelConfig::seqlen>, "full sequence length, and the number of learned positions",
-         {.unit = "tokens", .at_least = 2, .at_most = kMostSeqlen}},
+         {.unit = "tokens", .at_least = 2, .at_most = kMostSeqlen, .by_default = "64; of images one more than patches"}},
         {"init_std", at<&ModelConfig::init_std>, "standard deviation of initial weights", {.at_least = 0}},
         {"positions", at<&ModelConfig::positions>,
          "how a token's place is known: learned vectors; rope, by which attention turns queries and keys; none",
@@ -131,6 +131,19 @@ const Fields& fields_of(const ModelConfig&) {
         {"order_head", at<&ModelConfig::order_head>,
          "a second head tells from the first token whether the two segments of a sample were swapped; its loss is added",
          {.by_default = "true of kind bert and samples in pairs", .came_later = true}},
+        {"patch", at<&ModelConfig::patch>, "side of the square patches that images are cut into; 0: a model of tokens",
+         {.unit = "pixels", .at_least = 0, .at_most = kMostImageSide, .by_default = "4 of kind vit", .came_later = true}},
+        {"image_height", at<&ModelConfig::image_height>, "of the images that the model takes",
+         {.unit = "pixels", .at_least = 0, .at_most = kMostImageSide, .by_default = "the data's", .came_later = true}},
+        {"image_width", at<&ModelConfig::image_width>, "likewise",
+         {.unit = "pixels", .at_least = 0, .at_most = kMostImageSide, .by_default = "the data's", .came_later = true}},
+        {"image_channels", at<&ModelConfig::image_channels>, "likewise",
+         {.at_least = 0, .at_most = kMostImageChannels, .by_default = "the data's", .came_later = true}},
+        {"classes", at<&ModelConfig::classes>, "of images, that the model tells apart",
+         {.at_least = 0, .at_most = kMostVocab, .by_default = "the data's", .came_later = true}},
+        {"pooling", at<&ModelConfig::pooling>,
+         "what the class is told from: first, the token of the class; mean, of that and all patches",
+         {.one_of = {"first", "mean"}, .came_later = true}},
         {"dropout", at<&ModelConfig::dropout>, "share of what attention and feed-forward parts add that is dropped in training",
          {.at_least = 0, .below = 1}},
         {"attention_dropout", at<&ModelConfig::attention_dropout>, "share of attention's probabilities that is dropped in training",
@@ -144,7 +157,7 @@ const Fields& fields_of(const ModelConfig&) {
 const Fields& fields_of(const DataConfig&) {
     static const Fields fields = {
         {"corpus", at<&DataConfig::corpus>, "the text to train on",
-         {.takes = "embedded, text, indexed or a name of deft data list"}},
+         {.takes = "embedded, text, indexed or a name of deft data list; of images such a name"}},
         {"train_files", at<&DataConfig::train_files>,
          "of text: .txt files of one document, .jsonl files of one a line (key \"text\"), each also .gz or .zst; of "
          "indexed: the prefix of one Megatron dataset; below DEFT_DATA_MIRROR or beside the sweep file",
@@ -157,8 +170,9 @@ const Fields& fields_of(const DataConfig&) {
         {"max_bytes", at<&DataConfig::max_bytes>, "documents are taken until they hold as much text; 0: all",
          {.unit = "bytes", .at_least = 0}},
         {"samples", at<&DataConfig::samples>,
-         "packed: documents end to end, in samples of equal length; bert: runs of sentences of one document, padded",
-         {.one_of = {"packed", "bert"}}},
+         "packed: documents end to end, in samples of equal length; bert: runs of sentences of one document, padded; images: "
+         "a set of images with their classes",
+         {.one_of = {"packed", "bert", "images"}}},
         {"tokenizer", at<&DataConfig::tokenizer>, "how text becomes tokens",
          {.takes = "bytes, gpt2, bpe (trained here) or a folder with vocab.json and merges.txt; of bert samples: "
                    "bert-base-uncased, a folder with vocab.txt or a .txt file", .role = FieldRole::local}},
@@ -190,6 +204,18 @@ const Fields& fields_of(const BertSamplesConfig&) {
     return fields;
 }
 
+const Fields& fields_of(const ImageSamplesConfig&) {
+    static const Fields fields = {
+        {"test_every", at<&ImageSamplesConfig::test_every>,
+         "every so many images one is for testing, where the data set does not say which are", {.at_least = 2}},
+        {"crop_padding", at<&ImageSamplesConfig::crop_padding>,
+         "black laid around a training image before a crop of its size is taken at random",
+         {.unit = "pixels", .at_least = 0, .at_most = kMostImageSide}},
+        {"flip", at<&ImageSamplesConfig::flip>, "training images are flipped left to right at random: not digits"},
+    };
+    return fields;
+}
+
 const Fields& fields_of(const TrainConfig&) {
     static const Fields fields = {
         {"batch_size", at<&TrainConfig::batch_size>, "samples of an optimizer step",
@@ -201,7 +227,9 @@ const Fields& fields_of(const TrainConfig&) {
          "and activations; block, all but each block's input",
          {.one_of = {"none", "activation", "block"}, .came_later = true, .role = FieldRole::local}},
         {"budget_tokens", at<&TrainConfig::budget_tokens>, "layer-averaged tokens at which the baseline stops, at 100%",
-         {.unit = "tokens", .at_most = kMostBudgetTokens, .required = true}},
+         {.unit = "tokens", .at_most = kMostBudgetTokens, .by_default = "must be given, or epochs"}},
+        {"epochs", apart<double>, "of images: the budget as passes over the training images, in place of budget_tokens",
+         {.above = 0, .at_most = kMostEpochs, .by_default = "none"}},
         {"budget_fraction", at<&TrainConfig::budget_fraction>, "share of budget_tokens at which this trial stops",
          {.above = 0, .at_most = kMostBudgetFraction}},
         {"learning_rate", at<&TrainConfig::learning_rate>, "the learning rate at its highest", {.at_least = 0}},
@@ -298,15 +326,16 @@ const Fields& fields_of(const VariableBatchConfig&) {
 const Fields& fields_of(const EvalConfig&) {
     static const Fields fields = {
         {"validation_tokens", at<&EvalConfig::validation_tokens>,
-         "tokens of the validation text that are scored, at most", {.unit = "tokens", .at_least = 1}},
+         "tokens of the validation text that are scored, at most; of images all are", {.unit = "tokens", .at_least = 1}},
         {"every", at<&EvalConfig::every>, "when the model is validated while it trains, outside the training clock",
          {.by_default = "never", .takes = "\"20 times\", \"500 steps\" or \"5%\" of the run in layer-averaged tokens",
           .schema = R"({"type": "string", "pattern": "^([0-9]+ *times|[0-9]+ *steps|[0-9.]+ *%)?$"})",
           .came_later = true}},
         {"select", at<&EvalConfig::select>, "which weights are the result: those at the end, or the best validated ones",
          {.one_of = {"last", "best"}, .came_later = true}},
-        {"metric", at<&EvalConfig::metric>, "of validation: what the best weights have least of",
-         {.one_of = {"loss", "bits_per_byte"}, .came_later = true}},
+        {"metric", at<&EvalConfig::metric>,
+         "of validation: what the best weights have least of; of acc, the share that is told right, most",
+         {.one_of = {"loss", "bits_per_byte", "acc"}, .came_later = true}},
         {"tasks", at<&EvalConfig::tasks>,
          "what is scored: names in experiments/tasks, or task files beside the sweep file"},
         {"shots", at<&EvalConfig::shots>, "worked examples in front of each prompt, once for each number of them",
@@ -342,6 +371,7 @@ std::vector<KeyTable> trial_tables() {
         key_table<ModelConfig>("model", "the model"),
         key_table<DataConfig>("data", "the corpus, its tokens and samples"),
         key_table<BertSamplesConfig>("data.bert", "how BERT's samples are cut from text and masked"),
+        key_table<ImageSamplesConfig>("data.images", "how images are divided, and shown in training"),
         key_table<TrainConfig>("train", "budget, batch, optimizer and schedule"),
         key_table<CurriculumConfig>("curriculum", "easy samples first: a table a difficulty metric"),
         key_table<CurriculumMetric>(

@@ -14,6 +14,7 @@ const Fields& fields_of(const TrialConfig& config);  // those outside of tables
 const Fields& fields_of(const ModelConfig& model);
 const Fields& fields_of(const DataConfig& data);
 const Fields& fields_of(const BertSamplesConfig& bert);
+const Fields& fields_of(const ImageSamplesConfig& images);
 const Fields& fields_of(const TrainConfig& train);
 const Fields& fields_of(const CurriculumConfig& curriculum);
 const Fields& fields_of(const CurriculumMetric& metric);

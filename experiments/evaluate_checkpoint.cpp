@@ -52,7 +52,10 @@ void require_extents(const engine::TransformerConfig& model, std::int64_t micro_
             not_one_model(folder, fmt::format("{} is {}, and the configuration wants ({}, {})", name,
                                               tensor.shape_text(), rows, columns));
     };
-    require("transformer.wte.weight", model.vocab, model.width);
+    if (const auto& patches = model.input.patches)
+        require("transformer.patch.weight", patches->values(), model.width);
+    else
+        require("transformer.wte.weight", model.vocab, model.width);
     if (model.input.positions == engine::Positions::learned)
         require("transformer.wpe.weight", model.max_seqlen, model.width);
     const auto layers = std::count_if(weights.tensors.begin(), weights.tensors.end(), [](const auto& entry) {
@@ -69,6 +72,7 @@ void require_extents(const engine::TransformerConfig& model, std::int64_t micro_
 }
 
 engine::AnyTokenizer tokenizer_of(const DataConfig& data, const Json& about, const fs::path& folder) {
+    if (sample_kind(data) == SampleKind::images) return engine::NoTokenizer{};
     std::string name, sha256;
     try {
         name = about.at("tokenizer").get<std::string>();
@@ -132,7 +136,10 @@ TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& b
 const engine::Tokenizer& text_tokenizer(const TrainedModel& trained) {
     const auto* tokenizer = std::get_if<engine::Tokenizer>(&trained.tokenizer);
     if (tokenizer == nullptr)
-        throw Error(ErrorKind::config, "tasks ask a model to continue text, and this one trained on BERT samples",
+        throw Error(ErrorKind::config,
+                    engine::has_tokens(trained.tokenizer)
+                        ? "tasks ask a model to continue text, and this one trained on BERT samples"
+                        : "tasks ask a model to continue text, and this one trained on images",
                     "name the checkpoint of a trial on packed samples");
     return *tokenizer;
 }

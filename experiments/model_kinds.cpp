@@ -31,6 +31,16 @@ ModelConfig llama_defaults() {
     return model;
 }
 
+// Dosovitskiy et al. 2021, section 3.1; the norms' eps is the released code's.
+ModelConfig vit_defaults() {
+    ModelConfig model;
+    model.patch = 4;
+    model.norm_eps = 1e-6;
+    model.causal = false;
+    model.activation = "gelu_erf";
+    return model;
+}
+
 struct Kind {
     const char* name;
     ModelConfig (*defaults)();
@@ -39,6 +49,7 @@ const Kind kKinds[] = {
     {"gpt", [] { return ModelConfig{}; }},
     {"bert", bert_defaults},
     {"llama", llama_defaults},
+    {"vit", vit_defaults},
 };
 
 }  // namespace
@@ -88,6 +99,14 @@ engine::TransformerConfig transformer_config(const ModelConfig& model, std::int6
     config.input.dropout = model.input_dropout;
     config.blocks.assign(static_cast<std::size_t>(model.layers), block);
     config.final_norm = is_post ? std::nullopt : std::optional(norm);
+    if (model.patch > 0) {
+        config.vocab = 0;
+        config.input.patches = {model.image_height, model.image_width, model.image_channels, model.patch};
+        config.head.reset();
+        const auto pooling = model.pooling == "mean" ? engine::Pooling::mean : engine::Pooling::first;
+        config.class_head = {.classes = model.classes, .pooling = pooling};
+        return config;
+    }
     config.head = engine::HeadConfig{.tied = model.tied_head, .bias = model.head_bias};
     if (model.head_transform) config.head->transform = {block.feed_forward.activation, norm};
     // Two orders: engine::kInOrder, engine::kSwapped.

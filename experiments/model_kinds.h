@@ -13,7 +13,7 @@ std::vector<std::string> model_kinds();
 // Errors: std::logic_error, for a kind that is not one of those.
 ModelConfig defaults_of_kind(const std::string& kind);
 
-// Of all layers alike, for a vocabulary of so many entries.
+// Of all layers alike, for a vocabulary of so many entries; of images, which have none, whatever it is.
 engine::TransformerConfig transformer_config(const ModelConfig& model, std::int64_t vocab);
 
 }  // namespace deft::experiments

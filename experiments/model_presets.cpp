@@ -41,7 +41,9 @@ engine::TransformerConfig preset_model(const std::string& name, std::int64_t voc
     DataConfig data;
     const std::vector<std::string> known = model_presets();
     const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
-    if (is_known && load_model_preset(name).find("kind")->text == "bert") data.samples = "bert";
+    const std::string kind = is_known ? load_model_preset(name).find("kind")->text : "";
+    if (kind == "bert") data.samples = "bert";
+    if (kind == "vit") data.samples = "images";
     ModelConfig model = parse_model(TableReader(preset, "model"), data);
     model.dropout = model.attention_dropout = model.input_dropout = 0;
     engine::TransformerConfig config = transformer_config(model, vocab);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "base/table_reader.h"
@@ -12,6 +13,7 @@
 #include "engine/data_efficiency/token_dropping/token_dropping.h"
 #include "experiments/config_fields.h"
 #include "experiments/datasets/catalogue.h"
+#include "experiments/datasets/image_dataset.h"
 #include "experiments/engine_config.h"
 #include "experiments/evaluation/task.h"
 #include "experiments/evaluation/validation_schedule.h"
@@ -25,13 +27,19 @@ namespace deft::experiments {
 
 namespace {
 
-// The corpora made or read by rules of their own, then those of the catalogue.
-void require_corpus(const TableReader& table, const std::string& corpus) {
-    std::vector<std::string> names = {"embedded", "text", "indexed"};
-    if (std::find(names.begin(), names.end(), corpus) != names.end()) return;
-    for (const CatalogueEntry& entry : load_catalogue())
-        if (entry.kind == "corpus") names.push_back(entry.name);
-    table.require_one_of("corpus", corpus, names);
+// The corpora made or read by rules of their own, then those of the catalogue; of images the sets of them.
+void require_corpus(const TableReader& table, const DataConfig& data) {
+    const bool is_images = sample_kind(data) == SampleKind::images;
+    std::vector<std::string> names;
+    if (!is_images) names = {"embedded", "text", "indexed"};
+    if (std::find(names.begin(), names.end(), data.corpus) != names.end()) return;
+    for (const CatalogueEntry& entry : load_catalogue()) {
+        if (entry.kind == (is_images ? "images" : "corpus")) names.push_back(entry.name);
+        if (!is_images && entry.kind == "images" && entry.name == data.corpus)
+            table.refuse("corpus", fmt::format("= \"{}\" is a set of images", data.corpus),
+                         "set data.samples = \"images\"");
+    }
+    table.require_one_of("corpus", data.corpus, names);
 }
 
 // The reader of a child table, or of an empty one in its stead.
@@ -41,10 +49,11 @@ TableReader child(TableReader& root, const char* key, const ConfigNode& empty) {
 }
 
 void parse_data(TableReader table, DataConfig& data) {
-    const ConfigNode* bert = table.optional_node("bert");
+    const SampleTables tables{table.optional_node("bert"), table.optional_node("images")};
     read_table(table, data);
-    parse_samples(table, bert, data);
-    require_corpus(table, data.corpus);
+    parse_samples(table, tables, data);
+    require_corpus(table, data);
+    if (sample_kind(data) == SampleKind::images) return;
     const bool has_files = data.corpus == "text" || data.corpus == "indexed";
     if (has_files && data.train_files.empty())
         table.refuse("train_files", fmt::format("is empty: corpus = \"{}\" needs files to train on", data.corpus));
@@ -93,8 +102,31 @@ void require_one_warmup(const TableReader& table, const TrainConfig& train) {
                      "keep one of them, and drop the other or set it to 0");
 }
 
-void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train) {
+// From budget_tokens or epochs.
+void parse_budget(TableReader& table, const ModelConfig& model, const DataConfig& data, const std::string& base_folder,
+                  TrainConfig& train) {
+    double epochs = 0;
+    table.optional("epochs", epochs);
+    const bool has_tokens = table.optional_node("budget_tokens") != nullptr;
+    if (table.optional_node("epochs") == nullptr) {
+        if (!has_tokens) table.refuse("budget_tokens", "is missing", "give the tokens to train on, or epochs of images");
+        return;
+    }
+    if (epochs <= 0) table.refuse("epochs", fmt::format("is {:g}, and must be above 0", epochs));
+    if (has_tokens) table.refuse("epochs", "and budget_tokens are two budgets", "keep one of them");
+    if (sample_kind(data) != SampleKind::images)
+        table.refuse("epochs", "counts passes over images, and how many samples a text has is known once it is tokenised",
+                     "give train.budget_tokens");
+    const double images = epochs * static_cast<double>(training_images(data, base_folder));
+    const double tokens = std::round(images) * static_cast<double>(model.seqlen);
+    table.require_at_most("epochs", tokens, static_cast<double>(kMostBudgetTokens));
+    train.budget_tokens = static_cast<std::int64_t>(tokens);
+}
+
+void parse_train(TableReader table, const ModelConfig& model, const DataConfig& data, const std::string& base_folder,
+                 TrainConfig& train) {
     read_table(table, train);
+    parse_budget(table, model, data, base_folder, train);
     require_used(table, train);
     require_one_warmup(table, train);
     if (train.micro_batch_size == 0) train.micro_batch_size = train.batch_size;
@@ -113,15 +145,27 @@ void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train
                      "lower train.budget_tokens or raise train.batch_size");
 }
 
-// A model that fills gaps continues no text, and its loss is not that of all bytes.
+// A model that fills gaps or tells images apart continues no text, and its loss is not that of all bytes.
 void require_fitting_questions(const TableReader& table, const DataConfig& data, const EvalConfig& eval) {
-    if (sample_kind(data) == SampleKind::packed) return;
+    if (sample_kind(data) == SampleKind::packed) {
+        if (eval.metric == "acc")
+            table.refuse("metric", "is the share of samples that are told right, and packed samples are continued",
+                         "set eval.metric = \"loss\"");
+        return;
+    }
+    const bool is_images = sample_kind(data) == SampleKind::images;
     if (!eval.tasks.empty())
-        table.refuse("tasks", "ask a model to continue text, and one that trains on BERT samples fills gaps in it",
+        table.refuse("tasks",
+                     is_images ? "ask a model to continue text, and one of images tells their classes"
+                               : "ask a model to continue text, and one that trains on BERT samples fills gaps in it",
                      "drop the key, or set data.samples = \"packed\"");
     if (eval.metric == "bits_per_byte")
-        table.refuse("metric", "counts the bytes of all tokens, and a model of BERT samples predicts the masked ones",
-                     "set eval.metric = \"loss\"");
+        table.refuse("metric",
+                     is_images ? "counts the bytes of text, and images have none"
+                               : "counts the bytes of all tokens, and a model of BERT samples predicts the masked ones",
+                     "set eval.metric = \"loss\" or \"acc\"");
+    if (is_images && eval.validation_tokens != EvalConfig{}.validation_tokens)
+        table.refuse("validation_tokens", "is of text: images for testing are all scored", "drop the key");
 }
 
 void parse_eval(TableReader table, const DataConfig& data, const std::string& base_folder, EvalConfig& eval) {
@@ -204,13 +248,16 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     empty.place = root.place;
     parse_data(child(reader, "data", empty), config.data);
     config.model = parse_model(child(reader, "model", empty), config.data);
-    parse_train(child(reader, "train", empty), config.model, config.train);
+    parse_train(child(reader, "train", empty), config.model, config.data, config.base_folder, config.train);
     if (const ConfigNode* node = reader.optional_node("curriculum"))
         config.curriculum = parse_curriculum(TableReader(*node, "curriculum"), config.model, config.data);
     if (const ConfigNode* node = reader.optional_node("batch_ramp"))
         config.batch_ramp = parse_batch_ramp(TableReader(*node, "batch_ramp"), config.train);
     if (const ConfigNode* node = reader.optional_node("variable_batch"))
         config.variable_batch = parse_variable_batch(TableReader(*node, "variable_batch"), config.model, config.train);
+    if (config.variable_batch && sample_kind(config.data) == SampleKind::images)
+        reader.refuse("variable_batch", "follows the length of a step's samples, and images are all as long",
+                      "set train.batch_size, or batch_ramp to let it grow");
     if (config.batch_ramp && config.variable_batch)
         reader.refuse("batch_ramp", "and variable_batch both set the samples of a step",
                       "keep one of them, and set enabled = false for the other");

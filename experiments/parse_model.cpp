@@ -4,8 +4,10 @@
 
 #include "engine/data/bert/samples.h"
 #include "experiments/config_fields.h"
+#include "experiments/datasets/image_dataset.h"
 #include "experiments/model_kinds.h"
 #include "experiments/model_presets.h"
+#include "experiments/size_limits.h"
 #include "kernels/attention.h"
 
 namespace deft::experiments {
@@ -57,6 +59,81 @@ void require_samples(const TableReader& table, const ModelConfig& model, const D
                      "set it to 0, or data.samples = \"bert\"");
 }
 
+// Parts that are of models of tokens.
+void refuse_parts_of_tokens(const TableReader& table, const ModelConfig& model) {
+    const ModelConfig plain;
+    const auto refuse = [&](const char* key, bool is_set, const char* why) {
+        if (is_set) table.refuse(key, why, "drop the key, or train on text");
+    };
+    refuse("causal", model.causal, "is true, and the class of an image is told from all of its patches");
+    refuse("segments", model.segments != 0, "are parts of a text, and images have none");
+    refuse("input_norm", model.input_norm, "is of tokens: patches have none");
+    refuse("order_head", model.order_head, "needs two segments of text");
+    refuse("head_transform", model.head_transform, "is of a head of tokens, and images have a head of classes");
+    refuse("head_bias", model.head_bias, "is of a head of tokens, and that of classes has one always");
+    refuse("tied_head", model.tied_head != plain.tied_head, "is of a head of tokens, and images have a head of classes");
+}
+
+// What of the images is not said is the data's; what is said must be the data's.
+void take_images_of(const TableReader& table, const DataConfig& data, ModelConfig& model) {
+    const std::optional<CatalogueEntry> entry = image_entry(data);
+    const auto take = [&](const char* key, std::int64_t& own, std::int64_t of_data) {
+        if (own == 0) own = of_data;
+        if (own == 0) table.refuse(key, "is missing", "give it, or name a set of images as data.corpus");
+        if (entry && own != of_data)
+            table.refuse(key, fmt::format("is {}, and the images of {} have {}", own, entry->name, of_data),
+                         "drop the key: the data decides it");
+    };
+    take("image_height", model.image_height, entry ? entry->height : 0);
+    take("image_width", model.image_width, entry ? entry->width : 0);
+    take("image_channels", model.image_channels, entry ? entry->channels : 0);
+    take("classes", model.classes, entry ? entry->classes : 0);
+}
+
+// seqlen: as it was given, or 0.
+void fill_images(const TableReader& table, const DataConfig& data, std::int64_t seqlen, ModelConfig& model) {
+    if (model.patch == 0)
+        table.refuse("patch", "is 0, which is a model of tokens, and data.samples = \"images\" has none",
+                     "give the side of a patch in pixels");
+    take_images_of(table, data, model);
+    if (model.image_height % model.patch != 0 || model.image_width % model.patch != 0)
+        table.refuse("patch", fmt::format("is {}, and must divide both sides of images of {} x {} pixels", model.patch,
+                                          model.image_height, model.image_width));
+    refuse_parts_of_tokens(table, model);
+    model.seqlen = 1 + model.image_height / model.patch * (model.image_width / model.patch);
+    if (seqlen != 0 && seqlen != model.seqlen)
+        table.refuse("seqlen", fmt::format("is {}, and follows from the patches: {} and the token of the class", seqlen,
+                                           model.seqlen - 1),
+                     "drop the key");
+    table.require_at_most("seqlen", model.seqlen, kMostSeqlen);
+}
+
+void refuse_image_keys(const TableReader& table, const ModelConfig& model) {
+    const ModelConfig plain;
+    const auto refuse = [&](const char* key, bool is_set) {
+        if (is_set)
+            table.refuse(key, "is of a model of images, and the data is text", "set data.samples = \"images\", or drop it");
+    };
+    refuse("patch", model.patch != 0);
+    refuse("image_height", model.image_height != 0);
+    refuse("image_width", model.image_width != 0);
+    refuse("image_channels", model.image_channels != 0);
+    refuse("classes", model.classes != 0);
+    refuse("pooling", model.pooling != plain.pooling);
+}
+
+const char* kind_for(SampleKind samples) {
+    switch (samples) {
+        case SampleKind::bert:
+            return "bert";
+        case SampleKind::images:
+            return "vit";
+        case SampleKind::packed:
+            break;
+    }
+    return "gpt";
+}
+
 // The preset's table; without one an empty table.
 ConfigNode preset_of(TableReader& table) {
     std::string name;
@@ -71,7 +148,7 @@ ConfigNode preset_of(TableReader& table) {
 ModelConfig parse_model(TableReader table, const DataConfig& data) {
     const ConfigNode preset = preset_of(table);
     TableReader by_preset(preset, "model");
-    std::string kind = sample_kind(data) == SampleKind::bert ? "bert" : "gpt";
+    std::string kind = kind_for(sample_kind(data));
     by_preset.optional("kind", kind);
     table.optional("kind", kind);
     table.require_one_of("kind", kind, model_kinds());
@@ -80,13 +157,20 @@ ModelConfig parse_model(TableReader table, const DataConfig& data) {
     model.order_head = model.order_head && has_pairs;
     read_table(by_preset, model);
     read_table(table, model);
+    const auto is_set = [&](const char* key) {
+        return table.optional_node(key) != nullptr || by_preset.optional_node(key) != nullptr;
+    };
     if (model.kv_heads == 0) model.kv_heads = model.heads;
     if (model.hidden == 0) model.hidden = default_hidden(model);
+    if (sample_kind(data) == SampleKind::images)
+        fill_images(table, data, is_set("seqlen") ? model.seqlen : 0, model);
+    else
+        refuse_image_keys(table, model);
     require_heads(table, model);
     if (model.positions != "rope" && model.rope_theta != ModelConfig{}.rope_theta)
         table.refuse("rope_theta", fmt::format("means nothing to positions = \"{}\"", model.positions),
                      "set model.positions = \"rope\", or drop the key");
-    require_samples(table, model, data);
+    if (sample_kind(data) != SampleKind::images) require_samples(table, model, data);
     if (model.order_head && !has_pairs)
         table.refuse("order_head", "needs samples of two segments, and these have one",
                      "set it to false, or data.samples = \"bert\" with data.bert.pairs = true");

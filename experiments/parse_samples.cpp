@@ -7,6 +7,7 @@
 namespace deft::experiments {
 
 SampleKind sample_kind(const DataConfig& data) {
+    if (data.samples == "images") return SampleKind::images;
     return data.samples == "bert" ? SampleKind::bert : SampleKind::packed;
 }
 
@@ -18,7 +19,44 @@ std::string tokenizer_problem(const DataConfig& data) {
     return {};
 }
 
-void parse_samples(const TableReader& table, const ConfigNode* bert, DataConfig& data) {
+namespace {
+
+void refuse_table(const TableReader& table, const char* key, const ConfigNode* node, const std::string& samples) {
+    if (node != nullptr)
+        table.refuse(key, fmt::format("means nothing to data.samples = \"{}\"", samples),
+                     fmt::format("set data.samples = \"{}\", or drop the table", key));
+}
+
+// Keys of text.
+void refuse_text_keys(const TableReader& table, const DataConfig& data) {
+    const DataConfig plain;
+    const auto refuse = [&](const char* key, bool is_set) {
+        if (is_set) table.refuse(key, "is of text, and data.samples = \"images\" has none", "drop the key");
+    };
+    refuse("train_files", !data.train_files.empty());
+    refuse("valid_files", !data.valid_files.empty());
+    refuse("split", data.split != plain.split);
+    refuse("max_bytes", data.max_bytes != plain.max_bytes);
+    refuse("tokenizer", data.tokenizer != plain.tokenizer);
+    refuse("vocab", data.vocab != plain.vocab);
+    refuse("embedded_seed", data.embedded_seed != plain.embedded_seed);
+    refuse("embedded_bytes", data.embedded_bytes != plain.embedded_bytes);
+    refuse("shuffled_facts", data.shuffled_facts);
+}
+
+void parse_images(const TableReader& table, const ConfigNode* images, DataConfig& data) {
+    refuse_text_keys(table, data);
+    if (images == nullptr) return;
+    TableReader reader(*images, table.name("images"));
+    read_table(reader, data.images);
+}
+
+}  // namespace
+
+void parse_samples(const TableReader& table, const SampleTables& tables, DataConfig& data) {
+    if (sample_kind(data) != SampleKind::bert) refuse_table(table, "bert", tables.bert, data.samples);
+    if (sample_kind(data) != SampleKind::images) refuse_table(table, "images", tables.images, data.samples);
+    if (sample_kind(data) == SampleKind::images) return parse_images(table, tables.images, data);
     if (const std::string why = tokenizer_problem(data); !why.empty())
         table.refuse(
             "tokenizer", fmt::format("= \"{}\" {}", data.tokenizer, why),
@@ -29,10 +67,8 @@ void parse_samples(const TableReader& table, const ConfigNode* bert, DataConfig&
     if (of_bert && data.corpus == "indexed")
         table.refuse("corpus", "is \"indexed\", and BERT's samples are cut from sentences, which are found in text",
                      "name the text: corpus = \"text\" with train_files");
-    if (!of_bert && bert != nullptr)
-        table.refuse("bert", "means nothing to packed samples", "set data.samples = \"bert\", or drop the table");
-    if (bert == nullptr) return;
-    TableReader reader(*bert, table.name("bert"));
+    if (tables.bert == nullptr) return;
+    TableReader reader(*tables.bert, table.name("bert"));
     read_table(reader, data.bert);
 }
 

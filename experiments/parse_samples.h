@@ -1,5 +1,5 @@
 #pragma once
-// How samples are cut from text, from TOML: data.samples and [data.bert].
+// How samples are cut from text, or images are shown, from TOML: data.samples, [data.bert] and [data.images].
 
 #include <string>
 
@@ -8,9 +8,15 @@
 
 namespace deft::experiments {
 
-// Reads `bert`, the table of [data.bert] or null, and refuses what does not fit it in the rest of `data`, which is there
-// already. Errors: config, with the place.
-void parse_samples(const TableReader& table, const ConfigNode* bert, DataConfig& data);
+// Their tables, or null.
+struct SampleTables {
+    const ConfigNode* bert = nullptr;
+    const ConfigNode* images = nullptr;
+};
+
+// Reads them, and refuses what does not fit the kind of samples in the rest of `data`, which is there already. Errors:
+// config, with the place.
+void parse_samples(const TableReader& table, const SampleTables& tables, DataConfig& data);
 
 // Why data.tokenizer cannot make data.samples, as what it lacks; empty where it can.
 std::string tokenizer_problem(const DataConfig& data);

@@ -21,6 +21,7 @@ bool by_length(const std::string& metric) {
 
 // Tables that mean a curriculum of such samples; a table with a `column` may have any other name.
 std::vector<std::string> known_metrics(const DataConfig& data) {
+    if (sample_kind(data) == SampleKind::images) return {};
     if (sample_kind(data) == SampleKind::bert) return {"seqtru", "seqreo", "voc", "voc_per_token", "seqreo_voc"};
     return {"seqtru", "seqres", "voc", "voc_per_token"};
 }
@@ -46,8 +47,20 @@ void refuse_for_bert(const TableReader& curriculum, const char* key) {
         curriculum.refuse(key, "is called seqreo where it orders samples", "write [curriculum.seqreo]");
 }
 
+// Of images only a column tells which are hard.
+void refuse_for_images(const TableReader& curriculum, const char* key) {
+    const std::string name = key;
+    if (by_length(name) || name == "seqreo" || name == "seqreo_voc" || name == "seqlen")
+        curriculum.refuse(key, "is of samples of different lengths, and images are all as long and shown whole",
+                          "order them by a column of your own, as in [curriculum.mine] with column = \"FILE.npy\"");
+    if (name.starts_with("voc"))
+        curriculum.refuse(key, "is how rare words are, and images have none",
+                          "order them by a column of your own, as in [curriculum.mine] with column = \"FILE.npy\"");
+}
+
 void refuse_foreign_metric(const TableReader& curriculum, const std::string& name, const DataConfig& data) {
     const char* key = name.c_str();
+    if (sample_kind(data) == SampleKind::images) return refuse_for_images(curriculum, key);
     (sample_kind(data) == SampleKind::bert ? refuse_for_bert : refuse_for_packed)(curriculum, key);
     if (name == "seqtru_voc" || name == "seqres_voc")
         curriculum.refuse(key, "is a composition: its two parts are tables of their own",
@@ -168,6 +181,9 @@ std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelC
         if (const ConfigNode* node = table.optional_node(name.c_str()))
             curriculum.metrics.push_back(parse_metric(TableReader(*node, table.name(name.c_str())), name, model, data));
     table.finish();
+    if (curriculum.metrics.empty() && sample_kind(data) == SampleKind::images)
+        table.refuse("enabled", "has no metric: images are ordered by a column of your own",
+                     "a table such as [case.curriculum.mine] with column = \"FILE.npy\", or enabled = false");
     if (curriculum.metrics.empty())
         table.refuse("enabled", fmt::format("has no metric: add one of {}", fmt::join(known_metrics(data), ", ")),
                      "a table such as [case.curriculum.seqtru], or enabled = false");
@@ -185,8 +201,12 @@ std::optional<TokenDroppingConfig> parse_token_dropping(TableReader table, const
     TokenDroppingConfig dropping;
     dropping.dropper = dropper.name;
     dropping.settings = dropper.new_settings();
+    if (dropper.reads_tokens && model.patch > 0)
+        table.refuse("enabled", "chooses by which words tokens are, and images have none",
+                     "use random_ltd, or set enabled = false");
     // The first token's row is read for the whole sample.
-    dropping.keep_first = model.order_head ? 1 : 0;
+    const bool reads_first = model.order_head || (model.patch > 0 && model.pooling == "first");
+    dropping.keep_first = reads_first ? 1 : 0;
     read_table(table, dropping);
     parse_growth(table, dropping.growth, {model.seqlen, "model.seqlen"});
     parse_layers(table, model, dropping.layers, dropper.default_layers(model.layers));

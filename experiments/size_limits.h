@@ -17,6 +17,8 @@ inline constexpr std::int64_t kMostVocab = 1'000'000;  // that is trained here
 inline constexpr std::int64_t kMostBudgetTokens = 1'000'000'000'000'000;
 inline constexpr double kMostBudgetFraction = 1000;
 inline constexpr double kMostDuration = 1000;  // of what grows, in baselines
+inline constexpr std::int64_t kMostImageSide = 1 << 14, kMostImageChannels = 1024;
+inline constexpr double kMostEpochs = 1e6;
 inline constexpr std::int64_t kMostSteps = engine::kMostSteps;
 inline constexpr std::int64_t kMostEmbeddedBytes = 10'000'000'000;
 inline constexpr std::int64_t kMostDocuments = 10'000'000;  // of a task

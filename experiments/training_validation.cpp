@@ -1,6 +1,6 @@
 #include "experiments/training_validation.h"
 
-#include <limits>
+#include <cmath>
 
 #include "base/score_key.h"
 #include "experiments/attempt.h"
@@ -40,10 +40,19 @@ void TrainingValidation::run(journal::Writer& journal, Heartbeat& heartbeat) {
     made_ = due_by_now();
 }
 
+namespace {
+
+bool higher_is_better(const std::string& metric) {
+    return metric == "acc";
+}
+
+}  // namespace
+
 // Of equal ones the first stays, so that what was kept before a kill is kept again. NaN is never best.
 void TrainingValidation::keep_if_best(double value, Heartbeat& heartbeat) {
-    const double least = best_ ? best_->value : std::numeric_limits<double>::infinity();
-    if (!(value < least)) return;
+    if (std::isnan(value)) return;
+    const bool is_better = !best_ || (higher_is_better(config_.eval.metric) ? value > best_->value : value < best_->value);
+    if (!is_better) return;
     if (trainer_.done()) {  // the last checkpoint holds these weights
         best_.reset();
         return;

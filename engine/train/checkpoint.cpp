@@ -42,6 +42,7 @@ constexpr const char* kTokenizerFiles[] = {kBpeFiles[0], kBpeFiles[1], kBpeFiles
 
 // The names of those written.
 std::vector<const char*> write_tokenizer_files(const AnyTokenizer& tokenizer, const fs::path& folder) {
+    if (!has_tokens(tokenizer)) return {};
     if (const auto* wordpiece = std::get_if<std::shared_ptr<const WordPiece>>(&tokenizer)) {
         write_vocab_txt((*wordpiece)->vocabulary(), folder / kVocabTxt);
         return {kVocabTxt};

@@ -66,6 +66,10 @@ CatalogueForm parse_form(TableReader table, const std::string& kind) {
     form.name = table.required<std::string>("name");
     form.reader = table.required<std::string>("reader");
     table.optional("note", form.note);
+    if (kind == "images") {
+        form.images = table.required<std::int64_t>("images");
+        table.require_at_least("images", form.images, 2);
+    }
     for (const ConfigNode& node : required_array(table, "files").items)
         form.files.push_back(parse_file(TableReader(node, table.name("files"))));
     table.finish();
@@ -96,11 +100,15 @@ CatalogueEntry parse_entry(const std::string& name, const ConfigNode& node) {
     entry.licence = table.required<std::string>("licence");
     entry.source = table.required<std::string>("source");
     table.optional("supply", entry.supply);
-    table.optional("classes", entry.classes);
     table.require_one_of("kind", entry.kind, {"corpus", "task", "tokenizer", "images"});
-    const bool images = entry.kind == "images";
-    if (images && entry.classes < 1) table.refuse("classes", "must be the number of classes of the images");
-    if (!images && entry.classes != 0) table.refuse("classes", "are those of images");
+    if (entry.kind == "images")
+        for (const auto& [key, extent] : {std::pair{"height", &entry.height},
+                                          {"width", &entry.width},
+                                          {"channels", &entry.channels},
+                                          {"classes", &entry.classes}}) {
+            *extent = table.required<std::int64_t>(key);
+            table.require_at_least(key, *extent, 1);
+        }
     for (const ConfigNode& form : required_array(table, "forms").items)
         entry.forms.push_back(parse_form(TableReader(form, table.name("forms")), entry.kind));
     table.finish();

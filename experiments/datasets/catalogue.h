@@ -24,6 +24,7 @@ struct CatalogueForm {
     std::string reader;  // of a corpus as document_reader() takes it; of images idx | cifar10 | cifar100; else "files"
     std::string note;    // what was changed against the source; empty: nothing
     std::vector<CatalogueFile> files;
+    std::int64_t images = 0;  // of the files to train on, or of all that are to be divided; of other kinds 0
 };
 
 struct CatalogueEntry {
@@ -33,7 +34,7 @@ struct CatalogueEntry {
     std::string licence;
     std::string source;  // address of the page that describes it
     std::string supply;  // for what may not be downloaded: how to supply it
-    std::int64_t classes = 0;  // of images
+    std::int64_t height = 0, width = 0, channels = 0, classes = 0;  // of images
     std::vector<CatalogueForm> forms;
     Place place;
 };

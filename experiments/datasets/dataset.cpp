@@ -43,13 +43,46 @@ Dataset dataset_of(const BertDataset& corpus, const BertSamplesConfig& config, s
     return dataset;
 }
 
+namespace {
+
+// What asks for the tokens of an image has not been told that there are none.
+engine::TokenSpan no_tokens(std::int64_t, std::vector<std::int32_t>&) {
+    throw Error(ErrorKind::config, "images have no tokens to measure", "order them by a column of your own");
+}
+
+}  // namespace
+
+Dataset dataset_of(const ImageDataset& images, const DataConfig& data, std::int64_t seqlen,
+                   const std::filesystem::path& folder) {
+    const engine::ChannelStatistics channels = engine::channel_statistics(images.training);
+    Dataset dataset;
+    dataset.name = data.corpus;
+    dataset.sha256 = images.sha256;
+    dataset.tokenizer = engine::NoTokenizer{};
+    dataset.seqlen = seqlen;
+    dataset.train = std::make_shared<const engine::ImageSamples>(
+        engine::ImageSamples{images.training, {data.images.crop_padding, data.images.flip, channels}});
+    dataset.valid =
+        std::make_shared<const engine::ImageSamples>(engine::ImageSamples{images.testing, {0, false, channels}});
+    dataset.source = {images.training.count(), seqlen, 0, "images", no_tokens};
+    dataset.train_bytes = images.training.count() * images.training.image_pixels();
+    dataset.train_tokens = images.training.count() * seqlen;
+    dataset.folder = folder;
+    return dataset;
+}
+
 DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder) {
+    if (sample_kind(data) == SampleKind::images) return image_identity(data, base_folder);
     return sample_kind(data) == SampleKind::bert ? bert_identity(data, base_folder)
                                                  : packed_identity(data, base_folder);
 }
 
 Dataset load_dataset(const DataConfig& data, std::int64_t seqlen, const std::string& base_folder,
                      const std::filesystem::path& data_folder, const PrepareProgress& progress) {
+    if (sample_kind(data) == SampleKind::images) {
+        const ImageDataset images = load_image_dataset(data, base_folder);
+        return dataset_of(images, data, seqlen, prepared_folder(data_folder, images.sha256));
+    }
     const bool bert = sample_kind(data) == SampleKind::bert;
     Dataset dataset =
         bert ? dataset_of(load_bert_dataset(data, base_folder, data_folder, progress), data.bert, seqlen)

@@ -1,6 +1,6 @@
 #pragma once
-// The corpus of a trial at one length: samples of either kind, as a model trains on them and is validated on, and as
-// their difficulty is measured.
+// The data of a trial at one length: samples of any kind, as a model trains on them and is validated on, and as their
+// difficulty is measured.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include "engine/data_efficiency/sampling/metric.h"
 #include "engine/train/batches.h"
 #include "experiments/datasets/bert_dataset.h"
+#include "experiments/datasets/image_dataset.h"
 #include "experiments/datasets/packed_dataset.h"
 
 namespace deft::experiments {
@@ -17,11 +18,11 @@ namespace deft::experiments {
 struct Dataset {
     std::string name;  // for people
     std::string sha256;
-    engine::AnyTokenizer tokenizer = engine::Tokenizer::bytes();
+    engine::AnyTokenizer tokenizer = engine::Tokenizer::bytes();  // of images none
     std::int64_t seqlen = 0;
     engine::TrainingData train, valid;
     engine::SampleSource source;  // the training samples, unmasked
-    // Of the training text: without special tokens and marks.
+    // Of the training text, without special tokens and marks; or of the training images.
     std::int64_t train_bytes = 0, train_tokens = 0;
     std::filesystem::path folder;  // of the corpus, for what is derived from it
     std::string note = {};         // for people: that the corpus was damaged, and made anew
@@ -30,6 +31,9 @@ struct Dataset {
 // Errors: config, for a seqlen without room.
 Dataset dataset_of(const PackedDataset& corpus, std::int64_t seqlen);
 Dataset dataset_of(const BertDataset& corpus, const BertSamplesConfig& config, std::int64_t seqlen);
+// folder: for what is derived from the images. seqlen: the tokens that a model makes of one.
+Dataset dataset_of(const ImageDataset& images, const DataConfig& data, std::int64_t seqlen,
+                   const std::filesystem::path& folder);
 
 // What names the corpus and its tokenizer, without opening it. Errors: as load_dataset().
 DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder);

@@ -66,10 +66,12 @@ void require_one_kind(const CatalogueEntry& entry, const ImageDataset& dataset) 
                     fmt::format("the training images of {} are {} x {} x {}, and its test images {} x {} x {}", entry.name,
                                 a.channels, a.height, a.width, b.channels, b.height, b.width),
                     "supply the files of one data set");
-    if (a.classes != entry.classes)
+    if (a.height != entry.height || a.width != entry.width || a.channels != entry.channels || a.classes != entry.classes)
         throw Error(ErrorKind::config,
-                    fmt::format("the entry of {} has {} classes, and its files {}", entry.name, entry.classes, a.classes),
-                    "correct its classes or its reader in the catalogue");
+                    fmt::format("the entry of {} is of images {} x {} x {} in {} classes, and its files of {} x {} x {} in {}",
+                                entry.name, entry.height, entry.width, entry.channels, entry.classes, a.height, a.width,
+                                a.channels, a.classes),
+                    "correct them in the catalogue, or supply the files of this data set");
 }
 
 }  // namespace
@@ -87,12 +89,59 @@ ImageDataset read_image_dataset(const CatalogueEntry& entry, std::int64_t test_e
         append(form.files[f].split == "test" ? dataset.testing : dataset.training, files.read_images(form, f),
                form.files[f].path);
     dataset.sha256 = sha256(files.hashes);
+    if (const std::int64_t found = dataset.training.count(); found != form.images)
+        throw Error(ErrorKind::config,
+                    fmt::format("form {} of {} has {} images, and its files {}", form.name, entry.name, form.images, found),
+                    "correct its number in the catalogue, or supply the files of this data set");
     if (form.files.front().split.empty()) {
         const engine::ImageSet all = std::move(dataset.training);
         dataset.training = select(all, test_every, engine::ImagePart::training);
         dataset.testing = select(all, test_every, engine::ImagePart::testing);
     }
     require_one_kind(entry, dataset);
+    return dataset;
+}
+
+std::optional<CatalogueEntry> image_entry(const DataConfig& data) {
+    for (CatalogueEntry& entry : load_catalogue())
+        if (entry.kind == "images" && entry.name == data.corpus) return std::move(entry);
+    return {};
+}
+
+namespace {
+
+bool is_divided(const CatalogueForm& form) {
+    return !form.files.front().split.empty();
+}
+
+std::string identity_of(const ImageDataset& dataset, const DataConfig& data, const CatalogueForm& form) {
+    const std::string division = is_divided(form) ? "as files" : fmt::format("every {}", data.images.test_every);
+    return sha256(fmt::format("images of {}, {}, divided {}", dataset.sha256, form.reader, division));
+}
+
+// The images of data.corpus, with what names them and their division as their hash.
+ImageDataset read_images_of(const DataConfig& data, const std::string& base_folder) {
+    const CatalogueEntry entry = catalogue_entry(data.corpus);
+    ImageDataset dataset = read_image_dataset(entry, data.images.test_every, base_folder);
+    dataset.sha256 = identity_of(dataset, data, form_at_hand(entry, base_folder));
+    return dataset;
+}
+
+}  // namespace
+
+std::int64_t training_images(const DataConfig& data, const fs::path& base_folder) {
+    const CatalogueEntry entry = catalogue_entry(data.corpus);
+    const CatalogueForm& form = form_at_hand(entry, base_folder);
+    return is_divided(form) ? form.images : form.images - form.images / data.images.test_every;
+}
+
+DatasetIdentity image_identity(const DataConfig& data, const std::string& base_folder) {
+    return {read_images_of(data, base_folder).sha256, 0};
+}
+
+ImageDataset load_image_dataset(const DataConfig& data, const std::string& base_folder) {
+    ImageDataset dataset = read_images_of(data, base_folder);
+    require_planned(data, dataset.sha256);
     return dataset;
 }
 

@@ -1,9 +1,11 @@
 #include "experiments/evaluation/validation.h"
 
+#include <cmath>
 #include <limits>
 #include <numbers>
 
 #include "base/score_key.h"
+#include "experiments/evaluation/head_sums.h"
 #include "experiments/evaluation/masked_loss.h"
 
 namespace deft::experiments {
@@ -11,6 +13,18 @@ namespace deft::experiments {
 namespace {
 
 using BertSamplesPointer = std::shared_ptr<const engine::BertSamples>;
+using ImageSamplesPointer = std::shared_ptr<const engine::ImageSamples>;
+
+// Of all the images.
+HeadSums class_sums(const ImageSamplesPointer& images, engine::Transformer& model, engine::Exec& exec, std::int64_t batch,
+                    const BetweenBatches& between_batches) {
+    HeadSums sums;
+    const auto add = [&](const engine::ModelInput& input) {
+        sums.add(exec, model.class_loss.view({input.B}), model.class_greedy.view({input.B}), input.class_target);
+    };
+    evaluate_samples(model, exec, images, images->size(), batch, add, between_batches);
+    return sums;
+}
 
 CorpusLoss packed_loss(const Dataset& dataset, engine::Transformer& model, engine::Exec& exec, std::int64_t tokens,
                        std::int64_t batch, const BetweenBatches& between_batches) {
@@ -44,12 +58,22 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
         std::vector<journal::Evaluation> scores = {
             score("loss", "nats/token", "lower", masked.loss, masked.targets),
             score("acc", "", "higher", masked.accuracy, masked.targets),
-            score("bits_per_token", "bits/token", "lower", masked.loss / std::numbers::ln2, masked.targets)};
+            score("bits_per_token", "bits/token", "lower", masked.loss / std::numbers::ln2, masked.targets),
+            score("unigram_entropy", "nats/token", "lower", masked.target_entropy, masked.targets)};
         if (masked.orders > 0) {
             scores.push_back(score("order_loss", "nats/sample", "lower", masked.order_loss, masked.orders));
             scores.push_back(score("order_acc", "", "higher", masked.order_accuracy, masked.orders));
         }
         return scores;
+    }
+    if (const auto* images = std::get_if<ImageSamplesPointer>(&dataset.valid)) {
+        const HeadSums classes = class_sums(*images, model, exec, batch, between_batches);
+        journal::Evaluation accuracy = score("acc", "", "higher", classes.accuracy(), classes.targets);
+        accuracy.standard_error = std::sqrt(classes.accuracy() * (1 - classes.accuracy()) /
+                                            static_cast<double>(classes.targets));
+        accuracy.chance = 1 / static_cast<double>((*images)->images.classes);
+        return {score("loss", "nats/image", "lower", classes.loss(), classes.targets), accuracy,
+                score("unigram_entropy", "nats/image", "lower", classes.target_entropy(), classes.targets)};
     }
     const CorpusLoss loss = packed_loss(dataset, model, exec, tokens, batch, between_batches);
     return {score("loss", "nats/token", "lower", loss.loss, loss.tokens),
@@ -62,6 +86,10 @@ ValidationLoss validation_loss(const Dataset& dataset, engine::Transformer& mode
     if (const auto* bert = std::get_if<BertSamplesPointer>(&dataset.valid)) {
         const MaskedLoss masked = masked_loss(model, exec, *bert, tokens, batch);
         return {masked.loss, masked.tokens};
+    }
+    if (const auto* images = std::get_if<ImageSamplesPointer>(&dataset.valid)) {
+        const HeadSums classes = class_sums(*images, model, exec, batch, {});
+        return {classes.loss(), classes.targets * dataset.seqlen};
     }
     const CorpusLoss loss = packed_loss(dataset, model, exec, tokens, batch, {});
     return {loss.loss, loss.tokens};

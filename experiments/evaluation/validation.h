@@ -1,5 +1,5 @@
 #pragma once
-// The loss on the validation text, as scores.
+// The loss on what a model was not trained on, as scores.
 
 #include <cstdint>
 #include <vector>
@@ -11,8 +11,9 @@
 
 namespace deft::experiments {
 
-// Over at most `tokens` of the text; `batch`: the model's largest micro-batch. Packed samples: loss, bits per byte, and
-// the entropy of the targets' own frequencies. BERT samples: loss and accuracy of their masked tokens.
+// Over at most `tokens` of the text; `batch`: the model's largest micro-batch. Of every kind the loss, and the entropy of
+// the targets' own frequencies. Packed samples: also bits per byte. BERT samples: accuracy and bits of their masked
+// tokens. Images: top-1 accuracy; all of those for testing, whatever `tokens` says.
 std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engine::Transformer& model,
                                                    engine::Exec& exec, std::int64_t tokens, std::int64_t batch,
                                                    std::int64_t step, const BetweenBatches& between_batches = {});

@@ -82,7 +82,7 @@ TEST_CASE("settings of BERT's samples that make no sense are refused with their 
     CHECK_THAT(wrong_trial(kHead + "[data]\ntokenizer = \"bert-base-uncased\"\n"),
                ContainsSubstring("packed samples need"));
     CHECK_THAT(wrong_trial(kHead + "[data]\nbert = { pairs = true }\n"),
-               ContainsSubstring("t.toml:7:") && ContainsSubstring("means nothing to packed samples"));
+               ContainsSubstring("t.toml:7:") && ContainsSubstring("means nothing to data.samples = \"packed\""));
     CHECK_THAT(wrong_trial(kHead + kBert + "vocab = 300\n"),
                ContainsSubstring("t.toml:9:") && ContainsSubstring("has its own"));
     CHECK_THAT(wrong_trial(kHead + kBert + "corpus = \"indexed\"\ntrain_files = [\"a\"]\n"),

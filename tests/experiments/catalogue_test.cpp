@@ -105,21 +105,23 @@ TEST_CASE("catalogue: images have classes and readers of their own") {
     const auto entry = [](const std::string& kind, const std::string& classes, const std::string& reader,
                           const std::string& files) {
         return "[set]\nkind = \"" + kind + "\"\ntitle = \"T\"\nlicence = \"L\"\nsource = \"S\"\n" + classes +
-               "[[set.forms]]\nname = \"official\"\nreader = \"" + reader + "\"\nfiles = [" + files + "]\n";
+               "[[set.forms]]\nname = \"official\"\nreader = \"" + reader + "\"\n" +
+               (kind == "images" ? "images = 4\n" : "") + "files = [" + files + "]\n";
     };
     const auto file = [](const std::string& path, const std::string& split = "") {
         return "{ path = \"" + path + "\", sha256 = \"unknown\", split = \"" + split + "\" }, ";
     };
-    const std::string ten = "classes = 10\n", pair = file("a") + file("b");
+    const std::string size = "height = 4\nwidth = 4\nchannels = 1\n", ten = size + "classes = 10\n", pair = file("a") + file("b");
     for (const char* reader : {"idx", "cifar10", "cifar100"})
         CHECK(wrong_entry(entry("images", ten, reader, pair)) == "accepted");
     CHECK_THAT(wrong_entry(entry("images", ten, "files", pair)), ContainsSubstring("none of"));
     CHECK_THAT(wrong_entry(entry("corpus", "", "idx", pair)), ContainsSubstring("none of"));
     CHECK_THAT(wrong_entry(entry("task", "", "text", pair)), ContainsSubstring("none of"));
     CHECK_THAT(wrong_entry(entry("picture", "", "files", pair)), ContainsSubstring("images"));
-    CHECK_THAT(wrong_entry(entry("images", "", "idx", pair)), ContainsSubstring("number of classes"));
-    CHECK_THAT(wrong_entry(entry("images", "classes = -1\n", "idx", pair)), ContainsSubstring("number of classes"));
-    CHECK_THAT(wrong_entry(entry("task", ten, "files", pair)), ContainsSubstring("those of images"));
+    CHECK_THAT(wrong_entry(entry("images", size, "idx", pair)), ContainsSubstring("classes is missing"));
+    CHECK_THAT(wrong_entry(entry("images", size + "classes = -1\n", "idx", pair)), ContainsSubstring("at least 1"));
+    CHECK_THAT(wrong_entry(entry("images", "classes = 10\n", "idx", pair)), ContainsSubstring("height is missing"));
+    CHECK_THAT(wrong_entry(entry("task", ten, "files", pair)), ContainsSubstring("height"));
     CHECK_THAT(wrong_entry(entry("images", ten, "idx", file("a"))), ContainsSubstring("pairs"));
     CHECK_THAT(wrong_entry(entry("images", ten, "idx", file("a", "train") + file("b", "test"))),
                ContainsSubstring("pairs"));

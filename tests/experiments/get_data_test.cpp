@@ -40,7 +40,7 @@ CatalogueEntry entry_of(std::vector<CatalogueFile> files, const std::string& sup
     entry.name = "set";
     entry.supply = supply;
     entry.source = "https://example.org";
-    entry.forms = {{"official", "files", "", std::move(files)}};
+    entry.forms = {{"official", "files", "", std::move(files), 0}};
     return entry;
 }
 

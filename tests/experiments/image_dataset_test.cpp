@@ -35,12 +35,15 @@ std::string cifar_images(const std::string& labels) {
     return records;
 }
 
-CatalogueEntry images_entry(const std::string& reader, const std::vector<CatalogueFile>& files) {
+// images: of the files to train on.
+CatalogueEntry images_entry(const std::string& reader, const std::vector<CatalogueFile>& files, std::int64_t images) {
     CatalogueEntry entry;
     entry.name = "set";
     entry.kind = "images";
+    entry.height = entry.width = reader == "idx" ? 1 : 32;
+    entry.channels = reader == "idx" ? 1 : 3;
     entry.classes = 10;
-    entry.forms = {{"official", reader, "", files}};
+    entry.forms = {{"official", reader, "", files, images}};
     return entry;
 }
 
@@ -59,7 +62,7 @@ TEST_CASE("image data set: files of the splits are joined, packed or plain") {
     write_text(folder / "two", cifar_images("\3"));
     write_text(folder / "three", cifar_images("\4\5"));
     const CatalogueEntry entry = images_entry(
-        "cifar10", {of_split("one", "train"), of_split("two", "train"), of_split("three", "test")});
+        "cifar10", {of_split("one", "train"), of_split("two", "train"), of_split("three", "test")}, 3);
     const ImageDataset dataset = read_image_dataset(entry, 0, ".");
     CHECK(dataset.form == "official");
     CHECK(dataset.training.labels == Labels{1, 2, 3});
@@ -75,7 +78,7 @@ TEST_CASE("image data set: images without splits are divided") {
     const std::string labels{1, 1, 2, 2, 2, 1};
     write_text(folder / "i", idx_pixels(labels));
     write_text(folder / "l.gz", test::gzip(idx_labels(labels)));
-    const CatalogueEntry entry = images_entry("idx", {of_split("i", ""), of_split("l", "")});
+    const CatalogueEntry entry = images_entry("idx", {of_split("i", ""), of_split("l", "")}, 6);
     const ImageDataset dataset = read_image_dataset(entry, 3, ".");
     CHECK(dataset.training.labels == Labels{1, 1, 2, 2});
     CHECK(dataset.testing.labels == Labels{2, 1});
@@ -91,7 +94,7 @@ TEST_CASE("image data set: pairs of files go together") {
     write_text(folder / "ti", idx_pixels("\3"));
     write_text(folder / "tl", idx_labels("\3"));
     const CatalogueEntry entry = images_entry("idx", {of_split("i", "train"), of_split("l", "train"),
-                                                      of_split("ti", "test"), of_split("tl", "test")});
+                                                      of_split("ti", "test"), of_split("tl", "test")}, 2);
     const ImageDataset dataset = read_image_dataset(entry, 0, ".");
     CHECK(dataset.training.pixels == std::vector<std::uint8_t>{1, 2});
     CHECK(dataset.training.labels == Labels{1, 2});
@@ -103,7 +106,7 @@ TEST_CASE("image data set: what is missing, another or none is refused") {
     const TemporaryFolder folder;
     const WithVariable mirror("DEFT_DATA_MIRROR", folder.path().string());
     write_text(folder / "one", cifar_images("\1"));
-    CatalogueEntry entry = images_entry("cifar10", {of_split("one", "train"), of_split("two", "test")});
+    CatalogueEntry entry = images_entry("cifar10", {of_split("one", "train"), of_split("two", "test")}, 1);
     const auto wrong = [&](ErrorKind kind) {
         return test::refusal(kind, [&] { read_image_dataset(entry, 0, "."); });
     };

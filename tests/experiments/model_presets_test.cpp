@@ -22,12 +22,14 @@ const std::string kTokens = "[train]\nbudget_tokens = 10_000_000\n";
 const std::string kBertSamples = "[data]\nsamples = \"bert\"\ntokenizer = \"words.txt\"\n";
 
 TrialConfig of_preset(const std::string& name, const std::string& more = "") {
-    const bool is_bert = name.starts_with("bert");
-    return trial_of(kTokens + (is_bert ? kBertSamples : "") + "[model]\npreset = \"" + name + "\"\n" + more);
+    const std::string samples = name.starts_with("bert")  ? kBertSamples
+                                : name.starts_with("vit") ? "[data]\nsamples = \"images\"\ncorpus = \"cifar10\"\n"
+                                                          : "";
+    return trial_of(kTokens + samples + "[model]\npreset = \"" + name + "\"\n" + more);
 }
 
 std::int64_t parameters(const std::string& name, std::int64_t vocab) {
-    return engine::model_size(transformer_config(of_preset(name).model, vocab)).parameters;
+    return engine::model_size(preset_model(name, vocab)).parameters;
 }
 
 }  // namespace
@@ -43,6 +45,7 @@ TEST_CASE("presets are as large as what they are named after") {
         {"gpt2_350m", {kGpt2, 354'823'168}},
         {"bert_large", {kBertWords, 336'226'108}},
         {"llama_1b", {kLlama, 1'100'048'384}},
+        {"vit_b16", {0, 86'567'656}},
         // 12 layers width^2 + 13 layers width for the blocks, then tables of tokens and positions, and the last norm.
         {"gpt3_350m", {kGpt2, 12 * 24 * 1024 * 1024 + 13 * 24 * 1024 + (50257 + 2048 + 2) * 1024}},
         {"gpt3_1.3b", {kGpt2, 12LL * 24 * 2048 * 2048 + 13 * 24 * 2048 + (50257 + 2048 + 2) * 2048}},
@@ -50,6 +53,8 @@ TEST_CASE("presets are as large as what they are named after") {
         {"gpt_mini", {8192, 12 * 6 * 256 * 256 + 13 * 6 * 256 + (8192 + 256 + 2) * 256}},
         // Queries and outputs 256 x 256, keys and values 64 x 256, three of 256 x 688, two norms; two tables and a norm.
         {"llama_mini", {8192, 6 * (2 * 256 * 256 + 2 * 64 * 256 + 3 * 256 * 688 + 2 * 256) + (2 * 8192 + 1) * 256}},
+        // Blocks as GPT-2's; a linear layer of 48 values, a class token, 65 positions, the last norm, ten classes.
+        {"vit_mini", {0, 12 * 6 * 192 * 192 + 13 * 6 * 192 + (48 + 1 + 1 + 65 + 2) * 192 + (192 + 1) * 10}},
         // Blocks as GPT-2's; tables of words, positions, segments; a norm; the transform, its norm, a bias a word; the
         // pooler and two orders.
         {"bert_mini", {kBertWords, 12 * 4 * 256 * 256 + 13 * 4 * 256 + (30522 + 128 + 2 + 2) * 256 +
@@ -65,6 +70,8 @@ TEST_CASE("presets are as large as what they are named after") {
     CHECK(parameters("gpt3_6.7b", kGpt2) == Approx(6.7e9).epsilon(0.02));
     CHECK(parameters("gpt3_350m", kGpt2) == Approx(350e6).epsilon(0.02));
     CHECK(parameters("bert_large", kBertWords) == Approx(336e6).epsilon(0.001));
+    CHECK(parameters("vit_b16", 0) == Approx(86e6).epsilon(0.01));
+    CHECK(of_preset("vit_mini").model.seqlen == 65);
 }
 
 TEST_CASE("a preset by itself has no dropout, and its kind's samples") {

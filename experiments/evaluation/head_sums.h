@@ -1,0 +1,36 @@
+#pragma once
+// What the heads of a model make of samples that it has not trained on, one after the other.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+
+#include "engine/models/transformer.h"
+#include "engine/train/batches.h"
+#include "experiments/evaluation/scoring.h"
+
+namespace deft::experiments {
+
+// What a head has lost over its targets, and how many of them it holds likeliest.
+struct HeadSums {
+    double nats = 0;
+    std::int64_t hits = 0, targets = 0;
+    std::map<std::int32_t, std::int64_t> seen;  // how often each target
+
+    // loss and greedy, of the shape that target (n) is laid out in
+    void add(engine::Exec& exec, const engine::Tensor& loss, const engine::Tensor& greedy, const std::int32_t* target);
+    // Means over the targets; 0 where there is none.
+    double loss() const;
+    double accuracy() const;
+    // Nats: of the targets' own frequencies, which a model reaches that knows nothing else.
+    double target_entropy() const;
+};
+
+// Evaluates the first `count` samples whole, with every token in every layer, at most `batch` at once, and tells `each` of
+// every batch: what was loaded, whose losses and hits the model then has. A sample's number is that of its draw.
+void evaluate_samples(engine::Transformer& model, engine::Exec& exec, const engine::TrainingData& samples,
+                      std::int64_t count, std::int64_t batch,
+                      const std::function<void(const engine::ModelInput&)>& each,
+                      const BetweenBatches& between_batches);
+
+}  // namespace deft::experiments
