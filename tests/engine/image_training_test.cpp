@@ -37,7 +37,7 @@ std::vector<float> image_row(const Batches& batches, std::int64_t row) {
 
 // Crops by up to a pixel, and flips.
 std::shared_ptr<const ImageSamples> augmented_images(std::int64_t count) {
-    const auto samples = small_images(count);
+    const auto samples = small_image_samples(count);
     samples->augmentation.crop_padding = 1;
     samples->augmentation.flip = true;
     return samples;
@@ -100,7 +100,7 @@ TEST_CASE("image rows: each augmented by the number of its draw, whatever the ba
 }
 
 TEST_CASE("images are not those of another model, and no curriculum of lengths cuts them") {
-    const auto samples = small_images(9);
+    const auto samples = small_image_samples(9);
     const auto batches_of = [](const TrainingData& data, const TrainerConfig& config) {
         return refusal([&] { Batches(data, config, Device::cpu); });
     };
@@ -123,7 +123,7 @@ TEST_CASE("images are not those of another model, and no curriculum of lengths c
     config = right;
     config.techniques.seqres = Pacing{4, 7, 1, 10};
     CHECK_THAT(batches_of(samples, config), ContainsSubstring("would cut images"));
-    const auto wrong_statistics = small_images(9);
+    const auto wrong_statistics = small_image_samples(9);
     wrong_statistics->augmentation.channels.mean.push_back(0);
     CHECK(batches_of(wrong_statistics, right) != "accepted");
 
@@ -141,7 +141,7 @@ TEST_CASE("images are not those of another model, and no curriculum of lengths c
 }
 
 TEST_CASE("a batch of images is learnt by heart, with dropped tokens too") {
-    const auto samples = small_images(6);
+    const auto samples = small_image_samples(6);
     for (const bool drops : {false, true}) {
         TrainerConfig config = small_vit_training(3, 6);
         if (drops) keep_tokens(config, 5);
@@ -158,7 +158,7 @@ TEST_CASE("a batch of images is learnt by heart, with dropped tokens too") {
         CHECK(trainer.unique_tokens() == 6 * 7);
         CHECK(trainer.counts().input_tokens == 151 * 6 * 7);
         // With the labels turned round, the same model is wrong.
-        const auto turned = small_images(6);
+        const auto turned = small_image_samples(6);
         for (std::int32_t& label : turned->images.labels) label = (label + 1) % 3;
         Batches other(turned, config, Device::cpu);
         other.stage(whole_step(config), image_draws({0, 1, 2, 3, 4, 5}), 0);
@@ -201,7 +201,7 @@ TEST_CASE("training on images has the same bits for any number of threads, recom
     CHECK(after.counts().flops == before.counts().flops);
 
     // The test can fail: what is cropped and flipped depends on the draw's number.
-    CHECK(image_weights_after(config, small_images(20), 1, 8) != weights);
+    CHECK(image_weights_after(config, small_image_samples(20), 1, 8) != weights);
 }
 
 TEST_CASE("micro-batches of images change a step by rounding alone") {

@@ -130,7 +130,7 @@ TEST_CASE("a training step of BERT and of a Llama-like model is PyTorch's, with 
 TEST_CASE("a training step of a model of images is PyTorch's, with dropped tokens too") {
     const Folder folder;
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
-    const auto images = small_images(20);
+    const auto images = small_image_samples(20);
     images->augmentation.crop_padding = 1;
     images->augmentation.flip = true;
     std::vector<std::string> command = {kPython, kScript};
@@ -156,7 +156,7 @@ TEST_CASE("BERT, ViT and a Llama-like model have the losses and gradients of Hug
     for (BlockConfig& block : equal_heads.blocks) block.attention.kv_heads = block.attention.heads;
     write_third_step_of(llama, equal_heads, tiny_corpus(4000, 14), false);
     const std::string vit = (folder.path / "vit.safetensors").string();
-    write_third_step_of(vit, vit_of(PositionsOf::learned, Pooling::first), small_images(20), false);
+    write_third_step_of(vit, vit_of(PositionsOf::learned, Pooling::first), small_image_samples(20), false);
     for (const auto& [kind, file] : {std::pair{"bert", bert}, {"llama", llama}, {"vit", vit}}) {
         const deft::ProcessOutput output = run_python({script, kind, file});
         if (output.exit_code == 77) DEFT_SKIP("no Python with torch and transformers (name one in DEFT_PYTHON)");

@@ -26,7 +26,7 @@ inline TransformerConfig small_vit(PositionsOf positions, Pooling pooling, doubl
 }
 
 // `count` images for it, of random pixels, the classes by turns.
-inline std::shared_ptr<ImageSamples> small_images(std::int64_t count) {
+inline std::shared_ptr<ImageSamples> small_image_samples(std::int64_t count) {
     ImageSamples samples;
     samples.images = {.channels = 2, .height = 6, .width = 4, .classes = 3, .pixels = {}, .labels = {}};
     const std::int64_t values = count * samples.images.image_pixels();
@@ -43,6 +43,7 @@ inline TrainerConfig small_vit_training(std::int64_t layers, std::int64_t batch)
     TrainerConfig config = tiny_config(layers, 7, batch);
     config.model = small_vit(PositionsOf::learned, Pooling::first);
     config.model.blocks.resize(static_cast<std::size_t>(layers), config.model.blocks[0]);
+    config.model.init_std = 0.1;
     return config;
 }
 
