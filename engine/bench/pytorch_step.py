@@ -26,7 +26,8 @@ from torch.nn import functional as F
 
 torch.set_num_threads(threads)
 torch.manual_seed(1)
-width, vocab, length = parts["width"], parts["vocab"], parts["max_seqlen"]
+width, vocab, length = parts["width"], parts["vocab"], parts["max_seqlen"]  # vocab: 0 of a model of images
+patches = parts.get("patches")
 heads, kv_heads = parts["heads"], parts["kv_heads"]
 size = width // heads
 ACTIVATIONS = {"gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "gelu_erf": F.gelu}
@@ -95,16 +96,33 @@ class Block(nn.Module):
         return self.ln2(x + self.feed_forward(x))
 
 
+class Patches(nn.Module):
+    """Images (B, height, width, channels) as rows behind the class token, (B, T, C)."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(patches["size"] ** 2 * patches["channels"], width)
+        self.token = nn.Parameter(torch.zeros(1, 1, width))
+
+    def forward(self, image):
+        B, H, W, _ = image.shape
+        P = patches["size"]
+        cut = image.view(B, H // P, P, W // P, P, -1).permute(0, 1, 3, 2, 4, 5).reshape(B, length - 1, -1)
+        return torch.cat([self.token.expand(B, -1, -1), self.linear(cut)], 1)
+
+
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
-        self.wte = nn.Embedding(vocab, width)
+        self.patches = Patches() if patches else None
+        self.wte = None if patches else nn.Embedding(vocab, width)
         self.wpe = nn.Embedding(length, width) if parts["learned_positions"] else None
         self.wse = nn.Embedding(parts["segments"], width) if parts["segments"] else None
         self.ln_e, self.ln = norm_of(parts["input_norm"]), norm_of(parts["final_norm"])
         self.blocks = nn.ModuleList(Block() for _ in range(parts["layers"]))
-        self.head = None if parts["tied_head"] else nn.Linear(width, vocab, False)
-        self.head_bias = nn.Parameter(torch.zeros(vocab)) if parts["head_bias"] else None
+        self.has_token_head = "tied_head" in parts
+        self.head = nn.Linear(width, vocab, False) if self.has_token_head and not parts["tied_head"] else None
+        self.head_bias = nn.Parameter(torch.zeros(vocab)) if parts.get("head_bias") else None
         self.dense = nn.Linear(width, width) if "head_activation" in parts else None
         self.dense_ln = norm_of(parts.get("head_norm"))
         self.pooler = nn.Linear(width, width) if parts.get("pooler") else None
@@ -114,7 +132,7 @@ class Model(nn.Module):
                 nn.init.normal_(p, std=0.02)
 
     def states(self, batch_of):
-        x = self.wte(batch_of["token"])
+        x = self.patches(batch_of["image"]) if patches else self.wte(batch_of["token"])
         if self.wpe is not None:
             x = x + self.wpe.weight
         if self.wse is not None:
@@ -124,8 +142,7 @@ class Model(nn.Module):
             x = block(x, batch_of)
         return self.ln(x)
 
-    def forward(self, batch_of):
-        states = self.states(batch_of)
+    def token_loss(self, states, batch_of):
         # The rows with a target alone meet the vocabulary.
         x = states.flatten(0, 1)
         if batch_of["masked"] is not None:
@@ -133,18 +150,30 @@ class Model(nn.Module):
         if self.dense is not None:
             x = self.dense_ln(ACTIVATIONS[parts["head_activation"]](self.dense(x)))
         weight = self.wte.weight if self.head is None else self.head.weight
-        loss = F.cross_entropy(F.linear(x, weight, self.head_bias), batch_of["target"])
-        if self.classes is None:
-            return loss
-        first = states[:, 0]
+        return F.cross_entropy(F.linear(x, weight, self.head_bias), batch_of["target"])
+
+    def class_loss(self, states, batch_of):
+        pooled = states.mean(1) if parts["pooling"] == "mean" else states[:, 0]
         if self.pooler is not None:
-            first = self.pooler(first).tanh()
-        return loss + F.cross_entropy(self.classes(first), batch_of["class_target"])
+            pooled = self.pooler(pooled).tanh()
+        return F.cross_entropy(self.classes(pooled), batch_of["class_target"])
+
+    def forward(self, batch_of):
+        states = self.states(batch_of)
+        if self.classes is None:
+            return self.token_loss(states, batch_of)
+        of_classes = self.class_loss(states, batch_of)
+        return of_classes + self.token_loss(states, batch_of) if self.has_token_head else of_classes
 
 
 def a_batch():
-    """Random tokens; where samples have lengths, 15% of the real ones are to be told, and two halves are segments."""
-    on = {"token": torch.randint(vocab, (batch, length)), "real": None, "masked": None}
+    """Random tokens, or images whose classes are to be told; where samples have lengths, 15% of the real ones are to be
+    told, and two halves are segments."""
+    on = {"real": None, "masked": None}
+    if patches:
+        on["image"] = torch.randn(batch, patches["height"], patches["width"], patches["channels"])
+    else:
+        on["token"] = torch.randint(vocab, (batch, length))
     angle = torch.arange(length)[:, None] * parts.get("rope_theta", 1) ** (-torch.arange(size // 2) / (size / 2))
     on["cosine"], on["sine"] = angle.cos(), angle.sin()
     on["hidden"] = torch.ones(length, length, dtype=torch.bool).triu(1) if parts["causal"] else torch.zeros(
@@ -157,7 +186,8 @@ def a_batch():
         on["masked"] = places[torch.randperm(len(places))[:round(0.15 * len(places))]].sort().values
         targets = len(on["masked"])
         on["segment"] = (torch.arange(length) * 2 >= torch.tensor(parts["lengths"])[:, None]).long()
-    on["target"] = torch.randint(vocab, (targets,))
+    if not patches:
+        on["target"] = torch.randint(vocab, (targets,))
     on["class_target"] = torch.randint(parts.get("classes", 1), (batch,))
     return {name: value if value is None else value.to(device) for name, value in on.items()}
 

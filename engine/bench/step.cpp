@@ -66,9 +66,32 @@ SentenceCorpus random_sentences(const StepBench& bench) {
     return corpus;
 }
 
+std::shared_ptr<const ImageSamples> random_images(const StepBench& bench) {
+    constexpr std::int64_t kMostBytes = 32 << 20, kMostBatches = 64;
+    const PatchConfig& shape = *bench.model.input.patches;
+    ImageSamples samples;
+    ImageSet& images = samples.images;
+    images = {.channels = shape.channels, .height = shape.height, .width = shape.width,
+              .classes = bench.model.class_head->classes, .pixels = {}, .labels = {}};
+    const std::int64_t batch_bytes = bench.batch_size * images.image_pixels();
+    const std::int64_t count =
+        bench.batch_size * std::clamp<std::int64_t>(kMostBytes / batch_bytes, 1, kMostBatches);
+    for (std::int64_t i = 0; i < count * images.image_pixels(); ++i)
+        images.pixels.push_back(static_cast<std::uint8_t>(random_word(i)));
+    for (std::int64_t i = 0; i < count; ++i)
+        images.labels.push_back(
+            static_cast<std::int32_t>(random_word(i) % static_cast<std::uint32_t>(images.classes)));
+    // Of uniform pixels, the variance of a number in [0, 1].
+    const auto channels = static_cast<std::size_t>(images.channels);
+    samples.augmentation.channels = {std::vector<double>(channels, 0.5),
+                                     std::vector<double>(channels, std::sqrt(1.0 / 12))};
+    return std::make_shared<const ImageSamples>(std::move(samples));
+}
+
 }  // namespace
 
 TrainingData random_training_data(const StepBench& bench) {
+    if (bench.model.input.patches) return random_images(bench);
     if (bench.model.is_causal()) return random_corpus(bench);
     return std::make_shared<const BertSamples>(random_sentences(bench), numbered_words(bench.model.vocab),
                                                SampleShape{.seqlen = bench.model.max_seqlen}, MaskingRule{}, 1);
@@ -94,6 +117,7 @@ std::vector<StepArm> step_arms(const StepBench& bench) {
         arms.push_back({"random-LTD", baseline});
         arms.back().config.techniques.dropping = random_ltd(layers, always_half);
     }
+    if (bench.model.input.patches) return arms;
     arms.push_back({"seqtru", baseline});
     arms.back().config.techniques.seqtru = always_half;
     return arms;
@@ -107,13 +131,13 @@ double step_flops(const TrainerConfig& config) {
 double expected_first_loss(const TransformerConfig& model) {
     const double variance = static_cast<double>(model.width) * model.init_std * model.init_std;
     const double of_classes = model.class_head ? std::log(static_cast<double>(model.class_head->classes)) : 0;
-    return std::log(static_cast<double>(model.vocab)) + variance / 2 + of_classes;
+    const double of_tokens = model.head ? std::log(static_cast<double>(model.vocab)) : 0;
+    return of_tokens + of_classes + variance / 2;
 }
 
 StepTime time_steps(const StepBench& bench, const Backend& backend, int min_steps, double min_seconds) {
-    const TokenCorpus corpus = random_corpus(bench);
     const TrainerConfig config = trainer_config_of(bench);
-    Trainer trainer(config, corpus, backend);
+    Trainer trainer(config, random_training_data(bench), backend);
 
     for (int i = 0; i < 2; ++i) trainer.step();
     std::vector<double> seconds;

@@ -24,7 +24,8 @@ std::vector<StepBench> standard_step_benches();
 StepBench gpt2_124m_bench(std::int64_t batch_size);
 
 // What such a step trains on: random tokens, 64 batches of them; of a model that looks to both sides as BERT's samples, of
-// sentences with 5 to 30 tokens; and how.
+// sentences with 5 to 30 tokens; of a model of images random pixels and labels, of as many batches as fit 32 MiB, or one;
+// and how.
 TokenCorpus random_corpus(const StepBench& bench);
 TrainingData random_training_data(const StepBench& bench);
 TrainerConfig trainer_config_of(const StepBench& bench);
@@ -36,14 +37,14 @@ struct StepArm {
 };
 
 // The baseline, and what saves half of it for good: "random-LTD" keeps half the tokens in all layers but the first and
-// last (not of a model with two layers), "seqtru" trains on the first half of every sample.
+// last (not of a model with two layers), "seqtru" trains on the first half of every sample (not of images).
 std::vector<StepArm> step_arms(const StepBench& bench);
 
 // FLOPs of the first step, as sample_flops counts them.
 double step_flops(const TrainerConfig& config);
 
-// Of random tokens, before anything is learnt: ln V, plus half the variance of the logits of a normalised row; and ln of
-// the classes that a second head tells.
+// Of random samples, before anything is learnt: ln of the vocabulary or of the classes, plus half the variance of the
+// logits of a normalised row; and ln of the classes that a second head tells.
 double expected_first_loss(const TransformerConfig& model);
 
 struct StepTime {
@@ -52,7 +53,7 @@ struct StepTime {
     double loss = 0;   // of the last step: finite, or the run was not a run
 };
 
-// Trains on random tokens: two steps to warm up, then at least `min_steps` and `min_seconds`.
+// Trains on random_training_data(): two steps to warm up, then at least `min_steps` and `min_seconds`.
 StepTime time_steps(const StepBench& bench, const Backend& backend, int min_steps, double min_seconds);
 
 // FLOP/s of one large linear layer forward, 1024 x 3072 x 768: what the GEMM library gives here at its best.

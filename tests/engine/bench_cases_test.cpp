@@ -2,12 +2,14 @@
 
 #include "engine/bench/cases.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "engine/bench/layers.h"
 #include "engine/bench/step.h"
 #include "tests/catch.h"
+#include "tests/engine/small_vit.h"
 
 using namespace deft;
 using namespace deft::engine;
@@ -66,6 +68,56 @@ TEST_CASE("a bench of a model that looks to both sides trains on samples with pa
         if (arm.name == "baseline") CHECK(trainer.counts().padding_tokens > 0);
     }
     CHECK(expected_first_loss(bench.model) > std::log(300) + std::log(2));
+}
+
+TEST_CASE("a bench of a model of images trains on random pixels and labels, of no more memory than it needs") {
+    StepBench bench{small_vit(PositionsOf::learned, Pooling::first), 5};
+    bench.model.blocks.resize(4, bench.model.blocks[0]);
+    bench.model.init_std = 0.02;
+    const TrainingData data = random_training_data(bench);
+    CHECK(sample_count(data, 7) == 64 * 5);
+    const ImageSamples& samples = *std::get<std::shared_ptr<const ImageSamples>>(data);
+    const auto [least, most] = std::minmax_element(samples.images.pixels.begin(), samples.images.pixels.end());
+    CHECK(*least == 0);
+    CHECK(*most == 255);
+    for (std::int32_t label = 0; label < 3; ++label)
+        CHECK(std::count(samples.images.labels.begin(), samples.images.labels.end(), label) > 64 * 5 / 5);
+    std::vector<float> normalised(6 * 4 * 2);
+    double sum = 0, squares = 0;
+    for (std::int64_t i = 0; i < samples.size(); ++i) {
+        write_normalised(samples.images, i, samples.augmentation.channels, normalised);
+        for (const float value : normalised) {
+            sum += value;
+            squares += value * value;
+        }
+    }
+    CHECK(sum / (64 * 5 * 48) == Approx(0).margin(0.05));
+    CHECK(squares / (64 * 5 * 48) == Approx(1).epsilon(0.05));
+
+    const std::vector<StepArm> arms = step_arms(bench);
+    REQUIRE(arms.size() == 2);  // images are not cut
+    for (const StepArm& arm : arms) {
+        INFO(arm.name);
+        Trainer trainer(arm.config, data, 1);
+        const StepResult result = trainer.step();
+        CHECK(result.loss == Approx(expected_first_loss(bench.model)).epsilon(0.05));
+        CHECK(result.plan.kept == (arm.name == "baseline" ? 7 : 3));
+        CHECK(trainer.counts().flops == Approx(step_flops(arm.config)));
+    }
+    CHECK(step_flops(arms[1].config) < step_flops(arms[0].config));
+    // ln 3, and half of 8 columns of variance 0.0004.
+    CHECK(expected_first_loss(bench.model) == Approx(std::log(3) + 0.0016).epsilon(1e-12));
+    const StepTime time = time_steps(bench, Backend{}, 1, 0);
+    CHECK(time.loss == Approx(expected_first_loss(bench.model)).epsilon(0.05));
+    CHECK(time.flops == step_flops(arms[0].config));
+
+    // 224 x 224 x 3 are 150,528 bytes: batches of 100 fit twice in 32 MiB, a batch of 112 fits once.
+    bench.model.input.patches = PatchConfig{.height = 224, .width = 224, .channels = 3, .size = 112};
+    bench.model.max_seqlen = 5;
+    for (const auto& [batch, images] : {std::pair{100, 200}, {112, 112}}) {
+        bench.batch_size = batch;
+        CHECK(sample_count(random_training_data(bench), 5) == images);
+    }
 }
 
 TEST_CASE("the inner layers alone run forward and backward, whole and with half the tokens") {

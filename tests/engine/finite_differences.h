@@ -1,5 +1,5 @@
 #pragma once
-// Gradients against central differences.
+// Gradients against central differences, and against each other.
 
 #include <algorithm>
 #include <vector>
@@ -31,6 +31,12 @@ void check_finite_differences(const ParameterTable& table, double margin, const 
                   Approx((up - down) / (2 * h)).epsilon(1e-6).margin(margin));
         }
     }
+}
+
+// Of double models, where only the order of sums differs.
+inline void check_close(const std::vector<double>& a, const std::vector<double>& b) {
+    REQUIRE(a.size() == b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(a[i] == Approx(b[i]).epsilon(1e-9).margin(1e-12));
 }
 
 }  // namespace deft::engine

@@ -1,6 +1,6 @@
 """Checks debug-state files of deft against Hugging Face's models of the same weights, in float64: logits, loss, gradients.
 
-usage: huggingface_models.py bert|llama FILE...; exit code 0: equal within rounding, 1: not, 77: no transformers here.
+usage: huggingface_models.py bert|llama|vit FILE...; exit code 0: equal within rounding, 1: not, 77: no transformers here.
 """
 import json
 import os
@@ -9,7 +9,8 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 try:
     import torch
-    from transformers import BertConfig, BertForPreTraining, LlamaConfig, LlamaForCausalLM
+    from transformers import (BertConfig, BertForPreTraining, LlamaConfig, LlamaForCausalLM, ViTConfig,
+                              ViTForImageClassification)
     from pytorch_parity import load
 except ImportError:
     sys.exit(77)
@@ -57,22 +58,61 @@ def llama_names(layers, width, hidden):
     return names
 
 
+def vit_names(layers, width):
+    all_rows = slice(None)
+    names = {"vit.embeddings.cls_token": ("class_token.weight", all_rows),
+             "vit.embeddings.position_embeddings": ("wpe.weight", all_rows)}
+    pairs = {"vit.embeddings.patch_embeddings.projection": "patch", "vit.layernorm": "ln_f", "classifier": "class_head"}
+    for i in range(layers):
+        theirs, ours = f"vit.encoder.layer.{i}.", f"h.{i}."
+        for part, name in enumerate(("query", "key", "value")):
+            for kind in ("weight", "bias"):
+                names[f"{theirs}attention.attention.{name}.{kind}"] = (
+                    f"{ours}attn.c_attn.{kind}", slice(part * width, (part + 1) * width))
+        pairs |= {theirs + "attention.output.dense": ours + "attn.c_proj",
+                  theirs + "intermediate.dense": ours + "mlp.c_fc", theirs + "output.dense": ours + "mlp.c_proj",
+                  theirs + "layernorm_before": ours + "ln_1", theirs + "layernorm_after": ours + "ln_2"}
+    for theirs, ours in pairs.items():
+        for kind in ("weight", "bias"):
+            names[f"{theirs}.{kind}"] = (f"{ours}.{kind}", all_rows)
+    return names
+
+
+def lay_out_as_vit(tensors, patches):
+    """The class token and the positions get an axis of samples; patches (C, P P channels) become a convolution's."""
+    size, channels = patches["size"], patches["channels"]
+    for kind in ("weights.", "grad."):
+        tensors[kind + "class_token.weight"] = tensors[kind + "class_token.weight"][None]
+        tensors[kind + "wpe.weight"] = tensors[kind + "wpe.weight"][None]
+        of_patches = tensors[kind + "patch.weight"]
+        tensors[kind + "patch.weight"] = of_patches.view(-1, size, size, channels).permute(0, 3, 1, 2)
+
+
 def failures_of(kind, path):
     tensors, meta = load(path)
     parts, layers = json.loads(meta["model"]), int(meta["layers"])
-    vocab, width = tensors["weights.wte.weight"].shape
-    token, target = tensors["batch.token"].long(), tensors["batch.target"].long()
-    target[target < 0] = -100
-    hidden = tensors["weights.h.0.mlp.c_proj.weight"].shape[1]
-    shape = dict(vocab_size=vocab, hidden_size=width, num_hidden_layers=layers, num_attention_heads=parts["heads"],
-                 intermediate_size=hidden, max_position_embeddings=token.shape[1])
+    width, eps = parts["width"], parts["norm"]["eps"]
+    shape = dict(hidden_size=width, num_hidden_layers=layers, num_attention_heads=parts["heads"],
+                 intermediate_size=parts["hidden"])
+    if kind == "vit":
+        patches = parts["patches"]
+        lay_out_as_vit(tensors, patches)
+        model = ViTForImageClassification(ViTConfig(
+            **shape, layer_norm_eps=eps, hidden_dropout_prob=0, attention_probs_dropout_prob=0,
+            image_size=(patches["height"], patches["width"]), patch_size=patches["size"],
+            num_channels=patches["channels"], num_labels=parts["classes"])).double()
+        names = vit_names(layers, width)
+    else:
+        token, target = tensors["batch.token"].long(), tensors["batch.target"].long()
+        target[target < 0] = -100
+        shape |= dict(vocab_size=parts["vocab"], max_position_embeddings=parts["max_seqlen"])
     if kind == "bert":
-        model = BertForPreTraining(BertConfig(**shape, layer_norm_eps=parts["norm"]["eps"], hidden_dropout_prob=0,
+        model = BertForPreTraining(BertConfig(**shape, layer_norm_eps=eps, hidden_dropout_prob=0,
                                               attention_probs_dropout_prob=0)).double()
         names = bert_names(layers, width)
-    else:
-        model = LlamaForCausalLM(LlamaConfig(**shape, pad_token_id=None, rms_norm_eps=parts["norm"]["eps"])).double()
-        names = llama_names(layers, width, hidden)
+    if kind == "llama":
+        model = LlamaForCausalLM(LlamaConfig(**shape, pad_token_id=None, rms_norm_eps=eps)).double()
+        names = llama_names(layers, width, parts["hidden"])
     parameters = dict(model.named_parameters())
     failures = [f"{path}: {name} is only on one side" for name in parameters.keys() ^ names.keys()]
     with torch.no_grad():
@@ -92,12 +132,17 @@ def failures_of(kind, path):
                     labels=target, next_sentence_label=order)
         loss, logits = out.loss, out.prediction_logits
         check("class_logits", tensors["class_logits"], out.seq_relationship_logits, 1e-10)
-    else:
-        real = torch.ones_like(token, dtype=torch.bool)
+        check("logits", tensors["logits"][real], logits.detach()[real], 1e-10)
+    elif kind == "llama":
         logits = model(input_ids=token).logits
         loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten())
+        check("logits", tensors["logits"], logits.detach(), 1e-10)
+    else:
+        out = model(pixel_values=tensors["batch.image"].double().permute(0, 3, 1, 2),
+                    labels=tensors["batch.class_target"].long())
+        loss = out.loss
+        check("class_logits", tensors["class_logits"], out.logits.detach(), 1e-10)
     loss.backward()
-    check("logits", tensors["logits"][real], logits.detach()[real], 1e-10)
     check("mean_loss", torch.tensor([float(meta["mean_loss"])]), loss.detach().view(1), 1e-11)
     # Whole tensors of ours: the gradient of a key's bias is nothing but rounding, for softmax takes no shift.
     gradients = {ours: torch.zeros_like(tensors["grad." + ours], dtype=torch.float64) for ours, _ in names.values()}

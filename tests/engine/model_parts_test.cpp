@@ -14,11 +14,6 @@ std::vector<std::int32_t> all_positions() {
     return all;
 }
 
-void check_close(const std::vector<double>& a, const std::vector<double>& b) {
-    REQUIRE(a.size() == b.size());
-    for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(a[i] == Approx(b[i]).epsilon(1e-9).margin(1e-12));
-}
-
 }  // namespace
 
 TEST_CASE("every combination of parts has the gradients of finite differences") {

@@ -90,14 +90,25 @@ class Model:
         x = norm(x + attention(x), "ln_1")
         return norm(x + feed_forward(x), "ln_2")
 
-    def states(self, token, segment, length, kept, sets):
-        B, T = token.shape
-        position = torch.arange(T).expand(B, T)
+    def token_rows(self, token, segment):
         x = self.w["wte.weight"][token]
+        return x if segment is None else x + self.w["wse.weight"][segment]
+
+    def image_rows(self, image):
+        """image (B, height, width, channels): its patches behind the class token, (B, T, C)."""
+        channels, size = self.parts["patches"]["channels"], self.parts["patches"]["size"]
+        # A convolution's weight is (C, channels, P, P), where ours has a patch's rows, columns, channels in that order.
+        weight = self.w["patch.weight"].view(-1, size, size, channels).permute(0, 3, 1, 2)
+        patches = F.conv2d(image.permute(0, 3, 1, 2), weight, self.w["patch.bias"], stride=size)
+        token = self.w["class_token.weight"].expand(len(image), 1, -1)
+        return torch.cat([token, patches.flatten(2).transpose(1, 2)], 1)
+
+    def states(self, x, length, kept, sets):
+        """x (B, T, C): the rows of tokens or of patches."""
+        B, T, _ = x.shape
+        position = torch.arange(T).expand(B, T)
         if "wpe.weight" in self.w:
             x = x + self.w["wpe.weight"][:T]
-        if segment is not None:
-            x = x + self.w["wse.weight"][segment]
         if self.parts["input_norm"]:
             x = self.norm(x, "ln_e", self.parts["input_norm"])
         for layer in range(self.layers):
@@ -132,13 +143,17 @@ def failures_of(path):
     tensors, meta = load(path)
     weights = {name[8:]: t.double().requires_grad_() for name, t in tensors.items() if name.startswith("weights.")}
     integers = lambda name: tensors[name].long() if name in tensors else None
-    token, target = integers("batch.token"), integers("batch.target")
+    token, target = integers("batch.token"), integers("batch.target")  # of a model of tokens
     length, kept, class_target = (integers(name) for name in ("batch.length", "kept.index", "batch.class_target"))
     model = Model(meta, weights)
     sets = [int(number) for number in meta["kept_set_of_layer"].split(",")] if kept is not None else [-1] * model.layers
-    states = model.states(token, integers("batch.segment"), length, kept, sets)
-    logits = model.logits(states)
-    loss, total = losses_of(logits, target)
+    rows = model.image_rows(tensors["batch.image"].double()) if token is None else model.token_rows(
+        token, integers("batch.segment"))
+    states = model.states(rows, length, kept, sets)
+    total = 0
+    if target is not None:
+        logits = model.logits(states)
+        loss, total = losses_of(logits, target)
     if class_target is not None:
         class_logits = model.class_logits(states)
         class_loss, class_mean = losses_of(class_logits, class_target)
@@ -152,11 +167,12 @@ def failures_of(path):
         if not error <= bound:
             failures.append(f"{name}: normalised squared error {error:.3g} above {bound:.3g}")
 
-    # What stands at padding is nobody's.
-    real = torch.ones_like(token, dtype=torch.bool) if length is None else (
-        torch.arange(token.shape[1]) < length.unsqueeze(-1))
-    check("logits", tensors["logits"][real], logits.detach()[real], 1e-10)
-    check("loss", tensors["loss"], loss.detach(), 1e-10)
+    if target is not None:
+        # What stands at padding is nobody's.
+        real = torch.ones_like(token, dtype=torch.bool) if length is None else (
+            torch.arange(token.shape[1]) < length.unsqueeze(-1))
+        check("logits", tensors["logits"][real], logits.detach()[real], 1e-10)
+        check("loss", tensors["loss"], loss.detach(), 1e-10)
     check("mean_loss", torch.tensor([float(meta["mean_loss"])]), total.detach().view(1), 1e-11)
     if class_target is not None:
         check("class_logits", tensors["class_logits"], class_logits.detach(), 1e-10)

@@ -8,6 +8,7 @@
 #include "engine/train/debug_state.h"
 #include "tests/catch.h"
 #include "tests/engine/bert_corpus.h"
+#include "tests/engine/small_vit.h"
 #include "tests/engine/tiny.h"
 #include "tests/python.h"
 
@@ -81,10 +82,20 @@ TransformerConfig llama_of() {
     return model;
 }
 
+// Of images, with weights as large as the others'.
+TransformerConfig vit_of(PositionsOf positions, Pooling pooling) {
+    TransformerConfig model = small_vit(positions, pooling);
+    model.blocks.resize(4, model.blocks[0]);
+    model.init_std = 0.2;
+    return model;
+}
+
+// drops: about half the tokens, in the two inner layers.
 void write_third_step_of(const fs::path& file, const TransformerConfig& model, const TrainingData& data, bool drops) {
     TrainerConfig config = tiny_config(4, 20, 5);
     config.model = model;
-    if (drops) config.techniques.dropping = random_ltd(4, {9, 9, 1, 0, 1});
+    const std::int64_t half = (model.max_seqlen - 1) / 2;
+    if (drops) config.techniques.dropping = random_ltd(4, {half, half, 1, 0, 1});
     Trainer trainer(config, data, 1);
     for (int i = 0; i < 2; ++i) trainer.step();
     write_debug_state(trainer, file);
@@ -116,7 +127,27 @@ TEST_CASE("a training step of BERT and of a Llama-like model is PyTorch's, with 
     CHECK_THROWS_WITH(require_checkable(dropout), ContainsSubstring("this model has dropout"));
 }
 
-TEST_CASE("BERT and a Llama-like model have the losses and gradients of Hugging Face's models with the same weights") {
+TEST_CASE("a training step of a model of images is PyTorch's, with dropped tokens too") {
+    const Folder folder;
+    if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
+    const auto images = small_image_samples(20);
+    images->augmentation.crop_padding = 1;
+    images->augmentation.flip = true;
+    std::vector<std::string> command = {kPython, kScript};
+    for (const bool drops : {false, true})
+        for (const auto& [positions, pooling] : {std::pair{PositionsOf::learned, Pooling::first},
+                                                 {PositionsOf::rope, Pooling::mean},
+                                                 {PositionsOf::none, Pooling::first}}) {
+            command.push_back((folder.path / (std::to_string(command.size()) + ".safetensors")).string());
+            write_third_step_of(command.back(), vit_of(positions, pooling), images, drops);
+        }
+    const deft::ProcessOutput output = deft::run_process(command);
+    if (output.exit_code == 77) DEFT_SKIP("no PyTorch for /usr/bin/python3 (Debian: python3-torch)");
+    INFO(output.out);
+    CHECK(output.exit_code == 0);
+}
+
+TEST_CASE("BERT, ViT and a Llama-like model have the losses and gradients of Hugging Face's models of their weights") {
     const Folder folder;
     const std::string script = DEFT_SOURCE_DIR "/tests/engine/huggingface_models.py";
     const std::string bert = (folder.path / "bert.safetensors").string(), llama = (folder.path / "llama.safetensors").string();
@@ -124,7 +155,9 @@ TEST_CASE("BERT and a Llama-like model have the losses and gradients of Hugging 
     TransformerConfig equal_heads = llama_of();
     for (BlockConfig& block : equal_heads.blocks) block.attention.kv_heads = block.attention.heads;
     write_third_step_of(llama, equal_heads, tiny_corpus(4000, 14), false);
-    for (const auto& [kind, file] : {std::pair{"bert", bert}, {"llama", llama}}) {
+    const std::string vit = (folder.path / "vit.safetensors").string();
+    write_third_step_of(vit, vit_of(PositionsOf::learned, Pooling::first), small_image_samples(20), false);
+    for (const auto& [kind, file] : {std::pair{"bert", bert}, {"llama", llama}, {"vit", vit}}) {
         const deft::ProcessOutput output = run_python({script, kind, file});
         if (output.exit_code == 77) DEFT_SKIP("no Python with torch and transformers (name one in DEFT_PYTHON)");
         INFO(output.out);

@@ -225,6 +225,34 @@ TEST_CASE("the patches of an image of two rows and four columns") {
     CHECK(std::vector<float>(out, out + 4) == std::vector<float>{1, 2, 3, 4});
 }
 
+TEST_CASE("a class token in front of two rows of two samples, and what comes back") {
+    // Three places of two columns: the token, and the two rows of the sample behind it.
+    const float token[] = {1, 2}, x[] = {3, 4, 5, 6, 7, 8, 9, 10}, position[] = {10, 20, 30, 40, 50, 60};
+    using Values = std::vector<float>;
+    for (const int threads : {1, 2}) {
+        cpu::Exec exec;
+        exec.threads = threads;
+        float out[12];
+        cpu::class_token_forward(exec, out, token, x, nullptr, 2, 2, 2);
+        CHECK(Values(out, out + 12) == Values{1, 2, 3, 4, 5, 6, 1, 2, 7, 8, 9, 10});
+        cpu::class_token_forward(exec, out, token, x, position, 2, 2, 2);
+        CHECK(Values(out, out + 12) == Values{11, 22, 33, 44, 55, 66, 11, 22, 37, 48, 59, 70});
+
+        // The token's gradient is 1 + 7 and 2 + 8, the first position's the same; the rows' own pass as they are.
+        const float dout[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+        float dtoken[] = {100, 200}, dx[8], dposition[6] = {1, 1, 1, 1, 1, 1};
+        cpu::class_token_backward(exec, dtoken, dx, dposition, dout, 2, 2, 2, Accumulate::yes);
+        CHECK(Values(dtoken, dtoken + 2) == Values{108, 210});
+        CHECK(Values(dx, dx + 8) == Values{3, 4, 5, 6, 9, 10, 11, 12});
+        CHECK(Values(dposition, dposition + 6) == Values{9, 11, 13, 15, 17, 19});
+        cpu::class_token_backward(exec, dtoken, dx, dposition, dout, 2, 2, 2, Accumulate::no);
+        CHECK(Values(dtoken, dtoken + 2) == Values{8, 10});
+        CHECK(Values(dposition, dposition + 6) == Values{8, 10, 12, 14, 16, 18});
+        cpu::class_token_backward(exec, dtoken, dx, nullptr, dout, 2, 2, 2, Accumulate::no);
+        CHECK(Values(dtoken, dtoken + 2) == Values{8, 10});
+    }
+}
+
 TEST_CASE("RMS normalisation of 1, 2, 3, 4, forward and backward") {
     // mean square 7.5, eps 0.5: rstd = 1 / sqrt(8), y = 2 x / sqrt(8).
     const NormSpec rms{NormKind::rms, 0.5};
