@@ -23,20 +23,20 @@ struct PresetPlan {
     PresetPlanSettings settings;
     engine::TransformerConfig model;  // without dropout, which changes none of these
     std::int64_t parameters = 0;
-    double flops_per_token = 0;       // forward and backward, of a sample of full length
-    std::int64_t tokens = 0;          // 0: nobody stated any
-    std::string tokens_source;        // empty: they were asked for, or there are none
-    engine::MemoryPlan memory;        // of a training step with AdamW
+    double flops_per_token = 0;  // forward and backward, of a sample of full length
+    std::int64_t tokens = 0;     // 0: nobody stated any
+    std::string tokens_source;   // empty: they were asked for, or there are none
+    engine::MemoryPlan memory;   // of a training step with AdamW
 
     double flops() const { return flops_per_token * static_cast<double>(tokens); }
 };
 
-// Errors: config, for an unknown preset, with the nearest one, for a dtype or head size that the device's backend lacks,
-// or for buffers beyond kMostBufferBytes.
+// Errors: config, for an unknown preset, with the nearest one, for a dtype or head size that the device's backend
+// lacks, or for buffers beyond kMostBufferBytes.
 PresetPlan plan_preset(const PresetPlanSettings& settings);
 
-// The peak that activations of that dtype are planned by: for bf16 the device's first, as sweeps take it, for f32 that of
-// fp32, since the engine uses no TF32.
+// The peak that activations of that dtype are planned by: for bf16 the device's first, as sweeps take it, for f32 that
+// of fp32, since the engine uses no TF32.
 DeviceUse use_of(const Device& device, engine::DType dtype, std::int64_t devices, double utilisation);
 
 // One device, or so many of it side by side, for that plan.

@@ -74,8 +74,8 @@ std::int64_t whole_tokens(const std::string& text) {
 reporting::Table sizes_table(const PresetPlan& plan) {
     const engine::TransformerConfig& model = plan.model;
     reporting::Table table;
-    table.caption = fmt::format("Preset {}: {} layers of width {}, {} heads, {} tokens a sample{}", plan.settings.preset,
-                                model.layers(), model.width, model.heads(), model.max_seqlen,
+    table.caption = fmt::format("Preset {}: {} layers of width {}, {} heads, {} tokens a sample{}",
+                                plan.settings.preset, model.layers(), model.width, model.heads(), model.max_seqlen,
                                 model.vocab > 0 ? fmt::format(", a vocabulary of {}", model.vocab) : "");
     table.columns = {{"parameters"}, {"FLOPs a token"}, {"tokens"}, {"FLOPs"}, {"memory"}};
     const bool has_budget = plan.tokens > 0;
@@ -85,7 +85,8 @@ reporting::Table sizes_table(const PresetPlan& plan) {
                           reporting::binary_bytes(static_cast<double>(plan.memory.bytes))});
     table.notes.push_back("A projection from sizes: nothing was allocated, trained or measured.");
     table.notes.push_back(
-        "FLOPs a token: forward and backward, 6 a weight that it meets, and the products of attention; of a masked model"
+        "FLOPs a token: forward and backward, 6 a weight that it meets, and the products of attention; of a masked "
+        "model"
         " those of the vocabulary by the share of tokens that are guessed.");
     if (!has_budget)
         table.notes.push_back("No tokens, hours or cost: no paper's budget is known. Give one, as in --tokens 300e9.");
@@ -119,11 +120,11 @@ reporting::Table buffer_table(const PresetPlan& plan) {
 }
 
 std::string utilisation_note(const PresetPlanArguments& arguments) {
-    const std::string why =
-        arguments.utilisation == kPublishedUtilisation
-            ? "what the published 260 hours of GPT-3 1.3B on 64 V100 come to, and assumed for every model and device here;"
-              " --utilisation sets another"
-            : "as --utilisation says";
+    const std::string why = arguments.utilisation == kPublishedUtilisation
+                                ? "what the published 260 hours of GPT-3 1.3B on 64 V100 come to, and assumed for "
+                                  "every model and device here;"
+                                  " --utilisation sets another"
+                                : "as --utilisation says";
     return fmt::format("Hours: FLOPs / (devices x peak x {:g}). The last is a share of the peak, {}.",
                        arguments.utilisation, why);
 }
@@ -132,7 +133,8 @@ reporting::Table hardware_table(const PresetPlan& plan, const std::vector<Preset
                                 const PresetPlanArguments& arguments) {
     reporting::Table table;
     table.caption = "Time and cost";
-    table.columns = {{"hardware", Align::left}, {"devices"}, {"peak"}, {"memory"}, {"holds the plan"}, {"hours"}, {"cost"}};
+    table.columns = {{"hardware", Align::left}, {"devices"}, {"peak"}, {"memory"},
+                     {"holds the plan"},        {"hours"},   {"cost"}};
     bool any_cost = false;
     std::vector<std::string> without_peak;
     for (const PresetOnDevice& row : rows) {
@@ -144,12 +146,14 @@ reporting::Table hardware_table(const PresetPlan& plan, const std::vector<Preset
             {device.name, std::to_string(row.use.devices),
              peak > 0 ? fmt::format("{} {}", reporting::si(peak, "FLOP/s"), row.use.dtype) : "-",
              device.memory_bytes > 0 ? fmt::format("{:g} GB", static_cast<double>(device.memory_bytes) / 1e9) : "-",
-             row.holds_memory ? (*row.holds_memory ? "yes" : "no") : "-", row.hours ? fmt::format("{:.1f}", *row.hours) : "-",
+             row.holds_memory ? (*row.holds_memory ? "yes" : "no") : "-",
+             row.hours ? fmt::format("{:.1f}", *row.hours) : "-",
              row.dollars ? reporting::dollars(*row.dollars) : "-"});
     }
     table.notes.push_back(utilisation_note(arguments));
-    table.notes.push_back("Peaks are dense, from the vendors' data sheets: experiments/hardware.toml. A plan in bf16 takes"
-                          " the first of a device, which may be of fp16. Memory: one device, nothing sharded over several.");
+    table.notes.push_back(
+        "Peaks are dense, from the vendors' data sheets: experiments/hardware.toml. A plan in bf16 takes"
+        " the first of a device, which may be of fp16. Memory: one device, nothing sharded over several.");
     for (const std::string& name : without_peak)
         table.notes.push_back(fmt::format("No hours of {}: no peak of it in {} is listed.", name,
                                           engine::dtype_name(plan.settings.dtype)));
@@ -192,15 +196,16 @@ Json to_json(const PresetPlan& plan, const std::vector<PresetOnDevice>& hardware
                                              {"bytes", buffer.bytes}});
     for (const PresetOnDevice& row : hardware) {
         const experiments::DeviceUse& use = row.use;
-        json["hardware"].push_back({{"name", use.device.name},
-                                    {"devices", use.devices},
-                                    {"dtype", use.dtype.empty() ? Json() : Json(use.dtype)},
-                                    {"peak_flops", use.peak_flops() > 0 ? Json(use.peak_flops()) : Json()},
-                                    {"utilisation", use.utilisation},
-                                    {"memory_bytes", use.device.memory_bytes > 0 ? Json(use.device.memory_bytes) : Json()},
-                                    {"holds_memory", value_or_null(row.holds_memory)},
-                                    {"hours", value_or_null(row.hours)},
-                                    {"usd", value_or_null(row.dollars)}});
+        json["hardware"].push_back(
+            {{"name", use.device.name},
+             {"devices", use.devices},
+             {"dtype", use.dtype.empty() ? Json() : Json(use.dtype)},
+             {"peak_flops", use.peak_flops() > 0 ? Json(use.peak_flops()) : Json()},
+             {"utilisation", use.utilisation},
+             {"memory_bytes", use.device.memory_bytes > 0 ? Json(use.device.memory_bytes) : Json()},
+             {"holds_memory", value_or_null(row.holds_memory)},
+             {"hours", value_or_null(row.hours)},
+             {"usd", value_or_null(row.dollars)}});
     }
     return json;
 }
@@ -208,11 +213,12 @@ Json to_json(const PresetPlan& plan, const std::vector<PresetOnDevice>& hardware
 }  // namespace
 
 void PresetPlanArguments::add_to(CLI::App& command) {
-    CLI::Option* by_name = command.add_option(
-        "--preset", preset, "Plan a model of experiments/presets by itself, without a sweep: sizes, memory, time, cost");
+    CLI::Option* by_name =
+        command.add_option("--preset", preset,
+                           "Plan a model of experiments/presets by itself, without a sweep: sizes, memory, time, cost");
     by_name->check([](const std::string& name) { return name.empty() ? std::string("needs a name") : std::string(); });
-    for (const char* of_sweep : {"--scale", "--set", "--only", "--seeds", "--figures", "--draws", "--root",
-                                 "--print-config"})
+    for (const char* of_sweep :
+         {"--scale", "--set", "--only", "--seeds", "--figures", "--draws", "--root", "--print-config"})
         by_name->excludes(command.get_option(of_sweep));
     const auto add = [&](CLI::Option* option) { return option->needs(by_name); };
     add(command.add_option("--hardware", hardware,
@@ -250,8 +256,8 @@ void print_preset_plan(const PresetPlanArguments& arguments, bool every_buffer, 
                                     [](const experiments::Device& device) { return device.vendor == "NVIDIA"; });
     experiments::PresetPlanSettings settings{arguments.preset};
     settings.device = on_gpu ? engine::Device::cuda : engine::Device::cpu;
-    settings.dtype = arguments.dtype == "bf16" || (arguments.dtype.empty() && on_gpu) ? engine::DType::bf16
-                                                                                      : engine::DType::f32;
+    settings.dtype =
+        arguments.dtype == "bf16" || (arguments.dtype.empty() && on_gpu) ? engine::DType::bf16 : engine::DType::f32;
     settings.micro_batch_size = arguments.micro_batch;
     if (!arguments.tokens.empty()) settings.tokens = whole_tokens(arguments.tokens);
     settings.vocab = arguments.vocab;

@@ -26,8 +26,8 @@ struct PresetPlanArguments {
     void add_to(CLI::App& command);
 };
 
-// Prints tables or, with `json`, JSON alone (schema deft-preset-plan/1). every_buffer: each on its own, not those of equal
-// blocks together. Errors: config or usage, for what makes no sense.
+// Prints tables or, with `json`, JSON alone (schema deft-preset-plan/1). every_buffer: each on its own, not those of
+// equal blocks together. Errors: config or usage, for what makes no sense.
 void print_preset_plan(const PresetPlanArguments& arguments, bool every_buffer, bool json);
 
 }  // namespace deft::cli

@@ -72,7 +72,8 @@ void require_memory(const std::string& what, const std::vector<engine::TrainerCo
     throw Error(ErrorKind::memory,
                 fmt::format("{} plans {} of buffers, and {} has {}", what, reporting::binary_bytes(needed),
                             on_gpu ? "the GPU" : "this machine", reporting::binary_bytes(there)),
-                "choose fewer samples with --batch where there is that option, or a smaller model", "nothing was allocated");
+                "choose fewer samples with --batch where there is that option, or a smaller model",
+                "nothing was allocated");
 }
 
 bool is_preset_step(const std::string& case_name) {
@@ -96,7 +97,8 @@ void require_memory_of_cases(const std::vector<std::string>& case_names, int pro
         const std::string preset = preset_of_case(name);
         if (preset.empty()) continue;
         const engine::TrainerConfig trainer = engine::trainer_config_of(preset_step(preset));
-        const std::string what = processes == 1 ? "the case " + name : fmt::format("{}, in {} processes at once,", name, processes);
+        const std::string what =
+            processes == 1 ? "the case " + name : fmt::format("{}, in {} processes at once,", name, processes);
         require_memory(what, std::vector(static_cast<std::size_t>(processes), trainer), {});
     }
 }

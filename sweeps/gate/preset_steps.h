@@ -16,10 +16,10 @@ namespace deft::sweeps {
 // Errors: config, for an unknown preset, with the nearest one.
 engine::StepBench preset_step(const std::string& preset, std::int64_t batch = 0, std::int64_t vocab = 0);
 
-// Refuses steps whose buffers, of all of these trainers together, are more than what this machine, or its first GPU, has.
-// Nothing is allocated for it. what: for the message, as in "a step of gpt3_6.7b".
-// Errors: memory, with what is needed and what is there; config, for a dtype or head size that the backend lacks; missing,
-// for a device that is not there.
+// Refuses steps whose buffers, of all of these trainers together, are more than what this machine, or its first GPU,
+// has. Nothing is allocated for it. what: for the message, as in "a step of gpt3_6.7b". Errors: memory, with what is
+// needed and what is there; config, for a dtype or head size that the backend lacks; missing, for a device that is not
+// there.
 void require_memory(const std::string& what, const std::vector<engine::TrainerConfig>& trainers,
                     const engine::Backend& backend);
 

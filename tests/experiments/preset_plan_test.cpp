@@ -31,8 +31,8 @@ std::int64_t bytes_of(const PresetPlan& plan, engine::Region region) {
 }  // namespace
 
 TEST_CASE("FLOPs a token of presets, by hand") {
-    // Forward and backward are 6 a weight that a token meets, tables of what it is looked up in left out; attention's two
-    // products over T positions are 12 C T a layer, half of it where a token sees those before it alone.
+    // Forward and backward are 6 a weight that a token meets, tables of what it is looked up in left out; attention's
+    // two products over T positions are 12 C T a layer, half of it where a token sees those before it alone.
     {
         constexpr double L = 24, C = 1024, T = 2048, V = 50257;
         const double weights = L * (12 * C * C + 13 * C) + 2 * C + V * C;
@@ -40,7 +40,8 @@ TEST_CASE("FLOPs a token of presets, by hand") {
     }
     {
         constexpr double L = 24, C = 1024, T = 512, V = 30522;
-        const double rows = L * (12 * C * C + 13 * C) + 2 * C + (C * C + C) + 2 * C;  // blocks, norm, transform, its norm
+        const double rows =
+            L * (12 * C * C + 13 * C) + 2 * C + (C * C + C) + 2 * C;  // blocks, norm, transform, its norm
         const double guessed = 0.15 * (V * C + V);
         const double of_sample = (C * C + C) + (2 * C + 2);  // pooler and two orders
         CHECK(planned_preset("bert_large").flops_per_token ==
@@ -61,7 +62,8 @@ TEST_CASE("budgets and compute of presets are those that their papers print") {
         INFO(name);
         const PresetPlan plan = planned_preset(name);
         CHECK(plan.tokens == 300'000'000'000);
-        CHECK(6.0 * static_cast<double>(plan.parameters) * static_cast<double>(plan.tokens) == Approx(flops).epsilon(0.01));
+        CHECK(6.0 * static_cast<double>(plan.parameters) * static_cast<double>(plan.tokens) ==
+              Approx(flops).epsilon(0.01));
         CHECK(plan.flops() > flops);  // attention's products too
         CHECK_THAT(plan.tokens_source, ContainsSubstring("Brown et al. 2020"));
     }
@@ -140,7 +142,8 @@ TEST_CASE("hours and dollars of a preset by hand") {
     CHECK(*plan_on_device(plan, {priced, "bf16", 1, 0.4}, {}).dollars == Approx(8 * hours * 3).epsilon(1e-12));
     CHECK(!plan_on_device(plan, {h100, "bf16", 1, 0.4}, {}).dollars);
 
-    const PresetOnDevice core = plan_on_device(plan, use_of(device_named("cpu core", {}), engine::DType::f32, 2, 0.4), 1);
+    const PresetOnDevice core =
+        plan_on_device(plan, use_of(device_named("cpu core", {}), engine::DType::f32, 2, 0.4), 1);
     CHECK((!core.hours && !core.dollars && !core.holds_memory));
     CHECK(!plan_on_device(planned_preset("gpt2_small"), {h100, "bf16", 1, 0.4}, 1).hours);
     Device small = h100;

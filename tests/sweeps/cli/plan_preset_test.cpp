@@ -30,8 +30,8 @@ TEST_CASE("deft plan --preset prints sizes, memory, hours and cost of a model by
                             ContainsSubstring("assumed for every model and device") && !ContainsSubstring("h.0."));
     CHECK_THAT(plan_alone(sweep, {"--preset", "bert_large", "--memory"}).out, ContainsSubstring("h.23.qkv"));
 
-    const Ran priced = plan_alone(sweep, {"--preset", "llama_mini", "--hardware", "V100", "--tokens", "1.7e12", "--devices",
-                                          "4", "--utilisation", "0.5", "--usd-per-hour", "3"});
+    const Ran priced = plan_alone(sweep, {"--preset", "llama_mini", "--hardware", "V100", "--tokens", "1.7e12",
+                                          "--devices", "4", "--utilisation", "0.5", "--usd-per-hour", "3"});
     REQUIRE(priced.exit_code == kExitOk);
     CHECK_THAT(priced.out, ContainsSubstring("$") && ContainsSubstring("as asked for") && !ContainsSubstring("H200") &&
                                ContainsSubstring("as --utilisation says"));
@@ -58,8 +58,8 @@ TEST_CASE("deft plan --preset --json has the same numbers") {
     CHECK(all.at("memory").at("dtype") == "bf16");
     CHECK(all.at("memory").at("micro_batch_size") == 1);
 
-    const Json one = json({"--hardware", "A100-80GB", "--devices", "16", "--utilisation", "0.5", "--usd-per-hour", "1.5",
-                           "--micro-batch", "4", "--dtype", "f32"});
+    const Json one = json({"--hardware", "A100-80GB", "--devices", "16", "--utilisation", "0.5", "--usd-per-hour",
+                           "1.5", "--micro-batch", "4", "--dtype", "f32"});
     const Json& row = one.at("hardware").at(0);
     const double hours = one.at("flops").get<double>() / (16 * 19.5e12 * 0.5) / 3600;
     CHECK(one.at("hardware").size() == 1);
@@ -94,7 +94,8 @@ TEST_CASE("deft plan refuses presets, hardware and numbers that make no sense") 
     CHECK_THAT(wrong({}), ContainsSubstring("nothing to plan") && ContainsSubstring("--preset"));
     CHECK_THAT(wrong({"--preset", "bert_larg"}), ContainsSubstring("did you mean bert_large?"));
     CHECK_THAT(wrong({"bert_large"}), ContainsSubstring("write deft plan --preset bert_large"));
-    CHECK_THAT(wrong({sweep.file.string(), "--preset", "bert_large"}), ContainsSubstring("--set model.preset=bert_large"));
+    CHECK_THAT(wrong({sweep.file.string(), "--preset", "bert_large"}),
+               ContainsSubstring("--set model.preset=bert_large"));
     CHECK_THAT(wrong({"--preset", "bert_large", "--draws"}), ContainsSubstring("--draws"));
     CHECK_THAT(wrong({"--preset", "bert_large", "--set", "model.width=8"}), ContainsSubstring("--set"));
     CHECK_THAT(wrong({sweep.file.string(), "--hardware", "V100"}), ContainsSubstring("--preset"));

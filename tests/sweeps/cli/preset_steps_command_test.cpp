@@ -11,14 +11,14 @@ using test::TinySweep;
 TEST_CASE("deft profile --preset breaks down a step of that model") {
     const TinySweep sweep("");
     const std::filesystem::path json = sweep.folder.path / "profile.json";
-    const Ran ran = sweep.deft("profile", {"--preset", "llama_mini", "--batch", "1", "--steps", "1", "--threads", "2",
-                                           "--json", json});
+    const Ran ran = sweep.deft(
+        "profile", {"--preset", "llama_mini", "--batch", "1", "--steps", "1", "--threads", "2", "--json", json});
     INFO(ran.err);
     REQUIRE(ran.exit_code == kExitOk);
-    CHECK_THAT(ran.out, ContainsSubstring("llama_mini (layers 6, width 256, heads 8, vocabulary 8192, length 256, batch 1)"));
+    CHECK_THAT(ran.out,
+               ContainsSubstring("llama_mini (layers 6, width 256, heads 8, vocabulary 8192, length 256, batch 1)"));
     CHECK(Json::parse(read_file(json)).at("what").get<std::string>().starts_with("llama_mini"));
-    const Ran bert =
-        sweep.deft("profile", {"--preset", "bert_mini", "--batch", "1", "--steps", "1", "--threads", "2"});
+    const Ran bert = sweep.deft("profile", {"--preset", "bert_mini", "--batch", "1", "--steps", "1", "--threads", "2"});
     INFO(bert.err);
     CHECK(bert.exit_code == kExitOk);
     CHECK_THAT(bert.out, ContainsSubstring("vocabulary 30522"));
@@ -44,8 +44,8 @@ TEST_CASE("deft profile refuses what goes with no preset, and one that the memor
 
 TEST_CASE("deft bench step refuses a preset that the memory does not hold with all its techniques") {
     const TinySweep sweep("");
-    const Ran ran = sweep.deft("bench", {"step", "--preset", "gpt3_6.7b", "--batch", "65536", "--root",
-                                         sweep.folder.path / "runs"});
+    const Ran ran = sweep.deft(
+        "bench", {"step", "--preset", "gpt3_6.7b", "--batch", "65536", "--root", sweep.folder.path / "runs"});
     CHECK(ran.exit_code == kExitFailed);
     CHECK_THAT(ran.err, ContainsSubstring("gpt3_6.7b,8192,2048,65536") && ContainsSubstring("this machine has"));
     CHECK(!std::filesystem::exists(sweep.folder.path / "runs"));
@@ -55,7 +55,8 @@ TEST_CASE("deft bench list has a step of each preset where it is asked for") {
     const TinySweep sweep("");
     const Ran steps = sweep.deft("bench", {"list", "-k", "step/*"});
     REQUIRE(steps.exit_code == kExitOk);
-    for (const std::string& preset : experiments::model_presets()) CHECK_THAT(steps.out, ContainsSubstring("step/" + preset));
+    for (const std::string& preset : experiments::model_presets())
+        CHECK_THAT(steps.out, ContainsSubstring("step/" + preset));
     CHECK_THAT(steps.out, !ContainsSubstring("linear_forward"));
     const Ran all = sweep.deft("bench", {"list", "--backend", "cpu"});
     CHECK_THAT(all.out, !ContainsSubstring("step/gpt") && ContainsSubstring("linear_forward"));

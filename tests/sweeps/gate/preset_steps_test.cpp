@@ -30,7 +30,8 @@ TEST_CASE("steps of presets are cases, and meant only where a pattern begins as 
     std::size_t steps = 0;
     for (const kernels::BenchCase& bench : bench_cases()) steps += is_preset_step(bench.name) ? 1 : 0;
     CHECK(steps == experiments::model_presets().size());
-    for (const kernels::BenchCase& bench : bench_cases(kernels::BenchBackends::cuda)) CHECK(!is_preset_step(bench.name));
+    for (const kernels::BenchCase& bench : bench_cases(kernels::BenchBackends::cuda))
+        CHECK(!is_preset_step(bench.name));
 
     CHECK(!is_meant("step/llama_mini", {}));
     CHECK(!is_meant("step/llama_mini", {"*"}));
@@ -70,5 +71,6 @@ TEST_CASE("steps that the memory does not hold are refused with what they need a
     const engine::TrainerConfig one = engine::trainer_config_of(preset_step("gpt_mini"));
     const auto most = static_cast<std::size_t>(memory_here() / engine::plan_memory(one, {}).bytes);
     CHECK(test::refusal(ErrorKind::memory, [&] { require_memory("it", std::vector(most, one), {}); }) == "accepted");
-    CHECK_THAT(test::refusal(ErrorKind::memory, [&] { require_memory("it", std::vector(most + 1, one), {}); }), ContainsSubstring("it plans"));
+    CHECK_THAT(test::refusal(ErrorKind::memory, [&] { require_memory("it", std::vector(most + 1, one), {}); }),
+               ContainsSubstring("it plans"));
 }
