@@ -1,5 +1,7 @@
 #include "experiments/model_presets.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <stdexcept>
@@ -7,6 +9,8 @@
 #include "base/files.h"
 #include "base/installed_files.h"
 #include "base/json.h"
+#include "base/suggestion.h"
+#include "base/table_reader.h"
 #include "experiments/model_kinds.h"
 #include "experiments/parse_model.h"
 
@@ -14,8 +18,15 @@ namespace deft::experiments {
 
 namespace {
 
+constexpr const char* kTraining = "training";  // the table of a preset's file that is no part of [model]
+
 std::filesystem::path presets_folder() {
     return installed_file("experiments/presets");
+}
+
+ConfigNode parse_preset_file(const std::string& name) {
+    const std::filesystem::path file = presets_folder() / (name + ".toml");
+    return parse_toml(read_file(file), file.string());
 }
 
 }  // namespace
@@ -32,8 +43,28 @@ ConfigNode load_model_preset(const std::string& name) {
     const std::vector<std::string> known = model_presets();
     if (std::find(known.begin(), known.end(), name) == known.end())
         throw std::logic_error("there is no model preset called " + name);
-    const std::filesystem::path file = presets_folder() / (name + ".toml");
-    return parse_toml(read_file(file), file.string());
+    ConfigNode preset = parse_preset_file(name);
+    preset.erase(kTraining);
+    return preset;
+}
+
+PresetTraining preset_training(const std::string& name) {
+    const std::vector<std::string> known = model_presets();
+    if (std::find(known.begin(), known.end(), name) == known.end())
+        throw Error(ErrorKind::config, fmt::format("there is no model preset called \"{}\"", name),
+                    suggestion(name, known));
+    const ConfigNode file = parse_preset_file(name);
+    const ConfigNode* node = file.find(kTraining);
+    PresetTraining training;
+    if (node == nullptr) return training;
+    TableReader table(*node, kTraining);
+    table.optional("vocab", training.vocab);
+    table.optional("tokens", training.tokens);
+    if (training.tokens != 0) training.source = table.required_text("source");
+    table.finish();
+    table.require_at_least("vocab", training.vocab, 0);
+    table.require_at_least("tokens", training.tokens, 0);
+    return training;
 }
 
 engine::TransformerConfig preset_model(const std::string& name, std::int64_t vocab) {

@@ -1,6 +1,6 @@
 #pragma once
 // Models by name: each file of experiments/presets/ holds keys of [model], which those of a trial's own table are laid
-// over.
+// over, and how the model's paper trained it.
 
 #include <cstdint>
 #include <string>
@@ -14,8 +14,17 @@ namespace deft::experiments {
 // Sorted. Errors: missing, where the project's files are not found.
 std::vector<std::string> model_presets();
 
-// The table of a preset's file. Errors: std::logic_error, for a name that is not one of those.
+// The keys of [model] in a preset's file. Errors: std::logic_error, for a name that is not one of those.
 ConfigNode load_model_preset(const std::string& name);
+
+// What a paper says of a preset's training: [training] of its file, which may state less.
+struct PresetTraining {
+    std::int64_t vocab = 0;   // entries of its vocabulary; 0: not stated
+    std::int64_t tokens = 0;  // of the whole training, repeats and padding counted; 0: not stated
+    std::string source;       // who stated the tokens
+};
+// Errors: config, for a name that is not one of those, with the nearest one, or a damaged table.
+PresetTraining preset_training(const std::string& name);
 
 // A preset as it stands, without dropout, for a vocabulary of so many entries; of samples that it can take.
 // Errors: config, for a name that is not one of those, with the nearest one.

@@ -132,6 +132,15 @@ Tensor Arena::flat(Region region, DType dtype, Side side) const {
     return flat_range(region, dtype, side == Side::front ? 0 : side_bytes(region, Side::front), side_bytes(region, side));
 }
 
+std::vector<PlannedBuffer> Arena::planned() const {
+    std::vector<PlannedBuffer> planned;
+    for (const Buffer& buffer : buffers_)
+        planned.push_back({buffer.region, buffer.name, buffer.shape.shape_text(), buffer.shape.bytes()});
+    const std::int64_t workspace = region_bytes(Region::workspace);
+    if (workspace > 0) planned.push_back({Region::workspace, "workspace", fmt::format("({}) i32", workspace / 4), workspace});
+    return planned;
+}
+
 std::string Arena::table() const {
     std::string text = fmt::format("{:<12} {:<28} {:<26} {:>12}\n", "region", "buffer", "shape", "bytes");
     for (const Buffer& buffer : buffers_)

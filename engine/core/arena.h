@@ -20,6 +20,13 @@ const char* region_name(Region region);
 // A region's front buffers lie before all its back buffers, in whatever order both were added.
 enum class Side { front, back };
 
+// One buffer as it is planned, without the padding behind it.
+struct PlannedBuffer {
+    Region region = Region::parameters;
+    std::string name, shape;  // "(16, 128) f32"
+    std::int64_t bytes = 0;
+};
+
 class Arena {
  public:
     explicit Arena(Device device = Device::cpu) : device_(device) {}
@@ -51,6 +58,8 @@ class Arena {
     Tensor flat(Region region, DType dtype) const;
     Tensor flat(Region region, DType dtype, Side side) const;
 
+    // Every buffer, in the order in which they were added; the workspace last.
+    std::vector<PlannedBuffer> planned() const;
     // One line a buffer, then the sums: what `deft plan --memory` prints.
     std::string table() const;
 

@@ -215,7 +215,7 @@ void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique
 MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend) {
     Arena arena(backend.device);
     plan_buffers(arena, config, backend);
-    return {arena.total_bytes(), arena.table()};
+    return {arena.total_bytes(), arena.table(), arena.planned()};
 }
 
 }  // namespace deft::engine

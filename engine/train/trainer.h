@@ -104,10 +104,11 @@ class Trainer {
     StepPlan plan_;  // of the step that is next
 };
 
-// Bytes and table of the buffers that a trainer of this configuration plans, without allocating them.
+// Bytes and list of the buffers that a trainer of this configuration plans, without allocating them.
 struct MemoryPlan {
     std::int64_t bytes = 0;
     std::string table;
+    std::vector<PlannedBuffer> buffers = {};
 };
 MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend);
 

@@ -26,6 +26,7 @@
 #include "sweeps/driver/slots.h"
 #include "sweeps/gate/bench_cases.h"
 #include "sweeps/gate/bench_records.h"
+#include "sweeps/gate/preset_steps.h"
 
 namespace deft::cli {
 
@@ -64,7 +65,8 @@ int list(const Chosen& chosen) {
         table.rows.push_back({bench.name, bench.backend, reporting::si(bench.flops), reporting::si(bench.bytes, "B")});
     table.notes.push_back(
         "Of one run. Each is timed with hot caches and with cold ones, and on a GPU with arguments that "
-        "rotate: deft bench run -k PATTERN.");
+        "rotate: deft bench run -k PATTERN. Training steps of presets are listed, run and compared where a pattern asks for "
+        "them: -k 'step/*'.");
     print(table);
     return kExitOk;
 }
@@ -132,6 +134,9 @@ std::string note_of(const kernels::Peaks& peaks, const BenchRunArguments& argume
 
 int run_bench(const BenchRunArguments& arguments) {
     const std::vector<BenchCase> cases = arguments.chosen.cases();
+    std::vector<std::string> names;
+    for (const BenchCase& one : cases) names.push_back(one.name);
+    sweeps::require_memory_of_cases(names, 1);
     const bool on_device = std::ranges::any_of(cases, &BenchCase::on_device);
     const bool on_host = !std::ranges::all_of(cases, &BenchCase::on_device);
     std::ofstream json;
@@ -231,7 +236,7 @@ void add_list_and_run(CLI::App& bench, Context& context) {
     auto chosen = std::make_shared<Chosen>();
     CLI::App* lists = bench.add_subcommand(
         "list",
-        "The benchmark cases that there are: kernels, tokenizers, corpora, analyzer, sampler, scoring, reports");
+        "The benchmark cases that there are: kernels, tokenizers, corpora, analyzer, sampler, scoring, reports, steps of presets");
     add_chosen(*lists, *chosen);
     lists->callback([chosen, &context] { context.exit_code = list(*chosen); });
 

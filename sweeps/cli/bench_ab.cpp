@@ -58,7 +58,7 @@ int compare_files(const AbArguments& arguments) {
 int compare_with_itself(const AaArguments& arguments) {
     const sweeps::ComparedPrograms programs{this_program(), this_program()};
     sweeps::ComparisonSettings settings = settings_of(arguments.options);
-    const sweeps::KnownArms arms = sweeps::know(programs, arguments.options.patterns);
+    const sweeps::KnownArms arms = sweeps::know(programs, all_patterns(arguments.options));
     sweeps::BenchRecorder recorder(arguments.root);
     sweeps::ProgressLine line;
     std::vector<sweeps::ComparedCase> cases;

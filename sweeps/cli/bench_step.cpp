@@ -11,7 +11,6 @@
 #include "base/stopwatch.h"
 #include "engine/bench/layers.h"
 #include "experiments/engine_config.h"
-#include "experiments/model_presets.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
@@ -19,6 +18,7 @@
 #include "sweeps/driver/progress.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/gate/bench_records.h"
+#include "sweeps/gate/preset_steps.h"
 #include "sweeps/gate/pytorch_step.h"
 
 namespace deft::cli {
@@ -30,7 +30,7 @@ struct BenchStepArguments {
     sweeps::RoundSettings rounds;
     std::vector<int> sizes;
     std::vector<std::string> presets;
-    std::int64_t batch = 0, vocab = 0;  // of presets; 0: as preset_bench() has them
+    std::int64_t batch = 0, vocab = 0;  // of presets; 0: as preset_step() has them
     std::vector<std::string> pythons;  // each has a PyTorch
     std::string isa = "native";
     std::string sweep, sweep_case, scale = sweeps::kDefaultScale;
@@ -64,23 +64,11 @@ engine::StepBench bench_of_sweep(const BenchStepArguments& arguments) {
     return {config.model, config.batch_size};
 }
 
-// At 4,096 tokens a batch for BERT's, 2,048 for others.
-engine::StepBench preset_bench(const std::string& name, const BenchStepArguments& arguments) {
-    constexpr std::int64_t kWordPieces = 30522, kWords = 8192;
-    engine::TransformerConfig model = experiments::preset_model(name, kWords);
-    const bool is_masked = !model.is_causal();
-    model.vocab = arguments.vocab > 0 ? arguments.vocab : is_masked ? kWordPieces : kWords;
-    const std::int64_t tokens = is_masked ? 4096 : 2048;
-    const std::int64_t batch =
-        arguments.batch > 0 ? arguments.batch : std::max<std::int64_t>(1, tokens / model.max_seqlen);
-    return {model, batch, fmt::format("{},{},{},{}", name, model.vocab, model.max_seqlen, batch)};
-}
-
 std::vector<engine::StepBench> chosen_models(const BenchStepArguments& arguments) {
     if (!arguments.sweep.empty()) return {bench_of_sweep(arguments)};
     if (!arguments.presets.empty()) {
         std::vector<engine::StepBench> presets;
-        for (const std::string& name : arguments.presets) presets.push_back(preset_bench(name, arguments));
+        for (const std::string& name : arguments.presets) presets.push_back(sweeps::preset_step(name, arguments.batch, arguments.vocab));
         return presets;
     }
     const std::vector<engine::StepBench> all = engine::standard_step_benches();
@@ -214,16 +202,26 @@ void record(sweeps::BenchRecorder& recorder, const StepReport& report, const Ben
                     sweeps::describe_code());
 }
 
+// All of them are trained in turn.
+void require_memory_of_arms(const engine::StepBench& bench, int threads) {
+    std::vector<engine::TrainerConfig> trainers;
+    for (const engine::StepArm& arm : engine::step_arms(bench)) trainers.push_back(arm.config);
+    sweeps::require_memory(fmt::format("a step of {}, once with each technique,", model_text(bench)), trainers,
+                           {engine::Device::cpu, engine::DType::f32, threads});
+}
+
 int run_bench_step(BenchStepArguments arguments) {
     choose_isa(arguments.isa);
     arguments.rounds.seed = seed_or_drawn(arguments.rounds.seed);
+    const std::vector<engine::StepBench> models = chosen_models(arguments);
+    for (const engine::StepBench& bench : models) require_memory_of_arms(bench, arguments.threads);
     sweeps::BenchRecorder recorder(arguments.root);  // before anything is timed: it may be locked
     sweeps::ProgressLine line;
     const Progress progress = shown_on(line);
     StepReport report;
     report.is_avx2 = arguments.isa == "avx2";
     report.peaks = kernels::measure_peaks(arguments.threads);
-    for (const engine::StepBench& bench : chosen_models(arguments)) {
+    for (const engine::StepBench& bench : models) {
         report.steps.push_back(time_model(bench, arguments, progress));
         if (bench.model.layers() > 2 && bench.model.is_causal()) report.layers.push_back(time_layers(bench, arguments, progress));
     }

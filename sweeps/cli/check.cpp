@@ -14,6 +14,7 @@
 #include "sweeps/cli/comparison_options.h"
 #include "sweeps/gate/bench_cases.h"
 #include "sweeps/gate/comparison_report.h"
+#include "sweeps/gate/preset_steps.h"
 #include "sweeps/gate/revision_build.h"
 
 namespace deft::cli {
@@ -74,9 +75,16 @@ reporting::CheckReport report_builds(const Revision& base, const Revision& head,
     return report;
 }
 
+// What cannot be compared, before minutes of building.
+void refuse_early(const std::vector<std::string>& patterns) {
+    std::vector<std::string> names;
+    for (const kernels::BenchCase& bench : sweeps::chosen_benches(patterns, kernels::BenchBackends::cpu))
+        names.push_back(bench.name);
+    sweeps::require_memory_of_cases(names, 2);
+}
+
 int check_bench(const CheckArguments& arguments) {
-    (void)sweeps::chosen_benches(arguments.options.patterns,
-                                 kernels::BenchBackends::cpu);  // before minutes of building
+    refuse_early(all_patterns(arguments.options));
     prepare_outputs(arguments.gate);
     const bool needs_checkout = arguments.base != "." || arguments.head != ".";
     const fs::path checkout = needs_checkout ? sweeps::checkout_of(arguments.checkout) : fs::path();

@@ -15,6 +15,7 @@ namespace deft::cli {
 
 struct ComparisonOptions {
     std::vector<std::string> patterns;
+    std::vector<std::string> presets;  // whose steps are compared, too, or alone where there are no patterns
     int threads = 1;
     std::size_t first_look = 24;  // pairs; later ones at twice and four times as many
     std::size_t launches = 3;
@@ -23,6 +24,9 @@ struct ComparisonOptions {
 };
 
 void add_comparison_options(CLI::App& command, ComparisonOptions& options);
+
+// The patterns, and those of the presets. Errors: usage, for an unknown preset, with the nearest one.
+std::vector<std::string> all_patterns(const ComparisonOptions& options);
 
 sweeps::ComparisonSettings settings_of(const ComparisonOptions& options);
 

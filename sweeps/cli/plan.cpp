@@ -1,4 +1,4 @@
-// deft plan: what a sweep would train and consume, without training.
+// deft plan: what a sweep, or a model by itself, would train and consume, without training.
 
 #include <fmt/format.h>
 
@@ -12,11 +12,13 @@
 #include "base/json.h"
 #include "experiments/difficulty_column.h"
 #include "experiments/draws.h"
+#include "experiments/model_presets.h"
 #include "reporting/html.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/cli/plan_preset.h"
 #include "sweeps/cli/plan_tables.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/plan.h"
@@ -28,6 +30,7 @@ namespace {
 
 struct PlanArguments {
     SpecArguments spec;
+    PresetPlanArguments preset;  // instead of a sweep
     bool memory = false;
     bool json = false;
     bool print_config = false;
@@ -82,13 +85,36 @@ void check_columns(const std::vector<sweeps::Point>& points, const std::string& 
     }
 }
 
+bool is_preset(const std::string& name) {
+    const std::vector<std::string> known = experiments::model_presets();
+    return std::find(known.begin(), known.end(), name) != known.end();
+}
+
 void check(const PlanArguments& arguments) {
+    if (arguments.spec.file.empty())
+        throw Error(ErrorKind::usage, "there is nothing to plan",
+                    "name a sweep file, as in sweeps/quickstart.toml, or a model, as in --preset gpt3_1.3b");
+    if (!std::filesystem::exists(arguments.spec.file) && is_preset(arguments.spec.file))
+        throw Error(ErrorKind::usage, fmt::format("{} is no sweep file but a preset", arguments.spec.file),
+                    "write deft plan --preset " + arguments.spec.file);
     if (arguments.draws && (arguments.json || arguments.print_config))
         throw Error(ErrorKind::usage, "--draws prints tables, and --json and --print-config print JSON alone",
                     "give one of them");
 }
 
+void refuse_sweep(const PlanArguments& arguments) {
+    if (!arguments.spec.file.empty())
+        throw Error(ErrorKind::usage, fmt::format("--preset plans a model by itself, and {} is a sweep", arguments.spec.file),
+                    fmt::format("name one of them, or give the sweep that model: --set model.preset={}",
+                                arguments.preset.preset));
+}
+
 int run_plan(const PlanArguments& arguments) {
+    if (!arguments.preset.preset.empty()) {
+        refuse_sweep(arguments);
+        print_preset_plan(arguments.preset, arguments.memory, arguments.json);
+        return kExitOk;
+    }
     check(arguments);
     const sweeps::Spec spec = arguments.spec.load();
     std::vector<sweeps::Point> points =
@@ -137,17 +163,19 @@ int run_plan(const PlanArguments& arguments) {
 
 void add_plan(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<PlanArguments>();
-    CLI::App* command = app.add_subcommand("plan", "Show what a sweep would train and consume");
-    arguments->spec.add_to(*command);
-    command->add_flag("--memory", arguments->memory, "List the buffers of the first point");
+    CLI::App* command = app.add_subcommand(
+        "plan", "Show what a sweep would train and consume, or with --preset what a model by itself would");
+    arguments->spec.add_to(*command, false);
+    command->add_flag("--memory", arguments->memory, "List the buffers of the first point, or each one of the preset");
     command->add_option("--figures", arguments->figures, "Draw every schedule into this HTML file");
     command->add_flag(
         "--draws", arguments->draws,
         "Show what the sampler of each case draws; tokenises and analyses the corpus, and trains nothing");
     add_root(*command, arguments->root,
              "Where --draws, and cases with a column, keep tokenised corpora and what was found");
-    command->add_flag("--json", arguments->json, "Print the plan as JSON (schema deft-plan/1)");
+    command->add_flag("--json", arguments->json, "Print the plan as JSON (schema deft-plan/1, of a preset deft-preset-plan/1)");
     command->add_flag("--print-config", arguments->print_config, "Print each point's whole configuration as JSON");
+    arguments->preset.add_to(*command);
     command->callback([arguments, &context] { context.exit_code = run_plan(*arguments); });
 }
 

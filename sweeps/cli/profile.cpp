@@ -21,6 +21,7 @@
 #include "sweeps/cli/output.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/slots.h"
+#include "sweeps/gate/preset_steps.h"
 
 namespace deft::cli {
 
@@ -30,6 +31,7 @@ constexpr int kGpt2 = 4;  // --size
 
 struct ProfileArguments {
     SpecArguments spec;
+    std::string preset;  // empty: --size
     int size = 1;
     int steps = 5;
     std::int64_t step = 1, batch = 0;  // 0: the model's own
@@ -48,17 +50,26 @@ struct Profiled {
     engine::StepProfile profile;
 };
 
-Profiled of_size(const ProfileArguments& arguments) {
+// Of --preset or --size.
+engine::StepBench chosen_bench(const ProfileArguments& arguments) {
+    if (!arguments.preset.empty()) return sweeps::preset_step(arguments.preset, arguments.batch);
     engine::StepBench bench = arguments.size == kGpt2
                                   ? engine::gpt2_124m_bench(16)
                                   : engine::standard_step_benches().at(static_cast<std::size_t>(arguments.size - 1));
     if (arguments.batch != 0) bench.batch_size = arguments.batch;
-    const engine::TokenCorpus corpus = engine::random_corpus(bench);
-    engine::Trainer trainer(engine::trainer_config_of(bench), corpus, backend_of(arguments));
+    return bench;
+}
+
+Profiled of_model(const ProfileArguments& arguments) {
+    const engine::StepBench bench = chosen_bench(arguments);
+    const engine::TrainerConfig settings = engine::trainer_config_of(bench);
     const auto& m = bench.model;
-    return {fmt::format("layers {}, width {}, heads {}, vocabulary {}, length {}, batch {}", m.layers(), m.width, m.heads(),
-                        m.vocab, m.max_seqlen, bench.batch_size),
-            engine::profile_steps(trainer, arguments.steps)};
+    const std::string sizes = fmt::format("layers {}, width {}, heads {}, vocabulary {}, length {}, batch {}", m.layers(),
+                                          m.width, m.heads(), m.vocab, m.max_seqlen, bench.batch_size);
+    const std::string name = arguments.preset.empty() ? sizes : fmt::format("{} ({})", arguments.preset, sizes);
+    sweeps::require_memory("a step of " + name, {settings}, backend_of(arguments));
+    engine::Trainer trainer(settings, engine::random_training_data(bench), backend_of(arguments));
+    return {name, engine::profile_steps(trainer, arguments.steps)};
 }
 
 Profiled of_sweep(const ProfileArguments& arguments) {
@@ -134,7 +145,7 @@ void add_row(reporting::Table& table, const engine::ProfiledOp& op, double step_
 
 int run_profile(const ProfileArguments& arguments) {
     using reporting::Align;
-    const Profiled profiled = arguments.spec.file.empty() ? of_size(arguments) : of_sweep(arguments);
+    const Profiled profiled = arguments.spec.file.empty() ? of_model(arguments) : of_sweep(arguments);
     const auto& [name, profile] = profiled;
     const Roofline roofline = measured_roofline(arguments);
     reporting::Table table;
@@ -186,10 +197,15 @@ void add_profile(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<ProfileArguments>();
     CLI::App* command = app.add_subcommand(
         "profile",
-        "Show where the time of a training step goes: of a sweep's first chosen trial, or of a standard model");
+        "Show where the time of a training step goes: of a sweep's first chosen trial, of a preset, or of a standard "
+        "model");
     arguments->spec.add_to(*command, false);
-    add_number(*command, "--size", arguments->size,
-               "Without a sweep: 1, 2 or 3 of deft bench step's models, 4: GPT-2 124M at length 1024", 1, kGpt2);
+    CLI::Option* size =
+        add_number(*command, "--size", arguments->size,
+                   "Without a sweep: 1, 2 or 3 of deft bench step's models, 4: GPT-2 124M at length 1024", 1, kGpt2);
+    CLI::Option* preset = command->add_option(
+        "--preset", arguments->preset, "Without a sweep: a model of experiments/presets, as deft bench step trains it");
+    preset->excludes(size);
     command->add_option("--batch", arguments->batch, "Samples of a step (default: the model's own; 16 of GPT-2)")
         ->check(CLI::Range(1, 4096));
     command->add_option("--backend", arguments->backend, "Where it is trained: cpu or cuda")
@@ -208,6 +224,8 @@ void add_profile(CLI::App& app, Context& context) {
     command->add_option("--trace", arguments->trace, "Write the step as a Chrome or Perfetto trace");
     command->add_option("--json", arguments->json, "Write the result to this file as well");
     add_root(*command, arguments->root, "Where tokenised corpora are kept");
+    for (const char* of_sweep : {"sweep", "--scale", "--set", "--only", "--seeds", "--step", "--root"})
+        preset->excludes(command->get_option(of_sweep));
     command->callback([arguments, &context] { context.exit_code = run_profile(*arguments); });
 }
 

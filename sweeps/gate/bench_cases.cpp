@@ -12,6 +12,7 @@
 #include "engine/bench/cases.h"
 #include "engine/core/backend.h"
 #include "experiments/bench/scoring.h"
+#include "sweeps/gate/preset_steps.h"
 #include "sweeps/gate/report_benches.h"
 
 namespace deft::sweeps {
@@ -36,11 +37,14 @@ std::vector<BenchCase> other_benches() {
 
 std::vector<BenchCase> bench_cases(kernels::BenchBackends backends) {
     std::vector<BenchCase> cases = kernels::op_benches(kSeed, backends);
-    if (backends != kernels::BenchBackends::cuda) std::ranges::move(other_benches(), std::back_inserter(cases));
+    if (backends == kernels::BenchBackends::cuda) return cases;
+    std::ranges::move(other_benches(), std::back_inserter(cases));
+    std::ranges::move(preset_step_benches(), std::back_inserter(cases));
     return cases;
 }
 
 std::optional<BenchCase> find_bench_case(const std::string& name, std::size_t place) {
+    if (is_preset_step(name)) return find_preset_step_bench(name);
     for (BenchCase& bench : other_benches())
         if (bench.name == name) return std::move(bench);
     return kernels::find_op_bench(name, place, kSeed);
@@ -50,6 +54,13 @@ bool matches(const std::string& name, const std::vector<std::string>& patterns) 
     return patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
                return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
            });
+}
+
+bool is_meant(const std::string& name, const std::vector<std::string>& patterns) {
+    if (!is_preset_step(name)) return matches(name, patterns);
+    std::vector<std::string> of_steps = patterns;
+    std::erase_if(of_steps, [](const std::string& pattern) { return !is_preset_step(pattern); });
+    return !of_steps.empty() && matches(name, of_steps);
 }
 
 void keep_matching(std::vector<reporting::BenchSeries>& series, const std::vector<std::string>& patterns) {
@@ -69,7 +80,7 @@ std::vector<BenchCase> chosen_benches(const std::vector<std::string>& patterns, 
     std::vector<BenchCase> benches = bench_cases(backends);
     std::set<std::string> chosen;
     for (const BenchCase& bench : benches)
-        if (matches(bench.name, patterns)) chosen.insert({bench.name, bench.beside});
+        if (is_meant(bench.name, patterns)) chosen.insert({bench.name, bench.beside});
     std::erase_if(benches, [&](const BenchCase& bench) { return !chosen.contains(bench.name); });
     if (benches.empty())
         throw Error(ErrorKind::missing, fmt::format("no case matches {}", fmt::join(patterns, ", ")),

@@ -1,6 +1,6 @@
 #pragma once
-// Every benchmark case that the program has, of kernels, of what comes before and after a step, and of reports: what
-// deft bench lists, runs and compares; and which of them are meant.
+// Every benchmark case that the program has, of kernels, of what comes before and after a step, of reports, and of the
+// steps of presets: what deft bench lists, runs and compares; and which of them are meant.
 
 #include <cstddef>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace deft::sweeps {
 
-// Two builds make the same inputs. Only kernels have cases on a GPU.
+// Two builds make the same inputs. Only kernels have cases on a GPU; the steps of presets come last.
 std::vector<kernels::BenchCase> bench_cases(kernels::BenchBackends = kernels::BenchBackends::cpu);
 
 // One of the CPU's, looked for from that place of the list on. Nothing where none has the name.
@@ -23,7 +23,9 @@ kernels::BenchBackends chosen_backends(const std::string& word);
 
 // Cases are chosen by patterns of their names, as files are in a shell; without patterns every name is meant.
 bool matches(const std::string& name, const std::vector<std::string>& patterns);
-// With those cases that stand beside a chosen one. Errors: missing, for patterns that match nothing.
+// Likewise, but steps of presets, which take up to minutes each, are meant only by patterns that begin as their names do.
+bool is_meant(const std::string& name, const std::vector<std::string>& patterns);
+// Cases that are meant, with those that stand beside one of them. Errors: missing, for patterns that match nothing.
 std::vector<kernels::BenchCase> chosen_benches(const std::vector<std::string>& patterns, kernels::BenchBackends);
 // Leaves the series of cases that match.
 void keep_matching(std::vector<reporting::BenchSeries>& series, const std::vector<std::string>& patterns);

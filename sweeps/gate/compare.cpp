@@ -13,6 +13,7 @@
 #include "reporting/statistics/case_family.h"
 #include "sweeps/gate/arm.h"
 #include "sweeps/gate/bench_cases.h"
+#include "sweeps/gate/preset_steps.h"
 
 namespace deft::sweeps {
 
@@ -217,7 +218,7 @@ KnownArms know(const ComparedPrograms& programs, const std::vector<std::string>&
     const std::vector<std::string> of_base = programs.base == programs.head ? of_head : base.list();
     const std::map<std::string, std::size_t> in_base = places(of_base), in_head = places(of_head);
     for (const auto& name : of_head) {
-        if (!matches(name, patterns)) continue;
+        if (!is_meant(name, patterns)) continue;
         const auto base_place = in_base.find(name);
         if (base_place == in_base.end())
             known.cases.only_head.push_back(name);
@@ -225,10 +226,13 @@ KnownArms know(const ComparedPrograms& programs, const std::vector<std::string>&
             known.cases.both.push_back({name, base_place->second, in_head.at(name)});
     }
     for (const std::string& name : of_base)
-        if (matches(name, patterns) && !in_head.contains(name)) known.cases.only_base.push_back(name);
+        if (is_meant(name, patterns) && !in_head.contains(name)) known.cases.only_base.push_back(name);
     if (known.cases.both.empty() && known.cases.only_base.empty() && known.cases.only_head.empty())
         throw Error(ErrorKind::missing, fmt::format("no case of either program matches {}", fmt::join(patterns, ", ")),
                     "see deft bench list");
+    std::vector<std::string> timed;
+    for (const CommonCase& one : known.cases.both) timed.push_back(one.name);
+    require_memory_of_cases(timed, 2);
     return known;
 }
 

@@ -132,6 +132,26 @@ TEST_CASE("a program ten percent slower is worse, one as fast the same, one fast
     CHECK_THAT(better.out, ContainsSubstring("B is 1.100x faster than A [1.100, 1.100]"));
 }
 
+TEST_CASE("steps of presets are compared where they are named", "[paired_bench]") {
+    const TinySweep sweep("");
+    Script script;
+    script.cases = R"("tiny/1","step/llama_mini","step/bert_mini","step/of_another_program")";
+    const Ran plain = compare(sweep, script, script);
+    CHECK_THAT(plain.out, ContainsSubstring("tiny/1") && !ContainsSubstring("step/"));
+    const Ran preset = compare(sweep, script, script, {"--preset", "llama_mini"});
+    CHECK(preset.exit_code == kExitOk);
+    CHECK_THAT(preset.out, ContainsSubstring("step/llama_mini") && !ContainsSubstring("tiny/1") &&
+                               !ContainsSubstring("bert_mini"));
+    const Ran both = compare(sweep, script, script, {"-k", "tiny/*", "--preset", "llama_mini", "--preset", "bert_mini"});
+    CHECK_THAT(both.out, ContainsSubstring("step/llama_mini") && ContainsSubstring("tiny/1") &&
+                             ContainsSubstring("step/bert_mini"));
+    const Ran newer = compare(sweep, {}, script, {"--preset", "llama_mini"});
+    CHECK_THAT(newer.out, ContainsSubstring("step/llama_mini") && ContainsSubstring("only in B"));
+    const Ran unknown = compare(sweep, script, script, {"--preset", "lama_mini"});
+    CHECK(unknown.exit_code == kExitUsage);
+    CHECK_THAT(unknown.err, ContainsSubstring("did you mean llama_mini?"));
+}
+
 TEST_CASE("what stays unclear, or is not confirmed, is no regression unless that is strict", "[paired_bench]") {
     const TinySweep sweep("");
     Script restless;  // as much faster as slower, by far more than 96 pairs can average out

@@ -1,0 +1,59 @@
+#include "experiments/preset_plan.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "experiments/model_presets.h"
+#include "experiments/size_limits.h"
+
+namespace deft::experiments {
+
+PresetPlan plan_preset(const PresetPlanSettings& settings) {
+    const PresetTraining training = preset_training(settings.preset);
+    PresetPlan plan;
+    plan.settings = settings;
+    plan.model = preset_model(settings.preset, settings.vocab > 0 ? settings.vocab : training.vocab);
+    const engine::Backend backend{settings.device, settings.dtype, 1};
+    engine::require_supported(backend, plan.model.head_size());
+
+    const engine::ModelSize size = engine::model_size(plan.model);
+    plan.parameters = size.parameters;
+    const engine::StepPlan whole = engine::plan_step(plan.model.extents(), {}, 0);
+    plan.flops_per_token = engine::sample_flops(size.flops, {}, whole) / static_cast<double>(whole.seqlen);
+    plan.tokens = settings.tokens > 0 ? settings.tokens : training.tokens;
+    if (settings.tokens == 0) plan.tokens_source = training.source;
+
+    engine::TrainerConfig trainer;
+    trainer.model = plan.model;
+    trainer.batch_size = trainer.micro_batch_size = settings.micro_batch_size;
+    plan.memory = engine::plan_memory(trainer, backend);
+    if (static_cast<double>(plan.memory.bytes) > kMostBufferBytes)
+        throw Error(ErrorKind::config,
+                    fmt::format("{} samples of {} at once plan {:.3g} bytes, more than the {:g} that a plan may have",
+                                settings.micro_batch_size, settings.preset, static_cast<double>(plan.memory.bytes),
+                                kMostBufferBytes),
+                    "lower the micro-batch");
+    return plan;
+}
+
+DeviceUse use_of(const Device& device, engine::DType dtype, std::int64_t devices, double utilisation) {
+    DeviceUse use{device, "", devices, utilisation};
+    if (dtype == engine::DType::f32)
+        use.dtype = device.find_peak("fp32") == nullptr ? "" : "fp32";
+    else if (!device.peaks.empty())
+        use.dtype = device.peaks.front().dtype;
+    return use;
+}
+
+PresetOnDevice plan_on_device(const PresetPlan& plan, const DeviceUse& use, std::optional<double> usd_per_hour) {
+    PresetOnDevice planned{use, {}, {}, {}};
+    const Device& device = use.device;
+    if (device.memory_bytes > 0) planned.holds_memory = plan.memory.bytes <= device.memory_bytes;
+    if (plan.tokens > 0) planned.hours = training_hours(use, plan.flops());
+    if (!usd_per_hour && device.price) usd_per_hour = device.price->usd_per_hour;
+    if (planned.hours && usd_per_hour)
+        planned.dollars = static_cast<double>(use.devices) * *planned.hours * *usd_per_hour;
+    return planned;
+}
+
+}  // namespace deft::experiments

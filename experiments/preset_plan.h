@@ -1,0 +1,51 @@
+#pragma once
+// What training a preset takes on which device, counted from its sizes: nothing of the model is allocated.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/train/trainer.h"
+#include "experiments/hardware.h"
+
+namespace deft::experiments {
+
+struct PresetPlanSettings {
+    std::string preset;
+    engine::Device device = engine::Device::cuda;
+    engine::DType dtype = engine::DType::bf16;  // of activations
+    std::int64_t micro_batch_size = 1;          // samples at once
+    std::int64_t tokens = 0;                    // to train on; 0: as many as the preset's paper
+    std::int64_t vocab = 0;                     // entries; 0: as many as the preset's paper
+};
+
+struct PresetPlan {
+    PresetPlanSettings settings;
+    engine::TransformerConfig model;  // without dropout, which changes none of these
+    std::int64_t parameters = 0;
+    double flops_per_token = 0;  // forward and backward, of a sample of full length
+    std::int64_t tokens = 0;     // 0: nobody stated any
+    std::string tokens_source;   // empty: they were asked for, or there are none
+    engine::MemoryPlan memory;   // of a training step with AdamW
+
+    double flops() const { return flops_per_token * static_cast<double>(tokens); }
+};
+
+// Errors: config, for an unknown preset, with the nearest one, for a dtype or head size that the device's backend
+// lacks, or for buffers beyond kMostBufferBytes.
+PresetPlan plan_preset(const PresetPlanSettings& settings);
+
+// The peak that activations of that dtype are planned by: for bf16 the device's first, as sweeps take it, for f32 that
+// of fp32, since the engine uses no TF32.
+DeviceUse use_of(const Device& device, engine::DType dtype, std::int64_t devices, double utilisation);
+
+// One device, or so many of it side by side, for that plan.
+struct PresetOnDevice {
+    DeviceUse use;
+    std::optional<bool> holds_memory;      // of one of them; nothing where its memory is not stated
+    std::optional<double> hours, dollars;  // nothing where a factor is unknown
+};
+// usd_per_hour: of one device; without it the device's published price.
+PresetOnDevice plan_on_device(const PresetPlan& plan, const DeviceUse& use, std::optional<double> usd_per_hour);
+
+}  // namespace deft::experiments

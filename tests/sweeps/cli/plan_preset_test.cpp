@@ -1,0 +1,115 @@
+// deft plan --preset through the program.
+
+#include "base/json.h"
+#include "tests/sweeps/program.h"
+
+using namespace deft;
+using test::Ran;
+using test::TinySweep;
+
+namespace {
+
+Ran plan_alone(const TinySweep& sweep, std::vector<std::string> more) {
+    more.insert(more.begin(), {DEFT_PROGRAM, "plan"});
+    test::Process process(more, sweep.out(), sweep.err());
+    const int code = process.wait();
+    return {code, read_file(sweep.out()), read_file(sweep.err())};
+}
+
+}  // namespace
+
+TEST_CASE("deft plan --preset prints sizes, memory, hours and cost of a model by itself") {
+    const TinySweep sweep("");
+    const Ran ran = plan_alone(sweep, {"--preset", "bert_large"});
+    INFO(ran.out << ran.err);
+    REQUIRE(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out, ContainsSubstring("336226108") && ContainsSubstring("1.05T") && ContainsSubstring("1049B"));
+    CHECK_THAT(ran.out, ContainsSubstring("V100") && ContainsSubstring("H200") &&
+                            ContainsSubstring("No hours of cpu core") && ContainsSubstring("No cost"));
+    CHECK_THAT(ran.out, ContainsSubstring("h.*.attn.c_attn.weight") && ContainsSubstring("nothing was allocated") &&
+                            ContainsSubstring("assumed for every model and device") && !ContainsSubstring("h.0."));
+    CHECK_THAT(plan_alone(sweep, {"--preset", "bert_large", "--memory"}).out, ContainsSubstring("h.23.qkv"));
+
+    const Ran priced = plan_alone(sweep, {"--preset", "llama_mini", "--hardware", "V100", "--tokens", "1.7e12",
+                                          "--devices", "4", "--utilisation", "0.5", "--usd-per-hour", "3"});
+    REQUIRE(priced.exit_code == kExitOk);
+    CHECK_THAT(priced.out, ContainsSubstring("$") && ContainsSubstring("as asked for") && !ContainsSubstring("H200") &&
+                               ContainsSubstring("as --utilisation says"));
+    const Ran unknown = plan_alone(sweep, {"--preset", "gpt2_small"});
+    CHECK(unknown.exit_code == kExitOk);
+    CHECK_THAT(unknown.out, ContainsSubstring("no paper's budget is known") && ContainsSubstring("--tokens 300e9"));
+}
+
+TEST_CASE("deft plan --preset --json has the same numbers") {
+    const TinySweep sweep("");
+    const auto json = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"--preset", "gpt3_350m", "--json"});
+        const Ran ran = plan_alone(sweep, more);
+        INFO(ran.err);
+        REQUIRE(ran.exit_code == kExitOk);
+        return Json::parse(ran.out);
+    };
+    const Json all = json({});
+    CHECK(all.at("schema") == "deft-preset-plan/1");
+    CHECK(all.at("parameters") == 355'871'744);
+    CHECK(all.at("tokens") == 300'000'000'000);
+    CHECK(all.at("flops").get<double>() == Approx(all.at("flops_per_token").get<double>() * 3e11));
+    CHECK(all.at("hardware").size() == 6);
+    CHECK(all.at("memory").at("dtype") == "bf16");
+    CHECK(all.at("memory").at("micro_batch_size") == 1);
+
+    const Json one = json({"--hardware", "A100-80GB", "--devices", "16", "--utilisation", "0.5", "--usd-per-hour",
+                           "1.5", "--micro-batch", "4", "--dtype", "f32"});
+    const Json& row = one.at("hardware").at(0);
+    const double hours = one.at("flops").get<double>() / (16 * 19.5e12 * 0.5) / 3600;
+    CHECK(one.at("hardware").size() == 1);
+    CHECK(row.at("hours").get<double>() == Approx(hours));
+    CHECK(row.at("usd").get<double>() == Approx(16 * hours * 1.5));
+    CHECK(one.at("memory").at("device") == "cuda");
+    CHECK(one.at("memory").at("bytes").get<std::int64_t>() > all.at("memory").at("bytes").get<std::int64_t>());
+
+    const Json cores = json({"--hardware", "cpu core"});
+    CHECK(cores.at("memory").at("device") == "cpu");
+    CHECK(cores.at("memory").at("dtype") == "f32");
+    CHECK(cores.at("hardware").at(0).at("hours").is_null());
+}
+
+TEST_CASE("deft plan --preset allocates nothing of what it plans") {
+    const TinySweep sweep("");
+    const Ran ran = plan_alone(sweep, {"--preset", "gpt3_6.7b", "--micro-batch", "65536", "--json"});
+    REQUIRE(ran.exit_code == kExitOk);
+    // More than the addresses that a process has.
+    CHECK(Json::parse(ran.out).at("memory").at("bytes").get<std::int64_t>() > std::int64_t{1} << 48);
+}
+
+TEST_CASE("deft plan refuses presets, hardware and numbers that make no sense") {
+    const TinySweep sweep("[[case]]\nname = \"plain\"\n");
+    const auto wrong = [&](std::vector<std::string> more) {
+        const Ran ran = plan_alone(sweep, std::move(more));
+        CHECK(ran.exit_code == kExitUsage);
+        CHECK(ran.out.empty());
+        CHECK_THAT(ran.err, ContainsSubstring("deft: error: ") && ContainsSubstring("to mend: "));
+        return ran.err;
+    };
+    CHECK_THAT(wrong({}), ContainsSubstring("nothing to plan") && ContainsSubstring("--preset"));
+    CHECK_THAT(wrong({"--preset", "bert_larg"}), ContainsSubstring("did you mean bert_large?"));
+    CHECK_THAT(wrong({"bert_large"}), ContainsSubstring("write deft plan --preset bert_large"));
+    CHECK_THAT(wrong({sweep.file.string(), "--preset", "bert_large"}),
+               ContainsSubstring("--set model.preset=bert_large"));
+    CHECK_THAT(wrong({"--preset", "bert_large", "--draws"}), ContainsSubstring("--draws"));
+    CHECK_THAT(wrong({"--preset", "bert_large", "--set", "model.width=8"}), ContainsSubstring("--set"));
+    CHECK_THAT(wrong({sweep.file.string(), "--hardware", "V100"}), ContainsSubstring("--preset"));
+    CHECK_THAT(wrong({"--preset", "bert_large", "--hardware", "V10"}), ContainsSubstring("did you mean V100?"));
+    CHECK_THAT(wrong({"--preset", "bert_large", "--hardware", "cpu core", "--dtype", "bf16"}),
+               ContainsSubstring("no bf16"));
+    CHECK_THAT(wrong({"--preset", "bert_large", "--usd-per-hour", "2"}), ContainsSubstring("--hardware"));
+    for (const char* tokens : {"0", "-5", "1.5", "nan", "1e16", "many", "3 "})
+        CHECK_THAT(wrong({"--preset", "bert_large", "--tokens", tokens}), ContainsSubstring("no number of tokens"));
+    for (const char* share : {"0", "-0.1", "1.01", "nan"})
+        CHECK_THAT(wrong({"--preset", "bert_large", "--utilisation", share}), ContainsSubstring("no share of a peak"));
+    for (const char* price : {"-1", "nan", "inf"})
+        CHECK_THAT(wrong({"--preset", "bert_large", "--hardware", "V100", "--usd-per-hour", price}),
+                   ContainsSubstring("is no price"));
+    for (const char* batch : {"0", "-1", "65537", "x"})
+        CHECK_THAT(wrong({"--preset", "bert_large", "--micro-batch", batch}), ContainsSubstring("--micro-batch"));
+}
