@@ -249,7 +249,7 @@ void add_bench_step(CLI::App& bench, Context& context) {
     step->add_option("--preset", arguments->presets,
                      "A model of experiments/presets instead, without dropout; may be given again")
         ->allow_extra_args(false);
-    step->add_option("--batch", arguments->batch, "Its samples a step (default: 4096 tokens of BERT's, 2048 of others)")
+    step->add_option("--batch", arguments->batch, "Its samples a step (default: 4096 tokens of BERT's, 2048 of others; 32 images)")
         ->check(CLI::Range(1, 1 << 16));
     step->add_option("--vocab", arguments->vocab, "Entries of its vocabulary (default: 30522 of BERT's, 8192 of others)")
         ->check(CLI::Range(6, 1 << 20));

@@ -50,8 +50,12 @@ std::string preset_of_case(const std::string& case_name) {
 }  // namespace
 
 engine::StepBench preset_step(const std::string& preset, std::int64_t batch, std::int64_t vocab) {
-    constexpr std::int64_t kWordPieces = 30522, kWords = 8192;
+    constexpr std::int64_t kWordPieces = 30522, kWords = 8192, kImages = 32;
     engine::TransformerConfig model = experiments::preset_model(preset, kWords);
+    if (model.input.patches) {
+        if (batch == 0) batch = kImages;
+        return {model, batch, fmt::format("{},{},{}", preset, model.max_seqlen, batch)};
+    }
     const bool is_masked = !model.is_causal();
     model.vocab = vocab > 0 ? vocab : is_masked ? kWordPieces : kWords;
     const std::int64_t tokens = is_masked ? 4096 : 2048;

@@ -26,7 +26,7 @@ void require_layers(const TokenDropping& dropping, std::int64_t layers) {
 PlannedDropping plan_dropping(Arena& arena, const TokenDropping& dropping, const TransformerConfig& model,
                               const Backend& backend, std::int64_t max_batch) {
     require_layers(dropping, model.layers());
-    if (dropping.dropper->reads_tokens && model.vocab == 0)
+    if (dropping.dropper->reads_tokens && model.input.patches)
         throw Error(ErrorKind::config, fmt::format("{} chooses by tokens, and images have none", dropping.dropper->name),
                     "use random_ltd");
     PlannedDropping planned;

@@ -20,6 +20,9 @@ TEST_CASE("a preset's step has the tokens and the vocabulary of its kind, or tho
     CHECK(bert.model.vocab == 30522);
     CHECK(bert.name == "bert_mini,30522,128,32");
     CHECK(preset_step("gpt3_350m").batch_size == 1);
+    CHECK(preset_step("vit_mini").batch_size == 32);
+    CHECK(preset_step("vit_mini").model.vocab == 0);
+    CHECK(preset_step("vit_mini").name == "vit_mini,65,32");
     const engine::StepBench asked = preset_step("llama_mini", 3, 100);
     CHECK(asked.batch_size == 3);
     CHECK(asked.model.vocab == 100);
@@ -42,7 +45,7 @@ TEST_CASE("steps of presets are cases, and meant only where a pattern begins as 
     CHECK(!is_meant("linear_forward/1", {"step/*"}));
     for (const kernels::BenchCase& bench : chosen_benches({}, kernels::BenchBackends::cpu))
         CHECK(!is_preset_step(bench.name));
-    CHECK(chosen_benches({"step/*_mini"}, kernels::BenchBackends::cpu).size() == 3);
+    CHECK(chosen_benches({"step/*_mini"}, kernels::BenchBackends::cpu).size() == 4);
 }
 
 TEST_CASE("a preset's case trains that model, with the FLOPs of its step") {
