@@ -83,6 +83,12 @@ void require_used(TableReader& table, const TrainConfig& train) {
                      "set it to 0: the last stage's rate follows from train.decay_factor and train.decay_stages");
 }
 
+void require_padding(TableReader& table, const DataConfig& data) {
+    if (sample_kind(data) == SampleKind::packed && table.optional_node("rows") != nullptr)
+        table.refuse("rows", "is of samples that have padding, and packed text has none",
+                     "drop the key, or set data.samples = \"bert\"");
+}
+
 void require_one_warmup(const TableReader& table, const TrainConfig& train) {
     std::vector<const char*> set;
     if (train.warmup_tokens > 0) set.push_back("warmup_tokens");
@@ -93,9 +99,10 @@ void require_one_warmup(const TableReader& table, const TrainConfig& train) {
                      "keep one of them, and drop the other or set it to 0");
 }
 
-void parse_train(TableReader table, const ModelConfig& model, TrainConfig& train) {
+void parse_train(TableReader table, const DataConfig& data, const ModelConfig& model, TrainConfig& train) {
     read_table(table, train);
     require_used(table, train);
+    require_padding(table, data);
     require_one_warmup(table, train);
     if (train.micro_batch_size == 0) train.micro_batch_size = train.batch_size;
     train.micro_batch_size = std::min(train.micro_batch_size, train.batch_size);
@@ -204,7 +211,7 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     empty.place = root.place;
     parse_data(child(reader, "data", empty), config.data);
     config.model = parse_model(child(reader, "model", empty), config.data);
-    parse_train(child(reader, "train", empty), config.model, config.train);
+    parse_train(child(reader, "train", empty), config.data, config.model, config.train);
     if (const ConfigNode* node = reader.optional_node("curriculum"))
         config.curriculum = parse_curriculum(TableReader(*node, "curriculum"), config.model, config.data);
     if (const ConfigNode* node = reader.optional_node("batch_ramp"))

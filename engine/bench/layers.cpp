@@ -75,7 +75,7 @@ struct InnerLayers::State {
         StepPlan step;
         step.seqlen = T;
         step.kept = kept;
-        return kept_tokens(exec, *buffers.dropping, step, {kSeed, runs, buffers.draw, buffers.token, {}});
+        return kept_tokens(exec, *buffers.dropping, step, {kSeed, runs, T, buffers.draw, buffers.token, {}});
     }
 
     void forward_backward() {

@@ -52,6 +52,7 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
     source_ = add("packed.source", DType::i32, {B, T});
     scored_ = add("packed.scored", DType::i32, {B, T});
     position_ = add("packed.position", DType::i32, {B, T});
+    start_ = add("packed.start", DType::i32, {B * T + 1});
     if (config.class_head) {
         class_target = add("class_target", DType::i32, {B});
         class_loss = add("class_loss", plan_.sums(), {B});
@@ -106,20 +107,23 @@ void Transformer::require_classes(const std::int32_t* classes, std::int64_t B) c
 }
 
 void Transformer::load(Exec& exec, const ModelInput& input) {
-    const std::int64_t B = input.B, T = input.T;
-    const auto positions = static_cast<std::size_t>(B * T);
+    const std::int64_t B = input.B, T = input.T, rows = input.rows();
+    const auto positions = static_cast<std::size_t>(rows);
     require_in_vocabulary({input.token, positions}, 0, "token");
     require_in_vocabulary({input.target, positions}, kernels::kIgnoreTarget, "target");
     for (std::int64_t b = 0; input.length != nullptr && b < B; ++b)
         if (input.length[b] < 0 || input.length[b] > T)
             throw Error(ErrorKind::config, fmt::format("a sample of {} tokens has a length of {}", T, input.length[b]),
                         "give the number of its real tokens");
-    require_segments(input.segment, B * T);
+    require_segments(input.segment, rows);
     require_classes(input.class_target, B);
-    write_tensor(exec, token.view({B, T}), input.token);
-    write_tensor(exec, target.view({B, T}), input.target);
-    target_rows_ = B * T - std::count(input.target, input.target + positions, kernels::kIgnoreTarget);
-    if (segment) write_tensor(exec, segment.view({B, T}), input.segment);
+    packed_ = {};
+    shape_ = {B, T};
+    if (input.start != nullptr) load_packed(exec, input);
+    write_tensor(exec, loaded(token), input.token);
+    write_tensor(exec, loaded(target), input.target);
+    target_rows_ = rows - std::count(input.target, input.target + positions, kernels::kIgnoreTarget);
+    if (segment) write_tensor(exec, loaded(segment), input.segment);
     if (class_head_) {
         write_tensor(exec, class_target.view({B}), input.class_target);
         class_rows_ = B - std::count(input.class_target, input.class_target + B, kernels::kIgnoreTarget);
@@ -128,8 +132,22 @@ void Transformer::load(Exec& exec, const ModelInput& input) {
     if (length_) write_tensor(exec, length_, input.length);
 }
 
-EmbeddingIds Transformer::loaded_ids(std::int64_t B, std::int64_t T) const {
-    return {token.view({B, T}), segment ? segment.view({B, T}) : Tensor{}};
+void Transformer::load_packed(Exec& exec, const ModelInput& input) {
+    const std::int64_t M = input.rows();
+    shape_ = {1, M};
+    packed_.position = position_.view({1, M});
+    packed_.samples = {start_.view({input.B + 1}), input.T};
+    write_tensor(exec, packed_.position, input.position);
+    write_tensor(exec, packed_.samples.start, input.start);
+}
+
+EmbeddingIds Transformer::loaded_ids() const {
+    return {loaded(token), segment ? loaded(segment) : Tensor{}, packed_.position};
+}
+
+StreamRows Transformer::stream_rows(std::int64_t B, std::int64_t T, const KeptTokens& kept,
+                                    const DropoutKeys& random) const {
+    return {B, T, packed_.samples ? Tensor{} : length_, kept, packed_, random};
 }
 
 Tensor Transformer::forward(Exec& exec, const StreamRows& rows) {
@@ -147,32 +165,31 @@ void Transformer::backward(Exec& exec, const StreamRows& rows, Accumulate accumu
     stack_.backward(exec, d_stream, rows, accumulate);
     // A tied head has written the gradient of the tokens' table.
     const Accumulate of_tokens = config_.head.tied ? Accumulate::yes : accumulate;
-    embedding_.backward(exec, d_stream, loaded_ids(rows.B, rows.T), rows, of_tokens, accumulate);
+    embedding_.backward(exec, d_stream, loaded_ids(), rows, of_tokens, accumulate);
 }
 
 void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept,
                                    const DropoutKeys& random, const LossScales& scales, Accumulate accumulate) {
     if (purpose_ == Purpose::inference) throw std::logic_error("a model planned for inference is asked to train");
-    const StreamRows rows{B, T, length_, kept, {}, random};
-    embedding_.forward(exec, stack_.input(rows), loaded_ids(B, T), rows);
+    const StreamRows rows = stream_rows(B, T, kept, random);
+    embedding_.forward(exec, stack_.input(rows), loaded_ids(), rows);
     const Tensor states = forward(exec, rows);
     const Tensor d_states = rows.of(final_norm_ ? states_ : d_stream_);
-    head_.train(exec, loss.view({B, T}), d_states, states, target.view({B, T}), target_rows_, scales.tokens,
-                accumulate);
+    head_.train(exec, loaded(loss), d_states, states, loaded(target), target_rows_, scales.tokens, accumulate);
     if (class_head_)
-        class_head_->train(exec, class_loss.view({B}), d_states, Accumulate::yes, states, class_target.view({B}),
+        class_head_->train(exec, class_loss.view({B}), d_states, Accumulate::yes, states, packed(), class_target.view({B}),
                            class_rows_, scales.classes, accumulate);
     backward(exec, rows, accumulate);
 }
 
 void Transformer::evaluate(Exec& exec, std::int64_t B, std::int64_t T) {
-    const StreamRows rows{B, T, length_, {}, {}, {}};
-    embedding_.forward(exec, stack_.input(rows), loaded_ids(B, T), rows);
+    const StreamRows rows = stream_rows(B, T, {}, {});
+    embedding_.forward(exec, stack_.input(rows), loaded_ids(), rows);
     const Tensor states = forward(exec, rows);
-    head_.evaluate(exec, loss.view({B, T}), greedy.view({B, T}), states, target.view({B, T}), target_rows_);
+    head_.evaluate(exec, loaded(loss), loaded(greedy), states, loaded(target), target_rows_);
     if (class_head_)
-        class_head_->evaluate(exec, class_loss.view({B}), class_greedy.view({B}), states, class_target.view({B}),
-                              class_rows_);
+        class_head_->evaluate(exec, class_loss.view({B}), class_greedy.view({B}), states, packed(),
+                              class_target.view({B}), class_rows_);
 }
 
 void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
@@ -192,8 +209,10 @@ void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
     write_tensor(exec, source, samples.source.data());
     write_tensor(exec, scored, samples.scored.data());
     length_ = {};
+    packed_ = {};
+    shape_ = {1, M};
 
-    const StreamRows rows{B, T, {}, {}, {source, computed, position}, {}};
+    const StreamRows rows{B, T, {}, {}, {position, {}, source, computed}, {}};
     embedding_.forward(exec, stack_.input(rows), {token.view({1, M}), {}, position}, rows);
     const Tensor of_all = forward(exec, rows), states = states_.view({1, R, C});
     gather_rows(exec, states, of_all, scored);
@@ -201,7 +220,7 @@ void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
 }
 
 void Transformer::logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T) {
-    head_.logits(exec, out, last_states_.view({B, T, config_.width}));
+    head_.logits(exec, out, packed_.samples ? last_states_ : last_states_.view({B, T, config_.width}));
 }
 
 ModelSize model_size(const TransformerConfig& config) {

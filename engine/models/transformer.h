@@ -2,6 +2,7 @@
 // A transformer: embedding, blocks, final norm, head, each as its configuration says. One forward and one backward, for
 // every model, backend and dtype.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,7 +40,7 @@ struct PackedSamples {
 // A micro-batch on the host, which must stay as it is until a result is read.
 struct ModelInput {
     std::int64_t B = 0, T = 0;
-    const std::int32_t* token = nullptr;    // (B, T)
+    const std::int32_t* token = nullptr;    // (B, T), or (M) of packed samples, as target and segment are
     const std::int32_t* target = nullptr;   // (B, T), or kernels::kIgnoreTarget where a position has no loss
     const std::int32_t* length = nullptr;   // (B): real tokens of each sample, the rest being padding that no position
                                             // attends to; null: all are real
@@ -48,6 +49,13 @@ struct ModelInput {
     const std::int32_t* class_target = nullptr;  // (B), or kernels::kIgnoreTarget; of models that tell samples' classes
     const std::int64_t* draw = nullptr;     // (B): the number of each sample's draw, by which what is random in it is
                                             // keyed
+    // Packed samples stand one after the other, without padding: (B + 1), sample b has the rows from start[b] to before
+    // start[b + 1] = start[b] + length[b], and start[0] is 0; null: they are not packed.
+    const std::int32_t* start = nullptr;
+    const std::int32_t* position = nullptr;    // (M), of packed samples: of each row in its sample
+    const std::int32_t* kept_start = nullptr;  // (B + 1), likewise, of what layers that drop tokens keep
+
+    std::int64_t rows() const { return start != nullptr ? start[B] : B * T; }
 };
 
 // By what the sum of each head's losses is multiplied before its gradient is taken.
@@ -83,6 +91,10 @@ class Transformer {
     void load(Exec& exec, const ModelInput& input);
     // (B) i32 of the loaded micro-batch, empty where all tokens are real.
     const Tensor& length() const { return length_; }
+    // Where its samples start, of packed ones.
+    const SampleStarts& packed() const { return packed_.samples; }
+    // What a buffer (max_batch, max_seqlen) holds of it: (B, T), or (1, M) of packed samples.
+    Tensor loaded(const Tensor& buffer) const { return buffer.view({shape_[0], shape_[1]}); }
 
     // Loss and gradients of a micro-batch: adds the gradient of each head's sum of losses times its scale to, or writes,
     // every parameter's gradient.
@@ -108,7 +120,10 @@ class Transformer {
     void require_segments(const std::int32_t* segments, std::int64_t positions) const;
     // classes (B), or null. Errors: config, likewise.
     void require_classes(const std::int32_t* classes, std::int64_t B) const;
-    EmbeddingIds loaded_ids(std::int64_t B, std::int64_t T) const;
+    EmbeddingIds loaded_ids() const;
+    void load_packed(Exec& exec, const ModelInput& input);
+    // Of the loaded micro-batch.
+    StreamRows stream_rows(std::int64_t B, std::int64_t T, const KeptTokens& kept, const DropoutKeys& random) const;
     // The blocks and the final norm over what stack_.input(rows) holds: (B, T, C), or (1, M, C) of packed rows.
     Tensor forward(Exec& exec, const StreamRows& rows);
     void backward(Exec& exec, const StreamRows& rows, Accumulate accumulate);
@@ -128,6 +143,9 @@ class Transformer {
     Tensor last_states_;                 // what the head read last, (B, T, C) or packed rows
     std::int64_t target_rows_ = 0, class_rows_ = 0;  // targets of the loaded micro-batch that are not ignored
     Tensor computed_, source_, scored_, position_;  // (max_batch, max_seqlen) i32, of packed samples
+    Tensor start_;                                  // (max_batch max_seqlen + 1) i32, likewise
+    std::array<std::int64_t, 2> shape_{};           // of the loaded micro-batch: (B, T), or (1, M) of packed samples
+    PackedRows packed_;                             // likewise
 };
 
 // Parameters and FLOPs of a model, without memory for it.

@@ -33,7 +33,7 @@ struct SmallDropping {
         StepPlan plan;
         plan.seqlen = T;
         plan.kept = K;
-        MicroBatch batch{seed, step, make_tensor(draw.data(), DType::i64, {B}),
+        MicroBatch batch{seed, step, T, make_tensor(draw.data(), DType::i64, {B}),
                          make_tensor(token.data(), DType::i32, {B, T}), {}};
         if (!length.empty()) batch.length = make_tensor(length.data(), DType::i32, {B});
         const KeptTokens kept = kept_tokens(exec, planned, plan, batch);
