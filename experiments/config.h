@@ -99,6 +99,7 @@ SampleKind sample_kind(const DataConfig& data);
 struct TrainConfig {
     std::int64_t batch_size = 8;
     std::int64_t micro_batch_size = 0;
+    std::string rows = "packed";    // packed | padded
     std::string recompute = "none";  // none | activation | block
     std::int64_t budget_tokens = 0;
     double budget_fraction = 1.0;

@@ -222,6 +222,10 @@ const Fields& fields_of(const TrainConfig&) {
          {.unit = "samples", .at_least = 1, .at_most = kMostBatchSize}},
         {"micro_batch_size", at<&TrainConfig::micro_batch_size>, "samples computed at a time; 0: batch_size",
          {.unit = "samples", .at_least = 0}},
+        {"rows", at<&TrainConfig::rows>,
+         "of BERT samples: packed, the tokens of a micro-batch one after the other without padding; padded, one sample a "
+         "row of model.seqlen; losses and gradients differ by rounding alone",
+         {.one_of = {"packed", "padded"}, .came_later = true}},
         {"recompute", at<&TrainConfig::recompute>,
          "what a backward pass computes again where memory is short, to the same bits: activation, the outputs of norms "
          "and activations; block, all but each block's input",

@@ -93,6 +93,7 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
     if (sample_kind(config.data) == SampleKind::bert) trainer.model.head->target_share = config.data.bert.mask_fraction;
     trainer.batch_size = config.train.batch_size;
     trainer.micro_batch_size = config.train.micro_batch_size;
+    trainer.packs_samples = config.train.rows == "packed";
     trainer.recompute = recompute_of(config.train.recompute);
     trainer.budget_layer_tokens = budget_layer_tokens(config.train);
     const std::int64_t baseline_steps = baseline_steps_of(config);

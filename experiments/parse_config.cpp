@@ -92,6 +92,12 @@ void require_used(TableReader& table, const TrainConfig& train) {
                      "set it to 0: the last stage's rate follows from train.decay_factor and train.decay_stages");
 }
 
+void require_padding(TableReader& table, const DataConfig& data) {
+    if (sample_kind(data) == SampleKind::packed && table.optional_node("rows") != nullptr)
+        table.refuse("rows", "is of samples that have padding, and packed text has none",
+                     "drop the key, or set data.samples = \"bert\"");
+}
+
 void require_one_warmup(const TableReader& table, const TrainConfig& train) {
     std::vector<const char*> set;
     if (train.warmup_tokens > 0) set.push_back("warmup_tokens");
@@ -128,6 +134,7 @@ void parse_train(TableReader table, const ModelConfig& model, const DataConfig& 
     read_table(table, train);
     parse_budget(table, model, data, base_folder, train);
     require_used(table, train);
+    require_padding(table, data);
     require_one_warmup(table, train);
     if (train.micro_batch_size == 0) train.micro_batch_size = train.batch_size;
     train.micro_batch_size = std::min(train.micro_batch_size, train.batch_size);

@@ -9,15 +9,11 @@
 namespace deft::kernels {
 
 // Vectors (B, T, heads, d) somewhere in a buffer: of position t of sample b, those of all heads stand one after the other
-// from data + b sample_stride + t row_stride on.
+// from data + b sample_stride + t row_stride on; of packed samples from data + (start[b] + t) row_stride on.
 template <class Real>
 struct HeadRows {
     Real* data = nullptr;
     std::int64_t row_stride = 0, sample_stride = 0;
-
-    DEFT_HOST_DEVICE Real* head(std::int64_t b, std::int64_t h, std::int64_t d) const {
-        return data + b * sample_stride + h * d;
-    }
 };
 
 // Queries (B, Tq, H, d), keys and values (B, Tk, Hkv, d); or their gradients.
@@ -55,27 +51,39 @@ struct AttentionDropout {
     }
 };
 
-// A query sees a key when the key is no padding; causal: when it stands at or before the query's place, the last query
-// beside the last key; and with places, when they are of one place.
+// A query sees a key of its sample when the key is no padding; causal: when it stands at or before the query's place, the
+// last query beside the last key.
 struct AttentionSpec {
     std::int64_t B = 0, Tq = 0, Tk = 0;
     std::int64_t H = 0, Hkv = 0;  // query head h reads head h / (H / Hkv) of keys and values (Ainslie et al. 2023)
     std::int64_t d = 0;
     bool causal = false;                    // with Tq <= Tk: query t sees keys up to t + Tk - Tq
     const std::int32_t* length = nullptr;   // (B), not below 0: rows from there on are padding, of queries as of keys
-    const std::int32_t* place = nullptr;    // (B, T), with Tq == Tk == T: which of the packed samples a token is of
+    // (B + 1), with Tq == Tk == T: packed samples stand one after the other without padding, sample b in the rows from
+    // start[b] to before start[b + 1], T at most. They have no length beside.
+    const std::int32_t* start = nullptr;
     AttentionDropout dropout = {};
 
     DEFT_HOST_DEVICE std::int64_t group() const { return H / Hkv; }
     DEFT_HOST_DEVICE std::int64_t offset() const { return Tk - Tq; }
     // How many of T rows of sample b are no padding.
     DEFT_HOST_DEVICE std::int64_t real(std::int64_t b, std::int64_t T) const {
+        if (start != nullptr) return start[b + 1] - start[b];
         return length == nullptr || length[b] > T ? T : length[b];
     }
+    // How many rows of sample b there are, padding among them, and the number of the first in (B, T) or packed rows.
+    DEFT_HOST_DEVICE std::int64_t rows(std::int64_t b, std::int64_t T) const { return start != nullptr ? real(b, T) : T; }
+    DEFT_HOST_DEVICE std::int64_t first_row(std::int64_t b, std::int64_t T) const {
+        return start != nullptr ? start[b] : b * T;
+    }
+    // The first vector of head h of sample b.
+    template <class Real>
+    DEFT_HOST_DEVICE Real* head(const HeadRows<Real>& rows, std::int64_t b, std::int64_t h) const {
+        return rows.data + (start != nullptr ? start[b] * rows.row_stride : b * rows.sample_stride) + h * d;
+    }
     // Of a query and a key that are no padding.
-    DEFT_HOST_DEVICE bool sees(std::int64_t b, std::int64_t query, std::int64_t key) const {
-        if (causal && key > query + offset()) return false;
-        return place == nullptr || place[b * Tk + key] == place[b * Tk + query];
+    DEFT_HOST_DEVICE bool sees(std::int64_t query, std::int64_t key) const {
+        return !causal || key <= query + offset();
     }
 };
 

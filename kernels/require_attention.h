@@ -22,9 +22,11 @@ inline void require_attention(const AttentionSpec& s) {
     if (s.causal && s.Tq > s.Tk)
         refuse(text(s.Tq) + " causal queries have only " + text(s.Tk) + " keys, so that the first see none",
                "give a key for each query");
-    if (s.place != nullptr && s.Tq != s.Tk)
-        refuse("places are given for " + text(s.Tq) + " queries and " + text(s.Tk) + " keys",
+    if (s.start != nullptr && s.Tq != s.Tk)
+        refuse("packed samples have " + text(s.Tq) + " queries and " + text(s.Tk) + " keys",
                "attend to packed samples with as many keys as queries");
+    if (s.start != nullptr && s.length != nullptr)
+        refuse("packed samples are given lengths too", "say where each sample starts, or how long it is");
     const AttentionDropout& dropout = s.dropout;
     if (!(dropout.p >= 0 && dropout.p < 1))
         refuse("a dropout of " + text(dropout.p) + " lies outside [0, 1)", "lower it");

@@ -53,8 +53,9 @@ struct RandomKeys {
 // infinite for an entry that is always kept.
 struct ImportanceKeys {
     const float* importance;    // (V)
-    const std::int32_t* token;  // (B, T)
+    const std::int32_t* token;  // (B, T), or of packed samples one after the other
     KeepRules rules;
+    const std::int32_t* start = nullptr;  // (B): where each packed sample starts; null: none are packed
 
     struct Row {
         const float* importance;
@@ -69,7 +70,7 @@ struct ImportanceKeys {
         }
     };
     DEFT_HOST_DEVICE Row row(std::int64_t b, std::int64_t T) const {
-        return {importance, token + b * T, rules.keep_first, rules.length == nullptr ? T : rules.length[b]};
+        return {importance, token + (start == nullptr ? b * T : start[b]), rules.keep_first, rules.length == nullptr ? T : rules.length[b]};
     }
 };
 

@@ -88,11 +88,11 @@ inline Work activation_backward_work(std::int64_t rows, std::int64_t cols, Activ
 
 // ---- dropout ----
 
-// A product, and a sum with the residual. Drawing whether a value is kept takes some thirty integer operations.
-inline Work dropout_work(std::int64_t B, std::int64_t N, bool has_residual) {
-    Work work{product(has_residual ? 2 : 1, B, N)};
-    work.reals = product(has_residual ? 3 : 2, B, N);
-    work.other = product(B, sizeof(std::int64_t));
+// Of so many values of all B samples: a product, and a sum with the residual. Drawing whether a value is kept takes some thirty integer operations.
+inline Work dropout_work(std::int64_t B, std::int64_t values, bool has_residual, bool is_packed) {
+    Work work{product(has_residual ? 2 : 1, values)};
+    work.reals = product(has_residual ? 3 : 2, values);
+    work.other = product(B, sizeof(std::int64_t)) + index_bytes(B + 1, is_packed);
     return work;
 }
 
@@ -107,41 +107,45 @@ inline Work rope_work(std::int64_t rows, std::int64_t heads, std::int64_t d, boo
 }
 
 // ---- attention ----
-// Of a spec sizes, causality and dropout count. Whether samples have lengths and tokens places is said beside it, since
-// work is asked for before there are any buffers.
+// Of a spec sizes, causality and dropout count. Whether samples have lengths is said beside it, and how many rows packed
+// ones have, 0 where none are packed, since work is asked for before there are any buffers.
 
-// A product and a sum for each column of every query and every key that it may see. What padding and places hide is
-// counted too.
+// A product and a sum for each column of every query and every key that it may see. What padding hides is counted too, and
+// packed samples as if all were the longest.
 inline double attention_product_flops(const AttentionSpec& s) {
     const auto Tq = static_cast<double>(s.Tq), Tk = static_cast<double>(s.Tk);
     return 2 * product(s.B, s.H, s.d, s.Tq) * (s.causal ? Tk - Tq + (Tq + 1) / 2 : Tk);
 }
 
 // Queries, keys and values, or their gradients.
-inline double attention_heads(const AttentionSpec& s) {
-    return product(s.B, s.Tq, s.H, s.d) + 2 * product(s.B, s.Tk, s.Hkv, s.d);
+inline double attention_heads(const AttentionSpec& s, std::int64_t packed_rows) {
+    const std::int64_t queries = packed_rows > 0 ? packed_rows : s.B * s.Tq, keys = packed_rows > 0 ? packed_rows : s.B * s.Tk;
+    return product(queries, s.H, s.d) + 2 * product(keys, s.Hkv, s.d);
+}
+inline double attention_output(const AttentionSpec& s, std::int64_t packed_rows) {
+    return product(packed_rows > 0 ? packed_rows : s.B * s.Tq, s.H, s.d);
 }
 
-inline double attention_mask_bytes(const AttentionSpec& s, bool is_padded, bool is_placed) {
-    return index_bytes(s.B, is_padded) + index_bytes(s.B * s.Tk, is_placed) +
+inline double attention_mask_bytes(const AttentionSpec& s, bool is_padded, std::int64_t packed_rows) {
+    return index_bytes(s.B, is_padded) + index_bytes(s.B + 1, packed_rows > 0) +
            (s.dropout.p != 0 ? product(s.B, sizeof(std::int64_t)) : 0);
 }
 
 // Two products: of queries with keys, and of probabilities with values.
-inline Work attention_forward_work(const AttentionSpec& s, bool is_padded, bool is_placed) {
+inline Work attention_forward_work(const AttentionSpec& s, bool is_padded, std::int64_t packed_rows) {
     Work work{2 * attention_product_flops(s)};
-    work.reals = attention_heads(s) + product(s.B, s.Tq, s.H, s.d);
+    work.reals = attention_heads(s, packed_rows) + attention_output(s, packed_rows);
     work.sums = product(s.B, s.H, s.Tq);
-    work.other = attention_mask_bytes(s, is_padded, is_placed);
+    work.other = attention_mask_bytes(s, is_padded, packed_rows);
     return work;
 }
 
 // Five products: the probabilities again, their gradients, and the gradients of queries, keys and values.
-inline Work attention_backward_work(const AttentionSpec& s, bool is_padded, bool is_placed) {
+inline Work attention_backward_work(const AttentionSpec& s, bool is_padded, std::int64_t packed_rows) {
     Work work{5 * attention_product_flops(s)};
-    work.reals = 2 * attention_heads(s) + 2 * product(s.B, s.Tq, s.H, s.d);
+    work.reals = 2 * attention_heads(s, packed_rows) + 2 * attention_output(s, packed_rows);
     work.sums = product(s.B, s.H, s.Tq);
-    work.other = attention_mask_bytes(s, is_padded, is_placed);
+    work.other = attention_mask_bytes(s, is_padded, packed_rows);
     return work;
 }
 
@@ -306,10 +310,17 @@ inline Work select_random_tokens_work(std::int64_t layers, std::int64_t B, std::
 }
 
 inline Work select_important_tokens_work(std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t V,
-                                         bool is_padded) {
+                                         bool is_padded, bool is_packed) {
     Work work;
     work.other = index_bytes(B * K, true) + index_bytes(B * T, true) + product(V, sizeof(float)) +
-                 index_bytes(B, is_padded);
+                 index_bytes(B, is_padded) + index_bytes(B, is_packed);
+    return work;
+}
+
+// rows: kept ones of all samples.
+inline Work pack_kept_tokens_work(std::int64_t layers, std::int64_t B, std::int64_t rows) {
+    Work work;
+    work.other = 3 * index_bytes(layers * rows, true) + 2 * index_bytes(B + 1, true);
     return work;
 }
 

@@ -46,18 +46,20 @@ std::shared_ptr<const WordPiece> numbered_words(std::int64_t vocab) {
     return std::make_shared<const WordPiece>(parse_vocab_txt(text, "vocab.txt"), WordPieceRules{});
 }
 
-SentenceCorpus random_sentences(const StepBench& bench) {
-    constexpr std::int64_t kSpecial = 5, kShortest = 5, kLongest = 30, kSentences = 20;  // the last: of a document
+// length_of(i): tokens of the i-th sentence; `sentences`: of a document.
+template <class LengthOf>
+SentenceCorpus random_sentences(const StepBench& bench, std::int64_t sentences, const LengthOf& length_of) {
+    constexpr std::int64_t kSpecial = 5;
     const std::int64_t size = 64 * bench.batch_size * bench.model.max_seqlen;
     const auto words = static_cast<std::uint32_t>(bench.model.vocab - kSpecial);
     std::vector<std::int32_t> tokens;
     SentenceCorpus corpus;
     for (std::int64_t i = 0; static_cast<std::int64_t>(tokens.size()) < size; ++i) {
-        const std::int64_t length = kShortest + random_word(size + i) % (kLongest - kShortest + 1);
+        const std::int64_t length = length_of(i);
         for (std::int64_t t = 0; t < length; ++t)
             tokens.push_back(static_cast<std::int32_t>(kSpecial + random_word(std::ssize(tokens)) % words));
         corpus.sentence_start.push_back(std::ssize(tokens));
-        if (i % kSentences == kSentences - 1) corpus.document_start.push_back(corpus.sentences());
+        if (i % sentences == sentences - 1) corpus.document_start.push_back(corpus.sentences());
     }
     if (corpus.document_start.back() != corpus.sentences()) corpus.document_start.push_back(corpus.sentences());
     const TokenCorpus all = corpus_of_tokens(std::move(tokens));
@@ -93,8 +95,40 @@ std::shared_ptr<const ImageSamples> random_images(const StepBench& bench) {
 TrainingData random_training_data(const StepBench& bench) {
     if (bench.model.input.patches) return random_images(bench);
     if (bench.model.is_causal()) return random_corpus(bench);
-    return std::make_shared<const BertSamples>(random_sentences(bench), numbered_words(bench.model.vocab),
+    constexpr std::int64_t kShortest = 5, kLongest = 30, kSentences = 20;
+    const std::int64_t size = 64 * bench.batch_size * bench.model.max_seqlen;
+    const auto length_of = [&](std::int64_t i) {
+        return kShortest + random_word(size + i) % (kLongest - kShortest + 1);
+    };
+    return std::make_shared<const BertSamples>(random_sentences(bench, kSentences, length_of), numbered_words(bench.model.vocab),
                                                SampleShape{.seqlen = bench.model.max_seqlen}, MaskingRule{}, 1);
+}
+
+TrainingData full_training_data(const StepBench& bench) {
+    const SampleShape shape{.seqlen = bench.model.max_seqlen, .short_probability = 0};
+    // Two sentences of half the room, and what is left of it: documents have as many as fill their samples.
+    constexpr std::int64_t kSentences = 24;
+    const std::int64_t half = shape.room() / 2, rest = shape.room() - 2 * half;
+    const auto length_of = [&](std::int64_t i) { return rest > 0 && i % 3 == 2 ? rest : half; };
+    return std::make_shared<const BertSamples>(random_sentences(bench, kSentences, length_of), numbered_words(bench.model.vocab),
+                                               shape, MaskingRule{}, 1);
+}
+
+double tokens_of_step(const TrainerConfig& config, const TrainingData& data) {
+    const std::int64_t T = config.model.max_seqlen, samples = sample_count(data, T);
+    const auto* bert = std::get_if<std::shared_ptr<const BertSamples>>(&data);
+    std::int64_t tokens = 0;
+    for (std::int64_t i = 0; i < samples; ++i) tokens += bert != nullptr ? (*bert)->real_length(i) : T;
+    return static_cast<double>(config.batch_size * tokens) / static_cast<double>(samples);
+}
+
+std::vector<StepArm> padding_arms(const StepBench& bench, const TrainingData& data) {
+    StepArm padded{"padded", trainer_config_of(bench)}, full{"no padding", trainer_config_of(bench), true};
+    padded.config.packs_samples = false;
+    const double tokens = tokens_of_step(full.config, data);
+    full.config.batch_size = full.config.micro_batch_size =
+        std::max<std::int64_t>(1, std::llround(tokens / static_cast<double>(bench.model.max_seqlen)));
+    return {padded, full};
 }
 
 TrainerConfig trainer_config_of(const StepBench& bench) {

@@ -34,11 +34,22 @@ TrainerConfig trainer_config_of(const StepBench& bench);
 struct StepArm {
     std::string name;
     TrainerConfig config;
+    bool has_full_samples = false;  // it trains on full_training_data()
 };
 
 // The baseline, and what saves half of it for good: "random-LTD" keeps half the tokens in all layers but the first and
 // last (not of a model with two layers), "seqtru" trains on the first half of every sample (not of images).
 std::vector<StepArm> step_arms(const StepBench& bench);
+
+// Of a model that looks to both sides, beside its baseline, which packs samples: each sample in a row of its own, padded;
+// and about as many tokens in samples that have no padding.
+std::vector<StepArm> padding_arms(const StepBench& bench, const TrainingData& data);
+
+// Samples of such a model that all have its length.
+TrainingData full_training_data(const StepBench& bench);
+
+// Real tokens of a batch, on average over the data's samples.
+double tokens_of_step(const TrainerConfig& config, const TrainingData& data);
 
 // FLOPs of the first step, as sample_flops counts them.
 double step_flops(const TrainerConfig& config);

@@ -50,9 +50,10 @@ kernels::AttentionHeads<Real> head_views(const AttentionTensors& in) {
 }
 
 // Errors: std::logic_error, a mistake in the program.
-void check_heads(const AttentionTensors& in, const kernels::AttentionSpec& s) {
+void check_heads(const AttentionTensors& in, const kernels::AttentionSpec& s, const Tensor& out) {
     const auto check = [&](const HeadColumns& heads, std::int64_t T, std::int64_t count, const char* what) {
-        check_shape(heads.tensor, {s.B, T, heads.tensor.columns()}, what);
+        if (s.start != nullptr) T = out.dim(1);
+        check_shape(heads.tensor, {out.dim(0), T, heads.tensor.columns()}, what);
         if (heads.first + count * s.d > heads.tensor.columns())
             throw std::logic_error(std::string(what) + " has too few columns: " + heads.tensor.shape_text());
     };
@@ -63,7 +64,9 @@ void check_heads(const AttentionTensors& in, const kernels::AttentionSpec& s) {
 
 kernels::AttentionSpec attention_spec(const Tensor& out, const Tensor& lse, const AttentionTensors& in,
                                       const AttentionMask& mask) {
-    const std::int64_t B = out.dim(0), Tq = out.dim(1), Tk = in.k.tensor.dim(1), H = in.heads;
+    const SampleStarts& packed = mask.packed;
+    const std::int64_t B = packed ? packed.samples() : out.dim(0), H = in.heads;
+    const std::int64_t Tq = packed ? packed.longest : out.dim(1), Tk = packed ? Tq : in.k.tensor.dim(1);
     const kernels::AttentionSpec spec{.B = B,
                                       .Tq = Tq,
                                       .Tk = Tk,
@@ -72,16 +75,15 @@ kernels::AttentionSpec attention_spec(const Tensor& out, const Tensor& lse, cons
                                       .d = out.dim(2) / H,
                                       .causal = mask.causal,
                                       .length = mask.length.as<std::int32_t>(),
-                                      .place = mask.place.as<std::int32_t>(),
+                                      .start = packed.start.as<std::int32_t>(),
                                       .dropout = {.p = mask.dropout,
                                                   .seed = mask.seed,
                                                   .step = mask.step,
                                                   .layer = mask.layer,
                                                   .draw = mask.draw.as<std::int64_t>()}};
-    check_heads(in, spec);
+    check_heads(in, spec, out);
     check_shape(lse, {B, H, Tq}, "attention lse");
     if (mask.length) check_shape(mask.length, {B}, "attention length");
-    if (mask.place) check_shape(mask.place, {B, Tk}, "attention place");
     if (mask.dropout != 0) check_shape(mask.draw, {B}, "attention draw");
     return spec;
 }
@@ -259,15 +261,20 @@ void activation_backward(Exec& exec, Tensor dpre, Tensor dy, Tensor pre, Activat
 }
 
 void dropout(Exec& exec, Tensor y, Tensor x, Tensor residual, const Dropout& dropout_) {
-    const std::int64_t B = y.dim(0), N = y.numel() / std::max<std::int64_t>(1, B);
+    const SampleStarts& packed = dropout_.packed;
+    const std::int64_t B = packed ? packed.samples() : y.dim(0);
+    const std::int64_t N = packed ? packed.longest * y.columns() : y.numel() / std::max<std::int64_t>(1, B);
     check_columns(x, y.rows(), y.columns(), "dropout x");
     if (residual) check_columns(residual, y.rows(), y.columns(), "dropout residual");
     check_shape(dropout_.draw, {B}, "dropout draw");
     if (!(dropout_.p >= 0 && dropout_.p < 1)) throw std::logic_error("a dropout outside [0, 1)");
     const kernels::DropoutKey key{dropout_.seed, static_cast<std::uint64_t>(dropout_.step),
                                   static_cast<std::uint32_t>(dropout_.layer), dropout_.draw.as<std::int64_t>(),
-                                  dropout_.p};
-    const OpTimer timer(exec, "dropout", Phase::forward, y, y.dtype, kernels::dropout_work(B, N, bool(residual)));
+                                  dropout_.p,
+                                  packed.start.as<std::int32_t>(),
+                                  y.columns()};
+    const OpTimer timer(exec, "dropout", Phase::forward, y, y.dtype,
+                        kernels::dropout_work(B, y.numel(), bool(residual), bool(packed)));
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         dropout(backend, y.as<T_>(), x.as<T_>(), residual.as<T_>(), B, N, key);
     });
@@ -363,7 +370,7 @@ AttentionTensors fused_heads(Tensor qkv, std::int64_t heads, std::int64_t kv_hea
 void attention_forward(Exec& exec, Tensor out, Tensor lse, const AttentionTensors& in, const AttentionMask& mask) {
     const kernels::AttentionSpec spec = attention_spec(out, lse, in, mask);
     const OpTimer timer(exec, "attention_forward", Phase::forward, out, out.dtype,
-                        kernels::attention_forward_work(spec, bool(mask.length), bool(mask.place)));
+                        kernels::attention_forward_work(spec, bool(mask.length), mask.packed ? out.dim(1) : 0));
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         attention_forward(backend, out.as<T_>(), lse.as<Sum<T_>>(), kernels::read_only(head_views<T_>(in)), spec);
     });
@@ -372,9 +379,9 @@ void attention_forward(Exec& exec, Tensor out, Tensor lse, const AttentionTensor
 void attention_backward(Exec& exec, const AttentionTensors& gradients, Tensor dout, Tensor out,
                         const AttentionTensors& in, Tensor lse, const AttentionMask& mask) {
     const kernels::AttentionSpec spec = attention_spec(out, lse, in, mask);
-    check_heads(gradients, spec);
+    check_heads(gradients, spec, out);
     const OpTimer timer(exec, "attention_backward", Phase::backward, gradients.q.tensor, out.dtype,
-                        kernels::attention_backward_work(spec, bool(mask.length), bool(mask.place)));
+                        kernels::attention_backward_work(spec, bool(mask.length), mask.packed ? out.dim(1) : 0));
     dispatch(exec, out.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         attention_backward(backend, head_views<T_>(gradients), dout.as<T_>(), out.as<T_>(),
                            kernels::read_only(head_views<T_>(in)), lse.as<Sum<T_>>(), spec);
@@ -425,16 +432,35 @@ void select_random_tokens(Exec& exec, Tensor index, std::uint64_t seed, std::int
 }
 
 void select_important_tokens(Exec& exec, Tensor index, Tensor importance, Tensor token, std::int64_t keep_first,
-                             Tensor length) {
-    const std::int64_t B = token.dim(0), T = token.dim(1), K = index.dim(2);
+                             Tensor length, const SampleStarts& packed) {
+    const std::int64_t B = packed ? packed.samples() : token.dim(0), T = packed ? packed.longest : token.dim(1);
+    const std::int64_t K = index.dim(2);
+    if (packed && !length) throw std::logic_error("tokens are chosen of packed samples without their lengths");
     check_shape(index, {1, B, K}, "kept index");
     if (length) check_shape(length, {B}, "length");
     const kernels::KeepRules rules{keep_first, length.as<std::int32_t>()};
-    const kernels::ImportanceKeys keys{importance.as<float>(), token.as<std::int32_t>(), rules};
+    const kernels::ImportanceKeys keys{importance.as<float>(), token.as<std::int32_t>(), rules,
+                                       packed.start.as<std::int32_t>()};
     const OpTimer timer(exec, "select_important_tokens", Phase::forward, index, DType::f32,
-                        kernels::select_important_tokens_work(B, T, K, importance.dim(0), bool(length)));
+                        kernels::select_important_tokens_work(B, T, K, importance.dim(0), bool(length),
+                                                              bool(packed)));
     dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         select_kept_tokens(backend, index.as<std::int32_t>(), keys, B, T, K);
+    });
+}
+
+void pack_kept_tokens(Exec& exec, Tensor index, Tensor position, Tensor kept, const SampleStarts& packed,
+                      const SampleStarts& of_kept) {
+    const std::int64_t layers = kept.dim(0), B = kept.dim(1), K = kept.dim(2), rows = index.dim(2);
+    check_shape(index, {layers, 1, rows}, "packed kept index");
+    check_shape(position, {layers, 1, rows}, "packed kept position");
+    check_shape(packed.start, {B + 1}, "start");
+    check_shape(of_kept.start, {B + 1}, "kept start");
+    const OpTimer timer(exec, "pack_kept_tokens", Phase::forward, index, DType::f32,
+                        kernels::pack_kept_tokens_work(layers, B, rows));
+    dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        pack_kept_tokens(backend, index.as<std::int32_t>(), position.as<std::int32_t>(), kept.as<std::int32_t>(),
+                         packed.start.as<std::int32_t>(), of_kept.start.as<std::int32_t>(), layers, B, K, rows);
     });
 }
 

@@ -20,6 +20,16 @@ using kernels::Pooling;
 using kernels::RopeTurn;
 using kernels::Sgd;
 
+// Samples that stand one after the other in tensors (1, M, ...), without padding.
+struct SampleStarts {
+    Tensor start;              // (B + 1) i32: sample b has the rows from start[b] to before start[b + 1]; empty: none are
+                               // packed, tensors are (B, T, ...)
+    std::int64_t longest = 0;  // rows of a sample at most
+
+    explicit operator bool() const { return bool(start); }
+    std::int64_t samples() const { return start.dim(0) - 1; }
+};
+
 // One of the tables whose rows an embedding sums, or with `weight` its gradient.
 struct EmbeddingSource {
     Tensor weight;  // (V, C)
@@ -56,14 +66,15 @@ void linear_backward_weight(Exec&, Tensor dweight, Tensor dbias, Tensor dy, Tens
 void activation_forward(Exec&, Tensor y, Tensor pre, Activation);
 void activation_backward(Exec&, Tensor dpre, Tensor dy, Tensor pre, Activation);
 
-// y = residual + dropout of x. y, x, residual (B, ...), residual empty or in the shape of y, which may be either; the
-// draws' numbers (B) i64. Its own backward op: dx of dy, without residual.
+// y = residual + dropout of x. y, x, residual (B, ...), or of packed samples (1, M, ...); residual empty or in the shape
+// of y, which may be either; the draws' numbers (B) i64. Its own backward op: dx of dy, without residual.
 struct Dropout {
     std::uint64_t seed = 0;
     std::int64_t step = 0;
     std::int64_t layer = 0;  // which dropout of the model: no two have the same number
     Tensor draw;
     double p = 0;  // of being dropped, in [0, 1)
+    SampleStarts packed = {};
 };
 void dropout(Exec&, Tensor y, Tensor x, Tensor residual, const Dropout&);
 
@@ -104,13 +115,13 @@ AttentionTensors fused_heads(Tensor qkv, std::int64_t heads, std::int64_t kv_hea
 struct AttentionMask {
     bool causal = true;
     Tensor length = {};  // (B) i32 real tokens, what is above T counting as T; empty: no padding
-    Tensor place = {};   // (B, T) i32; empty: all of one place
     double dropout = 0;
     std::uint64_t seed = 0, step = 0;  // these and the next: of dropout
     std::uint32_t layer = 0;
     Tensor draw = {};  // (B) i64
+    SampleStarts packed = {};
 };
-// out (B, Tq, heads d), lse (B, heads, Tq)
+// out (B, Tq, heads d), lse (B, heads, Tq); of packed samples out and the others (1, M, ...), lse (B, heads, longest)
 void attention_forward(Exec&, Tensor out, Tensor lse, const AttentionTensors& in, const AttentionMask&);
 void attention_backward(Exec&, const AttentionTensors& gradients, Tensor dout, Tensor out, const AttentionTensors& in,
                         Tensor lse, const AttentionMask&);
@@ -127,9 +138,13 @@ void head_loss(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tenso
 // so neither does the kernel
 void select_random_tokens(Exec&, Tensor index, std::uint64_t seed, std::int64_t step, Tensor layer_id, Tensor draw,
                           std::int64_t T, std::int64_t keep_first, Tensor length);
-// index (1, B, K), importance (V) f32, token (B, T), length (B) i32 or empty
+// index (1, B, K), importance (V) f32, token (B, T), or (1, M) of packed samples; length (B) i32 or empty
 void select_important_tokens(Exec&, Tensor index, Tensor importance, Tensor token, std::int64_t keep_first,
-                             Tensor length);
+                             Tensor length, const SampleStarts& packed = {});
+// index and position (layers, 1, M), kept (layers, B, K): packed samples keep at most K tokens each, as `of_kept` says,
+// and these stand one after the other too
+void pack_kept_tokens(Exec&, Tensor index, Tensor position, Tensor kept, const SampleStarts& packed,
+                      const SampleStarts& of_kept);
 // loss_sum and count (V) i64, loss and target (B, T)
 void add_entry_losses(Exec&, Tensor loss_sum, Tensor count, Tensor loss, Tensor target, Accumulate);
 // importance (V) f32; norm and loss (1) f64, of which neither may be other than finite, else nothing is written

@@ -71,6 +71,7 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
         source_ = add("packed.source", DType::i32, {B, T});
         scored_ = add("packed.scored", DType::i32, {B, T});
         position_ = add("packed.position", DType::i32, {B, T});
+        start_ = add("packed.start", DType::i32, {B * T + 1});
     }
     if (const auto& images = config.input.patches)
         image = add("image", DType::f32, {B, images->height, images->width, images->channels});
@@ -142,19 +143,20 @@ void Transformer::require_images(const float* images) const {
 }
 
 void Transformer::load_tokens(Exec& exec, const ModelInput& input) {
-    const std::int64_t B = input.B, T = input.T;
-    const auto positions = static_cast<std::size_t>(B * T);
+    const std::int64_t B = input.B, T = input.T, rows = input.rows();
+    const auto positions = static_cast<std::size_t>(rows);
     require_in_vocabulary({input.token, positions}, 0, "token");
     require_in_vocabulary({input.target, positions}, kernels::kIgnoreTarget, "target");
     for (std::int64_t b = 0; input.length != nullptr && b < B; ++b)
         if (input.length[b] < 0 || input.length[b] > T)
             throw Error(ErrorKind::config, fmt::format("a sample of {} tokens has a length of {}", T, input.length[b]),
                         "give the number of its real tokens");
-    require_segments(input.segment, B * T);
-    write_tensor(exec, token.view({B, T}), input.token);
-    write_tensor(exec, target.view({B, T}), input.target);
-    target_rows_ = B * T - std::count(input.target, input.target + positions, kernels::kIgnoreTarget);
-    if (segment) write_tensor(exec, segment.view({B, T}), input.segment);
+    require_segments(input.segment, rows);
+    if (input.start != nullptr) load_packed(exec, input);
+    write_tensor(exec, loaded(token), input.token);
+    write_tensor(exec, loaded(target), input.target);
+    target_rows_ = rows - std::count(input.target, input.target + positions, kernels::kIgnoreTarget);
+    if (segment) write_tensor(exec, loaded(segment), input.segment);
     length_ = input.length != nullptr ? lengths_.view({B}) : Tensor{};
     if (length_) write_tensor(exec, length_, input.length);
 }
@@ -163,6 +165,8 @@ void Transformer::load(Exec& exec, const ModelInput& input) {
     const std::int64_t B = input.B;
     require_images(input.image);
     require_classes(input.class_target, B);
+    packed_ = {};
+    shape_ = {B, input.T};
     if (patch_embedding_)
         write_tensor(exec, loaded_images(B), input.image);
     else
@@ -173,8 +177,22 @@ void Transformer::load(Exec& exec, const ModelInput& input) {
     }
 }
 
-EmbeddingIds Transformer::loaded_ids(std::int64_t B, std::int64_t T) const {
-    return {token.view({B, T}), segment ? segment.view({B, T}) : Tensor{}};
+void Transformer::load_packed(Exec& exec, const ModelInput& input) {
+    const std::int64_t M = input.rows();
+    shape_ = {1, M};
+    packed_.position = position_.view({1, M});
+    packed_.samples = {start_.view({input.B + 1}), input.T};
+    write_tensor(exec, packed_.position, input.position);
+    write_tensor(exec, packed_.samples.start, input.start);
+}
+
+EmbeddingIds Transformer::loaded_ids() const {
+    return {loaded(token), segment ? loaded(segment) : Tensor{}, packed_.position};
+}
+
+StreamRows Transformer::stream_rows(std::int64_t B, std::int64_t T, const KeptTokens& kept,
+                                    const DropoutKeys& random) const {
+    return {B, T, packed_.samples ? Tensor{} : length_, kept, packed_, random};
 }
 
 Tensor Transformer::loaded_images(std::int64_t B) const {
@@ -186,7 +204,7 @@ void Transformer::embed(Exec& exec, const StreamRows& rows) {
     if (patch_embedding_)
         patch_embedding_->forward(exec, stack_.input(rows), loaded_images(rows.B), rows);
     else
-        embedding_->forward(exec, stack_.input(rows), loaded_ids(rows.B, rows.T), rows);
+        embedding_->forward(exec, stack_.input(rows), loaded_ids(), rows);
 }
 
 void Transformer::embed_backward(Exec& exec, const StreamRows& rows, Accumulate accumulate) {
@@ -197,8 +215,7 @@ void Transformer::embed_backward(Exec& exec, const StreamRows& rows, Accumulate 
     }
     // A tied head has written the gradient of the tokens' table.
     const bool is_tied = config_.head && config_.head->tied;
-    embedding_->backward(exec, d_stream, loaded_ids(rows.B, rows.T), rows, is_tied ? Accumulate::yes : accumulate,
-                         accumulate);
+    embedding_->backward(exec, d_stream, loaded_ids(), rows, is_tied ? Accumulate::yes : accumulate, accumulate);
 }
 
 Tensor Transformer::forward(Exec& exec, const StreamRows& rows) {
@@ -220,28 +237,27 @@ void Transformer::backward(Exec& exec, const StreamRows& rows, Accumulate accumu
 void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept,
                                    const DropoutKeys& random, const LossScales& scales, Accumulate accumulate) {
     if (purpose_ == Purpose::inference) throw std::logic_error("a model planned for inference is asked to train");
-    const StreamRows rows{B, T, length_, kept, {}, random};
+    const StreamRows rows = stream_rows(B, T, kept, random);
     embed(exec, rows);
     const Tensor states = forward(exec, rows);
     const Tensor d_states = rows.of(final_norm_ ? states_ : d_stream_);
     if (head_)
-        head_->train(exec, loss.view({B, T}), d_states, states, target.view({B, T}), target_rows_, scales.tokens,
-                     accumulate);
+        head_->train(exec, loaded(loss), d_states, states, loaded(target), target_rows_, scales.tokens, accumulate);
     if (class_head_)
-        class_head_->train(exec, class_loss.view({B}), d_states, head_ ? Accumulate::yes : Accumulate::no, states, class_target.view({B}),
+        class_head_->train(exec, class_loss.view({B}), d_states, head_ ? Accumulate::yes : Accumulate::no, states,
+                           packed(), class_target.view({B}),
                            class_rows_, scales.classes, accumulate);
     backward(exec, rows, accumulate);
 }
 
 void Transformer::evaluate(Exec& exec, std::int64_t B, std::int64_t T) {
-    const StreamRows rows{B, T, length_, {}, {}, {}};
+    const StreamRows rows = stream_rows(B, T, {}, {});
     embed(exec, rows);
     const Tensor states = forward(exec, rows);
-    if (head_)
-        head_->evaluate(exec, loss.view({B, T}), greedy.view({B, T}), states, target.view({B, T}), target_rows_);
+    if (head_) head_->evaluate(exec, loaded(loss), loaded(greedy), states, loaded(target), target_rows_);
     if (class_head_)
-        class_head_->evaluate(exec, class_loss.view({B}), class_greedy.view({B}), states, class_target.view({B}),
-                              class_rows_);
+        class_head_->evaluate(exec, class_loss.view({B}), class_greedy.view({B}), states, packed(),
+                              class_target.view({B}), class_rows_);
 }
 
 void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
@@ -262,8 +278,10 @@ void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
     write_tensor(exec, source, samples.source.data());
     write_tensor(exec, scored, samples.scored.data());
     length_ = {};
+    packed_ = {};
+    shape_ = {1, M};
 
-    const StreamRows rows{B, T, {}, {}, {source, computed, position}, {}};
+    const StreamRows rows{B, T, {}, {}, {position, {}, source, computed}, {}};
     embedding_->forward(exec, stack_.input(rows), {token.view({1, M}), {}, position}, rows);
     const Tensor of_all = forward(exec, rows), states = states_.view({1, R, C});
     gather_rows(exec, states, of_all, scored);
@@ -271,7 +289,7 @@ void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
 }
 
 void Transformer::logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T) {
-    head_->logits(exec, out, last_states_.view({B, T, config_.width}));
+    head_->logits(exec, out, packed_.samples ? last_states_ : last_states_.view({B, T, config_.width}));
 }
 
 ModelSize model_size(const TransformerConfig& config) {

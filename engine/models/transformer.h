@@ -2,6 +2,7 @@
 // A transformer: embedding of tokens or of patches, blocks, final norm, heads, each as its configuration says. One forward
 // and one backward, for every model, backend and dtype.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -40,7 +41,8 @@ struct PackedSamples {
 // A micro-batch on the host, which must stay as it is until a result is read.
 struct ModelInput {
     std::int64_t B = 0, T = 0;
-    const std::int32_t* token = nullptr;    // (B, T); of models of tokens, as are the next three
+    // (B, T), or (M) of packed samples, as target and segment are; of models of tokens, as are the next three.
+    const std::int32_t* token = nullptr;
     const std::int32_t* target = nullptr;   // (B, T), or kernels::kIgnoreTarget where a position has no loss
     const std::int32_t* length = nullptr;   // (B): real tokens of each sample, the rest being padding that no position
                                             // attends to; null: all are real
@@ -50,6 +52,13 @@ struct ModelInput {
     const std::int64_t* draw = nullptr;     // (B): the number of each sample's draw, by which what is random in it is
                                             // keyed
     const float* image = nullptr;           // (B, height, width, channels); of models of images
+    // Packed samples stand one after the other, without padding: (B + 1), sample b has the rows from start[b] to before
+    // start[b + 1] = start[b] + length[b], and start[0] is 0; null: they are not packed.
+    const std::int32_t* start = nullptr;
+    const std::int32_t* position = nullptr;    // (M), of packed samples: of each row in its sample
+    const std::int32_t* kept_start = nullptr;  // (B + 1), likewise, of what layers that drop tokens keep
+
+    std::int64_t rows() const { return start != nullptr ? start[B] : B * T; }
 };
 
 // By what the sum of each head's losses is multiplied before its gradient is taken.
@@ -88,6 +97,10 @@ class Transformer {
     void load(Exec& exec, const ModelInput& input);
     // (B) i32 of the loaded micro-batch, empty where all tokens are real.
     const Tensor& length() const { return length_; }
+    // Where its samples start, of packed ones.
+    const SampleStarts& packed() const { return packed_.samples; }
+    // What a buffer (max_batch, max_seqlen) holds of it: (B, T), or (1, M) of packed samples.
+    Tensor loaded(const Tensor& buffer) const { return buffer.view({shape_[0], shape_[1]}); }
 
     // Loss and gradients of a micro-batch: adds the gradient of each head's sum of losses times its scale to, or writes,
     // every parameter's gradient.
@@ -116,9 +129,12 @@ class Transformer {
     // image (B, height, width, channels), or null. Errors: config, where a model of images has none, and the reverse.
     void require_images(const float* images) const;
     void load_tokens(Exec& exec, const ModelInput& input);
-    EmbeddingIds loaded_ids(std::int64_t B, std::int64_t T) const;
+    void load_packed(Exec& exec, const ModelInput& input);
+    // Of the loaded micro-batch.
+    EmbeddingIds loaded_ids() const;
     Tensor loaded_images(std::int64_t B) const;
-    // The loaded micro-batch becomes the first block's input, and the gradient of that the embedding's.
+    StreamRows stream_rows(std::int64_t B, std::int64_t T, const KeptTokens& kept, const DropoutKeys& random) const;
+    // It becomes the first block's input, and the gradient of that the embedding's.
     void embed(Exec& exec, const StreamRows& rows);
     void embed_backward(Exec& exec, const StreamRows& rows, Accumulate accumulate);
     // The blocks and the final norm over what stack_.input(rows) holds: (B, T, C), or (1, M, C) of packed rows.
@@ -141,6 +157,9 @@ class Transformer {
     Tensor last_states_;                 // what the head read last, (B, T, C) or packed rows
     std::int64_t target_rows_ = 0, class_rows_ = 0;  // targets of the loaded micro-batch that are not ignored
     Tensor computed_, source_, scored_, position_;  // (max_batch, max_seqlen) i32, of packed samples
+    Tensor start_;                                  // (max_batch max_seqlen + 1) i32, likewise
+    std::array<std::int64_t, 2> shape_{};           // of the loaded micro-batch: (B, T), or (1, M) of packed samples
+    PackedRows packed_;                             // likewise
 };
 
 // Parameters and FLOPs of a model, without memory for it.

@@ -23,8 +23,9 @@ AttentionLayer::AttentionLayer(const Planner& plan, std::int64_t width, const At
         attention_workspace(plan.backend, plan.B, plan.T, config.heads, config.head_size(width)));
 }
 
-AttentionMask AttentionLayer::mask(const StreamRows& rows) const {
+AttentionMask AttentionLayer::mask(const BlockRows& kept, const StreamRows& rows) const {
     AttentionMask mask{config_.causal, rows.length};
+    mask.packed = starts_of(kept, rows);
     if (!rows.random.draw) return mask;
     mask.dropout = config_.dropout;
     mask.seed = rows.random.seed;
@@ -34,6 +35,11 @@ AttentionMask AttentionLayer::mask(const StreamRows& rows) const {
     return mask;
 }
 
+Tensor AttentionLayer::lse(const Tensor& out, const AttentionMask& mask) const {
+    if (mask.packed) return lse_.view({mask.packed.samples(), config_.heads, mask.packed.longest});
+    return lse_.view({out.dim(0), config_.heads, out.dim(1)});
+}
+
 // Queries and keys stand side by side in qkv (B, K, qkv_width), and values behind them.
 void AttentionLayer::turn(Exec& exec, Tensor qkv, Tensor position, RopeTurn turn) const {
     if (!config_.rope_theta) return;
@@ -41,38 +47,41 @@ void AttentionLayer::turn(Exec& exec, Tensor qkv, Tensor position, RopeTurn turn
     rope(exec, qkv, qkv, heads, turn);
 }
 
-void AttentionLayer::forward(Exec& exec, Tensor out, Tensor x, Tensor position, const StreamRows& rows) const {
+void AttentionLayer::forward(Exec& exec, Tensor out, Tensor x, const BlockRows& kept, const StreamRows& rows) const {
     const std::int64_t B = x.dim(0), K = x.dim(1);
     const Tensor qkv = qkv_.view({B, K, qkv_width_}), attended = attended_.view({B, K, width_});
     qkv_linear_.forward(exec, qkv, x);
-    turn(exec, qkv, position, RopeTurn::forward);
-    rows.packed.source ? attend_packed(exec, attended, qkv, rows) : attend(exec, attended, qkv, rows);
+    turn(exec, qkv, position_of(kept, rows), RopeTurn::forward);
+    rows.packed.source ? attend_shared(exec, attended, qkv, rows) : attend(exec, attended, qkv, kept, rows);
     output_.forward(exec, out, attended);
 }
 
-void AttentionLayer::attend(Exec& exec, Tensor out, Tensor qkv, const StreamRows& rows) const {
-    attention_forward(exec, out, lse(out.dim(0), out.dim(1)), heads_of(qkv), mask(rows));
+void AttentionLayer::attend(Exec& exec, Tensor out, Tensor qkv, const BlockRows& kept, const StreamRows& rows) const {
+    const AttentionMask of_rows = mask(kept, rows);
+    attention_forward(exec, out, lse(out, of_rows), heads_of(qkv), of_rows);
 }
 
-// out (1, M, C), qkv (1, M, qkv_width)
-void AttentionLayer::attend_packed(Exec& exec, Tensor out, Tensor qkv, const StreamRows& rows) const {
-    if (!config_.causal) throw std::logic_error("packed samples of a model that attends to later positions");
+// out (1, M, C), qkv (1, M, qkv_width), of samples that share rows.
+void AttentionLayer::attend_shared(Exec& exec, Tensor out, Tensor qkv, const StreamRows& rows) const {
+    if (!config_.causal) throw std::logic_error("shared rows of a model that attends to later positions");
     const std::int64_t B = rows.B, T = rows.T;
     const Tensor at_positions = d_qkv_.view({B, T, qkv_width_}), attended = d_attended_.view({B, T, width_});
     gather_rows(exec, at_positions.view({1, B * T, qkv_width_}), qkv, rows.packed.source);
-    attention_forward(exec, attended, lse(B, T), heads_of(at_positions), {true});
+    const AttentionMask causal{true};
+    attention_forward(exec, attended, lse(attended, causal), heads_of(at_positions), causal);
     gather_rows(exec, out, attended.view({1, B * T, width_}), rows.packed.computed);
 }
 
-void AttentionLayer::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, Tensor position, const StreamRows& rows,
-                              Accumulate accumulate) const {
+void AttentionLayer::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, const BlockRows& kept,
+                              const StreamRows& rows, Accumulate accumulate) const {
     const std::int64_t B = x.dim(0), K = x.dim(1);
     const Tensor qkv = qkv_.view({B, K, qkv_width_}), attended = attended_.view({B, K, width_});
     const Tensor d_qkv = d_qkv_.view({B, K, qkv_width_}), d_attended = d_attended_.view({B, K, width_});
     output_.backward_weight(exec, dout, attended, accumulate);
     output_.backward_input(exec, d_attended, dout);
-    attention_backward(exec, heads_of(d_qkv), d_attended, attended, heads_of(qkv), lse(B, K), mask(rows));
-    turn(exec, d_qkv, position, RopeTurn::back);
+    const AttentionMask of_rows = mask(kept, rows);
+    attention_backward(exec, heads_of(d_qkv), d_attended, attended, heads_of(qkv), lse(attended, of_rows), of_rows);
+    turn(exec, d_qkv, position_of(kept, rows), RopeTurn::back);
     qkv_linear_.backward_weight(exec, d_qkv, x, accumulate);
     qkv_linear_.backward_input(exec, dx, d_qkv);
 }

@@ -29,21 +29,20 @@ class AttentionLayer {
     // layer: its number in the model, by which its dropout is drawn.
     AttentionLayer(const Planner&, std::int64_t width, const AttentionConfig&, std::int64_t layer);
 
-    // out and x (B, K, C), or (1, M, C) of packed rows; position (B, K) or (1, M) i32 of each row in its sample, empty:
-    // 0 to K - 1.
-    void forward(Exec&, Tensor out, Tensor x, Tensor position, const StreamRows&) const;
-    // dx, dout and x (B, K, C); dx is not dout, and may be scratch "d_branch".
-    void backward(Exec&, Tensor dx, Tensor dout, Tensor x, Tensor position, const StreamRows&, Accumulate) const;
+    // out and x (B, K, C), or (1, M, C) of packed rows.
+    void forward(Exec&, Tensor out, Tensor x, const BlockRows& kept, const StreamRows&) const;
+    // dx, dout and x likewise; dx is not dout, and may be scratch "d_branch".
+    void backward(Exec&, Tensor dx, Tensor dout, Tensor x, const BlockRows& kept, const StreamRows&, Accumulate) const;
 
     TrainingFlops flops() const;
 
  private:
-    void attend(Exec&, Tensor out, Tensor qkv, const StreamRows&) const;
-    void attend_packed(Exec&, Tensor out, Tensor qkv, const StreamRows&) const;
+    void attend(Exec&, Tensor out, Tensor qkv, const BlockRows& kept, const StreamRows&) const;
+    void attend_shared(Exec&, Tensor out, Tensor qkv, const StreamRows&) const;
     void turn(Exec&, Tensor qkv, Tensor position, RopeTurn) const;
-    AttentionMask mask(const StreamRows&) const;
+    AttentionMask mask(const BlockRows& kept, const StreamRows&) const;
     AttentionTensors heads_of(const Tensor& qkv) const { return fused_heads(qkv, config_.heads, config_.kv_heads); }
-    Tensor lse(std::int64_t B, std::int64_t K) const { return lse_.view({B, config_.heads, K}); }
+    Tensor lse(const Tensor& out, const AttentionMask&) const;
 
     std::int64_t width_;
     AttentionConfig config_;
@@ -51,7 +50,7 @@ class AttentionLayer {
     std::int64_t qkv_width_;  // of a row's queries, keys and values: (heads + 2 kv_heads) head_size
     Linear qkv_linear_, output_;
     Tensor qkv_, attended_, lse_;  // (B, K, qkv_width), (B, K, C), (B, H, K)
-    Tensor d_qkv_;                 // (B, K, qkv_width), scratch; of packed rows, what stands at each position
+    Tensor d_qkv_;                 // (B, K, qkv_width), scratch; of shared rows, what stands at each position
     Tensor d_attended_;            // (B, K, C), scratch "d_branch", likewise
 };
 

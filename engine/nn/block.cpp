@@ -28,24 +28,25 @@ Block::Block(const Planner& plan, std::int64_t width, const BlockConfig& config,
     d_rows_ = plan.scratch("d_rows", {plan.B, plan.T, width});
 }
 
-Tensor Block::drop(Exec& exec, Tensor y, Tensor x, Half half, const StreamRows& rows) const {
+Tensor Block::drop(Exec& exec, Tensor y, Tensor x, Half half, const BlockRows& kept, const StreamRows& rows) const {
     if (dropout_ == 0 || !rows.random.draw) return x;
     // Number 0 is the dropout of the model's input.
     const std::int64_t number = 1 + 2 * layer_ + (half == Half::feed_forward ? 1 : 0);
-    dropout(exec, y, x, {}, {rows.random.seed, rows.random.step, number, rows.random.draw, dropout_});
+    dropout(exec, y, x, {},
+            {rows.random.seed, rows.random.step, number, rows.random.draw, dropout_, starts_of(kept, rows)});
     return y;
 }
 
 Tensor Block::attend(Exec& exec, Tensor x, const BlockRows& kept, const StreamRows& rows) const {
     const Tensor branch = rows_like(branch_, x);
-    attention_.forward(exec, branch, x, position_of(kept, rows), rows);
-    return drop(exec, branch, branch, Half::attention, rows);
+    attention_.forward(exec, branch, x, kept, rows);
+    return drop(exec, branch, branch, Half::attention, kept, rows);
 }
 
-Tensor Block::feed_forward(Exec& exec, Tensor x, const StreamRows& rows) const {
+Tensor Block::feed_forward(Exec& exec, Tensor x, const BlockRows& kept, const StreamRows& rows) const {
     const Tensor branch = rows_like(branch_, x);
     feed_forward_.forward(exec, branch, x);
-    return drop(exec, branch, branch, Half::feed_forward, rows);
+    return drop(exec, branch, branch, Half::feed_forward, kept, rows);
 }
 
 Residual Block::forward(Exec& exec, const Residual& in, Tensor input, Tensor output, const BlockRows& kept,
@@ -56,7 +57,7 @@ Residual Block::forward(Exec& exec, const Residual& in, Tensor input, Tensor out
                                  : norm1_.forward(exec, in, input);
         const Tensor mid = rows_like(mid_, x);
         const Tensor y = norm2_.forward(exec, {input, attend(exec, x, kept, rows)}, mid);
-        return {mid, feed_forward(exec, y, rows)};
+        return {mid, feed_forward(exec, y, kept, rows)};
     }
     if (gathers)
         gather_rows(exec, input, in.rows, kept.index);
@@ -69,7 +70,7 @@ Residual Block::forward(Exec& exec, const Residual& in, Tensor input, Tensor out
 
 void Block::forward_post(Exec& exec, Tensor output, Tensor input, const BlockRows& kept, const StreamRows& rows) const {
     const Tensor y = norm1_.forward(exec, {input, attend(exec, input, kept, rows)}, rows_like(mid_, input));
-    norm2_.forward_to(exec, output, {y, feed_forward(exec, y, rows)}, rows_like(end_, input));
+    norm2_.forward_to(exec, output, {y, feed_forward(exec, y, kept, rows)}, rows_like(end_, input));
 }
 
 void Block::recompute(Exec& exec, Tensor input, const BlockRows& kept, const StreamRows& rows) const {
@@ -95,12 +96,12 @@ void Block::backward_pre(Exec& exec, Tensor d_input, Tensor index, Tensor d_rows
     const std::int64_t B = input.dim(0), K = input.dim(1);
     const Tensor d_branch = rows_like(d_branch_, input), mid = rows_like(mid_, input);
     if (recomputes_outputs_) feed_forward_.recompute_activation(exec, norm2_.forward(exec, {mid, {}}, {}));
-    const Tensor d_added = drop(exec, d_branch, d_rows, Half::feed_forward, rows);
+    const Tensor d_added = drop(exec, d_branch, d_rows, Half::feed_forward, kept, rows);
     feed_forward_.backward(exec, d_branch, d_added, norm2_.output(B, K), accumulate);
     norm2_.backward(exec, d_rows, {}, d_branch, d_rows, mid, accumulate);
     if (recomputes_outputs_) norm1_.forward(exec, {input, {}}, {});
-    const Tensor d_attended = drop(exec, rows_like(branch_, input), d_rows, Half::attention, rows);
-    attention_.backward(exec, d_branch, d_attended, norm1_.output(B, K), position_of(kept, rows), rows, accumulate);
+    const Tensor d_attended = drop(exec, rows_like(branch_, input), d_rows, Half::attention, kept, rows);
+    attention_.backward(exec, d_branch, d_attended, norm1_.output(B, K), kept, rows, accumulate);
     norm1_.backward(exec, d_input, index, d_branch, d_rows, input, accumulate);
 }
 
@@ -111,12 +112,12 @@ void Block::backward_post(Exec& exec, Tensor d_input, Tensor index, Tensor d_row
     const Tensor mid = rows_like(mid_, input);
     if (recomputes_outputs_) feed_forward_.recompute_activation(exec, norm1_.forward(exec, {mid, {}}, {}));
     norm2_.backward(exec, d_sum, {}, d_rows, {}, rows_like(end_, input), accumulate);
-    const Tensor d_added = drop(exec, d_branch, d_sum, Half::feed_forward, rows);
+    const Tensor d_added = drop(exec, d_branch, d_sum, Half::feed_forward, kept, rows);
     feed_forward_.backward(exec, d_branch, d_added, norm1_.output(B, K), accumulate);
     residual_forward(exec, d_rows, {}, d_branch, d_sum);
     norm1_.backward(exec, d_sum, {}, d_rows, {}, mid, accumulate);
-    const Tensor d_attended = drop(exec, d_rows, d_sum, Half::attention, rows);
-    attention_.backward(exec, d_branch, d_attended, input, position_of(kept, rows), rows, accumulate);
+    const Tensor d_attended = drop(exec, d_rows, d_sum, Half::attention, kept, rows);
+    attention_.backward(exec, d_branch, d_attended, input, kept, rows, accumulate);
     residual_forward(exec, d_input, index, d_branch, d_sum);
 }
 

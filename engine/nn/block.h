@@ -32,6 +32,7 @@ class Block {
     // layer: its number in the model.
     Block(const Planner&, std::int64_t width, const BlockConfig&, std::int64_t layer);
 
+    // Shapes are of samples in rows of their own; of packed ones (1, M, C).
     // in: the stream, or inside a run of blocks with the same kept tokens those rows. input (B, K, C) receives what the
     // block takes, unless that is in.rows itself, and must stay unchanged until backward. Returns the rows after the
     // block: of a pre-norm block not yet added up; of a post-norm block in output (B, K, C), or where that is empty, in
@@ -53,10 +54,10 @@ class Block {
  private:
     // What a half adds to the stream, in branch_ (B, K, C), with dropout.
     Tensor attend(Exec&, Tensor x, const BlockRows& kept, const StreamRows&) const;
-    Tensor feed_forward(Exec&, Tensor x, const StreamRows&) const;
+    Tensor feed_forward(Exec&, Tensor x, const BlockRows& kept, const StreamRows&) const;
     enum class Half { attention, feed_forward };
     // y = x with the half's dropout. Returns y; where nothing is dropped, x, and y stays as it is.
-    Tensor drop(Exec&, Tensor y, Tensor x, Half, const StreamRows&) const;
+    Tensor drop(Exec&, Tensor y, Tensor x, Half, const BlockRows& kept, const StreamRows&) const;
 
     void forward_post(Exec&, Tensor output, Tensor input, const BlockRows& kept, const StreamRows&) const;
     // d_rows (B, K, C) holds the gradient of the output; that of the input is written to the rows `index` (B, K) of

@@ -29,7 +29,7 @@ Tensor BlockStack::input_of(std::int64_t layer, const StreamRows& rows) const {
     const Tensor index = rows.kept.rows(layer).index;
     if (!index) return stream_before(layer, rows);
     const Tensor& slot = slots_.at(static_cast<std::size_t>(layer) + 1);
-    return slot.view({rows.B, index.dim(1), slot.columns()});
+    return slot.view({index.dim(0), index.dim(1), slot.columns()});
 }
 
 Tensor BlockStack::output_of(std::int64_t layer, const StreamRows& rows) const {

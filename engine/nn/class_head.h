@@ -24,12 +24,14 @@ class ClassHead {
     // For micro-batches of at most plan.B samples.
     ClassHead(const Planner&, std::int64_t width, const ClassHeadConfig&);
 
-    // loss and target (B), dx and x (B, T, C); gradients of scale times the sum of losses. of_dx: whether dx holds the
-    // gradient of another head, which is added to.
-    void train(Exec&, Tensor loss, Tensor dx, Accumulate of_dx, Tensor x, Tensor target, std::int64_t target_rows,
-               double scale, Accumulate) const;
+    // loss and target (B), dx and x (B, T, C), or (1, M, C) of packed samples, which are pooled by their first row;
+    // gradients of scale times the sum of losses. of_dx: whether dx holds the gradient of another head, which is added
+    // to, as that of packed samples always is.
+    void train(Exec&, Tensor loss, Tensor dx, Accumulate of_dx, Tensor x, const SampleStarts& packed, Tensor target,
+               std::int64_t target_rows, double scale, Accumulate) const;
     // greedy (B)
-    void evaluate(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor target, std::int64_t target_rows) const;
+    void evaluate(Exec&, Tensor loss, Tensor greedy, Tensor x, const SampleStarts& packed, Tensor target,
+                  std::int64_t target_rows) const;
     // out (B, classes), of the last call above.
     void logits(Exec&, Tensor out) const;
 
@@ -37,13 +39,16 @@ class ClassHead {
 
  private:
     // What the classes are told from, (B, C).
-    Tensor features(Exec&, Tensor x) const;
+    Tensor features(Exec&, Tensor x, const SampleStarts& packed) const;
+    void pool(Exec&, Tensor pooled, Tensor x, const SampleStarts& packed) const;
+    void pool_gradient(Exec&, Tensor dx, Tensor d_pooled, Accumulate of_dx, const SampleStarts& packed) const;
 
     Pooling pooling_;
     std::optional<Linear> pooler_;
     Parameter weight_, bias_;        // (classes, C), (classes)
     Tensor pooled_, pre_, act_;      // (B, C); of a pooler the latter two
     Tensor d_features_, d_pooled_;   // (B, C)
+    Tensor d_first_;                 // (B, C), scratch: what dx holds in the first rows of packed samples
 };
 
 }  // namespace deft::engine

@@ -34,7 +34,8 @@ Embedding::Sources Embedding::sources(const EmbeddingIds& ids, Accumulate of_tok
 
 void Embedding::drop(Exec& exec, Tensor x, const StreamRows& rows) const {
     if (config_.dropout == 0 || !rows.random.draw) return;
-    dropout(exec, x, x, {}, {rows.random.seed, rows.random.step, 0, rows.random.draw, config_.dropout});
+    dropout(exec, x, x, {},
+            {rows.random.seed, rows.random.step, 0, rows.random.draw, config_.dropout, rows.packed.samples});
 }
 
 void Embedding::forward(Exec& exec, Tensor out, const EmbeddingIds& ids, const StreamRows& rows) const {

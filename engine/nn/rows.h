@@ -4,15 +4,18 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/core/tensor.h"
+#include "engine/core/ops.h"
 
 namespace deft::engine {
 
-// The rows of the stream that a block takes: (B, K), or empty for all of them. Of a run of blocks that take the same
-// rows, the first gathers them, the last puts them back, and what lies between is (B, K, C).
+// The rows of the stream that a block takes: (B, K), or (1, M) of packed samples, or empty for all of them. Of a run of
+// blocks that take the same rows, the first gathers them, the last puts them back, and what lies between is (B, K, C) or
+// (1, M, C).
 struct BlockRows {
     Tensor index;
     bool gathers = true, scatters = true;
+    Tensor position = {};      // (1, M) i32 of each row in its sample, where samples are packed
+    SampleStarts packed = {};  // likewise
 };
 
 // Which tokens each layer takes in one micro-batch; the others pass it by unchanged. Layers in a row that take the same
@@ -20,8 +23,12 @@ struct BlockRows {
 struct KeptTokens {
     static constexpr std::int32_t kEveryToken = -1;
 
-    Tensor index;  // (sets, B, K) i32 ascending, where there is padding with the real tokens first; empty: none dropped
+    // (sets, B, K) i32 ascending, where there is padding with the real tokens first; of packed samples (sets, 1, M), the
+    // rows of the stream; empty: none dropped
+    Tensor index;
     std::span<const std::int32_t> set_of_layer;  // (layers), or kEveryToken
+    Tensor position = {};                        // (sets, 1, M) i32, of packed samples: those rows in their samples
+    SampleStarts packed = {};                    // where the kept rows of each packed sample start
 
     std::int32_t set_of(std::int64_t layer) const {
         const bool named = index && layer >= 0 && layer < static_cast<std::int64_t>(set_of_layer.size());
@@ -31,16 +38,18 @@ struct KeptTokens {
     BlockRows rows(std::int64_t layer) const {
         const std::int32_t set = set_of(layer);
         if (set == kEveryToken) return {};
-        return {index.slice(set), set_of(layer - 1) != set, set_of(layer + 1) != set};
+        return {index.slice(set), set_of(layer - 1) != set, set_of(layer + 1) != set,
+                position ? position.slice(set) : Tensor{}, packed};
     }
 };
 
-// Samples (B, T) whose positions share rows: the stream is one row of M of them, (1, M, C), what samples begin with
-// alike standing there once, and padding not at all.
+// The stream is one row of the M tokens of all samples, (1, M, C), without padding. Each sample has rows of its own, one
+// after the other; or, of samples that are scored, what they begin with alike stands there once.
 struct PackedRows {
-    Tensor source;    // (1, B T) i32: the row that stands at each position; empty: nothing is packed
-    Tensor computed;  // (1, M) i32: the position of each row among all B T
-    Tensor position;  // (1, M) i32: that within its sample
+    Tensor position;       // (1, M) i32: of each row within its sample; empty: nothing is packed
+    SampleStarts samples;  // where samples have rows of their own
+    Tensor source;         // (1, B T) i32, where they share rows: the row that stands at each position
+    Tensor computed;       // (1, M) i32, likewise: the position of each row among all B T
 };
 
 // By what dropout is drawn in a training pass, beside the number of the layer.
@@ -53,7 +62,7 @@ struct DropoutKeys {
 // The rows of one pass.
 struct StreamRows {
     std::int64_t B = 0, T = 0;  // samples, tokens of each
-    Tensor length;              // (B) i32 real tokens of each sample; empty: all are
+    Tensor length;              // (B) i32 real tokens of each sample; empty: all are, or samples are packed
     KeptTokens kept;
     PackedRows packed;
     DropoutKeys random;
@@ -61,13 +70,19 @@ struct StreamRows {
     // The stream of those rows, (B, T, C) or (1, M, C).
     Tensor of(const Tensor& stream) const {
         const std::int64_t C = stream.columns();
-        return packed.source ? stream.view({1, packed.computed.dim(1), C}) : stream.view({B, T, C});
+        return packed.position ? stream.view({1, packed.position.dim(1), C}) : stream.view({B, T, C});
     }
 };
 
 // The position of each row that a block takes in its sample, (B, K) or (1, M); empty: 0 to K - 1.
 inline Tensor position_of(const BlockRows& kept, const StreamRows& rows) {
-    return kept.index ? kept.index : rows.packed.position;
+    if (!kept.index) return rows.packed.position;
+    return kept.position ? kept.position : kept.index;
+}
+
+// Where the rows of each packed sample start that a block takes.
+inline const SampleStarts& starts_of(const BlockRows& kept, const StreamRows& rows) {
+    return kept.index ? kept.packed : rows.packed.samples;
 }
 
 }  // namespace deft::engine

@@ -22,7 +22,7 @@ struct Counts {
     std::int64_t layer_tokens = 0;  // layer-averaged
     double flops = 0;
     std::int64_t cut_tokens = 0;      // of drawn samples, left out by truncation
-    std::int64_t padding_tokens = 0;  // processed beside the input tokens
+    std::int64_t padding_tokens = 0;  // of the rows beside the input tokens; where samples are packed, not processed
     // Of each tenth of the samples in the order of their admission; the trainer's to fill, a schedule has none.
     std::array<std::int64_t, 10> draws_by_tenth{};
 };
@@ -36,7 +36,7 @@ struct StepTokens {
 
 // Of samples that all have the full length: a schedule knows no others. Where samples are shorter, as BERT's are, the
 // trainer counts what they really have; steps, budgets, learning rates and FLOPs follow the plan alone, so that padding
-// beside such samples is paid for as tokens are.
+// beside such samples is paid for as tokens are, and a run is the same whether they are packed or padded.
 StepTokens planned_tokens(const StepPlan& plan);
 
 // Layer-averaged tokens of a step. A row of seqlen tokens counts as plan.layer_tokens of them, so padding counts as

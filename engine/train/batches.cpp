@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
@@ -97,10 +98,18 @@ Batches::Batches(TrainingData data, const TrainerConfig& config, Device device)
     reader_.emplace(**bert);
     segment_ = staging<std::int32_t>(device, largest.tokens);
     length_ = staging<std::int32_t>(device, rows);
+    packs_ = config.packs_samples;
+    if (!packs_) return;
+    position_ = staging<std::int32_t>(device, largest.tokens);
+    start_ = staging<std::int32_t>(device, 2 * rows);
+    kept_start_ = staging<std::int32_t>(device, 2 * rows);
 }
 
-void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw) {
+void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw,
+                    std::optional<std::int64_t> at_once) {
     seqlen_ = plan.seqlen;
+    at_once_ = at_once.value_or(plan.rows);
+    drops_ = plan.drops();
     if (const ImageSamples* samples = images())
         stage_images(*samples, plan, draws, first_draw);
     else if (reader_)
@@ -108,7 +117,7 @@ void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, 
     else
         stage_packed(std::get<TokenCorpus>(data_), plan, draws);
     std::iota(numbers_in(draw_), numbers_in(draw_) + plan.rows, first_draw);
-    targets_.tokens = target_ ? count_targets(tokens_in(target_), plan.rows * plan.seqlen) : 0;
+    targets_.tokens = target_ ? count_targets(tokens_in(target_), packs_ ? tokens_.input : plan.rows * plan.seqlen) : 0;
     targets_.classes = class_ ? count_targets(tokens_in(class_), plan.rows) : 0;
 }
 
@@ -131,24 +140,44 @@ void Batches::stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> dr
     const std::int32_t pad = samples.wordpiece()->vocabulary().pad;
     const std::int64_t T = plan.seqlen;
     std::int32_t *token = tokens_in(token_), *target = tokens_in(target_), *segment = tokens_in(segment_);  // (T)
-    std::int32_t *length = tokens_in(length_), *order = tokens_in(class_);
+    std::int32_t *length = tokens_in(length_), *order = tokens_in(class_), *position = tokens_in(position_);
     tokens_ = {};
     for (const Sampler::Draw& draw : draws) {
         const auto number = static_cast<std::uint64_t>(first_draw++);
         const BertSample& sample = reader_->read({draw.sample, number}, T);
-        copy_padded(sample.tokens, pad, T, token);
-        copy_padded(sample.labels, kernels::kIgnoreTarget, T, target);
-        copy_padded(sample.types, 0, T, segment);
+        const std::int64_t rows = packs_ ? sample.length() : T;
+        copy_padded(sample.tokens, pad, rows, token);
+        copy_padded(sample.labels, kernels::kIgnoreTarget, rows, target);
+        copy_padded(sample.types, 0, rows, segment);
         *length++ = static_cast<std::int32_t>(sample.length());
         if (order != nullptr) *order++ = sample.order;
         unique_tokens_.see(draw.sample, sample.length());
         tokens_.input += sample.length();
         tokens_.cut += samples.real_length(draw.sample) - sample.length();
-        token += T;
-        target += T;
-        segment += T;
+        token += rows;
+        target += rows;
+        segment += rows;
+        if (!packs_) continue;
+        std::iota(position, position + rows, 0);
+        position += rows;
     }
     tokens_.padding = plan.rows * T - tokens_.input;
+    if (packs_) stage_starts(plan);
+}
+
+void Batches::stage_starts(const StepPlan& plan) {
+    const std::int32_t* length = tokens_in(length_);
+    std::int32_t *start = tokens_in(start_), *kept_start = tokens_in(kept_start_);
+    const auto kept = static_cast<std::int32_t>(plan.kept);
+    for (std::int64_t first = 0; first < plan.rows; first += at_once_) {
+        *start = *kept_start = 0;
+        for (std::int64_t row = first; row < std::min(plan.rows, first + at_once_); ++row, ++start, ++kept_start) {
+            start[1] = start[0] + length[row];
+            kept_start[1] = kept_start[0] + std::min(kept, length[row]);
+        }
+        ++start;
+        ++kept_start;
+    }
 }
 
 const ImageSamples* Batches::images() const {
@@ -171,7 +200,8 @@ void Batches::stage_images(const ImageSamples& samples, const StepPlan& plan, st
 }
 
 ModelInput Batches::rows(std::int64_t first, std::int64_t count) const {
-    const std::int64_t begin = first * seqlen_;
+    const std::int32_t* length = tokens_in(length_);
+    const std::int64_t begin = packs_ ? std::accumulate(length, length + first, std::int64_t{0}) : first * seqlen_;
     ModelInput input{.B = count, .T = seqlen_};
     input.draw = numbers_in(draw_) + first;
     if (const ImageSamples* samples = images()) {
@@ -182,9 +212,15 @@ ModelInput Batches::rows(std::int64_t first, std::int64_t count) const {
     input.token = tokens_in(token_) + begin;
     input.target = tokens_in(target_) + begin;
     if (!reader_) return input;
-    input.length = tokens_in(length_) + first;
+    input.length = length + first;
     input.segment = tokens_in(segment_) + begin;
     if (class_) input.class_target = tokens_in(class_) + first;
+    if (!packs_) return input;
+    if (first % at_once_ != 0 || count > at_once_) throw std::logic_error("packed rows of several micro-batches");
+    const std::int64_t starts_before = first + first / at_once_;
+    input.position = tokens_in(position_) + begin;
+    input.start = tokens_in(start_) + starts_before;
+    if (drops_) input.kept_start = tokens_in(kept_start_) + starts_before;
     return input;
 }
 

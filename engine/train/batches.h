@@ -35,9 +35,10 @@ struct StepTargets {
 //
 // The rows of a step are plan.seqlen tokens long. Packed samples are cut to that length, or with seqres laid end to end
 // and cut anew, where only the last row may end in padding. A BERT sample has a row of its own: it is cut to that
-// length, each segment before its [SEP], and padded with [PAD] on its right. Its class, where the model tells classes, is
-// whether its segments were swapped. An image is a row too, of as many tokens as the model makes of it, and is cropped
-// and flipped by the number of its draw.
+// length, each segment before its [SEP], and padded with [PAD] on its right; or the rows of a micro-batch stand one after
+// the other without padding, where the configuration packs samples. Its class, where the model tells classes, is whether
+// its segments were swapped. An image is a row too, of as many tokens as the model makes of it, and is cropped and flipped
+// by the number of its draw.
 class Batches {
  public:
     // With memory for the largest step of the techniques. Errors: memory; config, for seqres of BERT samples, and for
@@ -45,14 +46,16 @@ class Batches {
     Batches(TrainingData data, const TrainerConfig& config, Device device);
 
     // Lays out a step: `draws` (plan.samples), the first of which is number `first_draw` of the run; of BERT samples
-    // the number also decides which tokens are masked, and of images how they are augmented. Overwrites what rows() gave before. Errors: config, for a length
-    // that leaves no text beside a BERT sample's special tokens.
-    void stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw);
+    // the number also decides which tokens are masked, and of images how they are augmented. Overwrites what rows() gave
+    // before. Errors: config, for a length that leaves no text beside a BERT sample's special tokens.
+    // at_once: rows of a micro-batch; all of them where none is named.
+    void stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw,
+               std::optional<std::int64_t> at_once = {});
 
     // Of the staged step.
     const StepTargets& targets() const { return targets_; }
     const StepTokens& tokens() const { return tokens_; }
-    // Its rows [first, first + count). Row r is numbered as draw first_draw + r, reshaped rows too, which hold parts of
+    // Its rows [first, first + count), of packed samples those of one micro-batch. Row r is numbered as draw first_draw + r, reshaped rows too, which hold parts of
     // several samples.
     ModelInput rows(std::int64_t first, std::int64_t count) const;
 
@@ -68,11 +71,14 @@ class Batches {
                       std::int64_t first_draw);
     // Of the data, or null.
     const ImageSamples* images() const;
+    // Where the rows of each packed sample start in its micro-batch, and where what layers keep of them.
+    void stage_starts(const StepPlan& plan);
 
     TrainingData data_;
     std::uint64_t seed_;
     std::int64_t full_seqlen_;
-    bool reshapes_;  // seqres
+    bool reshapes_;       // seqres
+    bool packs_ = false;  // BERT samples, without padding
     std::optional<BertReader> reader_;  // of BERT samples
     UniqueTokens unique_tokens_;
     // Room for the largest step, which a device reads from.
@@ -81,7 +87,10 @@ class Batches {
     Memory class_{nullptr, nullptr};                               // (rows) i32, where the model tells classes
     Memory image_{nullptr, nullptr};                               // (rows, height, width, channels) f32
     Memory draw_{nullptr, nullptr};                                // (rows) i64
-    std::int64_t seqlen_ = 0;                                      // of the staged step
+    // Of packed samples: (rows, seqlen); (2 rows), of each micro-batch one more than its rows.
+    Memory position_{nullptr, nullptr}, start_{nullptr, nullptr}, kept_start_{nullptr, nullptr};
+    std::int64_t seqlen_ = 0, at_once_ = 0;                        // of the staged step
+    bool drops_ = false;                                           // likewise
     StepTargets targets_;
     StepTokens tokens_;
 };

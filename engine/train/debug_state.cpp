@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <stdexcept>
 #include <vector>
@@ -13,6 +14,7 @@
 
 #include "engine/io/safetensors.h"
 #include "engine/models/parts_json.h"
+#include "engine/train/padded_rows.h"
 
 namespace deft::engine {
 
@@ -40,6 +42,20 @@ Tensor first_samples(const Tensor& images, std::int64_t B) {
     return images.view({B, images.dim(1), images.dim(2), images.dim(3)});
 }
 
+// Tensors of the last micro-batch as samples in rows of their own, (B, T, ...): packed ones are laid out anew, in memory
+// that this keeps.
+struct RowsOfSamples {
+    const Transformer& model;
+    std::deque<PaddedRows> made = {};
+
+    Tensor operator()(const Tensor& rows, std::int32_t padding = 0) {
+        return model.packed() ? made.emplace_back(padded_rows(rows, model.packed(), padding)).tensor : rows;
+    }
+    Tensor kept_index(const KeptTokens& kept) {
+        return model.packed() ? made.emplace_back(padded_kept_index(kept, model.packed())).tensor : kept.index;
+    }
+};
+
 void write_from_host(const std::vector<NamedTensor>& tensors, SafetensorsOutput& to) {
     for (const auto& [name, tensor] : tensors) to.write(tensor.data, tensor.bytes());
 }
@@ -64,6 +80,7 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
     Transformer& model = trainer.model();
     const ParameterTable& table = model.parameters();
     const std::int64_t B = result.plan.rows, T = result.plan.seqlen, V = config.model.vocab;
+    RowsOfSamples of_samples{model};
     double norm = result.grad_norm;
 
     std::vector<NamedTensor> before, updated;
@@ -73,19 +90,20 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
         before.push_back({(v ? "adam_m." : "momentum.") + p.name, table.first_moment(p)});
         if (v) before.push_back({"adam_v." + p.name, v});
     }
-    if (model.token) before.push_back({"batch.token", model.token.view({B, T})});
+    if (model.token) before.push_back({"batch.token", of_samples(model.loaded(model.token))});
     if (model.image) before.push_back({"batch.image", first_samples(model.image, B)});
     std::vector<float> logits_values;
     if (config.model.head) {
         logits_values.resize(static_cast<std::size_t>(B * T * V));
-        const Tensor logits = make_tensor(logits_values.data(), DType::f32, {B, T, V});
+        const Tensor loaded = model.loaded(model.target);
+        const Tensor logits = make_tensor(logits_values.data(), DType::f32, {loaded.dim(0), loaded.dim(1), V});
         model.logits(trainer.exec(), logits, B, T);
-        before.push_back({"batch.target", model.target.view({B, T})});
-        before.push_back({"logits", logits});
-        before.push_back({"loss", model.loss.view({B, T})});
+        before.push_back({"batch.target", of_samples(loaded, kernels::kIgnoreTarget)});
+        before.push_back({"logits", of_samples(logits)});
+        before.push_back({"loss", of_samples(model.loaded(model.loss))});
     }
     if (model.length()) before.push_back({"batch.length", model.length()});
-    if (model.segment) before.push_back({"batch.segment", model.segment.view({B, T})});
+    if (model.segment) before.push_back({"batch.segment", of_samples(model.loaded(model.segment))});
     std::vector<float> class_values;
     if (config.model.class_head) {
         const std::int64_t classes = config.model.class_head->classes;
@@ -96,7 +114,7 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
         before.push_back({"class_logits", class_logits});
         before.push_back({"class_loss", model.class_loss.view({B})});
     }
-    if (trainer.kept().index) before.push_back({"kept.index", trainer.kept().index});
+    if (trainer.kept().index) before.push_back({"kept.index", of_samples.kept_index(trainer.kept())});
     if (const Tensor state = trainer.dropper_state()) before.push_back({"router_state", state});
     for (const Parameter& p : table.all()) before.push_back({"grad." + p.name, p.grad});
     before.push_back({"grad_norm", make_tensor(&norm, DType::f64, {1})});

@@ -22,6 +22,8 @@ void require_checkable(const TransformerConfig& model);
 //   kept.index                               (sets, B, K) i32, only where tokens are dropped
 //   router_state                             what a token dropper has learnt, only where it learns
 //   logits                                   (B, T, V); loss (B, T), nats, of a head of tokens; class_loss (B)
+//                                            packed samples are written so too: token, segment, logits and loss of
+//                                            padding are then 0
 //   grad.NAME                                of the sum of the heads' mean losses, before clipping; grad_norm (1) f64
 //   updated.NAME                             after the optimizer's update
 // The metadata holds step, lr, the optimizer's name and constants, what the model's parts are, as JSON, and for each layer

@@ -66,13 +66,6 @@ double divisor(std::int64_t targets) {
 
 }  // namespace
 
-std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen) {
-    // What a class head keeps of each sample is planned for so many, whatever their length.
-    if (config.model.class_head) return config.micro_batch_size;
-    const bool by_tokens = config.techniques.seqres || config.techniques.variable_batch;
-    return by_tokens ? config.micro_batch_size * config.model.max_seqlen / seqlen : config.micro_batch_size;
-}
-
 Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Backend& backend, InitialWeights weights)
     : config_(checked(config, backend)),
       sampler_(make_sampler(config, sample_count(data, config.model.max_seqlen))),
@@ -103,14 +96,15 @@ SamplingStatistics Trainer::sampling() const {
 void Trainer::draw_samples() {
     draws_.resize(static_cast<std::size_t>(plan_.samples));
     sampler_.fill(counts_.samples, draws_);
-    batches_->stage(plan_, draws_, counts_.samples);
+    batches_->stage(plan_, draws_, counts_.samples, rows_at_once(config_, plan_.seqlen));
 }
 
 void Trainer::select_tokens(std::int64_t first, std::int64_t B) {
-    write_tensor(exec_, draw_.view({B}), batches_->rows(first, B).draw);
-    const std::int64_t T = plan_.seqlen;
-    const Tensor token = model_->token ? model_->token.view({B, T}) : Tensor{};
-    const MicroBatch batch{config_.seed, counts_.steps, T, draw_.view({B}), token, model_->length()};
+    const ModelInput input = batches_->rows(first, B);
+    write_tensor(exec_, draw_.view({B}), input.draw);
+    const Tensor token = model_->token ? model_->loaded(model_->token) : Tensor{};
+    const MicroBatch batch{config_.seed, counts_.steps, plan_.seqlen, draw_.view({B}), token, model_->length(),
+                           model_->packed(), input.kept_start};
     kept_ = dropping_ ? kept_tokens(exec_, *dropping_, plan_, batch) : KeptTokens{};
 }
 
@@ -122,11 +116,11 @@ LossScales Trainer::scales() const {
 // The update reads the sum of all: one that is not finite stops it, whichever head lost it.
 void Trainer::sum_losses(std::int64_t B, Accumulate accumulate) {
     const bool has_tokens = config_.model.head.has_value(), has_classes = config_.model.class_head.has_value();
-    if (has_tokens) sum(exec_, loss_sum(result_), model_->loss.view({B, plan_.seqlen}), accumulate);
+    if (has_tokens) sum(exec_, loss_sum(result_), model_->loaded(model_->loss), accumulate);
     if (has_classes)
         sum(exec_, loss_sum(result_), model_->class_loss.view({B}), has_tokens ? Accumulate::yes : accumulate);
     if (!has_tokens || !has_classes) return;
-    sum(exec_, token_loss_sum(result_), model_->loss.view({B, plan_.seqlen}), accumulate);
+    sum(exec_, token_loss_sum(result_), model_->loaded(model_->loss), accumulate);
     sum(exec_, class_loss_sum(result_), model_->class_loss.view({B}), accumulate);
 }
 
@@ -143,7 +137,7 @@ void Trainer::start_gradients() {
                                  accumulate);
         sum_losses(B, accumulate);
         if (dropping_ && dropping_->choice.observe)
-            dropping_->choice.observe(exec_, model_->target.view({B, T}), model_->loss.view({B, T}), accumulate);
+            dropping_->choice.observe(exec_, model_->loaded(model_->target), model_->loaded(model_->loss), accumulate);
     }
     global_norm(exec_, grad_norm(result_), model_->parameters().flat_gradients());
 }

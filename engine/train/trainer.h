@@ -25,9 +25,6 @@ struct StepResult {
     double grad_norm = 0;
 };
 
-// Rows of the model's input that are trained on at once, where each has seqlen tokens.
-std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen);
-
 enum class InitialWeights {
     drawn,  // when the trainer is made
     later,  // zeros until a checkpoint is loaded, or they are drawn

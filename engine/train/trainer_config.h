@@ -20,6 +20,8 @@ struct TrainerConfig {
     // Samples of full length at once, and as many tokens where a step has shorter and more of them; gradients are
     // accumulated.
     std::int64_t micro_batch_size = 8;
+    // Samples that have padding stand in rows one after the other, without it; else each in rows of its own.
+    bool packs_samples = true;
     Recompute recompute = Recompute::none;
     std::int64_t budget_layer_tokens = 0;
     LearningRate learning_rate;
@@ -30,6 +32,14 @@ struct TrainerConfig {
 inline StepPlan plan_step(const TrainerConfig& config, std::int64_t step) {
     return plan_step(config.model.extents(), config.techniques, step, config.batch_size);
 }
+// Rows of the model's input that are trained on at once, where each has seqlen tokens.
+inline std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen) {
+    // What a class head keeps of each sample is planned for so many, whatever their length.
+    if (config.model.class_head) return config.micro_batch_size;
+    const bool by_tokens = config.techniques.seqres || config.techniques.variable_batch;
+    return by_tokens ? config.micro_batch_size * config.model.max_seqlen / seqlen : config.micro_batch_size;
+}
+
 inline LargestStep largest_step(const TrainerConfig& config) {
     return largest_step(config.model.extents(), config.techniques, config.batch_size);
 }

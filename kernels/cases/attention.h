@@ -11,9 +11,10 @@ struct AttentionShape {
     bool padded = false;
     std::int64_t Hkv = 0;   // 0: as many as H
     std::int64_t Tk = 0;    // 0: as many as T, which is Tq
-    bool placed = false;    // samples packed end to end
     double dropout = 0;
     bool apart = false;     // q, k and v in buffers of their own, with gaps between rows
+    bool packed = false;    // samples of 0 to T rows one after the other
+    std::int64_t packed_rows = 0;  // of all of them: the case's to fill
 
     std::int64_t kv_heads() const { return Hkv == 0 ? H : Hkv; }
     std::int64_t keys() const { return Tk == 0 ? T : Tk; }
@@ -22,8 +23,9 @@ struct AttentionShape {
     static constexpr std::int64_t kGap = 3;
     std::int64_t q_stride() const { return H * d + kGap; }
     std::int64_t kv_stride() const { return kv_heads() * d + kGap; }
-    std::int64_t qkv_size() const { return is_fused() ? B * T * (H + 2 * kv_heads()) * d : B * T * q_stride(); }
-    std::int64_t kv_size() const { return is_fused() ? 0 : B * keys() * kv_stride(); }
+    std::int64_t queries() const { return packed ? packed_rows : B * T; }  // of all samples
+    std::int64_t qkv_size() const { return queries() * (is_fused() ? (H + 2 * kv_heads()) * d : q_stride()); }
+    std::int64_t kv_size() const { return is_fused() ? 0 : (packed ? packed_rows : B * keys()) * kv_stride(); }
 
     AttentionSpec spec() const {
         AttentionSpec spec{.B = B, .Tq = T, .Tk = keys(), .H = H, .Hkv = kv_heads(), .d = d, .causal = causal};
@@ -65,23 +67,26 @@ inline std::vector<AttentionShape> attention_shapes(Sizes sizes) {
     for (const auto& [B, T, H, d] : {std::array<std::int64_t, 4>{3, 5, 1, 3}, {4, 67, 2, 5}, {5, 130, 1, 33}})
         for (const bool causal : {true, false}) shapes.push_back({B, T, H, d, causal, true});
     for (const bool causal : {true, false}) {
-        // One at a time: shared keys, other keys than queries, places, dropout, views apart.
+        // One at a time: shared keys, other keys than queries, packed samples, dropout, views apart.
         shapes.push_back({.B = 2, .T = 19, .H = 4, .d = 5, .causal = causal, .Hkv = 2});
         shapes.push_back({.B = 1, .T = 131, .H = 3, .d = 9, .causal = causal, .Hkv = 1});
         shapes.push_back({.B = 2, .T = 3, .H = 2, .d = 7, .causal = causal, .Tk = 11});
         shapes.push_back({.B = 1, .T = 70, .H = 1, .d = 33, .causal = causal, .Tk = 333});
-        shapes.push_back({.B = 2, .T = 37, .H = 2, .d = 5, .causal = causal, .placed = true});
-        shapes.push_back({.B = 1, .T = 590, .H = 1, .d = 3, .causal = causal, .placed = true});
+        shapes.push_back({.B = 3, .T = 37, .H = 2, .d = 5, .causal = causal, .packed = true});
+        shapes.push_back({.B = 2, .T = 290, .H = 1, .d = 3, .causal = causal, .packed = true});
+        shapes.push_back({.B = 7, .T = 70, .H = 2, .d = 33, .causal = causal, .packed = true});
         shapes.push_back({.B = 2, .T = 21, .H = 2, .d = 5, .causal = causal, .dropout = 0.25});
         shapes.push_back({.B = 1, .T = 300, .H = 1, .d = 70, .causal = causal, .dropout = 0.5});
         shapes.push_back({.B = 2, .T = 18, .H = 2, .d = 5, .causal = causal, .apart = true});
         // Together.
-        shapes.push_back({.B = 3, .T = 67, .H = 4, .d = 9, .causal = causal, .padded = true, .Hkv = 2, .placed = true,
-                          .dropout = 0.1, .apart = true});
+        shapes.push_back({.B = 3, .T = 67, .H = 4, .d = 9, .causal = causal, .Hkv = 2, .dropout = 0.1,
+                          .apart = true, .packed = true});
+        shapes.push_back({.B = 3, .T = 67, .H = 4, .d = 9, .causal = causal, .padded = true, .Hkv = 2, .dropout = 0.1,
+                          .apart = true});
         shapes.push_back({.B = 3, .T = 9, .H = 6, .d = 65, .causal = causal, .padded = true, .Hkv = 2, .Tk = 100,
                           .dropout = 0.3});
-        shapes.push_back({.B = 2, .T = 200, .H = 2, .d = 4, .causal = causal, .Hkv = 1, .placed = true,
-                          .dropout = 0.4});
+        shapes.push_back({.B = 4, .T = 200, .H = 2, .d = 4, .causal = causal, .Hkv = 1, .dropout = 0.4,
+                          .packed = true});
     }
     // More queries than keys, none of them causal.
     shapes.push_back({.B = 2, .T = 70, .H = 2, .d = 5, .causal = false, .Tk = 3, .dropout = 0.2});
@@ -91,25 +96,22 @@ inline std::vector<AttentionShape> attention_shapes(Sizes sizes) {
 inline std::string attention_name(const char* op, const AttentionShape& s) {
     return shape_text(op, s.B, s.T, s.H, s.d) + (s.causal ? " causal" : "") + (s.padded ? " padded" : "") +
            (s.Hkv == 0 ? "" : " kv heads " + std::to_string(s.Hkv)) +
-           (s.Tk == 0 ? "" : " keys " + std::to_string(s.Tk)) + (s.placed ? " placed" : "") +
-           (s.dropout == 0 ? "" : " dropout") + (s.apart ? " apart" : "");
+           (s.Tk == 0 ? "" : " keys " + std::to_string(s.Tk)) + (s.dropout == 0 ? "" : " dropout") +
+           (s.apart ? " apart" : "") + (s.packed ? " packed" : "");
 }
 
-// Samples packed end to end, of one token to half a row: which of them each of (B, T) tokens is of.
-inline Buffer places(Draw& draw, std::int64_t B, std::int64_t T) {
-    std::vector<std::int32_t> place(static_cast<std::size_t>(B * T));
-    for (std::int64_t b = 0; b < B; ++b) {
-        const std::vector<std::int32_t> ends = draw.integers(4, T);
-        for (std::int64_t t = 0; t < T; ++t)
-            for (const std::int32_t end : ends) place[static_cast<std::size_t>(b * T + t)] += end <= t ? 1 : 0;
-    }
-    return integer_input("place", place);
+// Where packed samples start, if they are packed: then s learns how many rows they have.
+inline Buffer starts_of(Draw& draw, AttentionShape& s) {
+    if (!s.packed) return integer_input("start", {});
+    const Buffer start = starts(draw, s.B, s.T);
+    s.packed_rows = static_cast<std::int64_t>(start.value.back());
+    return start;
 }
 
 // What a case's mask reads, in the order of the buffers behind the others.
-inline void add_masks(OpCase& op, Draw& draw, const AttentionShape& s) {
+inline void add_masks(OpCase& op, Draw& draw, const AttentionShape& s, const Buffer& start) {
     op.buffers.push_back(s.padded ? lengths(draw, s.B, s.T) : integer_input("length", {}));
-    op.buffers.push_back(s.placed ? places(draw, s.B, s.T) : integer_input("place", {}));
+    op.buffers.push_back(start);
     Buffer number = stored_as(Item::id, integer_input("draw", draw.integers(s.dropout != 0 ? s.B : 0, 1 << 20)));
     for (float& value : number.value) value *= 1 << 16;  // beyond 32 bits
     op.buffers.push_back(number);
@@ -120,7 +122,7 @@ template <class Real>
 AttentionSpec spec_of(const AttentionShape& s, const Arguments<Real>& b, std::size_t first) {
     AttentionSpec spec = s.spec();
     if (s.padded) spec.length = b.index(first);
-    if (s.placed) spec.place = b.index(first + 1);
+    if (s.packed) spec.start = b.index(first + 1);
     if (s.dropout != 0) spec.dropout.draw = b.id(first + 2);
     return spec;
 }
@@ -128,21 +130,23 @@ AttentionSpec spec_of(const AttentionShape& s, const Arguments<Real>& b, std::si
 inline OpCase attention_forward_case(Draw draw, AttentionShape s) {
     OpCase op;
     op.name = attention_name("attention_forward", s);
-    op.buffers = {output("out", s.B * s.T * s.H * s.d), sum_output("lse", s.B * s.H * s.T),
+    const Buffer start = starts_of(draw, s);
+    op.buffers = {output("out", s.queries() * s.H * s.d), sum_output("lse", s.B * s.H * s.T),
                   draw.input("qkv", s.qkv_size()), draw.input("k", s.kv_size()), draw.input("v", s.kv_size())};
-    add_masks(op, draw, s);
-    // Of one query or few, or small places, values may cancel.
-    if (s.T == 1 || s.placed) op.buffers[1].floor = 1;
+    add_masks(op, draw, s, start);
+    // Of one query or few, values may cancel.
+    if (s.T == 1 || s.packed) op.buffers[1].floor = 1;
     op.set_run([=](auto& exec, const auto& b) {
         attention_forward(exec, b[0], b.sum(1), read_only(s.heads(b[2], b[3], b[4])), spec_of(s, b, 5));
     });
     op.workspace = [=](int threads) { return cpu::attention_forward_workspace(threads, s.T, s.d); };
-    op.set_work(attention_forward_work(s.spec(), s.padded, s.placed));
+    op.set_work(attention_forward_work(s.spec(), s.padded, s.packed_rows));
     return op;
 }
 
 inline OpCase attention_backward_case(Draw draw, AttentionShape s) {
-    const std::int64_t width = s.H * s.d;
+    const Buffer start_of_samples = starts_of(draw, s);
+    const std::int64_t size = s.queries() * s.H * s.d;
     // What stands between strided rows is not written.
     const auto d_heads = [&](const char* name, std::int64_t n) {
         return s.is_fused() ? output(name, n) : draw.update(name, n);
@@ -152,21 +156,21 @@ inline OpCase attention_backward_case(Draw draw, AttentionShape s) {
     op.buffers = {d_heads("dqkv", s.qkv_size()),
                   d_heads("dk", s.kv_size()),
                   d_heads("dv", s.kv_size()),
-                  draw.input("dout", s.B * s.T * width),
-                  draw.input("out", s.B * s.T * width),
+                  draw.input("dout", size),
+                  draw.input("out", size),
                   draw.input("qkv", s.qkv_size()),
                   draw.input("k", s.kv_size()),
                   draw.input("v", s.kv_size()),
                   stored_as(Item::sum, draw.input("lse", s.B * s.H * s.T))};
     constexpr std::size_t kMasks = 9;
-    add_masks(op, draw, s);
+    add_masks(op, draw, s, start_of_samples);
     // out and lse are those of the forward pass.
     std::vector<std::int32_t> length(op.buffers[kMasks].value.begin(), op.buffers[kMasks].value.end()),
-        place(op.buffers[kMasks + 1].value.begin(), op.buffers[kMasks + 1].value.end());
+        start(op.buffers[kMasks + 1].value.begin(), op.buffers[kMasks + 1].value.end());
     std::vector<std::int64_t> number(op.buffers[kMasks + 2].value.begin(), op.buffers[kMasks + 2].value.end());
     AttentionSpec spec = s.spec();
     if (s.padded) spec.length = length.data();
-    if (s.placed) spec.place = place.data();
+    if (s.packed) spec.start = start.data();
     spec.dropout.draw = number.data();
     cpu::Exec exec;
     std::vector<std::byte> workspace(cpu::attention_forward_workspace(1, s.T, s.d));
@@ -185,11 +189,11 @@ inline OpCase attention_backward_case(Draw draw, AttentionShape s) {
     op.derivative.loss = [=](reference::Exec& any_exec, const Arguments<double>& b, std::span<double* const>) {
         reference::attention_forward(any_exec, b[4], b.sum(8), read_only(s.heads(b[5], b[6], b[7])),
                                      spec_of(s, b, kMasks));
-        return reference::dot(b[3], b[4], s.B * s.T * width);
+        return reference::dot(b[3], b[4], size);
     };
     op.workspace = [=](int threads) { return cpu::attention_backward_workspace(threads, s.T, s.d); };
     op.set_cuda_workspace([=](auto) { return cuda::attention_backward_workspace(s.B, s.T, s.H); });
-    op.set_work(attention_backward_work(s.spec(), s.padded, s.placed));
+    op.set_work(attention_backward_work(s.spec(), s.padded, s.packed_rows));
     return op;
 }
 

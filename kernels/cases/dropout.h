@@ -6,7 +6,8 @@
 namespace deft::kernels::cases {
 
 struct DropoutShape {
-    std::int64_t B, N;
+    std::int64_t B, N;         // values of a sample
+    std::int64_t columns = 0;  // of a row of packed samples, of which the longest has N values; 0: none are packed
 };
 
 inline std::vector<DropoutShape> dropout_shapes(Sizes sizes) {
@@ -15,7 +16,7 @@ inline std::vector<DropoutShape> dropout_shapes(Sizes sizes) {
         for (const ModelSizes& m : model_sizes()) shapes.push_back({m.B, m.T * m.C});
         return shapes;
     }
-    return {{1, 1}, {3, 17}, {2, 512}, {5, 1031}};
+    return {{1, 1}, {3, 17}, {2, 512}, {5, 1031}, {4, 33, 3}, {6, 1050, 7}};
 }
 
 // The numbers of draws, beyond 32 bits.
@@ -28,25 +29,28 @@ inline Buffer draw_numbers(Draw& draw, std::int64_t B) {
 // is_backward: of dy, for the check by finite differences; the op is its own backward op.
 inline OpCase dropout_case(Draw draw, DropoutShape s, double p, bool has_residual, bool is_backward) {
     OpCase op;
-    op.name = shape_text("dropout", s.B, s.N) + (p == 0 ? " p 0" : "") + (has_residual ? " residual" : "") +
+    op.name = shape_text("dropout", s.B, s.N) + (s.columns == 0 ? "" : " packed") + (p == 0 ? " p 0" : "") + (has_residual ? " residual" : "") +
               (is_backward ? " backward" : "");
-    op.buffers = {output(is_backward ? "dx" : "y", s.B * s.N), draw.input(is_backward ? "dy" : "x", s.B * s.N),
-                  draw.input("residual", has_residual ? s.B * s.N : 0), draw_numbers(draw, s.B)};
-    const auto key = [seed = draw.seed(), p](const std::int64_t* numbers) {
-        return DropoutKey{seed, 1000, 3, numbers, p};
+    const Buffer start = s.columns == 0 ? integer_input("start", {}) : starts(draw, s.B, s.N / s.columns);
+    const std::int64_t size =
+        s.columns == 0 ? s.B * s.N : static_cast<std::int64_t>(start.value.back()) * s.columns;
+    op.buffers = {output(is_backward ? "dx" : "y", size), draw.input(is_backward ? "dy" : "x", size),
+                  draw.input("residual", has_residual ? size : 0), draw_numbers(draw, s.B), start};
+    const auto key = [seed = draw.seed(), p, s](const auto& b) {
+        return DropoutKey{seed, 1000, 3, b.id(3), p, s.columns == 0 ? nullptr : b.index(4), s.columns};
     };
     op.set_run([=](auto& exec, const auto& b) {
-        dropout(exec, b[0], b[1], has_residual ? b[2] : nullptr, s.B, s.N, key(b.id(3)));
+        dropout(exec, b[0], b[1], has_residual ? b[2] : nullptr, s.B, s.N, key(b));
     });
     if (is_backward) {
         op.derivative.gradients = {{0, std::nullopt}};
         op.derivative.loss = [=](reference::Exec& exec, const Arguments<double>& b, std::span<double* const> variable) {
-            std::vector<double> y(static_cast<std::size_t>(s.B * s.N));
-            reference::dropout<double>(exec, y.data(), variable[0], nullptr, s.B, s.N, key(b.id(3)));
+            std::vector<double> y(static_cast<std::size_t>(size));
+            reference::dropout<double>(exec, y.data(), variable[0], nullptr, s.B, s.N, key(b));
             return weighted_sum(b[1], y);
         };
     }
-    op.set_work(dropout_work(s.B, s.N, has_residual));
+    op.set_work(dropout_work(s.B, size, has_residual, s.columns > 0));
     return op;
 }
 

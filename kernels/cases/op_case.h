@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -218,6 +219,15 @@ inline Buffer lengths(Draw& draw, std::int64_t B, std::int64_t T) {
     if (B > 1) length[0] = static_cast<std::int32_t>(T);
     if (B > 2) length[1] = 0;
     return integer_input("length", length);
+}
+
+// Where packed samples of such lengths start, and where the last ends: (B + 1).
+inline Buffer starts(Draw& draw, std::int64_t B, std::int64_t T) {
+    Buffer start = lengths(draw, B, T);
+    start.name = "start";
+    start.value.insert(start.value.begin(), 0.0f);
+    std::partial_sum(start.value.begin(), start.value.end(), start.value.begin());
+    return start;
 }
 
 // " gelu": series of benchmarks know the tanh form under this name.

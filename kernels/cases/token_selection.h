@@ -48,7 +48,7 @@ inline OpCase select_random_tokens_case(Draw draw, SelectionShape s) {
 }
 
 // A vocabulary so small that ties abound, one entry of which is always kept.
-inline OpCase select_important_tokens_case(Draw draw, SelectionShape s) {
+inline OpCase select_important_tokens_case(Draw draw, SelectionShape s, bool packed) {
     constexpr std::int64_t V = 11;
     OpCase op = selection_case("select_important_tokens", s, 1);
     Buffer importance = stored_as(Item::single, draw.input("importance", V));
@@ -59,11 +59,41 @@ inline OpCase select_important_tokens_case(Draw draw, SelectionShape s) {
     op.buffers.push_back(importance);
     op.buffers.push_back(integer_input("token", draw.integers(s.B * s.T, V)));
     if (s.padded) op.buffers.push_back(lengths(draw, s.B, s.T));
+    if (packed) {
+        Buffer start = integer_input("start", std::vector<std::int32_t>(static_cast<std::size_t>(s.B)));
+        const Buffer& length = op.buffers.back();
+        std::partial_sum(length.value.begin(), length.value.end() - 1, start.value.begin() + 1);
+        op.buffers.push_back(start);
+        op.name += ", packed";
+    }
     op.set_run([=](auto& exec, const auto& b) {
-        const ImportanceKeys keys{b.single(1), b.index(2), {s.keep_first, s.padded ? b.index(3) : nullptr}};
+        const ImportanceKeys keys{b.single(1), b.index(2), {s.keep_first, s.padded ? b.index(3) : nullptr},
+                                  packed ? b.index(4) : nullptr};
         select_kept_tokens(exec, b.index(0), keys, s.B, s.T, s.K);
     });
-    op.set_work(select_important_tokens_work(s.B, s.T, s.K, V, s.padded));
+    op.set_work(select_important_tokens_work(s.B, s.T, s.K, V, s.padded, packed));
+    return op;
+}
+
+// Samples from none of whose tokens to all are kept.
+inline OpCase pack_kept_tokens_case(Draw draw, std::int64_t layers, std::int64_t B, std::int64_t T, std::int64_t K) {
+    OpCase op;
+    op.name = shape_text("pack_kept_tokens", layers, B, T, K);
+    const Buffer start = starts(draw, B, T);
+    Buffer kept_start = start;
+    kept_start.name = "kept_start";
+    for (std::size_t b = 0; b + 1 < start.value.size(); ++b)
+        kept_start.value[b + 1] =
+            kept_start.value[b] + std::min(static_cast<float>(K), start.value[b + 1] - start.value[b]);
+    const auto rows = static_cast<std::int64_t>(kept_start.value.back());
+    const auto result = [&](const char* name) { return stored_as(Item::index, output(name, layers * rows)); };
+    op.buffers = {result("index"), result("position"), integer_input("kept", draw.integers(layers * B * K, T)), start,
+                  kept_start};
+    op.set_run([=](auto& exec, const auto& b) {
+        pack_kept_tokens(exec, b.index(0), b.index(1), b.index(2), b.index(3), b.index(4), layers, B, K, rows);
+    });
+    op.tolerance = 0;
+    op.set_work(pack_kept_tokens_work(layers, B, rows));
     return op;
 }
 
@@ -121,7 +151,9 @@ struct EntryLossSizes {
 inline void add_token_selection_cases(CaseTable& table) {
     for (const SelectionShape& s : selection_shapes(table.sizes())) {
         table.add([=](Draw draw) { return select_random_tokens_case(draw, s); });
-        table.add([=](Draw draw) { return select_important_tokens_case(draw, s); });
+        table.add([=](Draw draw) { return select_important_tokens_case(draw, s, false); });
+        table.add([=](Draw draw) { return pack_kept_tokens_case(draw, s.layers, s.B, s.T, s.K); });
+        if (s.padded) table.add([=](Draw draw) { return select_important_tokens_case(draw, s, true); });
     }
     std::vector<EntryLossSizes> sizes = {{1, 1}, {333, 7}, {65, 700}};
     std::vector<std::int64_t> vocabularies = {1, 257, 3001};

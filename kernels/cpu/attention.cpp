@@ -13,8 +13,8 @@ namespace deft::kernels::cpu {
 
 namespace {
 
-// Tiles of queries x keys. Without places, and where queries and keys are as many, the first key of a visited tile is
-// visible to every query of it, since a key tile spans whole query tiles.
+// Tiles of queries x keys. Where queries and keys are as many, the first key of a visited tile is visible to every query
+// of it, since a key tile spans whole query tiles.
 constexpr std::int64_t kForwardQueries = 64, kForwardKeys = 256;
 constexpr std::int64_t kBackwardQueries = 64, kBackwardKeys = 128;
 static_assert(kForwardKeys % kForwardQueries == 0 && kBackwardKeys % kBackwardQueries == 0);
@@ -29,7 +29,8 @@ struct Head {
     std::int64_t queries() const { return spec.real(b, spec.Tq); }  // that are no padding
     std::int64_t keys() const { return spec.real(b, spec.Tk); }
     std::int64_t stride() const { return spec.H * spec.d; }                                // of (B, Tq, H, d)
-    std::int64_t plain() const { return (b * spec.Tq * spec.H + h) * spec.d; }             // in (B, Tq, H, d)
+    // In (B, Tq, H, d), or in packed rows.
+    std::int64_t plain() const { return (spec.first_row(b, spec.Tq) * spec.H + h) * spec.d; }
     std::int64_t row() const { return (b * spec.H + h) * spec.Tq; }                        // in (B, H, Tq)
     // Keys that the queries before `end` see, and of those from k0 on those that query t sees.
     std::int64_t seen(std::int64_t end) const {
@@ -37,14 +38,6 @@ struct Head {
     }
     std::int64_t visible(std::int64_t t, std::int64_t k0, std::int64_t keys_of_tile) const {
         return spec.causal ? std::clamp<std::int64_t>(t + spec.offset() - k0 + 1, 0, keys_of_tile) : keys_of_tile;
-    }
-    const std::int32_t* places() const { return spec.place + b * spec.Tk; }
-    // Whether some query of a tile may be of a place with some key of it: whether their ranges of places meet.
-    bool places_meet(std::int64_t q0, std::int64_t queries_of_tile, std::int64_t k0, std::int64_t keys_of_tile) const {
-        if (spec.place == nullptr) return true;
-        const auto [q_least, q_most] = std::minmax_element(places() + q0, places() + q0 + queries_of_tile);
-        const auto [k_least, k_most] = std::minmax_element(places() + k0, places() + k0 + keys_of_tile);
-        return *q_least <= *k_most && *k_least <= *q_most;
     }
 };
 
@@ -72,18 +65,6 @@ void dropout_factors(float* factor, const Head& head, std::int64_t t, std::int64
 void multiply(float* row, const float* factor, std::int64_t n) {
 #pragma omp simd
     for (std::int64_t i = 0; i < n; ++i) row[i] *= factor[i];
-}
-
-// Entries of keys of other places than `own` become `hidden`. Whether there are any of that place.
-bool hide_other_places(float* row, const std::int32_t* place, std::int32_t own, std::int64_t n, float hidden) {
-    std::int32_t found = 0;
-#pragma omp simd reduction(| : found)
-    for (std::int64_t i = 0; i < n; ++i) {
-        const bool same = place[i] == own;
-        row[i] = same ? row[i] : hidden;
-        found |= same ? 1 : 0;
-    }
-    return found != 0;
 }
 
 // Entries that a row of scores is worked on in steps of: those between its visible ones and the next multiple are there
@@ -131,11 +112,11 @@ void forward_head(const Head& head, float* out, float* lse, const AttentionHeads
     const AttentionSpec& spec = head.spec;
     const std::int64_t Tq = head.queries(), d = spec.d, stride = head.stride();
     const float scale = 1.0f / std::sqrt(static_cast<float>(d));
-    const float* q = in.q.head(head.b, head.h, d);
-    const float *k = in.k.head(head.b, head.of_keys(), d), *v = in.v.head(head.b, head.of_keys(), d);
+    const float* q = spec.head(in.q, head.b, head.h);
+    const float *k = spec.head(in.k, head.b, head.of_keys()), *v = spec.head(in.v, head.b, head.of_keys());
     out += head.plain();
     lse += head.row();
-    clear_rows(out, stride, d, Tq, spec.Tq);
+    clear_rows(out, stride, d, Tq, spec.rows(head.b, spec.Tq));
     std::fill(lse + Tq, lse + spec.Tq, 0.0f);
     float running_max[kForwardQueries] = {}, running_sum[kForwardQueries] = {}, factor[kForwardKeys];
     for (std::int64_t q0 = 0; q0 < Tq; q0 += kForwardQueries) {
@@ -145,17 +126,12 @@ void forward_head(const Head& head, float* out, float* lse, const AttentionHeads
         bool first = true;
         for (std::int64_t k0 = 0; k0 < seen; k0 += kForwardKeys) {
             const std::int64_t keys = std::min(kForwardKeys, seen - k0);
-            if (!head.places_meet(q0, queries, k0, keys)) continue;
             gemm_tile(scores, kForwardKeys, {q + q0 * in.q.row_stride, in.q.row_stride},
                       {k + k0 * in.k.row_stride, in.k.row_stride, true}, queries, keys, d, 0.0f);
             widest_vectors([&] {
                 for (std::int64_t i = 0; i < queries; ++i) {
                     float* row = scores + i * kForwardKeys;
-                    std::int64_t visible = head.visible(q0 + i, k0, keys);
-                    if (spec.place != nullptr &&
-                        !hide_other_places(row, head.places() + k0, head.places()[q0 + i], visible,
-                                           -std::numeric_limits<float>::infinity()))
-                        visible = 0;
+                    const std::int64_t visible = head.visible(q0 + i, k0, keys);
                     const float rescale =
                         online_softmax_row(row, visible, keys, scale, running_max[i], running_sum[i], first);
                     if (!first) scale_row(out_tile + i * stride, d, rescale);
@@ -211,9 +187,6 @@ void backward_tile(const Head& head, const BackwardScratch& scratch, const float
         }
         backward_row(p_row, ds_row, lse[q0 + i], scratch.delta[q0 + i], visible, keys, scale);
         if (spec.dropout.p != 0) multiply(p_row, factor, visible);
-        if (spec.place != nullptr)
-            for (float* row : {p_row, ds_row})
-                hide_other_places(row, head.places() + k0, head.places()[q0 + i], visible, 0.0f);
     }
 }
 
@@ -225,20 +198,20 @@ void backward_head(const Head& head, const AttentionHeads<float>& gradients, con
     const AttentionSpec& spec = head.spec;
     const std::int64_t Tq = head.queries(), Tk = head.keys(), d = spec.d, stride = head.stride();
     const float scale = 1.0f / std::sqrt(static_cast<float>(d));
-    const float* q = in.q.head(head.b, head.h, d);
-    const float *k = in.k.head(head.b, head.of_keys(), d), *v = in.v.head(head.b, head.of_keys(), d);
-    float* dq = gradients.q.head(head.b, head.h, d);
-    float *dk = gradients.k.head(head.b, head.of_keys(), d), *dv = gradients.v.head(head.b, head.of_keys(), d);
+    const float* q = spec.head(in.q, head.b, head.h);
+    const float *k = spec.head(in.k, head.b, head.of_keys()), *v = spec.head(in.v, head.b, head.of_keys());
+    float* dq = spec.head(gradients.q, head.b, head.h);
+    float *dk = spec.head(gradients.k, head.b, head.of_keys()), *dv = spec.head(gradients.v, head.b, head.of_keys());
     const std::int64_t dq_stride = gradients.q.row_stride;
     const std::int64_t dk_stride = gradients.k.row_stride, dv_stride = gradients.v.row_stride;
     out += head.plain();
     dout += head.plain();
     lse += head.row();
-    // The first key tile writes dq and is seen by every query, but passed over by those of other places.
-    clear_rows(dq, dq_stride, d, spec.place == nullptr ? Tq : 0, spec.Tq);
+    // The first key tile writes dq of every query: it is seen by all.
+    clear_rows(dq, dq_stride, d, Tq, spec.rows(head.b, spec.Tq));
     if (first_of_group) {
-        clear_rows(dk, dk_stride, d, Tk, spec.Tk);
-        clear_rows(dv, dv_stride, d, Tk, spec.Tk);
+        clear_rows(dk, dk_stride, d, Tk, spec.rows(head.b, spec.Tk));
+        clear_rows(dv, dv_stride, d, Tk, spec.rows(head.b, spec.Tk));
     }
     for (std::int64_t t = 0; t < Tq; ++t) {
         float total = 0;
@@ -259,7 +232,7 @@ void backward_head(const Head& head, const AttentionHeads<float>& gradients, con
         for (std::int64_t q0 = first_query / kBackwardQueries * kBackwardQueries; q0 < Tq; q0 += kBackwardQueries) {
             const std::int64_t queries = std::min(kBackwardQueries, Tq - q0);
             const std::int64_t keys = std::min(kBackwardKeys, head.seen(q0 + queries) - k0);
-            if (keys <= 0 || !head.places_meet(q0, queries, k0, keys)) continue;
+            if (keys <= 0) continue;
             const Operand q_tile{q + q0 * in.q.row_stride, in.q.row_stride};  // (queries, d)
             const Operand dout_tile{dout + q0 * stride, stride};              // (queries, d)
             gemm_tile(scratch.scores, kBackwardKeys, q_tile, k_tile_t, queries, keys, d, 0.0f);

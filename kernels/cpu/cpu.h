@@ -45,7 +45,7 @@ void activation_backward(Exec&, float* dpre, const float* dy, const float* pre, 
 // No mask is stored: kernels/dropout_key.h tells which values are kept, in a backward pass as in a forward one.
 
 // y = residual + keep x / (1 - p), x alone with its bits where p is 0. y, x, residual (B, N) with N < 2^34 values a
-// sample; residual may be null; y may be x or residual. Its own backward op: dx of dy, without residual.
+// sample, or of packed samples with N at most; residual may be null; y may be x or residual. Its own backward op: dx of dy, without residual.
 void dropout(Exec&, float* y, const float* x, const float* residual, std::int64_t B, std::int64_t N, const DropoutKey&);
 
 // ---- rope ----
@@ -117,7 +117,8 @@ void gather_rows(Exec&, float* out, const float* stream, const std::int32_t* ind
 
 // out = softmax(Q K^T / sqrt(d)) V per head, over the keys that spec lets each query see; probabilities dropped as it says.
 // q (B, Tq, H, d), k and v (B, Tk, Hkv, d) anywhere; out (B, Tq, H, d); lse (B, H, Tq) = log-sum-exp of each row of
-// scaled scores. Of queries that are padding, out and lse are 0. Errors: config, as require_attention
+// scaled scores. Of queries that are padding, out and lse are 0; of packed
+// samples q, k, v and out have M rows, (M, H, d), and lse is (B, H, Tq) all the same. Errors: config, as require_attention
 // (kernels/require_attention.h).
 void attention_forward(Exec&, float* out, float* lse, const AttentionHeads<const float>& in, const AttentionSpec& spec);
 std::size_t attention_forward_workspace(int threads, std::int64_t Tq, std::int64_t d);
@@ -193,6 +194,13 @@ void select_kept_tokens(Exec&, std::int32_t* index, const RandomKeys& keys, std:
 void select_kept_tokens(Exec&, std::int32_t* index, const ImportanceKeys& keys, std::int64_t rows, std::int64_t T,
                         std::int64_t K);
 std::size_t select_kept_tokens_workspace(int threads, std::int64_t T);
+
+// What layers keep of packed samples: sample b has the rows from start[b] to before start[b + 1] of all, and those from
+// kept_start[b] to before kept_start[b + 1] of the `rows` kept ones, as many as are real of its K in kept (layers, B, K).
+// index (layers, rows): their rows among all; position (layers, rows): in their samples. start, kept_start (B + 1).
+void pack_kept_tokens(Exec&, std::int32_t* index, std::int32_t* position, const std::int32_t* kept,
+                      const std::int32_t* start, const std::int32_t* kept_start, std::int64_t layers, std::int64_t B,
+                      std::int64_t K, std::int64_t rows);
 
 // ---- token importance ----
 // The importance of each vocabulary entry: a moving average of the loss of the targets that are it (Hou et al. 2022,

@@ -35,10 +35,11 @@ void drop_values(float* y, const float* x, const float* residual, std::int64_t n
 
 void dropout(Exec& exec, float* y, const float* x, const float* residual, std::int64_t B, std::int64_t N,
              const DropoutKey& key) {
-    const std::int64_t chunks = ceil_div(N, kValues);  // of a sample
+    const std::int64_t chunks = ceil_div(N, kValues);  // of the longest sample
     parallel_items(exec.threads, B * chunks, [&](std::int64_t item, int) {
-        const std::int64_t b = item / chunks, first = item % chunks * kValues, at = b * N + first;
-        const std::int64_t n = std::min(kValues, N - first);
+        const std::int64_t b = item / chunks, first = item % chunks * kValues, at = key.first(b, N) + first;
+        const std::int64_t n = std::min(kValues, key.values(b, N) - first);
+        if (n <= 0) return;
         if (key.p == 0 && residual == nullptr) {  // also what is too small for a normal number stays as it is
             if (y != x) std::copy_n(x + at, n, y + at);
             return;

@@ -54,6 +54,18 @@ std::size_t select_kept_tokens_workspace(int threads, std::int64_t T) {
     return static_cast<std::size_t>(threads) * scratch_bytes<std::uint64_t>(2 * T);
 }
 
+void pack_kept_tokens(Exec& exec, std::int32_t* index, std::int32_t* position, const std::int32_t* kept,
+                      const std::int32_t* start, const std::int32_t* kept_start, std::int64_t layers, std::int64_t B,
+                      std::int64_t K, std::int64_t rows) {
+    parallel_items(exec.threads, layers * B, [&](std::int64_t item, int) {
+        const std::int64_t b = item % B, first = item / B * rows + kept_start[b];
+        for (std::int64_t k = 0; k < kept_start[b + 1] - kept_start[b]; ++k) {
+            position[first + k] = kept[item * K + k];
+            index[first + k] = start[b] + position[first + k];
+        }
+    });
+}
+
 void add_entry_losses(Exec&, std::int64_t* loss_sum, std::int64_t* count, const float* loss, const std::int32_t* target,
                       std::int64_t n, std::int64_t V, Accumulate accumulate) {
     if (accumulate == Accumulate::no) {

@@ -48,14 +48,13 @@ __global__ void __launch_bounds__(kTileThreads)
     const Head head(s, place.b, place.head);
     const std::int32_t seen = keys_seen<Tile>(head, place.first_row);
     const std::int64_t of_keys = head.h / s.group();
-    load_tile<Tile>(q, in.q.head(head.b, head.h, s.d), in.q.row_stride, place.first_row, head.queries, s.d);
+    load_tile<Tile>(q, s.head(in.q, head.b, head.h), in.q.row_stride, place.first_row, head.queries, s.d);
     const float keep_scale = s.dropout.scale();
     float m[kItems], l[kItems] = {}, o[kItems][kCols] = {};
     for (float& highest : m) highest = -INFINITY;
     for (std::int32_t k0 = 0; k0 < seen; k0 += Tile::kRows) {
-        if (!places_meet<Tile, kExtras>(s, head, place.first_row, k0)) continue;
-        load_tile<Tile>(k, in.k.head(head.b, of_keys, s.d), in.k.row_stride, k0, head.keys, s.d);
-        load_tile<Tile>(v, in.v.head(head.b, of_keys, s.d), in.v.row_stride, k0, head.keys, s.d);
+        load_tile<Tile>(k, s.head(in.k, head.b, of_keys), in.k.row_stride, k0, head.keys, s.d);
+        load_tile<Tile>(v, s.head(in.v, head.b, of_keys), in.v.row_stride, k0, head.keys, s.d);
         __syncthreads();
         std::uint32_t kept = 0;
         if (kExtras == Extras::some) kept = kept_probabilities<Tile>(s.dropout, head, place.first_row, k0);
@@ -65,16 +64,14 @@ __global__ void __launch_bounds__(kTileThreads)
             const std::int32_t query = place.first_row + Tile::row(i);
             float highest = -INFINITY;
             for (int j = 0; j < kItems; ++j) {
-                score[i][j] = sees<kExtras>(s, head, query, k0 + Tile::col(j)) ? scale * score[i][j] : -INFINITY;
+                score[i][j] = sees(head, query, k0 + Tile::col(j)) ? scale * score[i][j] : -INFINITY;
                 highest = fmaxf(highest, score[i][j]);
             }
             const float new_m = fmaxf(m[i], row_max(highest));
-            // A row that has seen nothing yet stays at zero.
-            const float shift = kExtras == Extras::some && new_m == -INFINITY ? 0.0f : new_m;
-            const float rescale = expf(m[i] - shift);
+            const float rescale = expf(m[i] - new_m);
             float total = 0;
             for (int j = 0; j < kItems; ++j) {
-                const float e = expf(score[i][j] - shift);
+                const float e = expf(score[i][j] - new_m);
                 p[Tile::weight(i, j)] = kExtras == Extras::some ? e * dropout_factor<Tile>(kept, i, j, keep_scale) : e;
                 total += e;
             }
@@ -93,7 +90,7 @@ __global__ void __launch_bounds__(kTileThreads)
         if (Tile::col(0) == 0) lse[head.row(s) + t] = is_real ? m[i] + logf(l[i]) : 0;
         for (int j = 0; j < kCols; ++j) o[i][j] = is_real ? o[i][j] / l[i] : 0;
     }
-    store_tile<Tile>(out + head.plain(s), s.H * s.d, place.first_row, o, s.Tq, s.d);
+    store_tile<Tile>(out + head.plain(s), s.H * s.d, place.first_row, o, s.rows(head.b, s.Tq), s.d);
 }
 
 // delta (B, H, Tq) = rowsum(dout * out), the FlashAttention-2 algorithm 2's D. One warp a row (b, t, h).
@@ -101,11 +98,13 @@ template <class Real>
 __global__ void sum_output_gradients(float* delta, const Real* dout, const Real* out, AttentionSpec s) {
     const std::int64_t row = warp_row();
     if (row >= s.B * s.Tq * s.H) return;
+    const std::int64_t b = row / (s.Tq * s.H), t = row / s.H % s.Tq, h = row % s.H;
+    if (t >= s.rows(b, s.Tq)) return;
+    const std::int64_t first = ((s.first_row(b, s.Tq) + t) * s.H + h) * s.d;
     float sum = 0;
     for (std::int64_t i = warp_lane(); i < s.d; i += kWarpSize)
-        sum += to_float(dout[row * s.d + i]) * to_float(out[row * s.d + i]);
+        sum += to_float(dout[first + i]) * to_float(out[first + i]);
     sum = warp_sum(sum);
-    const std::int64_t b = row / (s.Tq * s.H), t = row / s.H % s.Tq, h = row % s.H;
     if (warp_lane() == 0) delta[(b * s.H + h) * s.Tq + t] = sum;
 }
 
@@ -129,7 +128,7 @@ struct TileGradients {
             const bool is_real = t < head.queries;
             const float row_lse = is_real ? lse[t] : 0, row_delta = is_real ? delta[t] : 0;
             for (int j = 0; j < kItems; ++j) {
-                const bool seen = is_real && sees<kExtras>(s, head, t, k0 + Tile::col(j));
+                const bool seen = is_real && sees(head, t, k0 + Tile::col(j));
                 const float probability = seen ? expf(scale * p[i][j] - row_lse) : 0;
                 const float factor = kExtras == Extras::some ? dropout_factor<Tile>(kept, i, j, keep_scale) : 1.0f;
                 const float dp = kExtras == Extras::some ? factor * ds[i][j] : ds[i][j];
@@ -154,15 +153,14 @@ __global__ void __launch_bounds__(kTileThreads)
     const TilePlace place = tile_place<Tile>(s, s.Hkv, s.Tk, false);
     const auto group = static_cast<std::int32_t>(s.group());
     Head head(s, place.b, place.head * group);
-    load_tile<Tile>(k, in.k.head(place.b, place.head, s.d), in.k.row_stride, place.first_row, head.keys, s.d);
-    load_tile<Tile>(v, in.v.head(place.b, place.head, s.d), in.v.row_stride, place.first_row, head.keys, s.d);
+    load_tile<Tile>(k, s.head(in.k, place.b, place.head), in.k.row_stride, place.first_row, head.keys, s.d);
+    load_tile<Tile>(v, s.head(in.v, place.b, place.head), in.v.row_stride, place.first_row, head.keys, s.d);
     float dk[kItems][kCols] = {}, dv[kItems][kCols] = {};
     const std::int32_t end = place.first_row < head.keys ? head.queries : 0;  // padding is seen by no query
     const std::int32_t first_query = place.first_row > head.reach ? place.first_row - head.reach : 0;
     for (; head.h < (place.head + 1) * group; ++head.h)
         for (std::int32_t q0 = first_query / Tile::kRows * Tile::kRows; q0 < end; q0 += Tile::kRows) {
-            if (!places_meet<Tile, kExtras>(s, head, q0, place.first_row)) continue;
-            load_tile<Tile>(q, in.q.head(head.b, head.h, s.d), in.q.row_stride, q0, head.queries, s.d);
+            load_tile<Tile>(q, s.head(in.q, head.b, head.h), in.q.row_stride, q0, head.queries, s.d);
             load_tile<Tile>(dout_tile, dout + head.plain(s), s.H * s.d, q0, head.queries, s.d);
             __syncthreads();
             const TileGradients<Tile, kExtras> gradients(q, k, dout_tile, v, lse + head.row(s), delta + head.row(s),
@@ -177,8 +175,9 @@ __global__ void __launch_bounds__(kTileThreads)
             add_weighted_columns<Tile>(dk, ds, q);
             __syncthreads();  // the tiles have been read
         }
-    store_tile<Tile>(dk_rows.head(place.b, place.head, s.d), dk_rows.row_stride, place.first_row, dk, s.Tk, s.d);
-    store_tile<Tile>(dv_rows.head(place.b, place.head, s.d), dv_rows.row_stride, place.first_row, dv, s.Tk, s.d);
+    const std::int64_t stored = s.rows(place.b, s.Tk);
+    store_tile<Tile>(s.head(dk_rows, place.b, place.head), dk_rows.row_stride, place.first_row, dk, stored, s.d);
+    store_tile<Tile>(s.head(dv_rows, place.b, place.head), dv_rows.row_stride, place.first_row, dv, stored, s.d);
 }
 
 // Second half: one block a tile of queries walks over the keys that it sees. dq = ds k.
@@ -194,13 +193,12 @@ __global__ void __launch_bounds__(kTileThreads)
     const Head head(s, place.b, place.head);
     const std::int32_t seen = keys_seen<Tile>(head, place.first_row);
     const std::int64_t of_keys = head.h / s.group();
-    load_tile<Tile>(q, in.q.head(head.b, head.h, s.d), in.q.row_stride, place.first_row, head.queries, s.d);
+    load_tile<Tile>(q, s.head(in.q, head.b, head.h), in.q.row_stride, place.first_row, head.queries, s.d);
     load_tile<Tile>(dout_tile, dout + head.plain(s), s.H * s.d, place.first_row, head.queries, s.d);
     float dq[kItems][kCols] = {};
     for (std::int32_t k0 = 0; k0 < seen; k0 += Tile::kRows) {
-        if (!places_meet<Tile, kExtras>(s, head, place.first_row, k0)) continue;
-        load_tile<Tile>(k, in.k.head(head.b, of_keys, s.d), in.k.row_stride, k0, head.keys, s.d);
-        load_tile<Tile>(v, in.v.head(head.b, of_keys, s.d), in.v.row_stride, k0, head.keys, s.d);
+        load_tile<Tile>(k, s.head(in.k, head.b, of_keys), in.k.row_stride, k0, head.keys, s.d);
+        load_tile<Tile>(v, s.head(in.v, head.b, of_keys), in.v.row_stride, k0, head.keys, s.d);
         __syncthreads();
         const TileGradients<Tile, kExtras> gradients(q, k, dout_tile, v, lse + head.row(s), delta + head.row(s),
                                                      place.first_row, k0, s, head, scale);
@@ -210,7 +208,8 @@ __global__ void __launch_bounds__(kTileThreads)
         add_weighted_rows<Tile>(dq, ds, k);
         __syncthreads();  // the tiles have been read
     }
-    store_tile<Tile>(dq_rows.head(head.b, head.h, s.d), dq_rows.row_stride, place.first_row, dq, s.Tq, s.d);
+    store_tile<Tile>(s.head(dq_rows, head.b, head.h), dq_rows.row_stride, place.first_row, dq, s.rows(head.b, s.Tq),
+                     s.d);
 }
 
 // f(Tile, std::integral_constant of Extras) with the smallest tile that holds a head. Extras take registers, so their
@@ -224,7 +223,7 @@ void with_kernel(const AttentionSpec& s, const F& f) {
                     "use more heads, or the CPU");
     constexpr std::integral_constant<Extras, Extras::none> none;
     constexpr std::integral_constant<Extras, Extras::some> some;
-    if (s.place != nullptr || s.dropout.p != 0) {
+    if (s.dropout.p != 0) {
         if (s.d <= 64) return f(HeadTile<32, 64>{}, some);
         return f(HeadTile<32, 128>{}, some);
     }

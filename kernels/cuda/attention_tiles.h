@@ -25,7 +25,8 @@ struct Head {
           keys(static_cast<std::int32_t>(s.real(sample, s.Tk))),
           reach(s.causal ? static_cast<std::int32_t>(s.offset()) : 1 << 30) {}
 
-    __device__ std::int64_t plain(const AttentionSpec& s) const { return (b * s.Tq * s.H + h) * s.d; }  // (B, Tq, H, d)
+    // In (B, Tq, H, d), or in packed rows.
+    __device__ std::int64_t plain(const AttentionSpec& s) const { return (s.first_row(b, s.Tq) * s.H + h) * s.d; }
     __device__ std::int64_t row(const AttentionSpec& s) const { return (b * s.H + h) * s.Tq; }          // (B, H, Tq)
 };
 
@@ -68,33 +69,12 @@ __device__ inline void store_tile(Real* rows, std::int64_t stride, std::int32_t 
         }
 }
 
-// What hides keys by place or drops probabilities has kernels of its own, so that the plain ones keep their registers.
+// What drops probabilities has kernels of its own, so that the plain ones keep their registers.
 enum class Extras : bool { none = false, some = true };
 
-// Whether some query of a tile may be of a place with some key of it: whether their ranges of places meet. Every thread
-// of the block finds the same.
-template <class Tile, Extras kExtras>
-__device__ inline bool places_meet(const AttentionSpec& s, const Head& head, std::int32_t q0, std::int32_t k0) {
-    if (kExtras == Extras::none || s.place == nullptr) return true;
-    const std::int32_t* const place = s.place + head.b * s.Tk;
-    std::int32_t q_least = place[q0], q_most = q_least, k_least = place[k0], k_most = k_least;
-    for (int i = 1; i < Tile::kRows; ++i) {
-        const std::int32_t of_query = place[q0 + i < s.Tq ? q0 + i : q0], of_key = place[k0 + i < s.Tk ? k0 + i : k0];
-        if (of_query < q_least) q_least = of_query;
-        if (of_query > q_most) q_most = of_query;
-        if (of_key < k_least) k_least = of_key;
-        if (of_key > k_most) k_most = of_key;
-    }
-    return q_least <= k_most && k_least <= q_most;
-}
-
 // Whether a query, which may lie past the last, sees a key.
-template <Extras kExtras>
-__device__ inline bool sees(const AttentionSpec& s, const Head& head, std::int32_t query, std::int32_t key) {
-    if (key >= head.keys || key > query + head.reach) return false;
-    if (kExtras == Extras::none || s.place == nullptr) return true;
-    const std::int32_t* const place = s.place + head.b * s.Tk;
-    return query < s.Tq && place[key] == place[query];
+__device__ inline bool sees(const Head& head, std::int32_t query, std::int32_t key) {
+    return key < head.keys && key <= query + head.reach;
 }
 
 // Which of this thread's probabilities of a tile stay, one bit each: entry (i, j) is bit i kRowsOfThread + j. As bits, the

@@ -9,13 +9,14 @@ namespace {
 template <class Real>
 __global__ void drop_groups(Real* y, const Real* x, const Real* residual, std::int64_t B, std::int64_t N,
                             DropoutKey key, std::uint32_t first_kept, float scale) {
-    const std::int64_t groups = ceil_div(N, kDropoutGroup);  // of a sample
+    const std::int64_t groups = ceil_div(N, kDropoutGroup);  // of the longest sample
     for (std::int64_t item = first_item(); item < B * groups; item += item_stride()) {
-        const std::int64_t b = item / groups, group = item % groups;
+        const std::int64_t b = item / groups, group = item % groups, values = key.values(b, N);
+        if (group * kDropoutGroup >= values) continue;
         const PhiloxBlock words = key.words(b, group);
         for (int i = 0; i < kDropoutGroup; ++i) {
-            const std::int64_t value = group * kDropoutGroup + i, at = b * N + value;
-            if (value >= N) break;
+            const std::int64_t value = group * kDropoutGroup + i, at = key.first(b, N) + value;
+            if (value >= values) break;
             float kept = words.word[i] < first_kept ? 0.0f : to_float(x[at]) * scale;
             if (residual != nullptr) kept += to_float(residual[at]);
             y[at] = from_float<Real>(kept);

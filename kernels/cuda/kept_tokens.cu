@@ -81,6 +81,30 @@ template void select_kept_tokens<ImportanceKeys>(Exec&, std::int32_t*, const Imp
 
 namespace {
 
+// A thread a token of kept (layers, B, K).
+__global__ void pack_kept(std::int32_t* index, std::int32_t* position, const std::int32_t* kept,
+                          const std::int32_t* start, const std::int32_t* kept_start, std::int64_t layers,
+                          std::int64_t B, std::int64_t K, std::int64_t rows) {
+    for (std::int64_t item = first_item(); item < layers * B * K; item += item_stride()) {
+        const std::int64_t layer = item / (B * K), b = item / K % B, k = item % K;
+        if (k >= kept_start[b + 1] - kept_start[b]) continue;
+        const std::int64_t row = layer * rows + kept_start[b] + k;
+        position[row] = kept[item];
+        index[row] = start[b] + kept[item];
+    }
+}
+
+}  // namespace
+
+void pack_kept_tokens(Exec& exec, std::int32_t* index, std::int32_t* position, const std::int32_t* kept,
+                      const std::int32_t* start, const std::int32_t* kept_start, std::int64_t layers, std::int64_t B,
+                      std::int64_t K, std::int64_t rows) {
+    launch(exec, over_items("pack_kept", layers * B * K), pack_kept, index, position, kept, start, kept_start, layers,
+           B, K, rows);
+}
+
+namespace {
+
 __global__ void clear_entry_losses(std::int64_t* loss_sum, std::int64_t* count, std::int64_t V) {
     for (std::int64_t v = first_item(); v < V; v += item_stride()) loss_sum[v] = count[v] = 0;
 }

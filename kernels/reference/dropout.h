@@ -6,16 +6,20 @@
 
 namespace deft::kernels::reference {
 
-// y (B, N) = residual + keep x / (1 - p); residual (B, N) or null.
+// y (B, N), or of packed samples, = residual + keep x / (1 - p); residual likewise or null.
 template <class Real>
 void dropout(Exec&, Real* y, const Real* x, const Real* residual, std::int64_t B, std::int64_t N,
              const DropoutKey& key) {
-    for (std::int64_t b = 0; b < B; ++b)
-        for (std::int64_t i = 0; i < N; ++i) {
+    for (std::int64_t b = 0; b < B; ++b) {
+        const std::int64_t first = key.start == nullptr ? b * N : key.start[b] * key.columns;
+        const std::int64_t end = key.start == nullptr ? first + N : key.start[b + 1] * key.columns;
+        for (std::int64_t at = first; at < end; ++at) {
+            const std::int64_t i = at - first;
             const std::uint32_t word = key.words(b, i / kDropoutGroup).word[i % kDropoutGroup];
-            const Real kept = word < key.first_kept() ? Real(0) : x[b * N + i] * Real(key.scale());
-            y[b * N + i] = residual == nullptr ? kept : residual[b * N + i] + kept;
+            const Real kept = word < key.first_kept() ? Real(0) : x[at] * Real(key.scale());
+            y[at] = residual == nullptr ? kept : residual[at] + kept;
         }
+    }
 }
 
 }  // namespace deft::kernels::reference

@@ -205,8 +205,14 @@ void gather_rows(Exec&, Real* out, const Real* stream, const std::int32_t* index
 
 // Vector h of position t of sample b.
 template <class Real>
-Real* head_vector(const HeadRows<Real>& rows, std::int64_t b, std::int64_t t, std::int64_t h, std::int64_t d) {
-    return rows.data + b * rows.sample_stride + t * rows.row_stride + h * d;
+Real* head_vector(const HeadRows<Real>& rows, const AttentionSpec& s, std::int64_t b, std::int64_t t, std::int64_t h) {
+    if (s.start != nullptr) return rows.data + (s.start[b] + t) * rows.row_stride + h * s.d;
+    return rows.data + b * rows.sample_stride + t * rows.row_stride + h * s.d;
+}
+// The same vector of an output (B, Tq, H, d), or of packed rows.
+template <class Real>
+Real* output_vector(Real* out, const AttentionSpec& s, std::int64_t b, std::int64_t t, std::int64_t h) {
+    return head_vector(HeadRows<Real>{out, s.H * s.d, s.Tq * s.H * s.d}, s, b, t, h);
 }
 
 // What the probability of head h of query t and key s is multiplied by: 0 or 1 / (1 - p).
@@ -224,9 +230,9 @@ std::vector<Real> attention_scores(const AttentionHeads<const Real>& in, const A
                                    std::int64_t h, std::int64_t t) {
     std::vector<Real> score(static_cast<std::size_t>(s.Tk), -std::numeric_limits<Real>::infinity());
     for (std::int64_t key = 0; key < s.real(b, s.Tk); ++key)
-        if (s.sees(b, t, key))
+        if (s.sees(t, key))
             score[static_cast<std::size_t>(key)] =
-                dot(head_vector(in.q, b, t, h, s.d), head_vector(in.k, b, key, h / s.group(), s.d), s.d) /
+                dot(head_vector(in.q, s, b, t, h), head_vector(in.k, s, b, key, h / s.group()), s.d) /
                 std::sqrt(Real(s.d));
     return score;
 }
@@ -239,10 +245,11 @@ void attention_forward(Exec&, Real* out, Real* lse, const AttentionHeads<const R
     for (std::int64_t b = 0; b < s.B; ++b)
         for (std::int64_t h = 0; h < s.H; ++h)
             for (std::int64_t t = 0; t < s.Tq; ++t) {
-                Real* o = out + ((b * s.Tq + t) * s.H + h) * s.d;
-                for (std::int64_t i = 0; i < s.d; ++i) o[i] = 0;
                 Real& row_lse = lse[(b * s.H + h) * s.Tq + t];
                 row_lse = 0;
+                if (t >= s.rows(b, s.Tq)) continue;
+                Real* o = output_vector(out, s, b, t, h);
+                for (std::int64_t i = 0; i < s.d; ++i) o[i] = 0;
                 if (t >= s.real(b, s.Tq)) continue;
                 const std::vector<Real> score = attention_scores(in, s, b, h, t);
                 row_lse = log_sum_exp(score);
@@ -250,7 +257,7 @@ void attention_forward(Exec&, Real* out, Real* lse, const AttentionHeads<const R
                     const Real p = std::exp(score[static_cast<std::size_t>(key)] - row_lse);
                     if (p == 0) continue;
                     const Real weight = p * dropout_factor<Real>(s.dropout, b, h, t, key);
-                    const Real* v = head_vector(in.v, b, key, h / s.group(), s.d);
+                    const Real* v = head_vector(in.v, s, b, key, h / s.group());
                     for (std::int64_t i = 0; i < s.d; ++i) o[i] += weight * v[i];
                 }
             }
@@ -269,8 +276,8 @@ void attention_backward(Exec&, const AttentionHeads<Real>& gradients, const Real
     const Real scale = 1 / std::sqrt(Real(s.d));
     const auto clear = [&](const HeadRows<Real>& rows, std::int64_t T, std::int64_t heads) {
         for (std::int64_t b = 0; b < s.B; ++b)
-            for (std::int64_t t = 0; t < T; ++t)
-                for (std::int64_t i = 0; i < heads * s.d; ++i) head_vector(rows, b, t, 0, s.d)[i] = 0;
+            for (std::int64_t t = 0; t < s.rows(b, T); ++t)
+                for (std::int64_t i = 0; i < heads * s.d; ++i) head_vector(rows, s, b, t, 0)[i] = 0;
     };
     clear(gradients.q, s.Tq, s.H);
     clear(gradients.k, s.Tk, s.Hkv);
@@ -278,18 +285,18 @@ void attention_backward(Exec&, const AttentionHeads<Real>& gradients, const Real
     for (std::int64_t b = 0; b < s.B; ++b)
         for (std::int64_t h = 0; h < s.H; ++h)
             for (std::int64_t t = 0; t < s.real(b, s.Tq); ++t) {
-                const Real* dout_row = dout + ((b * s.Tq + t) * s.H + h) * s.d;
-                const Real delta = dot(dout_row, out + ((b * s.Tq + t) * s.H + h) * s.d, s.d);
+                const Real* dout_row = output_vector(dout, s, b, t, h);
+                const Real delta = dot(dout_row, output_vector(out, s, b, t, h), s.d);
                 const std::vector<Real> score = attention_scores(in, s, b, h, t);
                 for (std::int64_t key = 0; key < s.Tk; ++key) {
                     const Real p = std::exp(score[static_cast<std::size_t>(key)] - lse[(b * s.H + h) * s.Tq + t]);
                     if (p == 0) continue;
                     const std::int64_t of_keys = h / s.group();
                     const Real m = dropout_factor<Real>(s.dropout, b, h, t, key);
-                    const Real ds = p * (m * dot(dout_row, head_vector(in.v, b, key, of_keys, s.d), s.d) - delta);
-                    const Real *q = head_vector(in.q, b, t, h, s.d), *k = head_vector(in.k, b, key, of_keys, s.d);
-                    Real *dq = head_vector(gradients.q, b, t, h, s.d), *dk = head_vector(gradients.k, b, key, of_keys, s.d);
-                    Real* dv = head_vector(gradients.v, b, key, of_keys, s.d);
+                    const Real ds = p * (m * dot(dout_row, head_vector(in.v, s, b, key, of_keys), s.d) - delta);
+                    const Real *q = head_vector(in.q, s, b, t, h), *k = head_vector(in.k, s, b, key, of_keys);
+                    Real *dq = head_vector(gradients.q, s, b, t, h), *dk = head_vector(gradients.k, s, b, key, of_keys);
+                    Real* dv = head_vector(gradients.v, s, b, key, of_keys);
                     for (std::int64_t i = 0; i < s.d; ++i) {
                         dv[i] += p * m * dout_row[i];
                         dq[i] += scale * ds * k[i];

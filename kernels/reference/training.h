@@ -98,6 +98,20 @@ inline std::size_t select_kept_tokens_workspace(int, std::int64_t) {
     return 0;
 }
 
+// What layers keep of packed samples: the first of kept (layers, B, K), as many as sample b has kept rows.
+inline void pack_kept_tokens(Exec&, std::int32_t* index, std::int32_t* position, const std::int32_t* kept,
+                             const std::int32_t* start, const std::int32_t* kept_start, std::int64_t layers,
+                             std::int64_t B, std::int64_t K, std::int64_t) {
+    for (std::int64_t layer = 0; layer < layers; ++layer)
+        for (std::int64_t b = 0; b < B; ++b) {
+            const std::int32_t* of_sample = kept + (layer * B + b) * K;
+            for (std::int32_t k = 0; k < kept_start[b + 1] - kept_start[b]; ++k) {
+                *position++ = of_sample[k];
+                *index++ = start[b] + of_sample[k];
+            }
+        }
+}
+
 // The importance of each vocabulary entry: a moving average of the loss of the targets that are it (Hou et al. 2022,
 // section 3).
 

@@ -31,6 +31,7 @@ struct BenchStepArguments {
     std::vector<int> sizes;
     std::vector<std::string> presets;
     std::int64_t batch = 0, vocab = 0;  // of presets; 0: as preset_step() has them
+    bool padding = false;
     std::vector<std::string> pythons;  // each has a PyTorch
     std::string isa = "native";
     std::string sweep, sweep_case, scale = sweeps::kDefaultScale;
@@ -76,6 +77,10 @@ std::vector<engine::StepBench> chosen_models(const BenchStepArguments& arguments
     std::vector<engine::StepBench> chosen;
     for (const int size : arguments.sizes) chosen.push_back(all.at(static_cast<std::size_t>(size - 1)));
     return chosen;
+}
+
+bool has_padding(const engine::StepBench& bench) {
+    return !bench.model.is_causal() && !bench.model.input.patches;
 }
 
 // On random tokens the loss before training is known. With another one, something else was trained.
@@ -128,6 +133,15 @@ std::string short_version(const std::string& version) {
 
 using Progress = std::function<void(const std::string&, double)>;
 
+// The baseline first.
+std::vector<engine::StepArm> arms_of(const engine::StepBench& bench, const engine::TrainingData& data, bool padding) {
+    std::vector<engine::StepArm> arms = engine::step_arms(bench);
+    if (!padding || !has_padding(bench)) return arms;
+    const std::vector<engine::StepArm> of_padding = engine::padding_arms(bench, data);
+    arms.insert(arms.begin() + 1, of_padding.begin(), of_padding.end());
+    return arms;
+}
+
 StepTimes time_model(const engine::StepBench& bench, const BenchStepArguments& arguments, const Progress& progress) {
     StepTimes times;
     times.model = model_text(bench);
@@ -141,19 +155,22 @@ StepTimes time_model(const engine::StepBench& bench, const BenchStepArguments& a
     const engine::TrainingData data = engine::random_training_data(bench);
     std::vector<std::unique_ptr<engine::Trainer>> trainers;
     std::vector<sweeps::Contestant> contestants;
-    for (const engine::StepArm& arm : engine::step_arms(bench)) {
+    for (const engine::StepArm& arm : arms_of(bench, data, arguments.padding)) {
+        const engine::TrainingData own = arm.has_full_samples ? engine::full_training_data(bench) : data;
         engine::Trainer& trainer =
-            *trainers.emplace_back(std::make_unique<engine::Trainer>(arm.config, data, arguments.threads));
+            *trainers.emplace_back(std::make_unique<engine::Trainer>(arm.config, own, arguments.threads));
         require_first_loss(arm.name, trainer.step().loss, bench.model);
         contestants.push_back(contestant_of(arm.name, trainer));
-        times.rows.push_back({arm.name, engine::step_flops(arm.config), {}, {}});
+        times.rows.push_back({arm.name, engine::step_flops(arm.config), {}, engine::tokens_of_step(arm.config, own), {}});
     }
+    if (arguments.padding && has_padding(bench))
+        times.padding = {1 - times.rows[1].tokens / static_cast<double>(bench.batch_size * bench.model.max_seqlen), 1, 2};
     for (std::size_t i = 0; i < torches.size(); ++i)
         for (const std::string& mode : torches[i].worker->modes()) {
             sweeps::PytorchWorker& worker = *torches[i].worker;
             const std::string name = fmt::format("torch {} {}", short_version(worker.version()), mode);
             contestants.push_back({name, [&worker, mode](long steps) { return worker.run(mode, steps); }});
-            times.rows.push_back({name, times.rows.front().flops, {}, i});
+            times.rows.push_back({name, times.rows.front().flops, {}, times.rows.front().tokens, i});
         }
     std::vector<std::vector<double>> seconds =
         sweeps::time_in_rounds(contestants, arguments.rounds, [&](double done) { progress(times.model, done); });
@@ -214,6 +231,9 @@ int run_bench_step(BenchStepArguments arguments) {
     choose_isa(arguments.isa);
     arguments.rounds.seed = seed_or_drawn(arguments.rounds.seed);
     const std::vector<engine::StepBench> models = chosen_models(arguments);
+    if (arguments.padding && std::none_of(models.begin(), models.end(), has_padding))
+        throw Error(ErrorKind::usage, "--padding is of models whose samples have padding", "name one with --preset",
+                    "nothing was timed");
     for (const engine::StepBench& bench : models) require_memory_of_arms(bench, arguments.threads);
     sweeps::BenchRecorder recorder(arguments.root);  // before anything is timed: it may be locked
     sweeps::ProgressLine line;
@@ -258,6 +278,8 @@ void add_bench_step(CLI::App& bench, Context& context) {
     step->add_option("--scale", arguments->scale, "The sweep's scale")->capture_default_str();
     step->add_option("--set", arguments->overrides, "Lay a value over the sweep's case, as in model.width=256")
         ->allow_extra_args(false);
+    step->add_flag("--padding", arguments->padding,
+                   "Time BERT's models with padded samples too, beside packed ones, and with as many tokens without padding");
     add_threads(*step, arguments->threads);
     add_rounds(*step, arguments->rounds);
     step->add_option("--pytorch", arguments->pythons,

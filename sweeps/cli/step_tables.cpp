@@ -53,6 +53,22 @@ std::string peak_note(const StepReport& report) {
     return text + (report.is_avx2 ? "; libraries were held to AVX2." : ".");
 }
 
+std::vector<double> seconds_of_token(const StepTimes::Row& row) {
+    std::vector<double> seconds = row.seconds;
+    for (double& s : seconds) s /= row.tokens;
+    return seconds;
+}
+
+std::string padding_note(const StepTimes& times) {
+    const StepTimes::Row &packed = times.rows.front(), &padded = times.rows[times.padding->padded],
+                         &full = times.rows[times.padding->full];
+    return fmt::format(
+        "{}: {:.1f}% of samples' rows is padding. The baseline packs samples: a step takes {} of one with padded rows, and "
+        "a token {} of one in samples without padding.",
+        times.model, 100 * times.padding->share, to_text(sweeps::time_ratio(packed.seconds, padded.seconds)),
+        to_text(sweeps::time_ratio(seconds_of_token(packed), seconds_of_token(full))));
+}
+
 }  // namespace
 
 std::string model_text(const engine::StepBench& bench) {
@@ -85,6 +101,8 @@ reporting::Table step_table(const StepReport& report, int threads, const sweeps:
                     "takes half of each sample. Shares are of the baseline's step: Hodges-Lehmann over "
                     "the rounds' ratios, 95% interval, orders from seed {}. Target: time/FLOPs at most {}.",
                     rounds.seed, kMostTimePerFlop));
+    for (const StepTimes& times : report.steps)
+        if (times.padding) table.notes.push_back(padding_note(times));
     for (const StepTimes& times : report.steps)
         for (const TorchNote& torch : times.torches)
             table.notes.push_back(fmt::format("{}: {} Ours on the same matrices {}; no ratio below half of that.",

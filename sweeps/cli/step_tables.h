@@ -25,10 +25,17 @@ struct StepTimes {
         std::string name;
         double flops = 0;
         std::vector<double> seconds;       // a step, of each round
+        double tokens = 0;                 // of a step, without padding
         std::optional<std::size_t> torch;  // whose step it is, by its place in `torches`; empty: ours
     };
     std::string model;
     std::vector<Row> rows;  // the baseline first
+    // What padding costs a model whose baseline packs samples: those of padding_arms(), behind the baseline's.
+    struct Padding {
+        double share = 0;                // of the rows of samples, each in one of its own
+        std::size_t padded = 0, full = 0;  // rows of the table
+    };
+    std::optional<Padding> padding = {};
     std::vector<TorchNote> torches;
     double our_gemm_flops = 0;  // where there is a PyTorch
 };

@@ -150,6 +150,7 @@ TEST_CASE("reshaped rows: samples end to end, cut anew, the last row padded") {
 TEST_CASE("BERT rows: a sample each, masked by the number of its draw, with padding behind it") {
     const auto samples = learnable_samples(20);
     TrainerConfig config = bert_config(20, 4);
+    config.packs_samples = false;
     config.techniques.seqtru = Pacing{9, 20, 1, 10};
     CHECK(Batches(samples, config, Device::cpu).rows(0, 0).class_target == nullptr);  // the model tells no classes
     config.model.class_head = ClassHeadConfig{};
@@ -206,7 +207,8 @@ TEST_CASE("BERT rows: a sample each, masked by the number of its draw, with padd
 
 TEST_CASE("micro-batches are parts of the step, however it is split") {
     const auto samples = learnable_samples(20);
-    const TrainerConfig config = bert_config(20, 7);
+    TrainerConfig config = bert_config(20, 7);
+    config.packs_samples = false;
     Batches batches(samples, config, Device::cpu);
     batches.stage(plan_step(config.model.extents(), config.techniques, 0, 7), draws_of({0, 1, 2, 3, 4, 5, 6}), 11);
     const ModelInput whole = batches.rows(0, 7);

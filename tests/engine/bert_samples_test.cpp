@@ -7,7 +7,7 @@
 #include <random>
 
 #include "base/error.h"
-#include "engine/data/bert/batch.h"
+#include "engine/data/bert/classification_row.h"
 #include "tests/engine/bert_corpus.h"
 #include "tests/golden.h"
 

@@ -91,9 +91,11 @@ TransformerConfig vit_of(PositionsOf positions, Pooling pooling) {
 }
 
 // drops: about half the tokens, in the two inner layers.
-void write_third_step_of(const fs::path& file, const TransformerConfig& model, const TrainingData& data, bool drops) {
+void write_third_step_of(const fs::path& file, const TransformerConfig& model, const TrainingData& data, bool drops,
+                         bool packs = true) {
     TrainerConfig config = tiny_config(4, 20, 5);
     config.model = model;
+    config.packs_samples = packs;
     const std::int64_t half = (model.max_seqlen - 1) / 2;
     if (drops) config.techniques.dropping = random_ltd(4, {half, half, 1, 0, 1});
     Trainer trainer(config, data, 1);
@@ -103,7 +105,7 @@ void write_third_step_of(const fs::path& file, const TransformerConfig& model, c
 
 }  // namespace
 
-TEST_CASE("a training step of BERT and of a Llama-like model is PyTorch's, with dropped tokens too") {
+TEST_CASE("a training step of BERT, packed and padded, and of a Llama-like model is PyTorch's, with dropped tokens too") {
     const Folder folder;
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
     const auto samples = small_samples(20);
@@ -113,8 +115,9 @@ TEST_CASE("a training step of BERT and of a Llama-like model is PyTorch's, with 
         return command.emplace_back((folder.path / (std::to_string(command.size()) + ".safetensors")).string());
     };
     for (const bool drops : {false, true}) {
-        write_third_step_of(next(), bert_of(NormPlacement::post), samples, drops);
-        write_third_step_of(next(), bert_of(NormPlacement::pre), samples, drops);
+        for (const bool packs : {false, true})
+            for (const NormPlacement placement : {NormPlacement::post, NormPlacement::pre})
+                write_third_step_of(next(), bert_of(placement), samples, drops, packs);
         write_third_step_of(next(), llama_of(), text, drops);
     }
     const deft::ProcessOutput output = deft::run_process(command);

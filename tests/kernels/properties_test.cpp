@@ -314,9 +314,9 @@ TEST_CASE("tokens, targets and workspaces that cannot be are named in an error")
 }
 
 TEST_CASE("attention that makes no sense is refused with what to mend") {
-    const std::int32_t place = 0;
+    const std::int32_t start[] = {0, 2}, length = 2;
     const std::int64_t number = 0;
-    const AttentionSpec good{.B = 1, .Tq = 2, .Tk = 2, .H = 4, .Hkv = 2, .d = 1, .causal = true, .place = &place,
+    const AttentionSpec good{.B = 1, .Tq = 2, .Tk = 2, .H = 4, .Hkv = 2, .d = 1, .causal = true, .start = start,
                              .dropout = {.p = 0.5, .draw = &number}};
     CHECK_NOTHROW(require_attention(good));
     const auto refused = [&](auto change) {
@@ -333,7 +333,8 @@ TEST_CASE("attention that makes no sense is refused with what to mend") {
     CHECK_THAT(refused([](auto& s) { s.Hkv = 0; }), ContainsSubstring("0 heads"));
     CHECK_THAT(refused([](auto& s) { s.Tk = 0; }), ContainsSubstring("no key"));
     CHECK_THAT(refused([](auto& s) { s.Tk = 1; }), ContainsSubstring("2 causal queries have only 1 keys"));
-    CHECK_THAT(refused([](auto& s) { s.Tk = 3; }), ContainsSubstring("places are given for 2 queries and 3 keys"));
+    CHECK_THAT(refused([](auto& s) { s.Tk = 3; }), ContainsSubstring("packed samples have 2 queries and 3 keys"));
+    CHECK_THAT(refused([&](auto& s) { s.length = &length; }), ContainsSubstring("packed samples are given lengths too"));
     CHECK_THAT(refused([](auto& s) { s.dropout.p = 1; }), ContainsSubstring("outside [0, 1)"));
     CHECK_THAT(refused([](auto& s) { s.dropout.p = -0.1; }), ContainsSubstring("outside [0, 1)"));
     CHECK_THAT(refused([](auto& s) { s.H = 258; }), ContainsSubstring("at most 256 heads"));
@@ -354,40 +355,37 @@ struct AttentionRun {
     }
 };
 
-TEST_CASE("packed places equal separate samples") {
+TEST_CASE("packed samples give the bits of separate ones") {
     const std::int64_t H = 2, d = 5, row = 3 * H * d;
-    const std::vector<std::int64_t> lengths = {70, 1, 129, 300};
+    const std::vector<std::int64_t> lengths = {70, 1, 0, 129, 300};
+    const auto B = static_cast<std::int64_t>(lengths.size());
     const bool causal = GENERATE(true, false);
-    const std::int64_t T = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+    const std::int64_t M = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
     cases::Draw draw(9, 0);
-    const std::vector<float> qkv = draw.normal(T * row, 1, 0), dout = draw.normal(T * H * d, 1, 0);
-    std::vector<std::int32_t> place;
-    for (std::size_t i = 0; i < lengths.size(); ++i)
-        place.insert(place.end(), static_cast<std::size_t>(lengths[i]), static_cast<std::int32_t>(i));
-    AttentionSpec spec{.B = 1, .Tq = T, .Tk = T, .H = H, .Hkv = H, .d = d, .causal = causal, .place = place.data()};
+    const std::vector<float> qkv = draw.normal(M * row, 1, 0), dout = draw.normal(M * H * d, 1, 0);
+    std::vector<std::int32_t> start = {0};
+    for (const std::int64_t length : lengths) start.push_back(start.back() + static_cast<std::int32_t>(length));
+    const std::vector<std::int64_t> numbers = {5, 6, 7, 1ll << 35, 9};
+    AttentionSpec spec{.B = B, .Tq = 300, .Tk = 300, .H = H, .Hkv = H, .d = d, .causal = causal, .start = start.data(),
+                       .dropout = {.p = 0.3, .seed = 1, .step = 2, .layer = 3, .draw = numbers.data()}};
     const AttentionRun packed(spec, qkv, dout);
-    spec.place = nullptr;
+    spec.start = nullptr;
+    spec.B = 1;
     const auto part = [](const std::vector<float>& all, std::int64_t first, std::int64_t count) {
         return std::vector<float>(all.begin() + first, all.begin() + first + count);
     };
-    const auto error = [](const std::vector<float>& a, const std::vector<float>& b) {
-        return cases::normalised_error({a.begin(), a.end()}, {b.begin(), b.end()}, 1e-3);
-    };
-    std::int64_t first = 0;
-    for (const std::int64_t length : lengths) {
+    for (std::int64_t b = 0, first = 0; b < B; first += lengths[static_cast<std::size_t>(b++)]) {
+        const std::int64_t length = lengths[static_cast<std::size_t>(b)];
         spec.Tq = spec.Tk = length;
+        spec.dropout.draw = numbers.data() + b;
         const AttentionRun alone(spec, part(qkv, first * row, length * row),
                                  part(dout, first * H * d, length * H * d));
-        CHECK(error(part(packed.out, first * H * d, length * H * d), alone.out) < 1e-11);
-        CHECK(error(part(packed.dqkv, first * row, length * row), alone.dqkv) < 1e-11);
-        first += length;
+        CHECK(part(packed.out, first * H * d, length * H * d) == alone.out);
+        CHECK(part(packed.dqkv, first * row, length * row) == alone.dqkv);
+        const std::vector<float> lse = part(packed.lse, b * H * 300, H * 300);
+        for (std::int64_t h = 0; h < H; ++h)
+            CHECK(part(lse, h * 300, length) == part(alone.lse, h * length, length));
     }
-    // Of one place it is plain attention, bit for bit.
-    spec.Tq = spec.Tk = T;
-    const AttentionRun plain(spec, qkv, dout);
-    std::fill(place.begin(), place.end(), 4);
-    spec.place = place.data();
-    CHECK(AttentionRun(spec, qkv, dout).out == plain.out);
 }
 
 TEST_CASE("dropout of attention is keyed by the draw: padding and the split of a batch change nothing") {

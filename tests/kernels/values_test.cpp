@@ -422,13 +422,13 @@ TEST_CASE("the last causal query stands beside the last key") {
     CHECK(small.out[1] == Approx((10 + 9 * 20 + 30) / 11.0).epsilon(1e-6));
 }
 
-TEST_CASE("tokens see those of their own place") {
+TEST_CASE("tokens of packed samples see those of their own sample") {
     SmallAttention small;
-    const std::int32_t place[] = {7, 7, 3, 3};
-    small.run({.B = 1, .Tq = 4, .Tk = 4, .H = 1, .Hkv = 1, .d = 1, .causal = false, .place = place});
+    const std::int32_t start[] = {0, 2, 4};
+    small.run({.B = 2, .Tq = 2, .Tk = 2, .H = 1, .Hkv = 1, .d = 1, .causal = false, .start = start});
     CHECK(small.out[0] == Approx(0.25 * 10 + 0.75 * 20).epsilon(1e-6));
     CHECK(small.out[3] == Approx(0.1 * 30 + 0.9 * 40).epsilon(1e-6));
-    small.run({.B = 1, .Tq = 4, .Tk = 4, .H = 1, .Hkv = 1, .d = 1, .causal = true, .place = place});
+    small.run({.B = 2, .Tq = 2, .Tk = 2, .H = 1, .Hkv = 1, .d = 1, .causal = true, .start = start});
     CHECK(small.out[0] == Approx(10).epsilon(1e-6));
     CHECK(small.out[2] == Approx(30).epsilon(1e-6));
 }

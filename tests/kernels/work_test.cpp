@@ -61,27 +61,27 @@ TEST_CASE("the work of a product and of rows taken through an index, by hand") {
 TEST_CASE("the work of attention, by hand") {
     AttentionSpec spec{.B = 3, .Tq = 5, .Tk = 7, .H = 6, .Hkv = 2, .d = 9};
     // A product: 3 samples of 6 heads of 9 columns, 5 queries with 7 keys, a product and a sum each.
-    CHECK(attention_forward_work(spec, false, false).flops == 2 * (2 * 3 * 6 * 9 * 35));
-    CHECK(attention_backward_work(spec, false, false).flops == 5 * (2 * 3 * 6 * 9 * 35));
+    CHECK(attention_forward_work(spec, false, 0).flops == 2 * (2 * 3 * 6 * 9 * 35));
+    CHECK(attention_backward_work(spec, false, 0).flops == 5 * (2 * 3 * 6 * 9 * 35));
     // Queries and output 3 x 5 x 54, keys and values 3 x 7 x 18, a statistic for each of 3 x 6 x 5.
-    const Work forward = attention_forward_work(spec, false, false);
+    const Work forward = attention_forward_work(spec, false, 0);
     CHECK(forward.bytes(2, 4) == 2 * (2 * 810 + 2 * 378) + 4 * 90);
     CHECK(forward.bytes(8, 8) == 8 * (2 * 810 + 2 * 378 + 90));
     // Their gradients too.
-    CHECK(attention_backward_work(spec, false, false).bytes(2, 4) == 2 * (4 * 810 + 4 * 378) + 4 * 90);
+    CHECK(attention_backward_work(spec, false, 0).bytes(2, 4) == 2 * (4 * 810 + 4 * 378) + 4 * 90);
 
     // The first of the queries stands at key 2: they see 3, 4, 5, 6 and 7 keys.
     spec.causal = true;
-    CHECK(attention_forward_work(spec, false, false).flops == 2 * (2 * 3 * 6 * 9 * (3 + 4 + 5 + 6 + 7)));
-    CHECK(attention_backward_work(spec, false, false).flops == 5 * (2 * 3 * 6 * 9 * (3 + 4 + 5 + 6 + 7)));
-    CHECK(attention_forward_work(spec, false, false).bytes(2, 4) == forward.bytes(2, 4));
+    CHECK(attention_forward_work(spec, false, 0).flops == 2 * (2 * 3 * 6 * 9 * (3 + 4 + 5 + 6 + 7)));
+    CHECK(attention_backward_work(spec, false, 0).flops == 5 * (2 * 3 * 6 * 9 * (3 + 4 + 5 + 6 + 7)));
+    CHECK(attention_forward_work(spec, false, 0).bytes(2, 4) == forward.bytes(2, 4));
 
     // Three lengths, three numbers of draws; a place for each of 3 x 7 tokens.
-    CHECK(attention_forward_work(spec, true, false).other == 4 * 3);
+    CHECK(attention_forward_work(spec, true, 0).other == 4 * 3);
     spec.dropout.p = 0.1;
-    CHECK(attention_forward_work(spec, false, false).other == 8 * 3);
+    CHECK(attention_forward_work(spec, false, 0).other == 8 * 3);
     spec.Tq = 7;
-    CHECK(attention_backward_work(spec, true, true).other == 4 * 3 + 4 * 3 * 7 + 8 * 3);
+    CHECK(attention_backward_work(spec, true, 11).other == 4 * 3 + 4 * (3 + 1) + 8 * 3);
 }
 
 TEST_CASE("the work of an embedding, by hand") {

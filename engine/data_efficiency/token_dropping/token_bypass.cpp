@@ -42,7 +42,8 @@ TokenChoice plan_token_bypass(Arena& arena, std::span<const std::int32_t>, std::
         write_tensor(exec, importance, values.data());
     };
     choice.select = [=](Exec& exec, Tensor index, std::int64_t keep_first, const MicroBatch& batch) {
-        select_important_tokens(exec, index, importance, batch.token, keep_first, batch.length);
+        select_important_tokens(exec, index, importance, batch.token, keep_first, batch.length,
+                                batch.packed);
     };
     choice.observe = [=](Exec& exec, Tensor target, Tensor loss, Accumulate accumulate) {
         add_entry_losses(exec, loss_sum, count, loss, target, accumulate);
