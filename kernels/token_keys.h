@@ -70,7 +70,8 @@ struct ImportanceKeys {
         }
     };
     DEFT_HOST_DEVICE Row row(std::int64_t b, std::int64_t T) const {
-        return {importance, token + (start == nullptr ? b * T : start[b]), rules.keep_first, rules.length == nullptr ? T : rules.length[b]};
+        return {importance, token + (start == nullptr ? b * T : start[b]), rules.keep_first,
+                rules.length == nullptr ? T : rules.length[b]};
     }
 };
 

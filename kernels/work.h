@@ -88,7 +88,8 @@ inline Work activation_backward_work(std::int64_t rows, std::int64_t cols, Activ
 
 // ---- dropout ----
 
-// Of so many values of all B samples: a product, and a sum with the residual. Drawing whether a value is kept takes some thirty integer operations.
+// Of so many values of all B samples: a product, and a sum with the residual. Drawing whether a value is kept takes some
+// thirty integer operations.
 inline Work dropout_work(std::int64_t B, std::int64_t values, bool has_residual, bool is_packed) {
     Work work{product(has_residual ? 2 : 1, values)};
     work.reals = product(has_residual ? 3 : 2, values);
@@ -119,7 +120,8 @@ inline double attention_product_flops(const AttentionSpec& s) {
 
 // Queries, keys and values, or their gradients.
 inline double attention_heads(const AttentionSpec& s, std::int64_t packed_rows) {
-    const std::int64_t queries = packed_rows > 0 ? packed_rows : s.B * s.Tq, keys = packed_rows > 0 ? packed_rows : s.B * s.Tk;
+    const std::int64_t queries = packed_rows > 0 ? packed_rows : s.B * s.Tq;
+    const std::int64_t keys = packed_rows > 0 ? packed_rows : s.B * s.Tk;
     return product(queries, s.H, s.d) + 2 * product(keys, s.Hkv, s.d);
 }
 inline double attention_output(const AttentionSpec& s, std::int64_t packed_rows) {
@@ -318,9 +320,9 @@ inline Work select_important_tokens_work(std::int64_t B, std::int64_t T, std::in
 }
 
 // rows: kept ones of all samples.
-inline Work pack_kept_tokens_work(std::int64_t layers, std::int64_t B, std::int64_t rows) {
+inline Work pack_kept_tokens_work(std::int64_t layers, std::int64_t B, std::int64_t K, std::int64_t rows) {
     Work work;
-    work.other = 3 * index_bytes(layers * rows, true) + 2 * index_bytes(B + 1, true);
+    work.other = index_bytes(layers * B * K, true) + 2 * index_bytes(layers * rows, true) + 2 * index_bytes(B + 1, true);
     return work;
 }
 

@@ -100,7 +100,8 @@ TrainingData random_training_data(const StepBench& bench) {
     const auto length_of = [&](std::int64_t i) {
         return kShortest + random_word(size + i) % (kLongest - kShortest + 1);
     };
-    return std::make_shared<const BertSamples>(random_sentences(bench, kSentences, length_of), numbered_words(bench.model.vocab),
+    return std::make_shared<const BertSamples>(random_sentences(bench, kSentences, length_of),
+                                               numbered_words(bench.model.vocab),
                                                SampleShape{.seqlen = bench.model.max_seqlen}, MaskingRule{}, 1);
 }
 
@@ -110,8 +111,8 @@ TrainingData full_training_data(const StepBench& bench) {
     constexpr std::int64_t kSentences = 24;
     const std::int64_t half = shape.room() / 2, rest = shape.room() - 2 * half;
     const auto length_of = [&](std::int64_t i) { return rest > 0 && i % 3 == 2 ? rest : half; };
-    return std::make_shared<const BertSamples>(random_sentences(bench, kSentences, length_of), numbered_words(bench.model.vocab),
-                                               shape, MaskingRule{}, 1);
+    return std::make_shared<const BertSamples>(random_sentences(bench, kSentences, length_of),
+                                               numbered_words(bench.model.vocab), shape, MaskingRule{}, 1);
 }
 
 double tokens_of_step(const TrainerConfig& config, const TrainingData& data) {

@@ -457,7 +457,7 @@ void pack_kept_tokens(Exec& exec, Tensor index, Tensor position, Tensor kept, co
     check_shape(packed.start, {B + 1}, "start");
     check_shape(of_kept.start, {B + 1}, "kept start");
     const OpTimer timer(exec, "pack_kept_tokens", Phase::forward, index, DType::f32,
-                        kernels::pack_kept_tokens_work(layers, B, rows));
+                        kernels::pack_kept_tokens_work(layers, B, K, rows));
     dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         pack_kept_tokens(backend, index.as<std::int32_t>(), position.as<std::int32_t>(), kept.as<std::int32_t>(),
                          packed.start.as<std::int32_t>(), of_kept.start.as<std::int32_t>(), layers, B, K, rows);

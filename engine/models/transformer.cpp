@@ -245,8 +245,7 @@ void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, c
         head_->train(exec, loaded(loss), d_states, states, loaded(target), target_rows_, scales.tokens, accumulate);
     if (class_head_)
         class_head_->train(exec, class_loss.view({B}), d_states, head_ ? Accumulate::yes : Accumulate::no, states,
-                           packed(), class_target.view({B}),
-                           class_rows_, scales.classes, accumulate);
+                           packed(), class_target.view({B}), class_rows_, scales.classes, accumulate);
     backward(exec, rows, accumulate);
 }
 

@@ -55,8 +55,8 @@ class Batches {
     // Of the staged step.
     const StepTargets& targets() const { return targets_; }
     const StepTokens& tokens() const { return tokens_; }
-    // Its rows [first, first + count), of packed samples those of one micro-batch. Row r is numbered as draw first_draw + r, reshaped rows too, which hold parts of
-    // several samples.
+    // Its rows [first, first + count), of packed samples those of one micro-batch. Row r is numbered as draw
+    // first_draw + r, reshaped rows too, which hold parts of several samples.
     ModelInput rows(std::int64_t first, std::int64_t count) const;
 
     // Of each sample the longest prefix that was staged, in real tokens.

@@ -29,8 +29,8 @@ inline Buffer draw_numbers(Draw& draw, std::int64_t B) {
 // is_backward: of dy, for the check by finite differences; the op is its own backward op.
 inline OpCase dropout_case(Draw draw, DropoutShape s, double p, bool has_residual, bool is_backward) {
     OpCase op;
-    op.name = shape_text("dropout", s.B, s.N) + (s.columns == 0 ? "" : " packed") + (p == 0 ? " p 0" : "") + (has_residual ? " residual" : "") +
-              (is_backward ? " backward" : "");
+    op.name = shape_text("dropout", s.B, s.N) + (s.columns == 0 ? "" : " packed") + (p == 0 ? " p 0" : "") +
+              (has_residual ? " residual" : "") + (is_backward ? " backward" : "");
     const Buffer start = s.columns == 0 ? integer_input("start", {}) : starts(draw, s.B, s.N / s.columns);
     const std::int64_t size =
         s.columns == 0 ? s.B * s.N : static_cast<std::int64_t>(start.value.back()) * s.columns;

@@ -93,7 +93,7 @@ inline OpCase pack_kept_tokens_case(Draw draw, std::int64_t layers, std::int64_t
         pack_kept_tokens(exec, b.index(0), b.index(1), b.index(2), b.index(3), b.index(4), layers, B, K, rows);
     });
     op.tolerance = 0;
-    op.set_work(pack_kept_tokens_work(layers, B, rows));
+    op.set_work(pack_kept_tokens_work(layers, B, K, rows));
     return op;
 }
 

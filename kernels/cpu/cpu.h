@@ -45,7 +45,8 @@ void activation_backward(Exec&, float* dpre, const float* dy, const float* pre, 
 // No mask is stored: kernels/dropout_key.h tells which values are kept, in a backward pass as in a forward one.
 
 // y = residual + keep x / (1 - p), x alone with its bits where p is 0. y, x, residual (B, N) with N < 2^34 values a
-// sample, or of packed samples with N at most; residual may be null; y may be x or residual. Its own backward op: dx of dy, without residual.
+// sample, or of packed samples with N at most; residual may be null; y may be x or residual. Its own backward op: dx of
+// dy, without residual.
 void dropout(Exec&, float* y, const float* x, const float* residual, std::int64_t B, std::int64_t N, const DropoutKey&);
 
 // ---- rope ----
@@ -118,8 +119,8 @@ void gather_rows(Exec&, float* out, const float* stream, const std::int32_t* ind
 // out = softmax(Q K^T / sqrt(d)) V per head, over the keys that spec lets each query see; probabilities dropped as it says.
 // q (B, Tq, H, d), k and v (B, Tk, Hkv, d) anywhere; out (B, Tq, H, d); lse (B, H, Tq) = log-sum-exp of each row of
 // scaled scores. Of queries that are padding, out and lse are 0; of packed
-// samples q, k, v and out have M rows, (M, H, d), and lse is (B, H, Tq) all the same. Errors: config, as require_attention
-// (kernels/require_attention.h).
+// samples q, k, v and out have M rows, (M, H, d), and lse is (B, H, Tq) all the same. Errors: config, as
+// require_attention (kernels/require_attention.h).
 void attention_forward(Exec&, float* out, float* lse, const AttentionHeads<const float>& in, const AttentionSpec& spec);
 std::size_t attention_forward_workspace(int threads, std::int64_t Tq, std::int64_t d);
 

@@ -50,7 +50,8 @@ void activation_backward(Exec&, Real* dpre, const Real* dy, const Real* pre, std
 // No mask is stored: kernels/dropout_key.h tells which values are kept, in a backward pass as in a forward one.
 
 // y = residual + keep x / (1 - p), x alone with its bits where p is 0. y, x, residual (B, N) with N < 2^34 values a
-// sample, or of packed samples with N at most; residual may be null; y may be x or residual. Its own backward op: dx of dy, without residual.
+// sample, or of packed samples with N at most; residual may be null; y may be x or residual. Its own backward op: dx of
+// dy, without residual.
 template <class Real>
 void dropout(Exec&, Real* y, const Real* x, const Real* residual, std::int64_t B, std::int64_t N, const DropoutKey&);
 
@@ -137,9 +138,8 @@ inline constexpr std::int64_t kMostHeadSize = 128;
 // out = softmax(Q K^T / sqrt(d)) V per head, over the keys that spec lets each query see; probabilities dropped as it says.
 // q (B, Tq, H, d), k and v (B, Tk, Hkv, d) anywhere; out (B, Tq, H, d); lse (B, H, Tq) = log-sum-exp of each row of
 // scaled scores. Of queries that are padding, out and lse are 0; of packed
-// samples q, k, v and out have M rows, (M, H, d), and lse is (B, H, Tq) all the same. Errors: config, as require_attention
-// (kernels/require_attention.h), or
-// d > kMostHeadSize; likewise below.
+// samples q, k, v and out have M rows, (M, H, d), and lse is (B, H, Tq) all the same. Errors: config, as
+// require_attention (kernels/require_attention.h), or d > kMostHeadSize; likewise below.
 template <class Real>
 void attention_forward(Exec&, Real* out, float* lse, const AttentionHeads<const Real>& in, const AttentionSpec& spec);
 

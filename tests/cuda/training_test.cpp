@@ -133,7 +133,9 @@ TEST_CASE("models of other parts train on a device as on the CPU, and computed a
     post.model.class_head.reset();
     bert.model = small_bert();
     bert.model.class_head = ClassHeadConfig{.pooler = true};
-    for (TrainerConfig* config : {&llama, &post, &bert}) {
+    TrainerConfig padded = bert;  // packed, as it is, and each sample in a row of its own
+    padded.packs_samples = false;
+    for (TrainerConfig* config : {&llama, &post, &bert, &padded}) {
         config->model.blocks.resize(4, config->model.blocks[0]);
         config->model.max_seqlen = 11;
         config->model.vocab = 31;

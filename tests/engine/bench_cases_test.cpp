@@ -68,6 +68,26 @@ TEST_CASE("a bench of a model that looks to both sides trains on samples with pa
         if (arm.name == "baseline") CHECK(trainer.counts().padding_tokens > 0);
     }
     CHECK(expected_first_loss(bench.model) > std::log(300) + std::log(2));
+
+    const std::vector<StepArm> arms = padding_arms(bench, data);
+    REQUIRE(arms.size() == 2);
+    CHECK(step_arms(bench).front().config.packs_samples);
+    CHECK(!arms[0].config.packs_samples);
+    CHECK(arms[0].config.batch_size == 3);
+    const double tokens = tokens_of_step(arms[0].config, data);
+    CHECK(tokens < 3 * 64);
+    CHECK(arms[1].has_full_samples);
+    CHECK(arms[1].config.batch_size == std::lround(tokens / 64));
+    // Of an even room for text and of an odd one.
+    for (const std::int64_t seqlen : {64, 63}) {
+        bench.model.max_seqlen = seqlen;
+        const TrainingData full = full_training_data(bench);
+        const auto& samples = *std::get<std::shared_ptr<const BertSamples>>(full);
+        std::int64_t shorter = 0;
+        for (std::int64_t i = 0; i < samples.size(); ++i) shorter += samples.real_length(i) < seqlen;
+        CHECK(samples.size() > 100);
+        CHECK(shorter <= 2);  // the last document ends anywhere
+    }
 }
 
 TEST_CASE("a bench of a model of images trains on random pixels and labels, of no more memory than it needs") {

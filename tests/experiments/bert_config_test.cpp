@@ -59,6 +59,30 @@ TEST_CASE("BERT's samples are read, and packed ones stay what they were") {
     CHECK(config_hash(other) != config_hash(known));
 }
 
+TEST_CASE("train.rows: BERT's samples are packed unless padded ones are asked for, and packed text has neither") {
+    const auto with_rows = [](const std::string& rows) {
+        TrialConfig config = trial_of(kHead + (rows.empty() ? "" : "rows = \"" + rows + "\"\n") + kBert);
+        config.data.sha256 = "abc";
+        config.data.vocab = 10;
+        return config;
+    };
+    const TrialConfig unsaid = with_rows(""), packed = with_rows("packed"), padded = with_rows("padded");
+    CHECK(trainer_config(unsaid).packs_samples);
+    CHECK(!trainer_config(padded).packs_samples);
+    CHECK(!to_json(packed).at("train").contains("rows"));  // older trials keep their hashes
+    CHECK(config_hash(packed) == config_hash(unsaid));
+    CHECK(config_hash(padded) != config_hash(unsaid));
+    CHECK(from_json(to_json(padded)).train.rows == "padded");
+    CHECK(from_json(to_json(packed)).train.rows == "packed");
+    CHECK(project(padded).steps == project(packed).steps);
+    CHECK(project(padded).flops == project(packed).flops);
+    for (const std::string rows : {"packed", "padded"})
+        CHECK_THAT(wrong_trial(kHead + "rows = \"" + rows + "\"\n"),
+                   ContainsSubstring("t.toml:6:") && ContainsSubstring("packed text has none") &&
+                       ContainsSubstring("data.samples = \"bert\""));
+    CHECK_THAT(wrong_trial(kHead + "rows = \"unpadded\"\n" + kBert), ContainsSubstring("packed, padded"));
+}
+
 TEST_CASE("settings of BERT's samples that make no sense are refused with their place") {
     const auto refused = [](const std::string& line) {
         return wrong_trial(kHead + kBert + "[data.bert]\n" + line + "\n");

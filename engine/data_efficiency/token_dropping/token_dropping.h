@@ -26,16 +26,19 @@ struct MicroBatch {
                             // read tokens can take
     Tensor length;          // (B) i32: real tokens; empty: all are
     SampleStarts packed = {};
-    const std::int32_t* kept_start = nullptr;  // (B + 1) on the host, of packed samples: where the kept rows of each start
+    // (B + 1) on the host, of packed samples: where the rows that are kept of each start.
+    const std::int32_t* kept_start = nullptr;
 };
 
 // A dropper with memory for one run.
 struct TokenChoice {
     // Before the first step.
     std::function<void(Exec&)> start;
-    // index (sets, B, K), packed samples or not: ascending in each row, real tokens before padding; the first `keep_first` positions always.
+    // index (sets, B, K), packed samples or not: ascending in each row, real tokens before padding; the first
+    // `keep_first` positions always.
     std::function<void(Exec&, Tensor index, std::int64_t keep_first, const MicroBatch&)> select;
-    // Of a dropper that learns; else empty. A micro-batch's losses, shaped as its tokens; Accumulate::no for the first one of a step.
+    // Of a dropper that learns; else empty. A micro-batch's losses, shaped as its tokens; Accumulate::no for the first one
+    // of a step.
     std::function<void(Exec&, Tensor target, Tensor loss, Accumulate)> observe = {};
     // Once a step, unless grad_norm or total_loss, (1) f64, is not finite: then the step did not count.
     std::function<void(Exec&, Tensor grad_norm, Tensor total_loss)> finish_step = {};
