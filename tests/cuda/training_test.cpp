@@ -185,7 +185,8 @@ TEST_CASE("a model of images trains on a device as on the CPU, and computed agai
             CHECK(host_copy<std::int32_t>(gpu.exec(), gpu.kept().index) ==
                   host_copy<std::int32_t>(cpu.exec(), cpu.kept().index));
         }
-        // The gradient of a key's bias is nothing but rounding, for softmax takes no shift, and AdamW makes steps of it.
+        // The gradient of a key's bias is nothing but rounding, for softmax takes no shift, and AdamW makes steps of
+        // it.
         CHECK(rms_distance(parameters_of(gpu), parameters_of(cpu)) < 5e-3);
         std::vector<std::vector<float>> weights;
         for (const Recompute recompute : {Recompute::none, Recompute::activation, Recompute::block}) {

@@ -65,7 +65,7 @@ TEST_CASE("image rows: each augmented by the number of its draw, whatever the ba
     CHECK(input.target == nullptr);
     CHECK(input.length == nullptr);
     CHECK(input.segment == nullptr);
-    CHECK(std::vector<std::int32_t>(input.class_target, input.class_target + 4) == std::vector<std::int32_t>{1, 1, 1, 2});
+    CHECK(Ids(input.class_target, input.class_target + 4) == Ids{1, 1, 1, 2});
     CHECK(std::vector<std::int64_t>(input.draw, input.draw + 4) == std::vector<std::int64_t>{30, 31, 32, 33});
     CHECK(batches.targets().classes == 4);
     CHECK(batches.targets().tokens == 0);

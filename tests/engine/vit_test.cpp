@@ -174,8 +174,8 @@ TEST_CASE("ViT-B/16 has 86,567,656 parameters, and its FLOPs by hand") {
     const double linear = values * C + C, block = 12 * C * C + 13 * C, norm = 2 * C, head = classes * C + classes;
     CHECK(static_cast<double>(size.parameters) == linear + C + T * C + 12 * block + norm + head);
     CHECK(size.parameters == 86'567'656);
-    // Six for each parameter that a row meets, and of both sides' attention 12 C for each pair of rows. The patches' layer
-    // meets all rows but the token's, the head one row; token and positions are additions.
+    // Six for each parameter that a row meets, and of both sides' attention 12 C for each pair of rows. The patches'
+    // layer meets all rows but the token's, the head one row; token and positions are additions.
     REQUIRE(size.flops.blocks.size() == 12);
     CHECK(size.flops.blocks[5].of(197) == 6 * block * T + 12 * C * T * T);
     CHECK(size.flops.rest.of(197) == 6 * (linear * patches + norm * T + head));
