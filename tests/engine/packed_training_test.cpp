@@ -81,6 +81,22 @@ std::vector<float> weights_after_steps(const TrainerConfig& config, int threads)
 
 }  // namespace
 
+TEST_CASE("packed samples train in float as padded ones do") {
+    for (auto& [name, config] : packed_trainings()) {
+        INFO(name);
+        config.packs_samples = true;
+        Trainer packed(config, small_samples(20), 2);
+        config.packs_samples = false;
+        Trainer padded(config, small_samples(20), 1);
+        const StepResult a = packed.accumulate_gradients(), b = padded.accumulate_gradients();
+        CHECK(a.token_loss == Approx(b.token_loss).epsilon(1e-6));
+        CHECK(a.class_loss == Approx(b.class_loss).epsilon(1e-6));
+        const std::vector<float> of_packed = values<float>(packed.model().parameters().flat_gradients());
+        const std::vector<float> of_padded = values<float>(padded.model().parameters().flat_gradients());
+        CHECK(relative_error({of_packed.begin(), of_packed.end()}, {of_padded.begin(), of_padded.end()}) < 1e-5);
+    }
+}
+
 TEST_CASE("packed samples have the losses and gradients of padded ones, dropout and dropped tokens too") {
     const Backend in_double{Device::cpu, DType::f64, 1};
     for (auto& [name, config] : packed_trainings()) {
@@ -125,17 +141,17 @@ TEST_CASE("packed samples train to the same bits with any number of threads, and
     }
 }
 
-TEST_CASE("packed samples are scored as padded ones") {
+TEST_CASE("packed samples are scored as padded ones, and trained on where the row of a class has a target too") {
     const TransformerConfig config = bert_training(NormPlacement::post).model;
     Arena arena;
     const Backend in_double{Device::cpu, DType::f64, 1};
     auto model = plan_and_commit(arena, [&](Arena& a) {
-        return std::make_unique<Transformer>(a, config, in_double, 3, Purpose::inference);
+        return std::make_unique<Transformer>(a, config, in_double, 3);
     });
     Exec exec = make_exec(in_double, arena);
     initialise(exec, model->parameters(), 1, 0.3, config.layers());
     const std::vector<std::int32_t> length = {3, 1, 4}, start = {0, 3, 4, 8}, position = {0, 1, 2, 0, 0, 1, 2, 3};
-    const std::vector<std::int32_t> token = {2, 5, 6, 7, 2, 9, 10, 11}, target = {-1, 7, -1, 8, -1, 5, 6, -1};
+    const std::vector<std::int32_t> token = {2, 5, 6, 7, 2, 9, 10, 11}, target = {9, 7, -1, 8, -1, 5, 6, -1};
     const std::vector<std::int32_t> segment = {0, 0, 1, 0, 0, 1, 1, 1}, order = {1, -1, 0};
     ModelInput input{.B = 3, .T = 4};
     input.token = token.data();
@@ -150,8 +166,12 @@ TEST_CASE("packed samples are scored as padded ones") {
     const std::vector<double> losses = values<double>(model->loaded(model->loss));
     const std::vector<double> of_classes = values<double>(model->class_loss.view({3}));
     REQUIRE(losses.size() == 8);
+    std::vector<std::int64_t> draw = {4, 9, 5};
+    const DropoutKeys random{7, 2, make_tensor(draw.data(), DType::i64, {3})};
+    model->forward_backward(exec, 3, 4, {}, random, {}, Accumulate::no);
+    const std::vector<double> gradients = values<double>(model->parameters().flat_gradients());
     const Ids padded_token = {2, 5, 6, 0, 7, 0, 0, 0, 2, 9, 10, 11}, padded_segment = {0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1};
-    const Ids padded_target = {-1, 7, -1, -1, 8, -1, -1, -1, -1, 5, 6, -1};
+    const Ids padded_target = {9, 7, -1, -1, 8, -1, -1, -1, -1, 5, 6, -1};
     input.start = input.position = nullptr;
     input.token = padded_token.data();
     input.target = padded_target.data();
@@ -162,6 +182,8 @@ TEST_CASE("packed samples are scored as padded ones") {
     const std::vector<std::size_t> place = {0, 1, 2, 4, 8, 9, 10, 11};
     for (std::size_t i = 0; i < place.size(); ++i) CHECK(losses[i] == Approx(padded[place[i]]).epsilon(1e-12));
     CHECK(relative_error(of_classes, values<double>(model->class_loss.view({3}))) < 1e-12);
+    model->forward_backward(exec, 3, 4, {}, random, {}, Accumulate::no);
+    CHECK(relative_error(gradients, values<double>(model->parameters().flat_gradients())) < 1e-12);
 }
 
 TEST_CASE("packed rows of a step: tokens, positions, and where samples and kept tokens start in their micro-batch") {
