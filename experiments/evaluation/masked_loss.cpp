@@ -15,7 +15,7 @@ MaskedLoss masked_loss(engine::Transformer& model, engine::Exec& exec,
     HeadSums masked, order;
     const auto add = [&](const engine::ModelInput& input) {
         const std::int64_t B = input.B;
-        masked.add(exec, model.loss.view({B, T}), model.greedy.view({B, T}), input.target);
+        masked.add(exec, model.loaded(model.loss), model.loaded(model.greedy), input.target);
         if (model.class_loss)
             order.add(exec, model.class_loss.view({B}), model.class_greedy.view({B}), input.class_target);
     };
