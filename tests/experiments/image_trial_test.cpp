@@ -32,7 +32,7 @@ std::string idx_of(std::initializer_list<int> sizes, const std::string& values) 
     return file + values;
 }
 
-// A data set "greys": 6 x 4 pixels, the class being how bright they are.
+// A data set "greys": 6 x 4 pixels, the class being how bright they are beneath their noise.
 struct Greys {
     test::TemporaryFolder folder;
     test::WithVariable mirror{"DEFT_DATA_MIRROR", folder.path().string()};
@@ -44,7 +44,7 @@ struct Greys {
         for (int i = 0; i < kImages; ++i) {
             const int label = i * 7 % 4;
             labels += static_cast<char>(label);
-            for (int p = 0; p < 24; ++p) pixels += static_cast<char>(30 + 60 * label + p * i % 20);
+            for (int p = 0; p < 24; ++p) pixels += static_cast<char>(20 + 20 * label + (p * p + 7) * (i + 3) * i % 150);
         }
         write_file_atomically(folder / "images", idx_of({kImages, 6, 4}, pixels));
         write_file_atomically(folder / "labels", idx_of({kImages}, labels));
@@ -62,7 +62,7 @@ struct Greys {
         return parse_trial_config(
             parse_toml("[data]\nsamples = \"images\"\ncorpus = \"greys\"\nimages = { crop_padding = 1 }\n"
                        "[model]\nlayers = 3\nwidth = 16\nheads = 2\npatch = 2\ninit_std = 0.1\n"
-                       "[train]\nbatch_size = 8\nmicro_batch_size = 3\nepochs = 10\nlearning_rate = 5e-3\n"
+                       "[train]\nbatch_size = 8\nmicro_batch_size = 3\nepochs = 10\nlearning_rate = 3e-3\n"
                        "[random_ltd]\nmin = 4\nstep = 1\nduration = 0.5\n"
                        "[eval]\nevery = \"4 times\"\nselect = \"best\"\nmetric = \"acc\"\n" + more,
                        "t.toml"),
@@ -99,10 +99,10 @@ TEST_CASE("a trial on images trains, keeps its best weights and is scored on all
     }
     const std::vector<double> accuracy = scores["acc"];
     REQUIRE(accuracy.size() >= 4);
-    CHECK(accuracy.front() < accuracy.back());
-    CHECK(accuracy.back() > 0.9);
-    // The best of those on the way is what is scored at the end.
+    CHECK(accuracy.back() > 0.4);  // of four classes
+    // The best of those on the way is what is scored at the end, and here it is neither the first nor the last.
     CHECK(accuracy.back() == *std::max_element(accuracy.begin(), accuracy.end()));
+    CHECK(accuracy.back() > accuracy.front());
     // Each of four classes is nearly a quarter of the images for testing.
     CHECK(scores["unigram_entropy"].back() == Approx(1.386).epsilon(0.03));
     const Json last = trial.lines(folder, "train").back();
