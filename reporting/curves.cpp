@@ -111,7 +111,7 @@ std::vector<Figure> curve_figures(const std::vector<Variant>& variants, const Cu
         figure.id = std::string("loss-") + abscissa.id;
         figure.title = fmt::format("Training loss by {}", abscissa.name);
         figure.x_title = abscissa.name;
-        figure.y_title = "Training loss (nats a token)";
+        figure.y_title = "Training loss (nats)";
         for (const Variant& variant : variants) {
             const std::vector<const TrialCurve*> own = curves_with(&TrialCurve::points, variant, curves);
             if (own.empty()) continue;

@@ -64,8 +64,9 @@ Profiled of_model(const ProfileArguments& arguments) {
     const engine::StepBench bench = chosen_bench(arguments);
     const engine::TrainerConfig settings = engine::trainer_config_of(bench);
     const auto& m = bench.model;
-    const std::string sizes = fmt::format("layers {}, width {}, heads {}, vocabulary {}, length {}, batch {}", m.layers(),
-                                          m.width, m.heads(), m.vocab, m.max_seqlen, bench.batch_size);
+    const std::string told = m.head ? fmt::format("vocabulary {}", m.vocab) : fmt::format("classes {}", m.class_head->classes);
+    const std::string sizes = fmt::format("layers {}, width {}, heads {}, {}, length {}, batch {}", m.layers(), m.width,
+                                          m.heads(), told, m.max_seqlen, bench.batch_size);
     const std::string name = arguments.preset.empty() ? sizes : fmt::format("{} ({})", arguments.preset, sizes);
     sweeps::require_memory("a step of " + name, {settings}, backend_of(arguments));
     engine::Trainer trainer(settings, engine::random_training_data(bench), backend_of(arguments));
