@@ -53,7 +53,7 @@ MaskedLoss masked_loss(engine::Transformer& model, engine::Exec& exec,
         const engine::ModelInput input = batches.rows(0, B);
         model.load(exec, input);
         model.evaluate(exec, B, T);
-        masked.add(exec, model.loss.view({B, T}), model.greedy.view({B, T}), input.target);
+        masked.add(exec, model.loaded(model.loss), model.loaded(model.greedy), input.target);
         if (model.class_loss)
             order.add(exec, model.class_loss.view({B}), model.class_greedy.view({B}), input.class_target);
         tokens += B * T;
