@@ -39,7 +39,7 @@ __device__ inline std::int32_t keys_seen(const Head& head, std::int32_t first_ro
 // FlashAttention-2 algorithm 1: one block a tile of queries. Each thread holds, of its rows, the running maximum m and
 // sum l of the scores' exponentials, as do the 15 others of the row, and its own columns of the output.
 template <class Real, class Tile, Extras kExtras>
-__global__ void __launch_bounds__(kTileThreads)
+__global__ void __launch_bounds__(kTileThreads, kTileBlocks)
     attend_queries(Real* out, float* lse, AttentionHeads<const Real> in, AttentionSpec s, float scale) {
     constexpr int kItems = Tile::kRowsOfThread, kCols = Tile::kColsOfThread;
     DEFT_DYNAMIC_SHARED(float, tiles);
@@ -142,7 +142,7 @@ struct TileGradients {
 // FlashAttention-2 algorithm 2 without atomic sums, first half: one block a tile of keys walks over the queries that
 // see it, head after head of those that share it. dk = ds^T q, dv = p^T dout.
 template <class Real, class Tile, Extras kExtras>
-__global__ void __launch_bounds__(kTileThreads)
+__global__ void __launch_bounds__(kTileThreads, kTileBlocks)
     attention_gradient_of_keys(HeadRows<Real> dk_rows, HeadRows<Real> dv_rows, const Real* dout,
                                AttentionHeads<const Real> in, const float* lse, const float* delta, AttentionSpec s,
                                float scale) {
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(kTileThreads)
 
 // Second half: one block a tile of queries walks over the keys that it sees. dq = ds k.
 template <class Real, class Tile, Extras kExtras>
-__global__ void __launch_bounds__(kTileThreads)
+__global__ void __launch_bounds__(kTileThreads, kTileBlocks)
     attention_gradient_of_queries(HeadRows<Real> dq_rows, const Real* dout, AttentionHeads<const Real> in,
                                   const float* lse, const float* delta, AttentionSpec s, float scale) {
     constexpr int kItems = Tile::kRowsOfThread, kCols = Tile::kColsOfThread;

@@ -12,6 +12,8 @@
 namespace deft::kernels::cuda {
 
 inline constexpr int kTileEdge = 16, kTileThreads = kTileEdge * kTileEdge;
+// Blocks of a multiprocessor, at least: where the compiler aims at more it spills registers.
+inline constexpr int kTileBlocks = 2;
 
 // One head of queries of one sample: how many of its queries and keys are no padding, and how far past a query's own
 // number the keys that it sees go. In 32 bits, of which registers hold more.
