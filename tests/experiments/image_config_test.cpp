@@ -146,6 +146,7 @@ TEST_CASE("techniques and questions that do not fit images are refused, saying w
     CHECK_THAT(refused("[curriculum.voc]\nsteps = 40\n"), ContainsSubstring(place) && ContainsSubstring("how rare words are"));
     CHECK(refused("[curriculum.mine]\nsteps = 40\ncolumn = \"hard.npy\"\n") == "accepted");
     CHECK_THAT(refused("[curriculum]\n"), ContainsSubstring("ordered by a column"));
+    CHECK_THAT(wrong_trial(kData + kTrain + "rows = \"padded\"\n" + kModel), ContainsSubstring("t.toml:7:"));
     CHECK_THAT(refused("[variable_batch]\n"), ContainsSubstring("images are all as long"));
     CHECK(refused("[batch_ramp]\nmin = 2\nstep = 2\nsteps = 5\n") == "accepted");
     CHECK_THAT(refused("[token_bypass]\nmin = 16\nstep = 1\nsteps = 40\nlayers = [1]\n"),
