@@ -94,7 +94,7 @@ void require_used(TableReader& table, const TrainConfig& train) {
 
 void require_padding(TableReader& table, const DataConfig& data) {
     if (sample_kind(data) != SampleKind::bert && table.optional_node("rows") != nullptr)
-        table.refuse("rows", "is of samples that have padding, and packed text and images have none",
+        table.refuse("rows", "is of samples that have padding, and packed text has none, nor have images",
                      "drop the key, or set data.samples = \"bert\"");
 }
 
