@@ -82,7 +82,7 @@ void take_images_of(const TableReader& table, const DataConfig& data, ModelConfi
         if (own == 0) table.refuse(key, "is missing", "give it, or name a set of images as data.corpus");
         if (entry && own != of_data)
             table.refuse(key, fmt::format("is {}, and the images of {} have {}", own, entry->name, of_data),
-                         "drop the key: the data decides it");
+                         "drop the key, or set it to 0 beside a preset: the data decides it");
     };
     take("image_height", model.image_height, entry ? entry->height : 0);
     take("image_width", model.image_width, entry ? entry->width : 0);
@@ -112,7 +112,8 @@ void refuse_image_keys(const TableReader& table, const ModelConfig& model) {
     const ModelConfig plain;
     const auto refuse = [&](const char* key, bool is_set) {
         if (is_set)
-            table.refuse(key, "is of a model of images, and the data is text", "set data.samples = \"images\", or drop it");
+            table.refuse(key, "is of a model of images, and the data is text",
+                         "set data.samples = \"images\", or drop the key");
     };
     refuse("patch", model.patch != 0);
     refuse("image_height", model.image_height != 0);
