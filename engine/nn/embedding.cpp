@@ -32,24 +32,18 @@ Embedding::Sources Embedding::sources(const EmbeddingIds& ids, Accumulate of_tok
     return tables;
 }
 
-void Embedding::drop(Exec& exec, Tensor x, const StreamRows& rows) const {
-    if (config_.dropout == 0 || !rows.random.draw) return;
-    dropout(exec, x, x, {},
-            {rows.random.seed, rows.random.step, 0, rows.random.draw, config_.dropout, rows.packed.samples});
-}
-
 void Embedding::forward(Exec& exec, Tensor out, const EmbeddingIds& ids, const StreamRows& rows) const {
     const auto tables = sources(ids, Accumulate::no, Accumulate::no, [](const Parameter& p) { return p.compute; });
     const Tensor sum = norm_ ? sum_.view({out.dim(0), out.dim(1), out.dim(2)}) : out;
     embedding_forward(exec, sum, tables);
     if (norm_) norm_->forward_to(exec, out, {sum, {}}, {});
-    drop(exec, out, rows);
+    drop_input(exec, out, rows, config_.dropout);
 }
 
 void Embedding::backward(Exec& exec, Tensor dout, const EmbeddingIds& ids, const StreamRows& rows,
                          Accumulate of_tokens, Accumulate accumulate) const {
     const std::int64_t B = dout.dim(0), T = dout.dim(1), C = dout.dim(2);
-    drop(exec, dout, rows);
+    drop_input(exec, dout, rows, config_.dropout);
     if (norm_) norm_->backward(exec, d_sum_.view({B, T, C}), {}, dout, {}, sum_.view({B, T, C}), accumulate);
     embedding_backward(exec, sources(ids, of_tokens, accumulate, [](const Parameter& p) { return p.grad; }),
                        norm_ ? d_sum_.view({B, T, C}) : dout);

@@ -58,7 +58,6 @@ class Embedding {
     };
     template <class WeightOf>
     Sources sources(const EmbeddingIds&, Accumulate of_tokens, Accumulate, const WeightOf&) const;
-    void drop(Exec&, Tensor x, const StreamRows&) const;
 
     InputConfig config_;
     Parameter tokens_, positions_, segments_;  // (V, C), (max_T, C) or empty, (segments, C) or empty

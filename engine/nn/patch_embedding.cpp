@@ -31,24 +31,19 @@ PatchEmbedding::PatchEmbedding(const Planner& plan, std::int64_t width, const Pa
     if (has_positions) positions_ = plan.weight("wpe.weight", ParameterKind::embedding, {config.seqlen(), width});
 }
 
-void PatchEmbedding::drop(Exec& exec, Tensor x, const StreamRows& rows) const {
-    if (dropout_ == 0 || !rows.random.draw) return;
-    engine::dropout(exec, x, x, {}, {rows.random.seed, rows.random.step, 0, rows.random.draw, dropout_});
-}
-
 void PatchEmbedding::forward(Exec& exec, Tensor out, Tensor images, const StreamRows& rows) const {
     const std::int64_t B = out.dim(0), K = config_.patches();
     const Tensor patches = patches_.view({B, K, config_.values()}), embedded = embedded_.view({B, K, out.dim(2)});
     patchify(exec, patches, images, config_.size, 1, 0);
     linear_.forward(exec, embedded, patches);
     class_token_forward(exec, out, class_token_.compute, embedded, positions_.compute);
-    drop(exec, out, rows);
+    drop_input(exec, out, rows, dropout_);
 }
 
 void PatchEmbedding::backward(Exec& exec, Tensor dout, const StreamRows& rows, Accumulate accumulate) const {
     const std::int64_t B = dout.dim(0), K = config_.patches();
     const Tensor d_embedded = embedded_.view({B, K, dout.dim(2)});
-    drop(exec, dout, rows);
+    drop_input(exec, dout, rows, dropout_);
     class_token_backward(exec, class_token_.grad, d_embedded, positions_.grad, dout, accumulate);
     linear_.backward_weight(exec, d_embedded, patches_.view({B, K, config_.values()}), accumulate);
 }

@@ -36,8 +36,6 @@ class PatchEmbedding {
     TrainingFlops flops() const;
 
  private:
-    void drop(Exec&, Tensor x, const StreamRows&) const;
-
     PatchConfig config_;
     double dropout_;
     Linear linear_;                      // patch values to C

@@ -74,6 +74,14 @@ struct StreamRows {
     }
 };
 
+// Dropout of what enters the first block, in place, in training passes alone; its number among a step's dropouts is 0. Its
+// backward is the same of the gradient. x (B, T, C) or (1, M, C); probability of a value to be dropped.
+inline void drop_input(Exec& exec, Tensor x, const StreamRows& rows, double probability) {
+    if (probability == 0 || !rows.random.draw) return;
+    dropout(exec, x, x, {},
+            {rows.random.seed, rows.random.step, 0, rows.random.draw, probability, rows.packed.samples});
+}
+
 // The position of each row that a block takes in its sample, (B, K) or (1, M); empty: 0 to K - 1.
 inline Tensor position_of(const BlockRows& kept, const StreamRows& rows) {
     if (!kept.index) return rows.packed.position;
