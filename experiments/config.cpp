@@ -189,6 +189,7 @@ Json to_json(const TrialConfig& c) {
     json["model"] = json_without_later_defaults(c.model);
     json["data"] = data_json(c.data);
     json["train"] = train_json(c.train);
+    if (c.start) json["start"] = {{"trial", c.start->trial}, {"variant", c.start->variant}};
     if (c.curriculum)
         for (const CurriculumMetric& m : c.curriculum->metrics) json["curriculum"][m.metric] = metric_json(m);
     if (c.batch_ramp) json["batch_ramp"] = grown_json(*c.batch_ramp, c.batch_ramp->growth);
@@ -220,7 +221,7 @@ TrialConfig from_json(const Json& json) {
                     fmt::format("this trial was made for result epoch {}, this program has {}",
                                 tables.at("result_epoch").dump(), kResultEpoch),
                     "run the sweep again with this program");
-    for (const char* key : {"local", "seed", "result_epoch", "selection"}) tables.erase(key);
+    for (const char* key : {"local", "seed", "result_epoch", "selection", "start"}) tables.erase(key);
     Json& data = tables.at("data");
     const auto sha = data.at("sha256").get<std::string>();
     const auto vocab = data.value("vocab", std::int64_t{0});  // images have none
@@ -252,6 +253,7 @@ TrialConfig from_json(const Json& json) {
     }
     TrialConfig config = parse_trial_config(deft::from_json(tables, Place{"trial.json"}), seed,
                                             local.at("base_folder").get<std::string>());
+    if (json.contains("start")) config.start = StartConfig{json.at("start").at("trial"), json.at("start").at("variant")};
     config.data.sha256 = sha;
     config.data.vocab = vocab;
     config.eval.task_sha256 = task_sha256;
@@ -281,6 +283,7 @@ std::string config_hash(const TrialConfig& config) {
 std::string variant_hash(const TrialConfig& config) {
     Json json = hashed_part(config);
     json.erase("seed");
+    if (json.contains("start")) json["start"].erase("trial");
     return sha256(canonical_json(json));
 }
 

@@ -143,6 +143,15 @@ struct CurriculumConfig {
     const CurriculumMetric* find(const std::string& metric) const;
 };
 
+// Whose weights a trial starts from in place of drawn ones: those that another trial has trained. A sweep with stages fills
+// it in.
+struct StartConfig {
+    std::string trial;    // config_hash() of that trial, which decides this one's weights
+    std::string variant;  // variant_hash() of it, which decides this one's variant
+
+    bool operator==(const StartConfig&) const = default;
+};
+
 // Kept tokens of the layers that take only some: the table of that token dropper, such as [random_ltd].
 struct TokenDroppingConfig {
     std::string dropper;      // its name in engine::token_droppers()
@@ -204,6 +213,7 @@ struct TrialConfig {
     ModelConfig model;
     DataConfig data;
     TrainConfig train;
+    std::optional<StartConfig> start;  // none: weights are drawn by the seed
     std::optional<CurriculumConfig> curriculum;
     std::optional<TokenDroppingConfig> token_dropping;
     std::optional<BatchRampConfig> batch_ramp;
@@ -237,7 +247,8 @@ void resolve_data_if_present(TrialConfig& config);
 Json to_json(const TrialConfig& config);
 TrialConfig from_json(const Json& json);
 
-// sha256 of the canonical JSON of what decides the weights, with the seed, and without it. Needs resolve_data().
+// sha256 of the canonical JSON of what decides the weights, with the seed, and without it and those of the trials that it
+// starts from. Needs resolve_data().
 std::string config_hash(const TrialConfig& config);
 std::string variant_hash(const TrialConfig& config);
 

@@ -12,6 +12,7 @@
 #include "experiments/engine_config.h"
 #include "experiments/heartbeat.h"
 #include "experiments/projection.h"
+#include "experiments/start_weights.h"
 #include "experiments/training_validation.h"
 
 namespace deft::experiments {
@@ -167,7 +168,10 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     engine::Trainer trainer(settings, dataset.train, backend_of(config, slot.device, slot.threads),
                             engine::InitialWeights::later);
     const Resumed resumed = places.resume ? resume_trial(config, trainer, places.checkpoint_folder) : Resumed{};
-    if (resumed.checkpoint.folder.empty()) trainer.draw_initial_weights();
+    if (resumed.checkpoint.folder.empty()) {
+        trainer.draw_initial_weights();
+        if (config.start) load_start_weights(config, dataset, trainer, places.start);
+    }
     if (resumed.step == 0) remove_best_weights(places.checkpoint_folder);  // the training is repeated
     TrainingValidation validation(config, dataset, trainer, places.checkpoint_folder, resumed);
     if (!resumed.note.empty()) fmt::print(stderr, "{}\n", resumed.note);

@@ -14,6 +14,7 @@ struct TrialPlaces {
     std::filesystem::path data_folder;        // of tokenised corpora, shared
     std::filesystem::path checkpoint_folder;  // of this configuration, shared by its attempts
     bool resume = true;                       // false: nobody knows what led to the checkpoints that are there
+    std::filesystem::path start = {};         // the checkpoint of config.start; empty: weights are drawn
 };
 
 // Trains, appending to run_folder/journal.jsonl; goes on from the newest checkpoint where there is one. `stop` is asked

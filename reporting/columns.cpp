@@ -33,6 +33,9 @@ Cell axes_cell(const Variant& variant) {
 
 std::vector<Field> key_fields(const std::vector<Variant>& variants) {
     std::vector<Field> fields;
+    if (std::any_of(variants.begin(), variants.end(),
+                    [&](const Variant& variant) { return variant.stage != variants.front().stage; }))
+        fields.emplace_back(Column{"stage", Align::left}, [](const Variant& variant) { return Cell(variant.stage); });
     fields.emplace_back(Column{"case", Align::left}, [](const Variant& variant) { return Cell(variant.case_key); });
     if (any_budget(variants))
         fields.emplace_back(Column{"budget", Align::right, false, false, "fraction"}, [](const Variant& variant) {
@@ -131,14 +134,15 @@ std::string score_title(const ScoreKey& key, const std::vector<const ScoreRow*>&
 }
 
 Cell score_cell(const Variant& variant, const ScoreKey& key) {
-    std::vector<double> values;
+    std::vector<std::pair<const TrialRow*, double>> scored;
     for (const TrialRow* trial : variant.ok)
         for (const ScoreRow& row : trial->scores)
-            if (key_of(row) == key) values.push_back(row.value);
-    if (values.empty()) return "-";
+            if (key_of(row) == key) scored.emplace_back(trial, row.value);
+    if (scored.empty()) return "-";
+    const std::vector<double> values = unit_means(scored);
     Cell cell(mean_and_spread(values), mean(values));
     if (values.size() > 1) cell.spread = standard_deviation(values);
-    if (values.size() < variant.ok.size()) cell.text += fmt::format(" [{} of {}]", values.size(), variant.ok.size());
+    if (scored.size() < variant.ok.size()) cell.text += fmt::format(" [{} of {}]", scored.size(), variant.ok.size());
     return cell;
 }
 
@@ -183,13 +187,13 @@ std::optional<double> cost(const TrialRow& trial) {
 }
 
 std::vector<double> values_of(const Variant& variant, const Resource& resource) {
-    std::vector<double> values;
+    std::vector<std::pair<const TrialRow*, double>> values;
     for (const TrialRow* trial : variant.ok) {
         const std::optional<double> value = resource.value(*trial);
         if (!value) return {};
-        values.push_back(*value);
+        values.emplace_back(trial, *value);
     }
-    return values;
+    return unit_means(values);
 }
 
 Cell resource_cell(const Variant& variant, const Variant& reference, const Resource& resource) {

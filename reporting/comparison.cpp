@@ -58,11 +58,18 @@ std::set<std::string> prices_of(const TrialRow& trial) {
     return prices;
 }
 
+// Independent repeats among those trials.
+std::size_t unit_count(const std::vector<const TrialRow*>& trials) {
+    std::set<std::string> seeds;
+    for (const TrialRow* trial : trials) seeds.insert(unit_seed(*trial));
+    return seeds.size();
+}
+
 std::string seeds_note(const std::vector<Variant>& variants) {
-    std::size_t least = variants.front().ok.size(), most = least;
+    std::size_t least = unit_count(variants.front().ok), most = least;
     for (const Variant& variant : variants) {
-        least = std::min(least, variant.ok.size());
-        most = std::max(most, variant.ok.size());
+        least = std::min(least, unit_count(variant.ok));
+        most = std::max(most, unit_count(variant.ok));
     }
     std::string text =
         least == most ? fmt::format("Seeds: {} a row.", least) : fmt::format("Seeds: {} to {} a row.", least, most);
@@ -176,8 +183,10 @@ std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep,
 using results_db::SweepResults;
 
 Cell seeds_cell(const Variant& variant) {
-    const std::size_t all = variant.trials.size();
-    return variant.ok.size() == all ? fmt::format("{}", all) : fmt::format("{} of {}", variant.ok.size(), all);
+    const std::size_t all = variant.trials.size(), units = unit_count(variant.trials);
+    const std::string text =
+        variant.ok.size() == all ? fmt::format("{}", units) : fmt::format("{} of {}", unit_count(variant.ok), units);
+    return units == all ? text : text + fmt::format(" ({} trials)", all);
 }
 
 void append(std::vector<Field>& to, std::vector<Field> fields) {

@@ -52,7 +52,7 @@ Table provenance_table(const Variant& variant, const std::vector<Checkpoint>& ch
         table.columns.push_back({title, Align::left});
     for (const TrialRow* trial : variant.trials)
         table.rows.push_back(
-            {Cell(fmt::format("{}", trial->seed)), trial->state, fmt::format("{}", trial->attempts), trial->config_hash,
+            {Cell(trial->seeds.empty() ? fmt::format("{}", trial->seed) : trial->seeds), trial->state, fmt::format("{}", trial->attempts), trial->config_hash,
              full_commit(*trial), full_host(*trial),
              trial->dataset_sha256.empty() ? Cell("unknown") : Cell(trial->dataset_name + ": " + trial->dataset_sha256),
              checkpoint(*trial, checkpoints), trial->workdir.empty() ? "-" : trial->workdir});
@@ -82,8 +82,10 @@ std::string provenance_html(const std::vector<Variant>& variants, const std::vec
 namespace {
 
 std::string seed_list(const std::vector<const results_db::TrialRow*>& trials) {
-    std::vector<std::int64_t> seeds;
-    for (const results_db::TrialRow* trial : trials) seeds.push_back(trial->seed);
+    std::vector<std::string> seeds;  // a chain is repeated from its first trial on
+    for (const results_db::TrialRow* trial : trials)
+        if (const std::string seed = unit_seed(*trial); std::find(seeds.begin(), seeds.end(), seed) == seeds.end())
+            seeds.push_back(seed);
     std::string text = fmt::format("{}", fmt::join(seeds, ","));
     if (seeds.size() == 1) text += ',';  // without it, a count
     return text;

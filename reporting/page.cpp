@@ -11,6 +11,7 @@
 #include "reporting/curves.h"
 #include "reporting/html.h"
 #include "reporting/origins.h"
+#include "reporting/stages.h"
 #include "reporting/sweep_text.h"
 #include "reporting/table.h"
 #include "reporting/table_json.h"
@@ -55,9 +56,11 @@ OrderedJson scores_json(const TrialRow& trial) {
 
 OrderedJson trial_json(const TrialRow& trial) {
     OrderedJson json = {{"name", results_db::trial_name(trial)},
+                        {"stage", trial.stage},
                         {"case", trial.case_key},
                         {"axes", OrderedJson::parse(trial.axes_json, nullptr, false)},
                         {"seed", trial.seed},
+                        {"seeds", trial.seeds},
                         {"config_hash", trial.config_hash},
                         {"state", trial.state},
                         {"attempts", trial.attempts},
@@ -154,8 +157,9 @@ Table part_of(const Table& table, const Block& columns, const std::string& capti
 }
 
 // All blocks of the comparison but its first, which is about resources and has a section of its own.
-std::string comparison_html(const Table& table, const std::vector<Block>& blocks, const std::string& suffix) {
-    std::string out = "<h2 id=\"comparison\">Comparison</h2>\n";
+std::string comparison_html(const Table& table, const std::vector<Block>& blocks, const std::string& id,
+                            const std::string& suffix) {
+    std::string out = fmt::format("<h2 id=\"comparison{}\">Comparison</h2>\n", id);
     for (std::size_t i = 1; i < blocks.size(); ++i) {
         // Of the scores, a paper has the averages alone.
         const bool averages = std::any_of(blocks[i].begin(), blocks[i].end(),
@@ -170,9 +174,9 @@ std::string comparison_html(const Table& table, const std::vector<Block>& blocks
     return out + notes_html(table.notes);
 }
 
-std::string curves_html(std::vector<Figure> figures, const std::string& suffix) {
+std::string curves_html(std::vector<Figure> figures, const std::string& id, const std::string& suffix) {
     if (figures.empty()) return {};
-    std::string out = "<h2 id=\"curves\">Training curves</h2>\n";
+    std::string out = fmt::format("<h2 id=\"curves{}\">Training curves</h2>\n", id);
     out +=
         "<p>Raw points, not smoothed. Colour and marker name the case, the dash its budget; a band spans the least "
         "and the greatest seed; large open markers are validation losses.</p>\n";
@@ -184,10 +188,11 @@ std::string curves_html(std::vector<Figure> figures, const std::string& suffix) 
     return out;
 }
 
-std::string draws_html(const std::vector<Variant>& variants, const Curves& curves, const std::string& suffix) {
+std::string draws_html(const std::vector<Variant>& variants, const Curves& curves, const std::string& id,
+                       const std::string& suffix) {
     Table table = draws_table(variants, curves);
     if (table.rows.empty()) return {};
-    std::string out = "<h2 id=\"draws\">What was drawn</h2>\n";
+    std::string out = fmt::format("<h2 id=\"draws{}\">What was drawn</h2>\n", id);
     for (Figure& figure : pool_figures(variants, curves)) {
         figure.title += suffix;
         out += figure_html(figure);
@@ -196,20 +201,31 @@ std::string draws_html(const std::vector<Variant>& variants, const Curves& curve
     return out + render_html(table);
 }
 
+// The tables and figures of one stage, under its name where it has one.
+std::string stage_html(const ReportData& data, const StageResults& stage, const std::string& suffix) {
+    const Table table = comparison_table(stage.sweep, about_stage(data.about, stage));
+    const std::vector<Variant> variants = variants_of(stage.sweep);
+    const std::vector<Block> blocks = page_blocks(table);
+    const std::string id = stage.name.empty() ? "" : "-" + html_id(stage.name);
+    std::string out;
+    if (!stage.name.empty()) out += fmt::format("<h2 id=\"stage{}\">Stage {}</h2>\n", id, html_escaped(stage.name));
+    out += comparison_html(table, blocks, id, suffix);
+    out += curves_html(curve_figures(variants, data.curves), id, suffix);
+    out += draws_html(variants, data.curves, id, suffix);
+    out += fmt::format("<h2 id=\"cost{}\">Cost</h2>\n", id);
+    return out + render_html(part_of(table, blocks.front(),
+                                     "What each row consumed, and how much of the baseline's that is" + suffix));
+}
+
 }  // namespace
 
 std::string render_page(const ReportData& data) {
-    const Table table = comparison_table(data.sweep, data.about);
     const std::vector<Variant> variants = variants_of(data.sweep);
-    const auto blocks = page_blocks(table);
     const std::string suffix = overrides_suffix(data.sweep);
     std::string out = page_head(title_of(data)) + "<body>\n<main>\n" + summary_html(data, variants.size());
-    out += comparison_html(table, blocks, suffix);
-    out += curves_html(curve_figures(variants, data.curves), suffix);
-    out += draws_html(variants, data.curves, suffix);
-    out += "<h2 id=\"cost\">Cost</h2>\n";
-    out += render_html(
-        part_of(table, blocks.front(), "What each row consumed, and how much of the baseline's that is" + suffix));
+    for (const StageResults& stage : stages_of(data.sweep)) out += stage_html(data, stage, suffix);
+    if (const std::string note = stage_costs_note(data.sweep); !note.empty())
+        out += "<p class=\"facts\">" + html_escaped(note) + "</p>\n";
     out += "<h2 id=\"provenance\">Provenance</h2>\n<p>Every measured cell above links to the trials behind it.</p>\n";
     out += provenance_html(variants, data.checkpoints, data.about.points);
     out += "<h2 id=\"raw\">Raw values</h2>\n<details><summary>Every trial, as stored</summary>\n" +
@@ -218,7 +234,15 @@ std::string render_page(const ReportData& data) {
 }
 
 std::string render_report_json(const ReportData& data) {
-    OrderedJson json = table_json(comparison_table(data.sweep, data.about));
+    OrderedJson json;
+    const std::vector<StageResults> stages = stages_of(data.sweep);
+    if (stages.size() == 1 && stages.front().name.empty()) {
+        json = table_json(comparison_table(data.sweep, data.about));
+    } else {
+        for (const StageResults& stage : stages)
+            json["stages"][stage.name] = table_json(comparison_table(stage.sweep, about_stage(data.about, stage)));
+        json["notes"] = {stage_costs_note(data.sweep)};
+    }
     json["sweep"] = data.sweep.name;
     json["spec_sha256"] = data.sweep.spec_sha256;
     json["overrides"] = results_db::overrides_text(data.sweep);

@@ -37,9 +37,14 @@ Cell count_cell(std::int64_t value) {
     return {fmt::format("{}", value), static_cast<double>(value)};
 }
 
+// A number where the trial has one seed, "1.3" of a chain.
+Cell seed_cell(const results_db::TrialRow& trial) {
+    return trial.seeds.find('.') == std::string::npos ? count_cell(trial.seed) : Cell(trial.seeds);
+}
+
 std::vector<Field> fields_of(const results_db::SweepResults& sweep, const std::vector<Variant>& variants) {
     std::vector<Field> fields = key_fields(variants);
-    fields.emplace_back(Column{"seed"}, [](const Variant& one) { return count_cell(one.trials.front()->seed); });
+    fields.emplace_back(Column{"seed"}, [](const Variant& one) { return seed_cell(*one.trials.front()); });
     fields.emplace_back(Column{"state", Align::left},
                         [](const Variant& one) { return Cell(one.trials.front()->state); });
     for (const Resource& resource : resources()) {
@@ -122,7 +127,7 @@ Table curves_table(const results_db::SweepResults& sweep, const Curves& curves) 
         if (curve == curves.end()) continue;
         std::vector<Cell> row;
         for (const Field& field : keys) row.push_back(field.cell(one));
-        row.push_back(count_cell(one.trials.front()->seed));
+        row.push_back(seed_cell(*one.trials.front()));
         add_steps(table, row, curve->second);
     }
     return table;

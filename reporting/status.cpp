@@ -246,6 +246,17 @@ Table status_table(const results_db::SweepResults& sweep, const std::vector<resu
     return table;
 }
 
+namespace {
+
+// The trial whose weights it starts from; empty: its weights are drawn.
+std::string start_text(const results_db::TrialRow& trial) {
+    const Json config = try_parse_json(trial.config_json);
+    if (!config.is_object() || !config.contains("start") || !config.at("start").is_object()) return {};
+    return "the weights of trial " + short_hash(config.at("start").value("trial", std::string("unknown")));
+}
+
+}  // namespace
+
 std::string render_trial(const results_db::TrialRow& trial) {
     StatusLines lines;
     lines.section("Trial");
@@ -253,6 +264,7 @@ std::string render_trial(const results_db::TrialRow& trial) {
     lines.add("label", trial.label);
     lines.add("configuration hash", trial.config_hash);
     lines.add("variant hash", trial.variant_hash);
+    lines.add("starts from", start_text(trial));
     lines.add("state", state_text(trial));
     lines.add("attempts", fmt::format("{}", trial.attempts));
     lines.add("run folder", trial.workdir);

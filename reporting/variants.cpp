@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -21,19 +22,42 @@ std::string name_of(const results_db::TrialRow& trial) {
 
 }  // namespace
 
+std::string unit_seed(const results_db::TrialRow& trial) {
+    return trial.seeds.empty() ? std::to_string(trial.seed) : trial.seeds.substr(0, trial.seeds.find('.'));
+}
+
+std::vector<double> unit_means(const std::vector<std::pair<const results_db::TrialRow*, double>>& values) {
+    struct Unit {
+        std::string seed;
+        double sum = 0;
+        int count = 0;
+    };
+    std::vector<Unit> units;  // in the order they came
+    for (const auto& [trial, value] : values) {
+        const std::string seed = unit_seed(*trial);
+        auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.seed == seed; });
+        if (unit == units.end()) unit = units.insert(units.end(), {seed});
+        unit->sum += value;
+        ++unit->count;
+    }
+    std::vector<double> means;
+    for (const Unit& unit : units) means.push_back(unit.sum / unit.count);
+    return means;
+}
+
 std::vector<Variant> variants_of(const results_db::SweepResults& sweep) {
     std::vector<const results_db::TrialRow*> trials;
     for (const results_db::TrialRow& trial : sweep.trials) trials.push_back(&trial);
     std::stable_sort(trials.begin(), trials.end(),
                      [](const auto* a, const auto* b) { return a->ordinal < b->ordinal; });
     std::vector<Variant> variants;
-    std::map<std::pair<std::string, std::string>, std::size_t> index;
+    std::map<std::tuple<std::string, std::string, std::string>, std::size_t> index;
     for (const results_db::TrialRow* trial : trials) {
         // Parsed and printed again, so that spaces and key order do not tell rows apart.
         const Json axes = try_parse_json(trial->axes_json);
         const std::string text = axes.is_discarded() ? trial->axes_json : axes.dump();
-        const auto [found, fresh] = index.try_emplace({trial->case_key, text}, variants.size());
-        if (fresh) variants.push_back({trial->case_key, name_of(*trial), parse_axes(trial->axes_json), {}, {}});
+        const auto [found, fresh] = index.try_emplace({trial->stage, trial->case_key, text}, variants.size());
+        if (fresh) variants.push_back({trial->stage, trial->case_key, name_of(*trial), parse_axes(trial->axes_json), {}, {}});
         Variant& variant = variants[found->second];
         variant.trials.push_back(trial);
         if (trial->state == "ok") variant.ok.push_back(trial);
@@ -59,7 +83,7 @@ const Variant& reference_of(const std::vector<Variant>& variants, const std::str
         return std::pair(variant.axes.others == row.axes.others, variant.axes.budget_fraction);
     };
     for (const Variant& variant : variants)
-        if (variant.case_key == case_key && (best == nullptr || rank(variant) > rank(*best))) best = &variant;
+        if (variant.case_key == case_key && variant.stage == row.stage && (best == nullptr || rank(variant) > rank(*best))) best = &variant;
     return best != nullptr ? *best : row;
 }
 

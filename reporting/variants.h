@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "results_db/store.h"
@@ -23,12 +24,19 @@ struct Axes {
 Axes parse_axes(const std::string& axes_json);
 
 struct Variant {
+    std::string stage;  // empty: the sweep has none
     std::string case_key;
     std::string name;  // "cl[budget_fraction=0.5]": a trial's name without its seed
     Axes axes;
     std::vector<const results_db::TrialRow*> trials;  // all seeds, in the sweep's order
     std::vector<const results_db::TrialRow*> ok;      // those that finished
 };
+
+// The seed that a trial counts by: that of the first trial of its chain, in which the seeds of later stages nest.
+std::string unit_seed(const results_db::TrialRow& trial);
+
+// A value of each of some trials, averaged by unit_seed() first: the spread of these is one over independent repeats.
+std::vector<double> unit_means(const std::vector<std::pair<const results_db::TrialRow*, double>>& values);
 
 // In the order of the sweep. They point into it.
 std::vector<Variant> variants_of(const results_db::SweepResults& sweep);

@@ -179,6 +179,7 @@ struct Membership {
     std::string case_key, axes_json;
     std::int64_t ordinal = 0;
     std::string scores_json = "[]";
+    std::string stage, seeds;
 };
 
 TrialRow trial_of(Connection& connection, const Membership& place) {
@@ -186,6 +187,8 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
     row.bind(place.experiment_id, place.case_key, place.axes_json, place.ordinal);
     if (!row.step()) connection.fail("read");
     TrialRow trial;
+    trial.stage = place.stage;
+    trial.seeds = place.seeds;
     trial.case_key = row.text(0);
     trial.axes_json = row.text(1);
     trial.ordinal = row.integer(2);
@@ -230,12 +233,14 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
 
 std::vector<Membership> members_of(Connection& connection, std::int64_t sweep_id) {
     Statement query(connection,
-                    "SELECT m.experiment_id, m.case_key, m.axes_json, m.ordinal, m.scores_json FROM sweep_member m"
-                    " JOIN experiment e ON e.id = m.experiment_id WHERE m.sweep_id = ?1"
+                    "SELECT m.experiment_id, m.case_key, m.axes_json, m.ordinal, m.scores_json, m.stage, m.seeds"
+                    " FROM sweep_member m JOIN experiment e ON e.id = m.experiment_id WHERE m.sweep_id = ?1"
                     " ORDER BY m.ordinal, m.case_key, e.seed, e.config_hash");
     query.bind(sweep_id);
     std::vector<Membership> members;
-    while (query.step()) members.push_back({query.integer(0), query.text(1), query.text(2), query.integer(3), query.text(4)});
+    while (query.step())
+        members.push_back({query.integer(0), query.text(1), query.text(2), query.integer(3), query.text(4), query.text(5),
+                           query.text(6)});
     return members;
 }
 
@@ -270,7 +275,8 @@ struct Reader::Impl {
     // The place of each is that in the newest sweep it belongs to.
     std::vector<TrialRow> by_hash(const std::string& prefix) {
         Statement query(*connection,
-                        "SELECT e.id, m.case_key, m.axes_json, m.ordinal, m.scores_json FROM experiment e LEFT JOIN sweep_member m"
+                        "SELECT e.id, m.case_key, m.axes_json, m.ordinal, m.scores_json, m.stage, m.seeds FROM experiment e"
+                        " LEFT JOIN sweep_member m"
                         " ON m.experiment_id = e.id AND m.sweep_id = (SELECT s.id FROM sweep s JOIN sweep_member n"
                         "  ON n.sweep_id = s.id WHERE n.experiment_id = e.id ORDER BY s.use_order DESC LIMIT 1)"
                         " WHERE substr(e.config_hash, 1, length(?1)) = ?1 OR e.id IN (SELECT f.experiment_id"
@@ -282,7 +288,7 @@ struct Reader::Impl {
             if (!seen.insert(query.integer(0)).second) continue;
             const std::string axes = query.is_null(2) ? "{}" : query.text(2);
             found.push_back(trial_of(*connection, {query.integer(0), query.text(1), axes, query.integer(3),
-                                                   query.text(4)}));
+                                                   query.text(4), query.text(5), query.text(6)}));
         }
         return found;
     }

@@ -78,6 +78,8 @@ struct Member {
     std::string case_key;          // "baseline"
     std::string axes_json = "{}";  // {"train.budget_fraction": 0.5}
     std::string scores_json = "[]";  // [{"task", "shots", "key"}]: what is asked of the trained model
+    std::string stage = {};          // of a sweep that has stages
+    std::string seeds = {};          // "1.3", as in trial_name.h; empty: the experiment's
 };
 
 // What one device cost an hour on a day.
@@ -264,6 +266,8 @@ struct AttemptRow {
 
 // The newest attempt at one training that ended ok, or the newest of any state; with what the model was scored by.
 struct TrialRow {
+    std::string stage;  // empty: of a sweep without stages
+    std::string seeds;  // "1.3", as in trial_name.h; empty: `seed`
     std::string case_key;
     std::string axes_json;
     std::int64_t ordinal = 0;

@@ -1,6 +1,7 @@
 #include "results_db/trial_name.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -60,29 +61,43 @@ bool has_settings(const Json& axes, const std::string& settings) {
 }
 
 bool is_place(const TrialRow& trial, const std::string& place) {
-    if (place == trial.case_key) return true;
-    const std::string head = trial.case_key + "[";
-    if (!place.starts_with(head) || !place.ends_with(']')) return false;
-    return has_settings(axes_of(trial), place.substr(head.size(), place.size() - head.size() - 1));
+    for (const std::string& head : {trial.case_key, trial.case_key + ":" + trial.stage}) {
+        if (place == head) return true;
+        if (place.starts_with(head + "[") && place.ends_with(']') &&
+            has_settings(axes_of(trial), place.substr(head.size() + 1, place.size() - head.size() - 2)))
+            return true;
+    }
+    return false;
+}
+
+// Of one that has no chain, its seed.
+std::string seeds_of(const TrialRow& trial) {
+    return trial.seeds.empty() ? std::to_string(trial.seed) : trial.seeds;
 }
 
 }  // namespace
 
-std::string trial_name(const std::string& case_key, const Json& axes, std::int64_t seed) {
+std::string seeds_text(const std::vector<std::int64_t>& seeds) {
+    return fmt::format("{}", fmt::join(seeds, "."));
+}
+
+std::string trial_name(const std::string& stage, const std::string& case_key, const Json& axes,
+                       const std::string& seeds) {
     std::string settings;
     for (const auto& [path, value] : axes.items())
         settings += fmt::format("{}{}={}", settings.empty() ? "" : ",", last_key(path), value_text(value));
-    return settings.empty() ? fmt::format("{}/{}", case_key, seed) : fmt::format("{}[{}]/{}", case_key, settings, seed);
+    if (!settings.empty()) settings = "[" + settings + "]";
+    return fmt::format("{}{}{}{}/{}", case_key, stage.empty() ? "" : ":", stage, settings, seeds);
 }
 
 std::string trial_name(const TrialRow& trial) {
-    return trial_name(trial.case_key, axes_of(trial), trial.seed);
+    return trial_name(trial.stage, trial.case_key, axes_of(trial), seeds_of(trial));
 }
 
 bool is_named(const TrialRow& trial, const std::string& selector) {
     if (selector == trial_name(trial) || is_place(trial, selector)) return true;
-    const std::string seed = fmt::format("/{}", trial.seed);
-    return selector.ends_with(seed) && is_place(trial, selector.substr(0, selector.size() - seed.size()));
+    const std::string seeds = "/" + seeds_of(trial);
+    return selector.ends_with(seeds) && is_place(trial, selector.substr(0, selector.size() - seeds.size()));
 }
 
 }  // namespace deft::results_db

@@ -201,11 +201,12 @@ void Writer::add_former_hash(std::int64_t experiment_id, const std::string& conf
 void Writer::add_member(std::int64_t sweep_id, std::int64_t experiment_id, const Member& member) {
     Transaction transaction(*impl_->connection);
     Statement(*impl_->connection,
-              "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json, scores_json)"
-              " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (sweep_id, experiment_id, case_key, axes_json)"
-              " DO UPDATE SET ordinal = excluded.ordinal, scores_json = excluded.scores_json")
+              "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json, scores_json,"
+              " stage, seeds) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+              " ON CONFLICT (sweep_id, experiment_id, case_key, axes_json) DO UPDATE SET ordinal = excluded.ordinal,"
+              " scores_json = excluded.scores_json, stage = excluded.stage, seeds = excluded.seeds")
         .bind(sweep_id, experiment_id, member.case_key, member.ordinal, valid_json(member.axes_json, "a case's axes"),
-              valid_json(member.scores_json, "a case's scores"))
+              valid_json(member.scores_json, "a case's scores"), member.stage, member.seeds)
         .run();
     transaction.commit();
 }

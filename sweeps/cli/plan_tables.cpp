@@ -49,6 +49,15 @@ std::string error_text(const std::optional<double>& percent) {
     return std::abs(*percent) < 0.05 ? "0.0%" : fmt::format("{:+.1f}%", *percent);
 }
 
+// In front of all others, of a sweep with stages.
+void add_stage_column(reporting::Table& table, const sweeps::Plan& plan) {
+    if (plan.rows.empty() || plan.rows.front().point.stage.empty()) return;
+    table.columns.insert(table.columns.begin(), {"stage", Align::left});
+    ++table.key_columns;
+    for (std::size_t i = 0; i < plan.rows.size(); ++i)
+        table.rows[i].insert(table.rows[i].begin(), plan.rows[i].point.stage);
+}
+
 // The columns that a device adds, behind those that every plan has.
 void add_device_columns(reporting::Table& table, const sweeps::Plan& plan) {
     const bool any_published = std::any_of(plan.rows.begin(), plan.rows.end(),
@@ -214,6 +223,7 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
     for (std::size_t i = 0; i < plan.rows.size(); ++i)
         table.rows[i].push_back(plan.rows[i].point.variant_hash.substr(0, 8));
     if (!any_axis) drop_column(table, 2);
+    add_stage_column(table, plan);
     table.notes = plan.notes;
     return table;
 }

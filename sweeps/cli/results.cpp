@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "reporting/comparison.h"
+#include "reporting/stages.h"
 #include "reporting/table.h"
 #include "results_db/sweep_heads.h"
 #include "sweeps/driver/root.h"
@@ -62,7 +63,13 @@ const std::vector<std::string>& report_formats() {
 std::string render_report(const reporting::ReportData& data, const std::string& format, int width) {
     if (format == "html") return reporting::render_page(data);
     if (format == "json") return reporting::render_report_json(data);
-    return render_table(reporting::comparison_table(data.sweep, data.about), format, width);
+    std::string text;
+    for (const reporting::StageResults& stage : reporting::stages_of(data.sweep)) {
+        const reporting::Table table = reporting::comparison_table(stage.sweep, reporting::about_stage(data.about, stage));
+        text += (text.empty() ? "" : "\n") + render_table(table, format, width);
+    }
+    const std::string note = reporting::stage_costs_note(data.sweep);
+    return note.empty() || format == "csv" || format == "tex" ? text : text + "\n" + note + "\n";
 }
 
 std::string render_table(const reporting::Table& table, const std::string& format, int width) {

@@ -120,7 +120,7 @@ std::string limits_text(const experiments::ProbeSettings& settings, const experi
 
 // The values of an axis are laid over a case, so an axis of the sweep would undo what was found.
 void warn_of_axes(const sweeps::Spec& spec, const experiments::Tuning& tuning) {
-    for (const sweeps::Axis& axis : spec.axes)
+    for (const sweeps::Axis& axis : spec.stages.front().axes)
         for (const experiments::Tuned& tuned : tuning.tuned)
             for (const char* key : {"min", "duration", "steps"})
                 if (axis.path == tuned.own.path + "." + key)

@@ -163,7 +163,8 @@ reporting::Table cost_table(const experiments::TrialConfig& own, const Tuning& t
 }
 
 std::string tuned_case_toml(const sweeps::Case& entry, const Tuning& tuning) {
-    ConfigNode tree = entry.overlay;
+    const ConfigNode* overlay = entry.overlay("");
+    ConfigNode tree = overlay == nullptr ? ConfigNode{} : *overlay;
     for (const experiments::Tuned& tuned : tuning.tuned) {
         const std::string& path = tuned.best.path;
         set_integer(tree, path + ".min", tuned.best.min);

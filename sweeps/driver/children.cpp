@@ -107,7 +107,7 @@ Child start_trial(TrialStarter& starter, const std::vector<Point>& points, std::
     attempt.work = assignment.work;
     const experiments::TrialPlaces places = {child.folder, data_folder(options.root),
                                              checkpoints_of(options.root, starter.writer.config_hashes(experiment)),
-                                             may_resume};
+                                             may_resume, assignment.start};
     write_trial_file(point, starter.spec.name, attempt, starter.recorded.provenance, places, assignment,
                      {slot.device, options.threads});
     child.attempt = starter.writer.begin_attempt(experiment, starter.recorded.code, starter.recorded.host, attempt);

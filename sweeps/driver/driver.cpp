@@ -59,8 +59,9 @@ class Driver {
             progress_.event(line);
         fill_queue();
         set_aside_without_checkpoint();
+        set_aside_without_start();
         announce();
-        if (state_.queue.waiting.empty()) return state_.summary.failed > 0 ? conclude() : state_.summary;
+        if (state_.queue.waiting.empty()) return failures() > 0 ? conclude() : state_.summary;
         for (const std::size_t point : state_.queue.waiting)
             require_fit(points_[point], options_.slots, work_of(point));
         try {
@@ -126,6 +127,94 @@ class Driver {
                                       fmt::join(gone, ", "), options_.continue_with));
     }
 
+    int failures() const { return state_.summary.failed + state_.summary.blocked; }
+
+    std::optional<std::filesystem::path> checkpoint_of(std::size_t point) const {
+        return checkpoint_to_score(writer_, options_.root, recorded_.experiments[point]);
+    }
+
+    // Of trials that are to start from trained ones, those whose start is not there any more.
+    void set_aside_without_start() {
+        std::vector<std::string> gone;
+        std::vector<std::size_t> origins;  // to train again
+        std::erase_if(state_.queue.waiting, [&](std::size_t point) {
+            const std::optional<std::size_t>& parent = points_[point].parent;
+            if (!parent || work_of(point) == results_db::Work::score || !is_trained(*parent) || checkpoint_of(*parent))
+                return false;
+            if (options_.retrain) {
+                for (auto origin = parent; origin && is_trained(*origin) && !checkpoint_of(*origin);
+                     origin = points_[*origin].parent)
+                    if (retrain_.insert(recorded_.experiments[*origin]).second) origins.push_back(*origin);
+                return false;
+            }
+            gone.push_back(reporting::visible(points_[*parent].name()));
+            ++state_.summary.blocked;
+            return true;
+        });
+        for (const std::size_t origin : origins)
+            if (std::find(state_.queue.waiting.begin(), state_.queue.waiting.end(), origin) == state_.queue.waiting.end())
+                state_.queue.waiting.push_front(origin);
+        std::sort(gone.begin(), gone.end());
+        gone.erase(std::unique(gone.begin(), gone.end()), gone.end());
+        if (gone.empty()) return;
+        progress_.warning(fmt::format("{}: trained, but the checkpoint is gone, so nothing can start from it; to train "
+                                      "again: {} --retrain",
+                                      fmt::join(gone, ", "), options_.continue_with));
+        block_behind_missing();
+    }
+
+    // What waits for trials that are neither trained nor to be trained in this run.
+    void block_behind_missing() {
+        for (bool found = true; found;) {
+            found = false;
+            std::erase_if(state_.queue.waiting, [&](std::size_t point) {
+                const std::optional<std::size_t>& parent = points_[point].parent;
+                if (!parent || has_start(point) || is_coming(*parent)) return false;
+                ++state_.summary.blocked;
+                return found = true;
+            });
+        }
+    }
+
+    bool has_start(std::size_t point) const {
+        const std::size_t parent = *points_[point].parent;
+        return is_trained(parent) && !retrain_.contains(recorded_.experiments[parent]);
+    }
+
+    // Whether this run trains it, here or at another place of the sweep.
+    bool is_coming(std::size_t point) const {
+        const auto is_same = [&](std::size_t other) {
+            return recorded_.experiments[other] == recorded_.experiments[point];
+        };
+        return std::any_of(state_.queue.waiting.begin(), state_.queue.waiting.end(), is_same) ||
+               std::any_of(state_.running.begin(), state_.running.end(),
+                           [&](const Child& child) { return is_same(child.point); });
+    }
+
+    // Takes what starts from a trial that failed for good, directly or through others, out of the queue.
+    void block_behind(std::size_t failed) {
+        std::vector<std::string> names;
+        std::vector<std::int64_t> lost = {recorded_.experiments[failed]};
+        std::erase_if(state_.queue.waiting, [&](std::size_t point) {  // the same at another place of the sweep
+            const bool is_same = recorded_.experiments[point] == lost.front();
+            state_.summary.failed += is_same;
+            return is_same;
+        });
+        for (std::size_t i = 0; i < lost.size(); ++i)
+            std::erase_if(state_.queue.waiting, [&](std::size_t point) {
+                const std::optional<std::size_t>& parent = points_[point].parent;
+                if (!parent || recorded_.experiments[*parent] != lost[i]) return false;
+                lost.push_back(recorded_.experiments[point]);
+                names.push_back(reporting::visible(points_[point].name()));
+                ++state_.summary.blocked;
+                return true;
+            });
+        if (!names.empty())
+            progress_.warning(fmt::format("blocked {}: {} from {}, which failed", fmt::join(names, ", "),
+                                          names.size() == 1 ? "it starts" : "they start",
+                                          reporting::visible(points_[failed].name())));
+    }
+
     results_db::Work work_of(std::size_t point) const {
         const bool trains = !is_trained(point) || retrain_.contains(recorded_.experiments[point]);
         return trains ? results_db::Work::train : results_db::Work::score;
@@ -141,7 +230,10 @@ class Driver {
     Assignment assignment_of(std::size_t point) const {
         Assignment assignment;
         assignment.work = work_of(point);
-        if (assignment.work == results_db::Work::train) return assignment;
+        if (assignment.work == results_db::Work::train) {
+            if (const auto& parent = points_[point].parent) assignment.start = checkpoint_of(*parent).value_or("");
+            return assignment;
+        }
         assignment.keys = unscored(point);
         if (const auto found = checkpoint_to_score(writer_, options_.root, recorded_.experiments[point]))
             assignment.checkpoint = *found;
@@ -158,14 +250,14 @@ class Driver {
             if (trained) state_.trained.insert(point);
         }
         overview.done = static_cast<std::size_t>(state_.summary.already_done);
-        overview.selected = left.size() + overview.done + static_cast<std::size_t>(state_.summary.failed);
+        overview.selected = left.size() + overview.done + static_cast<std::size_t>(failures());
         overview.flops_per_second = measured_rate(results_db::Reader(database_file(options_.root)).sweep(spec_.name));
         for (const std::string& line : describe(spec_, points_, options_, overview)) progress_.event(line);
         if (const std::size_t count = without_validations(); count > 0)
             progress_.event(fmt::format("{} trained before eval.every asked for validations on the way, which move no "
                                         "weight; to have their curves, train them in another --root",
                                         counted(count, "trial was", "trials were")));
-        if (left.empty() && state_.summary.failed == 0) progress_.event("everything was finished already");
+        if (left.empty() && failures() == 0) progress_.event("everything was finished already");
         for (const std::string& line :
              exceeded_limits(left, options_.slots.front().device, options_.slots.size(), this_machine(options_.root),
                              options_.root))
@@ -266,6 +358,7 @@ class Driver {
     // training.
     bool may_start(std::size_t point) const {
         if (interrupts_at_stop_ || (state_.draining && !to_score_.contains(point))) return false;
+        if (points_[point].parent && work_of(point) == results_db::Work::train && !has_start(point)) return false;
         return std::none_of(state_.running.begin(), state_.running.end(), [&](const Child& child) {
             return recorded_.experiments[child.point] == recorded_.experiments[point];
         });
@@ -349,10 +442,12 @@ class Driver {
                 fmt::format("stopped {}{}", child.name, outcome.state == "preempted" ? "  (it will go on)" : ""));
         } else {
             tell_failure(child, outcome, progress_);
-            if (!state_.draining && try_again(state_.queue, child.point, outcome))
+            if (!state_.draining && try_again(state_.queue, child.point, outcome)) {
                 progress_.event(fmt::format("retry   {}", child.name));
-            else
-                count_failure();
+                return;
+            }
+            count_failure();
+            if (child.work == results_db::Work::train) block_behind(child.point);
         }
     }
 
@@ -385,7 +480,7 @@ class Driver {
         RunSummary& summary = state_.summary;
         summary.left = static_cast<int>(state_.queue.waiting.size());
         if (summary.left > 0) summary.exit_code = kExitWorkLeft;
-        if (summary.failed > 0 && (summary.left == 0 || options_.fail_fast)) summary.exit_code = kExitFailed;
+        if (failures() > 0 && (summary.left == 0 || options_.fail_fast)) summary.exit_code = kExitFailed;
         if (signal_exit_code_) summary.exit_code = *signal_exit_code_;
         progress_.event(conclusion(state_, options_));
         return summary;

@@ -36,6 +36,7 @@ struct RunSummary {
     int already_done = 0;
     int ok = 0;
     int failed = 0;
+    int blocked = 0;  // not started, for what they start from failed
     int left = 0;
     int exit_code = 0;
 };

@@ -4,6 +4,7 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "experiments/engine_config.h"
@@ -25,6 +26,14 @@ std::int64_t checkpoint_bytes_of(const Point& point) {
 
 }  // namespace
 
+std::int64_t checkpoint_bytes(const std::vector<Point>& points) {
+    std::set<std::string> trainings;
+    std::int64_t bytes = 0;
+    for (const Point& point : points)
+        if (trainings.insert(point.config_hash).second) bytes += checkpoint_bytes_of(point);
+    return bytes;
+}
+
 Machine this_machine(const fs::path& root) {
     Machine machine;
     machine.memory_bytes = memory_here();
@@ -40,14 +49,13 @@ Machine this_machine(const fs::path& root) {
 std::vector<std::string> exceeded_limits(const std::vector<Point>& points, engine::Device device, std::size_t at_once,
                                          const Machine& machine, const fs::path& root) {
     const Point* hungriest = nullptr;
-    std::int64_t kept = 0, saving = 0;  // checkpoints: one a trial in the end, and those of a trial under way
+    const std::int64_t kept = checkpoint_bytes(points);
+    std::int64_t saving = 0;  // checkpoints of a trial under way
     for (const Point& point : points) {
         if (device == engine::Device::cpu &&
             (hungriest == nullptr || point.projection.memory_bytes > hungriest->projection.memory_bytes))
             hungriest = &point;
-        const std::int64_t checkpoint = checkpoint_bytes_of(point);
-        kept += checkpoint;
-        saving = std::max(saving, point.config.checkpoint.keep * checkpoint);
+        saving = std::max(saving, point.config.checkpoint.keep * checkpoint_bytes_of(point));
     }
     const auto text = [](std::int64_t bytes) { return reporting::binary_bytes(static_cast<double>(bytes)); };
     std::vector<std::string> lines;

@@ -91,6 +91,7 @@ std::string conclusion(const RunState& state, const DriverOptions& options) {
     std::string text = fmt::format("{} ok", summary.ok);
     if (summary.already_done > 0) text += fmt::format(", {} done before", summary.already_done);
     if (summary.failed > 0) text += fmt::format(", {} failed", summary.failed);
+    if (summary.blocked > 0) text += fmt::format(", {} blocked", summary.blocked);
     if (summary.left > 0) text += fmt::format(", {} left", summary.left);
     text += " in " + reporting::rough_seconds(seconds_since(state.started));
     return summary.left > 0 ? fmt::format("{}; to go on: {}", text, options.continue_with) : text;

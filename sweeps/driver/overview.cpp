@@ -23,6 +23,14 @@ bool is_trained(const results_db::Reader& reader, const Point& point) {
     }
 }
 
+// How many trials it has, and what they start from. What cases share is counted once.
+std::string stage_text(const Stage& stage, const std::vector<Point>& points) {
+    std::set<std::string> trainings;
+    for (const Point& point : points)
+        if (point.stage == stage.name) trainings.insert(point.config_hash);
+    return counted(trainings.size(), "training") + (stage.from.empty() ? "" : ", from " + stage.from);
+}
+
 }  // namespace
 
 void Overview::add_left(const Point& point, bool is_trained) {
@@ -52,10 +60,14 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
     std::string cases;
     for (const Case& entry : spec.cases) cases += (cases.empty() ? "" : ", ") + entry.name;
     lines.push_back(fmt::format("  cases: {}", cases));
-    for (const Axis& axis : spec.axes) {
-        std::string values;
-        for (const ConfigNode& value : axis.values) values += (values.empty() ? "" : ", ") + to_json(value).dump();
-        lines.push_back(fmt::format("  axis {}: {}", reporting::visible(axis.path), reporting::visible(values)));
+    for (const Stage& stage : spec.stages) {
+        if (spec.has_stages()) lines.push_back(fmt::format("  stage {}: {}", stage.name, stage_text(stage, points)));
+        for (const Axis& axis : stage.axes) {
+            std::string values;
+            for (const ConfigNode& value : axis.values) values += (values.empty() ? "" : ", ") + to_json(value).dump();
+            lines.push_back(fmt::format("  {}axis {}: {}", spec.has_stages() ? "  " : "", reporting::visible(axis.path),
+                                        reporting::visible(values)));
+        }
     }
     std::string selected;
     if (overview.selected != points.size()) selected = fmt::format(", {} of them asked for", overview.selected);

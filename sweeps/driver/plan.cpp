@@ -7,7 +7,9 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "reporting/numbers.h"
+#include "sweeps/driver/machine_limits.h"
 #include "sweeps/spec/published_tables.h"
 
 namespace deft::sweeps {
@@ -41,13 +43,17 @@ std::optional<reporting::PrintedNumber> published_hours(const Plan& plan, const 
 
 std::vector<PlanRow> rows_of(std::vector<Point> points) {
     std::vector<PlanRow> rows;
+    std::set<std::string> trained;
     for (Point& point : points) {
         const std::int64_t seed = point.seed;
+        const bool is_new = trained.insert(point.config_hash).second;
         // Places that differ in what is asked alone share a training, and are rows of their own.
         if (rows.empty() || rows.back().point.variant_hash != point.variant_hash ||
-            rows.back().point.axes != point.axes || rows.back().point.case_name != point.case_name)
+            rows.back().point.axes != point.axes || rows.back().point.case_name != point.case_name ||
+            rows.back().point.stage != point.stage)
             rows.emplace_back().point = std::move(point);
         rows.back().seeds.push_back(seed);
+        rows.back().trained += is_new;
     }
     return rows;
 }
@@ -56,7 +62,7 @@ void add_cost(Plan& plan, PlanRow& row) {
     row.hours = experiments::training_hours(*plan.device, row.point.projection.flops);
     row.published = published_hours(plan, row.point);
     if (!row.hours) return;
-    const auto seeds = static_cast<double>(row.seeds.size());
+    const auto seeds = static_cast<double>(row.trained);
     plan.hours = plan.hours.value_or(0) + seeds * *row.hours;
     if (!plan.price) return;
     row.dollars = static_cast<double>(plan.device->devices) * *row.hours * plan.price->usd_per_hour;
@@ -77,9 +83,30 @@ bool any_of_bert(const Plan& plan) {
 
 std::string total_note(const Plan& plan) {
     std::string note = fmt::format("{} trials", plan.trials);
+    if (plan.places > plan.trials)
+        note += fmt::format(" at {} places of the sweep, for some share a training", plan.places);
     if (plan.flops > 0) note += fmt::format(", {} in all", reporting::si(plan.flops, "FLOP"));
     if (plan.hours) note += fmt::format(": {:.1f} hours of {}", *plan.hours, devices_text(*plan.device));
     if (plan.dollars) note += ", " + reporting::dollars(*plan.dollars);
+    return note + ".";
+}
+
+// What one stage takes of the whole.
+std::string stage_note(const Plan& plan, const Stage& stage) {
+    std::size_t trials = 0;
+    double flops = 0, hours = 0, dollars = 0;
+    for (const PlanRow& row : plan.rows) {
+        if (row.point.stage != stage.name) continue;
+        const auto trained = static_cast<double>(row.trained);
+        trials += row.trained;
+        flops += trained * row.point.projection.flops;
+        hours += trained * row.hours.value_or(0);
+        dollars += trained * row.dollars.value_or(0);
+    }
+    std::string note = fmt::format("Stage {}{}: {}, {}", stage.name, stage.from.empty() ? "" : ", from " + stage.from,
+                                   counted(trials, "trial"), reporting::si(flops, "FLOP"));
+    if (plan.hours) note += fmt::format(", {:.1f} hours", hours);
+    if (plan.dollars) note += ", " + reporting::dollars(dollars);
     return note + ".";
 }
 
@@ -171,7 +198,8 @@ Json device_json(const experiments::DeviceUse& use) {
 
 Json row_json(const PlanRow& row) {
     const experiments::Projection& projection = row.point.projection;
-    return {{"case", row.point.case_name},
+    return {{"stage", row.point.stage},
+            {"case", row.point.case_name},
             {"axes", row.point.axes},
             {"budget_fraction", row.point.config.train.budget_fraction},
             {"seeds", row.seeds},
@@ -201,15 +229,23 @@ Plan make_plan(const Spec& spec, std::vector<Point> points) {
     plan.sweep = spec.name;
     plan.scale = spec.scale.empty() ? "as written" : spec.scale;
     plan.device = spec.device;
-    plan.trials = points.size();
-    for (const Point& point : points) plan.flops += point.projection.flops;
+    plan.places = points.size();
+    const auto checkpoints = reporting::binary_bytes(static_cast<double>(checkpoint_bytes(points)));
     plan.rows = rows_of(std::move(points));
+    for (const PlanRow& row : plan.rows) {
+        plan.trials += row.trained;
+        plan.flops += static_cast<double>(row.trained) * row.point.projection.flops;
+    }
     if (plan.device) {
         plan.price = plan_price(spec);
         plan.published = published_table(spec.paper);
         for (PlanRow& row : plan.rows) add_cost(plan, row);
     }
     add_notes(plan);
+    if (spec.has_stages()) {
+        for (const Stage& stage : spec.stages) plan.notes.push_back(stage_note(plan, stage));
+        plan.notes.push_back(fmt::format("Disk: {} of checkpoints, which stay for what starts from them.", checkpoints));
+    }
     return plan;
 }
 
@@ -222,6 +258,7 @@ Json to_json(const Plan& plan) {
                          {"source", price->source}};
     for (const PlanRow& row : plan.rows) json["rows"].push_back(row_json(row));
     json["total"] = {{"trials", plan.trials},
+                     {"places", plan.places},
                      {"flops", plan.flops},
                      {"hours", number_or_null(plan.hours)},
                      {"usd", number_or_null(plan.dollars)}};

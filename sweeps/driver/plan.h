@@ -18,6 +18,7 @@ namespace deft::sweeps {
 struct PlanRow {
     Point point;  // of the first seed
     std::vector<std::int64_t> seeds;
+    std::size_t trained = 0;  // of those that no row above trains already
     std::optional<double> hours;                         // where the sweep names a device with a peak
     std::optional<reporting::PrintedNumber> published;   // hours, where it also names a paper's table that has them
     std::optional<double> dollars;                       // devices x hours x price, where there is a price
@@ -38,7 +39,8 @@ struct Plan {
     std::optional<PlanPrice> price;                     // with a device only
     std::optional<reporting::PublishedTable> published; // with a device only
     std::vector<PlanRow> rows;
-    std::size_t trials = 0;
+    std::size_t trials = 0;                    // what several places share is trained once
+    std::size_t places = 0;                    // of the sweep that were planned for
     double flops = 0;                          // of all trials
     std::optional<double> hours, dollars;      // of all trials, one after the other
     std::vector<std::string> notes;            // what the figures rest on

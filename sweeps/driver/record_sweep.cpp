@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "experiments/checkpoints.h"
 #include "results_db/host_key.h"
+#include "results_db/trial_name.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/root.h"
 
@@ -15,7 +16,8 @@ std::string overrides_json(const Spec& spec) {
     Json overrides = Json::array();
     for (const auto* changes : {&spec.pinned_axes, &spec.overrides})
         for (const Override& change : *changes)
-            overrides.push_back({{"path", change.path}, {"value", to_json(change.value)}});
+            overrides.push_back({{"path", change.stage.empty() ? change.path : change.stage + "." + change.path},
+                                 {"value", to_json(change.value)}});
     return canonical_json(overrides);
 }
 
@@ -56,7 +58,8 @@ RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const s
         recorded.experiments.push_back(writer.add_experiment(
             {point.config_hash, point.variant_hash, point.seed, canonical_json(config), point.label}));
         writer.add_member(sweep_id, recorded.experiments.back(),
-                          {point.ordinal, point.case_name, canonical_json(point.axes), scores_json(point)});
+                          {point.ordinal, point.case_name, canonical_json(point.axes), scores_json(point), point.stage,
+                           results_db::seeds_text(point.seeds)});
     }
     if (const auto& price = spec.price) writer.price_unpriced(sweep_id, *price);
     return recorded;

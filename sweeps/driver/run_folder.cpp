@@ -131,6 +131,7 @@ void write_trial_file(const Point& point, const std::string& sweep, const result
                         {"data_folder", places.data_folder.string()},
                         {"checkpoint_folder", places.checkpoint_folder.string()},
                         {"resume", places.resume},
+                        {"start", places.start.string()},
                         {"work", assignment.work == results_db::Work::score ? "score" : "train"},
                         {"checkpoint", assignment.checkpoint.string()},
                         {"scores", assignment.keys}};
@@ -152,6 +153,7 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
         result.places.data_folder = trial.at("data_folder").get<std::string>();
         result.places.checkpoint_folder = trial.at("checkpoint_folder").get<std::string>();
         result.places.resume = trial.at("resume").get<bool>();
+        result.places.start = trial.value("start", std::string());
         if (trial.at("work") == "score") result.assignment.work = results_db::Work::score;
         result.assignment.checkpoint = trial.at("checkpoint").get<std::string>();
         result.assignment.keys = trial.at("scores").get<std::vector<std::string>>();

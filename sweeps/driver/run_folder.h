@@ -27,6 +27,7 @@ struct Assignment {
     results_db::Work work = results_db::Work::train;
     std::filesystem::path checkpoint;  // to score
     std::vector<std::string> keys;
+    std::filesystem::path start = {};  // to train from; empty: weights are drawn
 };
 
 struct TrialFile {

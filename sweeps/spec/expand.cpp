@@ -41,26 +41,34 @@ bool concerns(const std::string& path, const ConfigNode& trial) {
 }
 
 // Without what --set lays over it.
-ConfigNode merged_case(const Spec& spec, const Case& entry) {
+ConfigNode merged_case(const Spec& spec, const Stage& stage, const Case& entry) {
     ConfigNode tree = spec.defaults;
-    drop_overruled(tree, entry.overlay);
-    merge(tree, entry.overlay);
+    drop_overruled(tree, stage.overlay);
+    merge(tree, stage.overlay);
+    if (const ConfigNode* overlay = entry.overlay(stage.name)) {
+        drop_overruled(tree, *overlay);
+        merge(tree, *overlay);
+    }
     return tree;
 }
 
-ConfigNode case_tree(const Spec& spec, const Case& entry) {
-    ConfigNode tree = merged_case(spec, entry), changes;
+bool applies(const Override& change, const Stage& stage, const ConfigNode& tree) {
+    return change.concerns(stage) && concerns(change.path, tree);
+}
+
+ConfigNode case_tree(const Spec& spec, const Stage& stage, const Case& entry) {
+    ConfigNode tree = merged_case(spec, stage, entry), changes;
     for (const Override& change : spec.overrides)
-        if (concerns(change.path, tree)) set_at_path(changes, change.path, change.value);
+        if (applies(change, stage, tree)) set_at_path(changes, change.path, change.value);
     drop_overruled(tree, changes);
     for (const Override& change : spec.overrides)
-        if (concerns(change.path, tree)) set_at_path(tree, change.path, change.value);
+        if (applies(change, stage, tree)) set_at_path(tree, change.path, change.value);
     return tree;
 }
 
-std::vector<std::vector<Setting>> combinations(const Spec& spec, const ConfigNode& tree) {
+std::vector<std::vector<Setting>> combinations(const Stage& stage, const ConfigNode& tree) {
     std::vector<std::vector<Setting>> all = {{}};
-    for (const Axis& axis : spec.axes) {
+    for (const Axis& axis : stage.axes) {
         if (!concerns(axis.path, tree)) continue;
         std::vector<std::vector<Setting>> longer;
         for (const std::vector<Setting>& shorter : all)
@@ -76,15 +84,23 @@ std::vector<std::vector<Setting>> combinations(const Spec& spec, const ConfigNod
 // Points are made one by one, each with its own schedule: a mistyped axis should not take hours to say so.
 void require_countable(const Spec& spec) {
     double points = 0;  // as a real number, which does not overflow
-    for (const Case& entry : spec.cases) {
-        const ConfigNode tree = case_tree(spec, entry);
-        double of_case = static_cast<double>(spec.seeds.size());
-        for (const Axis& axis : spec.axes)
-            if (concerns(axis.path, tree)) of_case *= static_cast<double>(axis.values.size());
-        points += of_case;
+    const Axis* first = nullptr;
+    std::map<std::string, std::map<std::string, double>> counts;  // of each stage and case
+    for (const Stage& stage : spec.stages) {
+        if (first == nullptr && !stage.axes.empty()) first = &stage.axes.front();
+        for (const Case& entry : spec.cases) {
+            const ConfigNode tree = case_tree(spec, stage, entry);
+            double of_case = static_cast<double>(stage.from.empty() ? spec.seeds.size()
+                                                                    : std::max<std::size_t>(1, stage.seeds.size()));
+            if (!stage.from.empty()) of_case *= counts[stage.from][entry.name];
+            for (const Axis& axis : stage.axes)
+                if (concerns(axis.path, tree)) of_case *= static_cast<double>(axis.values.size());
+            counts[stage.name][entry.name] = of_case;
+            points += of_case;
+        }
     }
     if (points > kMostPoints)
-        throw Error(ErrorKind::config, spec.axes.empty() ? Place{spec.file.string(), 0, 0} : spec.axes.front().place,
+        throw Error(ErrorKind::config, first == nullptr ? Place{spec.file.string(), 0, 0} : first->place,
                     fmt::format("this sweep has {:.4g} points, and the most is {}", points, kMostPoints),
                     "take values from the axes, or seeds", "nothing was planned");
 }
@@ -102,8 +118,10 @@ bool excluded(const Spec& spec, const Case& entry, const Json& axes) {
 // An override that no case has a use for is a mistake, and is refused.
 void refuse_idle_overrides(const Spec& spec) {
     for (const Override& change : spec.overrides) {
-        const bool used = std::any_of(spec.cases.begin(), spec.cases.end(), [&](const Case& entry) {
-            return concerns(change.path, merged_case(spec, entry));
+        const bool used = std::any_of(spec.stages.begin(), spec.stages.end(), [&](const Stage& stage) {
+            return std::any_of(spec.cases.begin(), spec.cases.end(), [&](const Case& entry) {
+                return applies(change, stage, merged_case(spec, stage, entry));
+            });
         });
         if (!used)
             throw Error(ErrorKind::config, change.value.place,
@@ -134,6 +152,114 @@ void resolve(experiments::TrialConfig& config, std::map<std::string, experiments
             metric.column_sha256 = found->second.curriculum->find(metric.metric)->column_sha256;
 }
 
+// Trials of an earlier stage that differ in nothing but the seed, to start others from; or of a stage that starts from
+// none, one place without a trial.
+struct Origins {
+    Json axes = Json::object();
+    std::vector<std::size_t> points;  // empty: weights are drawn
+};
+
+// A sweep while its points are made.
+struct Expansion {
+    const Spec& spec;
+    Data data;
+    std::filesystem::path base_folder = std::filesystem::absolute(spec.file).parent_path();
+    std::vector<Point> points = {};
+    std::map<std::string, std::size_t> by_question = {};                // what a point trains and is asked
+    std::map<std::string, experiments::Projection> projections = {};    // a seed changes none
+    std::map<std::string, experiments::TrialConfig> resolved = {};      // most points share their data
+
+    void add(const Stage& stage, const Case& entry) {
+        const ConfigNode tree = case_tree(spec, stage, entry);
+        for (const Origins& origins : origins_of(stage, entry))
+            for (const std::vector<Setting>& combination : combinations(stage, tree))
+                add_place(stage, entry, tree, origins, combination);
+    }
+
+ private:
+    std::vector<Origins> origins_of(const Stage& stage, const Case& entry) const {
+        if (stage.from.empty()) return {Origins{}};
+        std::vector<Origins> all;
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            if (points[i].stage != stage.from || points[i].case_name != entry.name) continue;
+            if (all.empty() || all.back().axes != points[i].axes) all.push_back({points[i].axes, {}});
+            all.back().points.push_back(i);
+        }
+        return all;
+    }
+
+    // All seeds of one combination.
+    void add_place(const Stage& stage, const Case& entry, const ConfigNode& tree, const Origins& origins,
+                   const std::vector<Setting>& combination) {
+        ConfigNode trial = tree, values;
+        Json axes = origins.axes;
+        for (const Setting& setting : combination) set_at_path(values, setting.axis->path, *setting.value);
+        drop_overruled(trial, values);
+        for (const Setting& setting : combination) {
+            set_at_path(trial, setting.axis->path, *setting.value);
+            axes[axis_name(stage, *setting.axis)] = to_json(*setting.value);
+        }
+        if (excluded(spec, entry, axes)) return;
+        Point place;
+        place.stage = stage.name;
+        place.case_name = entry.name;
+        place.axes = axes;
+        place.label = entry.label;
+        if (stage.from.empty()) {
+            for (const std::int64_t seed : spec.seeds) {
+                place.seed = seed;
+                place.seeds = {seed};
+                add_point(place, trial, entry.place);
+            }
+            return;
+        }
+        for (const std::size_t origin : origins.points) {
+            place.parent = origin;
+            place.seed = points[origin].seed;
+            place.seeds = points[origin].seeds;
+            if (stage.seeds.empty()) {
+                add_point(place, trial, entry.place);
+                continue;
+            }
+            place.seeds.push_back(0);
+            for (const std::int64_t seed : stage.seeds) {
+                place.seed = place.seeds.back() = seed;
+                add_point(place, trial, entry.place);
+            }
+        }
+    }
+
+    void add_point(Point point, const ConfigNode& trial, const Place& place) {
+        point.ordinal = static_cast<std::int64_t>(points.size());
+        point.config = experiments::parse_trial_config(trial, point.seed, base_folder);
+        if (point.parent)
+            point.config.start = {points[*point.parent].config_hash, points[*point.parent].variant_hash};
+        resolve(point.config, resolved, data);
+        point.config_hash = experiments::config_hash(point.config);
+        point.variant_hash = experiments::variant_hash(point.config);
+        point.scores = experiments::score_requests(point.config);
+        require_new(point, place);
+        const auto projection = projections.find(point.variant_hash);
+        point.projection = projection != projections.end()
+                               ? projection->second
+                               : experiments::project(point.config, planned_device(spec, point.config));
+        projections.emplace(point.variant_hash, point.projection);
+        points.push_back(std::move(point));
+    }
+
+    // What cases share of a stage that others start from is trained once, and stands in each of them.
+    void require_new(const Point& point, const Place& place) {
+        const auto [same, added] = by_question.emplace(
+            fmt::format("{} {}", point.config_hash, fmt::join(point.score_keys(), " ")), points.size());
+        if (added) return;
+        const Point& other = points[same->second];
+        if (point.stage == other.stage && point.case_name != other.case_name && spec.is_started_from(point.stage)) return;
+        throw Error(ErrorKind::config, place,
+                    fmt::format("{} and {} would train and score the same thing", other.name(), point.name()),
+                    "change one of them, or leave it out with [[exclude]]");
+    }
+};
+
 }  // namespace
 
 std::vector<std::string> Point::score_keys() const {
@@ -143,7 +269,7 @@ std::vector<std::string> Point::score_keys() const {
 }
 
 std::string Point::name() const {
-    return results_db::trial_name(case_name, axes, seed);
+    return results_db::trial_name(stage, case_name, axes, results_db::seeds_text(seeds));
 }
 
 engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& config) {
@@ -155,63 +281,19 @@ engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& 
 std::vector<Point> expand(const Spec& spec, Data data) {
     refuse_idle_overrides(spec);
     require_countable(spec);
-    const std::filesystem::path base_folder = std::filesystem::absolute(spec.file).parent_path();
-    std::vector<Point> points;
-    std::map<std::string, std::size_t> by_hash;
-    std::map<std::string, experiments::Projection> projections;  // a seed changes none
-    std::map<std::string, experiments::TrialConfig> resolved;    // most points share their data
-    for (const Case& entry : spec.cases) {
-        const ConfigNode tree = case_tree(spec, entry);
-        for (const std::vector<Setting>& combination : combinations(spec, tree)) {
-            ConfigNode trial = tree;
-            Json axes = Json::object();
-            Place place = entry.place;
-            ConfigNode values;
-            for (const Setting& setting : combination) set_at_path(values, setting.axis->path, *setting.value);
-            drop_overruled(trial, values);
-            for (const Setting& setting : combination) {
-                set_at_path(trial, setting.axis->path, *setting.value);
-                axes[setting.axis->path] = to_json(*setting.value);
-            }
-            if (excluded(spec, entry, axes)) continue;
-            for (const std::int64_t seed : spec.seeds) {
-                Point point;
-                point.ordinal = static_cast<std::int64_t>(points.size());
-                point.case_name = entry.name;
-                point.axes = axes;
-                point.seed = seed;
-                point.label = entry.label;
-                point.config = experiments::parse_trial_config(trial, seed, base_folder);
-                resolve(point.config, resolved, data);
-                point.config_hash = experiments::config_hash(point.config);
-                point.variant_hash = experiments::variant_hash(point.config);
-                point.scores = experiments::score_requests(point.config);
-                const auto [same, added] = by_hash.emplace(
-                    fmt::format("{} {}", point.config_hash, fmt::join(point.score_keys(), " ")), points.size());
-                if (!added)
-                    throw Error(
-                        ErrorKind::config, place,
-                        fmt::format("{} and {} would train and score the same thing", points[same->second].name(),
-                                    point.name()),
-                        "change one of them, or leave it out with [[exclude]]");
-                const auto projection = projections.find(point.variant_hash);
-                point.projection = projection != projections.end()
-                                       ? projection->second
-                                       : experiments::project(point.config, planned_device(spec, point.config));
-                projections.emplace(point.variant_hash, point.projection);
-                points.push_back(std::move(point));
-            }
-        }
-    }
-    if (points.empty())
+    Expansion expansion{spec, data};
+    for (const Stage& stage : spec.stages)
+        for (const Case& entry : spec.cases) expansion.add(stage, entry);
+    if (expansion.points.empty())
         throw Error(ErrorKind::config, Place{spec.file.string(), 0, 0}, "the excludes leave no point of this sweep");
-    return points;
+    return std::move(expansion.points);
 }
 
 std::vector<std::size_t> execution_order(const std::vector<Point>& points, const std::string& spec_sha256) {
     std::vector<std::int64_t> seeds;  // in the order they came
     for (const Point& point : points)
-        if (std::find(seeds.begin(), seeds.end(), point.seed) == seeds.end()) seeds.push_back(point.seed);
+        if (std::find(seeds.begin(), seeds.end(), point.seeds.front()) == seeds.end())
+            seeds.push_back(point.seeds.front());
     struct Key {
         std::ptrdiff_t block;
         std::string shuffle;
@@ -219,7 +301,7 @@ std::vector<std::size_t> execution_order(const std::vector<Point>& points, const
     };
     std::vector<Key> keys;
     for (std::size_t i = 0; i < points.size(); ++i) {
-        const auto block = std::find(seeds.begin(), seeds.end(), points[i].seed) - seeds.begin();
+        const auto block = std::find(seeds.begin(), seeds.end(), points[i].seeds.front()) - seeds.begin();
         keys.push_back({block, sha256(fmt::format("order {} {}", spec_sha256, points[i].config_hash)), i});
     }
     std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {

@@ -2,6 +2,7 @@
 // The points of a sweep: every case at every combination of the axes, with every seed.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,12 @@ namespace deft::sweeps {
 
 struct Point {
     std::int64_t ordinal = 0;  // place in the tables, from 0
+    std::string stage;         // empty: of a sweep without stages
     std::string case_name;
-    Json axes = Json::object();  // {"train.budget_fraction": 0.5}
+    Json axes = Json::object();  // {"train.budget_fraction": 0.5}, those of the trial that it starts from among them
     std::int64_t seed = 0;
+    std::vector<std::int64_t> seeds;    // of the first trial of its chain, then of each stage that has seeds of its own
+    std::optional<std::size_t> parent;  // the place, among these points, of the trial that it starts from
     experiments::TrialConfig config;
     std::string config_hash;
     std::string variant_hash;
@@ -25,7 +29,7 @@ struct Point {
     std::vector<experiments::ScoreRequest> scores;  // asked of the trained model
 
     std::vector<std::string> score_keys() const;
-    // "cl/1", or "cl[budget_fraction=0.5]/1" where there are axes.
+    // "cl/1", or "cl[budget_fraction=0.5]/1" where there are axes, "cl:finetune[task=sst2]/1.3" where there are stages.
     std::string name() const;
 };
 
@@ -36,7 +40,9 @@ enum class Data { required, may_be_missing };
 // trial's dtype is one that only GPUs compute in.
 engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& config);
 
-// Cases slowest, then axes (the first slowest), seeds fastest. Errors: config; missing, where a corpus is.
+// Stages slowest, then cases, axes (the first slowest), seeds fastest; a trial stands behind the one that it starts from.
+// Trials of equal weights may stand at several places of a stage that others start from. Errors: config; missing, where a
+// corpus is.
 std::vector<Point> expand(const Spec& spec, Data data = Data::required);
 
 // The order in which to run them: all of one seed before the next, shuffled within a seed by a key of the spec alone,

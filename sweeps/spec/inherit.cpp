@@ -49,6 +49,13 @@ ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& op
     return whole;
 }
 
+// drop_overruled() of the tables called `key`, where both have such.
+void drop_overruled_child(ConfigNode& below, const ConfigNode& overlay, std::string_view key) {
+    ConfigNode* tables = below.find(key);
+    const ConfigNode* own = overlay.find(key);
+    if (tables != nullptr && own != nullptr) drop_overruled(*tables, *own);
+}
+
 }  // namespace
 
 ConfigNode read_with_parents(const fs::path& file) {
@@ -74,9 +81,10 @@ bool apply_scale(ConfigNode& root, const std::string& scale, bool may_be_missing
     }
     if (overlay->kind != ConfigNode::Kind::table)
         throw Error(ErrorKind::config, overlay->place, fmt::format("scale.{} must be a table", scale));
-    ConfigNode* defaults = root.find("defaults");
-    const ConfigNode* own_defaults = overlay->find("defaults");
-    if (defaults != nullptr && own_defaults != nullptr) drop_overruled(*defaults, *own_defaults);
+    drop_overruled_child(root, *overlay, "defaults");
+    ConfigNode* stages = root.find("stage");
+    if (const ConfigNode* own = overlay->find("stage"); stages != nullptr && own != nullptr)
+        for (const auto& [name, table] : own->children) drop_overruled_child(*stages, *own, name);
     merge(root, *overlay);
     return true;
 }

@@ -15,6 +15,7 @@
 #include "base/table_reader.h"
 #include "sweeps/spec/inherit.h"
 #include "sweeps/spec/published_tables.h"
+#include "sweeps/spec/read_cases.h"
 #include "sweeps/spec/slot_request.h"
 #include "sweeps/spec/sweep_keys.h"
 
@@ -26,121 +27,6 @@ using Kind = ConfigNode::Kind;
 
 [[noreturn]] void refuse(const Place& place, const std::string& what, const std::string& fix = {}) {
     throw Error(ErrorKind::config, place, what, fix);
-}
-
-void require_name(const std::string& name, const Place& place, const std::string& what) {
-    const bool good = !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-               c == '+';
-    });
-    if (!good) refuse(place, fmt::format("{} '{}' must be made of letters, digits, _, - and +", what, name));
-}
-
-// Takes the trial's tables of `reader`'s table into a tree of their own.
-ConfigNode take_trial_tables(TableReader& reader, const Place& place) {
-    ConfigNode tree;
-    tree.place = place;
-    for (const std::string& key : trial_keys())
-        if (const ConfigNode* node = reader.optional_node(key.c_str())) tree.set(key, *node);
-    return tree;
-}
-
-// Quoted paths and nested tables say the same: "train.batch_size" = x and train.batch_size = x.
-void flatten(const ConfigNode& table, const std::string& prefix,
-             std::vector<std::pair<std::string, const ConfigNode*>>& out) {
-    for (const auto& [key, child] : table.children) {
-        const std::string path = prefix.empty() ? key : prefix + "." + key;
-        if (child.kind == Kind::table)
-            flatten(child, path, out);
-        else
-            out.emplace_back(path, &child);
-    }
-}
-
-void read_axes(const ConfigNode& node, Spec& spec) {
-    TableReader reader(node, "axes");
-    const ConfigNode* grid = reader.optional_node("grid");
-    reader.finish();
-    if (grid == nullptr) return;
-    if (grid->kind != Kind::table) refuse(grid->place, "axes.grid must be a table of paths and their values");
-    std::vector<std::pair<std::string, const ConfigNode*>> paths;
-    flatten(*grid, "", paths);
-    for (const auto& [path, values] : paths) {
-        if (values->kind != Kind::array || values->items.empty())
-            refuse(values->place, fmt::format("axis {} must be an array of at least one value", path));
-        for (const Axis& other : spec.axes)
-            if (other.path == path) refuse(values->place, fmt::format("axis {} is given twice", path));
-        spec.axes.push_back({path, values->items, values->place});
-    }
-}
-
-void read_cases(const ConfigNode& node, Spec& spec) {
-    if (node.kind != Kind::array || node.items.empty())
-        refuse(node.place, "case must be an array of tables", "write [[case]]");
-    for (const ConfigNode& item : node.items) {
-        TableReader reader(item, "case");
-        Case entry;
-        entry.place = item.place;
-        entry.overlay = take_trial_tables(reader, item.place);
-        read_table(reader, entry);
-        require_name(entry.name, reader.place("name"), "the case's name");
-        if (reader.optional_node("label") == nullptr) entry.label = entry.name;
-        if (const Case* other = spec.find_case(entry.name))
-            refuse(reader.place("name"),
-                   fmt::format("case {} is there twice, first at {}", entry.name, other->place.text()),
-                   "give each case a name of its own");
-        spec.cases.push_back(std::move(entry));
-    }
-}
-
-std::vector<std::string> case_names(const Spec& spec) {
-    std::vector<std::string> names;
-    for (const Case& entry : spec.cases) names.push_back(entry.name);
-    return names;
-}
-
-void read_exclusions(const ConfigNode& node, Spec& spec) {
-    if (node.kind != Kind::array) refuse(node.place, "exclude must be an array of tables", "write [[exclude]]");
-    std::vector<std::string> known = {"case"};
-    for (const Axis& axis : spec.axes) known.push_back(axis.path);
-    for (const ConfigNode& item : node.items) {
-        if (item.kind != Kind::table) refuse(item.place, "exclude must be a table");
-        Exclusion exclusion;
-        exclusion.place = item.place;
-        std::vector<std::pair<std::string, const ConfigNode*>> conditions;
-        flatten(item, "", conditions);
-        if (conditions.empty())
-            refuse(item.place, "this exclude would drop every point", "say which: a case or an axis");
-        for (const auto& [path, value] : conditions) {
-            if (path == "case") {
-                if (value->kind != Kind::text) refuse(value->place, "exclude.case must be a case's name");
-                if (spec.find_case(value->text) == nullptr)
-                    refuse(value->place, fmt::format("there is no case {}", value->text),
-                           suggestion(value->text, case_names(spec)));
-                exclusion.case_name = value->text;
-                continue;
-            }
-            const auto axis =
-                std::find_if(spec.axes.begin(), spec.axes.end(), [&, p = path](const Axis& a) { return a.path == p; });
-            if (axis == spec.axes.end())
-                refuse(value->place, fmt::format("there is no axis {}", path), suggestion(path, known));
-            const bool reachable = std::any_of(axis->values.begin(), axis->values.end(),
-                                               [v = value](const ConfigNode& x) { return to_json(x) == to_json(*v); });
-            if (!reachable)
-                refuse(value->place, fmt::format("axis {} never has the value {}", path, to_json(*value).dump()));
-            exclusion.values.emplace_back(path, *value);
-        }
-        spec.exclusions.push_back(std::move(exclusion));
-    }
-}
-
-void read_seeds(std::vector<std::int64_t> seeds, const Place& place, Spec& spec) {
-    if (seeds.empty()) refuse(place, "seeds is empty", "give at least one, as in seeds = [1]");
-    for (const std::int64_t seed : seeds)
-        if (seed < 0) refuse(place, fmt::format("seed {} is negative", seed));
-    if (std::set<std::int64_t>(seeds.begin(), seeds.end()).size() != seeds.size())
-        refuse(place, "a seed is there twice", "a repeated seed would train the same thing again");
-    spec.seeds = std::move(seeds);
 }
 
 // The peak of that dtype; the device's first where `dtype` is empty.
@@ -231,12 +117,13 @@ Spec read_spec(const ConfigNode& root) {
     const ConfigNode* provenance = reader.optional_node("provenance");
     const ConfigNode* defaults = reader.optional_node("defaults");
     const ConfigNode* axes = reader.optional_node("axes");
+    const ConfigNode* stages = reader.optional_node("stage");
     const ConfigNode* cases = reader.optional_node("case");
     const ConfigNode* exclusions = reader.optional_node("exclude");
     reader.optional_node("scale");  // known, though it is taken already: named here for the suggestions
     read_table(reader, spec);
     require_name(spec.name, reader.place("name"), "the sweep's name");
-    read_seeds(spec.seeds, reader.place("seeds"), spec);
+    require_seeds(spec.seeds, reader.place("seeds"));
 
     if (resources != nullptr) read_resources(*resources, spec);
     if (price != nullptr) read_price(*price, spec);
@@ -248,19 +135,20 @@ Spec read_spec(const ConfigNode& root) {
         spec.defaults = take_trial_tables(tables, defaults->place);
         tables.finish();
     }
-    if (axes != nullptr) read_axes(*axes, spec);
+    spec.stages = read_stages(stages, axes);
     if (cases == nullptr)
         refuse(Place{root.place.file, 0, 0}, "the sweep has no cases", "write a [[case]] with a name");
-    read_cases(*cases, spec);
-    if (exclusions != nullptr) read_exclusions(*exclusions, spec);
+    spec.cases = read_cases(*cases, spec.stages);
+    if (exclusions != nullptr) spec.exclusions = read_exclusions(*exclusions, spec);
     if (spec.baseline.empty()) spec.baseline = spec.cases.front().name;
     if (spec.find_case(spec.baseline) == nullptr)
         refuse(reader.place("baseline"), fmt::format("the baseline {} is no case", spec.baseline),
-               suggestion(spec.baseline, case_names(spec)));
+               suggestion(spec.baseline, case_names(spec.cases)));
     return spec;
 }
 
-Override parse_override(const std::string& text) {
+// "--set finetune.train.learning_rate=1e-4" is of that stage alone.
+Override parse_override(const std::string& text, const std::vector<Stage>& stages) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
         throw Error(ErrorKind::usage, fmt::format("--set {}: this is no key=value", text),
@@ -270,27 +158,40 @@ Override parse_override(const std::string& text) {
     } catch (const Json::exception&) {
         throw Error(ErrorKind::usage, "--set holds bytes that are no UTF-8");
     }
-    const std::string path = text.substr(0, equals);
-    const std::string table = path.substr(0, path.find('.'));
+    Override change;
+    change.path = text.substr(0, equals);
+    const std::string first = change.path.substr(0, change.path.find('.'));
+    if (std::any_of(stages.begin(), stages.end(), [&](const Stage& stage) { return stage.name == first; })) {
+        change.stage = first;
+        change.path.erase(0, std::min(change.path.size(), first.size() + 1));
+    }
+    const std::string table = change.path.substr(0, change.path.find('.'));
     const std::vector<std::string>& known = trial_keys();
     if (std::find(known.begin(), known.end(), table) == known.end())
-        throw Error(ErrorKind::config, fmt::format("--set {}: a trial has no {}", text, table),
+        throw Error(ErrorKind::config, fmt::format("--set {}: a trial has no {}", text, table.empty() ? "key without a name" : table),
                     suggestion(table, known));
-    return {path, parse_toml_value(text.substr(equals + 1), Place{"--set " + text, 0, 0})};
+    change.value = parse_toml_value(text.substr(equals + 1), Place{"--set " + text, 0, 0});
+    return change;
 }
 
 // An override of an axis pins it; every other is laid over the cases when points are made.
 void apply_overrides(const std::vector<std::string>& texts, Spec& spec) {
     for (const std::string& text : texts) {
-        Override change = parse_override(text);
-        const auto axis =
-            std::find_if(spec.axes.begin(), spec.axes.end(), [&](const Axis& a) { return a.path == change.path; });
-        if (axis != spec.axes.end()) {
-            axis->values = {change.value};
-            spec.pinned_axes.push_back(std::move(change));
-        } else {
-            spec.overrides.push_back(std::move(change));
+        const Override change = parse_override(text, spec.stages);
+        const std::size_t pinned = spec.pinned_axes.size();
+        std::vector<Override> others;
+        for (Stage& stage : spec.stages) {
+            if (!change.concerns(stage)) continue;
+            Override of_stage = change;
+            of_stage.stage = stage.name;
+            const auto axis = std::find_if(stage.axes.begin(), stage.axes.end(),
+                                           [&](const Axis& a) { return a.path == change.path; });
+            if (axis != stage.axes.end()) axis->values = {change.value};
+            (axis != stage.axes.end() ? spec.pinned_axes : others).push_back(std::move(of_stage));
         }
+        // Laid over all of them, it is one change.
+        if (spec.pinned_axes.size() == pinned) others = {change};
+        for (Override& other : others) spec.overrides.push_back(std::move(other));
     }
 }
 
@@ -311,6 +212,20 @@ Json identity(const ConfigNode& root, const Spec& spec, const SpecOptions& optio
 }
 
 }  // namespace
+
+std::string axis_name(const Stage& stage, const Axis& axis) {
+    return stage.name.empty() ? axis.path : stage.name + "." + axis.path;
+}
+
+const ConfigNode* Case::overlay(const std::string& stage) const {
+    const auto found = overlays.find(stage);
+    return found == overlays.end() ? nullptr : &found->second;
+}
+
+bool Spec::is_started_from(const std::string& stage) const {
+    return std::any_of(stages.begin(), stages.end(),
+                       [&](const Stage& other) { return !other.from.empty() && other.from == stage; });
+}
 
 const Case* Spec::find_case(const std::string& case_name) const {
     for (const Case& entry : cases)
@@ -344,7 +259,10 @@ Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
     spec.scale = scaled ? options.scale : "";
     spec.file = file;
     spec.text = text;
-    if (options.seeds) read_seeds(*options.seeds, Place{"--seeds", 0, 0}, spec);
+    if (options.seeds) {
+        require_seeds(*options.seeds, Place{"--seeds", 0, 0});
+        spec.seeds = *options.seeds;
+    }
     apply_overrides(options.overrides, spec);
     spec.sha256 = sha256(canonical_json(identity(root, spec, options)));
     return spec;
@@ -354,7 +272,7 @@ void require_cases(const Spec& spec, const std::vector<std::string>& names) {
     for (const std::string& name : names)
         if (spec.find_case(name) == nullptr)
             throw Error(ErrorKind::usage, fmt::format("the sweep {} has no case {}", spec.name, name),
-                        suggestion(name, case_names(spec)));
+                        suggestion(name, case_names(spec.cases)));
 }
 
 std::vector<std::int64_t> parse_seeds(const std::string& text) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,17 +18,33 @@ namespace deft::sweeps {
 
 inline constexpr const char* kDefaultScale = "smoke";
 
-struct Case {
-    std::string name;
-    std::string label;   // the name where the file gives none
-    ConfigNode overlay;  // trial tables, laid over the defaults
-    Place place;
-};
-
 struct Axis {
     std::string path;  // "train.budget_fraction"
     std::vector<ConfigNode> values;
     Place place;
+};
+
+// Trials with a purpose of their own, as to pretrain: [stage.NAME]. A file without stages has one, which has no name.
+struct Stage {
+    std::string name;
+    std::string from;                 // an earlier stage, whose trials its own start from; empty: weights are drawn
+    std::vector<std::int64_t> seeds;  // of those that start from one trial; empty: that trial's seed
+    ConfigNode overlay;               // trial tables, laid over the defaults
+    std::vector<Axis> axes;
+    Place place;
+};
+
+// "train.budget_fraction", or "pretrain.train.budget_fraction" of that stage: as --set and [[exclude]] name it.
+std::string axis_name(const Stage& stage, const Axis& axis);
+
+struct Case {
+    std::string name;
+    std::string label;                           // the name where the file gives none
+    std::map<std::string, ConfigNode> overlays;  // by stage: trial tables, laid over those of the stage
+    Place place;
+
+    // Null where it has no tables of that stage.
+    const ConfigNode* overlay(const std::string& stage) const;
 };
 
 // Drops the points that match all of it.
@@ -41,6 +58,9 @@ struct Exclusion {
 struct Override {
     std::string path;
     ConfigNode value;
+    std::string stage = {};  // empty: all of them
+
+    bool concerns(const Stage& of) const { return stage.empty() || stage == of.name; }
 };
 
 struct Spec {
@@ -48,24 +68,26 @@ struct Spec {
     std::string title;
     std::string scale;     // the overlay that was applied; empty where the file has none of that name
     std::string baseline;  // a case's name
-    std::vector<std::int64_t> seeds;
+    std::vector<std::int64_t> seeds;  // of stages that start from none
     int threads = 0;  // per trial; 0: the scheduler chooses
     std::string slots = "auto";
     std::optional<experiments::DeviceUse> device;  // what plans count hours for; nothing of it decides a trial
     std::optional<results_db::Price> price;        // of a device-hour; without one costs stay unknown
     std::string paper;  // the published table to stand beside the results; empty: none
     ConfigNode defaults;
+    std::vector<Stage> stages;  // in their order, at least one
     std::vector<Case> cases;
-    std::vector<Axis> axes;
     std::vector<Exclusion> exclusions;
     std::vector<Override> overrides;    // laid over the cases
-    std::vector<Override> pinned_axes;  // overrides of axes, which `axes` shows as their only values
+    std::vector<Override> pinned_axes;  // overrides of axes, which the stages show as their only values
     bool keeps_diff = true;             // stores the uncommitted changes of the checkout with each result
 
     std::filesystem::path file;
     std::string text;    // of the file as it was
     std::string sha256;  // of everything that decides which trials there are
 
+    bool has_stages() const { return !stages.front().name.empty(); }
+    bool is_started_from(const std::string& stage) const;
     const Case* find_case(const std::string& case_name) const;
 };
 

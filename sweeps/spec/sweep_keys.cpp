@@ -68,6 +68,19 @@ const Fields& fields_of(const Case&) {
     return fields;
 }
 
+const Fields& fields_of(const Stage&) {
+    static const Fields fields = {
+        {"from", at<&Stage::from>, "the stage, written above, from whose trained weights the same case's trials of this one "
+                                   "start",
+         {.by_default = "weights are drawn"}},
+        {"seeds", at<&Stage::seeds>, "of the trials that start from one trial of that stage",
+         {.by_default = "the seed of that trial"}},
+        {"axes", apart<std::string>, "every case of this stage is trained at every combination of these values",
+         {.by_default = "none", .takes = "\"TABLE.KEY\" = [values], one a line", .schema = R"({"type": "object"})"}},
+    };
+    return fields;
+}
+
 const Fields& fields_of(const AxesTable&) {
     static const Fields fields = {
         {"grid", apart<std::string>, "every case is trained at every combination of these values",
@@ -90,7 +103,9 @@ std::vector<KeyTable> sweep_tables() {
         key_table<PriceTable>("price", "of the device: results get a cost"),
         key_table<ReportTable>("report", "what tables are shown with"),
         key_table<ProvenanceTable>("provenance", "what is stored of the program's source"),
-        key_table<AxesTable>("axes", "values that multiply the cases"),
+        key_table<Stage>("stage.NAME", "a stage of the trials, in their order, with its own tables of a trial, as below, laid "
+                                       "over [defaults]; cases say in [case.NAME.TABLE] what is theirs of it"),
+        key_table<AxesTable>("axes", "values that multiply the cases of a sweep without stages"),
         key_table<ExcludeTable>("exclude", "[[exclude]]: points that are left out"),
         key_table<Case>("case", "[[case]]: its own tables of a trial, as below, are laid over [defaults]")};
     for (KeyTable& table : experiments::trial_tables()) {
@@ -154,10 +169,19 @@ Json sweep_schema() {
     const Json trial = trial_properties(definitions);
     Json root;
     for (const KeyTable& table : sweep_tables()) {
-        if (definitions.contains(table.path) || table.path.find('.') != std::string::npos) continue;
+        const bool is_stage = table.path == "stage.NAME";
+        if (definitions.contains(table.path) || (table.path.find('.') != std::string::npos && !is_stage)) continue;
         Json schema = json_schema(table);
         if (table.path == "defaults" || table.path == "case") schema["properties"].update(trial);
         if (table.path == "case") schema["required"] = {"name"};
+        if (table.path == "case")  // a stage's tables
+            schema["additionalProperties"] = {
+                {"type", "object"}, {"properties", trial}, {"additionalProperties", false}};
+        if (is_stage) {
+            schema["properties"].update(trial);
+            root["properties"]["stage"] = {{"type", "object"}, {"additionalProperties", std::move(schema)}};
+            continue;
+        }
         if (table.path == "exclude") schema["additionalProperties"] = true;
         if (table.path == "case" || table.path == "exclude") schema = {{"type", "array"}, {"items", std::move(schema)}};
         if (table.path.empty())

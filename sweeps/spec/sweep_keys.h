@@ -44,6 +44,7 @@ const Fields& fields_of(const PriceTable& price);
 const Fields& fields_of(const ReportTable& report);
 const Fields& fields_of(const ProvenanceTable& provenance);
 const Fields& fields_of(const Case& entry);
+const Fields& fields_of(const Stage& stage);
 const Fields& fields_of(const AxesTable& axes);
 const Fields& fields_of(const ExcludeTable& exclude);
 

@@ -69,6 +69,7 @@ class FakeSweep {
         spec.text = "name = \"fake\"\n";
         spec.seeds = {1};
         spec.baseline = cases.front();
+        spec.stages.emplace_back();
         spec.price = results_db::Price{"test-cpu", 0, 3.6, "a test"};
         for (const std::string& name : cases) {
             spec.cases.push_back({name, name, {}, {}});
@@ -76,6 +77,7 @@ class FakeSweep {
             point.ordinal = static_cast<std::int64_t>(points.size());
             point.case_name = point.label = name;
             point.seed = point.config.seed = 1;
+            point.seeds = {1};
             point.config.data.embedded_bytes = 2000;
             point.config.checkpoint.grace_seconds = 0.3;
             point.config_hash = sha256("config of " + name);

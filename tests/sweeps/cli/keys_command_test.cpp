@@ -103,7 +103,7 @@ TEST_CASE("the schemas take the repository's sweep and task files, and refuse wh
     refused("sweep.json", sweep, "batch_size = 8", "batchsize = 8", "'batchsize' was unexpected");
     refused("sweep.json", sweep, "batch_size = 8", "batch_size = \"8\"", "is not of type 'integer'");
     refused("sweep.json", sweep, "batch_size = 8", "batch_size = 0", "less than the minimum of 1");
-    refused("sweep.json", sweep, "[[case]]\nname", "[[case]]\nnmae", "'nmae' was unexpected");
+    refused("sweep.json", sweep, "[[case]]\nname", "[[case]]\nnmae", "is not of type 'object'");
     refused("sweep.json", sweep, "[scale.proxy]\nseeds", "[scale.proxy]\nsedes", "'sedes' was unexpected");
     refused("task.json", task, "gold =", "glod =", "'glod' was unexpected");
     refused("task.json", task, "\"multiple_choice\"", "\"multiple\"", "is not one of");

@@ -90,9 +90,9 @@ TEST_CASE("Axes and excludes read quoted paths and nested tables alike") {
     const Spec spec = load(kSmallSpec +
                            "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\ntrain.batch_size = [4, 8]\n"
                            "[[exclude]]\n\"train.budget_fraction\" = 0.5\ntrain.batch_size = 8\n");
-    REQUIRE(spec.axes.size() == 2);
-    CHECK(spec.axes[0].path == "train.budget_fraction");
-    CHECK(spec.axes[1].path == "train.batch_size");
+    REQUIRE(spec.stages[0].axes.size() == 2);
+    CHECK(spec.stages[0].axes[0].path == "train.budget_fraction");
+    CHECK(spec.stages[0].axes[1].path == "train.batch_size");
     REQUIRE(spec.exclusions.size() == 1);
     CHECK(spec.exclusions[0].values.size() == 2);
     const std::string axis = "[axes.grid]\n\"train.batch_size\" = [4]\n";
@@ -155,8 +155,8 @@ TEST_CASE("Overrides and seeds from the command line") {
     CHECK(spec.seeds == std::vector<std::int64_t>{1, 2, 3});
     REQUIRE(spec.overrides.size() == 1);  // the other pins an axis
     CHECK(spec.overrides[0].path == "train.learning_rate");
-    REQUIRE(spec.axes[0].values.size() == 1);
-    CHECK(spec.axes[0].values[0].real == 0.25);
+    REQUIRE(spec.stages[0].axes[0].values.size() == 1);
+    CHECK(spec.stages[0].axes[0].values[0].real == 0.25);
     CHECK(spec.sha256 != load(kSmallSpec + "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\n").sha256);
 
     options.overrides = {"trian.learning_rate=1"};

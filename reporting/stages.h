@@ -1,0 +1,27 @@
+#pragma once
+// A sweep whose trials stand in stages: each stage has tables of its own, for they train and measure other things.
+
+#include <string>
+#include <vector>
+
+#include "reporting/comparison.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+struct StageResults {
+    std::string name;  // empty: the sweep has no stages
+    results_db::SweepResults sweep;
+};
+
+// In the sweep's order; one of all trials where it has no stages.
+std::vector<StageResults> stages_of(const results_db::SweepResults& sweep);
+
+// What is said of a sweep, for the table of one of its stages.
+SweepAbout about_stage(const SweepAbout& about, const StageResults& stage);
+
+// What each stage took to train and what all of them did; a training that several places share counts once. Empty for a
+// sweep without stages.
+std::string stage_costs_note(const results_db::SweepResults& sweep);
+
+}  // namespace deft::reporting

@@ -1,0 +1,245 @@
+#include "sweeps/spec/read_cases.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/json.h"
+#include "base/suggestion.h"
+#include "base/table_reader.h"
+#include "sweeps/spec/sweep_keys.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+using Kind = ConfigNode::Kind;
+
+[[noreturn]] void refuse_place(const Place& place, const std::string& what, const std::string& fix = {}) {
+    throw Error(ErrorKind::config, place, what, fix);
+}
+
+// Quoted paths and nested tables say the same: "train.batch_size" = x and train.batch_size = x.
+void flatten(const ConfigNode& table, const std::string& prefix,
+             std::vector<std::pair<std::string, const ConfigNode*>>& out) {
+    for (const auto& [key, child] : table.children) {
+        const std::string path = prefix.empty() ? key : prefix + "." + key;
+        if (child.kind == Kind::table)
+            flatten(child, path, out);
+        else
+            out.emplace_back(path, &child);
+    }
+}
+
+// A table of paths and their values, called `name`.
+std::vector<Axis> read_axis_values(const ConfigNode& table, const std::string& name) {
+    if (table.kind != Kind::table)
+        refuse_place(table.place, fmt::format("{} must be a table of paths and their values", name));
+    std::vector<std::pair<std::string, const ConfigNode*>> paths;
+    flatten(table, "", paths);
+    std::vector<Axis> axes;
+    for (const auto& [path, values] : paths) {
+        if (values->kind != Kind::array || values->items.empty())
+            refuse_place(values->place, fmt::format("axis {} must be an array of at least one value", path));
+        for (const Axis& other : axes)
+            if (other.path == path) refuse_place(values->place, fmt::format("axis {} is given twice", path));
+        axes.push_back({path, values->items, values->place});
+    }
+    return axes;
+}
+
+std::vector<Axis> read_grid(const ConfigNode& node) {
+    TableReader reader(node, "axes");
+    const ConfigNode* grid = reader.optional_node("grid");
+    reader.finish();
+    return grid == nullptr ? std::vector<Axis>() : read_axis_values(*grid, "axes.grid");
+}
+
+std::vector<std::string> stage_names(const std::vector<Stage>& stages) {
+    std::vector<std::string> names;
+    for (const Stage& stage : stages) names.push_back(stage.name);
+    return names;
+}
+
+// `known`: the stages before this one. `later`: the names of those behind it.
+void require_earlier(const Stage& stage, const Place& place, const std::vector<Stage>& known,
+                     const std::vector<std::string>& later) {
+    const std::vector<std::string> names = stage_names(known);
+    if (std::find(names.begin(), names.end(), stage.from) != names.end()) return;
+    const std::string name = fmt::format("stage.{}.from", stage.name);
+    if (stage.from == stage.name)
+        refuse_place(place, name + " is the stage itself", "name an earlier stage, or drop the key to draw its weights");
+    if (std::find(later.begin(), later.end(), stage.from) != later.end())
+        refuse_place(place, fmt::format("{} = \"{}\" is a later stage", name, stage.from),
+                     fmt::format("write [stage.{}] above [stage.{}]", stage.from, stage.name));
+    refuse_place(place, fmt::format("{} = \"{}\" is no stage of this sweep", name, stage.from),
+                 suggestion(stage.from, names, "write its [stage.NAME] above this one"));
+}
+
+// A stage's name stands where tables of trials and keys of cases stand too.
+void require_stage_name(const std::string& name, const Place& place) {
+    require_name(name, place, "the stage's name");
+    std::vector<std::string> taken = trial_keys();
+    for (const char* key : {"name", "label"}) taken.emplace_back(key);
+    if (std::find(taken.begin(), taken.end(), name) != taken.end())
+        refuse_place(place, fmt::format("a stage cannot be called {}, which is a key of cases", name),
+                     "give it another name");
+}
+
+Stage read_stage(const std::string& name, const ConfigNode& table, const std::vector<Stage>& known,
+                 const std::vector<std::string>& later) {
+    Stage stage;
+    stage.name = name;
+    stage.place = table.place;
+    TableReader reader(table, "stage." + name);
+    require_stage_name(name, table.place);
+    stage.overlay = take_trial_tables(reader, table.place);
+    const ConfigNode* axes = reader.optional_node("axes");
+    read_table(reader, stage);
+    if (axes != nullptr) stage.axes = read_axis_values(*axes, reader.name("axes"));
+    if (reader.optional_node("from") != nullptr) require_earlier(stage, reader.place("from"), known, later);
+    if (reader.optional_node("seeds") == nullptr) return stage;
+    require_seeds(stage.seeds, reader.place("seeds"));
+    if (stage.from.empty())
+        reader.refuse("seeds", "are of a stage that starts from another, and this one starts from none",
+                      "set the sweep's seeds");
+    return stage;
+}
+
+// The tables of a case, by stage.
+void read_overlays(TableReader& reader, const ConfigNode& item, const std::vector<Stage>& stages, Case& entry) {
+    if (stages.front().name.empty()) {
+        entry.overlays[""] = take_trial_tables(reader, item.place);
+        return;
+    }
+    for (const Stage& stage : stages) {
+        const ConfigNode* node = reader.optional_node(stage.name.c_str());
+        if (node == nullptr) continue;
+        TableReader tables(*node, "case." + stage.name);
+        entry.overlays[stage.name] = take_trial_tables(tables, node->place);
+        tables.finish();
+    }
+    for (const std::string& key : reader.keys())
+        if (std::find(trial_keys().begin(), trial_keys().end(), key) != trial_keys().end())
+            reader.refuse(key.c_str(), "is of no stage, and this sweep has stages",
+                          fmt::format("say which, as in [case.{}.{}]", stages.front().name, key));
+}
+
+}  // namespace
+
+void require_name(const std::string& name, const Place& place, const std::string& what) {
+    const bool good = !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+               c == '+';
+    });
+    if (!good) refuse_place(place, fmt::format("{} '{}' must be made of letters, digits, _, - and +", what, name));
+}
+
+void require_seeds(const std::vector<std::int64_t>& seeds, const Place& place) {
+    if (seeds.empty()) refuse_place(place, "seeds is empty", "give at least one, as in seeds = [1]");
+    for (const std::int64_t seed : seeds)
+        if (seed < 0) refuse_place(place, fmt::format("seed {} is negative", seed));
+    if (std::set<std::int64_t>(seeds.begin(), seeds.end()).size() != seeds.size())
+        refuse_place(place, "a seed is there twice", "a repeated seed would train the same thing again");
+}
+
+ConfigNode take_trial_tables(TableReader& reader, const Place& place) {
+    ConfigNode tree;
+    tree.place = place;
+    for (const std::string& key : trial_keys())
+        if (const ConfigNode* node = reader.optional_node(key.c_str())) tree.set(key, *node);
+    return tree;
+}
+
+std::vector<Stage> read_stages(const ConfigNode* stages, const ConfigNode* axes) {
+    if (stages == nullptr) {
+        Stage only;
+        if (axes != nullptr) only.axes = read_grid(*axes);
+        return {only};
+    }
+    if (stages->kind != Kind::table || stages->children.empty())
+        refuse_place(stages->place, "stage must be a table of stages", "write [stage.NAME]");
+    if (axes != nullptr)
+        refuse_place(axes->place, "axes is of no stage, and this sweep has stages",
+                     fmt::format("write [stage.{}.axes] for one of them", stages->children.front().first));
+    std::vector<std::string> later;
+    for (const auto& [name, table] : stages->children) later.push_back(name);
+    std::vector<Stage> read;
+    for (const auto& [name, table] : stages->children) {
+        later.erase(later.begin());
+        read.push_back(read_stage(name, table, read, later));
+    }
+    return read;
+}
+
+std::vector<Case> read_cases(const ConfigNode& node, const std::vector<Stage>& stages) {
+    if (node.kind != Kind::array || node.items.empty())
+        refuse_place(node.place, "case must be an array of tables", "write [[case]]");
+    std::vector<Case> cases;
+    for (const ConfigNode& item : node.items) {
+        TableReader reader(item, "case");
+        Case entry;
+        entry.place = item.place;
+        read_overlays(reader, item, stages, entry);
+        read_table(reader, entry);
+        require_name(entry.name, reader.place("name"), "the case's name");
+        if (reader.optional_node("label") == nullptr) entry.label = entry.name;
+        for (const Case& other : cases)
+            if (other.name == entry.name)
+                refuse_place(reader.place("name"),
+                             fmt::format("case {} is there twice, first at {}", entry.name, other.place.text()),
+                             "give each case a name of its own");
+        cases.push_back(std::move(entry));
+    }
+    return cases;
+}
+
+std::vector<std::string> case_names(const std::vector<Case>& cases) {
+    std::vector<std::string> names;
+    for (const Case& entry : cases) names.push_back(entry.name);
+    return names;
+}
+
+std::vector<Exclusion> read_exclusions(const ConfigNode& node, const Spec& spec) {
+    if (node.kind != Kind::array) refuse_place(node.place, "exclude must be an array of tables", "write [[exclude]]");
+    std::map<std::string, const Axis*> axes;
+    for (const Stage& stage : spec.stages)
+        for (const Axis& axis : stage.axes) axes[axis_name(stage, axis)] = &axis;
+    std::vector<std::string> known = {"case"};
+    for (const auto& [name, axis] : axes) known.push_back(name);
+    std::vector<Exclusion> exclusions;
+    for (const ConfigNode& item : node.items) {
+        if (item.kind != Kind::table) refuse_place(item.place, "exclude must be a table");
+        Exclusion exclusion;
+        exclusion.place = item.place;
+        std::vector<std::pair<std::string, const ConfigNode*>> conditions;
+        flatten(item, "", conditions);
+        if (conditions.empty())
+            refuse_place(item.place, "this exclude would drop every point", "say which: a case or an axis");
+        for (const auto& [path, value] : conditions) {
+            if (path == "case") {
+                if (value->kind != Kind::text) refuse_place(value->place, "exclude.case must be a case's name");
+                if (spec.find_case(value->text) == nullptr)
+                    refuse_place(value->place, fmt::format("there is no case {}", value->text),
+                                 suggestion(value->text, case_names(spec.cases)));
+                exclusion.case_name = value->text;
+                continue;
+            }
+            const auto axis = axes.find(path);
+            if (axis == axes.end())
+                refuse_place(value->place, fmt::format("there is no axis {}", path), suggestion(path, known));
+            const std::vector<ConfigNode>& values = axis->second->values;
+            if (std::none_of(values.begin(), values.end(),
+                             [v = value](const ConfigNode& x) { return to_json(x) == to_json(*v); }))
+                refuse_place(value->place, fmt::format("axis {} never has the value {}", path, to_json(*value).dump()));
+            exclusion.values.emplace_back(path, *value);
+        }
+        exclusions.push_back(std::move(exclusion));
+    }
+    return exclusions;
+}
+
+}  // namespace deft::sweeps

@@ -1,0 +1,183 @@
+// [stage.NAME]: what a sweep with stages reads as, which points it has, and what is refused.
+
+#include <set>
+
+#include "sweeps/spec/expand.h"
+#include "tests/sweeps/files.h"
+
+using namespace deft;
+using namespace deft::sweeps;
+
+namespace {
+
+const std::string kStagedHead =
+    "name = \"x\"\nseeds = [1, 2]\n"
+    "[defaults.model]\nlayers = 3\nwidth = 32\nheads = 2\nseqlen = 32\n"
+    "[defaults.data]\nembedded_bytes = 50000\n"
+    "[defaults.train]\nbatch_size = 4\nbudget_tokens = 8192\n";
+const std::string kChain =
+    "[stage.pretrain]\n"
+    "[stage.finetune]\nfrom = \"pretrain\"\n[stage.finetune.train]\nlearning_rate = 1e-4\n";
+const std::string kCases =
+    "[[case]]\nname = \"plain\"\n"
+    "[[case]]\nname = \"ltd\"\n[case.pretrain.random_ltd]\nmin = 16\nduration = 0.7\n"
+    "[[case]]\nname = \"late\"\n[case.finetune.random_ltd]\nmin = 16\nduration = 0.7\n";
+
+struct Staged {
+    test::Folder folder;
+    Spec spec;
+    std::vector<Point> points;
+    explicit Staged(const std::string& text, const SpecOptions& options = {}) {
+        spec = load_spec(folder.write("s.toml", text), options);
+        points = expand(spec);
+    }
+    const Point& find(const std::string& name) const {
+        for (const Point& point : points)
+            if (point.name() == name) return point;
+        FAIL("there is no point " << name);
+        return points.front();
+    }
+};
+
+std::string wrong_stages(const std::string& text, const SpecOptions& options = {}) {
+    return test::refusal([&] { const Staged staged(text, options); });
+}
+
+}  // namespace
+
+TEST_CASE("Every case passes through every stage, and a trial stands behind the one that it starts from") {
+    const Staged staged(kStagedHead + kChain + kCases);
+    REQUIRE(staged.points.size() == 12);
+    std::vector<std::string> names;
+    for (const Point& point : staged.points) names.push_back(point.name());
+    CHECK(names[0] == "plain:pretrain/1");
+    CHECK(names[3] == "ltd:pretrain/2");
+    CHECK(names[6] == "plain:finetune/1");
+    for (std::size_t i = 0; i < staged.points.size(); ++i) {
+        const Point& point = staged.points[i];
+        CHECK(point.ordinal == static_cast<std::int64_t>(i));
+        CHECK(point.parent.has_value() == (point.stage == "finetune"));
+        if (!point.parent) continue;
+        const Point& origin = staged.points.at(*point.parent);
+        CHECK(*point.parent < i);
+        CHECK(origin.stage == "pretrain");
+        CHECK(origin.case_name == point.case_name);
+        CHECK(origin.seed == point.seed);
+        REQUIRE(point.config.start);
+        CHECK(point.config.start->trial == origin.config_hash);
+        CHECK(point.config.start->variant == origin.variant_hash);
+        CHECK(point.config.train.learning_rate == 1e-4);
+        CHECK(origin.config.train.learning_rate == 1e-3);
+    }
+    CHECK(staged.find("ltd:pretrain/1").config.token_dropping);
+    CHECK(!staged.find("ltd:finetune/1").config.token_dropping);
+    CHECK(staged.find("late:finetune/1").config.token_dropping);
+}
+
+TEST_CASE("What cases share of a stage is one training, and what starts from different weights is not") {
+    const Staged staged(kStagedHead + kChain + kCases);
+    CHECK(staged.find("plain:pretrain/1").config_hash == staged.find("late:pretrain/1").config_hash);
+    CHECK(staged.find("plain:pretrain/1").config_hash != staged.find("ltd:pretrain/1").config_hash);
+    CHECK(staged.find("plain:finetune/1").config_hash != staged.find("ltd:finetune/1").config_hash);
+    // A seed is in no variant, neither a trial's own nor that of what it starts from.
+    CHECK(staged.find("ltd:finetune/1").variant_hash == staged.find("ltd:finetune/2").variant_hash);
+    CHECK(staged.find("ltd:finetune/1").config_hash != staged.find("ltd:finetune/2").config_hash);
+    // Another pretraining is another fine-tuning.
+    const Staged other(kStagedHead + kChain + kCases, {kDefaultScale, {"pretrain.train.learning_rate=2e-3"}, {}});
+    CHECK(other.find("plain:finetune/1").config_hash != staged.find("plain:finetune/1").config_hash);
+    CHECK(other.find("plain:finetune/1").config.train.learning_rate == 1e-4);
+    // And another fine-tuning leaves the pretraining as it is.
+    const Staged tuned(kStagedHead + kChain + kCases, {kDefaultScale, {"finetune.train.learning_rate=2e-4"}, {}});
+    CHECK(tuned.find("plain:pretrain/1").config_hash == staged.find("plain:pretrain/1").config_hash);
+    CHECK(tuned.find("plain:finetune/1").config_hash != staged.find("plain:finetune/1").config_hash);
+    // A configuration comes back from its JSON with the trial that it starts from.
+    const Point& point = staged.find("ltd:finetune/2");
+    const experiments::TrialConfig again = experiments::from_json(experiments::to_json(point.config));
+    CHECK(again.start == point.config.start);
+    CHECK(experiments::config_hash(again) == point.config_hash);
+}
+
+TEST_CASE("Axes and seeds of a stage nest in those of the stage that it starts from") {
+    const Staged staged(kStagedHead +
+                        "[stage.pretrain]\n[stage.pretrain.axes]\n\"train.batch_size\" = [4, 8]\n"
+                        "[stage.finetune]\nfrom = \"pretrain\"\nseeds = [7, 8, 9]\n"
+                        "[stage.finetune.axes]\n\"train.learning_rate\" = [1e-4, 2e-4]\n"
+                        "[[case]]\nname = \"plain\"\n"
+                        "[[exclude]]\n\"pretrain.train.batch_size\" = 8\n\"finetune.train.learning_rate\" = 2e-4\n");
+    // Two batch sizes of two seeds; from each three seeds at one or two rates.
+    REQUIRE(staged.points.size() == 4 + 2 * 3 * 2 + 2 * 3 * 1);
+    const Point& point = staged.find("plain:finetune[learning_rate=0.0002,batch_size=4]/2.8");
+    CHECK(point.seed == 8);
+    CHECK(point.seeds == std::vector<std::int64_t>{2, 8});
+    CHECK(point.config.seed == 8);
+    CHECK(staged.points.at(*point.parent).name() == "plain:pretrain[batch_size=4]/2");
+    CHECK(staged.points.at(*point.parent).config.train.batch_size == 4);
+    CHECK(point.config.train.batch_size == 4);
+    std::set<std::string> hashes;
+    for (const Point& each : staged.points) hashes.insert(each.config_hash);
+    CHECK(hashes.size() == staged.points.size());
+    // Seeds stand together, those of one variant.
+    for (std::size_t i = 4; i < 10; ++i) CHECK(staged.points[i].variant_hash == staged.points[4].variant_hash);
+    CHECK(staged.points[10].variant_hash != staged.points[4].variant_hash);
+}
+
+TEST_CASE("--set of an axis in one stage is laid over the others too, unless it names the stage") {
+    const std::string text = kStagedHead + kChain + "[stage.finetune.axes]\n\"train.batch_size\" = [4, 8]\n" +
+                             "[[case]]\nname = \"plain\"\n";
+    const Staged both(text, {kDefaultScale, {"train.batch_size=2"}, {}});
+    REQUIRE(both.points.size() == 4);
+    CHECK(both.points[0].config.train.batch_size == 2);
+    CHECK(both.points[2].config.train.batch_size == 2);
+    CHECK(both.points[2].axes == Json::parse(R"({"finetune.train.batch_size": 2})"));
+    const Staged one(text, {kDefaultScale, {"finetune.train.batch_size=2"}, {}});
+    CHECK(one.points[0].config.train.batch_size == 4);
+    CHECK(one.points[2].config.train.batch_size == 2);
+}
+
+TEST_CASE("A scale reaches into a stage") {
+    const std::string text = kStagedHead + kChain + "[[case]]\nname = \"plain\"\n"
+                             "[scale.proxy.stage.finetune.train]\nbudget_tokens = 16384\n";
+    const Staged staged(text, {"proxy", {}, {}});
+    CHECK(staged.points[0].config.train.budget_tokens == 8192);
+    CHECK(staged.points[2].config.train.budget_tokens == 16384);
+}
+
+TEST_CASE("All seeds of one pretraining seed run before the next, whatever their stage") {
+    const Staged staged(kStagedHead + kChain + kCases);
+    const std::vector<std::size_t> order = execution_order(staged.points, staged.spec.sha256);
+    REQUIRE(order.size() == 12);
+    for (std::size_t i = 0; i < 12; ++i) CHECK(staged.points[order[i]].seeds.front() == (i < 6 ? 1 : 2));
+}
+
+TEST_CASE("Stages that make no sense are refused where they stand") {
+    const std::string plain = "[[case]]\nname = \"plain\"\n";
+    const auto refused = [&](const std::string& tables, const std::string& cases) {
+        return wrong_stages(kStagedHead + tables + cases);
+    };
+    CHECK_THAT(refused("[stage.a]\nfrom = \"a\"\n", plain),
+               ContainsSubstring("s.toml:14:8: stage.a.from is the stage itself"));
+    CHECK_THAT(refused("[stage.a]\nfrom = \"b\"\n[stage.b]\n", plain),
+               ContainsSubstring("stage.a.from = \"b\" is a later stage") && ContainsSubstring("above [stage.a]"));
+    CHECK_THAT(refused("[stage.first]\n[stage.b]\nfrom = \"frist\"\n", plain),
+               ContainsSubstring("is no stage of this sweep") && ContainsSubstring("did you mean first?"));
+    CHECK_THAT(refused(kChain, "[[case]]\nname = \"plain\"\n[case.pretrian.train]\nbatch_size = 2\n"),
+               ContainsSubstring("unknown key case.pretrian") && ContainsSubstring("did you mean pretrain?"));
+    CHECK_THAT(refused(kChain, "[[case]]\nname = \"plain\"\n[case.random_ltd]\nmin = 16\n"),
+               ContainsSubstring("case.random_ltd is of no stage") && ContainsSubstring("[case.pretrain.random_ltd]"));
+    CHECK_THAT(refused(kChain + "[axes.grid]\n\"train.batch_size\" = [2, 4]\n", plain),
+               ContainsSubstring("axes is of no stage") && ContainsSubstring("[stage.pretrain.axes]"));
+    CHECK_THAT(refused("[stage.train]\n", plain), ContainsSubstring("a stage cannot be called train"));
+    CHECK_THAT(refused("[stage.label]\n", plain), ContainsSubstring("a stage cannot be called label"));
+    CHECK_THAT(refused("[stage.\"a b\"]\n", plain), ContainsSubstring("must be made of letters"));
+    CHECK_THAT(refused("[stage.a]\nseeds = [3]\n", plain), ContainsSubstring("stage.a.seeds are of a stage that starts"));
+    CHECK_THAT(refused("[stage.a]\n[stage.b]\nfrom = \"a\"\nseeds = [3, 3]\n", plain), ContainsSubstring("a seed is there twice"));
+    CHECK_THAT(refused("[stage.a]\nform = \"b\"\n", plain), ContainsSubstring("did you mean from?"));
+    CHECK_THAT(refused("stage = 3\n", plain), ContainsSubstring("stage"));
+    CHECK_THAT(refused(kChain, plain + "[[exclude]]\n\"train.batch_size\" = 4\n"),
+               ContainsSubstring("there is no axis train.batch_size"));
+    // The last stage's trials of two cases must differ in something.
+    CHECK_THAT(refused(kChain, plain + "[[case]]\nname = \"same\"\n"),
+               ContainsSubstring("plain:finetune/1 and same:finetune/1 would train and score the same thing"));
+    CHECK_THAT(wrong_stages(kStagedHead + kChain + plain, {kDefaultScale, {"finetune.trian.batch_size=2"}, {}}),
+               ContainsSubstring("a trial has no trian"));
+}
