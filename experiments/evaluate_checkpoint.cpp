@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "engine/generation/generator.h"
 #include "engine/train/checkpoint.h"
 #include "experiments/datasets/bert_dataset.h"
 #include "experiments/engine_config.h"
@@ -105,9 +106,9 @@ void note_changed_tasks(const TrialConfig& config, const std::vector<std::string
     }
 }
 
-}  // namespace
-
-TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& backend) {
+// batch_of(model, the trial's micro-batch): samples of the model's length for which memory is planned.
+template <class BatchOf>
+TrainedModel load_model(const fs::path& folder, const engine::Backend& backend, const BatchOf& batch_of) {
     const Json manifest = engine::read_manifest(folder);
     const engine::SafetensorsFile weights = engine::open_weights(folder, manifest);
     TrainedModel trained;
@@ -118,7 +119,7 @@ TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& b
     trained.tokenizer = tokenizer_of(trained.config.data, manifest.at("about"), folder);
 
     const engine::TransformerConfig extents = trainer_config(trained.config).model;
-    const std::int64_t micro_batch = trained.config.train.micro_batch_size;
+    const std::int64_t micro_batch = batch_of(extents, trained.config.train.micro_batch_size);
     const std::int32_t vocab = engine::vocab_of(trained.tokenizer);
     if (vocab != extents.vocab)
         not_one_model(folder, fmt::format("its tokenizer has {} tokens, its model {}", vocab, extents.vocab));
@@ -128,9 +129,25 @@ TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& b
     trained.model = engine::plan_and_commit(*trained.arena, [&](engine::Arena& arena) {
         return std::make_unique<engine::Transformer>(arena, extents, backend, micro_batch, engine::Purpose::inference);
     });
+    trained.backend = backend;
     trained.exec = engine::make_exec(backend, *trained.arena);
     engine::load_weights(trained.exec, *trained.model, weights);
     return trained;
+}
+
+}  // namespace
+
+TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& backend) {
+    return load_model(folder, backend, [](const engine::TransformerConfig&, std::int64_t micro_batch) {
+        return micro_batch;
+    });
+}
+
+TrainedModel load_generator(const fs::path& folder, const engine::Backend& backend, std::int64_t samples) {
+    return load_model(folder, backend, [&](const engine::TransformerConfig& model, std::int64_t) {
+        engine::require_generates(model);
+        return engine::planned_batch(model, samples);
+    });
 }
 
 const engine::Tokenizer& text_tokenizer(const TrainedModel& trained) {

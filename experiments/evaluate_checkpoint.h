@@ -25,12 +25,17 @@ struct TrainedModel {
     engine::AnyTokenizer tokenizer = engine::Tokenizer::bytes();
     std::unique_ptr<engine::Arena> arena;
     std::unique_ptr<engine::Transformer> model;
+    engine::Backend backend;
     engine::Exec exec;
 };
 
 // `folder` is a step_00001234 as save_trial_checkpoint() leaves it. Errors: io, for what is missing or damaged; config,
 // where its configuration, weights and tokenizer are not of one model; memory.
 TrainedModel load_trained_model(const std::filesystem::path& folder, const engine::Backend& backend);
+
+// Likewise, with memory to generate so many texts at once and no more. Errors: as above, and config, for a model that
+// cannot continue a text (engine::require_generates).
+TrainedModel load_generator(const std::filesystem::path& folder, const engine::Backend& backend, std::int64_t samples);
 
 // The tokenizer of a model that continues text. Errors: config, for a model of BERT samples, which fills gaps in it.
 const engine::Tokenizer& text_tokenizer(const TrainedModel& trained);

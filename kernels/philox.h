@@ -25,6 +25,7 @@ enum class RandomPurpose : std::uint32_t {
     masked_tokens = 21,  // BERT: which tokens are masked, and with what
     short_samples = 22,  // BERT: which samples are short, and how short
     image_augmentation = 30,  // where an image is cropped, and whether it is flipped
+    generation = 40,  // which token a text goes on with
     tests = 99,
 };
 

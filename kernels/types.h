@@ -61,6 +61,13 @@ struct RopeShape {
 };
 enum class RopeTurn : bool { forward, back };  // the gradient turns back
 
+// Where rows of keys or values stand in the caches (samples, T, C) of a model that generates: rows first to first + K of
+// each sample, with first + K at most T. They come from rows (B, K) that begin x_stride values apart; B is samples, or 1,
+// whose rows all samples share.
+struct CacheRows {
+    std::int64_t samples, T, C, B, K, first, x_stride;
+};
+
 // How the rows of a sample become one.
 enum class Pooling {
     first,  // that of a [CLS] token or class token

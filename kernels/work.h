@@ -107,6 +107,14 @@ inline Work rope_work(std::int64_t rows, std::int64_t heads, std::int64_t d, boo
     return work;
 }
 
+// ---- cache of keys and values ----
+
+inline Work cache_rows_work(const CacheRows& s) {
+    Work work{0};
+    work.reals = product(s.samples + s.B, s.K, s.C);
+    return work;
+}
+
 // ---- attention ----
 // Of a spec sizes, causality and dropout count. Whether samples have lengths is said beside it, and how many rows packed
 // ones have, 0 where none are packed, since work is asked for before there are any buffers.

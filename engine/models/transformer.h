@@ -115,6 +115,12 @@ class Transformer {
     // Errors: as load().
     void evaluate(Exec& exec, const PackedSamples& samples);
 
+    // Goes on from what the cache holds, to which it adds: the first M tokens of a text, which all samples of an empty
+    // cache share, or one token more of each sample. token (M) is on the host and must stay as it is until a result is
+    // read. logits (1, V) of what follows the first tokens, or (samples, V).
+    // Errors: config, for a token outside the vocabulary. A model that cannot: see require_generates().
+    void next_logits(Exec& exec, KeyValueCache& cache, std::span<const std::int32_t> token, Tensor logits);
+
     // Logits (B, T, V) of the last forward pass over (B, T), for inspection: the training path never holds them.
     void logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T);
     // Likewise of the classes, (B, classes).
@@ -161,6 +167,10 @@ class Transformer {
     std::array<std::int64_t, 2> shape_{};           // of the loaded micro-batch: (B, T), or (1, M) of packed samples
     PackedRows packed_;                             // likewise
 };
+
+// Errors: config, for a model that cannot go on from a text: it looks to later positions, has no head of tokens, or tells
+// segments apart.
+void require_generates(const TransformerConfig& config);
 
 // Parameters and FLOPs of a model, without memory for it.
 struct ModelSize {

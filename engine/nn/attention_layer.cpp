@@ -52,7 +52,10 @@ void AttentionLayer::forward(Exec& exec, Tensor out, Tensor x, const BlockRows& 
     const Tensor qkv = qkv_.view({B, K, qkv_width_}), attended = attended_.view({B, K, width_});
     qkv_linear_.forward(exec, qkv, x);
     turn(exec, qkv, position_of(kept, rows), RopeTurn::forward);
-    rows.packed.source ? attend_shared(exec, attended, qkv, rows) : attend(exec, attended, qkv, kept, rows);
+    if (rows.cache != nullptr)
+        attend_cached(exec, attended, qkv, kept, rows);
+    else
+        rows.packed.source ? attend_shared(exec, attended, qkv, rows) : attend(exec, attended, qkv, kept, rows);
     output_.forward(exec, out, attended);
 }
 
@@ -70,6 +73,24 @@ void AttentionLayer::attend_shared(Exec& exec, Tensor out, Tensor qkv, const Str
     const AttentionMask causal{true};
     attention_forward(exec, attended, lse(attended, causal), heads_of(at_positions), causal);
     gather_rows(exec, out, attended.view({1, B * T, width_}), rows.packed.computed);
+}
+
+// out (1, M, C), qkv (1, M, qkv_width), of rows that go on from a cache.
+void AttentionLayer::attend_cached(Exec& exec, Tensor out, Tensor qkv, const BlockRows& kept,
+                                   const StreamRows& rows) const {
+    if (!config_.causal) throw std::logic_error("a cache of a model that attends to later positions");
+    const KeyValueCache& cache = *rows.cache;
+    const auto& [keys, values] = cache.layers.at(static_cast<std::size_t>(layer_));
+    const std::int64_t M = out.dim(1), q_width = width_, kv_width = keys.columns();
+    const bool begins = cache.held == 0;
+    const Tensor of_samples = begins ? qkv : qkv.view({M, 1, qkv_width_});
+    cache_rows(exec, keys, cache.held, of_samples, q_width);
+    cache_rows(exec, values, cache.held, of_samples, q_width + kv_width);
+    if (begins) return attend(exec, out, qkv, kept, rows);
+    const Tensor row_of_each = out.view({M, 1, width_});
+    const AttentionMask causal{true};
+    attention_forward(exec, row_of_each, lse(row_of_each, causal),
+                      {{of_samples, 0}, {keys, 0}, {values, 0}, config_.heads, config_.kv_heads, cache.held + 1}, causal);
 }
 
 void AttentionLayer::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, const BlockRows& kept,

@@ -29,7 +29,7 @@ class AttentionLayer {
     // layer: its number in the model, by which its dropout is drawn.
     AttentionLayer(const Planner&, std::int64_t width, const AttentionConfig&, std::int64_t layer);
 
-    // out and x (B, K, C), or (1, M, C) of packed rows.
+    // out and x (B, K, C), or (1, M, C) of packed rows. Keys and values of rows that go on from a cache enter it.
     void forward(Exec&, Tensor out, Tensor x, const BlockRows& kept, const StreamRows&) const;
     // dx, dout and x likewise; dx is not dout, and may be scratch "d_branch".
     void backward(Exec&, Tensor dx, Tensor dout, Tensor x, const BlockRows& kept, const StreamRows&, Accumulate) const;
@@ -39,6 +39,7 @@ class AttentionLayer {
  private:
     void attend(Exec&, Tensor out, Tensor qkv, const BlockRows& kept, const StreamRows&) const;
     void attend_shared(Exec&, Tensor out, Tensor qkv, const StreamRows&) const;
+    void attend_cached(Exec&, Tensor out, Tensor qkv, const BlockRows& kept, const StreamRows&) const;
     void turn(Exec&, Tensor qkv, Tensor position, RopeTurn) const;
     AttentionMask mask(const BlockRows& kept, const StreamRows&) const;
     AttentionTensors heads_of(const Tensor& qkv) const { return fused_heads(qkv, config_.heads, config_.kv_heads); }

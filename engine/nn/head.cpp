@@ -58,6 +58,11 @@ void Head::logits(Exec& exec, Tensor out, Tensor x) const {
     linear_forward(exec, out, {}, read, weight_.compute, bias_.compute, Activation::none);
 }
 
+void Head::next_logits(Exec& exec, Tensor out, Tensor x) const {
+    linear_forward(exec, out, {}, transform_ ? transform_->forward(exec, x) : x, weight_.compute, bias_.compute,
+                   Activation::none);
+}
+
 TrainingFlops Head::flops() const {
     const TrainingFlops vocabulary = {target_share_ * flops_of_parameters({weight_, bias_}).per_row, 0};
     return transform_ ? vocabulary + transform_->dense.flops() + transform_->norm.flops() : vocabulary;

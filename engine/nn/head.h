@@ -44,6 +44,9 @@ class Head {
     // out (B, T, V), of the x (B, T, C) that the last call above was given.
     void logits(Exec&, Tensor out, Tensor x) const;
 
+    // out (B, T, V) of any x (B, T, C), without a loss.
+    void next_logits(Exec&, Tensor out, Tensor x) const;
+
     // A row's share of what the rows with a target cost, and the transform of every row.
     TrainingFlops flops() const;
 

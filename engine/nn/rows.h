@@ -5,6 +5,7 @@
 #include <span>
 
 #include "engine/core/ops.h"
+#include "engine/nn/key_value_cache.h"
 
 namespace deft::engine {
 
@@ -66,6 +67,9 @@ struct StreamRows {
     KeptTokens kept;
     PackedRows packed;
     DropoutKeys random;
+    // Of a pass that goes on from what a cache holds: its (1, M, C) rows are the first M tokens of a text, which all samples
+    // of an empty cache share, or one more token of each of M samples.
+    const KeyValueCache* cache = nullptr;
 
     // The stream of those rows, (B, T, C) or (1, M, C).
     Tensor of(const Tensor& stream) const {

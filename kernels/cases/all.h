@@ -3,6 +3,7 @@
 
 #include "kernels/cases/activation.h"
 #include "kernels/cases/attention.h"
+#include "kernels/cases/cache.h"
 #include "kernels/cases/class_token.h"
 #include "kernels/cases/dropout.h"
 #include "kernels/cases/embedding.h"
@@ -28,6 +29,7 @@ inline CaseTable case_table(Sizes sizes) {
     add_activation_cases(table);
     add_dropout_cases(table);
     add_rope_cases(table);
+    add_cache_cases(table);
     add_pooling_cases(table);
     add_class_token_cases(table);
     return table;

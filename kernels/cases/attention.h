@@ -78,6 +78,10 @@ inline std::vector<AttentionShape> attention_shapes(Sizes sizes) {
         shapes.push_back({.B = 2, .T = 21, .H = 2, .d = 5, .causal = causal, .dropout = 0.25});
         shapes.push_back({.B = 1, .T = 300, .H = 1, .d = 70, .causal = causal, .dropout = 0.5});
         shapes.push_back({.B = 2, .T = 18, .H = 2, .d = 5, .causal = causal, .apart = true});
+        // One query a sample, as of a model that generates; the last has more keys than are worked on at a time.
+        shapes.push_back({.B = 3, .T = 1, .H = 4, .d = 17, .causal = causal, .Hkv = 2, .Tk = 71, .apart = true});
+        shapes.push_back({.B = 2, .T = 1, .H = 2, .d = 64, .causal = causal, .Tk = 300});
+        shapes.push_back({.B = 1, .T = 1, .H = 1, .d = 3, .causal = causal, .Tk = 16500});
         // Together.
         shapes.push_back({.B = 3, .T = 67, .H = 4, .d = 9, .causal = causal, .Hkv = 2, .dropout = 0.1,
                           .apart = true, .packed = true});

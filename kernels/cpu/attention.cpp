@@ -151,6 +151,41 @@ void forward_head(const Head& head, float* out, float* lse, const AttentionHeads
     }
 }
 
+// The same of the one query of a sample: its products are sums of few values, which no library need tile. scores as many
+// as a tile has.
+void forward_query(const Head& head, float* out, float* lse, const AttentionHeads<const float>& in, float* scores) {
+    constexpr std::int64_t kKeys = kForwardQueries * kForwardKeys;
+    const AttentionSpec& spec = head.spec;
+    const std::int64_t d = spec.d, seen = head.seen(1);
+    const float scale = 1.0f / std::sqrt(static_cast<float>(d));
+    const float* q = spec.head(in.q, head.b, head.h);
+    const float *k = spec.head(in.k, head.b, head.of_keys()), *v = spec.head(in.v, head.b, head.of_keys());
+    out += head.plain();
+    float running_max = 0, running_sum = 0;
+    for (std::int64_t k0 = 0; k0 < seen; k0 += kKeys) {
+        const std::int64_t keys = std::min(kKeys, seen - k0);
+        widest_vectors([&] {
+            for (std::int64_t i = 0; i < keys; ++i) {
+                const float* key = k + (k0 + i) * in.k.row_stride;
+                scores[i] = sum_of(d, [&](std::int64_t j) { return q[j] * key[j]; });
+            }
+            const float rescale =
+                online_softmax_row(scores, keys, keys, scale, running_max, running_sum, k0 == 0);
+            if (k0 == 0)
+                std::fill_n(out, d, 0.0f);
+            else
+                scale_row(out, d, rescale);
+            for (std::int64_t i = 0; i < keys; ++i) {
+                const float* value = v + (k0 + i) * in.v.row_stride;
+#pragma omp simd
+                for (std::int64_t j = 0; j < d; ++j) out[j] += scores[i] * value[j];
+            }
+        });
+    }
+    scale_row(out, d, 1.0f / running_sum);
+    lse[head.row()] = running_max + std::log(running_sum);
+}
+
 // One row of p (keys) from scores s: exp(scale s - lse); and of ds from dp: scale p (dp - delta). The row sees its first
 // `visible` entries; the others become 0.
 void backward_row(float* p_row, float* ds_row, float lse, float delta, std::int64_t visible, std::int64_t keys,
@@ -256,8 +291,10 @@ void attention_forward(Exec& exec, float* out, float* lse, const AttentionHeads<
     require_workspace(exec, attention_forward_workspace(exec.threads, spec.Tq, spec.d), "attention_forward");
     const std::size_t thread_bytes = attention_forward_workspace(1, spec.Tq, spec.d);
     parallel_items(exec.threads, spec.B * spec.H, [&](std::int64_t item, int thread) {
-        forward_head({spec, item / spec.H, item % spec.H}, out, lse, in,
-                     scratch<float>(exec, static_cast<std::size_t>(thread) * thread_bytes));
+        const Head head{spec, item / spec.H, item % spec.H};
+        float* scores = scratch<float>(exec, static_cast<std::size_t>(thread) * thread_bytes);
+        const bool is_query = spec.Tq == 1 && head.queries() == 1 && spec.dropout.p == 0;
+        is_query ? forward_query(head, out, lse, in, scores) : forward_head(head, out, lse, in, scores);
     });
 }
 

@@ -56,6 +56,11 @@ void dropout(Exec&, float* y, const float* x, const float* residual, std::int64_
 // Row r of (B, K) begins at y + r y_stride and x + r x_stride; what of a row belongs to no head is left alone. y may be x.
 void rope(Exec&, float* y, std::int64_t y_stride, const float* x, std::int64_t x_stride, const RopeShape&, RopeTurn);
 
+// ---- cache of keys and values ----
+
+// cache (samples, T, C) in the rows that CacheRows names = rows (B, K, C) of x; its other rows are left alone.
+void cache_rows(Exec&, float* cache, const float* x, const CacheRows&);
+
 // ---- pooling and patches ----
 
 // y (B, C) = the first of the rows x (B, K, C), or their mean; padding counts as other rows do.

@@ -1,6 +1,7 @@
 #include "kernels/cpu/cpu.h"
 
 #include "kernels/cpu/activation.h"
+#include "kernels/cpu/few_rows.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/wide_vectors.h"
 #include "kernels/cpu/workspace.h"
@@ -80,6 +81,7 @@ void weight_tile_of_copies(const Tile& tile, float* dw, const float* dy, const f
 
 void linear_forward(Exec& exec, float* y, float* pre, const float* x, const float* w, const float* bias,
                     std::int64_t rows, std::int64_t in, std::int64_t out, Activation act) {
+    if (rows <= kFewRows) return linear_of_few_rows(exec, y, pre, x, w, bias, rows, in, out, act);
     const Operand x_operand{x, in};           // (rows, in)
     const Operand w_transposed{w, in, true};  // (in, out)
     float* z = pre == nullptr ? y : pre;      // (rows, out)

@@ -63,6 +63,12 @@ void dropout(Exec&, Real* y, const Real* x, const Real* residual, std::int64_t B
 template <class Real>
 void rope(Exec&, Real* y, std::int64_t y_stride, const Real* x, std::int64_t x_stride, const RopeShape&, RopeTurn);
 
+// ---- cache of keys and values ----
+
+// cache (samples, T, C) in the rows that CacheRows names = rows (B, K, C) of x; its other rows are left alone.
+template <class Real>
+void cache_rows(Exec&, Real* cache, const Real* x, const CacheRows&);
+
 // ---- pooling and patches ----
 
 // y (B, C) = the first of the rows x (B, K, C), or their mean; padding counts as other rows do.

@@ -2,6 +2,7 @@
 // All reference kernels.
 
 #include "kernels/reference/activation.h"
+#include "kernels/reference/cache.h"
 #include "kernels/reference/class_token.h"
 #include "kernels/reference/dropout.h"
 #include "kernels/reference/exec.h"

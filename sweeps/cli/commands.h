@@ -17,6 +17,7 @@ void add_show(CLI::App& app, Context& context);
 void add_logs(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_eval(CLI::App& app, Context& context);
+void add_generate(CLI::App& app, Context& context);
 void add_data(CLI::App& app, Context& context);
 void add_analyze(CLI::App& app, Context& context);
 void add_config(CLI::App& app, Context& context);

@@ -1,4 +1,4 @@
-// A training step allocates nothing. Every operator new of the process is counted by who called it; those of the oneDNN
+// A training step allocates nothing, nor does a token that is generated. Every operator new of the process is counted by who called it; those of the oneDNN
 // library are counted apart.
 
 #include <dlfcn.h>
@@ -8,6 +8,7 @@
 #include <cstring>
 #include <new>
 
+#include "engine/generation/generator.h"
 #include "tests/catch.h"
 #include "tests/engine/bert_corpus.h"
 #include "tests/engine/tiny.h"
@@ -93,4 +94,27 @@ TEST_CASE("a training step allocates nothing of its own") {
     delete one;
     counting = false;
     CHECK(ours == 1);  // the counter counts
+}
+
+TEST_CASE("generating a text allocates nothing of its own") {
+    const TransformerConfig config = tiny_config(4, 37, 6).model;
+    const Backend backend{Device::cpu, DType::f32, 2};
+    Arena arena;
+    const auto model = plan_and_commit(arena, [&](Arena& a) {
+        return std::make_unique<Transformer>(a, config, backend, 1, Purpose::inference);
+    });
+    Exec exec = make_exec(backend, arena);
+    initialise(exec, model->parameters(), 1, config.init_std, config.layers());
+    ours = library = 0;
+    first_caller = nullptr;
+    for (const SamplingConfig& sampling : {SamplingConfig{}, SamplingConfig{0.8, 20, 0.9, 3}}) {
+        Generator generator(*model, exec, backend, {3, 0, sampling});
+        const std::vector<std::int32_t> prompt(16, 1);
+        counting = true;
+        generator.begin(prompt);
+        while (!generator.is_done()) generator.step();
+        counting = false;
+    }
+    INFO("allocations by oneDNN: " << library << ", first other caller (see addr2line): " << first_caller.load());
+    CHECK(ours == 0);
 }

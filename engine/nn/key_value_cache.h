@@ -1,0 +1,22 @@
+#pragma once
+// What a model that generates keeps of the tokens that it has seen: each layer's keys and values, so that a token more
+// costs one row (Pope et al. 2022, section 2.1).
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/core/tensor.h"
+
+namespace deft::engine {
+
+struct KeyValueCache {
+    struct Layer {
+        Tensor keys, values;  // (samples, T, kv_heads head_size)
+    };
+    std::vector<Layer> layers;
+    std::int64_t samples = 0, T = 0;     // T: tokens of a sample at most
+    std::int64_t held = 0;               // tokens of each sample that are there
+    std::vector<std::int32_t> position;  // (samples), on the host: what a step is told of where it stands
+};
+
+}  // namespace deft::engine
