@@ -16,6 +16,7 @@
 #include "reporting/table.h"
 #include "reporting/text.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/find_checkpoint.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
@@ -42,31 +43,6 @@ struct EvalArguments {
     std::string device = "cpu";
     std::string format = "term";
 };
-
-// What a trial is scored by, which is given by its name or hash, as tables print them.
-fs::path checkpoint_of_trial(const EvalArguments& arguments) {
-    if (!fs::exists(sweeps::database_file(arguments.root)))
-        throw Error(ErrorKind::missing,
-                    fmt::format("there is no folder {}, and no results in {} to look for such a trial",
-                                arguments.checkpoint, arguments.root),
-                    "name a checkpoint's folder, or a trial and its root with --root");
-    const results_db::TrialRow trial = open_results(arguments.root).trial(arguments.checkpoint);
-    const std::vector<std::string> hashes = open_results(arguments.root).config_hashes(trial.config_hash);
-    const fs::path folder = sweeps::below_root(
-        arguments.root, sweeps::checkpoints_of(arguments.root, hashes).lexically_relative(arguments.root));
-    if (const auto result = experiments::result_checkpoint(folder)) return *result;
-    throw Error(ErrorKind::missing, fmt::format("{} has no checkpoint in {}", arguments.checkpoint, folder.string()),
-                "run the sweep again, or name the folder where its checkpoint is");
-}
-
-fs::path find_checkpoint(const EvalArguments& arguments) {
-    const fs::path folder = arguments.checkpoint;
-    if (!fs::is_directory(folder)) return checkpoint_of_trial(arguments);
-    if (fs::exists(folder / "checkpoint.json")) return folder;
-    if (const auto result = experiments::result_checkpoint(folder)) return *result;
-    throw Error(ErrorKind::io, fmt::format("{} is no checkpoint: it has no checkpoint.json", folder.string()),
-                "name a folder such as deft-runs/checkpoints/HASH/step_00000100");
-}
 
 // A task file in the working folder comes before one beside the sweep.
 std::vector<std::string> task_names(const std::vector<std::string>& tasks) {
@@ -161,7 +137,7 @@ int run_and_store(const EvalArguments& arguments) {
         throw Error(ErrorKind::usage, "--store adds to a trial's rows, and prints the trial",
                     "name a trial, as deft status prints it, and leave out --format");
     const results_db::TrialRow trial = open_results(arguments.root).trial(arguments.checkpoint);
-    const fs::path checkpoint = checkpoint_of_trial(arguments);
+    const fs::path checkpoint = checkpoint_of_trial(arguments.checkpoint, arguments.root);
     experiments::TrialConfig config = experiments::checkpoint_config(checkpoint);
     config.eval.shots = arguments.shots;
     if (!arguments.tasks.empty()) config.eval.tasks = task_names(arguments.tasks);
@@ -177,7 +153,7 @@ int run_and_store(const EvalArguments& arguments) {
 
 int run_eval(const EvalArguments& arguments) {
     if (arguments.store) return run_and_store(arguments);
-    const fs::path folder = find_checkpoint(arguments);
+    const fs::path folder = find_checkpoint(arguments.checkpoint, arguments.root);
     const experiments::TrialSlot slot = slot_of(arguments);
     experiments::TrainedModel trained =
         experiments::load_trained_model(folder, {slot.device, engine::DType::f32, slot.threads});
