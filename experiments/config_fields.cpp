@@ -160,7 +160,8 @@ const Fields& fields_of(const DataConfig&) {
          {.takes = "embedded, text, indexed or a name of deft data list; of images such a name"}},
         {"train_files", at<&DataConfig::train_files>,
          "of text: .txt files of one document, .jsonl files of one a line (key \"text\"), each also .gz or .zst; of "
-         "indexed: the prefix of one Megatron dataset; below DEFT_DATA_MIRROR or beside the sweep file",
+         "indexed: the prefix of one Megatron dataset, or one token shard of llm.c with its .bin; below DEFT_DATA_MIRROR "
+         "or beside the sweep file",
          {.role = FieldRole::local}},
         {"valid_files", at<&DataConfig::valid_files>, "likewise, to validate on; none: train_files are split",
          {.role = FieldRole::local}},

@@ -1,12 +1,15 @@
 #include "experiments/evaluate_checkpoint.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/generation/generator.h"
+#include "engine/io/huggingface_config.h"
+#include "engine/io/weight_names.h"
 #include "engine/train/checkpoint.h"
 #include "experiments/datasets/bert_dataset.h"
 #include "experiments/engine_config.h"
@@ -27,8 +30,13 @@ constexpr double kMostElements = 1e12;
 }
 
 TrialConfig config_of(const Json& manifest, const fs::path& folder) {
+    const Json& about = manifest.at("about");
+    if (about.is_object() && about.contains("imported") && !about.contains("config"))
+        throw Error(ErrorKind::config,
+                    fmt::format("checkpoint {} was imported, and is no model of text with a tokenizer", folder.string()),
+                    "import a GPT-2 or Llama with its tokenizer to score it; this one can be exported");
     try {
-        return from_json(manifest.at("about").at("config"));
+        return from_json(about.at("config"));
     } catch (const Json::exception& error) {
         throw Error(ErrorKind::io, fmt::format("checkpoint {} is damaged: its checkpoint.json holds no trial's "
                                                "configuration: {}",
@@ -42,26 +50,40 @@ std::int64_t widest_hidden(const engine::TransformerConfig& model) {
     return widest;
 }
 
+// Layers whose attention the file has.
+std::int64_t layers_in(const engine::SafetensorsFile& weights, engine::WeightNames names,
+                       const engine::TransformerConfig& model) {
+    for (std::int64_t layer = 0;; ++layer) {
+        const engine::OwnWeight output{fmt::format("h.{}.attn.c_proj.weight", layer),
+                                       engine::ParameterKind::residual, {model.width, model.width}};
+        if (!weights.tensors.contains(engine::stored_parts(names, model, output).front().name)) return layer;
+    }
+}
+
 // The extents that the configuration claims are those of the weights, before memory is asked for by them.
 void require_extents(const engine::TransformerConfig& model, std::int64_t micro_batch, const fs::path& folder,
                      const engine::SafetensorsFile& weights) {
-    const auto require = [&](const std::string& name, std::int64_t rows, std::int64_t columns) {
-        const auto found = weights.tensors.find(name);
-        if (found == weights.tensors.end()) not_one_model(folder, fmt::format("model.safetensors has no {}", name));
+    const engine::WeightNames names =
+        engine::names_in_file(engine::huggingface_counterpart(model).names,
+                              [&](const std::string& name) { return weights.tensors.contains(name); });
+    const auto require = [&](const char* own, engine::ParameterKind kind, std::int64_t rows, std::int64_t columns) {
+        const engine::StoredPart part = engine::stored_parts(names, model, {own, kind, {rows, columns}}).front();
+        const auto found = weights.tensors.find(part.name);
+        if (found == weights.tensors.end())
+            not_one_model(folder, fmt::format("model.safetensors has no {}", part.name));
         const engine::Tensor& tensor = found->second;
-        if (tensor.rank != 2 || tensor.dim(0) != rows || tensor.dim(1) != columns)
-            not_one_model(folder, fmt::format("{} is {}, and the configuration wants ({}, {})", name,
-                                              tensor.shape_text(), rows, columns));
+        const std::vector<std::int64_t> shape(tensor.shape.begin(), tensor.shape.begin() + tensor.rank);
+        if (shape != part.shape)
+            not_one_model(folder, fmt::format("{} is {}, and the configuration wants ({})", part.name,
+                                              tensor.shape_text(), fmt::join(part.shape, ", ")));
     };
     if (const auto& patches = model.input.patches)
-        require("transformer.patch.weight", patches->values(), model.width);
+        require("patch.weight", engine::ParameterKind::matrix, model.width, patches->values());
     else
-        require("transformer.wte.weight", model.vocab, model.width);
+        require("wte.weight", engine::ParameterKind::embedding, model.vocab, model.width);
     if (model.input.positions == engine::Positions::learned)
-        require("transformer.wpe.weight", model.max_seqlen, model.width);
-    const auto layers = std::count_if(weights.tensors.begin(), weights.tensors.end(), [](const auto& entry) {
-        return entry.first.ends_with(".attn.c_attn.weight");
-    });
+        require("wpe.weight", engine::ParameterKind::embedding, model.max_seqlen, model.width);
+    const std::int64_t layers = layers_in(weights, names, model);
     if (layers != model.layers())
         not_one_model(folder, fmt::format("model.safetensors has {} layers, the configuration {}", layers,
                                           model.layers()));

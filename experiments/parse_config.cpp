@@ -64,7 +64,8 @@ void parse_data(TableReader table, DataConfig& data) {
     if (data.corpus == "indexed" && data.max_bytes != 0)
         table.refuse("max_bytes", "means nothing to corpus = \"indexed\", which is used as it is", "drop the key");
     if (data.corpus == "indexed" && (data.train_files.size() != 1 || data.valid_files.size() > 1))
-        table.refuse("train_files", "must be the prefix of one Megatron dataset, without .bin or .idx");
+        table.refuse("train_files", "must be the prefix of one Megatron dataset, without .bin or .idx, or one token shard "
+                                    "of llm.c, with its .bin");
     constexpr std::int64_t kMostShare = 1'000'000'000;
     const bool shares = data.split.size() == 3 && data.split[0] > 0 && data.split[1] > 0 && data.split[2] >= 0 &&
                         *std::max_element(data.split.begin(), data.split.end()) <= kMostShare;

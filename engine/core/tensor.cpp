@@ -11,6 +11,7 @@ std::int64_t size_of(DType dtype) {
         case DType::u8:
             return 1;
         case DType::bf16:
+        case DType::f16:
             return 2;
         case DType::f32:
         case DType::i32:
@@ -30,6 +31,8 @@ const char* dtype_name(DType dtype) {
             return "f64";
         case DType::bf16:
             return "bf16";
+        case DType::f16:
+            return "f16";
         case DType::i32:
             return "i32";
         case DType::i64:

@@ -10,7 +10,8 @@
 
 namespace deft::engine {
 
-enum class DType { f32, f64, bf16, i32, i64, u8 };
+// f16 is of files alone: no op computes in it.
+enum class DType { f32, f64, bf16, f16, i32, i64, u8 };
 
 std::int64_t size_of(DType dtype);
 const char* dtype_name(DType dtype);

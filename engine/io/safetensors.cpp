@@ -24,6 +24,8 @@ const char* type_name(DType dtype) {
             return "F64";
         case DType::bf16:
             return "BF16";
+        case DType::f16:
+            return "F16";
         case DType::i32:
             return "I32";
         case DType::i64:
@@ -35,10 +37,11 @@ const char* type_name(DType dtype) {
 }
 
 DType type_of(const std::string& name, const std::filesystem::path& file) {
-    for (const DType dtype : {DType::f32, DType::bf16, DType::f64, DType::i32, DType::i64})
+    for (const DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64, DType::i32, DType::i64, DType::u8})
         if (name == type_name(dtype)) return dtype;
+    if (name == "BOOL") return DType::u8;  // masks, which no reader of weights looks at
     throw Error(ErrorKind::io, fmt::format("{}: element type {} is not read", file.string(), name),
-                "convert the tensor to F32, BF16, F64, I32 or I64");
+                "convert the tensor to F32, BF16, F16, F64, I32, I64, U8 or BOOL");
 }
 
 [[noreturn]] void malformed_safetensors(const std::filesystem::path& file, const std::string& why) {

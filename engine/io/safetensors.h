@@ -19,7 +19,7 @@ struct NamedTensor {
     Tensor tensor;
 };
 
-// A file of f32, bf16, f64, i32 and i64 tensors, written piece by piece, whole or not at all, and hashed on the way.
+// A file of f32, bf16, f16, f64, i32, i64 and u8 tensors, written piece by piece, whole or not at all, and hashed on the way.
 class SafetensorsOutput {
  public:
     // Writes the header. Of the tensors only names, types and shapes are looked at; names differ. Errors of all calls: io.

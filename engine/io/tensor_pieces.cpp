@@ -1,11 +1,14 @@
 #include "engine/io/tensor_pieces.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <span>
+#include <stdexcept>
+#include <type_traits>
 #include <vector>
 
-#include "kernels/bf16.h"
+#include "kernels/f16.h"
 
 namespace deft::engine {
 
@@ -19,6 +22,15 @@ float element(const std::byte* bytes, std::int64_t i) {
     return kernels::to_float(value);
 }
 
+template <class To>
+To rounded(float value) {
+    const To to = kernels::from_float<To>(value);
+    if constexpr (std::is_same_v<To, kernels::f16>)
+        if (std::isfinite(value) && !std::isfinite(kernels::to_float(to)))
+            throw std::range_error("a value beyond 65504, the largest of f16");
+    return to;
+}
+
 // to[c * to_stride + r] = from[r * from_stride + c] for r < rows, c < columns. In tiles, since one of the two is walked
 // against its rows.
 template <class From, class To>
@@ -29,7 +41,7 @@ void transpose(const std::byte* from, std::int64_t from_stride, To* to, std::int
         for (std::int64_t c0 = 0; c0 < columns; c0 += kTile)
             for (std::int64_t c = c0; c < std::min(columns, c0 + kTile); ++c)
                 for (std::int64_t r = r0; r < std::min(rows, r0 + kTile); ++r)
-                    to[c * to_stride + r] = kernels::from_float<To>(element<From>(from, r * from_stride + c));
+                    to[c * to_stride + r] = rounded<To>(element<From>(from, r * from_stride + c));
 }
 
 // Elements [first, first + count) as a flat tensor.
@@ -54,7 +66,7 @@ void write_as(Exec& exec, const Tensor& tensor, bool transposed, SafetensorsOutp
             if constexpr (sizeof(To) < sizeof(float)) {
                 piece.resize(static_cast<std::size_t>(count));
                 std::transform(static_cast<const float*>(values), static_cast<const float*>(values) + count, piece.begin(),
-                               kernels::from_float<To>);
+                               rounded<To>);
                 values = piece.data();
             }
             to.write(values, count * static_cast<std::int64_t>(sizeof(To)));
@@ -112,13 +124,42 @@ void read_as(Exec& exec, const StoredTensor& stored, const MappedFile& file) {
 
 void write_in_pieces(Exec& exec, const Tensor& tensor, Layout layout, SafetensorsOutput& to) {
     tensor.as<float>();
-    layout.dtype == DType::bf16 ? write_as<kernels::bf16>(exec, tensor, layout.transposed, to)
-                                : write_as<float>(exec, tensor, layout.transposed, to);
+    if (layout.dtype == DType::bf16)
+        write_as<kernels::bf16>(exec, tensor, layout.transposed, to);
+    else if (layout.dtype == DType::f16)
+        write_as<kernels::f16>(exec, tensor, layout.transposed, to);
+    else
+        write_as<float>(exec, tensor, layout.transposed, to);
 }
 
 void read_in_pieces(Exec& exec, const StoredTensor& stored, const MappedFile& file) {
     stored.to.as<float>();
-    stored.from.dtype == DType::bf16 ? read_as<kernels::bf16>(exec, stored, file) : read_as<float>(exec, stored, file);
+    if (stored.from.dtype == DType::bf16)
+        read_as<kernels::bf16>(exec, stored, file);
+    else if (stored.from.dtype == DType::f16)
+        read_as<kernels::f16>(exec, stored, file);
+    else
+        read_as<float>(exec, stored, file);
+}
+
+template <class From>
+bool all_finite_as(const Tensor& from, const MappedFile& file) {
+    bool finite = true;
+    const auto* bytes = static_cast<const std::byte*>(from.data);
+    for_each_piece(from.numel(), sizeof(From), [&](std::int64_t first, std::int64_t count) {
+        const std::span piece(bytes + first * static_cast<std::int64_t>(sizeof(From)),
+                              static_cast<std::size_t>(count) * sizeof(From));
+        file.require_whole();
+        for (std::int64_t i = 0; i < count; ++i) finite = finite && std::isfinite(element<From>(piece.data(), i));
+        file.release(piece);
+    });
+    return finite;
+}
+
+bool all_finite(const Tensor& from, const MappedFile& file) {
+    if (from.dtype == DType::bf16) return all_finite_as<kernels::bf16>(from, file);
+    if (from.dtype == DType::f16) return all_finite_as<kernels::f16>(from, file);
+    return all_finite_as<float>(from, file);
 }
 
 }  // namespace deft::engine

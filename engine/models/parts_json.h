@@ -1,5 +1,8 @@
 #pragma once
-// A model's parts in words and numbers, for programs in other languages that build the same.
+// A model's parts in words and numbers, for programs in other languages that build the same, and to tell models apart.
+
+#include <string>
+#include <vector>
 
 #include "base/json_fwd.h"
 #include "engine/models/transformer_config.h"
@@ -8,5 +11,11 @@ namespace deft::engine {
 
 // Of a model whose layers are all alike; dropout is left out. Errors: std::logic_error, where layers differ.
 Json parts_json(const TransformerConfig& model);
+
+// The model that has those parts, without dropout. Errors: config, for what parts_json() does not write.
+TransformerConfig model_of_parts(const Json& parts);
+
+// Of each part in which they differ, as in "width is 64, and 32 there".
+std::vector<std::string> part_differences(const Json& parts, const Json& others);
 
 }  // namespace deft::engine

@@ -36,19 +36,6 @@ TransformerConfig gpt2_of_extents(const TransformerConfig& c) {
 
 }  // namespace
 
-bool is_gpt2(const TransformerConfig& config) {
-    if (config.blocks.empty() || !config.final_norm) return false;
-    TransformerConfig gpt2 = gpt2_of_extents(config);
-    gpt2.final_norm->eps = config.final_norm->eps;
-    gpt2.input.dropout = config.input.dropout;
-    for (BlockConfig& block : gpt2.blocks) {
-        block.norm.eps = config.final_norm->eps;
-        block.dropout = config.blocks[0].dropout;
-        block.attention.dropout = config.blocks[0].attention.dropout;
-    }
-    return config == gpt2;
-}
-
 bool is_plain_gpt2(const TransformerConfig& config) {
     return config == gpt2_of_extents(config);
 }

@@ -43,9 +43,7 @@ struct TransformerConfig {
 TransformerConfig gpt2_config(std::int64_t layers, std::int64_t width, std::int64_t heads, std::int64_t max_seqlen,
                               std::int64_t vocab, double init_std = 0.02);
 
-// Whether it is one of those, whatever its dropout and the eps of its norms, each the same in all blocks.
-bool is_gpt2(const TransformerConfig& config);
-// Likewise, without dropout and with the eps of one of those.
+// Whether it is one of those, without dropout and with the eps of those.
 bool is_plain_gpt2(const TransformerConfig& config);
 
 }  // namespace deft::engine

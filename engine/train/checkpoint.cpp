@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -12,7 +15,11 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "engine/data/bpe/bpe_files.h"
+#include "engine/io/huggingface_config.h"
+#include "engine/io/match_weights.h"
 #include "engine/io/safetensors.h"
+#include "engine/io/write_weights.h"
+#include "engine/models/parts_json.h"
 
 namespace deft::engine {
 
@@ -20,22 +27,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSchema = "deft-checkpoint/2";
+// Version 2 names every weight in deft's own manner, and does not say what the model is made of.
+constexpr const char* kSchema = "deft-checkpoint/3";
+constexpr const char* kFormerSchema = "deft-checkpoint/2";
 constexpr const char* kManifest = "checkpoint.json";
 constexpr const char* kConfig = "config.json";
-constexpr const char* kModel = "model.safetensors";
+constexpr const char* kModel = kModelFile;
 constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kUniqueTokens = "unique_tokens";
 constexpr const char* kDropperState = "router_state";
-
-std::string hugging_face_name(const Parameter& parameter) {
-    return parameter.name.starts_with("lm_head.") ? parameter.name : "transformer." + parameter.name;
-}
-
-// Hugging Face's GPT-2 has its linear weights as (in, out).
-bool is_transposed(const Parameter& parameter) {
-    return parameter.kind == ParameterKind::matrix || parameter.kind == ParameterKind::residual;
-}
 
 // Files of a tokenizer, of which a checkpoint has those of its own.
 constexpr const char* kTokenizerFiles[] = {kBpeFiles[0], kBpeFiles[1], kBpeFiles[2], kVocabTxt};
@@ -51,43 +51,6 @@ std::vector<const char*> write_tokenizer_files(const AnyTokenizer& tokenizer, co
     if (plain.bpe() == nullptr) return {};
     write_tokenizer(plain, folder);
     return {std::begin(kBpeFiles), std::end(kBpeFiles)};
-}
-
-Json hugging_face_config(const TransformerConfig& c, const AnyTokenizer& tokenizer, DType dtype) {
-    Json json = {{"architectures", {"GPT2LMHeadModel"}},
-            {"model_type", "gpt2"},
-            {"n_embd", c.width},
-            {"n_layer", c.layers()},
-            {"n_head", c.heads()},
-            {"n_positions", c.max_seqlen},
-            {"vocab_size", c.vocab},
-            {"layer_norm_epsilon", c.final_norm->eps},
-            {"activation_function", "gelu_new"},
-            {"resid_pdrop", c.blocks[0].dropout},
-            {"attn_pdrop", c.blocks[0].attention.dropout},
-            {"embd_pdrop", c.input.dropout}};
-    if (const auto* plain = std::get_if<Tokenizer>(&tokenizer))
-        json["bos_token_id"] = json["eos_token_id"] = plain->end_of_document();
-    if (dtype == DType::bf16) json["torch_dtype"] = "bfloat16";
-    return json;
-}
-
-// Of that shape with rows and columns exchanged where a file has them so.
-Tensor as_stored(Tensor tensor, Layout layout) {
-    tensor.dtype = layout.dtype;
-    if (layout.transposed) std::swap(tensor.shape[0], tensor.shape[1]);
-    return tensor;
-}
-
-// Return the file's sha256.
-
-std::string write_weights(Exec& exec, const Transformer& model, DType dtype, const fs::path& file) {
-    std::vector<NamedTensor> tensors;
-    for (const Parameter& p : model.parameters().all())
-        tensors.push_back({hugging_face_name(p), as_stored(p.value, {dtype, is_transposed(p)})});
-    SafetensorsOutput out(file, tensors, {{"format", "pt"}});
-    for (const Parameter& p : model.parameters().all()) write_in_pieces(exec, p.value, {dtype, is_transposed(p)}, out);
-    return out.finish();
 }
 
 std::string write_optimizer(Trainer& trainer, const fs::path& file) {
@@ -132,17 +95,18 @@ const Tensor& expect(const SafetensorsFile& file, const std::string& name, const
     return found->second;
 }
 
-// Where each weight comes from. Of weights that training goes on from none was rounded. Errors: config.
-std::vector<StoredTensor> match_weights(const Transformer& model, const SafetensorsFile& file, bool rounded_too) {
-    std::vector<StoredTensor> found;
-    for (const Parameter& p : model.parameters().all()) {
-        const std::string name = hugging_face_name(p);
-        const auto here = file.tensors.find(name);
-        const bool rounded = rounded_too && here != file.tensors.end() && here->second.dtype == DType::bf16;
-        const Layout layout{rounded ? DType::bf16 : p.value.dtype, is_transposed(p)};
-        found.push_back({p.value, expect(file, name, as_stored(p.value, layout)), layout.transposed});
-    }
-    return found;
+// Where each weight comes from. Of weights that training goes on from none was rounded. Errors: config, with all that is
+// missing, extra or of another shape.
+MatchedWeights match_all(const Transformer& model, const SafetensorsFile& file, bool rounded_too) {
+    const WeightNames names = names_in_file(huggingface_counterpart(model.config()).names,
+                                            [&](const std::string& name) { return file.tensors.contains(name); });
+    MatchedWeights matched = match_weights(model, weight_files(file, names), {.whole = true, .unrounded = !rounded_too});
+    if (!matched.problems.empty())
+        throw Error(ErrorKind::config,
+                    fmt::format("checkpoint {} is of another model:\n  {}", file.file->path().parent_path().string(),
+                                fmt::join(matched.problems, "\n  ")),
+                    "name a checkpoint of this configuration");
+    return matched;
 }
 
 void read_all(Exec& exec, const std::vector<StoredTensor>& tensors, const SafetensorsFile& file) {
@@ -165,33 +129,52 @@ Counts counts_of(const Json& json) {
             json.at("flops"),      json.at("cut_tokens"),     json.at("padding_tokens"), json.at("draws_by_tenth")};
 }
 
+std::int32_t end_of_document(const AnyTokenizer& tokenizer) {
+    const auto* plain = std::get_if<Tokenizer>(&tokenizer);
+    return plain != nullptr ? plain->end_of_document() : -1;
+}
+
+// What is saved: all of a trainer, or a model alone.
+struct Saved {
+    Exec& exec;
+    const Transformer& model;
+    const Counts& counts;
+    Trainer* with_optimizer;  // null: weights alone
+    DType dtype = DType::f32;
+};
+
+bool layers_are_alike(const TransformerConfig& model) {
+    return std::all_of(model.blocks.begin(), model.blocks.end(),
+                       [&](const BlockConfig& block) { return block == model.blocks[0]; });
+}
+
 // Every file of a checkpoint, in `folder`.
-std::string write_files(Trainer& trainer, bool with_optimizer, DType dtype, const fs::path& folder, const Json& about,
-                        const AnyTokenizer& tokenizer) {
+std::string write_files(const Saved& saved, const fs::path& folder, const Json& about, const AnyTokenizer& tokenizer) {
     std::map<std::string, std::string> hashes;
-    const TransformerConfig& model = trainer.config().model;
-    if (is_gpt2(model)) {
-        const std::string config = hugging_face_config(model, tokenizer, dtype).dump(2) + "\n";
+    const TransformerConfig& model = saved.model.config();
+    const WeightNames names = huggingface_counterpart(model).names;
+    if (names != WeightNames::own) {
+        const std::string config =
+            huggingface_config(model, saved.dtype, end_of_document(tokenizer)).dump(2) + "\n";
         write_file_atomically(folder / kConfig, config);
         hashes[kConfig] = sha256(config);
     }
-    hashes[kModel] = write_weights(trainer.exec(), trainer.model(), dtype, folder / kModel);
-    if (with_optimizer) hashes[kOptimizer] = write_optimizer(trainer, folder / kOptimizer);
+    hashes.merge(write_weights(saved.exec, saved.model, names, saved.dtype, folder));
+    if (saved.with_optimizer != nullptr) hashes[kOptimizer] = write_optimizer(*saved.with_optimizer, folder / kOptimizer);
     for (const char* name : write_tokenizer_files(tokenizer, folder)) hashes[name] = sha256_file(folder / name);
-    const Json manifest = {
-        {"schema", kSchema}, {"counts", counts_json(trainer.counts())}, {"about", about}, {"sha256", hashes}};
+    Json manifest = {{"schema", kSchema}, {"counts", counts_json(saved.counts)}, {"about", about}, {"sha256", hashes}};
+    if (layers_are_alike(model)) manifest["model"] = parts_json(model);
     write_file_atomically(folder / kManifest, manifest.dump(2) + "\n");
     return hashes[kModel];
 }
 
-std::string save(Trainer& trainer, bool with_optimizer, DType dtype, const fs::path& folder, const Json& about,
-                 const AnyTokenizer& tokenizer) {
+std::string save(const Saved& saved, const fs::path& folder, const Json& about, const AnyTokenizer& tokenizer) {
     const fs::path temporary = folder.parent_path() / "unfinished";  // one name: a kill leaves at most one
     fs::remove_all(temporary);
     make_folder(temporary);
     std::string sha;
     try {
-        sha = write_files(trainer, with_optimizer, dtype, temporary, about, tokenizer);
+        sha = write_files(saved, temporary, about, tokenizer);
     } catch (...) {  // on a full disk the files that are whole would be in the way
         std::error_code ignored;
         fs::remove_all(temporary, ignored);
@@ -229,12 +212,17 @@ SafetensorsFile open_hashed(const fs::path& folder, const Json& manifest, const 
 
 std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about,
                             const AnyTokenizer& tokenizer) {
-    return save(trainer, true, DType::f32, folder, about, tokenizer);
+    return save({trainer.exec(), trainer.model(), trainer.counts(), &trainer}, folder, about, tokenizer);
 }
 
 std::string save_weights(Trainer& trainer, const fs::path& folder, const Json& about, const AnyTokenizer& tokenizer,
                          DType dtype) {
-    return save(trainer, false, dtype, folder, about, tokenizer);
+    return save({trainer.exec(), trainer.model(), trainer.counts(), nullptr, dtype}, folder, about, tokenizer);
+}
+
+std::string save_weights(Exec& exec, const Transformer& model, const fs::path& folder, const Json& about,
+                         const AnyTokenizer& tokenizer, DType dtype) {
+    return save({exec, model, Counts{}, nullptr, dtype}, folder, about, tokenizer);
 }
 
 Json read_manifest(const fs::path& folder) {
@@ -242,7 +230,7 @@ Json read_manifest(const fs::path& folder) {
     if (!manifest.is_object()) damaged(folder, fmt::format("{} is no JSON object", kManifest));
     try {
         const auto schema = manifest.at("schema").get<std::string>();
-        if (schema != kSchema)
+        if (schema != kSchema && schema != kFormerSchema)
             throw Error(ErrorKind::io,
                         fmt::format("checkpoint {} was written by another version of deft: it is {}, and this one reads {}",
                                     folder.string(), schema, kSchema),
@@ -272,8 +260,7 @@ SafetensorsFile open_weights(const fs::path& folder, const Json& manifest) {
 }
 
 void load_weights(Exec& exec, Transformer& model, const SafetensorsFile& weights) {
-    read_all(exec, match_weights(model, weights, true), weights);
-    model.parameters().refresh_rounded(exec);
+    read_weights(exec, model, match_all(model, weights, true));
 }
 
 void load_weights(Exec& exec, Transformer& model, const fs::path& folder) {
@@ -288,7 +275,7 @@ OpenCheckpoint open_checkpoint(Trainer& trainer, const fs::path& folder, const J
     open.weights = open_weights(folder, manifest);
     open.moments = open_hashed(folder, manifest, kOptimizer);
     open.counts = counts_of(manifest.at("counts"));
-    open.of_weights = match_weights(trainer.model(), open.weights, false);
+    open.of_weights = match_all(trainer.model(), open.weights, false);
     const auto match = [&](const Tensor& own, const std::string& name) {
         open.of_moments.push_back({own, expect(open.moments, name, own)});
     };
@@ -304,8 +291,7 @@ OpenCheckpoint open_checkpoint(Trainer& trainer, const fs::path& folder, const J
 }
 
 void restore(Trainer& trainer, const OpenCheckpoint& checkpoint) {
-    read_all(trainer.exec(), checkpoint.of_weights, checkpoint.weights);
-    trainer.model().parameters().refresh_rounded(trainer.exec());
+    read_weights(trainer.exec(), trainer.model(), checkpoint.of_weights);
     read_all(trainer.exec(), checkpoint.of_moments, checkpoint.moments);
     std::vector<std::int32_t> unique(static_cast<std::size_t>(checkpoint.unique_tokens.numel()));
     checkpoint.moments.file->require_whole();

@@ -1,15 +1,15 @@
 #pragma once
 // A training run set down in a folder, so that it goes on to the same bits.
 //
-//   config.json              the model's extents, as Hugging Face's GPT2LMHeadModel reads them; of GPT-2's parts alone
-//   model.safetensors        weights under GPT-2's names there and in its layout, where linear weights are (in, out); what
-//                          GPT-2 has not is called transformer.wse (segments), transformer.ln_e (the input's norm),
-//                          lm_head (its dense and ln: the transform), transformer.pooler, transformer.class_head
+//   config.json              of a model that Hugging Face has too: GPT-2, BERT, ViT, Llama
+//   model.safetensors        weights under the names and in the layout of Hugging Face's model, engine/io/weight_names.h;
+//                          of a model that it has not, ours behind "transformer.", linear weights as (in, out)
 //   optimizer.safetensors    NAME.m and NAME.v, the optimizer's moments as the engine holds them, of SGD the first
 //                          alone; unique_tokens (samples) i32; router_state f32, of a token dropper that learns
 //   vocab.json, merges.txt, tokenizer.json    the tokenizer, as Hugging Face reads it; absent for bytes; vocab.txt
 //                          in their stead for WordPiece
-//   checkpoint.json          the counts, what the caller adds, and the sha256 of the files above; written last
+//   checkpoint.json          the counts, the model's parts, what the caller adds, and the sha256 of the files above; written
+//                          last
 
 #include <filesystem>
 #include <string>
@@ -17,7 +17,7 @@
 
 #include "base/json_fwd.h"
 #include "engine/data/any_tokenizer.h"
-#include "engine/io/tensor_pieces.h"
+#include "engine/io/match_weights.h"
 #include "engine/train/trainer.h"
 
 namespace deft::engine {
@@ -32,6 +32,10 @@ std::string save_checkpoint(Trainer& trainer, const std::filesystem::path& folde
 // Likewise without optimizer.safetensors: the model can be asked, and is not trained on from there. dtype: of the stored
 // weights, f32 or bf16, which halves the file and rounds them to nearest.
 std::string save_weights(Trainer& trainer, const std::filesystem::path& folder, const Json& about,
+                         const AnyTokenizer& tokenizer, DType dtype = DType::f32);
+
+// The same of a model that no trainer holds, with counts of 0.
+std::string save_weights(Exec& exec, const Transformer& model, const std::filesystem::path& folder, const Json& about,
                          const AnyTokenizer& tokenizer, DType dtype = DType::f32);
 
 // checkpoint.json; the files that it names are not looked at. Errors: io, for one that is damaged or of another version.
@@ -49,7 +53,7 @@ Json verify_checkpoint(const std::filesystem::path& folder, CheckpointFiles file
 
 // model.safetensors, after the files of the model have been compared with the manifest's hashes. Errors: io.
 SafetensorsFile open_weights(const std::filesystem::path& folder, const Json& manifest);
-// F32 or BF16. Errors: config, for those of another model, which is then as before; io, for a file that is cut short while
+// F32, BF16 or F16. Errors: config, for those of another model, which is then as before; io, for a file that is cut short while
 // it is copied.
 void load_weights(Exec& exec, Transformer& model, const SafetensorsFile& weights);
 // Those of that checkpoint. Errors: io, for a damaged one, and as above.
@@ -58,7 +62,8 @@ void load_weights(Exec& exec, Transformer& model, const std::filesystem::path& f
 // Weights, moments, what a token dropper has learnt and counts, found whole and those of `trainer`'s configuration.
 struct OpenCheckpoint {
     SafetensorsFile weights, moments;
-    std::vector<StoredTensor> of_weights, of_moments;  // `to`: the trainer's
+    MatchedWeights of_weights;
+    std::vector<StoredTensor> of_moments;  // `to`: the trainer's
     Counts counts;
     Tensor unique_tokens;  // (samples) i32
 };

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "engine/data/indexed_dataset.h"
+#include "engine/data/llmc_tokens.h"
 #include "experiments/datasets/find_file.h"
 
 namespace deft::experiments {
@@ -91,37 +92,70 @@ fs::path find_prefix(const std::string& prefix, const std::string& base_folder) 
     return fs::path(index).replace_extension();
 }
 
+// A token shard of llm.c, which train_files names with its .bin; a Megatron dataset is named without.
+std::optional<fs::path> find_shard(const std::string& name, const std::string& base_folder) {
+    if (!name.ends_with(".bin")) return {};
+    const fs::path file = find_data_file(name, base_folder);
+    if (!engine::is_llmc_shard(file))
+        throw Error(ErrorKind::config, fmt::format("{} is no token shard of llm.c", file.string()),
+                    "name a Megatron dataset by its prefix, without .bin");
+    return file;
+}
+
 DatasetIdentity indexed_identity(const DataConfig& data, const std::string& base_folder) {
     const engine::Tokenizer tokenizer = named_tokenizer(data.tokenizer, base_folder);
     Json identity = {{"format", kCorpusFormat}, {"split", data.split}, {"tokenizer", tokenizer.sha256()}};
     for (const auto* prefixes : {&data.train_files, &data.valid_files})
         for (const std::string& prefix : *prefixes) {
+            if (const auto shard = find_shard(prefix, base_folder)) {
+                identity["files"].push_back({sha256_file(*shard)});
+                continue;
+            }
             const fs::path path = find_prefix(prefix, base_folder);
             identity["files"].push_back({sha256_file(engine::idx_file(path)), sha256_file(engine::bin_file(path))});
         }
     return {sha256(canonical_json(identity)), tokenizer.vocab()};
 }
 
-// A Megatron dataset as somebody else made it is used in place.
+// The training documents and those to validate on of one dataset, or of one each. `Tokens`: engine::IndexedDataset or
+// engine::LlmcShard.
+template <class Tokens>
+void divide(const std::shared_ptr<const Tokens>& train, const std::shared_ptr<const Tokens>& valid,
+            const std::vector<std::int64_t>& split, PackedDataset& dataset) {
+    if (valid != nullptr) {
+        dataset.train = engine::corpus_of_range(train, 0, train->documents());
+        dataset.valid = engine::corpus_of_range(valid, 0, valid->documents());
+        return;
+    }
+    if (train->documents() < 2)
+        throw Error(ErrorKind::config, fmt::format("{} has one document, and a split needs two", dataset.name),
+                    "give a validation dataset of its own: data.valid_files");
+    const DocumentRanges ranges = divide_documents(train->documents(), split);
+    dataset.train = engine::corpus_of_range(train, ranges.train_first, ranges.train_last);
+    dataset.valid = engine::corpus_of_range(train, ranges.valid_first, ranges.valid_last);
+}
+
+// A Megatron dataset or a token shard of llm.c as somebody else made it is used in place.
 PackedDataset open_indexed(const DataConfig& data, const std::string& base_folder, const fs::path& folder,
                      const std::string& sha) {
     PackedDataset dataset{data.train_files.front(), sha, named_tokenizer(data.tokenizer, base_folder), {}, {}, folder};
-    const auto open = [&](const std::string& prefix) {
+    const std::string valid = data.valid_files.empty() ? std::string() : data.valid_files.front();
+    const auto indexed = [&](const std::string& prefix) -> std::shared_ptr<const engine::IndexedDataset> {
+        if (prefix.empty()) return nullptr;
         return std::make_shared<const engine::IndexedDataset>(find_prefix(prefix, base_folder));
     };
-    const auto train = open(data.train_files.front());
-    if (data.valid_files.empty()) {
-        if (train->documents() < 2)
-            throw Error(ErrorKind::config, fmt::format("{} has one document, and a split needs two", dataset.name),
-                        "give a validation dataset of its own: data.valid_files");
-        const DocumentRanges ranges = divide_documents(train->documents(), data.split);
-        dataset.train = engine::corpus_of_range(train, ranges.train_first, ranges.train_last);
-        dataset.valid = engine::corpus_of_range(train, ranges.valid_first, ranges.valid_last);
-    } else {
-        const auto valid = open(data.valid_files.front());
-        dataset.train = engine::corpus_of_range(train, 0, train->documents());
-        dataset.valid = engine::corpus_of_range(valid, 0, valid->documents());
-    }
+    const auto shard = [&](const std::string& name) -> std::shared_ptr<const engine::LlmcShard> {
+        if (name.empty()) return nullptr;
+        const auto file = find_shard(name, base_folder);
+        if (!file)
+            throw Error(ErrorKind::config, fmt::format("{} is no token shard of llm.c, and {} is", name, dataset.name),
+                        "name two datasets of one kind");
+        return std::make_shared<const engine::LlmcShard>(*file, dataset.tokenizer.end_of_document());
+    };
+    if (find_shard(dataset.name, base_folder))
+        divide(shard(dataset.name), shard(valid), data.split, dataset);
+    else
+        divide(indexed(dataset.name), indexed(valid), data.split, dataset);
     for (engine::TokenCorpus* corpus : {&dataset.train, &dataset.valid})
         corpus->bytes = engine::text_bytes(corpus->tokens, dataset.tokenizer);
     make_folder(folder);

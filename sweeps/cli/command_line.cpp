@@ -73,6 +73,8 @@ int run_command_line(int argc, char** argv) {
     add_report(app, context);
     add_eval(app, context);
     add_generate(app, context);
+    add_import(app, context);
+    add_export(app, context);
     add_data(app, context);
     add_analyze(app, context);
     add_keys(app, context);

@@ -18,6 +18,8 @@ void add_logs(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_eval(CLI::App& app, Context& context);
 void add_generate(CLI::App& app, Context& context);
+void add_import(CLI::App& app, Context& context);
+void add_export(CLI::App& app, Context& context);
 void add_data(CLI::App& app, Context& context);
 void add_analyze(CLI::App& app, Context& context);
 void add_config(CLI::App& app, Context& context);

@@ -13,22 +13,23 @@ namespace deft::cli {
 
 namespace fs = std::filesystem;
 
-fs::path checkpoint_of_trial(const std::string& name, const std::string& root) {
+fs::path checkpoint_of_trial(const std::string& named, const std::string& root) {
     if (!fs::exists(sweeps::database_file(root)))
         throw Error(ErrorKind::missing,
-                    fmt::format("there is no folder {}, and no results in {} to look for such a trial", name, root),
+                    fmt::format("there is no folder {}, and no results in {} to look for such a trial", named, root),
                     "name a checkpoint's folder, or a trial and its root with --root");
-    const results_db::TrialRow trial = open_results(root).trial(name);
+    const results_db::TrialRow trial = open_results(root).trial(named);
     const std::vector<std::string> hashes = open_results(root).config_hashes(trial.config_hash);
-    const fs::path folder = sweeps::below_root(root, sweeps::checkpoints_of(root, hashes).lexically_relative(root));
+    const fs::path folder =
+        sweeps::below_root(root, sweeps::checkpoints_of(root, hashes).lexically_relative(root));
     if (const auto result = experiments::result_checkpoint(folder)) return *result;
-    throw Error(ErrorKind::missing, fmt::format("{} has no checkpoint in {}", name, folder.string()),
+    throw Error(ErrorKind::missing, fmt::format("{} has no checkpoint in {}", named, folder.string()),
                 "run the sweep again, or name the folder where its checkpoint is");
 }
 
-fs::path find_checkpoint(const std::string& name, const std::string& root) {
-    const fs::path folder = name;
-    if (!fs::is_directory(folder)) return checkpoint_of_trial(name, root);
+fs::path find_checkpoint(const std::string& named, const std::string& root) {
+    const fs::path folder = named;
+    if (!fs::is_directory(folder)) return checkpoint_of_trial(named, root);
     if (fs::exists(folder / "checkpoint.json")) return folder;
     if (const auto result = experiments::result_checkpoint(folder)) return *result;
     throw Error(ErrorKind::io, fmt::format("{} is no checkpoint: it has no checkpoint.json", folder.string()),

@@ -486,3 +486,43 @@ TEST_CASE("tokenising: what is written is what was read") {
     CHECK_THAT(test::refusal([&] { load_packed_dataset(indexed, folder.path(), folder / "data"); }),
                ContainsSubstring("has changed"));
 }
+
+TEST_CASE("a token shard of llm.c is an indexed dataset, by documents or beside one to validate on") {
+    const TemporaryFolder folder;
+    const auto write_shard = [&](const char* name, const std::string& text) {
+        std::vector<std::int32_t> header(256);
+        header[0] = 20240520;
+        header[1] = 1;
+        std::vector<std::uint16_t> tokens;
+        for (const char c : text) tokens.push_back(c == '|' ? 256 : static_cast<unsigned char>(c));
+        header[2] = static_cast<std::int32_t>(tokens.size());
+        write_text(folder / name, std::string(reinterpret_cast<const char*>(header.data()), 1024) +
+                                      std::string(reinterpret_cast<const char*>(tokens.data()), 2 * tokens.size()));
+    };
+    write_shard("train.bin", "|one|two|three");
+    write_shard("valid.bin", "|four");
+    DataConfig data;
+    data.corpus = "indexed";
+    data.train_files = {"train.bin"};
+    data.split = {2, 1, 0};
+    const engine::Tokenizer bytes = engine::Tokenizer::bytes();
+    const PackedDataset divided = load_packed_dataset(data, folder.path(), folder / "data");
+    CHECK(decoded(divided.train, bytes) == "onetwo");
+    CHECK(decoded(divided.valid, bytes) == "three");
+    CHECK(divided.train.bytes == 6);
+    CHECK(divided.train.documents == 2);
+    data.valid_files = {"valid.bin"};
+    const PackedDataset two = load_packed_dataset(data, folder.path(), folder / "data");
+    CHECK(decoded(two.train, bytes) == "onetwothree");
+    CHECK(decoded(two.valid, bytes) == "four");
+    CHECK(two.sha256 != divided.sha256);
+    write_shard("valid.bin", "|five");
+    CHECK(packed_identity(data, folder.path()).sha256 != two.sha256);
+    write_text(folder / "valid.bin", "no shard");
+    CHECK_THAT(test::refusal([&] { load_packed_dataset(data, folder.path(), folder / "data"); }),
+               ContainsSubstring("valid.bin is no token shard of llm.c"));
+    write_shard("valid.bin", "|x");
+    fs::resize_file(folder / "train.bin", 1030);
+    CHECK_THAT(test::refusal(ErrorKind::io, [&] { load_packed_dataset(data, folder.path(), folder / "data"); }),
+               ContainsSubstring("1030 bytes where its header tells of"));
+}

@@ -1,6 +1,7 @@
 // [model]: what each kind's defaults are, what can be set, and what is refused with its place.
 
 #include "base/json.h"
+#include "engine/io/huggingface_config.h"
 #include "experiments/engine_config.h"
 #include "experiments/model_kinds.h"
 #include "tests/catch.h"
@@ -33,11 +34,17 @@ std::string refused(const std::string& model, const std::string& data = "") {
 TEST_CASE("without further keys a model is GPT-2's, as the engine makes it") {
     const engine::TransformerConfig plain = model_of("layers = 3\nwidth = 48\nheads = 4\nseqlen = 32\ninit_std = 0.1\n");
     CHECK(plain == engine::gpt2_config(3, 48, 4, 32, 300, 0.1));
-    CHECK(engine::is_gpt2(plain));
-    CHECK(engine::is_gpt2(model_of("dropout = 0.1\nattention_dropout = 0.1\ninput_dropout = 0.1\nnorm_eps = 1e-6\n")));
-    for (const char* other : {"kind = \"llama\"", "hidden = 100", "kv_heads = 1", "tied_head = false", "norm = \"rms\"",
-                              "positions = \"none\"", "activation = \"gelu_erf\"", "attention_bias = false"})
-        CHECK_FALSE(engine::is_gpt2(model_of(std::string(other) + "\n")));
+    const auto names_of = [](const std::string& text) {
+        return engine::huggingface_counterpart(model_of(text + "\n")).names;
+    };
+    CHECK(engine::huggingface_counterpart(plain).names == engine::WeightNames::gpt2);
+    for (const char* own : {"dropout = 0.1\nattention_dropout = 0.1\ninput_dropout = 0.1\nnorm_eps = 1e-6", "hidden = 100",
+                            "tied_head = false", "activation = \"gelu_erf\""})
+        CHECK(names_of(own) == engine::WeightNames::gpt2);
+    for (const char* other : {"kv_heads = 1", "norm = \"rms\"", "positions = \"none\"", "attention_bias = false",
+                              "head_bias = true", "norm_placement = \"post\""})
+        CHECK(names_of(other) == engine::WeightNames::own);
+    CHECK(names_of("kind = \"llama\"") == engine::WeightNames::llama);
 }
 
 TEST_CASE("a kind's defaults are those of its paper, and every one can be changed") {

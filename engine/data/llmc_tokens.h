@@ -1,0 +1,41 @@
+#pragma once
+// llm.c's token shards (github.com/karpathy/llm.c; FineWeb's too): int32[256], then the tokens end to end. 20240520 with
+// version 1: 16 bits unsigned, of GPT-2's vocabulary; 20240801 with version 7: 32 bits, of Llama's. The header's third entry
+// is their number, and each document begins with the token that ends one.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "base/files.h"
+#include "engine/data/token_corpus.h"
+
+namespace deft::engine {
+
+// Whether a file begins as such a shard does; false where there is none. Errors: io.
+bool is_llmc_shard(const std::filesystem::path& file);
+
+// Memory-mapped, checked when opened.
+class LlmcShard {
+ public:
+    // end_of_document: the token that stands before each document. Errors: io, naming the file and what is wrong with it:
+    // foreign, truncated, too long, or with a token of more than 31 bits.
+    LlmcShard(const std::filesystem::path& file, std::int32_t end_of_document);
+
+    TokenSpan tokens() const { return tokens_; }
+    // Tokens before the first mark are a document too.
+    std::int64_t documents() const { return static_cast<std::int64_t>(starts_.size()) - 1; }
+    // Of document d; d == documents(): the number of all tokens.
+    std::int64_t document_start(std::int64_t d) const { return starts_[static_cast<std::size_t>(d)]; }
+
+ private:
+    MappedFile file_;
+    TokenSpan tokens_;
+    std::vector<std::int64_t> starts_;  // (documents + 1)
+};
+
+// Documents [first, last) of a shard; `bytes` stays 0, see text_bytes().
+TokenCorpus corpus_of_range(std::shared_ptr<const LlmcShard> shard, std::int64_t first, std::int64_t last);
+
+}  // namespace deft::engine
