@@ -12,6 +12,7 @@
 #include "kernels/cases/pooling.h"
 #include "kernels/cases/rope.h"
 #include "kernels/cases/token_selection.h"
+#include "kernels/cases/value_loss.h"
 
 namespace deft::kernels::cases {
 
@@ -30,6 +31,7 @@ inline CaseTable case_table(Sizes sizes) {
     add_rope_cases(table);
     add_pooling_cases(table);
     add_class_token_cases(table);
+    add_value_loss_cases(table);
     return table;
 }
 
