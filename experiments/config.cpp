@@ -77,6 +77,7 @@ void resolve_corpus_and_tasks(TrialConfig& config) {
     const DatasetIdentity identity = dataset_identity(config.data, config.base_folder);
     config.data.sha256 = identity.sha256;
     config.data.vocab = identity.vocab;
+    config.data.epoch_samples = identity.epoch_samples;
     resolve_tasks(config);
 }
 
@@ -149,6 +150,12 @@ Json data_json(const DataConfig& data) {
     if (sample_kind(data) == SampleKind::images) {
         json["images"] = fields_json(data.images);
         for (const char* key : {"split", "max_bytes", "vocab"}) json.erase(key);
+    }
+    if (sample_kind(data) == SampleKind::labelled) {
+        json["labelled"] = fields_json(data.labelled);
+        for (const char* key : {"split", "max_bytes"}) json.erase(key);
+    } else {
+        json.erase("epoch_samples");
     }
     if (data.corpus != "embedded")
         for (const char* key : {"embedded_seed", "embedded_bytes", "shuffled_facts"}) json.erase(key);
@@ -230,7 +237,9 @@ TrialConfig from_json(const Json& json) {
     // An older program asked each task once, with its own number of shots.
     const auto asked = eval.value("asked", eval.at("tasks").get<std::vector<std::string>>());
     const auto asked_shots = eval.value("asked_shots", std::vector<std::int64_t>());
+    const auto epoch_samples = data.value("epoch_samples", std::int64_t{0});  // of labelled texts alone
     data.erase("sha256");
+    data.erase("epoch_samples");
     for (const char* key : {"task_sha256", "asked", "asked_shots"}) eval.erase(key);
     const auto take_local = [&](Json& table, const Fields& fields) {
         for (const Field& field : fields)
@@ -256,6 +265,7 @@ TrialConfig from_json(const Json& json) {
     if (json.contains("start")) config.start = StartConfig{json.at("start").at("trial"), json.at("start").at("variant")};
     config.data.sha256 = sha;
     config.data.vocab = vocab;
+    config.data.epoch_samples = epoch_samples;
     config.eval.task_sha256 = task_sha256;
     config.eval.asked = asked;
     config.eval.asked_shots = asked_shots;

@@ -44,6 +44,8 @@ struct ModelConfig {
     std::int64_t patch = 0;
     std::int64_t image_height = 0, image_width = 0, image_channels = 0, classes = 0;
     std::string pooling = "first";
+    bool value_head = false;  // of labelled texts whose labels are numbers
+    double head_dropout = 0;
     double dropout = 0;
     double attention_dropout = 0;
     double input_dropout = 0;
@@ -71,10 +73,18 @@ struct ImageSamplesConfig {
     bool operator==(const ImageSamplesConfig&) const = default;
 };
 
+// How labelled texts are read: [data.labelled].
+struct LabelledConfig {
+    bool lower_case = true;
+    bool truncate_labels = false;
+
+    bool operator==(const LabelledConfig&) const = default;
+};
+
 // The entry of experiments/datasets.toml that data.tokenizer may name.
 inline constexpr const char* kBertVocabulary = "bert-base-uncased";
 
-enum class SampleKind { packed, bert, images };
+enum class SampleKind { packed, bert, images, labelled };
 
 struct DataConfig {
     std::string corpus = "embedded";
@@ -85,12 +95,14 @@ struct DataConfig {
     std::string samples = "packed";
     BertSamplesConfig bert;
     ImageSamplesConfig images;
+    LabelledConfig labelled;
     std::string tokenizer = "bytes";
     std::int64_t vocab = 0;  // unless it is trained, filled by resolve_data()
     std::int64_t embedded_seed = 1;
     std::int64_t embedded_bytes = 1'000'000;
     bool shuffled_facts = false;
     std::string sha256;  // filled by resolve_data(): of everything that decides the tokens
+    std::int64_t epoch_samples = 0;  // likewise: how many labelled texts there are to train on
 };
 
 // What data.samples says.
@@ -180,7 +192,7 @@ struct EvalConfig {
     std::int64_t validation_tokens = 65536;
     std::string every;            // validation_schedule.h
     std::string select = "last";  // last | best
-    std::string metric = "loss";  // loss | bits_per_byte: what the best weights are best by
+    std::string metric = "loss";  // what the best weights are best by
     std::vector<std::string> tasks;
     std::vector<std::int64_t> shots;  // empty: of each task as its file has it
     std::int64_t documents = 200;

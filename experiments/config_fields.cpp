@@ -62,7 +62,7 @@ Fields dropping_fields(const engine::TokenDropper& dropper) {
           {.by_default = dropper.default_layers_text, .takes = "[1, 2, 5] or \"1-22\"", .schema = kLayersSchema,
            .apart = true}},
          {"keep_first", at<&TokenDroppingConfig::keep_first>, "positions that are kept always",
-          {.unit = "tokens", .at_least = 0, .by_default = "1 where a head reads the first for all, as of BERT and images; else 0"}}},
+          {.unit = "tokens", .at_least = 0, .by_default = "1 where a head reads the first for all, as of BERT, images and labelled texts; else 0"}}},
         growth_fields<&TokenDroppingConfig::growth>("step", "", "model.seqlen", ""));
     return joined(common, settings_fields(dropper));
 }
@@ -91,7 +91,8 @@ const Fields& fields_of(const ModelConfig&) {
         {"preset", apart<std::string>, "a model whose keys those below are laid over",
          {.by_default = "none", .takes = "a name in experiments/presets"}},
         {"kind", at<&ModelConfig::kind>, "whose defaults the keys below have; they alone decide what the model is",
-         {.one_of = model_kinds(), .by_default = "gpt; of bert samples bert, of images vit", .role = FieldRole::local}},
+         {.one_of = model_kinds(), .by_default = "gpt; of bert samples and labelled texts bert, of images vit",
+          .role = FieldRole::local}},
         {"layers", at<&ModelConfig::layers>, "transformer blocks", {.at_least = 1, .at_most = kMostLayers}},
         {"width", at<&ModelConfig::width>, "size of a token's vector, a multiple of heads",
          {.at_least = 1, .at_most = kMostWidth}},
@@ -139,11 +140,17 @@ const Fields& fields_of(const ModelConfig&) {
          {.unit = "pixels", .at_least = 0, .at_most = kMostImageSide, .by_default = "the data's", .came_later = true}},
         {"image_channels", at<&ModelConfig::image_channels>, "likewise",
          {.at_least = 0, .at_most = kMostImageChannels, .by_default = "the data's", .came_later = true}},
-        {"classes", at<&ModelConfig::classes>, "of images, that the model tells apart",
+        {"classes", at<&ModelConfig::classes>, "of images, or of labelled texts, that the model tells apart",
          {.at_least = 0, .at_most = kMostVocab, .by_default = "the data's", .came_later = true}},
         {"pooling", at<&ModelConfig::pooling>,
          "what the class is told from: first, the token of the class; mean, of that and all patches",
          {.one_of = {"first", "mean"}, .came_later = true}},
+        {"value_head", at<&ModelConfig::value_head>,
+         "of labelled texts whose labels are numbers: the model tells one, by its squared error",
+         {.by_default = "the data's", .came_later = true}},
+        {"head_dropout", at<&ModelConfig::head_dropout>,
+         "of labelled texts: share of what the class is told from that is dropped in training",
+         {.at_least = 0, .below = 1, .by_default = "model.dropout", .came_later = true}},
         {"dropout", at<&ModelConfig::dropout>, "share of what attention and feed-forward parts add that is dropped in training",
          {.at_least = 0, .below = 1}},
         {"attention_dropout", at<&ModelConfig::attention_dropout>, "share of attention's probabilities that is dropped in training",
@@ -157,7 +164,8 @@ const Fields& fields_of(const ModelConfig&) {
 const Fields& fields_of(const DataConfig&) {
     static const Fields fields = {
         {"corpus", at<&DataConfig::corpus>, "the text to train on",
-         {.takes = "embedded, text, indexed or a name of deft data list; of images such a name"}},
+         {.takes = "embedded, text, indexed or a name of deft data list; of images such a name; of labelled texts a task of "
+                   "experiments/tasks with [train] records, or such a file beside the sweep file"}},
         {"train_files", at<&DataConfig::train_files>,
          "of text: .txt files of one document, .jsonl files of one a line (key \"text\"), each also .gz or .zst; of "
          "indexed: the prefix of one Megatron dataset, or one token shard of llm.c with its .bin; below DEFT_DATA_MIRROR "
@@ -172,10 +180,10 @@ const Fields& fields_of(const DataConfig&) {
          {.unit = "bytes", .at_least = 0}},
         {"samples", at<&DataConfig::samples>,
          "packed: documents end to end, in samples of equal length; bert: runs of sentences of one document, padded; images: "
-         "a set of images with their classes",
-         {.one_of = {"packed", "bert", "images"}}},
+         "a set of images with their classes; labelled: the texts of a task with their labels",
+         {.one_of = {"packed", "bert", "images", "labelled"}}},
         {"tokenizer", at<&DataConfig::tokenizer>, "how text becomes tokens",
-         {.takes = "bytes, gpt2, bpe (trained here) or a folder with vocab.json and merges.txt; of bert samples: "
+         {.takes = "bytes, gpt2, bpe (trained here) or a folder with vocab.json and merges.txt; of bert samples and labelled texts: "
                    "bert-base-uncased, a folder with vocab.txt or a .txt file", .role = FieldRole::local}},
         {"vocab", at<&DataConfig::vocab>, "entries that bpe is to train; of no other tokenizer",
          {.unit = "tokens", .by_default = "the tokenizer's"}},
@@ -185,6 +193,8 @@ const Fields& fields_of(const DataConfig&) {
         {"shuffled_facts", at<&DataConfig::shuffled_facts>,
          "the embedded corpus as a control: its facts cannot be learnt"},
         {"sha256", at<&DataConfig::sha256>, "of everything that decides the tokens", {.role = FieldRole::computed}},
+        {"epoch_samples", at<&DataConfig::epoch_samples>, "of labelled texts: how many there are to train on",
+         {.role = FieldRole::computed}},
     };
     return fields;
 }
@@ -217,6 +227,16 @@ const Fields& fields_of(const ImageSamplesConfig&) {
     return fields;
 }
 
+const Fields& fields_of(const LabelledConfig&) {
+    static const Fields fields = {
+        {"lower_case", at<&LabelledConfig::lower_case>, "an uncased vocabulary: text loses case and accents"},
+        {"truncate_labels", at<&LabelledConfig::truncate_labels>,
+         "labels that are numbers lose what is behind the point, in training and scoring: only to compare with scores that "
+         "were published so"},
+    };
+    return fields;
+}
+
 const Fields& fields_of(const TrainConfig&) {
     static const Fields fields = {
         {"batch_size", at<&TrainConfig::batch_size>, "samples of an optimizer step",
@@ -224,7 +244,7 @@ const Fields& fields_of(const TrainConfig&) {
         {"micro_batch_size", at<&TrainConfig::micro_batch_size>, "samples computed at a time; 0: batch_size",
          {.unit = "samples", .at_least = 0}},
         {"rows", at<&TrainConfig::rows>,
-         "of BERT samples: packed, the tokens of a micro-batch one after the other without padding; padded, one sample a "
+         "of BERT samples and labelled texts: packed, the tokens of a micro-batch one after the other without padding; padded, one sample a "
          "row of model.seqlen; losses and gradients differ by rounding alone",
          {.one_of = {"packed", "padded"}, .came_later = true}},
         {"recompute", at<&TrainConfig::recompute>,
@@ -233,7 +253,9 @@ const Fields& fields_of(const TrainConfig&) {
          {.one_of = {"none", "activation", "block"}, .came_later = true, .role = FieldRole::local}},
         {"budget_tokens", at<&TrainConfig::budget_tokens>, "layer-averaged tokens at which the baseline stops, at 100%",
          {.unit = "tokens", .at_most = kMostBudgetTokens, .by_default = "must be given, or epochs"}},
-        {"epochs", apart<double>, "of images: the budget as passes over the training images, in place of budget_tokens",
+        {"epochs", apart<double>,
+         "of images and labelled texts: the budget as passes over those to train on, in place of budget_tokens; the last "
+         "step of an epoch of texts takes what is left of them",
          {.above = 0, .at_most = kMostEpochs, .by_default = "none"}},
         {"budget_fraction", at<&TrainConfig::budget_fraction>, "share of budget_tokens at which this trial stops",
          {.above = 0, .at_most = kMostBudgetFraction}},
@@ -331,7 +353,7 @@ const Fields& fields_of(const VariableBatchConfig&) {
 const Fields& fields_of(const EvalConfig&) {
     static const Fields fields = {
         {"validation_tokens", at<&EvalConfig::validation_tokens>,
-         "tokens of the validation text that are scored, at most; of images all are", {.unit = "tokens", .at_least = 1}},
+         "tokens of the validation text that are scored, at most; of images and labelled texts all are", {.unit = "tokens", .at_least = 1}},
         {"every", at<&EvalConfig::every>, "when the model is validated while it trains, outside the training clock",
          {.by_default = "never", .takes = "\"20 times\", \"500 steps\" or \"5%\" of the run in layer-averaged tokens",
           .schema = R"({"type": "string", "pattern": "^([0-9]+ *times|[0-9]+ *steps|[0-9.]+ *%)?$"})",
@@ -339,8 +361,9 @@ const Fields& fields_of(const EvalConfig&) {
         {"select", at<&EvalConfig::select>, "which weights are the result: those at the end, or the best validated ones",
          {.one_of = {"last", "best"}, .came_later = true}},
         {"metric", at<&EvalConfig::metric>,
-         "of validation: what the best weights have least of; of acc, the share that is told right, most",
-         {.one_of = {"loss", "bits_per_byte", "acc"}, .came_later = true}},
+         "of validation: what the best weights have least of; of acc, the share that is told right, and of the other metrics "
+         "of a task of labelled texts, most; of several splits that of all records together",
+         {.one_of = {"loss", "bits_per_byte", "acc", "mcc", "f1", "pearson", "spearman"}, .came_later = true}},
         {"tasks", at<&EvalConfig::tasks>,
          "what is scored: names in experiments/tasks, or task files beside the sweep file"},
         {"shots", at<&EvalConfig::shots>, "worked examples in front of each prompt, once for each number of them",
@@ -377,6 +400,7 @@ std::vector<KeyTable> trial_tables() {
         key_table<DataConfig>("data", "the corpus, its tokens and samples"),
         key_table<BertSamplesConfig>("data.bert", "how BERT's samples are cut from text and masked"),
         key_table<ImageSamplesConfig>("data.images", "how images are divided, and shown in training"),
+        key_table<LabelledConfig>("data.labelled", "how labelled texts are read"),
         key_table<TrainConfig>("train", "budget, batch, optimizer and schedule"),
         key_table<CurriculumConfig>("curriculum", "easy samples first: a table a difficulty metric"),
         key_table<CurriculumMetric>(

@@ -15,7 +15,8 @@ std::int64_t micro_batch_of_whole_steps(const TrialConfig& config) {
     const std::int64_t seqlen = config.model.seqlen;
     const engine::LargestStep largest =
         engine::largest_step(trainer_config(config));
-    if (config.model.order_head || config.model.patch > 0) return largest.samples;  // its micro-batches are counted in samples
+    const bool tells_samples = trainer_config(config).model.class_head.has_value();
+    if (tells_samples) return largest.samples;  // its micro-batches are counted in samples
     const bool by_tokens = config.variable_batch || (config.curriculum && config.curriculum->find("seqres"));
     return by_tokens ? (largest.tokens + seqlen - 1) / seqlen + 1 : config.train.batch_size;
 }

@@ -94,6 +94,7 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
     trainer.batch_size = config.train.batch_size;
     trainer.micro_batch_size = config.train.micro_batch_size;
     trainer.packs_samples = config.train.rows == "packed";
+    trainer.epoch_samples = config.data.epoch_samples;
     trainer.recompute = recompute_of(config.train.recompute);
     trainer.budget_layer_tokens = budget_layer_tokens(config.train);
     const std::int64_t baseline_steps = baseline_steps_of(config);

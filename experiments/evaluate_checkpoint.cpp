@@ -106,6 +106,8 @@ engine::AnyTokenizer tokenizer_of(const DataConfig& data, const Json& about, con
     engine::AnyTokenizer tokenizer = engine::Tokenizer::bytes();
     if (sample_kind(data) == SampleKind::bert)
         tokenizer = read_wordpiece(folder, data.bert.lower_case);
+    else if (sample_kind(data) == SampleKind::labelled)
+        tokenizer = read_wordpiece(folder, data.labelled.lower_case);
     else
         tokenizer = engine::read_stored_tokenizer(folder, name);
     if (!sha256.empty() && engine::sha256_of(tokenizer) != sha256)
@@ -177,7 +179,7 @@ const engine::Tokenizer& text_tokenizer(const TrainedModel& trained) {
     if (tokenizer == nullptr)
         throw Error(ErrorKind::config,
                     engine::has_tokens(trained.tokenizer)
-                        ? "tasks ask a model to continue text, and this one trained on BERT samples"
+                        ? "tasks ask a model to continue text, and this one trained on BERT samples or labelled texts"
                         : "tasks ask a model to continue text, and this one trained on images",
                     "name the checkpoint of a trial on packed samples");
     return *tokenizer;

@@ -41,11 +41,11 @@ ModelConfig vit_defaults() {
     return model;
 }
 
-struct Kind {
+struct ModelKind {
     const char* name;
     ModelConfig (*defaults)();
 };
-const Kind kKinds[] = {
+const ModelKind kKinds[] = {
     {"gpt", [] { return ModelConfig{}; }},
     {"bert", bert_defaults},
     {"llama", llama_defaults},
@@ -56,12 +56,12 @@ const Kind kKinds[] = {
 
 std::vector<std::string> model_kinds() {
     std::vector<std::string> names;
-    for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+    for (const ModelKind& kind : kKinds) names.emplace_back(kind.name);
     return names;
 }
 
 ModelConfig defaults_of_kind(const std::string& name) {
-    for (const Kind& kind : kKinds) {
+    for (const ModelKind& kind : kKinds) {
         if (kind.name != name) continue;
         ModelConfig model = kind.defaults();
         model.kind = name;
@@ -105,6 +105,12 @@ engine::TransformerConfig transformer_config(const ModelConfig& model, std::int6
         config.head.reset();
         const auto pooling = model.pooling == "mean" ? engine::Pooling::mean : engine::Pooling::first;
         config.class_head = {.classes = model.classes, .pooling = pooling};
+        return config;
+    }
+    if (model.classes > 0 || model.value_head) {
+        config.head.reset();
+        config.class_head = {.classes = model.value_head ? 1 : model.classes, .pooler = true, .value = model.value_head,
+                             .dropout = model.head_dropout};
         return config;
     }
     config.head = engine::HeadConfig{.tied = model.tied_head, .bias = model.head_bias};

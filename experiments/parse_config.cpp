@@ -14,6 +14,7 @@
 #include "experiments/config_fields.h"
 #include "experiments/datasets/catalogue.h"
 #include "experiments/datasets/image_dataset.h"
+#include "experiments/datasets/labelled_dataset.h"
 #include "experiments/engine_config.h"
 #include "experiments/evaluation/task.h"
 #include "experiments/evaluation/validation_schedule.h"
@@ -42,16 +43,30 @@ void require_corpus(const TableReader& table, const DataConfig& data) {
     table.require_one_of("corpus", data.corpus, names);
 }
 
+// The task whose records are trained on.
+void require_labelled_task(const TableReader& table, const DataConfig& data, const std::string& base_folder) {
+    if (data.corpus == DataConfig{}.corpus)
+        table.refuse("corpus", "names no task, whose records data.samples = \"labelled\" trains on",
+                     "name one with [train] records, as corpus = \"glue_rte\"");
+    try {
+        labelled_task(data, base_folder);
+    } catch (const Error& error) {
+        table.refuse("corpus", fmt::format("= \"{}\": {}", data.corpus, error.what()));
+    }
+}
+
 // The reader of a child table, or of an empty one in its stead.
 TableReader child(TableReader& root, const char* key, const ConfigNode& empty) {
     const ConfigNode* node = root.optional_node(key);
     return TableReader(node != nullptr ? *node : empty, key);
 }
 
-void parse_data(TableReader table, DataConfig& data) {
-    const SampleTables tables{table.optional_node("bert"), table.optional_node("images")};
+void parse_data(TableReader table, const std::string& base_folder, DataConfig& data) {
+    const SampleTables tables{table.optional_node("bert"), table.optional_node("images"),
+                              table.optional_node("labelled")};
     read_table(table, data);
     parse_samples(table, tables, data);
+    if (sample_kind(data) == SampleKind::labelled) return require_labelled_task(table, data, base_folder);
     require_corpus(table, data);
     if (sample_kind(data) == SampleKind::images) return;
     const bool has_files = data.corpus == "text" || data.corpus == "indexed";
@@ -94,7 +109,8 @@ void require_used(TableReader& table, const TrainConfig& train) {
 }
 
 void require_padding(TableReader& table, const DataConfig& data) {
-    if (sample_kind(data) != SampleKind::bert && table.optional_node("rows") != nullptr)
+    const bool has_padding = sample_kind(data) == SampleKind::bert || sample_kind(data) == SampleKind::labelled;
+    if (!has_padding && table.optional_node("rows") != nullptr)
         table.refuse("rows", "is of samples that have padding, and packed text has none, nor have images",
                      "drop the key, or set data.samples = \"bert\"");
 }
@@ -109,6 +125,21 @@ void require_one_warmup(const TableReader& table, const TrainConfig& train) {
                      "keep one of them, and drop the other or set it to 0");
 }
 
+// Samples of an epoch. Errors: config, where it is known once a text is tokenised.
+std::int64_t samples_to_train_on(const TableReader& table, const DataConfig& data, const std::string& base_folder) {
+    if (sample_kind(data) == SampleKind::images) return training_images(data, base_folder);
+    if (sample_kind(data) != SampleKind::labelled)
+        table.refuse("epochs",
+                     "counts passes over images or labelled texts, and how many samples a corpus has is known once it is "
+                     "tokenised",
+                     "give train.budget_tokens");
+    try {
+        return training_records(data, base_folder);
+    } catch (const Error& error) {
+        table.refuse("epochs", fmt::format("counts passes over the records of {}: {}", data.corpus, error.what()));
+    }
+}
+
 // From budget_tokens or epochs.
 void parse_budget(TableReader& table, const ModelConfig& model, const DataConfig& data, const std::string& base_folder,
                   TrainConfig& train) {
@@ -116,16 +147,13 @@ void parse_budget(TableReader& table, const ModelConfig& model, const DataConfig
     table.optional("epochs", epochs);
     const bool has_tokens = table.optional_node("budget_tokens") != nullptr;
     if (table.optional_node("epochs") == nullptr) {
-        if (!has_tokens) table.refuse("budget_tokens", "is missing", "give the tokens to train on, or epochs of images");
+        if (!has_tokens) table.refuse("budget_tokens", "is missing", "give the tokens to train on, or epochs of images or labelled texts");
         return;
     }
     if (epochs <= 0) table.refuse("epochs", fmt::format("is {:g}, and must be above 0", epochs));
     if (has_tokens) table.refuse("epochs", "and budget_tokens are two budgets", "keep one of them");
-    if (sample_kind(data) != SampleKind::images)
-        table.refuse("epochs", "counts passes over images, and how many samples a text has is known once it is tokenised",
-                     "give train.budget_tokens");
-    const double images = epochs * static_cast<double>(training_images(data, base_folder));
-    const double tokens = std::round(images) * static_cast<double>(model.seqlen);
+    const double samples = epochs * static_cast<double>(samples_to_train_on(table, data, base_folder));
+    const double tokens = std::round(samples) * static_cast<double>(model.seqlen);
     table.require_at_most("epochs", tokens, static_cast<double>(kMostBudgetTokens));
     train.budget_tokens = static_cast<std::int64_t>(tokens);
 }
@@ -153,15 +181,35 @@ void parse_train(TableReader table, const ModelConfig& model, const DataConfig& 
                      "lower train.budget_tokens or raise train.batch_size");
 }
 
+// A model that tells the labels of one task is scored by that task.
+void require_questions_of_labels(const TableReader& table, const DataConfig& data, const std::string& base_folder,
+                                 const EvalConfig& eval) {
+    if (!eval.tasks.empty())
+        table.refuse("tasks", fmt::format("ask a model to continue text, and one of labelled texts is scored by {} itself", data.corpus),
+                     "drop the key");
+    const Task task = labelled_task(data, base_folder);
+    std::vector<std::string> metrics = task.metrics;
+    metrics.insert(metrics.begin(), "loss");
+    table.require_one_of("metric", eval.metric, metrics);
+    if (eval.validation_tokens != EvalConfig{}.validation_tokens)
+        table.refuse("validation_tokens", "is of a corpus: the records of each split are all scored", "drop the key");
+}
+
 // A model that fills gaps or tells images apart continues no text, and its loss is not that of all bytes.
-void require_fitting_questions(const TableReader& table, const DataConfig& data, const EvalConfig& eval) {
+void require_fitting_questions(const TableReader& table, const DataConfig& data, const std::string& base_folder,
+                               const EvalConfig& eval) {
     if (sample_kind(data) == SampleKind::packed) {
         if (eval.metric == "acc")
             table.refuse("metric", "is the share of samples that are told right, and packed samples are continued",
                          "set eval.metric = \"loss\"");
+        if (eval.metric != "loss" && eval.metric != "bits_per_byte")
+            table.refuse("metric", fmt::format("= \"{}\" is of labelled texts", eval.metric), "set eval.metric = \"loss\"");
         return;
     }
+    if (sample_kind(data) == SampleKind::labelled) return require_questions_of_labels(table, data, base_folder, eval);
     const bool is_images = sample_kind(data) == SampleKind::images;
+    if (eval.metric != "loss" && eval.metric != "bits_per_byte" && eval.metric != "acc")
+        table.refuse("metric", fmt::format("= \"{}\" is of labelled texts", eval.metric), "set eval.metric = \"loss\" or \"acc\"");
     if (!eval.tasks.empty())
         table.refuse("tasks",
                      is_images ? "ask a model to continue text, and one of images tells their classes"
@@ -178,7 +226,7 @@ void require_fitting_questions(const TableReader& table, const DataConfig& data,
 
 void parse_eval(TableReader table, const DataConfig& data, const std::string& base_folder, EvalConfig& eval) {
     read_table(table, eval);
-    require_fitting_questions(table, data, eval);
+    require_fitting_questions(table, data, base_folder, eval);
     try {
         parse_validation_schedule(eval.every);
     } catch (const Error& error) {
@@ -194,7 +242,7 @@ void parse_eval(TableReader table, const DataConfig& data, const std::string& ba
             table.refuse("shots", fmt::format("holds {}", eval.shots[i]), "write each number from 0 on once");
     for (const std::string& task : eval.tasks) {
         try {
-            load_task(task, base_folder);
+            require_prompts(load_task(task, base_folder));
         } catch (const Error& error) {
             table.refuse("tasks", fmt::format("names {}: {}", task, error.what()));
         }
@@ -245,6 +293,16 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
                     "lower model.width, model.layers, model.seqlen or train.micro_batch_size, or set train.recompute");
 }
 
+// An epoch shows each labelled text once, whole.
+void require_plain_epochs(const TableReader& root, const TrialConfig& config) {
+    const auto refuse = [&](const char* key, const char* why) {
+        root.refuse(key, why, "drop the table; random_ltd goes with labelled texts");
+    };
+    if (config.curriculum) refuse("curriculum", "chooses among samples, and an epoch of labelled texts shows each of them once, whole");
+    if (config.batch_ramp) refuse("batch_ramp", "changes the samples of a step, and those of labelled texts follow their epochs");
+    if (config.variable_batch) refuse("variable_batch", "changes the samples of a step, and those of labelled texts follow their epochs");
+}
+
 }  // namespace
 
 TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder) {
@@ -254,8 +312,8 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     TableReader reader(root, "");
     ConfigNode empty;
     empty.place = root.place;
-    parse_data(child(reader, "data", empty), config.data);
-    config.model = parse_model(child(reader, "model", empty), config.data);
+    parse_data(child(reader, "data", empty), config.base_folder, config.data);
+    config.model = parse_model(child(reader, "model", empty), config.data, config.base_folder);
     parse_train(child(reader, "train", empty), config.model, config.data, config.base_folder, config.train);
     if (const ConfigNode* node = reader.optional_node("curriculum"))
         config.curriculum = parse_curriculum(TableReader(*node, "curriculum"), config.model, config.data);
@@ -266,6 +324,7 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     if (config.variable_batch && sample_kind(config.data) == SampleKind::images)
         reader.refuse("variable_batch", "follows the length of a step's samples, and images are all as long",
                       "set train.batch_size, or batch_ramp to let it grow");
+    if (sample_kind(config.data) == SampleKind::labelled) require_plain_epochs(reader, config);
     if (config.batch_ramp && config.variable_batch)
         reader.refuse("batch_ramp", "and variable_batch both set the samples of a step",
                       "keep one of them, and set enabled = false for the other");

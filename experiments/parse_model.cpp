@@ -5,6 +5,7 @@
 #include "engine/data/bert/samples.h"
 #include "experiments/config_fields.h"
 #include "experiments/datasets/image_dataset.h"
+#include "experiments/datasets/labelled_dataset.h"
 #include "experiments/model_kinds.h"
 #include "experiments/model_presets.h"
 #include "experiments/size_limits.h"
@@ -108,7 +109,7 @@ void fill_images(const TableReader& table, const DataConfig& data, std::int64_t 
     table.require_at_most("seqlen", model.seqlen, kMostSeqlen);
 }
 
-void refuse_image_keys(const TableReader& table, const ModelConfig& model) {
+void refuse_image_keys(const TableReader& table, const ModelConfig& model, bool is_labelled) {
     const ModelConfig plain;
     const auto refuse = [&](const char* key, bool is_set) {
         if (is_set)
@@ -119,13 +120,55 @@ void refuse_image_keys(const TableReader& table, const ModelConfig& model) {
     refuse("image_height", model.image_height != 0);
     refuse("image_width", model.image_width != 0);
     refuse("image_channels", model.image_channels != 0);
-    refuse("classes", model.classes != 0);
+    refuse("classes", !is_labelled && model.classes != 0);
     refuse("pooling", model.pooling != plain.pooling);
+}
+
+// The task decides what its labels are; the heads of pretraining are not there.
+void fill_labelled(TableReader& table, const DataConfig& data, const std::string& base_folder, bool has_head_dropout,
+                   ModelConfig& model) {
+    if (model.causal)
+        table.refuse("causal",
+                     "is true, and labels are told from the first token, which must see all others: models of kind bert do",
+                     "set model.kind = \"bert\"");
+    if (model.segments == 1)
+        table.refuse("segments", "is 1, and two texts have one each", "set it to 2, or to 0 for none");
+    const Task task = labelled_task(data, base_folder);
+    const std::int64_t classes = classes_of(task);
+    if (model.classes != 0 && model.classes != classes)
+        table.refuse("classes", fmt::format("is {}, and the labels of {} are {}", model.classes, task.name, classes),
+                     "drop the key: the data decides it");
+    if (table.optional_node("value_head") != nullptr && model.value_head != (classes == 0))
+        table.refuse("value_head", fmt::format("is {}, and the labels of {} are {}", model.value_head, task.name,
+                                               classes == 0 ? "numbers" : "classes"),
+                     "drop the key: the data decides it");
+    model.classes = classes;
+    model.value_head = classes == 0;
+    if (!has_head_dropout) model.head_dropout = model.dropout;
+    const ModelConfig plain;
+    const auto drop_head_of_tokens = [&](const char* key, bool& part, bool none) {
+        if (table.optional_node(key) != nullptr && part != none)
+            table.refuse(key, "is of a head of tokens or orders, and labelled texts have one of labels alone", "drop the key");
+        part = none;
+    };
+    drop_head_of_tokens("tied_head", model.tied_head, plain.tied_head);
+    drop_head_of_tokens("head_bias", model.head_bias, plain.head_bias);
+    drop_head_of_tokens("head_transform", model.head_transform, plain.head_transform);
+    drop_head_of_tokens("order_head", model.order_head, plain.order_head);
+}
+
+void refuse_label_keys(const TableReader& table, const ModelConfig& model) {
+    const auto refuse = [&](const char* key, bool is_set) {
+        if (is_set) table.refuse(key, "is of labelled texts", "set data.samples = \"labelled\", or drop the key");
+    };
+    refuse("value_head", model.value_head);
+    refuse("head_dropout", model.head_dropout != 0);
 }
 
 const char* kind_for(SampleKind samples) {
     switch (samples) {
         case SampleKind::bert:
+        case SampleKind::labelled:
             return "bert";
         case SampleKind::images:
             return "vit";
@@ -146,7 +189,7 @@ ConfigNode preset_of(TableReader& table) {
 
 }  // namespace
 
-ModelConfig parse_model(TableReader table, const DataConfig& data) {
+ModelConfig parse_model(TableReader table, const DataConfig& data, const std::string& base_folder) {
     const ConfigNode preset = preset_of(table);
     TableReader by_preset(preset, "model");
     std::string kind = kind_for(sample_kind(data));
@@ -161,17 +204,22 @@ ModelConfig parse_model(TableReader table, const DataConfig& data) {
     const auto is_set = [&](const char* key) {
         return table.optional_node(key) != nullptr || by_preset.optional_node(key) != nullptr;
     };
+    const bool is_labelled = sample_kind(data) == SampleKind::labelled;
     if (model.kv_heads == 0) model.kv_heads = model.heads;
     if (model.hidden == 0) model.hidden = default_hidden(model);
     if (sample_kind(data) == SampleKind::images)
         fill_images(table, data, is_set("seqlen") ? model.seqlen : 0, model);
     else
-        refuse_image_keys(table, model);
+        refuse_image_keys(table, model, is_labelled);
+    if (is_labelled)
+        fill_labelled(table, data, base_folder, is_set("head_dropout"), model);
+    else
+        refuse_label_keys(table, model);
     require_heads(table, model);
     if (model.positions != "rope" && model.rope_theta != ModelConfig{}.rope_theta)
         table.refuse("rope_theta", fmt::format("means nothing to positions = \"{}\"", model.positions),
                      "set model.positions = \"rope\", or drop the key");
-    if (sample_kind(data) != SampleKind::images) require_samples(table, model, data);
+    if (sample_kind(data) != SampleKind::images && !is_labelled) require_samples(table, model, data);
     if (model.order_head && !has_pairs)
         table.refuse("order_head", "needs samples of two segments, and these have one",
                      "set it to false, or data.samples = \"bert\" with data.bert.pairs = true");

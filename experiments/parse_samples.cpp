@@ -8,14 +8,16 @@ namespace deft::experiments {
 
 SampleKind sample_kind(const DataConfig& data) {
     if (data.samples == "images") return SampleKind::images;
+    if (data.samples == "labelled") return SampleKind::labelled;
     return data.samples == "bert" ? SampleKind::bert : SampleKind::packed;
 }
 
 std::string tokenizer_problem(const DataConfig& data) {
-    const bool bert = sample_kind(data) == SampleKind::bert;
-    if (bert && (data.tokenizer == "bytes" || data.tokenizer == "gpt2" || data.tokenizer == "bpe"))
-        return "has none of the [CLS], [SEP] and [MASK] that BERT's samples need";
-    if (!bert && data.tokenizer == kBertVocabulary) return "has no end of a document, which packed samples need";
+    const bool bert = sample_kind(data) == SampleKind::bert, labelled = sample_kind(data) == SampleKind::labelled;
+    if ((bert || labelled) && (data.tokenizer == "bytes" || data.tokenizer == "gpt2" || data.tokenizer == "bpe"))
+        return labelled ? "has none of the [CLS] and [SEP] that rows of labelled texts need"
+                        : "has none of the [CLS], [SEP] and [MASK] that BERT's samples need";
+    if (!bert && !labelled && data.tokenizer == kBertVocabulary) return "has no end of a document, which packed samples need";
     return {};
 }
 
@@ -27,17 +29,17 @@ void refuse_table(const TableReader& table, const char* key, const ConfigNode* n
                      fmt::format("set data.samples = \"{}\", or drop the table", key));
 }
 
-// Keys of text.
-void refuse_text_keys(const TableReader& table, const DataConfig& data) {
+// Keys of text that is cut into samples. why: what has none of it.
+void refuse_text_keys(const TableReader& table, const DataConfig& data, const char* why) {
     const DataConfig plain;
     const auto refuse = [&](const char* key, bool is_set) {
-        if (is_set) table.refuse(key, "is of text, and data.samples = \"images\" has none", "drop the key");
+        if (is_set) table.refuse(key, why, "drop the key");
     };
     refuse("train_files", !data.train_files.empty());
     refuse("valid_files", !data.valid_files.empty());
     refuse("split", data.split != plain.split);
     refuse("max_bytes", data.max_bytes != plain.max_bytes);
-    refuse("tokenizer", data.tokenizer != plain.tokenizer);
+    refuse("tokenizer", sample_kind(data) == SampleKind::images && data.tokenizer != plain.tokenizer);
     refuse("vocab", data.vocab != plain.vocab);
     refuse("embedded_seed", data.embedded_seed != plain.embedded_seed);
     refuse("embedded_bytes", data.embedded_bytes != plain.embedded_bytes);
@@ -45,10 +47,17 @@ void refuse_text_keys(const TableReader& table, const DataConfig& data) {
 }
 
 void parse_images(const TableReader& table, const ConfigNode* images, DataConfig& data) {
-    refuse_text_keys(table, data);
+    refuse_text_keys(table, data, "is of text, and data.samples = \"images\" has none");
     if (images == nullptr) return;
     TableReader reader(*images, table.name("images"));
     read_table(reader, data.images);
+}
+
+void parse_labelled(const TableReader& table, const ConfigNode* labelled, DataConfig& data) {
+    refuse_text_keys(table, data, "is of a corpus, and data.samples = \"labelled\" takes the records of a task");
+    if (labelled == nullptr) return;
+    TableReader reader(*labelled, table.name("labelled"));
+    read_table(reader, data.labelled);
 }
 
 }  // namespace
@@ -56,13 +65,15 @@ void parse_images(const TableReader& table, const ConfigNode* images, DataConfig
 void parse_samples(const TableReader& table, const SampleTables& tables, DataConfig& data) {
     if (sample_kind(data) != SampleKind::bert) refuse_table(table, "bert", tables.bert, data.samples);
     if (sample_kind(data) != SampleKind::images) refuse_table(table, "images", tables.images, data.samples);
+    if (sample_kind(data) != SampleKind::labelled) refuse_table(table, "labelled", tables.labelled, data.samples);
     if (sample_kind(data) == SampleKind::images) return parse_images(table, tables.images, data);
     if (const std::string why = tokenizer_problem(data); !why.empty())
         table.refuse(
             "tokenizer", fmt::format("= \"{}\" {}", data.tokenizer, why),
-            fmt::format("of bert samples name {}, a folder with vocab.txt or a .txt file; of packed ones bytes,"
+            fmt::format("of bert samples and labelled texts name {}, a folder with vocab.txt or a .txt file; of packed ones bytes,"
                         " gpt2, bpe, or a folder with vocab.json and merges.txt",
                         kBertVocabulary));
+    if (sample_kind(data) == SampleKind::labelled) return parse_labelled(table, tables.labelled, data);
     const bool of_bert = sample_kind(data) == SampleKind::bert;
     if (of_bert && data.corpus == "indexed")
         table.refuse("corpus", "is \"indexed\", and BERT's samples are cut from sentences, which are found in text",

@@ -1,5 +1,6 @@
 #pragma once
-// How samples are cut from text, or images are shown, from TOML: data.samples, [data.bert] and [data.images].
+// How samples are cut from text, or images are shown, from TOML: data.samples, [data.bert], [data.images] and
+// [data.labelled].
 
 #include <string>
 
@@ -12,6 +13,7 @@ namespace deft::experiments {
 struct SampleTables {
     const ConfigNode* bert = nullptr;
     const ConfigNode* images = nullptr;
+    const ConfigNode* labelled = nullptr;
 };
 
 // Reads them, and refuses what does not fit the kind of samples in the rest of `data`, which is there already. Errors:

@@ -204,8 +204,12 @@ std::optional<TokenDroppingConfig> parse_token_dropping(TableReader table, const
     if (dropper.reads_tokens && model.patch > 0)
         table.refuse("enabled", "chooses by which words tokens are, and images have none",
                      "use random_ltd, or set enabled = false");
+    const bool tells_labels = model.patch == 0 && (model.classes > 0 || model.value_head);
+    if (dropper.reads_tokens && tells_labels)
+        table.refuse("enabled", "learns from the losses of tokens, and labelled texts have none",
+                     "use random_ltd, or set enabled = false");
     // The first token's row is read for the whole sample.
-    const bool reads_first = model.order_head || (model.patch > 0 && model.pooling == "first");
+    const bool reads_first = model.order_head || tells_labels || (model.patch > 0 && model.pooling == "first");
     dropping.keep_first = reads_first ? 1 : 0;
     read_table(table, dropping);
     parse_growth(table, dropping.growth, {model.seqlen, "model.seqlen"});

@@ -35,7 +35,8 @@ void TrainingValidation::run(journal::Writer& journal, Heartbeat& heartbeat) {
     for (journal::Evaluation& score : scores) {
         score.score_key = kWhileTraining;
         journal.write(score);
-        if (selects() && score.metric == config_.eval.metric) keep_if_best(score.value, heartbeat);
+        const bool is_whole = score.split == scores.front().split;  // not one of several splits
+        if (selects() && is_whole && score.metric == config_.eval.metric) keep_if_best(score.value, heartbeat);
     }
     made_ = due_by_now();
 }
@@ -43,7 +44,7 @@ void TrainingValidation::run(journal::Writer& journal, Heartbeat& heartbeat) {
 namespace {
 
 bool higher_is_better(const std::string& metric) {
-    return metric == "acc";
+    return metric != "loss" && metric != "bits_per_byte";
 }
 
 }  // namespace

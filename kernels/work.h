@@ -347,6 +347,25 @@ inline Work update_importance_work(std::int64_t V) {
     return work;
 }
 
+// ---- value loss ----
+
+inline Work value_loss_work(std::int64_t B, std::int64_t C) {
+    Work work{2 * product(B, C)};
+    work.reals = product(B, C) + product(C) + 1;
+    work.sums = 2 * product(B);
+    work.other = 4 * product(B);  // targets
+    return work;
+}
+
+// Of the values, the rows and the weight.
+inline Work value_loss_train_work(std::int64_t B, std::int64_t C, Accumulate accumulate) {
+    Work work = value_loss_work(B, C);
+    work.flops += 3 * product(B, C);
+    work.reals += product(B, C);
+    work.sums += written(product(C) + 1, accumulate);
+    return work;
+}
+
 // ---- optimizer ----
 
 inline Work global_norm_work(std::int64_t n) {

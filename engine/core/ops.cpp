@@ -431,6 +431,46 @@ void head_loss(Exec& exec, Tensor loss, Tensor greedy, Tensor x, Tensor weight, 
     });
 }
 
+namespace {
+
+void check_value_loss(const Tensor& loss, const Tensor& value, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                      const Tensor& target) {
+    const std::int64_t B = x.dim(0), C = x.dim(1);
+    check_shape(loss, {B}, "value loss");
+    check_shape(value, {B}, "value");
+    check_shape(target, {B}, "value target");
+    check_shape(weight, {1, C}, "value weight");
+    check_shape(bias, {1}, "value bias");
+}
+
+}  // namespace
+
+void value_loss_train(Exec& exec, Tensor loss, Tensor value, Tensor dx, Tensor dweight, Tensor dbias, Tensor x,
+                      Tensor weight, Tensor bias, Tensor target, double scale, Accumulate accumulate) {
+    const std::int64_t B = x.dim(0), C = x.dim(1);
+    check_value_loss(loss, value, x, weight, bias, target);
+    check_shape(dx, {B, C}, "value dx");
+    check_shape(dweight, {1, C}, "value dweight");
+    check_shape(dbias, {1}, "value dbias");
+    const OpTimer timer(exec, "value_loss_train", Phase::backward, dx, dx.dtype,
+                        kernels::value_loss_train_work(B, C, accumulate));
+    dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        value_loss_train(backend, loss.as<Sum<T_>>(), value.as<Sum<T_>>(), dx.as<T_>(), dweight.as<Sum<T_>>(),
+                         dbias.as<Sum<T_>>(), x.as<T_>(), weight.as<T_>(), bias.as<T_>(), target.as<float>(), B, C,
+                         scale, accumulate);
+    });
+}
+
+void value_loss(Exec& exec, Tensor loss, Tensor value, Tensor x, Tensor weight, Tensor bias, Tensor target) {
+    const std::int64_t B = x.dim(0), C = x.dim(1);
+    check_value_loss(loss, value, x, weight, bias, target);
+    const OpTimer timer(exec, "value_loss", Phase::forward, loss, x.dtype, kernels::value_loss_work(B, C));
+    dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        value_loss(backend, loss.as<Sum<T_>>(), value.as<Sum<T_>>(), x.as<T_>(), weight.as<T_>(), bias.as<T_>(),
+                   target.as<float>(), B, C);
+    });
+}
+
 void select_random_tokens(Exec& exec, Tensor index, std::uint64_t seed, std::int64_t step, Tensor layer_id,
                           Tensor draw, std::int64_t T, std::int64_t keep_first, Tensor length) {
     const std::int64_t layers = index.dim(0), B = index.dim(1), K = index.dim(2);

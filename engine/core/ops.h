@@ -139,6 +139,11 @@ void head_loss_train(Exec&, Tensor loss, Tensor dx, Tensor dweight, Tensor dbias
 void head_loss(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor bias, Tensor target,
                std::int64_t target_rows);
 
+// loss, value and target (B), the last f32; x and dx (B, C), weight and dweight (1, C), bias and dbias (1)
+void value_loss_train(Exec&, Tensor loss, Tensor value, Tensor dx, Tensor dweight, Tensor dbias, Tensor x, Tensor weight,
+                      Tensor bias, Tensor target, double scale, Accumulate);
+void value_loss(Exec&, Tensor loss, Tensor value, Tensor x, Tensor weight, Tensor bias, Tensor target);
+
 // index (layers, B, K), layer_id (layers) i32, draw (B) i64, length (B) i32 or empty; keys do not depend on dtype,
 // so neither does the kernel
 void select_random_tokens(Exec&, Tensor index, std::uint64_t seed, std::int64_t step, Tensor layer_id, Tensor draw,

@@ -166,6 +166,7 @@ Json parts_json(const TransformerConfig& model) {
         json["classes"] = model.class_head->classes;
         json["pooling"] = model.class_head->pooling == Pooling::mean ? "mean" : "first";
         json["pooler"] = model.class_head->pooler;
+        if (model.class_head->value) json["value"] = true;
     }
     return json;
 }

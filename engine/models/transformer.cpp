@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -41,7 +42,8 @@ std::optional<Head> token_head(const Planner& plan, const std::optional<Embeddin
 
 std::optional<ClassHead> class_head(const Planner& plan, const TransformerConfig& config) {
     if (!config.class_head) return {};
-    return ClassHead(plan, config.width, *config.class_head);
+    // Behind those of the input and of the two halves of each block.
+    return ClassHead(plan, config.width, *config.class_head, 1 + 2 * config.layers());
 }
 
 }  // namespace
@@ -80,10 +82,14 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
         loss = add("loss", plan_.sums(), {B, T});
         greedy = add("greedy", DType::i32, {B, T});
     }
-    if (config.class_head) {
+    if (config.class_head) class_loss = add("class_loss", plan_.sums(), {B});
+    if (config.class_head && !tells_values()) {
         class_target = add("class_target", DType::i32, {B});
-        class_loss = add("class_loss", plan_.sums(), {B});
         class_greedy = add("class_greedy", DType::i32, {B});
+    }
+    if (tells_values()) {
+        value_target = add("value_target", DType::f32, {B});
+        value = add("value", plan_.sums(), {B});
     }
     if (config.input.segments > 0) segment = add("segment", DType::i32, {B, T});
     if (purpose == Purpose::training) d_stream_ = add("d_stream", backend.dtype, {B, T, config.width});
@@ -122,7 +128,7 @@ void Transformer::require_segments(const std::int32_t* segments, std::int64_t po
 }
 
 void Transformer::require_classes(const std::int32_t* classes, std::int64_t B) const {
-    if (!config_.class_head) return;
+    if (!config_.class_head || tells_values()) return;
     const std::int64_t known = config_.class_head->classes;
     if (classes == nullptr)
         throw Error(ErrorKind::config, fmt::format("a model that tells {} classes apart is given none", known),
@@ -132,6 +138,16 @@ void Transformer::require_classes(const std::int32_t* classes, std::int64_t B) c
     if (bad != classes + B)
         throw Error(ErrorKind::config, fmt::format("class {} of a model that tells {} apart", *bad, known),
                     "give each sample one of the model's classes");
+}
+
+void Transformer::require_values(const float* values, std::int64_t B) const {
+    if (!tells_values()) return;
+    if (values == nullptr)
+        throw Error(ErrorKind::config, "a model that tells values of samples is given none",
+                    "train and score a model on samples of one kind");
+    const auto bad = std::find_if(values, values + B, [](float number) { return !std::isfinite(number); });
+    if (bad != values + B)
+        throw Error(ErrorKind::config, fmt::format("a sample's value is {}", *bad), "give each sample a number");
 }
 
 void Transformer::require_images(const float* images) const {
@@ -146,7 +162,7 @@ void Transformer::load_tokens(Exec& exec, const ModelInput& input) {
     const std::int64_t B = input.B, T = input.T, rows = input.rows();
     const auto positions = static_cast<std::size_t>(rows);
     require_in_vocabulary({input.token, positions}, 0, "token");
-    require_in_vocabulary({input.target, positions}, kernels::kIgnoreTarget, "target");
+    if (head_) require_in_vocabulary({input.target, positions}, kernels::kIgnoreTarget, "target");
     for (std::int64_t b = 0; input.length != nullptr && b < B; ++b)
         if (input.length[b] < 0 || input.length[b] > T)
             throw Error(ErrorKind::config, fmt::format("a sample of {} tokens has a length of {}", T, input.length[b]),
@@ -154,8 +170,10 @@ void Transformer::load_tokens(Exec& exec, const ModelInput& input) {
     require_segments(input.segment, rows);
     if (input.start != nullptr) load_packed(exec, input);
     write_tensor(exec, loaded(token), input.token);
-    write_tensor(exec, loaded(target), input.target);
-    target_rows_ = rows - std::count(input.target, input.target + positions, kernels::kIgnoreTarget);
+    if (head_) {
+        write_tensor(exec, loaded(target), input.target);
+        target_rows_ = rows - std::count(input.target, input.target + positions, kernels::kIgnoreTarget);
+    }
     if (segment) write_tensor(exec, loaded(segment), input.segment);
     length_ = input.length != nullptr ? lengths_.view({B}) : Tensor{};
     if (length_) write_tensor(exec, length_, input.length);
@@ -165,13 +183,15 @@ void Transformer::load(Exec& exec, const ModelInput& input) {
     const std::int64_t B = input.B;
     require_images(input.image);
     require_classes(input.class_target, B);
+    require_values(input.value_target, B);
     packed_ = {};
     shape_ = {B, input.T};
     if (patch_embedding_)
         write_tensor(exec, loaded_images(B), input.image);
     else
         load_tokens(exec, input);
-    if (class_head_) {
+    if (tells_values()) write_tensor(exec, value_target.view({B}), input.value_target);
+    if (class_target) {
         write_tensor(exec, class_target.view({B}), input.class_target);
         class_rows_ = B - std::count(input.class_target, input.class_target + B, kernels::kIgnoreTarget);
     }
@@ -188,6 +208,11 @@ void Transformer::load_packed(Exec& exec, const ModelInput& input) {
 
 EmbeddingIds Transformer::loaded_ids() const {
     return {loaded(token), segment ? loaded(segment) : Tensor{}, packed_.position};
+}
+
+ToldSamples Transformer::told(std::int64_t B) const {
+    if (tells_values()) return {value_target.view({B}), B, class_loss.view({B}), {}, value.view({B})};
+    return {class_target.view({B}), class_rows_, class_loss.view({B}), class_greedy.view({B})};
 }
 
 StreamRows Transformer::stream_rows(std::int64_t B, std::int64_t T, const KeptTokens& kept,
@@ -244,8 +269,8 @@ void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, c
     if (head_)
         head_->train(exec, loaded(loss), d_states, states, loaded(target), target_rows_, scales.tokens, accumulate);
     if (class_head_)
-        class_head_->train(exec, class_loss.view({B}), d_states, head_ ? Accumulate::yes : Accumulate::no, states,
-                           packed(), class_target.view({B}), class_rows_, scales.classes, accumulate);
+        class_head_->train(exec, told(B), d_states, head_ ? Accumulate::yes : Accumulate::no, states, packed(), random,
+                           scales.classes, accumulate);
     backward(exec, rows, accumulate);
 }
 
@@ -254,9 +279,7 @@ void Transformer::evaluate(Exec& exec, std::int64_t B, std::int64_t T) {
     embed(exec, rows);
     const Tensor states = forward(exec, rows);
     if (head_) head_->evaluate(exec, loaded(loss), loaded(greedy), states, loaded(target), target_rows_);
-    if (class_head_)
-        class_head_->evaluate(exec, class_loss.view({B}), class_greedy.view({B}), states, packed(),
-                              class_target.view({B}), class_rows_);
+    if (class_head_) class_head_->evaluate(exec, told(B), states, packed());
 }
 
 void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {

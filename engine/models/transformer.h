@@ -43,12 +43,14 @@ struct ModelInput {
     std::int64_t B = 0, T = 0;
     // (B, T), or (M) of packed samples, as target and segment are; of models of tokens, as are the next three.
     const std::int32_t* token = nullptr;
-    const std::int32_t* target = nullptr;   // (B, T), or kernels::kIgnoreTarget where a position has no loss
+    const std::int32_t* target = nullptr;   // (B, T), or kernels::kIgnoreTarget where a position has no loss; of models
+                                            // with a head of tokens
     const std::int32_t* length = nullptr;   // (B): real tokens of each sample, the rest being padding that no position
                                             // attends to; null: all are real
     const std::int32_t* segment = nullptr;  // (B, T): which part of its sample a token belongs to; of models that have
                                             // such an embedding
     const std::int32_t* class_target = nullptr;  // (B), or kernels::kIgnoreTarget; of models that tell samples' classes
+    const float* value_target = nullptr;    // (B), of models that tell values of samples
     const std::int64_t* draw = nullptr;     // (B): the number of each sample's draw, by which what is random in it is
                                             // keyed
     const float* image = nullptr;           // (B, height, width, channels); of models of images
@@ -87,13 +89,16 @@ class Transformer {
     // Loss of each position after a call below, (max_batch, max_seqlen), nats; greedy hits i32. Of a model with a head of
     // tokens, else empty.
     Tensor loss, greedy;
-    // Likewise of a class head, which takes at most max_batch samples, (max_batch); else empty.
+    // Likewise of a class head, which takes at most max_batch samples, (max_batch); else empty. class_loss: of a head of
+    // values too.
     Tensor class_target, class_loss, class_greedy;
+    // Of a head of values: f32, and what it tells after a call below, (max_batch); else empty.
+    Tensor value_target, value;
     // (max_batch, height, width, channels) f32, of a model of images; then those of tokens are empty.
     Tensor image;
 
     // Hands over the next micro-batch. Errors: config, for tokens where the model takes images and the reverse, a token
-    // outside the vocabulary, a length beyond T, or a segment or class that the model lacks.
+    // outside the vocabulary, a length beyond T, a segment or class that the model lacks, or a value that is not finite.
     void load(Exec& exec, const ModelInput& input);
     // (B) i32 of the loaded micro-batch, empty where all tokens are real.
     const Tensor& length() const { return length_; }
@@ -132,12 +137,16 @@ class Transformer {
     void require_segments(const std::int32_t* segments, std::int64_t positions) const;
     // classes (B), or null. Errors: config, likewise.
     void require_classes(const std::int32_t* classes, std::int64_t B) const;
+    // values (B), or null. Errors: config, where a model of values has none, or one that is not finite.
+    void require_values(const float* values, std::int64_t B) const;
+    bool tells_values() const { return config_.class_head && config_.class_head->value; }
     // image (B, height, width, channels), or null. Errors: config, where a model of images has none, and the reverse.
     void require_images(const float* images) const;
     void load_tokens(Exec& exec, const ModelInput& input);
     void load_packed(Exec& exec, const ModelInput& input);
     // Of the loaded micro-batch.
     EmbeddingIds loaded_ids() const;
+    ToldSamples told(std::int64_t B) const;
     Tensor loaded_images(std::int64_t B) const;
     StreamRows stream_rows(std::int64_t B, std::int64_t T, const KeptTokens& kept, const DropoutKeys& random) const;
     // It becomes the first block's input, and the gradient of that the embedding's.

@@ -26,7 +26,7 @@ struct TransformerConfig {
     InputConfig input;
     std::vector<BlockConfig> blocks;        // one a layer
     std::optional<NormSpec> final_norm = NormSpec{};  // behind the last block; none: blocks that end with a norm
-    std::optional<HeadConfig> head = HeadConfig{};  // none: a model of images
+    std::optional<HeadConfig> head = HeadConfig{};  // none: a model of images or of labels
     std::optional<ClassHeadConfig> class_head = {};
 
     std::int64_t layers() const { return static_cast<std::int64_t>(blocks.size()); }

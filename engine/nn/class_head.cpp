@@ -14,8 +14,14 @@ Tensor first_rows(const Tensor& buffer, std::int64_t B) {
 
 }  // namespace
 
-ClassHead::ClassHead(const Planner& plan, std::int64_t width, const ClassHeadConfig& config)
-    : pooling_(config.pooling), pooled_(plan.saved("pooled", {plan.B, width})) {
+ClassHead::ClassHead(const Planner& plan, std::int64_t width, const ClassHeadConfig& config,
+                     std::int64_t dropout_number)
+    : pooling_(config.pooling),
+      dropout_(config.dropout),
+      dropout_number_(dropout_number),
+      tells_values_(config.value),
+      pooled_(plan.saved("pooled", {plan.B, width})) {
+    if (config.value && config.classes != 1) throw std::logic_error("a head of one value with several classes");
     if (config.pooler) {
         pooler_.emplace(plan, "pooler", ParameterKind::matrix, width, width, true);
         pre_ = plan.saved("pooler_pre", {plan.B, width});
@@ -40,9 +46,13 @@ void ClassHead::pool(Exec& exec, Tensor pooled, Tensor x, const SampleStarts& pa
 void ClassHead::pool_gradient(Exec& exec, Tensor dx, Tensor d_pooled, Accumulate of_dx,
                               const SampleStarts& packed) const {
     if (!packed) return pool_backward(exec, dx, d_pooled, pooling_, of_dx);
-    if (of_dx == Accumulate::no) throw std::logic_error("packed samples without a head of tokens");
     const std::int64_t B = packed.samples(), C = dx.columns();
     const Tensor first = packed.start.view({1, B}), d_first = d_first_.view({1, B, C});
+    if (of_dx == Accumulate::no) {
+        // All rows become 0 but the first, which is that of the first sample; then the others' first rows.
+        pool_backward(exec, dx, d_pooled.view({B, C}).slice(0).view({1, C}), Pooling::first, Accumulate::no);
+        return residual_forward(exec, dx, first, d_pooled.view({1, B, C}), {});
+    }
     gather_rows(exec, d_first, dx, first);
     residual_forward(exec, dx, first, d_pooled.view({1, B, C}), d_first);
 }
@@ -57,12 +67,24 @@ Tensor ClassHead::features(Exec& exec, Tensor x, const SampleStarts& packed) con
     return act;
 }
 
-void ClassHead::train(Exec& exec, Tensor loss, Tensor dx, Accumulate of_dx, Tensor x, const SampleStarts& packed,
-                      Tensor target, std::int64_t target_rows, double scale, Accumulate accumulate) const {
-    const std::int64_t B = target.dim(0);
+void ClassHead::drop(Exec& exec, Tensor features, const DropoutKeys& random) const {
+    if (dropout_ == 0 || !random.draw) return;
+    dropout(exec, features, features, {}, {random.seed, random.step, dropout_number_, random.draw, dropout_});
+}
+
+void ClassHead::train(Exec& exec, const ToldSamples& told, Tensor dx, Accumulate of_dx, Tensor x,
+                      const SampleStarts& packed, const DropoutKeys& random, double scale,
+                      Accumulate accumulate) const {
+    const std::int64_t B = told.target.dim(0);
     const Tensor read = features(exec, x, packed), d_features = first_rows(d_features_, B);
-    head_loss_train(exec, loss, d_features, weight_.grad, bias_.grad, read, weight_.compute, bias_.compute,
-                    target, target_rows, scale, accumulate);
+    drop(exec, read, random);
+    if (tells_values_)
+        value_loss_train(exec, told.loss, told.value, d_features, weight_.grad, bias_.grad, read, weight_.compute,
+                         bias_.compute, told.target, scale, accumulate);
+    else
+        head_loss_train(exec, told.loss, d_features, weight_.grad, bias_.grad, read, weight_.compute, bias_.compute,
+                        told.target, told.target_rows, scale, accumulate);
+    drop(exec, d_features, random);
     Tensor d_pooled = d_features;
     if (pooler_) {
         d_pooled = first_rows(d_pooled_, B);
@@ -73,10 +95,12 @@ void ClassHead::train(Exec& exec, Tensor loss, Tensor dx, Accumulate of_dx, Tens
     pool_gradient(exec, dx, d_pooled, of_dx, packed);
 }
 
-void ClassHead::evaluate(Exec& exec, Tensor loss, Tensor greedy, Tensor x, const SampleStarts& packed, Tensor target,
-                         std::int64_t target_rows) const {
-    head_loss(exec, loss, greedy, features(exec, x, packed), weight_.compute, bias_.compute, target,
-              target_rows);
+void ClassHead::evaluate(Exec& exec, const ToldSamples& told, Tensor x, const SampleStarts& packed) const {
+    const Tensor read = features(exec, x, packed);
+    if (tells_values_)
+        value_loss(exec, told.loss, told.value, read, weight_.compute, bias_.compute, told.target);
+    else
+        head_loss(exec, told.loss, told.greedy, read, weight_.compute, bias_.compute, told.target, told.target_rows);
 }
 
 void ClassHead::logits(Exec& exec, Tensor out) const {

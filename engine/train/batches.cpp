@@ -64,9 +64,31 @@ void require_images_of(const TrainerConfig& config, const ImageSamples& samples)
     check_augmentation(samples.augmentation, images);
 }
 
+// The model tells what the texts are labelled with, and no technique cuts them.
+void require_labels_of(const TrainerConfig& config, const LabelledSamples& samples) {
+    const auto& head = config.model.class_head;
+    if (config.model.input.patches || config.model.head || !head)
+        throw Error(ErrorKind::config, "labelled texts for a model that takes none, or has another head than theirs",
+                    "use a model of tokens with a class head alone");
+    if (head->value != samples.has_values() || (!head->value && head->classes != samples.classes()))
+        throw Error(ErrorKind::config,
+                    fmt::format("the model tells {}, and the texts have {}",
+                                head->value ? std::string("values") : fmt::format("{} classes", head->classes),
+                                samples.has_values() ? std::string("values") : fmt::format("{} classes", samples.classes())),
+                    "give the model the head of its data");
+    if (samples.longest() != config.model.max_seqlen)
+        throw Error(ErrorKind::config,
+                    fmt::format("texts were cut to {} tokens, for a model of {}", samples.longest(), config.model.max_seqlen),
+                    "cut them to the model's length");
+    if (config.techniques.seqtru || config.techniques.seqres)
+        throw Error(ErrorKind::config, "a curriculum of lengths would cut labelled texts, which are shown whole",
+                    "drop tokens with random_ltd");
+}
+
 }  // namespace
 
 std::int64_t sample_count(const TrainingData& data, std::int64_t seqlen) {
+    if (const auto* labelled = std::get_if<std::shared_ptr<const LabelledSamples>>(&data)) return (*labelled)->size();
     if (const auto* images = std::get_if<std::shared_ptr<const ImageSamples>>(&data)) return (*images)->size();
     if (const auto* bert = std::get_if<std::shared_ptr<const BertSamples>>(&data)) return (*bert)->size();
     return std::get<TokenCorpus>(data).samples(seqlen);
@@ -81,21 +103,27 @@ Batches::Batches(TrainingData data, const TrainerConfig& config, Device device)
     const LargestStep largest = largest_step(config);
     const std::int64_t rows = largest.tokens / largest.least_seqlen + 1;
     draw_ = staging<std::int64_t>(device, rows);
-    if (config.model.class_head) class_ = staging<std::int32_t>(device, rows);
+    const bool tells_values = config.model.class_head && config.model.class_head->value;
+    if (config.model.class_head && !tells_values) class_ = staging<std::int32_t>(device, rows);
+    if (tells_values) value_ = staging<float>(device, rows);
     if (const ImageSamples* samples = images()) {
         require_images_of(config, *samples);
         image_ = staging<float>(device, rows * samples->images.image_pixels());
         return;
     }
     token_ = staging<std::int32_t>(device, largest.tokens);
-    target_ = staging<std::int32_t>(device, largest.tokens);
+    const LabelledSamples* const texts = labelled();
+    if (texts != nullptr)
+        require_labels_of(config, *texts);
+    else
+        target_ = staging<std::int32_t>(device, largest.tokens);
     const auto* bert = std::get_if<std::shared_ptr<const BertSamples>>(&data_);
-    if (bert == nullptr) return;
-    if (reshapes_)
+    if (bert == nullptr && texts == nullptr) return;
+    if (bert != nullptr && reshapes_)
         throw Error(ErrorKind::config,
                     "seqres lays samples end to end, and a BERT sample cannot be cut across its special tokens",
                     "use seqtru, which cuts each segment before its [SEP]");
-    reader_.emplace(**bert);
+    if (bert != nullptr) reader_.emplace(**bert);
     segment_ = staging<std::int32_t>(device, largest.tokens);
     length_ = staging<std::int32_t>(device, rows);
     packs_ = config.packs_samples;
@@ -112,13 +140,15 @@ void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, 
     drops_ = plan.drops();
     if (const ImageSamples* samples = images())
         stage_images(*samples, plan, draws, first_draw);
+    else if (const LabelledSamples* texts = labelled())
+        stage_labelled(*texts, plan, draws);
     else if (reader_)
         stage_bert(plan, draws, first_draw);
     else
         stage_packed(std::get<TokenCorpus>(data_), plan, draws);
     std::iota(numbers_in(draw_), numbers_in(draw_) + plan.rows, first_draw);
     targets_.tokens = target_ ? count_targets(tokens_in(target_), packs_ ? tokens_.input : plan.rows * plan.seqlen) : 0;
-    targets_.classes = class_ ? count_targets(tokens_in(class_), plan.rows) : 0;
+    targets_.classes = class_ ? count_targets(tokens_in(class_), plan.rows) : value_ ? plan.rows : 0;
 }
 
 void Batches::stage_packed(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws) {
@@ -135,33 +165,66 @@ void Batches::stage_packed(const TokenCorpus& corpus, const StepPlan& plan, std:
     tokens_ = planned_tokens(plan);
 }
 
+// Where the next row goes, of rows that have padding unless they are packed.
+struct Batches::Cursor {
+    std::int64_t T;  // of a padded row
+    std::int32_t *token, *segment, *length, *position;
+};
+
+void Batches::lay_out(Cursor& at, std::span<const std::int32_t> tokens, std::span<const std::int32_t> types,
+                      std::int32_t pad) const {
+    const auto length = static_cast<std::int64_t>(tokens.size()), rows = packs_ ? length : at.T;
+    copy_padded(tokens, pad, rows, at.token);
+    copy_padded(types, 0, rows, at.segment);
+    *at.length++ = static_cast<std::int32_t>(length);
+    at.token += rows;
+    at.segment += rows;
+    if (!packs_) return;
+    std::iota(at.position, at.position + rows, 0);
+    at.position += rows;
+}
+
 void Batches::stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw) {
     const BertSamples& samples = reader_->samples();
     const std::int32_t pad = samples.wordpiece()->vocabulary().pad;
     const std::int64_t T = plan.seqlen;
-    std::int32_t *token = tokens_in(token_), *target = tokens_in(target_), *segment = tokens_in(segment_);  // (T)
-    std::int32_t *length = tokens_in(length_), *order = tokens_in(class_), *position = tokens_in(position_);
+    Cursor at{T, tokens_in(token_), tokens_in(segment_), tokens_in(length_), tokens_in(position_)};
+    std::int32_t *target = tokens_in(target_), *order = tokens_in(class_);
     tokens_ = {};
     for (const Sampler::Draw& draw : draws) {
         const auto number = static_cast<std::uint64_t>(first_draw++);
         const BertSample& sample = reader_->read({draw.sample, number}, T);
         const std::int64_t rows = packs_ ? sample.length() : T;
-        copy_padded(sample.tokens, pad, rows, token);
+        lay_out(at, sample.tokens, sample.types, pad);
         copy_padded(sample.labels, kernels::kIgnoreTarget, rows, target);
-        copy_padded(sample.types, 0, rows, segment);
-        *length++ = static_cast<std::int32_t>(sample.length());
+        target += rows;
         if (order != nullptr) *order++ = sample.order;
         unique_tokens_.see(draw.sample, sample.length());
         tokens_.input += sample.length();
         tokens_.cut += samples.real_length(draw.sample) - sample.length();
-        token += rows;
-        target += rows;
-        segment += rows;
-        if (!packs_) continue;
-        std::iota(position, position + rows, 0);
-        position += rows;
     }
     tokens_.padding = plan.rows * T - tokens_.input;
+    if (packs_) stage_starts(plan);
+}
+
+void Batches::stage_labelled(const LabelledSamples& samples, const StepPlan& plan,
+                             std::span<const Sampler::Draw> draws) {
+    Cursor at{plan.seqlen, tokens_in(token_), tokens_in(segment_), tokens_in(length_), tokens_in(position_)};
+    std::int32_t* label = tokens_in(class_);
+    float* value = values_in(value_);
+    tokens_ = {};
+    for (const Sampler::Draw& draw : draws) {
+        const auto i = static_cast<std::size_t>(draw.sample);
+        lay_out(at, samples.tokens(draw.sample), samples.types(draw.sample), samples.pad());
+        if (samples.has_values())
+            *value++ = samples.values()[i];
+        else
+            *label++ = samples.labels()[i];
+        unique_tokens_.see(draw.sample, samples.length(draw.sample));
+        tokens_.input += samples.length(draw.sample);
+        tokens_.cut += samples.cut(draw.sample);
+    }
+    tokens_.padding = plan.rows * plan.seqlen - tokens_.input;
     if (packs_) stage_starts(plan);
 }
 
@@ -182,6 +245,11 @@ void Batches::stage_starts(const StepPlan& plan) {
 
 const ImageSamples* Batches::images() const {
     const auto* samples = std::get_if<std::shared_ptr<const ImageSamples>>(&data_);
+    return samples != nullptr ? samples->get() : nullptr;
+}
+
+const LabelledSamples* Batches::labelled() const {
+    const auto* samples = std::get_if<std::shared_ptr<const LabelledSamples>>(&data_);
     return samples != nullptr ? samples->get() : nullptr;
 }
 
@@ -210,11 +278,12 @@ ModelInput Batches::rows(std::int64_t first, std::int64_t count) const {
         return input;
     }
     input.token = tokens_in(token_) + begin;
-    input.target = tokens_in(target_) + begin;
-    if (!reader_) return input;
+    if (target_) input.target = tokens_in(target_) + begin;
+    if (!length_) return input;
     input.length = length + first;
     input.segment = tokens_in(segment_) + begin;
     if (class_) input.class_target = tokens_in(class_) + first;
+    if (value_) input.value_target = values_in(value_) + first;
     if (!packs_) return input;
     if (first % at_once_ != 0 || count > at_once_) throw std::logic_error("packed rows of several micro-batches");
     const std::int64_t starts_before = first + first / at_once_;

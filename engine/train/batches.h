@@ -10,6 +10,7 @@
 #include "engine/core/memory.h"
 #include "engine/data/bert/samples.h"
 #include "engine/data/images/image_samples.h"
+#include "engine/data/labelled/labelled_samples.h"
 #include "engine/data/token_corpus.h"
 #include "engine/data_efficiency/sampling/sampler.h"
 #include "engine/models/transformer.h"
@@ -19,9 +20,9 @@
 namespace deft::engine {
 
 // Text packed into samples of the model's length, each position predicting the next token; BERT's samples, in which
-// masked tokens are predicted; or images, whose classes are told.
-using TrainingData =
-    std::variant<TokenCorpus, std::shared_ptr<const BertSamples>, std::shared_ptr<const ImageSamples>>;
+// masked tokens are predicted; images, whose classes are told; or labelled texts, of which a class or a value is.
+using TrainingData = std::variant<TokenCorpus, std::shared_ptr<const BertSamples>, std::shared_ptr<const ImageSamples>,
+                                  std::shared_ptr<const LabelledSamples>>;
 
 // How many there are to draw from; packed ones are of `seqlen` tokens.
 std::int64_t sample_count(const TrainingData& data, std::int64_t seqlen);
@@ -37,12 +38,13 @@ struct StepTargets {
 // and cut anew, where only the last row may end in padding. A BERT sample has a row of its own: it is cut to that
 // length, each segment before its [SEP], and padded with [PAD] on its right; or the rows of a micro-batch stand one after
 // the other without padding, where the configuration packs samples. Its class, where the model tells classes, is whether
-// its segments were swapped. An image is a row too, of as many tokens as the model makes of it, and is cropped and flipped
+// its segments were swapped. A labelled text is laid out as a BERT sample, and never cut. An image is a row too, of as many tokens as the model makes of it, and is cropped and flipped
 // by the number of its draw.
 class Batches {
  public:
-    // With memory for the largest step of the techniques. Errors: memory; config, for seqres of BERT samples, and for
-    // images that are not those of the model, or that a technique cuts to a length.
+    // With memory for the largest step of the techniques. Errors: memory; config, for seqres of BERT samples, for images
+    // that are not those of the model, for labelled texts that it does not tell, and for either where a technique cuts
+    // samples to a length.
     Batches(TrainingData data, const TrainerConfig& config, Device device);
 
     // Lays out a step: `draws` (plan.samples), the first of which is number `first_draw` of the run; of BERT samples
@@ -67,10 +69,16 @@ class Batches {
  private:
     void stage_packed(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws);
     void stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw);
+    void stage_labelled(const LabelledSamples& samples, const StepPlan& plan, std::span<const Sampler::Draw> draws);
+    // Lays out a row of such samples at the cursor, with [PAD] behind it unless rows are packed.
+    struct Cursor;
+    void lay_out(Cursor& at, std::span<const std::int32_t> tokens, std::span<const std::int32_t> types,
+                 std::int32_t pad) const;
     void stage_images(const ImageSamples& samples, const StepPlan& plan, std::span<const Sampler::Draw> draws,
                       std::int64_t first_draw);
     // Of the data, or null.
     const ImageSamples* images() const;
+    const LabelledSamples* labelled() const;
     // Where the rows of each packed sample start in its micro-batch, and where what layers keep of them.
     void stage_starts(const StepPlan& plan);
 
@@ -78,13 +86,14 @@ class Batches {
     std::uint64_t seed_;
     std::int64_t full_seqlen_;
     bool reshapes_;       // seqres
-    bool packs_ = false;  // BERT samples, without padding
+    bool packs_ = false;  // BERT samples and labelled texts, without padding
     std::optional<BertReader> reader_;  // of BERT samples
     UniqueTokens unique_tokens_;
     // Room for the largest step, which a device reads from.
     Memory token_{nullptr, nullptr}, target_{nullptr, nullptr};    // (rows, seqlen) i32
-    Memory segment_{nullptr, nullptr}, length_{nullptr, nullptr};  // (rows, seqlen), (rows) i32, of BERT samples alone
+    Memory segment_{nullptr, nullptr}, length_{nullptr, nullptr};  // (rows, seqlen), (rows) i32, of BERT and labelled samples
     Memory class_{nullptr, nullptr};                               // (rows) i32, where the model tells classes
+    Memory value_{nullptr, nullptr};                               // (rows) f32, where it tells values
     Memory image_{nullptr, nullptr};                               // (rows, height, width, channels) f32
     Memory draw_{nullptr, nullptr};                                // (rows) i64
     // Of packed samples: (rows, seqlen); (2 rows), of each micro-batch one more than its rows.

@@ -64,10 +64,12 @@ void write_from_host(const std::vector<NamedTensor>& tensors, SafetensorsOutput&
 
 void require_checkable(const TransformerConfig& model) {
     const BlockConfig& first = model.blocks.front();
-    if (model.input.dropout > 0 || first.dropout > 0 || first.attention.dropout > 0)
+    const bool head_drops = model.class_head && model.class_head->dropout > 0;
+    if (model.input.dropout > 0 || first.dropout > 0 || first.attention.dropout > 0 || head_drops)
         throw Error(ErrorKind::config,
                     "a debug state can be checked where nothing is drawn at random, and this model has dropout",
-                    "set model.dropout, model.attention_dropout and model.input_dropout to 0", "no file was written");
+                    "set model.dropout, model.attention_dropout, model.input_dropout and model.head_dropout to 0",
+                    "no file was written");
 }
 
 void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
@@ -105,13 +107,18 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
     if (model.length()) before.push_back({"batch.length", model.length()});
     if (model.segment) before.push_back({"batch.segment", of_samples(model.loaded(model.segment))});
     std::vector<float> class_values;
-    if (config.model.class_head) {
+    if (model.class_target) {
         const std::int64_t classes = config.model.class_head->classes;
         class_values.resize(static_cast<std::size_t>(B * classes));
         const Tensor class_logits = make_tensor(class_values.data(), DType::f32, {B, classes});
         model.class_logits(trainer.exec(), class_logits);
         before.push_back({"batch.class_target", model.class_target.view({B})});
         before.push_back({"class_logits", class_logits});
+        before.push_back({"class_loss", model.class_loss.view({B})});
+    }
+    if (model.value_target) {
+        before.push_back({"batch.value_target", model.value_target.view({B})});
+        before.push_back({"value", model.value.view({B})});
         before.push_back({"class_loss", model.class_loss.view({B})});
     }
     if (trainer.kept().index) before.push_back({"kept.index", of_samples.kept_index(trainer.kept())});

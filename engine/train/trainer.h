@@ -19,7 +19,7 @@ namespace deft::engine {
 struct StepResult {
     StepPlan plan;
     double loss = 0;  // the sum of these, of the heads that there are
-    // Mean over a head's targets in the step, nats; 0 where it has none.
+    // Mean over a head's targets in the step, nats, of a head of values squared errors; 0 where it has none.
     double token_loss = 0, class_loss = 0;
     double lr = 0;
     double grad_norm = 0;

@@ -1,6 +1,7 @@
 #pragma once
 // Everything that decides what a training run does.
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -23,14 +24,23 @@ struct TrainerConfig {
     // Samples that have padding stand in rows one after the other, without it; else each in rows of its own.
     bool packs_samples = true;
     Recompute recompute = Recompute::none;
+    // Samples of an epoch, whose last step takes what is left of them; 0: all steps take as many, whatever an epoch is.
+    std::int64_t epoch_samples = 0;
     std::int64_t budget_layer_tokens = 0;
     LearningRate learning_rate;
     OptimizerConfig optimizer;
     std::uint64_t seed = 0;
 };
 
+// Samples of a step, where no technique changes that.
+inline std::int64_t batch_of_step(const TrainerConfig& config, std::int64_t step) {
+    if (config.epoch_samples == 0) return config.batch_size;
+    const std::int64_t steps = (config.epoch_samples + config.batch_size - 1) / config.batch_size;  // of an epoch
+    return std::min(config.batch_size, config.epoch_samples - step % steps * config.batch_size);
+}
+
 inline StepPlan plan_step(const TrainerConfig& config, std::int64_t step) {
-    return plan_step(config.model.extents(), config.techniques, step, config.batch_size);
+    return plan_step(config.model.extents(), config.techniques, step, batch_of_step(config, step));
 }
 // Rows of the model's input that are trained on at once, where each has seqlen tokens.
 inline std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen) {

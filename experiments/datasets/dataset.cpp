@@ -71,7 +71,31 @@ Dataset dataset_of(const ImageDataset& images, const DataConfig& data, std::int6
     return dataset;
 }
 
+Dataset dataset_of(LabelledDataset texts, std::int64_t seqlen, const std::filesystem::path& folder) {
+    const auto labelled = std::make_shared<const LabelledDataset>(std::move(texts));
+    const LabelledSamplesPointer training = labelled->training;
+    Dataset dataset;
+    dataset.name = labelled->task.name;
+    dataset.sha256 = labelled->sha256;
+    dataset.tokenizer = labelled->wordpiece;
+    dataset.seqlen = seqlen;
+    dataset.train = training;
+    dataset.valid = labelled->splits.front().samples;
+    dataset.labelled = labelled;
+    dataset.source = {training->size(), seqlen, labelled->wordpiece->vocab(), "labelled texts",
+                      [training](std::int64_t sample, std::vector<std::int32_t>&) -> engine::TokenSpan {
+                          const auto tokens = training->tokens(sample);
+                          return {tokens.data(), static_cast<std::int64_t>(tokens.size()), 4};
+                      }};
+    dataset.train_bytes = labelled->train_bytes;
+    for (std::int64_t i = 0; i < training->size(); ++i) dataset.train_tokens += training->length(i);
+    dataset.folder = folder;
+    dataset.note = labelled->note;
+    return dataset;
+}
+
 DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder) {
+    if (sample_kind(data) == SampleKind::labelled) return labelled_identity(data, base_folder);
     if (sample_kind(data) == SampleKind::images) return image_identity(data, base_folder);
     return sample_kind(data) == SampleKind::bert ? bert_identity(data, base_folder)
                                                  : packed_identity(data, base_folder);
@@ -82,6 +106,11 @@ Dataset load_dataset(const DataConfig& data, std::int64_t seqlen, const std::str
     if (sample_kind(data) == SampleKind::images) {
         const ImageDataset images = load_image_dataset(data, base_folder);
         return dataset_of(images, data, seqlen, prepared_folder(data_folder, images.sha256));
+    }
+    if (sample_kind(data) == SampleKind::labelled) {
+        LabelledDataset texts = load_labelled_dataset(data, seqlen, base_folder);
+        const std::filesystem::path folder = prepared_folder(data_folder, texts.sha256);
+        return dataset_of(std::move(texts), seqlen, folder);
     }
     const bool bert = sample_kind(data) == SampleKind::bert;
     Dataset dataset =

@@ -11,6 +11,7 @@
 #include "engine/train/batches.h"
 #include "experiments/datasets/bert_dataset.h"
 #include "experiments/datasets/image_dataset.h"
+#include "experiments/datasets/labelled_dataset.h"
 #include "experiments/datasets/packed_dataset.h"
 
 namespace deft::experiments {
@@ -21,8 +22,11 @@ struct Dataset {
     engine::AnyTokenizer tokenizer = engine::Tokenizer::bytes();  // of images none
     std::int64_t seqlen = 0;
     engine::TrainingData train, valid;
+    // Of labelled texts all that a trained model is scored by; `valid` is the first of its splits.
+    std::shared_ptr<const LabelledDataset> labelled;
     engine::SampleSource source;  // the training samples, unmasked
-    // Of the training text, without special tokens and marks; or of the training images.
+    // Of the training text, without special tokens and marks; or of the training images; or, with special tokens, of the
+    // labelled texts.
     std::int64_t train_bytes = 0, train_tokens = 0;
     std::filesystem::path folder;  // of the corpus, for what is derived from it
     std::string note = {};         // for people: that the corpus was damaged, and made anew
@@ -35,10 +39,13 @@ Dataset dataset_of(const BertDataset& corpus, const BertSamplesConfig& config, s
 Dataset dataset_of(const ImageDataset& images, const DataConfig& data, std::int64_t seqlen,
                    const std::filesystem::path& folder);
 
+// folder: for what is derived from the texts.
+Dataset dataset_of(LabelledDataset texts, std::int64_t seqlen, const std::filesystem::path& folder);
+
 // What names the corpus and its tokenizer, without opening it. Errors: as load_dataset().
 DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder);
 
-// Tokenises the corpus where that is not done yet. Errors: as load_packed_dataset() and load_bert_dataset(); config,
+// Tokenises the corpus where that is not done yet. Errors: as load_packed_dataset() and the like; config,
 // for a corpus without a training sample, or of BERT samples without one to validate on.
 Dataset load_dataset(const DataConfig& data, std::int64_t seqlen, const std::string& base_folder,
                      const std::filesystem::path& data_folder, const PrepareProgress& progress = {});

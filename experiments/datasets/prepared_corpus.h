@@ -30,6 +30,7 @@ inline constexpr int kCorpusFormat = 1;
 struct DatasetIdentity {
     std::string sha256;
     std::int64_t vocab = 0;
+    std::int64_t epoch_samples = 0;  // of labelled texts: how many there are to train on
 };
 
 // Documents of the two splits, as ranges of the stored ones.

@@ -146,6 +146,7 @@ ScoredTexts scored_texts(const Task& task, const Records& records, std::int64_t 
 }
 
 TaskResult evaluate_task(const Task& asked, const TaskRun& run) {
+    require_prompts(asked);
     const Task task = with_shots(asked, run.shots);
     const Records records = load_records(task.records, record_context(task, run));
     Measured measured =

@@ -116,6 +116,10 @@ std::vector<const char*> metric_names(TaskKind kind) {
             return {"acc", "perplexity", "gold_bits_per_byte"};
         case TaskKind::perplexity:
             return {"word_perplexity", "byte_perplexity", "token_perplexity", "bits_per_byte"};
+        case TaskKind::classification:
+            return {"acc", "mcc", "f1"};
+        case TaskKind::regression:
+            return {"pearson", "spearman"};
     }
     return {};
 }

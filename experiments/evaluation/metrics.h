@@ -9,6 +9,8 @@
 //                     over documents, not tokens; gold_bits_per_byte
 //   perplexity        word_perplexity, byte_perplexity, token_perplexity: exp(-sum ll / count); bits_per_byte
 
+// Those of classification and regression: label_metrics.h.
+
 #include <cstdint>
 #include <optional>
 #include <span>

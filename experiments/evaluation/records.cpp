@@ -170,6 +170,11 @@ fs::path find_records_file(const RecordSource& source, const fs::path& task_fold
     return find_data_file(source.file, base_folder);
 }
 
+bool records_are_here(const RecordSource& source, const RecordContext& context) {
+    return look_for_data_file(source.file, context.base_folder).has_value() ||
+           look_for_data_file(source.file, context.task_folder).has_value();
+}
+
 namespace {
 
 Records parse_format(const RecordSource& source, const std::string& text, const std::string& file) {

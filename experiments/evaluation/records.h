@@ -55,6 +55,9 @@ Records load_records(const RecordSource& source, const RecordContext& context);
 std::filesystem::path find_records_file(const RecordSource& source, const std::filesystem::path& task_folder,
                                         const std::filesystem::path& base_folder);
 
+// Whether there is such a file.
+bool records_are_here(const RecordSource& source, const RecordContext& context);
+
 // Text in one of the formats above, arranged.
 Records parse_records(const RecordSource& source, const std::string& text, const std::string& file);
 

@@ -57,8 +57,19 @@ Task with_shots(Task task, std::optional<std::int64_t> shots) {
     return task;
 }
 
+void require_prompts(const Task& task) {
+    if (is_labelled(task.kind))
+        throw Error(ErrorKind::config,
+                    fmt::format("task {} has labels and no prompts: it scores a model that was trained on it", task.name),
+                    fmt::format("train on it: data.samples = \"labelled\", data.corpus = \"{}\"", task.name));
+}
+
 std::string scored_version(const Task& task) {
     return task.version + (task.shots > 0 && !task.few_shot_version.empty() ? ", " + task.few_shot_version : "");
+}
+
+RecordContext context_of(const Task& task) {
+    return {task.file.parent_path(), task.base_folder};
 }
 
 std::string task_sha256(const Task& task) {
@@ -66,6 +77,10 @@ std::string task_sha256(const Task& task) {
     if (task.records.generator.empty()) content["records"] = records_sha256(task.records, task);
     if (task.shots > 0 && task.shot_pool && task.shot_pool->generator.empty())
         content["shot_pool"] = records_sha256(*task.shot_pool, task);
+    if (is_labelled(task.kind)) content["train"] = records_sha256(task.train, task);
+    for (const FurtherSplit& further : task.further_splits)
+        content["further"][further.name] =
+            records_are_here(further.records, context_of(task)) ? records_sha256(further.records, task) : "missing";
     return sha256(canonical_json(content));
 }
 

@@ -14,7 +14,12 @@
 namespace deft::experiments {
 
 // In the order of the words of task_keys.cpp, as Prediction below.
-enum class TaskKind { multiple_choice, short_answer, last_word, perplexity };
+enum class TaskKind { multiple_choice, short_answer, last_word, perplexity, classification, regression };
+
+// Whether a model that was trained on the task's own records tells its labels: [train] and [texts], and no prompt.
+inline bool is_labelled(TaskKind kind) {
+    return kind == TaskKind::classification || kind == TaskKind::regression;
+}
 
 // How the predicted choice follows from the log-likelihoods. The two-way tasks of the harness compare directly, which
 // differs from argmax in ties and NaN: first_if_greater predicts choice 0 only if it is greater, else 1.
@@ -43,6 +48,24 @@ struct TaskPerplexity {
     std::string tokenizer;           // folder of vocab.json and merges.txt
 };
 
+// Of labelled tasks: what of a record the model reads, and what it is to tell.
+struct TaskTexts {
+    TextTemplate first;
+    std::optional<TextTemplate> second;
+    std::string label;                // the field that holds it
+    std::vector<std::string> labels;  // of classification: the labels, in the order of their classes
+    Place place, label_place;
+};
+
+// Of labelled tasks: records that are scored beside [records].
+struct FurtherSplit {
+    std::string name;
+    RecordSource records;
+};
+
+// What the splits of a labelled task are called together.
+inline constexpr const char* kAllSplits = "all splits";
+
 struct Task {
     std::string name, version, few_shot_version, split;
     TaskKind kind = TaskKind::multiple_choice;
@@ -54,6 +77,10 @@ struct Task {
     std::optional<RecordSource> shot_pool;
     TaskPrompt prompt;
     TaskPerplexity perplexity;
+    // Of labelled tasks.
+    RecordSource train;
+    TaskTexts texts;
+    std::vector<FurtherSplit> further_splits;
 
     Json definition;             // the file's content
     std::filesystem::path file;  // where it was read
@@ -74,11 +101,17 @@ std::vector<std::string> project_tasks();
 // Errors: config, for a negative number.
 Task with_shots(Task task, std::optional<std::int64_t> shots);
 
+// Errors: config, for a labelled task, which asks no prompts.
+void require_prompts(const Task& task);
+
 // What a score of it is called: few_shot_version goes behind the version where there are shots.
 std::string scored_version(const Task& task);
 
-// Over the definition and the bytes of its record files (decompressed; the shot pool's where shots are drawn).
-// Errors: config, for missing files.
+// Where to look for its records.
+RecordContext context_of(const Task& task);
+
+// Over the definition and the bytes of its record files (decompressed; the shot pool's where shots are drawn; of labelled
+// tasks those to train on, and of further splits those that are here). Errors: data, for missing files.
 std::string task_sha256(const Task& task);
 
 }  // namespace deft::experiments

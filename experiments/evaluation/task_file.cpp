@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/json.h"
 #include "base/suggestion.h"
@@ -87,16 +88,10 @@ void read_arrangement(TableReader& table, RecordSource& source) {
     source.sort_place = table.place("sort_by");
 }
 
-RecordSource read_source(TableReader& table, const Place& place) {
+// Records of a file.
+RecordSource read_file_source(TableReader& table, const Place& place) {
     RecordSource source;
     source.place = place;
-    table.optional("generator", source.generator);
-    if (!source.generator.empty()) {
-        one_of(table, "generator", source.generator, words_of(fields_of(source), "generator"));
-        source.count = table.required<std::int64_t>("count");
-        if (source.count < 1 || source.count > 1'000'000) table.refuse("count", "must be from 1 to 1,000,000");
-        return source;
-    }
     source.file = table.required_text("file");
     source.format = table.required_text("format");
     one_of(table, "format", source.format, words_of(fields_of(source), "format"));
@@ -106,6 +101,17 @@ RecordSource read_source(TableReader& table, const Place& place) {
         table.optional("header", source.header);
     }
     read_arrangement(table, source);
+    return source;
+}
+
+RecordSource read_source(TableReader& table, const Place& place) {
+    RecordSource source;
+    source.place = place;
+    table.optional("generator", source.generator);
+    if (source.generator.empty()) return read_file_source(table, place);
+    one_of(table, "generator", source.generator, words_of(fields_of(source), "generator"));
+    source.count = table.required<std::int64_t>("count");
+    if (source.count < 1 || source.count > 1'000'000) table.refuse("count", "must be from 1 to 1,000,000");
     return source;
 }
 
@@ -168,6 +174,44 @@ TaskPrompt read_prompt(const ConfigNode& node, TaskKind kind) {
     return prompt;
 }
 
+TaskTexts read_texts(const ConfigNode& node, TaskKind kind) {
+    TableReader table(node, "texts");
+    TaskTexts texts;
+    texts.place = node.place;
+    texts.first = parse_template(table.required_text("first"), table.place("first"));
+    texts.second = optional_template(table, "second");
+    texts.label = table.required_text("label");
+    texts.label_place = table.place("label");
+    texts.labels = optional_values(table, "labels");
+    const std::set<std::string> different(texts.labels.begin(), texts.labels.end());
+    if (kind == TaskKind::classification && (texts.labels.size() < 2 || different.size() != texts.labels.size()))
+        table.refuse("labels", texts.labels.size() < 2 ? "must name two labels or more" : "names a label twice",
+                     "write each label once, in the order of the classes, as in [\"0\", \"1\"]");
+    if (kind == TaskKind::regression && !texts.labels.empty())
+        table.refuse("labels", "is of classification, and a regression's label is a number", "drop the key");
+    table.finish();
+    return texts;
+}
+
+std::vector<FurtherSplit> read_further_splits(TableReader& root, const Task& task) {
+    std::vector<FurtherSplit> splits;
+    const ConfigNode* node = root.optional_node("further_splits");
+    if (node == nullptr) return splits;
+    if (node->kind != ConfigNode::Kind::array) root.refuse("further_splits", "must be an array of tables", "write [[further_splits]]");
+    for (const ConfigNode& item : node->items) {
+        TableReader table(item, "further_splits");
+        FurtherSplit further;
+        further.name = table.required_text("split");
+        const bool is_known = further.name == task.split || std::ranges::count(splits, further.name, &FurtherSplit::name) > 0;
+        if (is_known || further.name == kAllSplits)
+            table.refuse("split", fmt::format("= \"{}\" is another split's name", further.name), "give each split a name of its own");
+        further.records = read_file_source(table, item.place);
+        table.finish();
+        splits.push_back(std::move(further));
+    }
+    return splits;
+}
+
 TaskPerplexity read_perplexity(const ConfigNode& node) {
     TableReader table(node, "perplexity");
     TaskPerplexity perplexity;
@@ -201,6 +245,15 @@ void require_for_metrics(const TableReader& root, const Task& task) {
     }
 }
 
+// Those that tell one class from the other.
+void require_two_labels(const TableReader& root, const Task& task) {
+    for (const std::string& name : task.metrics)
+        if ((name == "f1" || name == "mcc") && task.texts.labels.size() != 2)
+            root.refuse("metrics", fmt::format("asks for {}, which is of two labels, and texts.labels has {}", name,
+                                               task.texts.labels.size()),
+                        "ask for acc");
+}
+
 }  // namespace
 
 Task parse_task(const std::string& text, const std::filesystem::path& file, const std::filesystem::path& base_folder) {
@@ -223,6 +276,20 @@ Task parse_task(const std::string& text, const std::filesystem::path& file, cons
     };
     const ConfigNode& records = table("records");
     TableReader source(records, "records");
+    if (is_labelled(task.kind)) {
+        task.records = read_file_source(source, records.place);
+        source.finish();
+        task.shuffled = false;
+        const ConfigNode& train = table("train");
+        TableReader train_table(train, "train");
+        task.train = read_file_source(train_table, train.place);
+        train_table.finish();
+        task.texts = read_texts(table("texts"), task.kind);
+        if (task.kind == TaskKind::classification) require_two_labels(root, task);
+        task.further_splits = read_further_splits(root, task);
+        root.finish();
+        return task;
+    }
     task.records = read_source(source, records.place);
     task.shuffled =
         task.kind != TaskKind::perplexity && optional_one_of(source, "order", fields_of(task.records)) == 0;

@@ -19,14 +19,17 @@ const Fields& fields_of(const Task&) {
         {"version", at<&Task::version>, "what differs from the published task", {.required = true}},
         {"few_shot_version", at<&Task::few_shot_version>, "what differs further where there are shots"},
         {"kind", apart<std::string>,
-         "choose an answer, print one of those accepted, complete a text by its last word, or predict whole texts",
-         {.one_of = {"multiple_choice", "short_answer", "last_word", "perplexity"}, .required = true}},
+         "choose an answer, print one of those accepted, complete a text by its last word, or predict whole texts; of a "
+         "model trained on the task itself: tell the class of texts, or a number",
+         {.one_of = {"multiple_choice", "short_answer", "last_word", "perplexity", "classification", "regression"},
+          .required = true}},
         {"split", at<&Task::split>, "which part of the data it is, for the results", {.required = true}},
         {"shots", at<&Task::shots>, "worked examples in front of each prompt; not of perplexity", {.at_least = 0}},
         {"metrics", at<&Task::metrics>, "what is scored",
          {.takes = "of multiple_choice: acc, acc_norm, acc_bytes, acc_all, em, f1, gold_bits_per_byte; of short_answer: "
                    "acc, gold_bits_per_byte; of last_word: acc, perplexity, gold_bits_per_byte; of perplexity: "
-                   "word_perplexity, byte_perplexity, token_perplexity, bits_per_byte", .required = true}},
+                   "word_perplexity, byte_perplexity, token_perplexity, bits_per_byte; of classification: acc, and of two "
+                   "labels mcc and f1; of regression: pearson, spearman", .required = true}},
         {"headline", at<&Task::headline>, "the metric that tables and averages take",
          {.by_default = "the first of metrics"}},
     };
@@ -107,12 +110,48 @@ const Fields& fields_of(const TaskPerplexity&) {
     return fields;
 }
 
+const Fields& fields_of(const TaskTexts&) {
+    static const Fields fields = {
+        {"first", apart<std::string>, "the text that the model reads", {.takes = kTemplate, .required = true}},
+        {"second", apart<std::string>, "a second one behind it", {.by_default = "none", .takes = kTemplate}},
+        {"label", at<&TaskTexts::label>, "the field of what the model is to tell: a label, or of regression a number",
+         {.required = true}},
+        {"labels", apart<std::vector<std::string>>, "of classification: the labels; f1 asks how well the second is found",
+         {.by_default = "required with classification", .takes = "strings, integers or booleans", .schema = kValuesSchema}},
+    };
+    return fields;
+}
+
+namespace {
+
+// Records of a file, all of them.
+KeyTable file_records_table(const char* path, const char* meaning) {
+    KeyTable table = key_table<RecordSource>(path, meaning);
+    std::erase_if(table.fields, [](const Field& field) {
+        const std::string_view key = field.key;
+        return key == "generator" || key == "count" || key == "order";
+    });
+    return table;
+}
+
+// With a name of their own among the splits.
+KeyTable further_splits_table() {
+    KeyTable table = file_records_table("further_splits", "of labelled tasks: records that are scored too, where they are here");
+    table.fields.insert(table.fields.begin(), {"split", apart<std::string>, "what these are called in the results", {.required = true}});
+    return table;
+}
+
+}  // namespace
+
 std::vector<KeyTable> task_tables() {
     std::vector<KeyTable> tables = {
         key_table<Task>("", "an evaluation task"), key_table<RecordSource>("records", "where the documents are"),
         key_table<RecordSource>("shot_pool", "where shots are drawn from; without it, from [records]"),
         key_table<TaskPrompt>("prompt", "how a record becomes a prompt, and what is right"),
-        key_table<TaskPerplexity>("perplexity", "of kind perplexity: what is counted")};
+        key_table<TaskPerplexity>("perplexity", "of kind perplexity: what is counted"),
+        file_records_table("train", "of labelled tasks: the records to train on"),
+        key_table<TaskTexts>("texts", "of labelled tasks: how a record becomes texts and a label"),
+        further_splits_table()};
     tables[2].fields.pop_back();  // shots are drawn at random
     return tables;
 }
@@ -125,10 +164,12 @@ Json task_schema() {
             if (field.rules.required) schema["required"].push_back(field.key);
         if (table.path.empty())
             root = std::move(schema);
+        else if (table.path == "further_splits")
+            root["properties"][table.path] = {{"type", "array"}, {"items", std::move(schema)}};
         else
             root["properties"][table.path] = std::move(schema);
     }
-    for (const char* table : {"records", "prompt"}) root["required"].push_back(table);
+    root["required"].push_back("records");
     root["$schema"] = "http://json-schema.org/draft-07/schema#";
     root["title"] = "Task file of deft";
     return root;

@@ -6,6 +6,7 @@
 
 #include "base/score_key.h"
 #include "experiments/evaluation/head_sums.h"
+#include "experiments/evaluation/label_sums.h"
 #include "experiments/evaluation/masked_loss.h"
 
 namespace deft::experiments {
@@ -30,6 +31,25 @@ CorpusLoss packed_loss(const Dataset& dataset, engine::Transformer& model, engin
                        std::int64_t batch, const BetweenBatches& between_batches) {
     return corpus_loss(model, exec, std::get<engine::TokenCorpus>(dataset.valid),
                        std::get<engine::Tokenizer>(dataset.tokenizer), tokens, batch, between_batches);
+}
+
+// Of one split or all of them.
+struct LabelledScores {
+    std::string split;
+    LabelSums sums;
+};
+
+// The pooled ones first, then each split's where there are several.
+std::vector<LabelledScores> labelled_scores(const LabelledDataset& labelled, engine::Transformer& model, engine::Exec& exec,
+                                            std::int64_t batch, const BetweenBatches& between_batches) {
+    std::vector<LabelledScores> of_splits;
+    LabelSums all;
+    for (const LabelledSplit& split : labelled.splits) {
+        of_splits.push_back({split.name, label_sums(split.samples, model, exec, batch, between_batches)});
+        all.add(of_splits.back().sums);
+    }
+    if (of_splits.size() > 1) of_splits.insert(of_splits.begin(), {kAllSplits, std::move(all)});
+    return of_splits;
 }
 
 }  // namespace
@@ -66,6 +86,25 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
         }
         return scores;
     }
+    if (dataset.labelled) {
+        const Task& task = dataset.labelled->task;
+        std::vector<journal::Evaluation> scores;
+        for (const LabelledScores& of : labelled_scores(*dataset.labelled, model, exec, batch, between_batches)) {
+            const char* unit = of.sums.has_values() ? "squared/text" : "nats/text";
+            scores.push_back(score("loss", unit, "lower", of.sums.loss(), of.sums.count()));
+            for (const Metric& metric : label_metrics(task, of.sums)) {
+                scores.push_back(score(metric.name.c_str(), "", "higher", metric.value, metric.n));
+                scores.back().standard_error = metric.standard_error;
+                scores.back().chance = metric.chance;
+            }
+            const auto first = scores.end() - static_cast<std::ptrdiff_t>(1 + task.metrics.size());
+            for (auto added = first; added != scores.end(); ++added) {
+                added->task_version = task.version;
+                added->split = of.split;
+            }
+        }
+        return scores;
+    }
     if (const auto* images = std::get_if<ImageSamplesPointer>(&dataset.valid)) {
         const HeadSums classes = class_sums(*images, model, exec, batch, between_batches);
         journal::Evaluation accuracy = score("acc", "", "higher", classes.accuracy(), classes.targets);
@@ -86,6 +125,10 @@ ValidationLoss validation_loss(const Dataset& dataset, engine::Transformer& mode
     if (const auto* bert = std::get_if<BertSamplesPointer>(&dataset.valid)) {
         const MaskedLoss masked = masked_loss(model, exec, *bert, tokens, batch);
         return {masked.loss, masked.tokens};
+    }
+    if (dataset.labelled) {
+        const LabelSums sums = labelled_scores(*dataset.labelled, model, exec, batch, {}).front().sums;
+        return {sums.loss(), sums.count() * dataset.seqlen};
     }
     if (const auto* images = std::get_if<ImageSamplesPointer>(&dataset.valid)) {
         const HeadSums classes = class_sums(*images, model, exec, batch, {});

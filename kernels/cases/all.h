@@ -13,6 +13,7 @@
 #include "kernels/cases/pooling.h"
 #include "kernels/cases/rope.h"
 #include "kernels/cases/token_selection.h"
+#include "kernels/cases/value_loss.h"
 
 namespace deft::kernels::cases {
 
@@ -32,6 +33,7 @@ inline CaseTable case_table(Sizes sizes) {
     add_cache_cases(table);
     add_pooling_cases(table);
     add_class_token_cases(table);
+    add_value_loss_cases(table);
     return table;
 }
 

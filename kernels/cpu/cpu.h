@@ -170,6 +170,17 @@ void head_loss(Exec&, float* loss, std::int32_t* greedy, const float* x, const f
 // For both.
 std::size_t head_loss_workspace(std::int64_t rows, std::int64_t C, std::int64_t V);
 
+// ---- value loss ----
+// One number a sample and its squared error, as of regression.
+
+// value (B) = x (B, C) w (C) + bias[0]; loss (B) = (value - target)^2.
+void value_loss(Exec&, float* loss, float* value, const float* x, const float* w, const float* bias, const float* target,
+                std::int64_t B, std::int64_t C);
+
+// Likewise; dx (B, C) = scale * d(sum of loss)/dx; dw (C) and dbias (1) = or += scale * d(sum of loss)/dw, /dbias.
+void value_loss_train(Exec&, float* loss, float* value, float* dx, float* dw, float* dbias, const float* x, const float* w,
+                      const float* bias, const float* target, std::int64_t B, std::int64_t C, double scale, Accumulate);
+
 // ---- optimizer ----
 // Global gradient norm and AdamW (Loshchilov & Hutter 2019, algorithm 2) or SGD, over flat buffers.
 

@@ -193,6 +193,19 @@ void head_loss(Exec&, float* loss, std::int32_t* greedy, const Real* x, const Re
                const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C,
                std::int64_t V);
 
+// ---- value loss ----
+// One number a sample and its squared error, as of regression. Real: float or bf16.
+
+// value (B) = x (B, C) w (C) + bias[0]; loss (B) = (value - target)^2.
+template <class Real>
+void value_loss(Exec&, float* loss, float* value, const Real* x, const Real* w, const Real* bias, const float* target,
+                std::int64_t B, std::int64_t C);
+
+// Likewise; dx (B, C) = scale * d(sum of loss)/dx; dw (C) and dbias (1) = or += scale * d(sum of loss)/dw, /dbias.
+template <class Real>
+void value_loss_train(Exec&, float* loss, float* value, Real* dx, float* dw, float* dbias, const Real* x, const Real* w,
+                      const Real* bias, const float* target, std::int64_t B, std::int64_t C, double scale, Accumulate);
+
 // ---- optimizer ----
 // Global gradient norm and AdamW (Loshchilov & Hutter 2019, algorithm 2) or SGD, over flat buffers. Master weights,
 // moments and gradients are float whatever the type of activations.

@@ -10,3 +10,4 @@
 #include "kernels/reference/pooling.h"
 #include "kernels/reference/rope.h"
 #include "kernels/reference/training.h"
+#include "kernels/reference/value_loss.h"

@@ -15,6 +15,7 @@
 #include "tests/catch.h"
 #include "tests/cuda/schedule.h"
 #include "tests/engine/bert_corpus.h"
+#include "tests/engine/labelled_texts.h"
 #include "tests/engine/model_parts.h"
 #include "tests/engine/small_vit.h"
 #include "tests/engine/tiny.h"
@@ -199,6 +200,35 @@ TEST_CASE("a model of images trains on a device as on the CPU, and computed agai
         CHECK((weights[1] == weights[0]));
         CHECK((weights[2] == weights[0]));
     }
+}
+
+TEST_CASE("a model of labelled texts trains on a device as on the CPU, packed and padded, and computed again in bf16") {
+    for (const std::int64_t classes : {0, 3})
+        for (const bool packs : {true, false}) {
+            TrainerConfig config = test::labelled_training(classes, 7, 0.2);
+            config.packs_samples = packs;
+            config.micro_batch_size = 4;
+            config.epoch_samples = 10;
+            const auto samples = test::small_labelled_texts(10, classes);
+            Trainer cpu(config, samples, 1), gpu(config, samples, kGpu);
+            std::vector<double> cpu_losses;
+            for (int step = 0; step < 4; ++step) {
+                const StepResult a = cpu.step(), b = gpu.step();
+                cpu_losses.push_back(a.loss);
+                CHECK(b.class_loss == Approx(a.class_loss).epsilon(1e-5));
+                CHECK(b.grad_norm == Approx(a.grad_norm).epsilon(1e-4));
+            }
+            CHECK(rms_distance(parameters_of(gpu), parameters_of(cpu)) < 5e-3);
+            std::vector<std::vector<float>> weights;
+            for (const Recompute recompute : {Recompute::none, Recompute::block}) {
+                config.recompute = recompute;
+                Trainer rounded(config, samples, kGpuBf16);
+                for (int step = 0; step < 3; ++step)
+                    CHECK(rounded.step().loss == Approx(cpu_losses[static_cast<std::size_t>(step)]).epsilon(0.1));
+                weights.push_back(parameters_of(rounded));
+            }
+            CHECK((weights[1] == weights[0]));
+        }
 }
 
 TEST_CASE("a device learns with token bypass what the CPU learns, and keeps the same tokens") {

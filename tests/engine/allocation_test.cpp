@@ -11,6 +11,7 @@
 #include "engine/generation/generator.h"
 #include "tests/catch.h"
 #include "tests/engine/bert_corpus.h"
+#include "tests/engine/labelled_texts.h"
 #include "tests/engine/tiny.h"
 
 namespace {
@@ -81,7 +82,10 @@ TEST_CASE("a training step allocates nothing of its own") {
     const auto samples = std::make_shared<const BertSamples>(deft::test::corpus_of(documents), vocabulary,
                                                              SampleShape{.seqlen = 37}, masking, 1);
     Trainer masked(config, samples, 2);
-    for (Trainer* trainer : {&random, &learnt, &masked}) {
+    TrainerConfig of_labels = deft::test::labelled_training(3, 6, 0.1);
+    of_labels.epoch_samples = 20;
+    Trainer labelled(of_labels, deft::test::small_labelled_texts(20, 3), 2);
+    for (Trainer* trainer : {&random, &learnt, &masked, &labelled}) {
         trainer->step();
         counting = true;
         for (int i = 0; i < 20; ++i) trainer->step();

@@ -84,6 +84,7 @@ struct Model {
     std::vector<std::int32_t> token, target, segment;  // (B, T)
     std::vector<std::int32_t> length;                  // (B), or empty
     std::vector<std::int32_t> class_target = {2, kernels::kIgnoreTarget, 0};  // (B)
+    std::vector<float> value_target = {0.75f, -1.5f, 2};                      // (B)
     std::vector<std::int64_t> draw = {5, 3, 8};        // (B)
     std::vector<std::int32_t> set_of_layer = {-1, 0};  // of kept tokens
 
@@ -110,7 +111,7 @@ struct Model {
         const auto sample = static_cast<std::size_t>(first);
         transformer->load(exec, {n, T, &token[at(first)], &target[at(first)],
                                  length.empty() ? nullptr : &length[sample], &segment[at(first)],
-                                 &class_target[sample]});
+                                 &class_target[sample], &value_target[sample]});
         KeptTokens tokens;
         const std::int64_t sets = 1 + *std::max_element(set_of_layer.begin(), set_of_layer.end());
         if (!kept.empty())
@@ -121,7 +122,7 @@ struct Model {
         return loss(n) / (B * T) + class_loss(n) / B;
     }
 
-    double loss(std::int64_t n = B) const { return sum_of(transformer->loss.view({n, T})); }
+    double loss(std::int64_t n = B) const { return transformer->loss ? sum_of(transformer->loss.view({n, T})) : 0; }
     double class_loss(std::int64_t n = B) const {
         return transformer->class_loss ? sum_of(transformer->class_loss.view({n})) : 0;
     }

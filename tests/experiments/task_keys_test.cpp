@@ -60,6 +60,13 @@ TEST_CASE("the table of task keys has every key that the parser takes, and no ot
         kNamed + "kind = \"perplexity\"\nmetrics = [\"word_perplexity\"]\n[records]\n" + kFile;
     add_known(perplexity + "[prompt]\ntext = \"t\"\n" + odd, known["prompt"]);
     add_known(perplexity + "[prompt]\ntext = \"t\"\n[perplexity]\n" + odd, known["perplexity"]);
+    const std::string labelled = kNamed + "kind = \"classification\"\nmetrics = [\"acc\"]\n";
+    const std::string records = "[records]\n" + kFile, train = "[train]\n" + kFile;
+    const std::string texts = "[texts]\nfirst = \"{a}\"\nlabel = \"b\"\nlabels = [1, 2]\n";
+    add_known(odd + labelled + records + train + texts, known[""]);
+    add_known(labelled + records + train + odd + texts, known["train"]);
+    add_known(labelled + records + train + texts + odd, known["texts"]);
+    add_known(labelled + records + train + texts + "[[further_splits]]\nsplit = \"f\"\n" + kFile + odd, known["further_splits"]);
     known[""].insert("perplexity");  // another kind's
     for (const KeyTable& table : task_tables())
         if (!table.path.empty()) CHECK(known[""].erase(table.path) == 1);

@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::vector<std::string_view> parts = fuzz::split(fuzz::view(data, size), 2);
     return fuzz::read_or_refuse([&] {
         const experiments::Task task = experiments::parse_task(std::string(parts[0]), "x.toml", ".");
-        if (task.kind == experiments::TaskKind::perplexity || task.shots > 100) return;
+        if (task.kind == experiments::TaskKind::perplexity || task.shots > 100 || experiments::is_labelled(task.kind)) return;
         const auto records = experiments::parse_records(task.records, std::string(parts[1]), "x.jsonl");
         for (const experiments::Document& document : experiments::make_documents(task, records, nullptr, 4))
             if (document.gold >= document.requests.size()) throw std::logic_error("no right answer");
@@ -40,11 +40,17 @@ std::vector<std::string> fuzz::seeds() {
     const std::string words = head +
                               "kind = \"last_word\"\nmetrics = [\"acc\"]\n[records]\nfile = \"f\"\nformat = \"tsv\"\n"
                               "columns = [\"a\", \"b\"]\nheader = true\n[prompt]\ntext = \"{a}\"\ntarget = \"{b}\"\n";
+    const std::string labelled =
+        head.substr(0, head.find("shots")) +
+        "kind = \"classification\"\nmetrics = [\"mcc\"]\n[train]\nfile = \"t\"\nformat = \"jsonl\"\n[records]\nfile = "
+        "\"f\"\nformat = \"jsonl\"\n[[further_splits]]\nsplit = \"g\"\nfile = \"h\"\nformat = \"jsonl\"\n"
+        "[texts]\nfirst = \"{a}\"\nlabel = \"l\"\nlabels = [false, \"1\"]\n";
     return {
         join({choice, records}),
         join({answers, "{\"q\": \"1\", \"a\": [\"x\", \"xy\"]}\n{\"q\": \"2\", \"a\": [\"z\"]}\n"}),
         join(
             {listed,
              "{\"l\": [{\"e\": \"x\"}, {\"e\": \"y\"}], \"a\": [\"y\"]}\n{\"l\": [{\"e\": \"q\"}], \"a\": [\"q\"]}\n"}),
-        join({words, "a\tb\nc\td\ne\tf\n"})};
+        join({words, "a\tb\nc\td\ne\tf\n"}),
+        join({labelled, ""})};
 }

@@ -253,6 +253,29 @@ TEST_CASE("a class token in front of two rows of two samples, and what comes bac
     }
 }
 
+TEST_CASE("one number of each of two samples, its squared error, and what comes back") {
+    // 1 2 + 3 1 + 0.5 = 5.5 against 5, and 2 2 - 1 1 + 0.5 = 3.5 against 4.5.
+    const float x[] = {1, 3, 2, -1}, w[] = {2, 1}, bias[] = {0.5}, target[] = {5, 4.5};
+    using Values = std::vector<float>;
+    for (const int threads : {1, 2}) {
+        cpu::Exec exec;
+        exec.threads = threads;
+        float loss[2], value[2], dx[4], dw[] = {100, 200}, dbias[] = {10};
+        cpu::value_loss(exec, loss, value, x, w, bias, target, 2, 2);
+        CHECK(Values(value, value + 2) == Values{5.5, 3.5});
+        CHECK(Values(loss, loss + 2) == Values{0.25, 1});
+        // Slopes of half the sum of losses: 0.5 and -1.
+        cpu::value_loss_train(exec, loss, value, dx, dw, dbias, x, w, bias, target, 2, 2, 0.5, Accumulate::yes);
+        CHECK(Values(dx, dx + 4) == Values{1, 0.5, -2, -1});
+        CHECK(Values(dw, dw + 2) == Values{98.5, 202.5});
+        CHECK(dbias[0] == 9.5f);
+        cpu::value_loss_train(exec, loss, value, dx, dw, dbias, x, w, bias, target, 2, 2, 0.5, Accumulate::no);
+        CHECK(Values(dw, dw + 2) == Values{-1.5, 2.5});
+        CHECK(dbias[0] == -0.5f);
+        CHECK(Values(loss, loss + 2) == Values{0.25, 1});
+    }
+}
+
 TEST_CASE("RMS normalisation of 1, 2, 3, 4, forward and backward") {
     // mean square 7.5, eps 0.5: rstd = 1 / sqrt(8), y = 2 x / sqrt(8).
     const NormSpec rms{NormKind::rms, 0.5};

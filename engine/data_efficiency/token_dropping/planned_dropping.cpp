@@ -40,6 +40,10 @@ PlannedDropping plan_dropping(Arena& arena, const TokenDropping& dropping, const
     if (dropping.dropper->reads_tokens && model.input.patches)
         throw Error(ErrorKind::config, fmt::format("{} chooses by tokens, and images have none", dropping.dropper->name),
                     "use random_ltd");
+    if (dropping.dropper->reads_tokens && !model.head)
+        throw Error(ErrorKind::config,
+                    fmt::format("{} learns from the losses of tokens, and labelled texts have none", dropping.dropper->name),
+                    "use random_ltd");
     PlannedDropping planned;
     planned.keep_first = dropping.keep_first;
     planned.set_of_layer.assign(static_cast<std::size_t>(model.layers()), KeptTokens::kEveryToken);

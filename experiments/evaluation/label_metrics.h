@@ -1,0 +1,30 @@
+#pragma once
+// How well labels are told: what GLUE scores (Wang et al. 2019, table 1).
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace deft::experiments {
+
+// Of two classes, of which the second is the positive one.
+struct BinaryCounts {
+    std::int64_t true_positives = 0, true_negatives = 0, false_positives = 0, false_negatives = 0;
+
+    void add(bool gold, bool predicted);
+};
+
+// (TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN)); 0 where the root is 0.
+double matthews_correlation(const BinaryCounts& counts);
+// 2 TP / (2 TP + FP + FN); 0 where the divisor is 0.
+double binary_f1(const BinaryCounts& counts);
+
+// Of equally many numbers; NaN where either side is constant, or there are none.
+double pearson_correlation(std::span<const double> a, std::span<const double> b);
+// Pearson's of the ranks, of which equal numbers share their mean.
+double spearman_correlation(std::span<const double> a, std::span<const double> b);
+
+// From 1 on, in the order of the numbers.
+std::vector<double> average_ranks(std::span<const double> values);
+
+}  // namespace deft::experiments

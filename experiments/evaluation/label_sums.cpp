@@ -1,0 +1,87 @@
+#include "experiments/evaluation/label_sums.h"
+
+#include <limits>
+
+#include "experiments/evaluation/head_sums.h"
+#include "experiments/evaluation/label_metrics.h"
+
+namespace deft::experiments {
+
+std::int64_t LabelSums::count() const {
+    return static_cast<std::int64_t>(has_values() ? values.size() : classes.size());
+}
+
+double LabelSums::loss() const {
+    return lost / static_cast<double>(count());
+}
+
+void LabelSums::add(const LabelSums& others) {
+    const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+    lost += others.lost;
+    append(classes, others.classes);
+    append(told, others.told);
+    append(values, others.values);
+    append(told_values, others.told_values);
+}
+
+LabelSums label_sums(const LabelledSamplesPointer& samples, engine::Transformer& model, engine::Exec& exec,
+                     std::int64_t batch, const BetweenBatches& between_batches) {
+    LabelSums sums;
+    const auto add = [&](const engine::ModelInput& input) {
+        const auto B = static_cast<std::size_t>(input.B);
+        for (const float loss : engine::host_copy<float>(exec, model.class_loss.view({input.B})))
+            sums.lost += static_cast<double>(loss);
+        if (samples->has_values()) {
+            sums.values.insert(sums.values.end(), input.value_target, input.value_target + B);
+            const auto told = engine::host_copy<float>(exec, model.value.view({input.B}));
+            sums.told_values.insert(sums.told_values.end(), told.begin(), told.end());
+            return;
+        }
+        const auto is_told = engine::host_copy<std::int32_t>(exec, model.class_greedy.view({input.B}));
+        for (std::size_t b = 0; b < B; ++b) {
+            const std::int32_t label = input.class_target[b], another = samples->classes() == 2 ? 1 - label : -1;
+            sums.classes.push_back(label);
+            sums.told.push_back(is_told[b] != 0 ? label : another);
+        }
+    };
+    evaluate_samples(model, exec, samples, samples->size(), batch, add, between_batches);
+    return sums;
+}
+
+namespace {
+
+BinaryCounts binary_counts(const LabelSums& sums) {
+    BinaryCounts counts;
+    for (std::size_t i = 0; i < sums.classes.size(); ++i) counts.add(sums.classes[i] == 1, sums.told[i] == 1);
+    return counts;
+}
+
+std::vector<double> hits(const LabelSums& sums) {
+    std::vector<double> hits;
+    for (std::size_t i = 0; i < sums.classes.size(); ++i) hits.push_back(sums.classes[i] == sums.told[i] ? 1 : 0);
+    return hits;
+}
+
+}  // namespace
+
+std::vector<Metric> label_metrics(const Task& task, const LabelSums& sums) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    std::vector<Metric> metrics;
+    for (const std::string& name : task.metrics) {
+        Metric metric{name, "", "higher", kNone, sums.count(), kNone, kNone};
+        if (name == "acc") {
+            const std::vector<double> right = hits(sums);
+            metric.value = mean(right);
+            metric.standard_error = standard_error(right);
+            metric.chance = 1 / static_cast<double>(classes_of(task));
+        }
+        if (name == "mcc") metric.value = matthews_correlation(binary_counts(sums));
+        if (name == "f1") metric.value = binary_f1(binary_counts(sums));
+        if (name == "pearson") metric.value = pearson_correlation(sums.told_values, sums.values);
+        if (name == "spearman") metric.value = spearman_correlation(sums.told_values, sums.values);
+        metrics.push_back(metric);
+    }
+    return metrics;
+}
+
+}  // namespace deft::experiments

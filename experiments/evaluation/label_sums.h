@@ -1,0 +1,34 @@
+#pragma once
+// What a model tells of labelled texts that it has not trained on, and how well: classes or values.
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/core/exec.h"
+#include "engine/models/transformer.h"
+#include "experiments/datasets/labelled_dataset.h"
+#include "experiments/evaluation/metrics.h"
+#include "experiments/evaluation/scoring.h"
+
+namespace deft::experiments {
+
+struct LabelSums {
+    double lost = 0;                           // nats, or squared errors
+    std::vector<std::int32_t> classes, told;   // of each text its class, and that class where it is held likeliest, else
+                                               // another one: of two classes the other, of more -1
+    std::vector<double> values, told_values;   // or its value, and the one that was told
+
+    bool has_values() const { return !values.empty(); }
+    std::int64_t count() const;
+    double loss() const;  // mean a text
+    void add(const LabelSums& others);
+};
+
+// Of all samples, at most `batch` at once.
+LabelSums label_sums(const LabelledSamplesPointer& samples, engine::Transformer& model, engine::Exec& exec,
+                     std::int64_t batch, const BetweenBatches& between_batches);
+
+// The task's metrics, in its order.
+std::vector<Metric> label_metrics(const Task& task, const LabelSums& sums);
+
+}  // namespace deft::experiments
