@@ -267,6 +267,7 @@ void add_bench(CLI::App& app, Context& context) {
     add_bench_history(*command, context);
     add_bench_gpu(*command, context);
     add_bench_analyzer(*command, context);
+    add_bench_generate(*command, context);
 }
 
 }  // namespace deft::cli

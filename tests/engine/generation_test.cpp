@@ -86,7 +86,9 @@ void check_against_whole_texts(Asked& asked, Asked& whole, std::int64_t P, std::
                                double tolerance, std::mt19937_64& random) {
     const TransformerConfig& config = asked.model->config();
     const std::vector<std::int32_t> prompt = random_tokens(random, P, config.vocab);
-    Generator generator = asked.generator({samples, 0, {temperature, 0, 1, random()}});
+    const SamplingConfig sampling{temperature, 0, 1, random()};
+    Generator generator = asked.generator({samples, 0, sampling});
+    TokenSampler sampler(sampling, config.vocab);
     generator.begin(prompt);
     std::vector<std::vector<std::int32_t>> text(static_cast<std::size_t>(samples), prompt);
     while (!generator.is_done()) {
@@ -97,6 +99,9 @@ void check_against_whole_texts(Asked& asked, Asked& whole, std::int64_t P, std::
             INFO("prompt " << P << ", sample " << i << " of " << samples << ", token " << text[n].size());
             const std::vector<double> expected = whole.after(text[n]), got = row_of(generator.logits(), i);
             REQUIRE(largest_difference(got, expected) <= tolerance);
+            const auto position = static_cast<std::int64_t>(text[n].size());
+            const std::vector<float> logits(got.begin(), got.end());
+            REQUIRE(choices[n].token == sampler.choose(logits, i, position).token);
             const auto likeliest = std::max_element(expected.begin(), expected.end());
             if (temperature == 0) REQUIRE(choices[n].token == likeliest - expected.begin());
             double sum = 0;
