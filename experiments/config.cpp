@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/score_key.h"
 #include "base/sha256.h"
+#include "engine/train/foreign_weights.h"
 #include "experiments/config_fields.h"
 #include "experiments/datasets/find_file.h"
 #include "experiments/datasets/dataset.h"
@@ -92,14 +93,28 @@ void resolve_columns(TrialConfig& config, const std::string& missing) {
     }
 }
 
+// `missing`: the hash of a model that is not here; empty: an error.
+void resolve_start(TrialConfig& config, const std::string& missing) {
+    if (!config.start || config.start->from.empty()) return;
+    const std::filesystem::path path = start_path(config);
+    const bool here = std::filesystem::exists(path) || missing.empty();
+    config.start->sha256 = here ? engine::open_model(path).sha256 : missing;
+}
+
 }  // namespace
 
+std::filesystem::path start_path(const TrialConfig& config) {
+    return std::filesystem::path(config.base_folder) / config.start->from;
+}
+
 void resolve_data(TrialConfig& config) {
+    resolve_start(config, "");
     resolve_corpus_and_tasks(config);
     resolve_columns(config, "");
 }
 
 void resolve_data_if_present(TrialConfig& config) {
+    resolve_start(config, kDataMissing);
     resolve_columns(config, kDataMissing);
     try {
         resolve_corpus_and_tasks(config);
@@ -180,6 +195,18 @@ void add_later_defaults(Json& model) {
         if (field.rules.came_later && !model.contains(field.key)) model[field.key] = before.at(field.key);
 }
 
+Json start_json(const StartConfig& start) {
+    if (start.from.empty()) return {{"trial", start.trial}, {"variant", start.variant}};
+    return {{"sha256", start.sha256}};
+}
+
+std::optional<StartConfig> start_of(const Json& trial) {
+    if (!trial.contains("start")) return {};
+    const Json& start = trial.at("start");
+    return StartConfig{trial.at("local").value("start_from", ""), start.value("sha256", ""), start.value("trial", ""),
+                       start.value("variant", "")};
+}
+
 // Without what the optimizer or the schedule does not read.
 Json train_json(const TrainConfig& train) {
     Json json = json_without_later_defaults(train);
@@ -196,7 +223,7 @@ Json to_json(const TrialConfig& c) {
     json["model"] = json_without_later_defaults(c.model);
     json["data"] = data_json(c.data);
     json["train"] = train_json(c.train);
-    if (c.start) json["start"] = {{"trial", c.start->trial}, {"variant", c.start->variant}};
+    if (c.start) json["start"] = start_json(*c.start);
     if (c.curriculum)
         for (const CurriculumMetric& m : c.curriculum->metrics) json["curriculum"][m.metric] = metric_json(m);
     if (c.batch_ramp) json["batch_ramp"] = grown_json(*c.batch_ramp, c.batch_ramp->growth);
@@ -215,6 +242,7 @@ Json to_json(const TrialConfig& c) {
     if (c.train.recompute != TrainConfig{}.recompute) json["local"].update(fields_json(c.train, FieldPart::local));
     json["local"]["base_folder"] = c.base_folder;
     json["local"]["columns"] = columns_json(c);
+    if (c.start && !c.start->from.empty()) json["local"]["start_from"] = c.start->from;
     json["local"]["checkpoint"] = fields_json(c.checkpoint, FieldPart::local);
     return json;
 }
@@ -262,7 +290,7 @@ TrialConfig from_json(const Json& json) {
     }
     TrialConfig config = parse_trial_config(deft::from_json(tables, Place{"trial.json"}), seed,
                                             local.at("base_folder").get<std::string>());
-    if (json.contains("start")) config.start = StartConfig{json.at("start").at("trial"), json.at("start").at("variant")};
+    config.start = start_of(json);
     config.data.sha256 = sha;
     config.data.vocab = vocab;
     config.data.epoch_samples = epoch_samples;

@@ -155,11 +155,13 @@ struct CurriculumConfig {
     const CurriculumMetric* find(const std::string& metric) const;
 };
 
-// Whose weights a trial starts from in place of drawn ones: those that another trial has trained. A sweep with stages fills
-// it in.
+// Whose weights a trial starts from in place of drawn ones: [start], or another trial that has trained, which a sweep with
+// stages fills in.
 struct StartConfig {
-    std::string trial;    // config_hash() of that trial, which decides this one's weights
-    std::string variant;  // variant_hash() of it, which decides this one's variant
+    std::string from;     // a file or folder that engine::open_model() takes; not hashed
+    std::string sha256;   // of it, filled by resolve_data()
+    std::string trial;    // in place of both: config_hash() of the trial, which decides this one's weights
+    std::string variant;  // and its variant_hash(), which decides this one's variant
 
     bool operator==(const StartConfig&) const = default;
 };
@@ -246,6 +248,9 @@ std::int64_t budget_layer_tokens(const TrainConfig& train);
 // Finds the corpus, its tokenizer and the tasks' records, and fills data.sha256, data.vocab, and what eval
 // asks. Reads all of their files once. Errors: io or config, naming the file and how to supply it.
 void resolve_data(TrialConfig& config);
+
+// Where the model of [start] is, as named beside the sweep file. Of a trial that has such.
+std::filesystem::path start_path(const TrialConfig& config);
 
 // The tasks alone: fills what eval asks. Errors: as above.
 void resolve_tasks(TrialConfig& config);

@@ -350,6 +350,17 @@ const Fields& fields_of(const VariableBatchConfig&) {
     return fields;
 }
 
+const Fields& fields_of(const StartConfig&) {
+    static const Fields fields = {
+        {"from", at<&StartConfig::from>,
+         "whose weights the model starts from: a folder of Hugging Face, a checkpoint of deft or a file of llm.c, beside "
+         "the sweep file",
+         {.required = true, .role = FieldRole::local}},
+        {"sha256", at<&StartConfig::sha256>, "of that", {.role = FieldRole::computed}},
+    };
+    return fields;
+}
+
 const Fields& fields_of(const EvalConfig&) {
     static const Fields fields = {
         {"validation_tokens", at<&EvalConfig::validation_tokens>,
@@ -402,6 +413,7 @@ std::vector<KeyTable> trial_tables() {
         key_table<ImageSamplesConfig>("data.images", "how images are divided, and shown in training"),
         key_table<LabelledConfig>("data.labelled", "how labelled texts are read"),
         key_table<TrainConfig>("train", "budget, batch, optimizer and schedule"),
+        key_table<StartConfig>("start", "a model of others, or of before, whose weights training starts from in place of drawn ones"),
         key_table<CurriculumConfig>("curriculum", "easy samples first: a table a difficulty metric"),
         key_table<CurriculumMetric>(
             "curriculum.METRIC",

@@ -16,6 +16,7 @@ const Fields& fields_of(const DataConfig& data);
 const Fields& fields_of(const BertSamplesConfig& bert);
 const Fields& fields_of(const ImageSamplesConfig& images);
 const Fields& fields_of(const LabelledConfig& labelled);
+const Fields& fields_of(const StartConfig& start);
 const Fields& fields_of(const TrainConfig& train);
 const Fields& fields_of(const CurriculumConfig& curriculum);
 const Fields& fields_of(const CurriculumMetric& metric);

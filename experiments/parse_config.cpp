@@ -303,6 +303,13 @@ void require_plain_epochs(const TableReader& root, const TrialConfig& config) {
     if (config.variable_batch) refuse("variable_batch", "changes the samples of a step, and those of labelled texts follow their epochs");
 }
 
+StartConfig parse_start(TableReader table) {
+    StartConfig start;
+    read_table(table, start);
+    if (start.from.empty()) table.refuse("from", "is empty", "name a model, or drop [start] to draw its weights");
+    return start;
+}
+
 }  // namespace
 
 TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder) {
@@ -315,6 +322,8 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     parse_data(child(reader, "data", empty), config.base_folder, config.data);
     config.model = parse_model(child(reader, "model", empty), config.data, config.base_folder);
     parse_train(child(reader, "train", empty), config.model, config.data, config.base_folder, config.train);
+    if (const ConfigNode* node = reader.optional_node("start"))
+        config.start = parse_start(TableReader(*node, "start"));
     if (const ConfigNode* node = reader.optional_node("curriculum"))
         config.curriculum = parse_curriculum(TableReader(*node, "curriculum"), config.model, config.data);
     if (const ConfigNode* node = reader.optional_node("batch_ramp"))

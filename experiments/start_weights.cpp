@@ -1,48 +1,78 @@
 #include "experiments/start_weights.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/train/checkpoint.h"
+#include "engine/train/foreign_weights.h"
 
 namespace deft::experiments {
 
 namespace {
 
-// The trial that a checkpoint's manifest says it is of, and its tokenizer.
-struct Origin {
-    std::string trial, tokenizer, tokenizer_sha256;
+namespace fs = std::filesystem;
+
+// What the manifest of a trial's checkpoint says of it.
+struct TrialOrigin {
+    std::string trial, data_sha256;
 };
 
-Origin origin_of(const Json& manifest, const std::filesystem::path& checkpoint) {
+TrialOrigin origin_of(const fs::path& checkpoint) {
+    const Json manifest = engine::read_manifest(checkpoint);
     try {
         const Json& about = manifest.at("about");
-        return {about.at("config_hash"), about.at("tokenizer"), about.at("tokenizer_sha256")};
+        return {about.at("config_hash"), about.at("config").at("data").at("sha256")};
     } catch (const Json::exception&) {
         throw Error(ErrorKind::io, fmt::format("checkpoint {} does not say of which trial it is", checkpoint.string()));
     }
 }
 
-}  // namespace
+// The folder or file to start from, checked to be what was planned.
+struct Start {
+    engine::ImportedModel model;
+    bool is_of_this_data = false;
+};
 
-void load_start_weights(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
-                        const std::filesystem::path& checkpoint) {
+Start open_checkpoint_of_trial(const TrialConfig& config, const fs::path& checkpoint) {
     if (checkpoint.empty())
         throw Error(ErrorKind::config, "the checkpoint that this trial starts from is gone",
                     "train that trial again: deft run with --retrain", "nothing was trained");
-    const Json manifest = engine::read_manifest(checkpoint);
-    const Origin origin = origin_of(manifest, checkpoint);
+    const TrialOrigin origin = origin_of(checkpoint);
     if (origin.trial != config.start->trial)
         throw Error(ErrorKind::config,
                     fmt::format("checkpoint {} is not of the trial that this one starts from", checkpoint.string()),
-                    "run the sweep again: it finds the checkpoint of each trial");
-    if (origin.tokenizer_sha256 != engine::sha256_of(dataset.tokenizer))
+                    "run the sweep again: it finds the checkpoint of each trial", "nothing was trained");
+    return {engine::open_model(checkpoint), origin.data_sha256 == config.data.sha256};
+}
+
+Start open_start(const TrialConfig& config, const fs::path& checkpoint) {
+    if (config.start->from.empty()) return open_checkpoint_of_trial(config, checkpoint);
+    Start start{engine::open_model(start_path(config))};
+    if (start.model.sha256 != config.start->sha256)
         throw Error(ErrorKind::config,
-                    fmt::format("the weights of {} were trained on tokens of {}, and this trial's data has those of {}",
-                                checkpoint.string(), origin.tokenizer, engine::name_of(dataset.tokenizer)),
-                    "give both stages one data.tokenizer");
-    engine::load_weights(trainer.exec(), trainer.model(), engine::open_weights(checkpoint, manifest));
+                    fmt::format("{} has changed since this trial was planned", start.model.path.string()),
+                    "run the sweep again: it plans with what is there now", "nothing was trained");
+    return start;
+}
+
+std::string text_of(const engine::ImportReport& report) {
+    std::vector<std::string> texts;
+    if (!report.fresh.empty()) texts.push_back(fmt::format("new: {}", fmt::join(report.fresh, ", ")));
+    if (!report.unused.empty()) texts.push_back(fmt::format("not used: {}", fmt::join(report.unused, ", ")));
+    if (report.positions_cut > 0) texts.push_back(fmt::format("{} positions cut", report.positions_cut));
+    return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+}  // namespace
+
+std::string load_start_weights(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
+                               const fs::path& checkpoint) {
+    const Start start = open_start(config, checkpoint);
+    const engine::ImportOptions options{!start.is_of_this_data, &dataset.tokenizer};
+    const std::string report = text_of(engine::import_weights(trainer.exec(), trainer.model(), start.model, options));
+    return report.empty() ? "" : fmt::format("weights of {}: {}", start.model.path.string(), report);
 }
 
 }  // namespace deft::experiments

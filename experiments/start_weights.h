@@ -2,6 +2,7 @@
 // The weights that a trial starts from, where those are not drawn.
 
 #include <filesystem>
+#include <string>
 
 #include "engine/train/trainer.h"
 #include "experiments/config.h"
@@ -9,10 +10,12 @@
 
 namespace deft::experiments {
 
-// Loads the checkpoint's weights into the trainer's model; moments and counts stay those of a start. Errors: io, for a
-// damaged checkpoint; config, for one of another trial than config.start, of another tokenizer than the data's, or of
-// another model. The trainer is of no use after one.
-void load_start_weights(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
-                        const std::filesystem::path& checkpoint);
+// Copies weights by name into the trainer's model; moments and counts stay those of a start. checkpoint: of config.start's
+// trial, or empty where that names a model. A head of classes stays as it was drawn, unless the weights are of the same
+// data. Returns what was not simply copied, for people; empty: nothing. Errors: io, for damaged files; config, for
+// those of another trial, changed since the trial was planned, or of another model or tokenizer. The trainer is of no use
+// after one.
+std::string load_start_weights(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
+                               const std::filesystem::path& checkpoint);
 
 }  // namespace deft::experiments

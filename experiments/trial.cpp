@@ -168,13 +168,15 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     engine::Trainer trainer(settings, dataset.train, backend_of(config, slot.device, slot.threads),
                             engine::InitialWeights::later);
     const Resumed resumed = places.resume ? resume_trial(config, trainer, places.checkpoint_folder) : Resumed{};
+    std::string start_note;
     if (resumed.checkpoint.folder.empty()) {
         trainer.draw_initial_weights();
-        if (config.start) load_start_weights(config, dataset, trainer, places.start);
+        if (config.start) start_note = load_start_weights(config, dataset, trainer, places.start);
     }
     if (resumed.step == 0) remove_best_weights(places.checkpoint_folder);  // the training is repeated
     TrainingValidation validation(config, dataset, trainer, places.checkpoint_folder, resumed);
-    if (!resumed.note.empty()) fmt::print(stderr, "{}\n", resumed.note);
+    for (const std::string& note : {resumed.note, start_note})
+        if (!note.empty()) fmt::print(stderr, "{}\n", note);
     if (resumed.step > 0) fmt::print(stderr, "going on from step {}\n", resumed.step);
 
     Heartbeat heartbeat(journal, stop);

@@ -144,6 +144,7 @@ void resolve(experiments::TrialConfig& config, std::map<std::string, experiments
         resolved.emplace(key, config);
         return;
     }
+    config.start = found->second.start;
     config.data = found->second.data;
     config.eval = found->second.eval;
     if (!config.curriculum) return;
@@ -232,9 +233,14 @@ struct Expansion {
     void add_point(Point point, const ConfigNode& trial, const Place& place) {
         point.ordinal = static_cast<std::int64_t>(points.size());
         point.config = experiments::parse_trial_config(trial, point.seed, base_folder);
-        if (point.parent)
-            point.config.start = {points[*point.parent].config_hash, points[*point.parent].variant_hash};
+        if (point.parent && point.config.start)
+            throw Error(ErrorKind::config, place,
+                        fmt::format("{} starts from another stage, and [start] from a model: it can do one", point.name()),
+                        "drop stage.NAME.from or [start]");
         resolve(point.config, resolved, data);
+        if (point.parent)
+            point.config.start = experiments::StartConfig{
+                "", "", points[*point.parent].config_hash, points[*point.parent].variant_hash};
         point.config_hash = experiments::config_hash(point.config);
         point.variant_hash = experiments::variant_hash(point.config);
         point.scores = experiments::score_requests(point.config);
