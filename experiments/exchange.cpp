@@ -123,9 +123,9 @@ ModelConfig model_config_of(const engine::TransformerConfig& c, engine::WeightNa
     model.width = c.width;
     model.seqlen = c.max_seqlen;
     model.init_std = c.init_std;
-    model.positions = block.attention.rope_theta                            ? "rope"
+    model.positions = block.attention.rope_theta                        ? "rope"
                       : c.input.positions == engine::Positions::learned ? "learned"
-                                                                            : "none";
+                                                                        : "none";
     model.rope_theta = block.attention.rope_theta.value_or(model.rope_theta);
     model.norm = block.norm.kind == engine::NormKind::rms ? "rms" : "layer";
     model.norm_eps = block.norm.eps;
@@ -145,8 +145,8 @@ ModelConfig model_config_of(const engine::TransformerConfig& c, engine::WeightNa
     return model;
 }
 
-// The trial that a model of text would have been: what deft eval asks of a checkpoint. Of its data only the tokenizer is
-// known, and of its training nothing.
+// The trial that a model of text would have been: what deft eval asks of a checkpoint. Of its data only the tokenizer
+// is known, and of its training nothing.
 TrialConfig trial_of_import(const engine::ImportedModel& from, const engine::Tokenizer& tokenizer) {
     TrialConfig config;
     config.model = model_config_of(from.config, engine::huggingface_counterpart(from.config).names);
@@ -191,7 +191,8 @@ Exchanged import_model(const fs::path& from, const fs::path& to, const std::stri
         // A checkpoint is made whole in a place of its own, and moved up.
         const fs::path inner = folder / "model";
         engine::save_weights(held.exec, *held.model, inner, about, tokenizer, done.dtype);
-        for (const auto& entry : fs::directory_iterator(inner)) fs::rename(entry.path(), folder / entry.path().filename());
+        for (const auto& entry : fs::directory_iterator(inner))
+            fs::rename(entry.path(), folder / entry.path().filename());
         fs::remove(inner);
     });
     return done;

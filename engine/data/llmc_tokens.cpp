@@ -42,7 +42,8 @@ int width_of_tokens(const MappedFile& file, const ShardHeader& header) {
     for (const ShardKind& kind : kShardKinds) {
         if (header.magic != kind.magic) continue;
         if (header.version != kind.version)
-            refuse_shard(file, fmt::format("version {} of {} is not read, only {}", header.version, kind.magic, kind.version));
+            refuse_shard(
+                file, fmt::format("version {} of {} is not read, only {}", header.version, kind.magic, kind.version));
         return kind.width;
     }
     refuse_shard(file, fmt::format("it begins with {}", header.magic));

@@ -1,7 +1,7 @@
 #pragma once
-// llm.c's token shards (github.com/karpathy/llm.c; FineWeb's too): int32[256], then the tokens end to end. 20240520 with
-// version 1: 16 bits unsigned, of GPT-2's vocabulary; 20240801 with version 7: 32 bits, of Llama's. The header's third entry
-// is their number, and each document begins with the token that ends one.
+// llm.c's token shards (github.com/karpathy/llm.c; FineWeb's too): int32[256], then the tokens end to end. 20240520
+// with version 1: 16 bits unsigned, of GPT-2's vocabulary; 20240801 with version 7: 32 bits, of Llama's. The header's
+// third entry is their number, and each document begins with the token that ends one.
 
 #include <cstdint>
 #include <filesystem>
@@ -19,8 +19,8 @@ bool is_llmc_shard(const std::filesystem::path& file);
 // Memory-mapped, checked when opened.
 class LlmcShard {
  public:
-    // end_of_document: the token that stands before each document. Errors: io, naming the file and what is wrong with it:
-    // foreign, truncated, too long, or with a token of more than 31 bits.
+    // end_of_document: the token that stands before each document. Errors: io, naming the file and what is wrong with
+    // it: foreign, truncated, too long, or with a token of more than 31 bits.
     LlmcShard(const std::filesystem::path& file, std::int32_t end_of_document);
 
     TokenSpan tokens() const { return tokens_; }

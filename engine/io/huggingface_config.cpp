@@ -19,7 +19,8 @@ Activation activation_of(HuggingFaceSettings& settings, const std::string& key, 
     const std::string name = settings.word_or(key, by_default);
     if (name == "gelu") return Activation::gelu_erf;
     if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::gelu_tanh;
-    settings.refuse(key, fmt::format("is \"{}\"", name), "models of deft have gelu, gelu_new or gelu_pytorch_tanh there");
+    settings.refuse(key, fmt::format("is \"{}\"", name),
+                    "models of deft have gelu, gelu_new or gelu_pytorch_tanh there");
 }
 
 // What no model of deft does, whatever the family.
@@ -58,10 +59,11 @@ TransformerConfig parse_gpt2(HuggingFaceSettings& settings) {
     expect_plain(settings);
     settings.expect("scale_attn_weights", true);
     settings.expect("scale_attn_by_inverse_layer_idx", false);
-    const std::int64_t width = settings.extent("n_embd", kMostForeignExtent), layers = settings.extent("n_layer", kMostForeignLayers);
+    const std::int64_t width = settings.extent("n_embd", kMostForeignExtent),
+                       layers = settings.extent("n_layer", kMostForeignLayers);
     const std::int64_t heads = heads_of(settings, "n_head", width);
-    TransformerConfig config =
-        gpt2_config(layers, width, heads, settings.extent("n_positions", kMostForeignExtent), settings.extent("vocab_size", kMostForeignExtent));
+    TransformerConfig config = gpt2_config(layers, width, heads, settings.extent("n_positions", kMostForeignExtent),
+                                           settings.extent("vocab_size", kMostForeignExtent));
     BlockConfig block = config.blocks[0];
     block.norm.eps = config.final_norm->eps = settings.number_or("layer_norm_epsilon", 1e-5, 1);
     block.feed_forward.hidden = settings.extent_or("n_inner", 4 * width, kMostForeignExtent);
@@ -150,7 +152,8 @@ TransformerConfig parse_vit(HuggingFaceSettings& settings) {
     const auto [height, width] = image_sides(settings);
     const std::int64_t size = settings.extent("patch_size", kMostForeignExtent);
     if (height % size != 0 || width % size != 0)
-        settings.refuse("patch_size", fmt::format("is {}, and must divide both sides of images of {} x {}", size, height, width),
+        settings.refuse("patch_size",
+                        fmt::format("is {}, and must divide both sides of images of {} x {}", size, height, width),
                         "choose a model whose patches cover its images");
     TransformerConfig config;
     config.width = extents.width;
@@ -159,7 +162,8 @@ TransformerConfig parse_vit(HuggingFaceSettings& settings) {
     config.input.patches = PatchConfig{height, width, settings.extent_or("num_channels", 3, kMostForeignExtent), size};
     config.max_seqlen = config.input.patches->seqlen();
     if (config.max_seqlen > kMostForeignExtent)
-        settings.refuse("image_size", fmt::format("makes {} patches, which is more than is read", config.max_seqlen - 1),
+        settings.refuse("image_size",
+                        fmt::format("makes {} patches, which is more than is read", config.max_seqlen - 1),
                         "take the config.json that belongs to the weights");
     config.input.dropout = block.dropout;
     config.final_norm = block.norm;
@@ -177,7 +181,8 @@ double rope_theta_of(HuggingFaceSettings& settings) {
     if (!settings.has("rope_parameters")) return theta;
     const Json& table = settings.value("rope_parameters");
     if (!table.is_object())
-        settings.refuse("rope_parameters", fmt::format("is {}", HuggingFaceSettings::shown(table)), "it must be a table");
+        settings.refuse("rope_parameters", fmt::format("is {}", HuggingFaceSettings::shown(table)),
+                        "it must be a table");
     HuggingFaceSettings inside(table, settings.file() + ": rope_parameters");
     inside.expect("rope_type", "default");
     inside.expect("type", "default");
@@ -235,7 +240,8 @@ HuggingFaceModel parse_huggingface_config(const Json& json, const std::filesyste
     const auto* family =
         std::find_if(std::begin(kFamilies), std::end(kFamilies), [&](const Family& f) { return type == f.model_type; });
     if (family == std::end(kFamilies))
-        throw Error(ErrorKind::config, fmt::format("{}: model_type is {}", file.string(), HuggingFaceSettings::shown(type)),
+        throw Error(ErrorKind::config,
+                    fmt::format("{}: model_type is {}", file.string(), HuggingFaceSettings::shown(type)),
                     "deft reads gpt2, bert, vit and llama", "everything");
     HuggingFaceSettings settings(json, file.string());
     HuggingFaceModel model{family->names, family->parse(settings)};

@@ -9,8 +9,8 @@
 
 namespace deft::engine {
 
-// Each is asked for once; finish() refuses those that nobody asked for. Errors of all calls: config, with the file and the
-// setting. `json` must outlive it.
+// Each is asked for once; finish() refuses those that nobody asked for. Errors of all calls: config, with the file and
+// the setting. `json` must outlive it.
 class HuggingFaceSettings {
  public:
     // file: for messages.

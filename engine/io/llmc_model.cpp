@@ -22,12 +22,6 @@ struct Header {
     std::int32_t magic, version, positions, vocab, layers, heads, width, padded_vocab;
 };
 
-Header header_of(const MappedFile& file) {
-    Header header{};
-    if (file.bytes().size() >= kHeaderBytes) std::memcpy(&header, file.bytes().data(), sizeof header);
-    return header;
-}
-
 [[noreturn]] void refuse_llmc_model(const MappedFile& file, const std::string& why) {
     throw Error(ErrorKind::io, fmt::format("{}: no whole llm.c model: {}", file.path().string(), why),
                 "make the file again, or copy it again whole", "everything");
@@ -35,8 +29,10 @@ Header header_of(const MappedFile& file) {
 
 Header checked_header(const MappedFile& file) {
     if (file.bytes().size() < kHeaderBytes) refuse_llmc_model(file, "shorter than its header");
-    const Header h = header_of(file);
-    if (h.magic != kLlmcModelMagic) refuse_llmc_model(file, fmt::format("it begins with {}, not {}", h.magic, kLlmcModelMagic));
+    Header h{};
+    std::memcpy(&h, file.bytes().data(), sizeof h);
+    if (h.magic != kLlmcModelMagic)
+        refuse_llmc_model(file, fmt::format("it begins with {}, not {}", h.magic, kLlmcModelMagic));
     if (h.version != 3 && h.version != 5)
         refuse_llmc_model(file, fmt::format("version {} is not read, only 3 (float32) and 5 (bfloat16)", h.version));
     constexpr std::int32_t kMostLayers = 10'000, kMostWidth = 1 << 20, kMostExtent = 1 << 24;  // no product overflows
@@ -52,7 +48,8 @@ Header checked_header(const MappedFile& file) {
     if (h.width % h.heads != 0)
         refuse_llmc_model(file, fmt::format("{} heads do not divide a width of {}", h.heads, h.width));
     if (h.padded_vocab < h.vocab)
-        refuse_llmc_model(file, fmt::format("its padded vocabulary of {} is less than its {}", h.padded_vocab, h.vocab));
+        refuse_llmc_model(file,
+                          fmt::format("its padded vocabulary of {} is less than its {}", h.padded_vocab, h.vocab));
     return h;
 }
 
@@ -88,10 +85,6 @@ std::array<Section, 16> sections_of(const Header& h) {
 
 }  // namespace
 
-bool is_llmc_model(const MappedFile& file) {
-    return header_of(file).magic == kLlmcModelMagic;
-}
-
 LlmcModel read_llmc_model(std::shared_ptr<const MappedFile> file) {
     const Header h = checked_header(*file);
     LlmcModel model;
@@ -101,8 +94,7 @@ LlmcModel read_llmc_model(std::shared_ptr<const MappedFile> file) {
     for (const Section& section : sections) elements += section.elements() * (section.of_layers ? h.layers : 1);
     const auto wanted = static_cast<std::int64_t>(kHeaderBytes) + elements * size_of(model.dtype);
     const auto found = static_cast<std::int64_t>(file->bytes().size());
-    if (found != wanted)
-        refuse_llmc_model(*file, fmt::format("{} bytes where its header tells of {}", found, wanted));
+    if (found != wanted) refuse_llmc_model(*file, fmt::format("{} bytes where its header tells of {}", found, wanted));
 
     model.config = gpt2_config(h.layers, h.width, h.heads, h.positions, h.vocab);
     model.weights.names = WeightNames::plain;

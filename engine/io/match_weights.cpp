@@ -105,8 +105,9 @@ class Matching {
             else
                 add(parameter, part, found->first, found->second);
         }
+        if (parts.empty()) missing.push_back(parameter.name);
         if (missing.empty()) return;
-        if (is_head(parameter.name) && !rules_.whole && missing.size() == parts.size()) {
+        if (is_head(parameter.name) && !rules_.whole && missing.size() >= parts.size()) {
             matched_.fresh.push_back(parameter.name);
             return;
         }
@@ -118,7 +119,8 @@ class Matching {
         const std::vector<std::int64_t> shape(tensor.shape.begin(), tensor.shape.begin() + tensor.rank);
         if (!is_of_weights(tensor.dtype) || (rules_.unrounded && tensor.dtype != DType::f32)) {
             matched_.problems.push_back(fmt::format("{} is {}, and {} {} is wanted", name, tensor.shape_text(),
-                                                    text_of(part.shape), rules_.unrounded ? "f32" : "f32, bf16 or f16"));
+                                                    text_of(part.shape),
+                                                    rules_.unrounded ? "f32" : "f32, bf16 or f16"));
             return;
         }
         if (!fits(parameter, part, name, shape)) return;

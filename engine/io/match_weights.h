@@ -38,9 +38,9 @@ struct MatchRules {
 // Where each weight comes from, found without reading a value.
 struct MatchedWeights {
     struct Source {
-        std::string name;                // the file's
+        std::string name;                 // the file's
         std::vector<StoredTensor> parts;  // `to`: the model's
-        FileTensor from;                 // the whole tensor, of which a table of positions may be cut
+        FileTensor from;                  // the whole tensor, of which a table of positions may be cut
     };
     std::vector<Source> sources;
     std::vector<std::string> fresh;   // the model's weights that no file has: of heads alone, unless they are a problem

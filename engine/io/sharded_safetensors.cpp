@@ -67,7 +67,8 @@ std::map<std::string, FileTensor> open_safetensors(const fs::path& folder,
     std::vector<std::string> absent;
     for (const auto& [name, names] : shards)
         if (!fs::exists(folder / name)) absent.push_back(name);
-    if (!absent.empty()) refuse_shards(index, fmt::format("not all of its files are there: no {}", fmt::join(absent, ", ")));
+    if (!absent.empty())
+        refuse_shards(index, fmt::format("not all of its files are there: no {}", fmt::join(absent, ", ")));
     std::size_t placed = 0;
     for (const auto& [name, names] : shards) {
         add_file(folder / name, tensors, read);

@@ -50,8 +50,8 @@ std::string filled(std::string_view pattern, const Filling& filling) {
     return name;
 }
 
-// Rows of each of `count` tensors that share the `rows` of a weight: queries, keys and values, or equal halves of a gated
-// feed-forward part.
+// Rows of each of `count` tensors that share the `rows` of a weight: queries, keys and values, or equal halves of a
+// gated feed-forward part.
 std::vector<std::int64_t> shares(const TransformerConfig& model, std::string_view layer, std::int64_t rows,
                                  std::size_t count) {
     if (count == 1) return {rows};
@@ -98,8 +98,8 @@ void add_doubles(WeightNames names, const TransformerConfig& model, const OwnWei
     if (weight.name == "wte.weight" && is_tied)
         part.doubles.assign(name_table(names).of_tied_head.begin(), name_table(names).of_tied_head.end());
     if (names != WeightNames::bert) return;
-    // A decoder of older files has a bias of its own, which is the head's; a classifier stands in the place of the order
-    // of two sentences where that was trained last.
+    // A decoder of older files has a bias of its own, which is the head's; a classifier stands in the place of the
+    // order of two sentences where that was trained last.
     if (weight.name == "lm_head.bias") part.doubles.push_back("cls.predictions.decoder.bias");
     if (weight.name == "class_head.weight") part.doubles.push_back("classifier.weight");
     if (weight.name == "class_head.bias") part.doubles.push_back("classifier.bias");
@@ -127,14 +127,20 @@ std::vector<StoredPart> stored_parts(WeightNames names, const TransformerConfig&
         return one((weight.name.starts_with("lm_head.") ? "" : "transformer.") + weight.name, layout_of_own(weight));
     Filling filling;
     const NameTable& table = name_table(names);
-    const auto row = std::find_if(table.rows.begin(), table.rows.end(),
-                                  [&](const NameRow& candidate) { return matches(candidate.ours, weight.name, filling); });
+    const auto row = std::find_if(table.rows.begin(), table.rows.end(), [&](const NameRow& candidate) {
+        return matches(candidate.ours, weight.name, filling);
+    });
+    if (row == table.rows.end() && is_head(weight.name)) return {};
     if (row == table.rows.end()) throw std::logic_error(std::string(table.family) + " has no name for " + weight.name);
     std::vector<StoredPart> parts;
     std::int64_t first = 0;
     const std::vector<std::int64_t> rows = shares(model, filling.layer, weight.shape.at(0), row->theirs.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        StoredPart part{filled(row->theirs[i], filling), {}, first, rows[i], row->as,
+        StoredPart part{filled(row->theirs[i], filling),
+                        {},
+                        first,
+                        rows[i],
+                        row->as,
                         stored_shape(model, weight.shape, rows[i], row->as)};
         add_doubles(names, model, weight, part);
         parts.push_back(std::move(part));
@@ -166,7 +172,8 @@ bool is_head(std::string_view own_name) {
 bool is_foreign_head(WeightNames names, std::string_view name) {
     const NameTable& table = name_table(names);
     if (name.starts_with(table.prefix)) name.remove_prefix(std::string_view(table.prefix).size());
-    return std::any_of(table.heads.begin(), table.heads.end(), [&](const char* head) { return name.starts_with(head); });
+    return std::any_of(table.heads.begin(), table.heads.end(),
+                       [&](const char* head) { return name.starts_with(head); });
 }
 
 bool is_no_weight(WeightNames names, std::string_view name) {

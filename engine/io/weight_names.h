@@ -51,8 +51,9 @@ struct OwnWeight {
 };
 OwnWeight own_weight(const Parameter& parameter);
 
-// Where that weight of such a model stands: three tensors where queries, keys and values are apart.
-// Errors: std::logic_error, for a weight that the family has no name for; of a counterpart it has one for all.
+// Where that weight of such a model stands: three tensors where queries, keys and values are apart; none, of a head
+// that the family has not. Errors: std::logic_error, for another weight that the family has no name for; of a
+// counterpart it has one for all.
 std::vector<StoredPart> stored_parts(WeightNames names, const TransformerConfig& model, const OwnWeight& weight);
 
 // Every way in which files have spelled that name: without the prefix of the model, gamma and beta of older norms.
@@ -67,8 +68,8 @@ bool is_class_head(std::string_view own_name);
 // Tensors that are no weights: masks, positions by their number, frequencies.
 bool is_no_weight(WeightNames names, std::string_view name);
 
-// How the weights of such a file are called, by its tensors' names: `family`, that of the model, or `own`, as deft named
-// all weights before it took the names of others. has: whether the file has a tensor of that name.
+// How the weights of such a file are called, by its tensors' names: `family`, that of the model, or `own`, as deft
+// named all weights before it took the names of others. has: whether the file has a tensor of that name.
 WeightNames names_in_file(WeightNames family, const std::function<bool(const std::string&)>& has);
 
 }  // namespace deft::engine

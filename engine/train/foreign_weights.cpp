@@ -27,7 +27,8 @@ constexpr const char* kTokenizerConfig = "tokenizer_config.json";
 Json read_object(const fs::path& file) {
     Json json = try_parse_json(read_file(file));
     if (!json.is_object())
-        throw Error(ErrorKind::io, fmt::format("{}: no JSON object", file.string()), "copy the model again", "everything");
+        throw Error(ErrorKind::io, fmt::format("{}: no JSON object", file.string()), "copy the model again",
+                    "everything");
     return json;
 }
 
@@ -84,8 +85,8 @@ void require_room(const ImportedModel& model) {
     const TransformerConfig& c = model.config;
     const auto width = static_cast<double>(c.width);
     const auto hidden = static_cast<double>(c.blocks.empty() ? 0 : c.blocks[0].feed_forward.hidden);
-    const double rows = static_cast<double>(c.input.positions == Positions::learned ? c.max_seqlen : 0) +
-                        static_cast<double>(c.vocab);
+    const double rows =
+        static_cast<double>(c.input.positions == Positions::learned ? c.max_seqlen : 0) + static_cast<double>(c.vocab);
     const double claimed = width * (rows + static_cast<double>(c.layers()) * (2 * width + 2 * hidden));
     if (claimed > 4 * elements + 1e6)
         throw Error(ErrorKind::config,
@@ -102,7 +103,8 @@ ImportedModel open_huggingface(const fs::path& folder) {
     ImportedModel model;
     FolderHash hash;
     hash.add_if_there(folder, kConfigFile);
-    const HuggingFaceModel described = parse_huggingface_config(read_object(folder / kConfigFile), folder / kConfigFile);
+    const HuggingFaceModel described =
+        parse_huggingface_config(read_object(folder / kConfigFile), folder / kConfigFile);
     model.format = family_name(described.names);
     model.config = described.config;
     model.weights.names = described.names;
@@ -119,9 +121,10 @@ TransformerConfig config_of_checkpoint(const fs::path& folder, const Json& manif
     if (manifest.contains("model")) return model_of_parts(manifest.at("model"));
     if (fs::exists(folder / kConfigFile))
         return parse_huggingface_config(read_object(folder / kConfigFile), folder / kConfigFile).config;
-    throw Error(ErrorKind::config,
-                fmt::format("checkpoint {} does not say what its model is made of: an older deft wrote it", folder.string()),
-                "train it again with this one", "everything");
+    throw Error(
+        ErrorKind::config,
+        fmt::format("checkpoint {} does not say what its model is made of: an older deft wrote it", folder.string()),
+        "train it again with this one", "everything");
 }
 
 ImportedModel open_checkpoint_folder(const fs::path& folder) {
@@ -130,9 +133,8 @@ ImportedModel open_checkpoint_folder(const fs::path& folder) {
     const Json manifest = read_manifest(folder);
     const SafetensorsFile weights = open_weights(folder, manifest);
     model.config = config_of_checkpoint(folder, manifest);
-    const WeightNames names = names_in_file(huggingface_counterpart(model.config).names, [&](const std::string& name) {
-        return weights.tensors.contains(name);
-    });
+    const WeightNames names = names_in_file(huggingface_counterpart(model.config).names,
+                                            [&](const std::string& name) { return weights.tensors.contains(name); });
     model.weights = weight_files(weights, names);
     FolderHash hash;
     for (const auto& [name, sha] : manifest.at("sha256").items())
@@ -161,7 +163,8 @@ ImportedModel open_any(const fs::path& path) {
     if (!fs::is_directory(path)) return open_llmc(path);
     if (fs::exists(path / "checkpoint.json")) return open_checkpoint_folder(path);
     if (fs::exists(path / kConfigFile)) return open_huggingface(path);
-    throw Error(ErrorKind::io, fmt::format("{} is no model: it has neither config.json nor checkpoint.json", path.string()),
+    throw Error(ErrorKind::io,
+                fmt::format("{} is no model: it has neither config.json nor checkpoint.json", path.string()),
                 "name a folder of Hugging Face, a checkpoint of deft, or a file of llm.c");
 }
 
@@ -223,9 +226,10 @@ ImportReport import_weights(Exec& exec, Transformer& model, const ImportedModel&
     const MatchedWeights matched = match_weights(model, from.weights, {.new_class_head = options.new_class_head});
     if (!matched.problems.empty()) refuse_import(from, matched.problems);
     if (const std::vector<std::string> bad = nonfinite_weights(matched); !bad.empty())
-        throw Error(ErrorKind::config,
-                    fmt::format("{} has weights that are infinite or NaN, in {}", from.path.string(), fmt::join(bad, ", ")),
-                    "name a model whose training did not diverge, or copy it again", "the model");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("{} has weights that are infinite or NaN, in {}", from.path.string(), fmt::join(bad, ", ")),
+            "name a model whose training did not diverge, or copy it again", "the model");
     read_weights(exec, model, matched);
     return {matched.fresh, matched.unused, matched.positions_cut};
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Models that others trained, or deft before: what they are, where their weights lie, and how these come into a model of
-// ours. A folder of Hugging Face (config.json beside model.safetensors or its shards), a file of llm.c, or a checkpoint
-// folder of deft.
+// Models that others trained, or deft before: what they are, where their weights lie, and how these come into a model
+// of ours. A folder of Hugging Face (config.json beside model.safetensors or its shards), a file of llm.c, or a
+// checkpoint folder of deft.
 
 #include <cstdint>
 #include <filesystem>
@@ -34,8 +34,8 @@ struct ImportedModel {
     std::string sha256;
 };
 
-// Reads every file once, to hash it, and no weight. Errors: io, for what is absent, malformed, truncated or, in a checkpoint
-// of deft, not what was written; config, naming the setting of config.json that no model of deft has.
+// Reads every file once, to hash it, and no weight. Errors: io, for what is absent, malformed, truncated or, in a
+// checkpoint of deft, not what was written; config, naming the setting of config.json that no model of deft has.
 ImportedModel open_model(const std::filesystem::path& path);
 
 struct ImportOptions {
@@ -47,14 +47,15 @@ struct ImportOptions {
 
 // What was not simply copied.
 struct ImportReport {
-    std::vector<std::string> fresh;  // weights of heads that the files lack, or that were not wanted: as they were
+    std::vector<std::string> fresh;   // weights of heads that the files lack, or that were not wanted: as they were
     std::vector<std::string> unused;  // tensors of heads that the model lacks
     std::int64_t positions_cut = 0;   // of the files' table of positions, behind the model's last
 };
 
-// Copies the weights by name, f32, bf16 or f16 into f32. A longer table of positions is cut. Nothing is copied unless all
-// fits. Errors: config, listing all parts, tensors and the tokenizer that differ, a shorter table of positions among them,
-// and the tensors with values that are infinite or NaN; io; device.
-ImportReport import_weights(Exec& exec, Transformer& model, const ImportedModel& from, const ImportOptions& options = {});
+// Copies the weights by name, f32, bf16 or f16 into f32. A longer table of positions is cut. Nothing is copied unless
+// all fits. Errors: config, listing all parts, tensors and the tokenizer that differ, a shorter table of positions
+// among them, and the tensors with values that are infinite or NaN; io; device.
+ImportReport import_weights(Exec& exec, Transformer& model, const ImportedModel& from,
+                            const ImportOptions& options = {});
 
 }  // namespace deft::engine

@@ -49,20 +49,23 @@ int run_export(const ExportArguments& arguments) {
 void add_export(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<ExportArguments>();
     CLI::App* command = app.add_subcommand(
-        "export", "Write a checkpoint as a folder that Hugging Face's from_pretrained() loads: GPT-2, BERT, ViT or Llama");
+        "export",
+        "Write a checkpoint as a folder that Hugging Face's from_pretrained() loads: GPT-2, BERT, ViT or Llama");
     command
         ->add_option("checkpoint", arguments->checkpoint,
                      "The checkpoint's folder, or a trial's name or hash as in deft show")
         ->required();
-    command->add_option("--to", arguments->to, "The folder to make, whole or not at all: weights, config.json, tokenizer")
+    command
+        ->add_option("--to", arguments->to, "The folder to make, whole or not at all: weights, config.json, tokenizer")
         ->required();
     command
         ->add_option("--dtype", arguments->dtype,
                      "What the weights are stored as: f32, bf16 or f16; without it, as the checkpoint has them")
         ->check(CLI::IsMember({"f32", "bf16", "f16"}));
     command
-        ->add_option("--shard-size", arguments->shard_megabytes,
-                     "Split the weights into files of at most so many MB (10^6 bytes), with an index; without it, one file")
+        ->add_option(
+            "--shard-size", arguments->shard_megabytes,
+            "Split the weights into files of at most so many MB (10^6 bytes), with an index; without it, one file")
         ->check(CLI::Range(1, 1'000'000));
     add_root(*command, arguments->root, "Where a trial's results are");
     command->add_flag("--force", arguments->force, "Replace the folder --to, if it holds a model");

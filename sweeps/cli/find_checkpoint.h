@@ -6,12 +6,12 @@
 
 namespace deft::cli {
 
-// What a trial is scored by, which is given by its name or hash, as tables print them. Errors: missing, where there is no
-// such trial or checkpoint.
+// What a trial is scored by, which is given by its name or hash, as tables print them. Errors: missing, where there is
+// no such trial or checkpoint.
 std::filesystem::path checkpoint_of_trial(const std::string& trial, const std::string& root);
 
-// A checkpoint's folder, a folder of several, of which the result is meant, or a trial. Errors: io, for another folder; as
-// above.
+// A checkpoint's folder, a folder of several, of which the result is meant, or a trial. Errors: io, for another folder;
+// as above.
 std::filesystem::path find_checkpoint(const std::string& named, const std::string& root);
 
 }  // namespace deft::cli

@@ -78,22 +78,24 @@ TransformerConfig config_of_family(const char* architecture, const Json& more) {
     config.init_std = 0.2;
     return config;
 }
-const Json kEncoder = {{"hidden_size", 24}, {"num_hidden_layers", 3}, {"num_attention_heads", 3}, {"intermediate_size", 40}};
+const Json kEncoder = {
+    {"hidden_size", 24}, {"num_hidden_layers", 3}, {"num_attention_heads", 3}, {"intermediate_size", 40}};
 Json with(Json json, const Json& more) {
     json.update(more);
     return json;
 }
 TransformerConfig small_gpt2() {
-    return config_of_family("GPT2LMHeadModel", {{"model_type", "gpt2"}, {"n_embd", 24}, {"n_layer", 3}, {"n_head", 3},
-                                                {"n_positions", 11}});
+    return config_of_family(
+        "GPT2LMHeadModel",
+        {{"model_type", "gpt2"}, {"n_embd", 24}, {"n_layer", 3}, {"n_head", 3}, {"n_positions", 11}});
 }
 TransformerConfig small_bert(const char* architecture = "BertForPreTraining") {
     return config_of_family(architecture, with(kEncoder, {{"model_type", "bert"}, {"max_position_embeddings", 11}}));
 }
 TransformerConfig small_image_model() {
-    return config_of_family("ViTForImageClassification",
-                            with(kEncoder, {{"model_type", "vit"}, {"image_size", {12, 8}}, {"patch_size", 4},
-                                            {"num_labels", 5}}));
+    return config_of_family(
+        "ViTForImageClassification",
+        with(kEncoder, {{"model_type", "vit"}, {"image_size", {12, 8}}, {"patch_size", 4}, {"num_labels", 5}}));
 }
 TransformerConfig small_llama() {
     return config_of_family("LlamaForCausalLM",
@@ -111,8 +113,8 @@ void write_outputs(OpenedModel& model, const fs::path& file) {
         image.resize(static_cast<std::size_t>(2 * patches->height * patches->width * patches->channels));
         std::normal_distribution<float> normal;
         for (float& value : image) value = normal(random);
-        tensors.push_back({"image", make_tensor(image.data(), DType::f32,
-                                                {2, patches->height, patches->width, patches->channels})});
+        tensors.push_back(
+            {"image", make_tensor(image.data(), DType::f32, {2, patches->height, patches->width, patches->channels})});
     } else {
         for (int i = 0; i < 2 * 11; ++i) {
             token.push_back(static_cast<std::int32_t>(random() % 37));
@@ -125,8 +127,8 @@ void write_outputs(OpenedModel& model, const fs::path& file) {
     Outputs out = outputs_for(model, read_safetensors(file));
     if (config.head) tensors.push_back({"logits", make_tensor(out.logits.data(), DType::f32, {2, 11, 37})});
     if (config.class_head)
-        tensors.push_back({"class_logits",
-                           make_tensor(out.class_logits.data(), DType::f32, {2, config.class_head->classes})});
+        tensors.push_back(
+            {"class_logits", make_tensor(out.class_logits.data(), DType::f32, {2, config.class_head->classes})});
     write_safetensors(file, tensors, {});
 }
 
@@ -134,10 +136,17 @@ void write_outputs(OpenedModel& model, const fs::path& file) {
 
 TEST_CASE("models that Hugging Face saved have its outputs here, and go back as the same bytes") {
     const TemporaryFolder folder;
-    const std::vector<std::string> cases = {"gpt2",           "gpt2_other",         "bert",
-                                            "bert_masked",    "vit",                "llama",
-                                            "bert_classes",   "gpt2:bfloat16",      "vit:float16",
-                                            "bert:float32:20KB", "llama:bfloat16:9KB"};
+    const std::vector<std::string> cases = {"gpt2",
+                                            "gpt2_other",
+                                            "bert",
+                                            "bert_masked",
+                                            "vit",
+                                            "llama",
+                                            "bert_classes",
+                                            "gpt2:bfloat16",
+                                            "vit:float16",
+                                            "bert:float32:20KB",
+                                            "llama:bfloat16:9KB"};
     std::vector<std::string> words = {"save", folder.path().string()};
     words.insert(words.end(), cases.begin(), cases.end());
     const ProcessOutput said = exchange(words);

@@ -74,13 +74,15 @@ TEST_CASE("a token shard that is cut, too long, or of another kind is refused") 
     const std::string whole = shard_bytes(kGpt2, 1, tokens);
     CHECK(refused(whole) == "accepted");
     CHECK(refused(shard_bytes<std::uint16_t>(kGpt2, 1, {})) == "accepted");
-    CHECK_THAT(refused(whole.substr(0, whole.size() - 1)), ContainsSubstring("1031 bytes where its header tells of 1032"));
+    CHECK_THAT(refused(whole.substr(0, whole.size() - 1)),
+               ContainsSubstring("1031 bytes where its header tells of 1032"));
     CHECK_THAT(refused(whole + "ab"), ContainsSubstring("1034 bytes where its header tells of 1032"));
     CHECK_THAT(refused(whole.substr(0, 1023)), ContainsSubstring("shorter than its header"));
     CHECK_THAT(refused(shard_bytes(kGpt2, 2, tokens)), ContainsSubstring("version 2 of 20240520"));
     CHECK_THAT(refused(shard_bytes(kLlama, 1, tokens)), ContainsSubstring("version 1 of 20240801"));
     CHECK_THAT(refused(shard_bytes(20240522, 1, tokens)), ContainsSubstring("it begins with 20240522"));
-    CHECK_THAT(refused(shard_bytes<std::uint32_t>(kLlama, 7, {1, 0x80000000u})), ContainsSubstring("token 1 has more than 31 bits"));
+    CHECK_THAT(refused(shard_bytes<std::uint32_t>(kLlama, 7, {1, 0x80000000u})),
+               ContainsSubstring("token 1 has more than 31 bits"));
     std::string negative = whole;
     const std::int32_t count = -4;
     std::memcpy(negative.data() + 8, &count, 4);

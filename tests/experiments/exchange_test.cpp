@@ -103,10 +103,12 @@ TEST_CASE("Hugging Face has the tokenizers of what is exported") {
     };
     write_foreign(folder / "gpt2", kGpt2, small_bpe());
     const std::string text = "the cat's hat, who sat on the mat?";
-    if (!check("gpt2", text, small_bpe().encode(text))) DEFT_SKIP("no Python with torch and transformers (name one in DEFT_PYTHON)");
+    if (!check("gpt2", text, small_bpe().encode(text)))
+        DEFT_SKIP("no Python with torch and transformers (name one in DEFT_PYTHON)");
     for (const bool lower_case : {false, true}) {
         write_foreign(folder / "bert", kBert, small_wordpiece(lower_case));
-        check("bert", "a B b [x", lower_case ? std::vector<std::int32_t>{5, 6, 6, 1, 1} : std::vector<std::int32_t>{5, 1, 6, 1, 1});
+        check("bert", "a B b [x",
+              lower_case ? std::vector<std::int32_t>{5, 6, 6, 1, 1} : std::vector<std::int32_t>{5, 1, 6, 1, 1});
         fs::remove_all(folder / "bert");
     }
 }
@@ -116,7 +118,8 @@ TEST_CASE("weights stay bf16 on the way, and become what is asked for") {
     write_foreign(folder / "foreign", kGpt2, small_bpe(), engine::DType::bf16);
     CHECK(import_model(folder / "foreign", folder / "imported", "", false).dtype == engine::DType::bf16);
     CHECK(export_checkpoint(folder / "imported", folder / "exported", {}).dtype == engine::DType::bf16);
-    CHECK((read_file(folder / "exported" / "model.safetensors") == read_file(folder / "foreign" / "model.safetensors")));
+    CHECK(
+        (read_file(folder / "exported" / "model.safetensors") == read_file(folder / "foreign" / "model.safetensors")));
     export_checkpoint(folder / "imported", folder / "half", {.dtype = engine::DType::f16, .shard_bytes = 5000});
     CHECK(fs::exists(folder / "half" / "model.safetensors.index.json"));
     CHECK(engine::open_model(folder / "half").dtype == engine::DType::f16);
@@ -144,7 +147,9 @@ TEST_CASE("a trial's checkpoint is exported, and one that Hugging Face has not i
     const std::string of_model = "[model]\nlayers = 2\nwidth = 16\nheads = 2\nseqlen = 24\n";
     const auto train = [&](const std::string& more, const char* name) {
         TrialConfig config = parse_trial_config(
-            parse_toml(of_model + more + "[data]\nembedded_bytes = 5000\n[train]\nbatch_size = 4\nbudget_tokens = 192\n", "t.toml"),
+            parse_toml(
+                of_model + more + "[data]\nembedded_bytes = 5000\n[train]\nbatch_size = 4\nbudget_tokens = 192\n",
+                "t.toml"),
             1, folder.path());
         resolve_data(config);
         fs::create_directory(folder / name);
@@ -155,7 +160,8 @@ TEST_CASE("a trial's checkpoint is exported, and one that Hugging Face has not i
     const Exchanged done = export_checkpoint(checkpoint, folder / "exported", {});
     CHECK_THAT(done.note, ContainsSubstring("bytes"));
     CHECK((read_file(folder / "exported" / "model.safetensors") == read_file(checkpoint / "model.safetensors")));
-    CHECK_THAT(refusal(ErrorKind::config, [&] { export_checkpoint(train("positions = \"rope\"\n", "rope"), folder / "no", {}); }),
+    CHECK_THAT(refusal(ErrorKind::config,
+                       [&] { export_checkpoint(train("positions = \"rope\"\n", "rope"), folder / "no", {}); }),
                ContainsSubstring("Hugging Face has no such model") && ContainsSubstring("rope_theta"));
     CHECK(!fs::exists(folder / "no"));
 }
@@ -164,7 +170,8 @@ TEST_CASE("what is there is replaced only where that is said, and only a model; 
     const TemporaryFolder folder;
     write_foreign(folder / "foreign", kGpt2, small_bpe());
     const auto import = [&](const std::string& tokenizer, bool replace) {
-        return refusal(ErrorKind::usage, [&] { import_model(folder / "foreign", folder / "imported", tokenizer, replace); });
+        return refusal(ErrorKind::usage,
+                       [&] { import_model(folder / "foreign", folder / "imported", tokenizer, replace); });
     };
     CHECK(import("", false) == "accepted");
     const std::string before = read_file(folder / "imported" / "checkpoint.json");
@@ -172,11 +179,13 @@ TEST_CASE("what is there is replaced only where that is said, and only a model; 
     CHECK(read_file(folder / "imported" / "checkpoint.json") == before);
     CHECK(import("none", true) == "accepted");
     CHECK(!fs::exists(folder / "imported" / "vocab.json"));
-    CHECK_THAT(refusal(ErrorKind::config, [&] { load_trained_model(folder / "imported", {}); }), ContainsSubstring("was imported"));
+    CHECK_THAT(refusal(ErrorKind::config, [&] { load_trained_model(folder / "imported", {}); }),
+               ContainsSubstring("was imported"));
 
     fs::create_directory(folder / "precious");
     write_file_atomically(folder / "precious" / "thesis.txt", "words");
-    CHECK_THAT(refusal(ErrorKind::usage, [&] { export_checkpoint(folder / "imported", folder / "precious", {.replace = true}); }),
+    CHECK_THAT(refusal(ErrorKind::usage,
+                       [&] { export_checkpoint(folder / "imported", folder / "precious", {.replace = true}); }),
                ContainsSubstring("holds no model"));
     CHECK(read_file(folder / "precious" / "thesis.txt") == "words");
 
@@ -202,6 +211,7 @@ TEST_CASE("a model without the weights of its head is not stored as a whole one"
     for (const auto& [name, tensor] : file.tensors)
         if (!name.starts_with("cls.")) trunk.push_back({name, tensor});
     engine::write_safetensors(folder / "foreign" / "model.safetensors", trunk, {});
-    CHECK_THAT(refusal(ErrorKind::config, [&] { import_model(folder / "foreign", folder / "imported", "none", false); }),
-               ContainsSubstring("lacks weights of the model's heads: lm_head.dense.weight"));
+    CHECK_THAT(
+        refusal(ErrorKind::config, [&] { import_model(folder / "foreign", folder / "imported", "none", false); }),
+        ContainsSubstring("lacks weights of the model's heads: lm_head.dense.weight"));
 }

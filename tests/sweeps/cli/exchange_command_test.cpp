@@ -17,7 +17,8 @@ TEST_CASE("a trial's checkpoint goes out as a model of Hugging Face, comes back,
         if (entry.path().filename() == "model.safetensors") checkpoint = entry.path().parent_path();
     REQUIRE(!checkpoint.empty());
     const std::string out = (sweep.folder.path / "out_model").string(), back = (sweep.folder.path / "back").string();
-    const Ran exported = sweep.deft("export", {checkpoint.string(), "--to", out, "--dtype", "f32", "--shard-size", "1"});
+    const Ran exported =
+        sweep.deft("export", {checkpoint.string(), "--to", out, "--dtype", "f32", "--shard-size", "1"});
     CHECK(exported.exit_code == kExitOk);
     CHECK_THAT(exported.out, ContainsSubstring(out));
     CHECK(Json::parse(read_file(fs::path(out) / "config.json")).at("model_type") == "gpt2");
