@@ -165,7 +165,7 @@ const Fields& fields_of(const DataConfig&) {
     static const Fields fields = {
         {"corpus", at<&DataConfig::corpus>, "the text to train on",
          {.takes = "embedded, text, indexed or a name of deft data list; of images such a name; of labelled texts a task of "
-                   "experiments/tasks with [train] records, or such a file beside the sweep file"}},
+                   "experiments/tasks with records to train on, or such a file beside the sweep file"}},
         {"train_files", at<&DataConfig::train_files>,
          "of text: .txt files of one document, .jsonl files of one a line (key \"text\"), each also .gz or .zst; of "
          "indexed: the prefix of one Megatron dataset, or one token shard of llm.c with its .bin; below DEFT_DATA_MIRROR "
