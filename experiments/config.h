@@ -75,6 +75,7 @@ struct ImageSamplesConfig {
 
 // How labelled texts are read: [data.labelled].
 struct LabelledConfig {
+    std::int64_t records = 0;  // the first ones of those to train on; 0: all
     bool lower_case = true;
     bool truncate_labels = false;
 

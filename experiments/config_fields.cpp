@@ -229,6 +229,8 @@ const Fields& fields_of(const ImageSamplesConfig&) {
 
 const Fields& fields_of(const LabelledConfig&) {
     static const Fields fields = {
+        {"records", at<&LabelledConfig::records>, "that are trained on, the first ones of the task's; 0: all",
+         {.unit = "records", .at_least = 0}},
         {"lower_case", at<&LabelledConfig::lower_case>, "an uncased vocabulary: text loses case and accents"},
         {"truncate_labels", at<&LabelledConfig::truncate_labels>,
          "labels that are numbers lose what is behind the point, in training and scoring: only to compare with scores that "

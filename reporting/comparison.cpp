@@ -106,7 +106,9 @@ std::string scale_note(const results_db::SweepResults& sweep, const std::string&
 // The most trials of one host that ran at one moment.
 std::size_t most_at_once(const results_db::SweepResults& sweep) {
     std::map<std::string, std::vector<std::pair<std::int64_t, int>>> changes;
+    std::set<std::string> seen;  // several places may share a training
     for (const TrialRow& trial : sweep.trials) {
+        if (!seen.insert(trial.config_hash).second) continue;
         if (trial.started_ms <= 0 || trial.ended_ms <= trial.started_ms) continue;
         changes[trial.host.hostname].emplace_back(trial.started_ms, 1);
         changes[trial.host.hostname].emplace_back(trial.ended_ms, -1);

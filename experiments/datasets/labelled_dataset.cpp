@@ -15,8 +15,10 @@ std::shared_ptr<const engine::WordPiece> wordpiece_of(const DataConfig& data, co
 }
 
 std::string identity_of(const Task& task, const engine::WordPiece& wordpiece, const DataConfig& data) {
-    return sha256(fmt::format("labelled texts of {}, tokens of {}{}", task_sha256(task), wordpiece.sha256(),
-                              data.labelled.truncate_labels ? ", labels truncated" : ""));
+    return sha256(fmt::format(
+        "labelled texts of {}, tokens of {}{}{}", task_sha256(task), wordpiece.sha256(),
+        data.labelled.truncate_labels ? ", labels truncated" : "",
+        data.labelled.records > 0 ? fmt::format(", the first {} to train on", data.labelled.records) : ""));
 }
 
 // The tokens of one text. Errors: config, at the record, where there are none.
@@ -28,6 +30,19 @@ std::vector<std::int32_t> tokens_of(const std::string& text, const char* which, 
         throw Error(ErrorKind::config, Place{records.file, record.line, 0}, fmt::format("the {} text has no tokens", which),
                     "give it text, or take the record out of the file");
     return tokens;
+}
+
+// Those to train on. Errors: config, where there are fewer than data.labelled.records.
+Records training_records_of(const Task& task, const DataConfig& data) {
+    Records records = load_records(task.train, context_of(task));
+    const auto wanted = static_cast<std::size_t>(data.labelled.records);
+    if (wanted > records.items.size())
+        throw Error(ErrorKind::config,
+                    fmt::format("data.labelled.records is {}, and task {} has {} to train on", wanted, task.name,
+                                records.items.size()),
+                    "lower it, or drop the key to train on all");
+    if (wanted > 0) records.items.erase(records.items.begin() + static_cast<std::ptrdiff_t>(wanted), records.items.end());
+    return records;
 }
 
 std::string missing_splits_note(const std::vector<std::string>& missing) {
@@ -51,8 +66,7 @@ std::int64_t classes_of(const Task& task) {
 }
 
 std::int64_t training_records(const DataConfig& data, const std::string& base_folder) {
-    const Task task = labelled_task(data, base_folder);
-    return static_cast<std::int64_t>(load_records(task.train, context_of(task)).items.size());
+    return static_cast<std::int64_t>(training_records_of(labelled_task(data, base_folder), data).items.size());
 }
 
 DatasetIdentity labelled_identity(const DataConfig& data, const std::string& base_folder) {
@@ -90,17 +104,16 @@ LabelledDataset load_labelled_dataset(const DataConfig& data, std::int64_t seqle
     dataset.sha256 = identity_of(task, *dataset.wordpiece, data);
     require_planned(data, dataset.sha256);
     std::int64_t bytes = 0;
-    const auto samples_of = [&](const RecordSource& source) {
-        return labelled_samples(task, load_records(source, context_of(task)), dataset.wordpiece, seqlen,
-                                data.labelled.truncate_labels, bytes);
+    const auto samples_of = [&](const Records& records) {
+        return labelled_samples(task, records, dataset.wordpiece, seqlen, data.labelled.truncate_labels, bytes);
     };
-    dataset.training = samples_of(task.train);
+    dataset.training = samples_of(training_records_of(task, data));
     dataset.train_bytes = bytes;
-    dataset.splits.push_back({task.split, samples_of(task.records)});
+    dataset.splits.push_back({task.split, samples_of(load_records(task.records, context_of(task)))});
     std::vector<std::string> missing;
     for (const FurtherSplit& further : task.further_splits)
         if (records_are_here(further.records, context_of(task)))
-            dataset.splits.push_back({further.name, samples_of(further.records)});
+            dataset.splits.push_back({further.name, samples_of(load_records(further.records, context_of(task)))});
         else
             missing.push_back(fmt::format("split {} of task {} is not scored: {} is not here", further.name, task.name,
                                           further.records.file));

@@ -105,8 +105,9 @@ void require_countable(const Spec& spec) {
                     "take values from the axes, or seeds", "nothing was planned");
 }
 
-bool excluded(const Spec& spec, const Case& entry, const Json& axes) {
+bool excluded(const Spec& spec, const Stage& stage, const Case& entry, const Json& axes) {
     return std::any_of(spec.exclusions.begin(), spec.exclusions.end(), [&](const Exclusion& exclusion) {
+        if (!exclusion.stage.empty() && exclusion.stage != stage.name) return false;
         if (!exclusion.case_name.empty() && exclusion.case_name != entry.name) return false;
         return std::all_of(exclusion.values.begin(), exclusion.values.end(), [&](const auto& condition) {
             const auto found = axes.find(condition.first);
@@ -200,7 +201,7 @@ struct Expansion {
             set_at_path(trial, setting.axis->path, *setting.value);
             axes[axis_name(stage, *setting.axis)] = to_json(*setting.value);
         }
-        if (excluded(spec, entry, axes)) return;
+        if (excluded(spec, stage, entry, axes)) return;
         Point place;
         place.stage = stage.name;
         place.case_name = entry.name;

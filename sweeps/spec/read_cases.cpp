@@ -197,6 +197,18 @@ std::vector<Case> read_cases(const ConfigNode& node, const std::vector<Stage>& s
     return cases;
 }
 
+namespace {
+
+// The text of exclude.KEY, which must be one of those.
+std::string one_of(const ConfigNode& value, const std::string& key, const std::vector<std::string>& names) {
+    if (value.kind != Kind::text) refuse_place(value.place, fmt::format("exclude.{} must be a {}'s name", key, key));
+    if (std::find(names.begin(), names.end(), value.text) == names.end())
+        refuse_place(value.place, fmt::format("there is no {} {}", key, value.text), suggestion(value.text, names));
+    return value.text;
+}
+
+}  // namespace
+
 std::vector<std::string> case_names(const std::vector<Case>& cases) {
     std::vector<std::string> names;
     for (const Case& entry : cases) names.push_back(entry.name);
@@ -208,7 +220,7 @@ std::vector<Exclusion> read_exclusions(const ConfigNode& node, const Spec& spec)
     std::map<std::string, const Axis*> axes;
     for (const Stage& stage : spec.stages)
         for (const Axis& axis : stage.axes) axes[axis_name(stage, axis)] = &axis;
-    std::vector<std::string> known = {"case"};
+    std::vector<std::string> known = {"case", "stage"};
     for (const auto& [name, axis] : axes) known.push_back(name);
     std::vector<Exclusion> exclusions;
     for (const ConfigNode& item : node.items) {
@@ -218,14 +230,14 @@ std::vector<Exclusion> read_exclusions(const ConfigNode& node, const Spec& spec)
         std::vector<std::pair<std::string, const ConfigNode*>> conditions;
         flatten(item, "", conditions);
         if (conditions.empty())
-            refuse_place(item.place, "this exclude would drop every point", "say which: a case or an axis");
+            refuse_place(item.place, "this exclude would drop every point", "say which: a case, a stage or an axis");
         for (const auto& [path, value] : conditions) {
             if (path == "case") {
-                if (value->kind != Kind::text) refuse_place(value->place, "exclude.case must be a case's name");
-                if (spec.find_case(value->text) == nullptr)
-                    refuse_place(value->place, fmt::format("there is no case {}", value->text),
-                                 suggestion(value->text, case_names(spec.cases)));
-                exclusion.case_name = value->text;
+                exclusion.case_name = one_of(*value, path, case_names(spec.cases));
+                continue;
+            }
+            if (path == "stage" && spec.has_stages()) {
+                exclusion.stage = one_of(*value, path, stage_names(spec.stages));
                 continue;
             }
             const auto axis = axes.find(path);

@@ -49,7 +49,8 @@ struct Case {
 
 // Drops the points that match all of it.
 struct Exclusion {
-    std::string case_name;  // empty: any
+    std::string stage;      // empty: any
+    std::string case_name;  // likewise
     std::vector<std::pair<std::string, ConfigNode>> values;
     Place place;
 };

@@ -89,10 +89,11 @@ const Fields& fields_of(const AxesTable&) {
 }
 
 const Fields& fields_of(const ExcludeTable&) {
-    static const Fields fields = {{"case", apart<std::string>,
-                                   "drops the points of that case; beside it, or alone, \"TABLE.KEY\" = value of an "
-                                   "axis",
-                                   {.by_default = "any"}}};
+    static const Fields fields = {
+        {"case", apart<std::string>,
+         "drops the points of that case, and what would start from them; beside it, or alone, \"TABLE.KEY\" = value of an axis",
+         {.by_default = "any"}},
+        {"stage", apart<std::string>, "of that stage alone; its axes are called \"STAGE.TABLE.KEY\"", {.by_default = "any"}}};
     return fields;
 }
 

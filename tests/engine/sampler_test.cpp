@@ -18,11 +18,15 @@ using namespace deft::engine;
 
 namespace {
 
-DifficultyIndex random_index(std::int64_t samples, std::uint32_t seed) {
+std::vector<std::int64_t> random_values(std::int64_t samples, std::uint32_t seed) {
     std::mt19937 random(seed);
     std::vector<std::int64_t> values;
     for (std::int64_t i = 0; i < samples; ++i) values.push_back(static_cast<std::int64_t>(random() % 50));
-    return index_of_values(values);
+    return values;
+}
+
+DifficultyIndex random_index(std::int64_t samples, std::uint32_t seed) {
+    return index_of_values(random_values(samples, seed));
 }
 
 SampleCurriculum by_percentile(DifficultyIndex index, std::int64_t duration, double degree = 2) {
@@ -221,8 +225,11 @@ TEST_CASE("with several metrics the pool is the intersection of what each admits
     const std::uint32_t seed = std::random_device{}();
     INFO("seed " << seed);
     const std::int64_t samples = 400 + seed % 97, steps = 120, batch = 5;
-    const SampleCurriculum metrics[] = {by_percentile(random_index(samples, seed), 60),
-                                        {{3, 49, 1, 90, 1}, false, random_index(samples, seed + 1), "length"}};
+    const DifficultyIndex first = random_index(samples, seed);
+    std::vector<std::int64_t> lengths = random_values(samples, seed + 1);
+    lengths[static_cast<std::size_t>(first.order[0])] = 0;  // so that some sample is easy enough for both from the start
+    const SampleCurriculum metrics[] = {by_percentile(first, 60),
+                                        {{3, 49, 1, 90, 1}, false, index_of_values(lengths), "length"}};
     const Admission admission = admit(metrics, steps);
     const Sampler sampler = sampler_of(seed, batch, metrics, steps);
 

@@ -1,6 +1,7 @@
 // data.samples = "labelled", [data.labelled] and the model of it: what they mean, and what is refused with its place.
 
 #include "base/json.h"
+#include "experiments/datasets/labelled_dataset.h"
 #include "experiments/engine_config.h"
 #include "experiments/projection.h"
 #include "tests/catch.h"
@@ -42,6 +43,22 @@ TEST_CASE("a model of labelled texts follows from its task") {
     CHECK_FALSE(trainer_config(mini).model.head);
 }
 
+TEST_CASE("fewer records are the first ones, and make shorter epochs") {
+    const ToyTask toy;
+    const TrialConfig few = toy.resolved("labelled = { records = 9 }\n");
+    CHECK(few.data.epoch_samples == 9);
+    CHECK(few.train.budget_tokens == 3 * 9 * 16);
+    CHECK(project(few).steps == 3 * 3);
+    const LabelledDataset all = load_labelled_dataset(toy.resolved().data, 16, toy.folder.path().string());
+    const LabelledDataset first = load_labelled_dataset(few.data, 16, toy.folder.path().string());
+    REQUIRE(first.training->size() == 9);
+    CHECK(all.training->size() == ToyTask::kTrain);
+    CHECK(first.splits.front().samples->size() == ToyTask::kNear);
+    CHECK(first.train_bytes < all.train_bytes);
+    CHECK_THAT(test::refusal([&] { toy.resolved("labelled = { records = 22 }\n"); }),
+               ContainsSubstring("data.labelled.records is 22, and task toy has 21 to train on"));
+}
+
 TEST_CASE("the configuration of labelled texts goes through JSON, and names what decides the result") {
     const ToyTask toy;
     const TrialConfig plain = toy.resolved();
@@ -50,7 +67,7 @@ TEST_CASE("the configuration of labelled texts goes through JSON, and names what
     CHECK(to_json(plain).at("data").at("labelled").at("lower_case") == true);
     CHECK_FALSE(to_json(plain).at("data").contains("split"));
     CHECK(config_hash(toy.resolved("labelled = { lower_case = true }\n")) == config_hash(plain));
-    for (const char* key : {"lower_case = false", "truncate_labels = true"}) {
+    for (const char* key : {"lower_case = false", "truncate_labels = true", "records = 20"}) {
         const TrialConfig other = toy.resolved("labelled = { " + std::string(key) + " }\n");
         CHECK(config_hash(other) != config_hash(plain));
         CHECK(other.data.sha256 != plain.data.sha256);

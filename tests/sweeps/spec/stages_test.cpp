@@ -121,7 +121,7 @@ TEST_CASE("Axes and seeds of a stage nest in those of the stage that it starts f
     CHECK(staged.points[10].variant_hash != staged.points[4].variant_hash);
 }
 
-TEST_CASE("--set of an axis in one stage is laid over the others too, unless it names the stage") {
+TEST_CASE("An override of an axis in one stage is laid over the others too, unless it names the stage") {
     const std::string text = kStagedHead + kChain + "[stage.finetune.axes]\n\"train.batch_size\" = [4, 8]\n" +
                              "[[case]]\nname = \"plain\"\n";
     const Staged both(text, {kDefaultScale, {"train.batch_size=2"}, {}});
@@ -132,6 +132,16 @@ TEST_CASE("--set of an axis in one stage is laid over the others too, unless it 
     const Staged one(text, {kDefaultScale, {"finetune.train.batch_size=2"}, {}});
     CHECK(one.points[0].config.train.batch_size == 4);
     CHECK(one.points[2].config.train.batch_size == 2);
+}
+
+TEST_CASE("A case is left out of one stage, and so is what would start from it") {
+    const Staged late(kStagedHead + kChain + kCases + "[[exclude]]\nstage = \"finetune\"\ncase = \"ltd\"\n");
+    CHECK(late.points.size() == 10);
+    CHECK(late.find("ltd:pretrain/1").parent == std::nullopt);
+    const Staged early(kStagedHead + kChain + kCases + "[[exclude]]\nstage = \"pretrain\"\ncase = \"ltd\"\n");
+    CHECK(early.points.size() == 8);
+    CHECK_THAT(wrong_stages(kStagedHead + kChain + kCases + "[[exclude]]\nstage = \"finetoon\"\n"),
+               ContainsSubstring("there is no stage finetoon") && ContainsSubstring("did you mean finetune?"));
 }
 
 TEST_CASE("A scale reaches into a stage") {
