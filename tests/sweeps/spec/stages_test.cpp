@@ -140,8 +140,8 @@ TEST_CASE("A case is left out of one stage, and so is what would start from it")
     CHECK(late.find("ltd:pretrain/1").parent == std::nullopt);
     const Staged early(kStagedHead + kChain + kCases + "[[exclude]]\nstage = \"pretrain\"\ncase = \"ltd\"\n");
     CHECK(early.points.size() == 8);
-    CHECK_THAT(wrong_stages(kStagedHead + kChain + kCases + "[[exclude]]\nstage = \"finetoon\"\n"),
-               ContainsSubstring("there is no stage finetoon") && ContainsSubstring("did you mean finetune?"));
+    CHECK_THAT(wrong_stages(kStagedHead + kChain + kCases + "[[exclude]]\nstage = \"fintune\"\n"),
+               ContainsSubstring("there is no stage fintune") && ContainsSubstring("did you mean finetune?"));
 }
 
 TEST_CASE("A scale reaches into a stage") {
