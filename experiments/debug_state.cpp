@@ -5,6 +5,7 @@
 #include "engine/train/debug_state.h"
 #include "experiments/datasets/dataset.h"
 #include "experiments/engine_config.h"
+#include "experiments/start_weights.h"
 
 namespace deft::experiments {
 
@@ -31,6 +32,7 @@ void write_debug_state(TrialConfig config, const std::filesystem::path& data_fol
     engine::require_checkable(trainer_settings.model);
     add_curriculum(trainer_settings, config, dataset);
     engine::Trainer trainer(trainer_settings, dataset.train, threads);
+    if (config.start) load_start_weights(config, dataset, trainer, {});
     for (std::int64_t done = 0; done < step - 1 && !trainer.done(); ++done) trainer.step();
     if (trainer.done())
         throw Error(ErrorKind::usage,

@@ -9,6 +9,7 @@
 #include "engine/train/trainer.h"
 #include "experiments/engine_config.h"
 #include "experiments/evaluation/validation.h"
+#include "experiments/start_weights.h"
 
 namespace deft::experiments {
 
@@ -92,6 +93,7 @@ Probe run_probe(const TrialConfig& config, const Dataset& dataset, const ProbeSe
             go_on,
             engine::Trainer(trainer, dataset.train, backend_of(config, settings.device, settings.threads)),
             {}};
+    if (config.start) load_start_weights(config, dataset, run.trainer, {});
     run.to_the_end();
 
     Probe probe = std::move(run.probe);

@@ -68,6 +68,11 @@ sweeps::Spec load(const TuneArguments& arguments) {
     if (arguments.seed) options.seeds = std::vector{*arguments.seed};
     sweeps::Spec spec = sweeps::load_spec(arguments.file, options);
     sweeps::require_cases(spec, {arguments.case_name});
+    if (spec.has_stages())
+        throw Error(ErrorKind::usage, fmt::format("{} has stages, and probes would need what the stages before have trained",
+                                                  arguments.file),
+                    "write the stage as a sweep of its own, with [start] naming the checkpoint that it starts from",
+                    "nothing was tried");
     std::erase_if(spec.cases, [&](const sweeps::Case& entry) { return entry.name != arguments.case_name; });
     spec.seeds.resize(1);
     return spec;

@@ -197,6 +197,13 @@ TEST_CASE("A start whose checkpoint is gone blocks what needs it, until it is tr
     CHECK(sweep.measured() == calm.measured());
 }
 
+TEST_CASE("deft tune does not take a sweep with stages for one without") {
+    const TinySweep sweep("[stage.a]\n[stage.b]\nfrom = \"a\"\n" + kPlain);
+    const Ran ran = sweep.deft("tune", {sweep.file.string(), "plain"});
+    CHECK(ran.exit_code == kExitUsage);
+    CHECK_THAT(ran.err, ContainsSubstring("has stages") && ContainsSubstring("[start]"));
+}
+
 TEST_CASE("Stages whose models or tokens differ end with what to mend, and what was trained stays") {
     const auto refused = [](const std::string& table) {
         const TinySweep sweep("[stage.a]\n[stage.b]\nfrom = \"a\"\n" + table + kPlain);
