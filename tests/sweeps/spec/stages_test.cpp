@@ -157,6 +157,11 @@ TEST_CASE("All seeds of one pretraining seed run before the next, whatever their
     const std::vector<std::size_t> order = execution_order(staged.points, staged.spec.sha256);
     REQUIRE(order.size() == 12);
     for (std::size_t i = 0; i < 12; ++i) CHECK(staged.points[order[i]].seeds.front() == (i < 6 ? 1 : 2));
+    // A stage's own seeds, other ones than the first stage's, stand with the seed that they nest in.
+    const Staged nested(kStagedHead + "[stage.a]\n[stage.b]\nfrom = \"a\"\nseeds = [2, 1]\n[[case]]\nname = \"plain\"\n");
+    const std::vector<std::size_t> blocks = execution_order(nested.points, nested.spec.sha256);
+    REQUIRE(blocks.size() == 6);
+    for (std::size_t i = 0; i < 6; ++i) CHECK(nested.points[blocks[i]].seeds.front() == (i < 3 ? 1 : 2));
 }
 
 TEST_CASE("Stages that make no sense are refused where they stand") {
