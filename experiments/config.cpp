@@ -157,13 +157,24 @@ Json columns_json(const TrialConfig& c) {
     return columns;
 }
 
+// Without keys that came later where they have the value that everything had before: trials of then keep their hashes.
+template <class Record>
+Json json_without_later_defaults(const Record& record) {
+    Json json = fields_json(record);
+    const Json before = fields_json(Record{});
+    for (const Field& field : fields_of(record))
+        if (field.rules.came_later && json.contains(field.key) && json.at(field.key) == before.at(field.key))
+            json.erase(field.key);
+    return json;
+}
+
 // What came later than the first release is written only where it is used, so that older trials keep their hashes.
 Json data_json(const DataConfig& data) {
     Json json = fields_json(data);
     if (sample_kind(data) == SampleKind::bert) json["bert"] = fields_json(data.bert);
     if (sample_kind(data) == SampleKind::packed) json.erase("samples");
     if (sample_kind(data) == SampleKind::images) {
-        json["images"] = fields_json(data.images);
+        json["images"] = json_without_later_defaults(data.images);
         for (const char* key : {"split", "max_bytes", "vocab"}) json.erase(key);
     }
     if (sample_kind(data) == SampleKind::labelled) {
@@ -174,17 +185,6 @@ Json data_json(const DataConfig& data) {
     }
     if (data.corpus != "embedded")
         for (const char* key : {"embedded_seed", "embedded_bytes", "shuffled_facts"}) json.erase(key);
-    return json;
-}
-
-// Without keys that came later where they have the value that everything had before: trials of then keep their hashes.
-template <class Record>
-Json json_without_later_defaults(const Record& record) {
-    Json json = fields_json(record);
-    const Json before = fields_json(Record{});
-    for (const Field& field : fields_of(record))
-        if (field.rules.came_later && json.contains(field.key) && json.at(field.key) == before.at(field.key))
-            json.erase(field.key);
     return json;
 }
 

@@ -69,6 +69,7 @@ struct ImageSamplesConfig {
     std::int64_t test_every = 5;
     std::int64_t crop_padding = 0;
     bool flip = false;
+    std::int64_t resize = 0;  // 0: images stay as they are
 
     bool operator==(const ImageSamplesConfig&) const = default;
 };

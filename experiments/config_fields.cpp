@@ -176,7 +176,7 @@ const Fields& fields_of(const DataConfig&) {
         {"split", at<&DataConfig::split>,
          "shares of the documents, in their order, to train on, to validate on, to hold back",
          {.takes = "three integers", .schema = kSplitSchema}},
-        {"max_bytes", at<&DataConfig::max_bytes>, "documents are taken until they hold as much text; 0: all",
+        {"max_bytes", at<&DataConfig::max_bytes>, "documents are taken until they hold as much text, of a corpus with files to validate on the training text alone; 0: all",
          {.unit = "bytes", .at_least = 0}},
         {"samples", at<&DataConfig::samples>,
          "packed: documents end to end, in samples of equal length; bert: runs of sentences of one document, padded; images: "
@@ -223,6 +223,9 @@ const Fields& fields_of(const ImageSamplesConfig&) {
          "black laid around a training image before a crop of its size is taken at random",
          {.unit = "pixels", .at_least = 0, .at_most = kMostImageSide}},
         {"flip", at<&ImageSamplesConfig::flip>, "training images are flipped left to right at random: not digits"},
+        {"resize", at<&ImageSamplesConfig::resize>,
+         "the side that all images are stretched to before anything else, as a pretrained model has it; 0: as they are",
+         {.unit = "pixels", .at_least = 0, .at_most = kMostImageSide, .came_later = true}},
     };
     return fields;
 }

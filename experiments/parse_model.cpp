@@ -85,8 +85,14 @@ void take_images_of(const TableReader& table, const DataConfig& data, ModelConfi
             table.refuse(key, fmt::format("is {}, and the images of {} have {}", own, entry->name, of_data),
                          "drop the key, or set it to 0 beside a preset: the data decides it");
     };
-    take("image_height", model.image_height, entry ? entry->height : 0);
-    take("image_width", model.image_width, entry ? entry->width : 0);
+    const std::int64_t resized = data.images.resize;
+    if (entry && resized != 0 && resized < std::max(entry->height, entry->width))
+        table.refuse("image_height",
+                     fmt::format("would be {} by data.images.resize, less than the {} x {} pixels of {}", resized,
+                                 entry->height, entry->width, entry->name),
+                     "resize to as many pixels or more");
+    take("image_height", model.image_height, resized != 0 ? resized : entry ? entry->height : 0);
+    take("image_width", model.image_width, resized != 0 ? resized : entry ? entry->width : 0);
     take("image_channels", model.image_channels, entry ? entry->channels : 0);
     take("classes", model.classes, entry ? entry->classes : 0);
 }

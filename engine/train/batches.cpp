@@ -51,12 +51,13 @@ void require_images_of(const TrainerConfig& config, const ImageSamples& samples)
     if (!patches || !config.model.class_head)
         throw Error(ErrorKind::config, "images for a model that takes none, or tells no classes",
                     "use a model of images, with a class head");
-    if (patches->height != images.height || patches->width != images.width || patches->channels != images.channels ||
+    const ShownSize shown = shown_size(images, samples.augmentation);
+    if (patches->height != shown.height || patches->width != shown.width || patches->channels != images.channels ||
         config.model.class_head->classes != images.classes)
         throw Error(ErrorKind::config,
                     fmt::format("the model takes images of {} x {} x {} in {} classes, and the data has {} x {} x {} in {}",
                                 patches->height, patches->width, patches->channels, config.model.class_head->classes,
-                                images.height, images.width, images.channels, images.classes),
+                                shown.height, shown.width, images.channels, images.classes),
                     "give the model the images of its data");
     if (config.techniques.seqtru || config.techniques.seqres)
         throw Error(ErrorKind::config, "a curriculum of lengths would cut images, which are shown whole",
@@ -108,7 +109,7 @@ Batches::Batches(TrainingData data, const TrainerConfig& config, Device device)
     if (tells_values) value_ = staging<float>(device, rows);
     if (const ImageSamples* samples = images()) {
         require_images_of(config, *samples);
-        image_ = staging<float>(device, rows * samples->images.image_pixels());
+        image_ = staging<float>(device, rows * samples->image_values());
         return;
     }
     token_ = staging<std::int32_t>(device, largest.tokens);
@@ -255,7 +256,7 @@ const LabelledSamples* Batches::labelled() const {
 
 void Batches::stage_images(const ImageSamples& samples, const StepPlan& plan, std::span<const Sampler::Draw> draws,
                            std::int64_t first_draw) {
-    const auto pixels = static_cast<std::size_t>(samples.images.image_pixels());
+    const auto pixels = static_cast<std::size_t>(samples.image_values());
     float* image = values_in(image_);  // (height, width, channels)
     std::int32_t* label = tokens_in(class_);
     for (const Sampler::Draw& draw : draws) {
@@ -273,7 +274,7 @@ ModelInput Batches::rows(std::int64_t first, std::int64_t count) const {
     ModelInput input{.B = count, .T = seqlen_};
     input.draw = numbers_in(draw_) + first;
     if (const ImageSamples* samples = images()) {
-        input.image = values_in(image_) + first * samples->images.image_pixels();
+        input.image = values_in(image_) + first * samples->image_values();
         input.class_target = tokens_in(class_) + first;
         return input;
     }

@@ -61,9 +61,9 @@ Dataset dataset_of(const ImageDataset& images, const DataConfig& data, std::int6
     dataset.tokenizer = engine::NoTokenizer{};
     dataset.seqlen = seqlen;
     dataset.train = std::make_shared<const engine::ImageSamples>(
-        engine::ImageSamples{images.training, {data.images.crop_padding, data.images.flip, channels}});
+        engine::ImageSamples{images.training, {data.images.crop_padding, data.images.flip, channels, data.images.resize}});
     dataset.valid =
-        std::make_shared<const engine::ImageSamples>(engine::ImageSamples{images.testing, {0, false, channels}});
+        std::make_shared<const engine::ImageSamples>(engine::ImageSamples{images.testing, {0, false, channels, data.images.resize}});
     dataset.source = {images.training.count(), seqlen, 0, "images", no_tokens};
     dataset.train_bytes = images.training.count() * images.training.image_pixels();
     dataset.train_tokens = images.training.count() * seqlen;

@@ -12,6 +12,20 @@
 
 namespace deft::experiments {
 
+namespace {
+
+// The text's beginning, of so many bytes at most: up to the end of a line, or of a character where a line is longer.
+std::string_view beginning_of(std::string_view text, std::size_t bytes) {
+    if (text.size() <= bytes) return text;
+    if (bytes == 0) return {};
+    if (const std::size_t line_feed = text.rfind('\n', bytes - 1); line_feed != std::string_view::npos)
+        return text.substr(0, line_feed + 1);
+    while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
+    return text.substr(0, bytes);
+}
+
+}  // namespace
+
 void for_each_wanted(const CorpusSource& source, const DataConfig& data, const PrepareProgress& progress,
                      const std::string& what, const std::function<bool(Split, std::string_view)>& take) {
     std::int64_t bytes = 0;
@@ -19,9 +33,12 @@ void for_each_wanted(const CorpusSource& source, const DataConfig& data, const P
         source, data,
         [&](Split split, std::string_view text) {
             if (text.empty()) return true;  // nothing to learn, and its mark alone would be noise
-            if (data.max_bytes > 0 && bytes >= data.max_bytes) return false;
+            // What the files say is for validation stays whole.
+            if (data.max_bytes == 0 || split == Split::valid || split == Split::test) return take(split, text);
+            if (bytes >= data.max_bytes) return split == Split::train;
+            if (split == Split::train) text = beginning_of(text, static_cast<std::size_t>(data.max_bytes - bytes));
             bytes += static_cast<std::int64_t>(text.size());
-            return take(split, text);
+            return text.empty() || take(split, text);
         },
         [&](double fraction) {
             if (!progress) return;

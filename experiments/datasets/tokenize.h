@@ -20,8 +20,9 @@ namespace deft::experiments {
 // What a preparation says while it works: a sentence, and the fraction done.
 using PrepareProgress = std::function<void(const std::string& what, double fraction)>;
 
-// Calls `take` with every document that is not empty, until it returns false or data.max_bytes are reached. Errors: as
-// for_each_document().
+// Calls `take` with every document that is not empty, until it returns false. data.max_bytes ends a corpus that is to be
+// divided with the document that reaches it, and cuts the training text of one whose files say what is to train on and what
+// to validate on. Errors: as for_each_document().
 void for_each_wanted(const CorpusSource& source, const DataConfig& data, const PrepareProgress& progress,
                      const std::string& what, const std::function<bool(Split, std::string_view)>& take);
 

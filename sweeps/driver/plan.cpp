@@ -154,6 +154,8 @@ void add_missing_data_note(Plan& plan) {
     for (const PlanRow& row : plan.rows) {
         const experiments::TrialConfig& config = row.point.config;
         if (config.data.sha256 == experiments::kDataMissing) missing.insert(config.data.corpus);
+        if (config.start && config.start->sha256 == experiments::kDataMissing)
+            missing.insert(experiments::start_path(config).string());
         if (!config.curriculum) continue;
         for (const experiments::CurriculumMetric& metric : config.curriculum->metrics)
             if (metric.column_sha256 == experiments::kDataMissing) missing.insert(metric.column);

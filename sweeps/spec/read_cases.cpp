@@ -254,4 +254,22 @@ std::vector<Exclusion> read_exclusions(const ConfigNode& node, const Spec& spec)
     return exclusions;
 }
 
+void drop_disabled_stages(Spec& spec) {
+    const std::vector<Stage> all = spec.stages;
+    std::erase_if(spec.stages, [](const Stage& stage) { return !stage.enabled; });
+    if (spec.stages.empty())
+        refuse_place(all.front().place, "no stage of this sweep is enabled", "enable one of them");
+    const std::vector<std::string> left = stage_names(spec.stages);
+    for (Stage& stage : spec.stages) {
+        if (stage.from.empty() || std::find(left.begin(), left.end(), stage.from) != left.end()) continue;
+        const bool has_start = stage.overlay.find("start") != nullptr;
+        if (!has_start)
+            refuse_place(stage.place,
+                         fmt::format("stage {} starts from {}, which is not enabled", stage.name, stage.from),
+                         fmt::format("enable that stage, or name a model in [stage.{}.start]", stage.name));
+        stage.from.clear();
+        stage.seeds.clear();
+    }
+}
+
 }  // namespace deft::sweeps

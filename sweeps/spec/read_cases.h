@@ -21,6 +21,10 @@ std::vector<Case> read_cases(const ConfigNode& node, const std::vector<Stage>& s
 // [[exclude]] tables of a sweep whose stages and cases are read.
 std::vector<Exclusion> read_exclusions(const ConfigNode& node, const Spec& spec);
 
+// Leaves out the stages that are not enabled, of a sweep whose cases and excludes are read: these may name any. What
+// started from one of them starts from the model that its own [start] names.
+void drop_disabled_stages(Spec& spec);
+
 void require_seeds(const std::vector<std::int64_t>& seeds, const Place& place);
 void require_name(const std::string& name, const Place& place, const std::string& what);
 

@@ -140,6 +140,7 @@ Spec read_spec(const ConfigNode& root) {
         refuse(Place{root.place.file, 0, 0}, "the sweep has no cases", "write a [[case]] with a name");
     spec.cases = read_cases(*cases, spec.stages);
     if (exclusions != nullptr) spec.exclusions = read_exclusions(*exclusions, spec);
+    drop_disabled_stages(spec);
     if (spec.baseline.empty()) spec.baseline = spec.cases.front().name;
     if (spec.find_case(spec.baseline) == nullptr)
         refuse(reader.place("baseline"), fmt::format("the baseline {} is no case", spec.baseline),

@@ -29,6 +29,7 @@ struct Stage {
     std::string name;
     std::string from;                 // an earlier stage, whose trials its own start from; empty: weights are drawn
     std::vector<std::int64_t> seeds;  // of those that start from one trial; empty: that trial's seed
+    bool enabled = true;              // else its trials are left out
     ConfigNode overlay;               // trial tables, laid over the defaults
     std::vector<Axis> axes;
     Place place;
@@ -76,7 +77,7 @@ struct Spec {
     std::optional<results_db::Price> price;        // of a device-hour; without one costs stay unknown
     std::string paper;  // the published table to stand beside the results; empty: none
     ConfigNode defaults;
-    std::vector<Stage> stages;  // in their order, at least one
+    std::vector<Stage> stages;  // those enabled, in their order, at least one
     std::vector<Case> cases;
     std::vector<Exclusion> exclusions;
     std::vector<Override> overrides;    // laid over the cases

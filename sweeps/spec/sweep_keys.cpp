@@ -75,6 +75,7 @@ const Fields& fields_of(const Stage&) {
          {.by_default = "weights are drawn"}},
         {"seeds", at<&Stage::seeds>, "of the trials that start from one trial of that stage",
          {.by_default = "the seed of that trial"}},
+        {"enabled", at<&Stage::enabled>, "false: the stage is left out, as by a scale; what starts from it needs its own [start]"},
         {"axes", apart<std::string>, "every case of this stage is trained at every combination of these values",
          {.by_default = "none", .takes = "\"TABLE.KEY\" = [values], one a line", .schema = R"({"type": "object"})"}},
     };

@@ -38,7 +38,7 @@ std::vector<float> augmented(const ImageSet& images, const Augmentation& augment
 
 std::vector<float> normalised(const ImageSet& images, std::int64_t i, const ChannelStatistics& channels) {
     std::vector<float> out(static_cast<std::size_t>(images.image_pixels()), -1);
-    write_normalised(images, i, channels, out);
+    write_augmented(images, i, {0, false, channels}, {}, out);
     return out;
 }
 
@@ -214,6 +214,33 @@ TEST_CASE("draws that follow one another are cropped and flipped independently")
     CHECK(chi_square > 7);   // and below this
 }
 
+TEST_CASE("images are stretched so that centres of pixels lie on centres") {
+    // One row 1 2 to twice its length: centres at -1/4, 1/4, 3/4 and 5/4 of the old ones, held within them.
+    const ImageSet images = counted_image(1, 1, 2);
+    Augmentation augmentation{0, false, as_they_are(1), 4};
+    std::vector<float> out(16, -1);
+    write_augmented(images, 0, augmentation, {}, out);
+    for (std::size_t y = 0; y < 4; ++y)
+        CHECK(rounded({out.begin() + static_cast<std::ptrdiff_t>(4 * y), out.begin() + static_cast<std::ptrdiff_t>(4 * y + 4)}) ==
+              std::vector<float>{1, 1.25F, 1.75F, 2});
+    // Rows alike, and channels apart: 2 x 2 pixels of 1 2 3 4 and 5 6 7 8.
+    const ImageSet square = counted_image(2, 2, 2);
+    augmentation = {0, false, as_they_are(2), 3};
+    out.assign(18, -1);
+    write_augmented(square, 0, augmentation, {}, out);
+    CHECK(rounded(out) ==
+          std::vector<float>{1, 5, 1.5F, 5.5F, 2, 6, 2, 6, 2.5F, 6.5F, 3, 7, 3, 7, 3.5F, 7.5F, 4, 8});
+}
+
+TEST_CASE("crops and flips are of the stretched image") {
+    const ImageSet images = counted_image(1, 2, 2);
+    const Augmentation augmentation{1, true, as_they_are(1), 3};
+    std::vector<float> out(9, -1);
+    write_augmented(images, 0, augmentation, draw_with(augmentation, 1, -1, true), out);
+    // 1 1.5 2 | 2 2.5 3 | 3 3.5 4, one row up and one column to the right, then from right to left.
+    CHECK(rounded(out) == std::vector<float>{2.5F, 2, 0, 3.5F, 3, 0, 0, 0, 0});
+}
+
 TEST_CASE("augmentation without sense is refused") {
     const ImageSet images = counted_image(2, 4, 6);
     const auto wrong = [&](const Augmentation& augmentation, const std::string& says) {
@@ -223,6 +250,9 @@ TEST_CASE("augmentation without sense is refused") {
     check_augmentation({3, true, as_they_are(2)}, images);
     wrong({4, true, as_they_are(2)}, "give 0 to 3");
     wrong({-1, true, as_they_are(2)}, "crop padding of -1");
+    check_augmentation({5, true, as_they_are(2), 6}, images);
+    wrong({6, true, as_they_are(2), 6}, "give 0 to 5");
+    wrong({0, true, as_they_are(2), 5}, "cannot be resized to 5 x 5");
     wrong({0, true, as_they_are(1)}, "1 means and 1 deviations for images of 2 channels");
     wrong({0, true, {{0, 0}, {1}}}, "2 means and 1 deviations");
     wrong({0, true, {{0, 0}, {1, 0}}}, "channel 1");

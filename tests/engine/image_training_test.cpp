@@ -51,6 +51,28 @@ std::vector<float> image_weights_after(const TrainerConfig& config, const Traini
 
 }  // namespace
 
+TEST_CASE("training on images that are stretched is training on larger ones") {
+    // Each image has one value a channel, so that its stretched copy is known.
+    const auto even_images = [](std::int64_t side) {
+        auto samples = small_image_samples(6);
+        ImageSet& images = samples->images;
+        images.height = images.width = side;
+        images.pixels.clear();
+        for (std::int64_t i = 0; i < 6 * images.channels; ++i)
+            images.pixels.insert(images.pixels.end(), static_cast<std::size_t>(side * side),
+                                 static_cast<std::uint8_t>(20 * i + 3));
+        samples->augmentation.crop_padding = 1;
+        return samples;
+    };
+    TrainerConfig config = small_vit_training(3, 4);
+    config.model.input.patches = PatchConfig{.height = 6, .width = 6, .channels = 2, .size = 2};
+    config.model.max_seqlen = 10;
+    const auto stretched = even_images(3);
+    stretched->augmentation.resize = 6;
+    CHECK(image_weights_after(config, stretched, 2, 3) == image_weights_after(config, even_images(6), 1, 3));
+    CHECK(refusal([&] { Trainer(config, even_images(3), 1); }, "the data has 3 x 3 x 2") != "accepted");
+}
+
 TEST_CASE("image rows: each augmented by the number of its draw, whatever the batch, and its label") {
     const auto samples = augmented_images(9);
     const TrainerConfig config = small_vit_training(3, 4);

@@ -52,6 +52,21 @@ TEST_CASE("a model of images follows from its data and its patches") {
     CHECK(trainer_config(other).model.class_head->pooling == engine::Pooling::mean);
 }
 
+TEST_CASE("images are resized to what the model takes") {
+    const NoData nothing;
+    const auto resized = [](const std::string& side) { return kData + "images = { resize = " + side + " }\n" + kTrain + kModel; };
+    const TrialConfig config = trial_of(resized("48"));
+    CHECK(config.model.image_height == 48);
+    CHECK(config.model.image_width == 48);
+    CHECK(config.model.seqlen == 145);
+    CHECK(to_json(config).at("data").at("images").at("resize") == 48);
+    CHECK(to_json(from_json(to_json(config))) == to_json(config));
+    CHECK_FALSE(to_json(trial_of(resized("0"))).at("data").at("images").contains("resize"));
+    CHECK(trial_of(resized("32")).model.image_height == 32);
+    CHECK_THAT(wrong_trial(resized("31")), ContainsSubstring("would be 31 by data.images.resize"));
+    CHECK_THAT(wrong_trial(resized("48") + "image_height = 32\n"), ContainsSubstring("image_height"));
+}
+
 TEST_CASE("the configuration of images goes through JSON, and names what decides the result") {
     const NoData nothing;
     const auto of = [](const std::string& images, const std::string& model = "") {

@@ -177,6 +177,31 @@ TEST_CASE("corpus files: what is neither text nor known is refused, not trained 
     CHECK_THAT(refused("unmarked.jsonl", std::string("{\0\"\0", 4)), ContainsSubstring("is no text"));
 }
 
+TEST_CASE("a limit of text is of the training text where files say what to validate on") {
+    test::Folder folder;
+    write_text(folder / "a.txt", "one\ntwo\nthree\n");
+    write_text(folder / "b.txt", "four\n");
+    write_text(folder / "v.txt", "validated\nwhole\n");
+    DataConfig data = text_data({"a.txt", "b.txt"});
+    data.valid_files = {"v.txt"};
+    const auto parts_within = [&](std::int64_t bytes) {
+        data.max_bytes = bytes;
+        const PackedDataset dataset = load_packed_dataset(data, folder.path(), folder / "data");
+        CHECK(decoded(dataset.valid, dataset.tokenizer) == "validated\nwhole\n");
+        return decoded(dataset.train, dataset.tokenizer);
+    };
+    CHECK(parts_within(0) == "one\ntwo\nthree\nfour\n");
+    CHECK(parts_within(4) == "one\n");
+    CHECK(parts_within(9) == "one\ntwo\n");
+    CHECK(parts_within(14) == "one\ntwo\nthree\n");
+    CHECK(parts_within(15) == "one\ntwo\nthree\nf");
+    CHECK(parts_within(19) == "one\ntwo\nthree\nfour\n");
+    // A line that is longer than the limit is cut between characters.
+    CHECK(parts_within(2) == "on");
+    write_text(folder / "a.txt", "\xE2\x82\xAC\xE2\x82\xAC");
+    CHECK(parts_within(5) == "\xE2\x82\xAC");
+}
+
 TEST_CASE("corpus files: a text by itself is cut by the shares of the split, at the ends of lines") {
     const TemporaryFolder folder;
     std::string text;

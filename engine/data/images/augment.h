@@ -1,6 +1,6 @@
 #pragma once
-// Images as a model takes them: normalised by channel, and for training cropped and flipped at random (He et al. 2016,
-// section 4.2).
+// Images as a model takes them: brought to its size, normalised by channel, and for training cropped and flipped at
+// random (He et al. 2016, section 4.2).
 
 #include <cstdint>
 #include <span>
@@ -11,10 +11,19 @@
 namespace deft::engine {
 
 struct Augmentation {
-    std::int64_t crop_padding = 0;  // zeros laid around an image before a crop of its size is taken from it
+    std::int64_t crop_padding = 0;  // zeros laid around an image of its new size before a crop of that size is taken
     bool flip = false;              // left to right, with probability one half: not for digits
     ChannelStatistics channels;     // pixels become (pixel / 255 - mean) / deviation
+    // Pixels of both sides that images are stretched to first, by the nearest four, whose weights are linear in the
+    // distance of their centres; 0: they stay as they are.
+    std::int64_t resize = 0;
 };
+
+// Of images as they are shown.
+struct ShownSize {
+    std::int64_t height = 0, width = 0;  // pixels
+};
+ShownSize shown_size(const ImageSet& images, const Augmentation& augmentation);
 
 // What the random choices depend on, and nothing else: neither the image, nor the batch, nor who draws.
 struct AugmentationKey {
@@ -22,8 +31,8 @@ struct AugmentationKey {
     std::int64_t draw = 0;  // of the run, below 2^48
 };
 
-// Errors: config, for statistics that are not one a channel, a deviation that is not above zero, or a padding that a
-// crop could lie in whole.
+// Errors: config, for statistics that are not one a channel, a deviation that is not above zero, a padding that a crop
+// could lie in whole, or a size that is smaller than the images', of which the nearest pixels would leave some out.
 void check_augmentation(const Augmentation& augmentation, const ImageSet& images);
 
 // What was chosen for a draw.
@@ -33,10 +42,9 @@ struct AugmentationChoice {
 };
 AugmentationChoice augmentation_choice(const Augmentation& augmentation, const AugmentationKey& key);
 
-// Image i for training; `out` is (height, width, channels), as the op patchify reads images. Both take what check_augmentation() lets pass.
+// Image i for training, of what check_augmentation() lets pass; `out` is (height, width, channels) of shown_size(), as the
+// op patchify reads images. Without padding and flip: for evaluation, whatever the key.
 void write_augmented(const ImageSet& images, std::int64_t i, const Augmentation& augmentation,
                      const AugmentationKey& key, std::span<float> out);
-// Image i for evaluation, normalised alone.
-void write_normalised(const ImageSet& images, std::int64_t i, const ChannelStatistics& channels, std::span<float> out);
 
 }  // namespace deft::engine

@@ -10,9 +10,14 @@ namespace deft::engine {
 
 struct ImageSamples {
     ImageSet images;
-    Augmentation augmentation;  // of images for testing the normalisation alone
+    Augmentation augmentation;  // of images for testing size and normalisation alone
 
     std::int64_t size() const { return images.count(); }
+    // Of one image as it is shown.
+    std::int64_t image_values() const {
+        const ShownSize shown = shown_size(images, augmentation);
+        return images.channels * shown.height * shown.width;
+    }
 };
 
 }  // namespace deft::engine

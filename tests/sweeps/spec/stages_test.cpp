@@ -164,6 +164,40 @@ TEST_CASE("All seeds of one pretraining seed run before the next, whatever their
     for (std::size_t i = 0; i < 6; ++i) CHECK(nested.points[blocks[i]].seeds.front() == (i < 3 ? 1 : 2));
 }
 
+TEST_CASE("A stage that is not enabled has no trials, and what started from it starts from a model of its own") {
+    const std::string off = "[scale.alone.stage.pretrain]\nenabled = false\n";
+    const std::string start = "[scale.alone.stage.finetune.start]\nfrom = \"no_such_model\"\n";
+    const SpecOptions alone{"alone", {}, {}};
+    test::Folder folder;
+    // Cases and excludes may name it all the same.
+    const std::string tables = kStagedHead + kChain + kCases + "[[exclude]]\nstage = \"pretrain\"\ncase = \"late\"\n" +
+                               "[[exclude]]\nstage = \"finetune\"\ncase = \"ltd\"\n";
+    const Spec spec = load_spec(folder.write("s.toml", tables + off + start), alone);
+    REQUIRE(spec.stages.size() == 1);
+    CHECK(spec.stages.front().name == "finetune");
+    const std::vector<Point> points = expand(spec, Data::may_be_missing);
+    REQUIRE(points.size() == 4);
+    for (const Point& point : points) {
+        CHECK(!point.parent);
+        REQUIRE(point.config.start);
+        CHECK(point.config.start->trial.empty());
+        CHECK(point.config.start->sha256 == experiments::kDataMissing);
+        CHECK(point.config.train.learning_rate == 1e-4);
+    }
+    CHECK(points[0].name() == "plain:finetune/1");
+    CHECK(points[1].name() == "plain:finetune/2");
+    CHECK(points[2].name() == "late:finetune/1");
+    // Seeds that nested in those of the stage that is gone are gone with it.
+    const std::string nested = "[scale.alone.stage.finetune]\nseeds = [5, 6]\n";
+    CHECK(load_spec(folder.write("n.toml", tables + off + nested + start), alone).stages.front().seeds.empty());
+    CHECK_THAT(wrong_stages(tables + off), ContainsSubstring("stage finetune starts from pretrain, which is not enabled") &&
+                                               ContainsSubstring("[stage.finetune.start]"));
+    CHECK_THAT(wrong_stages(kStagedHead + "[stage.a]\nenabled = false\n[[case]]\nname = \"plain\"\n"),
+               ContainsSubstring("no stage of this sweep is enabled"));
+    // The other scale is as it was.
+    CHECK(load_spec(folder.write("s.toml", tables + off + start)).stages.size() == 2);
+}
+
 TEST_CASE("Stages that make no sense are refused where they stand") {
     const std::string plain = "[[case]]\nname = \"plain\"\n";
     const auto refused = [&](const std::string& tables, const std::string& cases) {
