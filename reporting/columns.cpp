@@ -40,6 +40,7 @@ std::vector<Field> key_fields(const std::vector<Variant>& variants) {
     fields.emplace_back(Column{"case", Align::left}, [](const Variant& variant) { return Cell(case_text(variant)); });
     if (any_budget(variants))
         fields.emplace_back(Column{"budget", Align::right, false, false, "fraction"}, [](const Variant& variant) {
+            if (is_imported(variant)) return Cell("-");
             return Cell(variant.axes.budget_text(), variant.axes.budget_fraction);
         });
     if (any_other_axis(variants)) fields.emplace_back(Column{"axes", Align::left}, axes_cell);

@@ -7,13 +7,9 @@
 
 namespace deft::reporting {
 
-namespace {
-
 bool states_anything(const results_db::ImportedModel& model) {
     return model.tokens > 0 || model.flops > 0 || model.hours > 0 || model.usd > 0;
 }
-
-}  // namespace
 
 bool is_imported(const Variant& variant) {
     return !variant.trials.empty() && variant.trials.front()->imported.has_value();

@@ -15,6 +15,9 @@ bool is_imported(const Variant& variant);
 // "gpt2", or "gpt2 (imported)".
 std::string case_text(const Variant& variant);
 
+// Whether the sweep's file says what its training took.
+bool states_anything(const results_db::ImportedModel& model);
+
 // A number that the sweep's file states, marked as such; "-" where it states none.
 Cell stated_cell(double value, std::string (*print)(double));
 

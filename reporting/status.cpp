@@ -115,7 +115,7 @@ void add_scores(StatusLines& lines, const results_db::TrialRow& trial) {
 
 // "ok", or "trained, 2 of 3 scored" where tasks that were asked for are left; of an imported model "imported" in both.
 std::string state_text(const results_db::TrialRow& trial) {
-    if (trial.state != "ok") return trial.state + (trial.imported ? ", to be imported" : "");
+    if (trial.state != "ok") return trial.state + (trial.imported ? " (imported)" : "");
     if (trial.unscored() == 0) return trial.imported ? "imported" : trial.state;
     const auto asked = static_cast<std::int64_t>(trial.asked.size());
     return fmt::format("{}, {} of {} scored", trial.imported ? "imported" : "trained", asked - trial.unscored(), asked);
@@ -286,6 +286,7 @@ std::string render_trial(const results_db::TrialRow& trial) {
     lines.add("configuration hash", trial.config_hash);
     lines.add("variant hash", trial.variant_hash);
     lines.add(trial.imported ? "imported" : "starts from", start_text(trial));
+    if (trial.imported) lines.add("sha256 of that", trial.imported->sha256);
     lines.add("state", state_text(trial));
     lines.add("attempts", fmt::format("{}", trial.attempts));
     lines.add("run folder", trial.workdir);
@@ -294,7 +295,7 @@ std::string render_trial(const results_db::TrialRow& trial) {
     add_counts(lines, trial);
     add_scores(lines, trial);
     add_scoring(lines, trial);
-    if (trial.imported) add_stated(lines, *trial.imported);
+    if (trial.imported && states_anything(*trial.imported)) add_stated(lines, *trial.imported);
     lines.section("Cost");
     lines.add("training", trial.imported ? "" : seconds(trial.train_seconds));
     lines.add("evaluation", seconds(trial.eval_seconds));
