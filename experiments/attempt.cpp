@@ -88,8 +88,7 @@ double saving_seconds(std::int64_t parameters, double bytes) {
 }
 
 double longest_step_seconds(const Projection& projection, int threads) {
-    const auto steps = static_cast<double>(std::max<std::int64_t>(1, projection.steps));
-    return projection.flops / steps / (kSlowDevice * threads);
+    return projection.step_flops / (kSlowDevice * threads);
 }
 
 }  // namespace deft::experiments

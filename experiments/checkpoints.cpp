@@ -99,6 +99,18 @@ SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& 
     return saved;
 }
 
+SavedCheckpoint save_imported_checkpoint(const TrialConfig& config, const Dataset& dataset, engine::Exec& exec,
+                                         const engine::Transformer& model, engine::DType dtype,
+                                         const fs::path& folder) {
+    SavedCheckpoint saved;
+    saved.folder = named(folder, kStep, 0);
+    make_folder(folder);
+    saved.model_sha256 =
+        engine::save_weights(exec, model, saved.folder, about_trial(config, dataset), dataset.tokenizer, dtype);
+    saved.model_bytes = model_bytes(saved.folder);
+    return saved;
+}
+
 Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const fs::path& folder) {
     Resumed resumed;
     std::optional<engine::OpenCheckpoint> open;

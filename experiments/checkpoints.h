@@ -31,6 +31,11 @@ struct TrialProgress {
 SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
                                       const std::filesystem::path& folder, const TrialProgress& progress);
 
+// The same of an imported model, at step 0: weights alone, as `dtype`.
+SavedCheckpoint save_imported_checkpoint(const TrialConfig& config, const Dataset& dataset, engine::Exec& exec,
+                                         const engine::Transformer& model, engine::DType dtype,
+                                         const std::filesystem::path& folder);
+
 // The best weights so far by config.eval.metric.
 struct BestWeights {
     std::int64_t step = 0;

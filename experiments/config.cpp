@@ -31,6 +31,10 @@ std::int64_t budget_layer_tokens(const TrainConfig& train) {
     return static_cast<std::int64_t>(static_cast<double>(train.budget_tokens) * train.budget_fraction + 0.5);
 }
 
+bool is_imported(const TrialConfig& config) {
+    return config.train.budget_tokens == 0 && config.start && !config.start->from.empty();
+}
+
 bool orders_samples(const CurriculumMetric& metric) {
     return metric.metric != "seqtru" && metric.metric != "seqres";
 }
@@ -93,12 +97,30 @@ void resolve_columns(TrialConfig& config, const std::string& missing) {
     }
 }
 
-// `missing`: the hash of a model that is not here; empty: an error.
-void resolve_start(TrialConfig& config, const std::string& missing) {
-    if (!config.start || config.start->from.empty()) return;
+// `missing`: the hash of a model that is not here; empty: an error. Returns its vocabulary; nothing where it is not here.
+std::optional<std::int64_t> resolve_start(TrialConfig& config, const std::string& missing) {
+    if (!config.start || config.start->from.empty()) return {};
     const std::filesystem::path path = start_path(config);
-    const bool here = std::filesystem::exists(path) || missing.empty();
-    config.start->sha256 = here ? engine::open_model(path).sha256 : missing;
+    if (!std::filesystem::exists(path) && !missing.empty()) {
+        config.start->sha256 = missing;
+        return {};
+    }
+    const engine::ImportedModel model = engine::open_model(path);
+    config.start->sha256 = model.sha256;
+    config.start->format = model.format;
+    return model.config.vocab;
+}
+
+// A model that is taken as it is reads the tokens that it was trained on.
+void require_own_tokens(const TrialConfig& config, std::optional<std::int64_t> vocab) {
+    if (!is_imported(config) || !vocab || sample_kind(config.data) == SampleKind::images || *vocab == config.data.vocab)
+        return;
+    throw Error(ErrorKind::config,
+                fmt::format("{} has a vocabulary of {} tokens, and data.tokenizer = \"{}\" has {}",
+                            start_path(config).string(), *vocab, config.data.tokenizer, config.data.vocab),
+                "set the case's data.tokenizer to the model's own, as in \"gpt2\" or a folder with its vocab.json and "
+                "merges.txt",
+                "nothing was imported");
 }
 
 }  // namespace
@@ -108,13 +130,14 @@ std::filesystem::path start_path(const TrialConfig& config) {
 }
 
 void resolve_data(TrialConfig& config) {
-    resolve_start(config, "");
+    const std::optional<std::int64_t> vocab = resolve_start(config, "");
     resolve_corpus_and_tasks(config);
+    require_own_tokens(config, vocab);
     resolve_columns(config, "");
 }
 
 void resolve_data_if_present(TrialConfig& config) {
-    resolve_start(config, kDataMissing);
+    const std::optional<std::int64_t> vocab = resolve_start(config, kDataMissing);
     resolve_columns(config, kDataMissing);
     try {
         resolve_corpus_and_tasks(config);
@@ -130,6 +153,7 @@ void resolve_data_if_present(TrialConfig& config) {
         if (config.data.tokenizer == kBertVocabulary) config.data.vocab = kBertVocab;
         if (config.data.vocab == 0 && sample_kind(config.data) != SampleKind::images) throw;
     }
+    require_own_tokens(config, vocab);
 }
 
 namespace {
@@ -203,8 +227,33 @@ Json start_json(const StartConfig& start) {
 std::optional<StartConfig> start_of(const Json& trial) {
     if (!trial.contains("start")) return {};
     const Json& start = trial.at("start");
-    return StartConfig{trial.at("local").value("start_from", ""), start.value("sha256", ""), start.value("trial", ""),
-                       start.value("variant", "")};
+    const Json& local = trial.at("local");
+    StartConfig read{local.value("start_from", ""), start.value("sha256", ""), start.value("trial", ""),
+                     start.value("variant", "")};
+    read.format = local.value("start_format", "");
+    if (!local.contains("start_stated")) return read;
+    const Json& stated = local.at("start_stated");
+    read.stated = {stated.at("tokens"), stated.at("flops"), stated.at("hours"), stated.at("usd"), stated.at("source")};
+    return read;
+}
+
+// Where the model of [start] is, and what is said of it: neither decides a weight.
+Json start_local_json(const StartConfig& start) {
+    Json json = {{"start_from", start.from}};
+    if (!start.format.empty()) json["start_format"] = start.format;
+    const StatedTraining& stated = start.stated;
+    if (stated != StatedTraining{})
+        json["start_stated"] = {{"tokens", stated.tokens},
+                                {"flops", stated.flops},
+                                {"hours", stated.hours},
+                                {"usd", stated.usd},
+                                {"source", stated.source}};
+    return json;
+}
+
+// Of [train] what an imported model is computed with; how many samples at a time decides no score.
+Json imported_train_json(const TrainConfig& train) {
+    return {{"budget_tokens", 0}, {"dtype", train.dtype}};
 }
 
 // Without what the optimizer or the schedule does not read.
@@ -222,7 +271,7 @@ Json to_json(const TrialConfig& c) {
     json["seed"] = c.seed;
     json["model"] = json_without_later_defaults(c.model);
     json["data"] = data_json(c.data);
-    json["train"] = train_json(c.train);
+    json["train"] = is_imported(c) ? imported_train_json(c.train) : train_json(c.train);
     if (c.start) json["start"] = start_json(*c.start);
     if (c.curriculum)
         for (const CurriculumMetric& m : c.curriculum->metrics) json["curriculum"][m.metric] = metric_json(m);
@@ -242,7 +291,8 @@ Json to_json(const TrialConfig& c) {
     if (c.train.recompute != TrainConfig{}.recompute) json["local"].update(fields_json(c.train, FieldPart::local));
     json["local"]["base_folder"] = c.base_folder;
     json["local"]["columns"] = columns_json(c);
-    if (c.start && !c.start->from.empty()) json["local"]["start_from"] = c.start->from;
+    if (c.start && !c.start->from.empty()) json["local"].update(start_local_json(*c.start));
+    if (is_imported(c)) json["local"]["micro_batch_size"] = c.train.micro_batch_size;
     json["local"]["checkpoint"] = fields_json(c.checkpoint, FieldPart::local);
     return json;
 }
@@ -279,6 +329,10 @@ TrialConfig from_json(const Json& json) {
     take_local(tables.at("train"), fields_of(TrainConfig{}));
     take_local(tables.at("model"), fields_of(ModelConfig{}));
     add_later_defaults(tables.at("model"));
+    if (tables.at("train").at("budget_tokens") == 0) {
+        tables["start"] = {{"from", local.at("start_from")}};
+        tables["train"]["batch_size"] = local.at("micro_batch_size");
+    }
     if (data["tokenizer"] != "bpe") data.erase("vocab");
     tables["checkpoint"] = local.at("checkpoint");
     std::map<std::string, std::string> column_sha256;
@@ -309,6 +363,7 @@ Json hashed_part(const TrialConfig& config) {
     if (config.data.sha256.empty()) throw std::logic_error("a configuration was hashed before its data was resolved");
     Json json = to_json(config);
     for (const char* table : {"local", "eval"}) json.erase(table);
+    if (is_imported(config)) json.erase("seed");
     return json;
 }
 

@@ -157,6 +157,16 @@ struct CurriculumConfig {
     const CurriculumMetric* find(const std::string& metric) const;
 };
 
+// What the training of an imported model took, as its users state it; 0: not stated. Not hashed.
+struct StatedTraining {
+    double tokens = 0, flops = 0;
+    double hours = 0;  // from its start to its end
+    double usd = 0;
+    std::string source;  // where that is written
+
+    bool operator==(const StatedTraining&) const = default;
+};
+
 // Whose weights a trial starts from in place of drawn ones: [start], or another trial that has trained, which a sweep with
 // stages fills in.
 struct StartConfig {
@@ -164,6 +174,8 @@ struct StartConfig {
     std::string sha256;   // of it, filled by resolve_data()
     std::string trial;    // in place of both: config_hash() of the trial, which decides this one's weights
     std::string variant;  // and its variant_hash(), which decides this one's variant
+    std::string format = {};  // of the files, for people, filled by resolve_data(); not hashed
+    StatedTraining stated = {};
 
     bool operator==(const StartConfig&) const = default;
 };
@@ -246,6 +258,10 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
 
 // Layer-averaged tokens at which this trial stops: budget_tokens x budget_fraction, rounded.
 std::int64_t budget_layer_tokens(const TrainConfig& train);
+
+// Whether the trial trains no step: its model is that of [start] as it is, and its row in a table is an imported one. It
+// has no techniques, and neither its seed nor most of [train] decide anything, so that they are in no hash.
+bool is_imported(const TrialConfig& config);
 
 // Finds the corpus, its tokenizer and the tasks' records, and fills data.sha256, data.vocab, and what eval
 // asks. Reads all of their files once. Errors: io or config, naming the file and how to supply it.

@@ -256,7 +256,8 @@ const Fields& fields_of(const TrainConfig&) {
          "what a backward pass computes again where memory is short, to the same bits: activation, the outputs of norms "
          "and activations; block, all but each block's input",
          {.one_of = {"none", "activation", "block"}, .came_later = true, .role = FieldRole::local}},
-        {"budget_tokens", at<&TrainConfig::budget_tokens>, "layer-averaged tokens at which the baseline stops, at 100%",
+        {"budget_tokens", at<&TrainConfig::budget_tokens>,
+         "layer-averaged tokens at which the baseline stops, at 100%; 0: the model of start.from is taken as it is",
          {.unit = "tokens", .at_most = kMostBudgetTokens, .by_default = "must be given, or epochs"}},
         {"epochs", apart<double>,
          "of images and labelled texts: the budget as passes over those to train on, in place of budget_tokens; the last "
@@ -361,7 +362,18 @@ const Fields& fields_of(const StartConfig&) {
          "whose weights the model starts from: a folder of Hugging Face, a checkpoint of deft or a file of llm.c, beside "
          "the sweep file",
          {.required = true, .role = FieldRole::local}},
-        {"sha256", at<&StartConfig::sha256>, "of that", {.role = FieldRole::computed}},
+        {"tokens", at<&StartConfig::stated, &StatedTraining::tokens>,
+         "of train.budget_tokens = 0: the tokens that the model was trained on, as you state them; 0: not stated",
+         {.unit = "tokens", .at_least = 0, .role = FieldRole::local}},
+        {"flops", at<&StartConfig::stated, &StatedTraining::flops>, "likewise: the FLOPs of its training",
+         {.unit = "FLOPs", .at_least = 0, .role = FieldRole::local}},
+        {"hours", at<&StartConfig::stated, &StatedTraining::hours>, "likewise: the hours from its start to its end",
+         {.unit = "hours", .at_least = 0, .role = FieldRole::local}},
+        {"usd", at<&StartConfig::stated, &StatedTraining::usd>, "likewise: what it cost",
+         {.unit = "USD", .at_least = 0, .role = FieldRole::local}},
+        {"source", at<&StartConfig::stated, &StatedTraining::source>, "where that is written, for the note below the table",
+         {.role = FieldRole::local}},
+        {"sha256", at<&StartConfig::sha256>, "of that model", {.role = FieldRole::computed}},
     };
     return fields;
 }

@@ -115,41 +115,11 @@ engine::AnyTokenizer tokenizer_for(const engine::ImportedModel& from, const std:
     return tokenizer;
 }
 
-// [model] for a model that continues text.
-ModelConfig model_config_of(const engine::TransformerConfig& c, engine::WeightNames names) {
-    ModelConfig model = defaults_of_kind(names == engine::WeightNames::llama ? "llama" : "gpt");
-    const engine::BlockConfig& block = c.blocks.front();
-    model.layers = c.layers();
-    model.width = c.width;
-    model.seqlen = c.max_seqlen;
-    model.init_std = c.init_std;
-    model.positions = block.attention.rope_theta                        ? "rope"
-                      : c.input.positions == engine::Positions::learned ? "learned"
-                                                                        : "none";
-    model.rope_theta = block.attention.rope_theta.value_or(model.rope_theta);
-    model.norm = block.norm.kind == engine::NormKind::rms ? "rms" : "layer";
-    model.norm_eps = block.norm.eps;
-    model.heads = block.attention.heads;
-    model.kv_heads = block.attention.kv_heads;
-    model.attention_bias = block.attention.bias;
-    model.hidden = block.feed_forward.hidden;
-    model.feed_forward_bias = block.feed_forward.bias;
-    const engine::Activation activation = block.feed_forward.activation;
-    model.activation = activation == engine::Activation::swiglu     ? "swiglu"
-                       : activation == engine::Activation::gelu_erf ? "gelu_erf"
-                                                                    : "gelu_tanh";
-    model.tied_head = c.head->tied;
-    model.dropout = block.dropout;
-    model.attention_dropout = block.attention.dropout;
-    model.input_dropout = c.input.dropout;
-    return model;
-}
-
 // The trial that a model of text would have been: what deft eval asks of a checkpoint. Of its data only the tokenizer
 // is known, and of its training nothing.
 TrialConfig trial_of_import(const engine::ImportedModel& from, const engine::Tokenizer& tokenizer) {
     TrialConfig config;
-    config.model = model_config_of(from.config, engine::huggingface_counterpart(from.config).names);
+    config.model = model_config(from.config);
     config.data.tokenizer = tokenizer.bpe() == nullptr ? "bytes" : "imported";
     config.data.vocab = tokenizer.vocab();
     config.data.sha256 = from.sha256;

@@ -1,6 +1,13 @@
 #include "experiments/model_kinds.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <stdexcept>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "engine/models/parts_json.h"
 
 namespace deft::experiments {
 
@@ -118,6 +125,78 @@ engine::TransformerConfig transformer_config(const ModelConfig& model, std::int6
     // Two orders: engine::kInOrder, engine::kSwapped.
     if (model.order_head) config.class_head = {.classes = 2, .pooler = true};
     return config;
+}
+
+namespace {
+
+const char* kind_of(const engine::TransformerConfig& config) {
+    if (config.input.patches) return "vit";
+    if (!config.is_causal()) return "bert";
+    return config.blocks.front().norm.kind == kernels::NormKind::rms ? "llama" : "gpt";
+}
+
+const char* activation_name(kernels::Activation activation) {
+    if (activation == kernels::Activation::swiglu) return "swiglu";
+    return activation == kernels::Activation::gelu_erf ? "gelu_erf" : "gelu_tanh";
+}
+
+void take_heads_of(const engine::TransformerConfig& config, ModelConfig& model) {
+    if (config.head) {
+        model.tied_head = config.head->tied;
+        model.head_bias = config.head->bias;
+        model.head_transform = config.head->transform.has_value();
+        model.order_head = config.class_head.has_value();
+        return;
+    }
+    if (!config.class_head) return;
+    model.value_head = config.class_head->value;
+    model.classes = model.value_head ? 0 : config.class_head->classes;
+    model.head_dropout = config.class_head->dropout;
+    if (config.class_head->pooling == engine::Pooling::mean) model.pooling = "mean";
+}
+
+}  // namespace
+
+ModelConfig model_config(const engine::TransformerConfig& config) {
+    const engine::BlockConfig& block = config.blocks.front();
+    ModelConfig model;
+    model.kind = kind_of(config);
+    model.layers = config.layers();
+    model.width = config.width;
+    model.seqlen = config.max_seqlen;
+    model.init_std = config.init_std;
+    model.positions = block.attention.rope_theta                             ? "rope"
+                      : config.input.positions == engine::Positions::learned ? "learned"
+                                                                             : "none";
+    model.rope_theta = block.attention.rope_theta.value_or(model.rope_theta);
+    model.segments = config.input.segments;
+    model.input_norm = config.input.norm.has_value();
+    model.norm = block.norm.kind == kernels::NormKind::rms ? "rms" : "layer";
+    model.norm_eps = block.norm.eps;
+    model.norm_placement = block.placement == engine::NormPlacement::post ? "post" : "pre";
+    model.heads = block.attention.heads;
+    model.kv_heads = block.attention.kv_heads;
+    model.causal = block.attention.causal;
+    model.attention_bias = block.attention.bias;
+    model.hidden = block.feed_forward.hidden;
+    model.activation = activation_name(block.feed_forward.activation);
+    model.feed_forward_bias = block.feed_forward.bias;
+    model.dropout = block.dropout;
+    model.attention_dropout = block.attention.dropout;
+    model.input_dropout = config.input.dropout;
+    if (const auto& patches = config.input.patches) {
+        model.patch = patches->size;
+        model.image_height = patches->height;
+        model.image_width = patches->width;
+        model.image_channels = patches->channels;
+    }
+    take_heads_of(config, model);
+    const std::vector<std::string> differences = engine::part_differences(
+        engine::parts_json(transformer_config(model, config.vocab)), engine::parts_json(config));
+    if (!differences.empty())
+        throw Error(ErrorKind::config,
+                    fmt::format("[model] has no words for a model whose {}", fmt::join(differences, "; whose ")));
+    return model;
 }
 
 }  // namespace deft::experiments

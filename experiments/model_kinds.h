@@ -16,4 +16,7 @@ ModelConfig defaults_of_kind(const std::string& kind);
 // Of all layers alike, for a vocabulary of so many entries; of images, which have none, whatever it is.
 engine::TransformerConfig transformer_config(const ModelConfig& model, std::int64_t vocab);
 
+// The other way. Errors: config, listing what no [model] has.
+ModelConfig model_config(const engine::TransformerConfig& config);
+
 }  // namespace deft::experiments

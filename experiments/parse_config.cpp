@@ -150,7 +150,9 @@ void parse_budget(TableReader& table, const ModelConfig& model, const DataConfig
         if (!has_tokens) table.refuse("budget_tokens", "is missing", "give the tokens to train on, or epochs of images or labelled texts");
         return;
     }
-    if (epochs <= 0) table.refuse("epochs", fmt::format("is {:g}, and must be above 0", epochs));
+    if (epochs <= 0)
+        table.refuse("epochs", fmt::format("is {:g}, and must be above 0", epochs),
+                     "to take a model as it is, set start.from and budget_tokens = 0");
     if (has_tokens) table.refuse("epochs", "and budget_tokens are two budgets", "keep one of them");
     const double samples = epochs * static_cast<double>(samples_to_train_on(table, data, base_folder));
     const double tokens = std::round(samples) * static_cast<double>(model.seqlen);
@@ -158,15 +160,23 @@ void parse_budget(TableReader& table, const ModelConfig& model, const DataConfig
     train.budget_tokens = static_cast<std::int64_t>(tokens);
 }
 
+void require_model_to_import(const TableReader& table, const TrainConfig& train, bool has_start) {
+    if (train.budget_tokens != 0 || has_start) return;
+    table.refuse("budget_tokens", "is 0, and there is no model to take as it is",
+                 "name one, as in start.from = \"my-gpt2\", or give the tokens to train on");
+}
+
 void parse_train(TableReader table, const ModelConfig& model, const DataConfig& data, const std::string& base_folder,
-                 TrainConfig& train) {
+                 bool has_start, TrainConfig& train) {
     read_table(table, train);
     parse_budget(table, model, data, base_folder, train);
+    require_model_to_import(table, train, has_start);
     require_used(table, train);
     require_padding(table, data);
     require_one_warmup(table, train);
     if (train.micro_batch_size == 0) train.micro_batch_size = train.batch_size;
     train.micro_batch_size = std::min(train.micro_batch_size, train.batch_size);
+    if (train.budget_tokens == 0) return;
     const std::int64_t step_tokens = train.batch_size * model.seqlen;
     const std::int64_t budget = budget_layer_tokens(train);
     if (budget < step_tokens)
@@ -310,6 +320,29 @@ StartConfig parse_start(TableReader table) {
     return start;
 }
 
+// What a model's training took is stated of one that stands in a table for itself.
+void refuse_stated(TableReader table) {
+    for (const char* key : {"tokens", "flops", "hours", "usd", "source"})
+        if (table.optional_node(key) != nullptr)
+            table.refuse(key, "is of a model that is not trained, and this trial trains it",
+                         "drop the key, or set train.budget_tokens = 0");
+}
+
+// There is no training that a technique could change, nor one to validate on the way.
+void finish_imported(const TableReader& root, TrialConfig& config) {
+    const auto refuse = [&](const std::string& key) {
+        root.refuse(key.c_str(), "means nothing to a model that is taken as it is (train.budget_tokens = 0)",
+                    "drop the table, or set enabled = false in it for this case");
+    };
+    if (config.curriculum) refuse("curriculum");
+    if (config.batch_ramp) refuse("batch_ramp");
+    if (config.variable_batch) refuse("variable_batch");
+    if (config.token_dropping) refuse(config.token_dropping->dropper);
+    config.eval.every = EvalConfig{}.every;
+    config.eval.select = EvalConfig{}.select;
+    config.eval.metric = EvalConfig{}.metric;
+}
+
 }  // namespace
 
 TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder) {
@@ -321,9 +354,11 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     empty.place = root.place;
     parse_data(child(reader, "data", empty), config.base_folder, config.data);
     config.model = parse_model(child(reader, "model", empty), config.data, config.base_folder);
-    parse_train(child(reader, "train", empty), config.model, config.data, config.base_folder, config.train);
-    if (const ConfigNode* node = reader.optional_node("start"))
-        config.start = parse_start(TableReader(*node, "start"));
+    const ConfigNode* start = reader.optional_node("start");
+    if (start != nullptr) config.start = parse_start(TableReader(*start, "start"));
+    parse_train(child(reader, "train", empty), config.model, config.data, config.base_folder, start != nullptr,
+                config.train);
+    if (start != nullptr && !is_imported(config)) refuse_stated(TableReader(*start, "start"));
     if (const ConfigNode* node = reader.optional_node("curriculum"))
         config.curriculum = parse_curriculum(TableReader(*node, "curriculum"), config.model, config.data);
     if (const ConfigNode* node = reader.optional_node("batch_ramp"))
@@ -355,6 +390,7 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     TableReader checkpoint = child(reader, "checkpoint", empty);
     read_table(checkpoint, config.checkpoint);
     read_table(reader, config);
+    if (is_imported(config)) finish_imported(reader, config);
     require_countable(reader, config);
     require_full_length(reader, config);
     return config;

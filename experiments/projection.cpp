@@ -1,8 +1,19 @@
 #include "experiments/projection.h"
 
+#include "engine/train/accounting.h"
 #include "experiments/engine_config.h"
 
 namespace deft::experiments {
+
+namespace {
+
+double one_step_flops(const engine::TrainerConfig& trainer) {
+    const engine::StepPlan plan = engine::plan_step(trainer, 0);
+    return static_cast<double>(plan.rows) *
+           engine::sample_flops(engine::model_size(trainer.model).flops, trainer.techniques, plan);
+}
+
+}  // namespace
 
 Projection project(const TrialConfig& config, engine::Device device) {
     const engine::TrainerConfig trainer = trainer_config(config);
@@ -12,16 +23,10 @@ Projection project(const TrialConfig& config, engine::Device device) {
         .steps = counts.steps, .input_tokens = counts.input_tokens, .layer_tokens = counts.layer_tokens};
     projection.parameters = engine::model_size(trainer.model).parameters;
     projection.flops = counts.flops;
+    projection.step_flops =
+        counts.steps > 0 ? counts.flops / static_cast<double>(counts.steps) : one_step_flops(trainer);
     projection.memory_bytes = planned_bytes(config, device);
     return projection;
-}
-
-std::int64_t planned_bytes(const TrialConfig& config, engine::Device device) {
-    return engine::plan_memory(trainer_config(config), backend_of(config, device, 1)).bytes;
-}
-
-std::string memory_table(const TrialConfig& config, engine::Device device) {
-    return engine::plan_memory(trainer_config(config), backend_of(config, device, 1)).table;
 }
 
 namespace {
@@ -33,7 +38,21 @@ engine::MemoryPlan plan_scoring(const TrialConfig& config, engine::Device device
     return {arena.total_bytes(), arena.table()};
 }
 
+// Of training; an imported model is held, and no more.
+engine::MemoryPlan plan_trial(const TrialConfig& config, engine::Device device) {
+    if (is_imported(config)) return plan_scoring(config, device);
+    return engine::plan_memory(trainer_config(config), backend_of(config, device, 1));
+}
+
 }  // namespace
+
+std::int64_t planned_bytes(const TrialConfig& config, engine::Device device) {
+    return plan_trial(config, device).bytes;
+}
+
+std::string memory_table(const TrialConfig& config, engine::Device device) {
+    return plan_trial(config, device).table;
+}
 
 std::int64_t planned_scoring_bytes(const TrialConfig& config, engine::Device device) {
     return plan_scoring(config, device).bytes;

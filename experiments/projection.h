@@ -16,6 +16,7 @@ struct Projection {
     std::int64_t input_tokens = 0;
     std::int64_t layer_tokens = 0;
     double flops = 0;
+    double step_flops = 0;  // of one step, on average; of an imported model, what one would take
     std::int64_t memory_bytes = 0;  // planned buffers
 };
 

@@ -47,14 +47,18 @@ Start open_checkpoint_of_trial(const TrialConfig& config, const fs::path& checkp
     return {engine::open_model(checkpoint), origin.data_sha256 == config.data.sha256};
 }
 
+engine::ImportedModel open_named_model(const TrialConfig& config) {
+    engine::ImportedModel model = engine::open_model(start_path(config));
+    if (model.sha256 != config.start->sha256)
+        throw Error(ErrorKind::config,
+                    fmt::format("{} has changed since this trial was planned", model.path.string()),
+                    "run the sweep again: it plans with what is there now", "nothing was trained");
+    return model;
+}
+
 Start open_start(const TrialConfig& config, const fs::path& checkpoint) {
     if (config.start->from.empty()) return open_checkpoint_of_trial(config, checkpoint);
-    Start start{engine::open_model(start_path(config))};
-    if (start.model.sha256 != config.start->sha256)
-        throw Error(ErrorKind::config,
-                    fmt::format("{} has changed since this trial was planned", start.model.path.string()),
-                    "run the sweep again: it plans with what is there now", "nothing was trained");
-    return start;
+    return {open_named_model(config)};
 }
 
 std::string text_of(const engine::ImportReport& report) {
@@ -67,12 +71,35 @@ std::string text_of(const engine::ImportReport& report) {
 
 }  // namespace
 
+namespace {
+
+std::string note_of(const engine::ImportedModel& model, const engine::ImportReport& report) {
+    const std::string text = text_of(report);
+    return text.empty() ? "" : fmt::format("weights of {}: {}", model.path.string(), text);
+}
+
+}  // namespace
+
 std::string load_start_weights(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
                                const fs::path& checkpoint) {
     const Start start = open_start(config, checkpoint);
     const engine::ImportOptions options{!start.is_of_this_data, &dataset.tokenizer};
-    const std::string report = text_of(engine::import_weights(trainer.exec(), trainer.model(), start.model, options));
-    return report.empty() ? "" : fmt::format("weights of {}: {}", start.model.path.string(), report);
+    return note_of(start.model, engine::import_weights(trainer.exec(), trainer.model(), start.model, options));
+}
+
+engine::DType load_imported_weights(const TrialConfig& config, const Dataset& dataset, engine::Exec& exec,
+                                    engine::Transformer& model, std::string& note) {
+    const engine::ImportedModel from = open_named_model(config);
+    const engine::ImportReport report =
+        engine::import_weights(exec, model, from, {.new_class_head = false, .tokenizer = &dataset.tokenizer});
+    if (!report.fresh.empty())
+        throw Error(ErrorKind::config,
+                    fmt::format("{} lacks weights that this trial asks for and does not train: {}", from.path.string(),
+                                fmt::join(report.fresh, ", ")),
+                    "name a model with the head that it was trained with, or give train.budget_tokens",
+                    "nothing was imported");
+    note = note_of(from, report);
+    return from.dtype == engine::DType::bf16 ? engine::DType::bf16 : engine::DType::f32;
 }
 
 }  // namespace deft::experiments

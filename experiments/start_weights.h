@@ -18,4 +18,9 @@ namespace deft::experiments {
 std::string load_start_weights(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
                                const std::filesystem::path& checkpoint);
 
+// The same for an imported model (is_imported()), which no trainer holds: all of its weights must be in the files, those
+// of a head of classes too. Returns the format that keeps them: bf16 where the files do, else f32.
+engine::DType load_imported_weights(const TrialConfig& config, const Dataset& dataset, engine::Exec& exec,
+                                    engine::Transformer& model, std::string& note);
+
 }  // namespace deft::experiments

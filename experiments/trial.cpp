@@ -11,6 +11,7 @@
 #include "experiments/datasets/dataset.h"
 #include "experiments/engine_config.h"
 #include "experiments/heartbeat.h"
+#include "experiments/imported_trial.h"
 #include "experiments/projection.h"
 #include "experiments/start_weights.h"
 #include "experiments/training_validation.h"
@@ -204,6 +205,10 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
 int run_trial(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot,
               const std::function<bool()>& stop) {
     return run_attempt(places.run_folder, slot, [&](journal::Writer& journal, journal::Ended& ended) {
+        if (is_imported(config)) {
+            import_trial(config, places, journal, stop);
+            return true;
+        }
         return train_to_end(config, places, slot, journal, stop, ended);
     });
 }

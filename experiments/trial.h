@@ -17,7 +17,8 @@ struct TrialPlaces {
     std::filesystem::path start = {};         // the checkpoint of config.start; empty: weights are drawn
 };
 
-// Trains, appending to run_folder/journal.jsonl; goes on from the newest checkpoint where there is one. `stop` is asked
+// Trains, appending to run_folder/journal.jsonl; goes on from the newest checkpoint where there is one. A model that is
+// imported (is_imported()) is stored as a checkpoint, and no step is taken. `stop` is asked
 // after every step: true saves a checkpoint and ends. What the trained model is asked is another attempt's:
 // experiments/score_trial.h. Returns an exit code: 0 ok, 1 failed (the Ended record says why), 75 stopped with a
 // checkpoint.

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "reporting/imported.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 
@@ -36,9 +37,10 @@ std::vector<Field> key_fields(const std::vector<Variant>& variants) {
     if (std::any_of(variants.begin(), variants.end(),
                     [&](const Variant& variant) { return variant.stage != variants.front().stage; }))
         fields.emplace_back(Column{"stage", Align::left}, [](const Variant& variant) { return Cell(variant.stage); });
-    fields.emplace_back(Column{"case", Align::left}, [](const Variant& variant) { return Cell(variant.case_key); });
+    fields.emplace_back(Column{"case", Align::left}, [](const Variant& variant) { return Cell(case_text(variant)); });
     if (any_budget(variants))
         fields.emplace_back(Column{"budget", Align::right, false, false, "fraction"}, [](const Variant& variant) {
+            if (is_imported(variant)) return Cell("-");
             return Cell(variant.axes.budget_text(), variant.axes.budget_fraction);
         });
     if (any_other_axis(variants)) fields.emplace_back(Column{"axes", Align::left}, axes_cell);
@@ -197,6 +199,7 @@ std::vector<double> values_of(const Variant& variant, const Resource& resource) 
 }
 
 Cell resource_cell(const Variant& variant, const Variant& reference, const Resource& resource) {
+    if (is_imported(variant)) return stated_cell(*variant.trials.front()->imported, resource);
     const std::vector<double> values = values_of(variant, resource);
     if (values.empty()) return "-";
     Cell cell(resource.print(mean(values)), mean(values));
@@ -210,7 +213,23 @@ Cell resource_cell(const Variant& variant, const Variant& reference, const Resou
     return cell;
 }
 
-constexpr Resource kTrainTime = {"train\ntime", wall_seconds, short_seconds, true, "s"};
+double stated_tokens(const results_db::ImportedModel& model) {
+    return model.tokens;
+}
+
+double stated_flops(const results_db::ImportedModel& model) {
+    return model.flops;
+}
+
+double stated_seconds(const results_db::ImportedModel& model) {
+    return model.hours * 3600;
+}
+
+double stated_cost(const results_db::ImportedModel& model) {
+    return model.usd;
+}
+
+constexpr Resource kTrainTime = {"train\ntime", wall_seconds, short_seconds, true, "s", stated_seconds};
 
 }  // namespace
 
@@ -218,15 +237,19 @@ const std::vector<Resource>& resources() {
     using journal::TrainPoint;
     static const std::vector<Resource> all = {
         {"steps", of_point<&TrainPoint::step>, whole_or_mean, false},
-        {"input\ntokens", of_point<&TrainPoint::input_tokens>, si, true},
+        {"input\ntokens", of_point<&TrainPoint::input_tokens>, si, true, "", stated_tokens},
         {"unique\ntokens", of_point<&TrainPoint::unique_tokens>, si, true},
         {"layer-avg\ntokens", of_point<&TrainPoint::layer_tokens>, si, true},
-        {"FLOPs", of_point<&TrainPoint::flops>, si, true},
+        {"FLOPs", of_point<&TrainPoint::flops>, si, true, "", stated_flops},
         kTrainTime,
         {"tokens\nper s", token_rate, si, false},
-        {"cost", cost, dollars, true, "USD"},
+        {"cost", cost, dollars, true, "USD", stated_cost},
     };
     return all;
+}
+
+Cell stated_cell(const results_db::ImportedModel& model, const Resource& resource) {
+    return resource.stated == nullptr ? Cell("-") : stated_cell(resource.stated(model), resource.print);
 }
 
 const Resource& train_time() {

@@ -37,7 +37,12 @@ struct Resource {
     std::string (*print)(double);
     bool with_ratio;  // also as a multiple of the baseline's
     const char* raw_unit = "";
+    double (*stated)(const results_db::ImportedModel&) = nullptr;  // of an imported model; null: nobody states it
 };
+
+// What an imported model's user states of it, or "-".
+Cell stated_cell(const results_db::ImportedModel& model, const Resource& resource);
+
 
 const std::vector<Resource>& resources();
 const Resource& train_time();

@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "reporting/columns.h"
+#include "reporting/imported.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/published_columns.h"
@@ -52,6 +53,7 @@ std::string dataset(const TrialRow& trial) {
 // Of the attempts that count; a trial that went on elsewhere may have several.
 std::set<std::string> prices_of(const TrialRow& trial) {
     std::set<std::string> prices;
+    if (trial.imported) return prices;
     for (const results_db::AttemptRow& attempt : trial.attempt_rows)
         if (attempt.counts && attempt.price) prices.insert(price_text(*attempt.price));
     if (!trial.usd) prices.insert(kNoPrice);
@@ -65,12 +67,15 @@ std::size_t unit_count(const std::vector<const TrialRow*>& trials) {
     return seeds.size();
 }
 
+// Of the rows that were trained.
 std::string seeds_note(const std::vector<Variant>& variants) {
-    std::size_t least = unit_count(variants.front().ok), most = least;
+    std::size_t least = SIZE_MAX, most = 0;
     for (const Variant& variant : variants) {
+        if (is_imported(variant)) continue;
         least = std::min(least, unit_count(variant.ok));
         most = std::max(most, unit_count(variant.ok));
     }
+    if (least == SIZE_MAX) return "Seeds: none, for no row was trained here.";
     std::string text =
         least == most ? fmt::format("Seeds: {} a row.", least) : fmt::format("Seeds: {} to {} a row.", least, most);
     if (least < kVerdictSeeds) text += " No verdict: a verdict needs three seeds.";
@@ -84,6 +89,9 @@ std::string values_note(const std::vector<Variant>& variants, const std::string&
     std::string text = fmt::format(
         "Values: means over finished seeds, ± their sample standard deviation. 1.00x: as much as case {}{}{}.",
         base_case, budget, axes);
+    if (is_imported(row))
+        return "Values: means over finished seeds, ± their sample standard deviation. No ratios: case " + base_case +
+               " is imported, and took nothing here.";
     if (row.ok.empty()) text += " That row has no finished seed yet, so there are no ratios.";
     return text;
 }
@@ -156,8 +164,11 @@ struct Provenance {
     }
 
     std::vector<std::string> notes() const {
-        std::vector<std::string> out = {"Cost: " + joined(prices) + ".", "Code: commit " + joined(commits) + ".",
-                                        "Host: " + joined(hosts) + ".", "Data: " + joined(datasets) + "."};
+        std::vector<std::string> out;
+        if (!prices.empty()) out.push_back("Cost: " + joined(prices) + ".");
+        for (std::string text : {"Code: commit " + joined(commits) + ".", "Host: " + joined(hosts) + ".",
+                                 "Data: " + joined(datasets) + "."})
+            out.push_back(std::move(text));
         if (builds.size() > 1) out.push_back(fmt::format("Warning: rows mix {} builds of the program.", builds.size()));
         if (machines.size() > 1)
             out.push_back(fmt::format("Warning: rows mix {} hosts; their times do not compare.", machines.size()));
@@ -171,6 +182,7 @@ std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep,
     if (variants.empty()) return {"The sweep has no trials."};
     std::vector<std::string> notes = {seeds_note(variants), values_note(variants, base_case),
                                       scale_note(sweep, about.scale)};
+    for (std::string& text : imported_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : measured_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : scoring_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : missing_notes(sweep, about.command)) notes.push_back(std::move(text));
@@ -185,6 +197,7 @@ std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep,
 using results_db::SweepResults;
 
 Cell seeds_cell(const Variant& variant) {
+    if (is_imported(variant)) return "-";
     const std::size_t all = variant.trials.size(), units = unit_count(variant.trials);
     const std::string text =
         variant.ok.size() == all ? fmt::format("{}", units) : fmt::format("{} of {}", unit_count(variant.ok), units);
@@ -224,7 +237,8 @@ std::vector<Cell> row_of(const Variant& variant, const Fields& fields) {
     std::vector<Cell> row;
     for (std::size_t i = 0; i < fields.all.size(); ++i) {
         Cell cell = fields.all[i].cell(variant);
-        const bool measured = !fields.all[i].column.published && (cell.value || i == 0) && !variant.ok.empty();
+        const bool measured =
+            !fields.all[i].column.published && !cell.stated && (cell.value || i == 0) && !variant.ok.empty();
         if (measured && (i == 0 || i >= fields.keys)) cell.trace = variant.name;
         if (measured && (i == 0 || i >= fields.scores)) cell.flag = flag;
         row.push_back(std::move(cell));

@@ -64,6 +64,20 @@ std::string flag_of(const std::vector<Cell>& row) {
     return {};
 }
 
+bool any_stated(const Table& table) {
+    for (std::size_t column = 0; column < table.columns.size(); ++column)
+        if (any_cell(table, column, [](const Cell& cell) { return cell.stated; })) return true;
+    return false;
+}
+
+// The columns of a row whose numbers are stated, not measured.
+std::string stated_of(const Table& table, const std::vector<Cell>& row) {
+    std::vector<std::string> titles;
+    for (std::size_t column = 0; column < std::min(row.size(), table.columns.size()); ++column)
+        if (row[column].stated) titles.push_back(plain_title(table.columns[column]));
+    return fmt::format("{}", fmt::join(titles, "; "));
+}
+
 std::string line_of(const std::vector<std::string>& fields) {
     return fmt::format("{}\r\n", fmt::join(fields, ","));
 }
@@ -72,7 +86,7 @@ std::string line_of(const std::vector<std::string>& fields) {
 
 std::string render_csv(const Table& table) {
     const std::vector<bool> with_spread = columns_with_spread(table);
-    const bool flags = any_flag(table);
+    const bool flags = any_flag(table), stated = any_stated(table);
     std::vector<std::string> fields;
     for (std::size_t column = 0; column < table.columns.size(); ++column) {
         const std::string title = harmless(plain_title(table.columns[column]));
@@ -80,6 +94,7 @@ std::string render_csv(const Table& table) {
         if (with_spread[column]) fields.push_back(quoted(title + " standard deviation"));
     }
     if (flags) fields.push_back("flag");
+    if (stated) fields.push_back("stated");
     std::string out = line_of(fields);
     for (const std::vector<Cell>& row : table.rows) {
         fields.clear();
@@ -89,6 +104,7 @@ std::string render_csv(const Table& table) {
             if (with_spread[column]) fields.push_back(cell.spread ? fmt::format("{}", *cell.spread) : "");
         }
         if (flags) fields.push_back(quoted(harmless(flag_of(row))));
+        if (stated) fields.push_back(quoted(harmless(stated_of(table, row))));
         out += line_of(fields);
     }
     return out;

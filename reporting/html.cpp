@@ -79,7 +79,8 @@ std::string cell_html(const Column& column, const Cell& cell, bool names_row) {
     std::string text = text_html(cell);
     if (!cell.trace.empty() && cell.text != "-")
         text = fmt::format("<a href=\"#trace-{}\">{}</a>", html_id(cell.trace), text);
-    const std::string hint = cell.flag.empty() ? "" : fmt::format(" title=\"{}\"", html_escaped(cell.flag));
+    const std::string why = cell.flag.empty() && cell.stated ? "as stated in the sweep's file, not measured" : cell.flag;
+    const std::string hint = why.empty() ? "" : fmt::format(" title=\"{}\"", html_escaped(why));
     if (names_row) return fmt::format("<th scope=\"row\"{}{}>{}</th>", classes(column, &cell), hint, text);
     return fmt::format("<td{}{}>{}</td>", classes(column, &cell), hint, text);
 }

@@ -63,6 +63,8 @@ std::string escaped_unicode(std::uint32_t code, std::string_view bytes) {
             return "$\\times$";
         case 0x2020:
             return "$\\dagger$";
+        case 0x2021:
+            return "$\\ddagger$";
         case 0x2191:
             return "$\\uparrow$";
         case 0x2193:

@@ -112,8 +112,8 @@ MeasuredRule measured_rule(const TrialRow& trial) {
     MeasuredRule rule;
     const Json config = try_parse_json(trial.config_json);
     const std::optional<std::int64_t> full = full_length(config);
-    rule.length_known = full && trial.last_point;
-    if (rule.length_known) rule.failure = schedule_failure(*trial.last_point, *full, !keeps_a_constant_number(config));
+    rule.length_known = (full && trial.last_point) || trial.imported;  // which has no schedule
+    if (full && trial.last_point) rule.failure = schedule_failure(*trial.last_point, *full, !keeps_a_constant_number(config));
     const std::optional<double> entropy = validation(trial, "unigram_entropy");
     rule.entropy_known = entropy.has_value();
     if (entropy && rule.failure.empty()) rule.failure = entropy_failure(validation(trial, "loss"), *entropy);

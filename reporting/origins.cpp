@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "reporting/html.h"
+#include "reporting/imported.h"
 #include "reporting/measured.h"
 
 namespace deft::reporting {
@@ -67,6 +68,8 @@ std::string provenance_html(const std::vector<Variant>& variants, const std::vec
         out += fmt::format("<details><summary>{}{}</summary>\n<div class=\"trace\" id=\"trace-{}\">\n",
                            html_escaped(variant.name), why.empty() ? "" : " †", html_id(variant.name));
         if (!why.empty()) out += "<p>† Not measured: " + html_escaped(why) + ".</p>\n";
+        if (is_imported(variant))
+            for (const std::string& note : imported_notes({variant})) out += "<p>" + html_escaped(note) + "</p>\n";
         out += render_html(provenance_table(variant, checkpoints));
         const std::vector<std::string> commands = repeat_commands(variant, points);
         if (!commands.empty()) {

@@ -69,6 +69,7 @@ OrderedJson trial_json(const TrialRow& trial) {
                         {"host", trial.host.hostname},
                         {"dataset_sha256", trial.dataset_sha256}};
     if (json["axes"].is_discarded()) json["axes"] = trial.axes_json;
+    if (trial.imported) json["imported"] = OrderedJson::parse(results_db::imported_json(trial.imported));
     if (trial.last_point) {
         json["steps"] = trial.last_point->step;
         json["input_tokens"] = trial.last_point->input_tokens;

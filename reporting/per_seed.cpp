@@ -39,6 +39,7 @@ Cell count_cell(std::int64_t value) {
 
 // A number where the trial has one seed, "1.3" of a chain.
 Cell seed_cell(const results_db::TrialRow& trial) {
+    if (trial.imported) return "-";  // no seed decides it
     return trial.seeds.find('.') == std::string::npos ? count_cell(trial.seed) : Cell(trial.seeds);
 }
 
@@ -52,6 +53,7 @@ std::vector<Field> fields_of(const results_db::SweepResults& sweep, const std::v
         column.title = resource.title;
         column.raw_unit = resource.raw_unit;
         fields.emplace_back(std::move(column), [&resource](const Variant& one) {
+            if (const auto& model = one.trials.front()->imported) return stated_cell(*model, resource);
             const std::optional<double> value = resource.value(*one.trials.front());
             return value ? Cell(resource.print(*value), *value) : Cell("-");
         });

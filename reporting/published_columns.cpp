@@ -11,6 +11,7 @@
 
 #include "base/suites.h"
 #include "base/text.h"
+#include "reporting/imported.h"
 #include "reporting/numbers.h"
 #include "reporting/sweep_text.h"
 
@@ -103,6 +104,7 @@ Cell average_cell(const Variant& variant, std::int64_t shots, std::size_t tasks)
 }
 
 Cell measured_difference(const Variant& variant, const Variant& reference, std::int64_t shots) {
+    if (is_imported(variant) || is_imported(reference)) return "-";
     const Averages own = averages_of(variant, shots), base = averages_of(reference, shots);
     if (own.percents.empty() || base.percents.empty()) return "-";
     return signed_cell(mean(own.percents) - mean(base.percents), 1);

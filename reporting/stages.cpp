@@ -23,7 +23,7 @@ StageCost cost_of(const results_db::SweepResults& sweep) {
     StageCost cost;
     std::set<std::string> seen;
     for (const results_db::TrialRow& trial : sweep.trials) {
-        if (trial.state != "ok" || !seen.insert(trial.config_hash).second) continue;
+        if (trial.state != "ok" || trial.imported || !seen.insert(trial.config_hash).second) continue;
         ++cost.trainings;
         cost.seconds += trial.train_seconds;
         cost.device_seconds += trial.device_seconds;

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "reporting/imported.h"
 #include "reporting/numbers.h"
 #include "reporting/scoring_notes.h"
 #include "reporting/sweep_text.h"
@@ -76,7 +77,7 @@ void add_counts(StatusLines& lines, const results_db::TrialRow& trial) {
     lines.section("Counts");
     if (trial.parameters > 0) lines.add("parameters", si(static_cast<double>(trial.parameters)));
     if (!trial.last_point) {
-        lines.add("steps", "none yet");
+        lines.add("steps", trial.imported ? "none: the model is imported" : "none yet");
         return;
     }
     const journal::TrainPoint& point = *trial.last_point;
@@ -112,11 +113,12 @@ void add_scores(StatusLines& lines, const results_db::TrialRow& trial) {
     }
 }
 
-// "ok", or "trained, 2 of 3 scored" where tasks that were asked for are left.
+// "ok", or "trained, 2 of 3 scored" where tasks that were asked for are left; of an imported model "imported" in both.
 std::string state_text(const results_db::TrialRow& trial) {
-    if (trial.state != "ok" || trial.unscored() == 0) return trial.state;
+    if (trial.state != "ok") return trial.state + (trial.imported ? " (imported)" : "");
+    if (trial.unscored() == 0) return trial.imported ? "imported" : trial.state;
     const auto asked = static_cast<std::int64_t>(trial.asked.size());
-    return fmt::format("trained, {} of {} scored", asked - trial.unscored(), asked);
+    return fmt::format("{}, {} of {} scored", trial.imported ? "imported" : "trained", asked - trial.unscored(), asked);
 }
 
 // Which tasks were scored by which program, and of which checkpoint.
@@ -136,6 +138,7 @@ void add_scoring(StatusLines& lines, const results_db::TrialRow& trial) {
 }
 
 std::string cost_text(const results_db::TrialRow& trial) {
+    if (trial.imported) return "";
     if (trial.usd) return dollars(*trial.usd);
     return trial.device_seconds > 0 ? "no price: set [price] in the sweep file and run it again" : "";
 }
@@ -250,9 +253,27 @@ namespace {
 
 // The trial whose weights it starts from; empty: its weights are drawn.
 std::string start_text(const results_db::TrialRow& trial) {
+    if (trial.imported) return origin_text(*trial.imported);
     const Json config = try_parse_json(trial.config_json);
     if (!config.is_object() || !config.contains("start") || !config.at("start").is_object()) return {};
     return "the weights of trial " + short_hash(config.at("start").value("trial", std::string("unknown")));
+}
+
+}  // namespace
+
+namespace {
+
+// What the sweep's file says that an imported model's training took.
+void add_stated(StatusLines& lines, const results_db::ImportedModel& model) {
+    lines.section("Stated in the sweep's file, not measured");
+    const auto add = [&](const char* name, double value, const auto& print) {
+        lines.add(name, value > 0 ? print(value) : "");
+    };
+    add("input tokens", model.tokens, [](double value) { return si(value); });
+    add("FLOPs", model.flops, [](double value) { return si(value); });
+    add("train wall time", model.hours, [](double value) { return short_seconds(value * 3600); });
+    add("cost", model.usd, [](double value) { return dollars(value); });
+    lines.add("source", model.source);
 }
 
 }  // namespace
@@ -264,7 +285,8 @@ std::string render_trial(const results_db::TrialRow& trial) {
     lines.add("label", trial.label);
     lines.add("configuration hash", trial.config_hash);
     lines.add("variant hash", trial.variant_hash);
-    lines.add("starts from", start_text(trial));
+    lines.add(trial.imported ? "imported" : "starts from", start_text(trial));
+    if (trial.imported) lines.add("sha256 of that", trial.imported->sha256);
     lines.add("state", state_text(trial));
     lines.add("attempts", fmt::format("{}", trial.attempts));
     lines.add("run folder", trial.workdir);
@@ -273,10 +295,11 @@ std::string render_trial(const results_db::TrialRow& trial) {
     add_counts(lines, trial);
     add_scores(lines, trial);
     add_scoring(lines, trial);
+    if (trial.imported && states_anything(*trial.imported)) add_stated(lines, *trial.imported);
     lines.section("Cost");
-    lines.add("training", seconds(trial.train_seconds));
+    lines.add("training", trial.imported ? "" : seconds(trial.train_seconds));
     lines.add("evaluation", seconds(trial.eval_seconds));
-    lines.add("device time", seconds(trial.device_seconds));
+    lines.add("device time", trial.imported ? "" : seconds(trial.device_seconds));
     lines.add("peak memory", trial.peak_rss_bytes > 0 ? si(static_cast<double>(trial.peak_rss_bytes), "B") : "");
     lines.add("cost", cost_text(trial));
     add_attempts(lines, trial);

@@ -12,7 +12,7 @@ Cell exact_cell(double value) {
 }
 
 std::string marked_text(const Cell& cell) {
-    return cell.flag.empty() ? cell.text : cell.text + " †";
+    return cell.text + (cell.flag.empty() ? "" : " †") + (cell.stated ? " ‡" : "");
 }
 
 namespace {

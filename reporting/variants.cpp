@@ -67,7 +67,11 @@ std::vector<Variant> variants_of(const results_db::SweepResults& sweep) {
 
 std::string baseline_case(const std::vector<Variant>& variants, const std::string& asked, const std::string& sweep) {
     if (variants.empty()) return asked;
-    if (asked.empty()) return variants.front().case_key;
+    if (asked.empty()) {
+        const auto trained = std::find_if(variants.begin(), variants.end(),
+                                          [](const Variant& variant) { return !variant.trials.front()->imported; });
+        return trained == variants.end() ? variants.front().case_key : trained->case_key;
+    }
     std::vector<std::string> known;
     for (const Variant& variant : variants) {
         if (variant.case_key == asked) return asked;

@@ -41,7 +41,7 @@ std::vector<double> unit_means(const std::vector<std::pair<const results_db::Tri
 // In the order of the sweep. They point into it.
 std::vector<Variant> variants_of(const results_db::SweepResults& sweep);
 
-// The case that ratios refer to: the one asked for, or the first. Empty for a sweep without trials.
+// The case that ratios refer to: the one asked for, or the first that was trained. Empty for a sweep without trials.
 // Errors: usage, for a case that is not in the sweep.
 std::string baseline_case(const std::vector<Variant>& variants, const std::string& asked, const std::string& sweep);
 

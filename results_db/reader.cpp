@@ -179,7 +179,7 @@ struct Membership {
     std::string case_key, axes_json;
     std::int64_t ordinal = 0;
     std::string scores_json = "[]";
-    std::string stage, seeds;
+    std::string stage, seeds, imported_json;
 };
 
 TrialRow trial_of(Connection& connection, const Membership& place) {
@@ -189,6 +189,7 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
     TrialRow trial;
     trial.stage = place.stage;
     trial.seeds = place.seeds;
+    trial.imported = imported_of(place.imported_json);
     trial.case_key = row.text(0);
     trial.axes_json = row.text(1);
     trial.ordinal = row.integer(2);
@@ -223,6 +224,10 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
     trial.asked = asked_scores(connection, place.experiment_id, place.scores_json);
     trial.attempts = static_cast<std::int64_t>(trial.attempt_rows.size());
     add_up_cost(trial);
+    if (trial.imported) {  // what storing it took is no cost of its training
+        trial.usd.reset();
+        trial.device_seconds = 0;
+    }
     if (!row.is_null(38)) {
         Statement last(connection, (kPointQuery + "ORDER BY step DESC LIMIT 1").c_str());
         if (last.bind(place.experiment_id).step()) trial.last_point = record_of<journal::TrainPoint>(last);
@@ -233,14 +238,15 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
 
 std::vector<Membership> members_of(Connection& connection, std::int64_t sweep_id) {
     Statement query(connection,
-                    "SELECT m.experiment_id, m.case_key, m.axes_json, m.ordinal, m.scores_json, m.stage, m.seeds"
+                    "SELECT m.experiment_id, m.case_key, m.axes_json, m.ordinal, m.scores_json, m.stage, m.seeds,"
+                    " m.imported_json"
                     " FROM sweep_member m JOIN experiment e ON e.id = m.experiment_id WHERE m.sweep_id = ?1"
                     " ORDER BY m.ordinal, m.case_key, e.seed, e.config_hash");
     query.bind(sweep_id);
     std::vector<Membership> members;
     while (query.step())
         members.push_back({query.integer(0), query.text(1), query.text(2), query.integer(3), query.text(4), query.text(5),
-                           query.text(6)});
+                           query.text(6), query.text(7)});
     return members;
 }
 
@@ -275,7 +281,8 @@ struct Reader::Impl {
     // The place of each is that in the newest sweep it belongs to.
     std::vector<TrialRow> by_hash(const std::string& prefix) {
         Statement query(*connection,
-                        "SELECT e.id, m.case_key, m.axes_json, m.ordinal, m.scores_json, m.stage, m.seeds FROM experiment e"
+                        "SELECT e.id, m.case_key, m.axes_json, m.ordinal, m.scores_json, m.stage, m.seeds,"
+                        " m.imported_json FROM experiment e"
                         " LEFT JOIN sweep_member m"
                         " ON m.experiment_id = e.id AND m.sweep_id = (SELECT s.id FROM sweep s JOIN sweep_member n"
                         "  ON n.sweep_id = s.id WHERE n.experiment_id = e.id ORDER BY s.use_order DESC LIMIT 1)"
@@ -288,7 +295,8 @@ struct Reader::Impl {
             if (!seen.insert(query.integer(0)).second) continue;
             const std::string axes = query.is_null(2) ? "{}" : query.text(2);
             found.push_back(trial_of(*connection, {query.integer(0), query.text(1), axes, query.integer(3),
-                                                   query.text(4), query.text(5), query.text(6)}));
+                                                   query.text(4), query.text(5), query.text(6),
+                                                   query.text(7)}));
         }
         return found;
     }

@@ -15,6 +15,7 @@
 #include "base/journal.h"
 #include "results_db/bench_rows.h"
 #include "results_db/gate_rows.h"
+#include "results_db/imported_model.h"
 
 namespace deft::results_db {
 
@@ -80,6 +81,7 @@ struct Member {
     std::string scores_json = "[]";  // [{"task", "shots", "key"}]: what is asked of the trained model
     std::string stage = {};          // of a sweep that has stages
     std::string seeds = {};          // "1.3", as in trial_name.h; empty: the experiment's
+    std::optional<ImportedModel> imported = {};  // nothing: it is trained
 };
 
 // What one device cost an hour on a day.
@@ -268,6 +270,7 @@ struct AttemptRow {
 struct TrialRow {
     std::string stage;  // empty: of a sweep without stages
     std::string seeds;  // "1.3", as in trial_name.h; empty: `seed`
+    std::optional<ImportedModel> imported;  // its model, which no step trained here
     std::string case_key;
     std::string axes_json;
     std::int64_t ordinal = 0;
@@ -283,7 +286,7 @@ struct TrialRow {
     // Over the attempts that count, each at its own shape and price; work that was done again after a kill is in it,
     // for it was paid. Attempts from which nothing came are not: no case is dearer for a machine that failed under it.
     double device_seconds = 0;
-    std::optional<double> usd;             // nothing where one of them has no price
+    std::optional<double> usd;             // nothing where one of them has no price; neither is of an imported model
     std::vector<AttemptRow> attempt_rows;  // all that trained, by number
     std::vector<AttemptRow> scoring_rows;  // all that scored, by number
     std::optional<Checkpoint> result;      // what is scored

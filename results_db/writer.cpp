@@ -202,11 +202,13 @@ void Writer::add_member(std::int64_t sweep_id, std::int64_t experiment_id, const
     Transaction transaction(*impl_->connection);
     Statement(*impl_->connection,
               "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json, scores_json,"
-              " stage, seeds) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+              " stage, seeds, imported_json) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
               " ON CONFLICT (sweep_id, experiment_id, case_key, axes_json) DO UPDATE SET ordinal = excluded.ordinal,"
-              " scores_json = excluded.scores_json, stage = excluded.stage, seeds = excluded.seeds")
+              " scores_json = excluded.scores_json, stage = excluded.stage, seeds = excluded.seeds,"
+              " imported_json = excluded.imported_json")
         .bind(sweep_id, experiment_id, member.case_key, member.ordinal, valid_json(member.axes_json, "a case's axes"),
-              valid_json(member.scores_json, "a case's scores"), member.stage, member.seeds)
+              valid_json(member.scores_json, "a case's scores"), member.stage, member.seeds,
+              imported_json(member.imported))
         .run();
     transaction.commit();
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/suggestion.h"
+#include "reporting/imported.h"
 #include "reporting/measured.h"
 #include "reporting/variants.h"
 #include "results_db/trial_name.h"
@@ -52,6 +53,7 @@ std::vector<MeasuredCase> measured_cases(const results_db::SweepResults& sweep,
                                          const std::map<std::string, results_db::TrialCurve>& curves) {
     std::vector<MeasuredCase> cases;
     for (const Variant& variant : variants_of(sweep)) {
+        if (is_imported(variant)) continue;  // no recipe made it
         MeasuredCase result;
         result.name = variant.name;
         result.variant_hash = variant.trials.front()->variant_hash;

@@ -130,8 +130,8 @@ bool has_column(const experiments::TrialConfig& config) {
 std::vector<Analysis> of_sweep(const AnalyzeArguments& arguments) {
     std::vector<Analysis> analyses;
     for (const sweeps::Point& point : sweeps::expand(arguments.spec.load(), sweeps::Data::may_be_missing)) {
-        if (!arguments.spec.selects(point)) continue;
         const experiments::TrialConfig& config = point.config;
+        if (!arguments.spec.selects(point) || experiments::is_imported(config)) continue;
         auto found = std::find_if(analyses.begin(), analyses.end(), [&](const Analysis& a) {
             return a.data.sha256 == config.data.sha256 && a.data.bert == config.data.bert &&
                    a.seqlen == config.model.seqlen;

@@ -70,8 +70,8 @@ bool SpecArguments::selects(const sweeps::Point& point) const {
 
 sweeps::Point SpecArguments::first_point(sweeps::Data data) const {
     for (const sweeps::Point& point : sweeps::expand(load(), data))
-        if (selects(point)) return point;
-    throw Error(ErrorKind::usage, "the excludes leave no point of these cases", "name other cases");
+        if (selects(point) && !experiments::is_imported(point.config)) return point;
+    throw Error(ErrorKind::usage, "the excludes leave no point of these cases that trains", "name other cases");
 }
 
 std::string SpecArguments::text() const {

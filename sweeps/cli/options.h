@@ -48,7 +48,8 @@ struct SpecArguments {
     // Errors: those of load_spec; usage, for cases that are not there.
     sweeps::Spec load() const;
     bool selects(const sweeps::Point& point) const;
-    // Errors: those of load() and expand(); usage, where the excludes leave no point of the chosen cases.
+    // The first that is trained. Errors: those of load() and expand(); usage, where the excludes leave no such point of
+    // the chosen cases.
     sweeps::Point first_point(sweeps::Data data = sweeps::Data::required) const;
     // The same arguments as a command line, for messages.
     std::string text() const;

@@ -137,13 +137,15 @@ int run_plan(const PlanArguments& arguments) {
         return kExitOk;
     }
     print(plan_table(plan));
-    if (arguments.draws) print_draws(plan.rows, arguments.root);
+    std::vector<sweeps::PlanRow> trained = plan.rows;
+    std::erase_if(trained, [](const sweeps::PlanRow& row) { return experiments::is_imported(row.point.config); });
+    if (arguments.draws && !trained.empty()) print_draws(trained, arguments.root);
     if (!arguments.figures.empty()) {
         write_file_atomically(arguments.figures, reporting::render_figures_page(
                                                      fmt::format("Schedules of {}, scale {}", plan.sweep, plan.scale),
                                                      "What each step takes, as planned; nothing was trained. "
                                                      "Quantities that no case changes are left out.",
-                                                     schedule_figures(plan.rows)));
+                                                     schedule_figures(trained)));
         print(fmt::format("\nfigures: {}", arguments.figures));
     }
     if (arguments.memory) {
@@ -151,9 +153,11 @@ int run_plan(const PlanArguments& arguments) {
         const engine::Device device = sweeps::planned_device(spec, config);
         print(fmt::format("\nMemory of {} on {}:", points.front().name(),
                           device == engine::Device::cuda ? "a GPU" : "the CPU"));
-        print("Training");
-        print(experiments::memory_table(config, device));
-        print("\nScoring");
+        if (!experiments::is_imported(config)) {
+            print("Training");
+            print(experiments::memory_table(config, device) + "\n");
+        }
+        print("Scoring");
         print(experiments::scoring_memory_table(config, device));
     }
     return kExitOk;

@@ -209,13 +209,17 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
     bool any_axis = false;
     for (const sweeps::PlanRow& row : plan.rows) {
         const experiments::Projection& projection = row.point.projection;
+        const bool imported = experiments::is_imported(row.point.config);
+        // What an imported model consumes is nothing, and no number to compare with the others.
+        const auto trained = [&](std::string text) { return imported ? std::string("-") : text; };
         const reporting::Axes axes = reporting::parse_axes(row.point.axes.dump());
         any_axis = any_axis || !axes.others.empty();
         table.rows.push_back(
-            {row.point.case_name, axes.has_budget ? axes.budget_text() : "-", or_dash(axes.others_text()),
-             std::to_string(row.seeds.size()), std::to_string(projection.steps),
-             si(static_cast<double>(projection.parameters)), si(static_cast<double>(projection.input_tokens)),
-             si(static_cast<double>(projection.layer_tokens)), si(projection.flops),
+            {row.point.case_name + (imported ? " (imported)" : ""), axes.has_budget ? axes.budget_text() : "-",
+             or_dash(axes.others_text()), trained(std::to_string(row.seeds.size())),
+             trained(std::to_string(projection.steps)), si(static_cast<double>(projection.parameters)),
+             trained(si(static_cast<double>(projection.input_tokens))),
+             trained(si(static_cast<double>(projection.layer_tokens))), trained(si(projection.flops)),
              reporting::binary_bytes(static_cast<double>(projection.memory_bytes))});
     }
     if (plan.device) add_device_columns(table, plan);

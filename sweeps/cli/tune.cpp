@@ -167,6 +167,9 @@ int run_tune(const TuneArguments& arguments) {
     require_writable(arguments);
     const sweeps::Spec spec = load(arguments);
     const sweeps::Point point = sweeps::expand(spec).front();
+    if (experiments::is_imported(point.config))
+        throw Error(ErrorKind::usage, fmt::format("{} is imported and not trained", point.case_name),
+                    "name a case that trains");
     const sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots);
     const int threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, {point});
     const std::vector<sweeps::Slot> slots = sweeps::make_slots(request, threads);

@@ -433,7 +433,7 @@ class Driver {
         if (journal.last_point) state_.flops_done += journal.last_point->flops;
 
         if (outcome.state == "ok") {
-            tell_success(child, journal, progress_);
+            tell_success(child, experiments::is_imported(points_[child.point].config), journal, progress_);
             finish_well(child);
         } else if (outcome.state == "cancelled" || outcome.state == "preempted") {
             // Stopped by us, or by somebody who wants the machine: neither is the trial's fault, and it can go on.

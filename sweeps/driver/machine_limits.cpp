@@ -18,8 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A checkpoint's numbers: each weight and its moments, f32.
+// A checkpoint's numbers: each weight and its moments, f32; an imported model has no moments.
 std::int64_t checkpoint_bytes_of(const Point& point) {
+    if (experiments::is_imported(point.config)) return point.projection.parameters * 4;
     const engine::OptimizerConfig optimizer = experiments::optimizer_config(point.config.train);
     return point.projection.parameters * 4 * (1 + engine::moments_of(optimizer.kind));
 }

@@ -67,9 +67,9 @@ void tell_resume(const Child& child, const journal::Started& started, Progress& 
         progress.event(fmt::format("resume  {}  from step {}", child.name, started.resume_step));
 }
 
-void tell_success(const Child& child, const JournalSummary& journal, Progress& progress) {
+void tell_success(const Child& child, bool imports, const JournalSummary& journal, Progress& progress) {
     const bool trained = child.work == results_db::Work::train;
-    std::string text = fmt::format("{} {}  {}", trained ? "trained" : "ok     ", child.name,
+    std::string text = fmt::format("{} {}  {}", !trained ? "ok     " : imports ? "imported" : "trained", child.name,
                                    reporting::rough_seconds(seconds_since(child.started)));
     if (journal.last_point) text += fmt::format("  train loss {:.4f}", journal.last_point->loss);
     progress.event(text);

@@ -28,7 +28,8 @@ ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<
 
 // A trial's own words at its start, and where it goes on from.
 void tell_resume(const Child& child, const journal::Started& started, Progress& progress);
-void tell_success(const Child& child, const JournalSummary& journal, Progress& progress);
+// imports: its model is taken as it is, in place of a training.
+void tell_success(const Child& child, bool imports, const JournalSummary& journal, Progress& progress);
 // With the last lines of its log.
 void tell_failure(const Child& child, const results_db::Outcome& outcome, Progress& progress);
 

@@ -36,6 +36,8 @@ std::string stage_text(const Stage& stage, const std::vector<Point>& points) {
 void Overview::add_left(const Point& point, bool is_trained) {
     if (is_trained)
         ++to_score;
+    else if (experiments::is_imported(point.config))
+        ++to_import;
     else if (counted_.insert(point.config_hash).second)  // two places of a sweep may share a training
         flops_left += point.projection.flops;
 }
@@ -73,10 +75,11 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
     if (overview.selected != points.size()) selected = fmt::format(", {} of them asked for", overview.selected);
     std::string to_score;
     if (overview.to_score > 0) to_score = fmt::format(", {} trained and to be scored", overview.to_score);
+    if (overview.to_import > 0) to_score += fmt::format(", {} to be imported", overview.to_import);
     lines.push_back(fmt::format("  {} with {}{}; {} already done{}", counted(points.size(), "trial"),
                                 counted(spec.seeds.size(), "seed"), selected, overview.done, to_score));
 
-    if (overview.done + overview.to_score < overview.selected) {
+    if (overview.done + overview.to_score + overview.to_import < overview.selected) {
         std::string estimate = fmt::format("  to train: {} in {}", reporting::si(overview.flops_left, "FLOP"),
                                            describe_slots(options.slots, options.threads));
         if (overview.flops_per_second > 0) {

@@ -59,6 +59,7 @@ std::vector<PlanRow> rows_of(std::vector<Point> points) {
 }
 
 void add_cost(Plan& plan, PlanRow& row) {
+    if (experiments::is_imported(row.point.config)) return;
     row.hours = experiments::training_hours(*plan.device, row.point.projection.flops);
     row.published = published_hours(plan, row.point);
     if (!row.hours) return;
@@ -149,6 +150,25 @@ std::string published_note(const reporting::PublishedTable& table) {
                        table.paper, table.source, table.scale);
 }
 
+// Which rows are models taken as they are, and what their users state of them.
+void add_imported_notes(Plan& plan) {
+    for (const PlanRow& row : plan.rows) {
+        if (!experiments::is_imported(row.point.config)) continue;
+        const experiments::StartConfig& start = *row.point.config.start;
+        std::string note = fmt::format("Imported, not trained: {}: {}, from {} (sha256 {}).", row.point.case_name,
+                                       start.format, start.from, short_hash(start.sha256));
+        std::vector<std::string> stated;
+        if (start.stated.tokens > 0) stated.push_back(reporting::si(start.stated.tokens) + " tokens");
+        if (start.stated.flops > 0) stated.push_back(reporting::si(start.stated.flops, "FLOP"));
+        if (start.stated.hours > 0) stated.push_back(fmt::format("{:g} hours", start.stated.hours));
+        if (start.stated.usd > 0) stated.push_back(reporting::dollars(start.stated.usd));
+        if (!stated.empty())
+            note += fmt::format(" Stated of its training, not counted: {}{}.", fmt::join(stated, ", "),
+                                start.stated.source.empty() ? "" : " (" + start.stated.source + ")");
+        plan.notes.push_back(std::move(note));
+    }
+}
+
 void add_missing_data_note(Plan& plan) {
     std::set<std::string> missing;
     for (const PlanRow& row : plan.rows) {
@@ -178,6 +198,7 @@ void add_notes(Plan& plan) {
         plan.notes.push_back(
             "Tokens of BERT samples are counted as published budgets count them, every row at the length of its step;"
             " --draws counts the real ones.");
+    add_imported_notes(plan);
     add_missing_data_note(plan);
 }
 
@@ -198,6 +219,12 @@ Json device_json(const experiments::DeviceUse& use) {
     return json;
 }
 
+// Null where the row is trained.
+Json imported_json(const experiments::TrialConfig& config) {
+    if (!experiments::is_imported(config)) return nullptr;
+    return {{"from", config.start->from}, {"format", config.start->format}, {"sha256", config.start->sha256}};
+}
+
 Json row_json(const PlanRow& row) {
     const experiments::Projection& projection = row.point.projection;
     return {{"stage", row.point.stage},
@@ -205,6 +232,7 @@ Json row_json(const PlanRow& row) {
             {"axes", row.point.axes},
             {"budget_fraction", row.point.config.train.budget_fraction},
             {"seeds", row.seeds},
+            {"imported", imported_json(row.point.config)},
             {"variant_hash", row.point.variant_hash},
             {"data_is_here", row.point.config.data.sha256 != experiments::kDataMissing},
             {"steps", projection.steps},

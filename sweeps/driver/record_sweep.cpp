@@ -28,6 +28,14 @@ std::string scores_json(const Point& point) {
     return canonical_json(scores);
 }
 
+std::optional<results_db::ImportedModel> imported_model(const experiments::TrialConfig& config) {
+    if (!experiments::is_imported(config)) return {};
+    const experiments::StartConfig& start = *config.start;
+    const experiments::StatedTraining& stated = start.stated;
+    return results_db::ImportedModel{start.from,   start.format, start.sha256, stated.tokens,
+                                     stated.flops, stated.hours, stated.usd,   stated.source};
+}
+
 }  // namespace
 
 RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const std::vector<Point>& points,
@@ -59,7 +67,7 @@ RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const s
             {point.config_hash, point.variant_hash, point.seed, canonical_json(config), point.label}));
         writer.add_member(sweep_id, recorded.experiments.back(),
                           {point.ordinal, point.case_name, canonical_json(point.axes), scores_json(point), point.stage,
-                           results_db::seeds_text(point.seeds)});
+                           results_db::seeds_text(point.seeds), imported_model(point.config)});
     }
     if (const auto& price = spec.price) writer.price_unpriced(sweep_id, *price);
     return recorded;

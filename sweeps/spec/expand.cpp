@@ -8,6 +8,7 @@
 
 #include "base/sha256.h"
 #include "results_db/trial_name.h"
+#include "sweeps/spec/imported_case.h"
 #include "sweeps/spec/overruled.h"
 #include "sweeps/spec/sweep_keys.h"
 
@@ -29,6 +30,7 @@ std::string first_key(const std::string& path) {
 // Whether `path` means anything for this trial: a technique's settings do only where the technique is on.
 bool concerns(const std::string& path, const ConfigNode& trial) {
     const std::string table = first_key(path);
+    if (is_imported(trial)) return concerns_imported(path);
     if (!is_technique(table)) return true;
     const ConfigNode* technique = trial.find(table);
     if (technique == nullptr) return false;
@@ -202,6 +204,8 @@ struct Expansion {
             axes[axis_name(stage, *setting.axis)] = to_json(*setting.value);
         }
         if (excluded(spec, stage, entry, axes)) return;
+        const bool imported = is_imported(trial);
+        if (imported && stage.from.empty()) take_model_of_files(trial, entry.overlay(stage.name), base_folder);
         Point place;
         place.stage = stage.name;
         place.case_name = entry.name;
@@ -212,23 +216,38 @@ struct Expansion {
                 place.seed = seed;
                 place.seeds = {seed};
                 add_point(place, trial, entry.place);
+                if (imported) return;  // a seed decides nothing
             }
             return;
         }
+        require_training(trial, stage);
         for (const std::size_t origin : origins.points) {
             place.parent = origin;
             place.seed = points[origin].seed;
             place.seeds = points[origin].seeds;
-            if (stage.seeds.empty()) {
+            const bool first_trained = experiments::is_imported(points[origin].config);
+            if (stage.seeds.empty() && !first_trained) {
                 add_point(place, trial, entry.place);
                 continue;
             }
+            // A chain counts by the seed of the first trial that trains.
+            if (first_trained) place.seeds.clear();
             place.seeds.push_back(0);
-            for (const std::int64_t seed : stage.seeds) {
+            for (const std::int64_t seed : stage.seeds.empty() ? spec.seeds : stage.seeds) {
                 place.seed = place.seeds.back() = seed;
                 add_point(place, trial, entry.place);
             }
         }
+    }
+
+    static void require_training(const ConfigNode& trial, const Stage& stage) {
+        const ConfigNode* train = trial.find("train");
+        const ConfigNode* budget = train == nullptr ? nullptr : train->find("budget_tokens");
+        if (budget == nullptr || budget->kind != ConfigNode::Kind::integer || budget->integer != 0) return;
+        throw Error(ErrorKind::config, budget->place,
+                    fmt::format("stage {} would train nothing from stage {}, whose model it would be again", stage.name,
+                                stage.from),
+                    "give the tokens to train on, or ask the tasks of that stage");
     }
 
     void add_point(Point point, const ConfigNode& trial, const Place& place) {

@@ -13,6 +13,7 @@
 #include "base/sha256.h"
 #include "base/suggestion.h"
 #include "base/table_reader.h"
+#include "sweeps/spec/imported_case.h"
 #include "sweeps/spec/inherit.h"
 #include "sweeps/spec/published_tables.h"
 #include "sweeps/spec/read_cases.h"
@@ -107,6 +108,19 @@ void read_provenance(const ConfigNode& node, Spec& spec) {
     spec.keeps_diff = table.diff;
 }
 
+// The first where none of them is trained in all stages.
+std::string first_trained_case(const Spec& spec) {
+    for (const Case& entry : spec.cases)
+        if (std::none_of(spec.stages.begin(), spec.stages.end(), [&](const Stage& stage) {
+                ConfigNode tree = spec.defaults;
+                merge(tree, stage.overlay);
+                if (const ConfigNode* overlay = entry.overlay(stage.name)) merge(tree, *overlay);
+                return is_imported(tree);
+            }))
+            return entry.name;
+    return spec.cases.front().name;
+}
+
 // Everything but the file's own bookkeeping; `root` is inherited and scaled.
 Spec read_spec(const ConfigNode& root) {
     Spec spec;
@@ -141,7 +155,7 @@ Spec read_spec(const ConfigNode& root) {
     spec.cases = read_cases(*cases, spec.stages);
     if (exclusions != nullptr) spec.exclusions = read_exclusions(*exclusions, spec);
     drop_disabled_stages(spec);
-    if (spec.baseline.empty()) spec.baseline = spec.cases.front().name;
+    if (spec.baseline.empty()) spec.baseline = first_trained_case(spec);
     if (spec.find_case(spec.baseline) == nullptr)
         refuse(reader.place("baseline"), fmt::format("the baseline {} is no case", spec.baseline),
                suggestion(spec.baseline, case_names(spec.cases)));

@@ -13,7 +13,7 @@ const Fields& fields_of(const Spec&) {
          {.takes = "letters, digits, _, - and +", .required = true}},
         {"title", at<&Spec::title>, "the title of its tables"},
         {"seeds", at<&Spec::seeds>, "every point is trained with each of them", {.required = true}},
-        {"baseline", at<&Spec::baseline>, "the case that others are compared with", {.by_default = "the first case"}},
+        {"baseline", at<&Spec::baseline>, "the case that others are compared with", {.by_default = "the first case that is trained"}},
         {"extends", apart<std::vector<std::string>>,
          "files beside this one that it inherits from; the nearer file wins",
          {.schema = R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"}},

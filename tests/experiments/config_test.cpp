@@ -29,6 +29,10 @@ TEST_CASE("what makes no sense is refused with its place") {
     CHECK_THAT(wrong_trial("[train]\nbudget_tokens = 511\n"), ContainsSubstring("less than one step"));
     CHECK_THAT(wrong_trial("[train]\nbudget_tokens = 1000\nbudget_fraction = 0.5\n"),
                ContainsSubstring("less than one step"));
+    CHECK_THAT(wrong_trial("[train]\nbudget_tokens = 0\n"),
+               ContainsSubstring("t.toml:2:") && ContainsSubstring("no model to take as it is"));
+    CHECK_THAT(wrong_trial("[train]\nbudget_tokens = -1\n"), ContainsSubstring("less than one step"));
+    CHECK_THAT(wrong_trial("[train]\nepochs = 0\n"), ContainsSubstring("set start.from and budget_tokens = 0"));
     CHECK_THAT(wrong_trial(kPlain + "decay = \"cosin\"\n"), ContainsSubstring("did you mean \"cosine\"?"));
     CHECK_THAT(wrong_trial(kPlain + "learning_rate = -1.0\n"), ContainsSubstring("at least 0"));
     CHECK_THAT(wrong_trial(kPlain + "learning_rate = nan\n"), ContainsSubstring("t.toml:3"));

@@ -147,3 +147,48 @@ TEST_CASE("tokens are dropped behind the first where a head reads that for the w
     CHECK(trial_of(kTrain + kBert + dropping + "[model]\norder_head = false\n").token_dropping->keep_first == 0);
     CHECK(trial_of(kTrain + dropping).token_dropping->keep_first == 0);
 }
+
+TEST_CASE("[model] of a model's parts is what it was made of") {
+    for (const char* text :
+         {"", "kind = \"llama\"\nkv_heads = 1\nrope_theta = 500\n", "norm_placement = \"post\"\nnorm_eps = 1e-6\n",
+          "positions = \"none\"\ntied_head = false\nhead_bias = true\nhead_transform = true\nhidden = 24\n",
+          "activation = \"gelu_erf\"\nattention_bias = false\nfeed_forward_bias = false\ninput_norm = true\n",
+          "dropout = 0.1\nattention_dropout = 0.2\ninput_dropout = 0.3\nseqlen = 24\nlayers = 5\nwidth = 96\nheads = 6\n"}) {
+        const engine::TransformerConfig parts = model_of(text);
+        CHECK(transformer_config(model_config(parts), parts.vocab) == parts);
+    }
+    for (const bool pairs : {false, true}) {
+        TrialConfig bert;
+        bert.model = defaults_of_kind("bert");
+        bert.model.order_head = pairs;
+        bert.model.kv_heads = bert.model.heads;
+        bert.model.hidden = 256;
+        const engine::TransformerConfig parts = transformer_config(bert.model, 300);
+        CHECK(transformer_config(model_config(parts), 300) == parts);
+        CHECK(model_config(parts).kind == "bert");
+    }
+    for (const char* pooling : {"first", "mean"}) {
+        ModelConfig vit = defaults_of_kind("vit");
+        vit.pooling = pooling;
+        vit.kv_heads = vit.heads;
+        vit.hidden = 256;
+        vit.image_height = 12;
+        vit.image_width = 8;
+        vit.image_channels = 3;
+        vit.classes = 7;
+        vit.seqlen = 7;
+        const engine::TransformerConfig parts = transformer_config(vit, 0);
+        CHECK(transformer_config(model_config(parts), 0) == parts);
+    }
+    for (const bool is_value : {false, true}) {
+        ModelConfig labelled = defaults_of_kind("bert");
+        labelled.order_head = labelled.head_bias = labelled.head_transform = false;
+        labelled.kv_heads = labelled.heads;
+        labelled.hidden = 256;
+        labelled.classes = is_value ? 0 : 3;
+        labelled.value_head = is_value;
+        labelled.head_dropout = 0.25;
+        const engine::TransformerConfig parts = transformer_config(labelled, 300);
+        CHECK(transformer_config(model_config(parts), 300) == parts);
+    }
+}

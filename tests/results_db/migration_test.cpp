@@ -218,3 +218,29 @@ TEST_CASE("what version 4 kept of draws in many rows is one row a step") {
     Connection connection(file, Connection::Mode::read);
     CHECK(connection.integer("SELECT count(*) FROM metric WHERE better = 'none'") == 0);
 }
+
+TEST_CASE("places of a database of version 7 are trained, and stay") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder / "results.db";
+    {
+        const auto old = open_for_writing(file, migrations().first(7));
+        old->execute("INSERT INTO sweep (uid, name, spec_sha256, spec_toml, created_ms, use_order)"
+                     " VALUES ('u', 's', 'h', '', 1, 1)");
+        old->execute("INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
+                     " VALUES ('c1', 'v1', 3, '{}', 'l', 1)");
+        old->execute("INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json, stage, seeds)"
+                     " VALUES (1, 1, 'plain', 0, '{}', 'pretrain', '3')");
+    }
+    { const Writer writer(file); }
+    const SweepResults sweep = Reader(file).sweep("s");
+    REQUIRE(sweep.trials.size() == 1);
+    CHECK_FALSE(sweep.trials[0].imported.has_value());
+    CHECK(sweep.trials[0].stage == "pretrain");
+    CHECK(sweep.trials[0].seeds == "3");
+    CHECK(std::filesystem::exists(backup_of(file, 7)));
+    // Text that no program of ours wrote there is told, and not taken for a model.
+    { Connection(file, Connection::Mode::write).execute("UPDATE sweep_member SET imported_json = '{\"from\":'"); }
+    CHECK_THROWS_WITH(Reader(file).sweep("s"), ContainsSubstring("imported model that cannot be read"));
+    { Connection(file, Connection::Mode::write).execute("UPDATE sweep_member SET imported_json = '{\"from\":1}'"); }
+    CHECK_THROWS_WITH(Reader(file).sweep("s"), ContainsSubstring("imported model that cannot be read"));
+}

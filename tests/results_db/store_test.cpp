@@ -407,3 +407,36 @@ TEST_CASE("scores are of the newest trained model: another's bits leave its task
     CHECK(reader.trial("cafe01").scores.at(0).value == 2.5);
     CHECK(reader.trial("cafe01").scores.at(0).model_sha256 == "second model");
 }
+
+TEST_CASE("what is stated of an imported model is of its place in a sweep, and may be stated anew") {
+    const TemporaryFolder folder;
+    Writer writer(folder / "results.db");
+    const auto sweep = writer.add_sweep({"quick", "s1", "", "[]"}), other = writer.add_sweep({"slow", "s2", "", "[]"});
+    const auto experiment = writer.add_experiment(an_experiment("ab01"));
+    ImportedModel model{"models/gpt2", "llm.c", "abc", 9e9, 2e18, 30, 44000, "its \"card\""};
+    Member member{0, "gpt2", "{}"};
+    member.imported = model;
+    writer.add_member(sweep, experiment, member);
+    const auto attempt = writer.begin_attempt(experiment, writer.add_code(a_code()), writer.add_host(a_host()), [] {
+        NewAttempt priced = an_attempt("u1");
+        priced.price = Price{"x", 0, 3600, "me"};
+        return priced;
+    }());
+    writer.end_attempt(attempt, {"ok", "", 0, {}, "", 0, 1, 5, 0});
+    const Reader reader(folder / "results.db");
+    const TrialRow trial = reader.sweep("quick").trials.at(0);
+    CHECK(trial.imported == model);
+    CHECK(trial.attempt_rows.at(0).usd.has_value());
+    CHECK_FALSE(trial.usd.has_value());  // what storing it took
+    CHECK(trial.device_seconds == 0);
+    CHECK(reader.trial("ab01").imported == model);
+    model.usd = 1;
+    member.imported = model;
+    writer.add_member(sweep, experiment, member);
+    CHECK(reader.sweep("quick").trials.at(0).imported == model);
+    member.imported.reset();
+    writer.add_member(other, experiment, member);
+    CHECK_FALSE(reader.sweep("slow").trials.at(0).imported.has_value());
+    CHECK(reader.sweep("slow").trials.at(0).usd.has_value());
+    CHECK(reader.sweep("quick").trials.at(0).imported == model);
+}
