@@ -21,6 +21,9 @@ enum class RandomPurpose : std::uint32_t {
     draw_order = 6,   // mixing of difficulty clusters within a curriculum phase
     dropout = 7,      // which activations are dropped
     attention_dropout = 8,  // which probabilities of attention are dropped
+    expert_choice = 9,      // which expert a row takes, where it is sampled
+    expert_capacity = 10,   // which rows an expert keeps that has too many
+    expert_jitter = 11,     // by what the values are multiplied that experts are chosen by
     sentence_pair = 20,  // BERT: where a sample parts into two segments, and whether they are swapped
     masked_tokens = 21,  // BERT: which tokens are masked, and with what
     short_samples = 22,  // BERT: which samples are short, and how short

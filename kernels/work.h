@@ -347,6 +347,134 @@ inline Work update_importance_work(std::int64_t V) {
     return work;
 }
 
+// ---- experts ----
+// N rows that choose k of E experts each; slots: how many rows stand by their experts, k N at most.
+
+// What says which rows are real, and what they draw by.
+inline double routed_rows_bytes(std::int64_t B, bool is_padded, bool is_packed, bool draws) {
+    return index_bytes(B, is_padded) + index_bytes(B + 1, is_packed) + (draws ? product(B, sizeof(std::int64_t)) : 0);
+}
+
+inline Work gate_logits_work(std::int64_t N, std::int64_t C, std::int64_t E, bool has_bias) {
+    Work work{linear_flops(N, C, E)};
+    work.reals = product(N, C);
+    work.sums = product(N, E) + product(E, C) + (has_bias ? product(E) : 0);
+    return work;
+}
+
+inline Work gate_backward_input_work(std::int64_t N, std::int64_t C, std::int64_t E, Accumulate accumulate) {
+    Work work{linear_flops(N, C, E)};
+    work.reals = written(product(N, C), accumulate);
+    work.sums = product(N, E) + product(E, C);
+    return work;
+}
+
+inline Work gate_backward_weight_work(std::int64_t N, std::int64_t C, std::int64_t E, bool has_bias,
+                                      Accumulate accumulate) {
+    Work work{linear_flops(N, C, E)};
+    work.reals = product(N, C);
+    work.sums = product(N, E) + written(product(E, C) + (has_bias ? product(E) : 0), accumulate);
+    return work;
+}
+
+// rows_bytes, here and below: routed_rows_bytes.
+inline Work jitter_rows_work(std::int64_t N, std::int64_t C, bool has_residual, double rows_bytes) {
+    Work work{product(has_residual ? 2 : 1, N, C)};
+    work.reals = product(has_residual ? 3 : 2, N, C);
+    work.other = rows_bytes;
+    return work;
+}
+
+// An exponential, a sum, a difference and a product a logit; and the comparisons.
+inline Work route_work(std::int64_t N, std::int64_t E, std::int64_t k, double rows_bytes) {
+    Work work{product(4 + k, N, E)};
+    work.sums = product(2, N, E) + product(N);
+    work.other = index_bytes(N * k, true) + rows_bytes;
+    return work;
+}
+
+inline Work place_choices_work(std::int64_t N, std::int64_t E, std::int64_t k, double rows_bytes) {
+    Work work;
+    work.other = index_bytes(E + 1 + 3 * N * k, true) + rows_bytes;
+    return work;
+}
+
+inline Work gate_weights_work(std::int64_t N, std::int64_t E, std::int64_t k) {
+    Work work{product(k == 1 ? 0 : 2, N, k)};
+    work.sums = product(N, E) + product(N, k);
+    work.other = index_bytes(2 * N * k, true);
+    return work;
+}
+
+inline Work gate_losses_work(std::int64_t N, std::int64_t E, std::int64_t k) {
+    Work work{product(4, N, E)};
+    work.sums = product(2, N, E) + product(N) + 3;
+    work.other = index_bytes(N * k + E + 1, true);
+    return work;
+}
+
+inline Work gate_backward_work(std::int64_t N, std::int64_t E, std::int64_t k) {
+    Work work{product(8, N, E)};
+    work.sums = product(2, N, E) + product(N, k);
+    work.other = index_bytes(2 * N * k + E + 1, true);
+    return work;
+}
+
+inline Work combine_rows_work(std::int64_t N, std::int64_t k, std::int64_t C, std::int64_t slots, bool has_weight) {
+    Work work{product(has_weight ? 2 : 1, slots, C)};
+    work.reals = product(N + slots, C);
+    work.sums = product(has_weight ? k : 0, N);
+    work.other = index_bytes(N * k, true);
+    return work;
+}
+
+inline Work combine_backward_work(std::int64_t N, std::int64_t k, std::int64_t C, std::int64_t slots) {
+    Work work{product(3, slots, C)};
+    work.reals = product(N + 2 * slots, C);
+    work.sums = product(2, N, k);
+    work.other = index_bytes(N * k, true);
+    return work;
+}
+
+inline Work mix_rows_work(std::int64_t N, std::int64_t C) {
+    Work work{product(3, N, C)};
+    work.reals = product(3, N, C);
+    work.sums = product(2, N);
+    return work;
+}
+
+inline Work mix_backward_work(std::int64_t N, std::int64_t C) {
+    Work work{product(5, N, C)};
+    work.reals = product(5, N, C);
+    work.sums = product(4, N);
+    return work;
+}
+
+// A linear layer of E experts differs from one of as many rows by its weights.
+inline Work grouped_linear_forward_work(std::int64_t slots, std::int64_t E, std::int64_t in, std::int64_t out,
+                                        bool has_bias, bool keeps_pre) {
+    Work work = linear_forward_work(slots, in, out, has_bias, keeps_pre);
+    work.reals += product(E - 1, in + (has_bias ? 1 : 0), out);
+    work.other = index_bytes(E + 1, true);
+    return work;
+}
+
+inline Work grouped_linear_backward_input_work(std::int64_t slots, std::int64_t E, std::int64_t in, std::int64_t out,
+                                               bool reads_pre) {
+    Work work = linear_backward_input_work(slots, in, out, reads_pre, Accumulate::no);
+    work.reals += product(E - 1, in, out);
+    work.other = index_bytes(E + 1, true);
+    return work;
+}
+
+inline Work grouped_linear_backward_weight_work(std::int64_t slots, std::int64_t E, std::int64_t in, std::int64_t out,
+                                                bool has_bias, Accumulate accumulate) {
+    Work work = linear_backward_weight_work(slots, in, out, has_bias, accumulate);
+    work.sums += written(product(E - 1, in + (has_bias ? 1 : 0), out), accumulate);
+    work.other = index_bytes(E + 1, true);
+    return work;
+}
+
 // ---- value loss ----
 
 inline Work value_loss_work(std::int64_t B, std::int64_t C) {

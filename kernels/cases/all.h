@@ -7,6 +7,9 @@
 #include "kernels/cases/class_token.h"
 #include "kernels/cases/dropout.h"
 #include "kernels/cases/embedding.h"
+#include "kernels/cases/expert_gate.h"
+#include "kernels/cases/expert_rows.h"
+#include "kernels/cases/grouped_linear.h"
 #include "kernels/cases/norm.h"
 #include "kernels/cases/linear.h"
 #include "kernels/cases/optimizer.h"
@@ -34,6 +37,9 @@ inline CaseTable case_table(Sizes sizes) {
     add_pooling_cases(table);
     add_class_token_cases(table);
     add_value_loss_cases(table);
+    add_expert_gate_cases(table);
+    add_expert_row_cases(table);
+    add_grouped_linear_cases(table);
     return table;
 }
 

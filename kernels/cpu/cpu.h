@@ -5,6 +5,7 @@
 #include "kernels/bf16.h"
 #include "kernels/dropout_key.h"
 #include "kernels/cpu/exec.h"
+#include "kernels/cpu/experts.h"
 #include "kernels/embedding_tables.h"
 #include "kernels/token_keys.h"
 #include "kernels/types.h"

@@ -4,15 +4,11 @@
 #include <cstring>
 
 #include "kernels/cpu/activation.h"
-#include "kernels/cpu/parallel.h"
 #include "kernels/cpu/wide_vectors.h"
 
 namespace deft::kernels::cpu {
 
 namespace {
-
-// Outputs of an item: enough that threads seldom meet, few enough that they finish together.
-constexpr std::int64_t kOutputs = 32;
 
 // How far ahead of its use a weight is asked for: hardware looks no further than its page.
 constexpr std::int64_t kAhead = 1024;
@@ -62,23 +58,25 @@ void products(float* sum, std::int64_t out, const float* w, const float* x, std:
 
 }  // namespace
 
-void linear_of_few_rows(Exec& exec, float* y, float* pre, const float* x, const float* w, const float* bias,
-                        std::int64_t rows, std::int64_t in, std::int64_t out, Activation act) {
+void linear_of_few_rows(const FewRows& layer, std::int64_t item) {
+    const auto& [y, pre, x, w, bias, rows, in, out, act] = layer;
     float* z = pre == nullptr ? y : pre;  // (rows, out)
-    parallel_items(exec.threads, ceil_div(out, kOutputs), [&](std::int64_t item, int) {
-        const std::int64_t first = item * kOutputs, outputs = std::min(kOutputs, out - first);
-        widest_vectors([&] {
-            for (std::int64_t o = first; o < first + outputs; ++o) products(z + o, out, w + o * in, x, rows, in);
-            for (std::int64_t row = 0; row < rows; ++row) {
-                float *z_row = z + row * out + first, *y_row = y + row * out + first;
-                for (std::int64_t i = 0; bias != nullptr && i < outputs; ++i) z_row[i] += bias[first + i];
-                if (act != Activation::none)
-                    activate_row(y_row, z_row, outputs, act);
-                else if (y != z)
-                    std::copy_n(z_row, outputs, y_row);
-            }
-        });
+    const std::int64_t first = item * kFewRowsOutputs, outputs = std::min(kFewRowsOutputs, out - first);
+    widest_vectors([&, y = y, x = x, w = w, bias = bias, rows = rows, in = in, out = out, act = act] {
+        for (std::int64_t o = first; o < first + outputs; ++o) products(z + o, out, w + o * in, x, rows, in);
+        for (std::int64_t row = 0; row < rows; ++row) {
+            float *z_row = z + row * out + first, *y_row = y + row * out + first;
+            for (std::int64_t i = 0; bias != nullptr && i < outputs; ++i) z_row[i] += bias[first + i];
+            if (act != Activation::none)
+                activate_row(y_row, z_row, outputs, act);
+            else if (y != z)
+                std::copy_n(z_row, outputs, y_row);
+        }
     });
+}
+
+void linear_of_few_rows(Exec& exec, const FewRows& layer) {
+    parallel_items(exec.threads, layer.items(), [&](std::int64_t item, int) { linear_of_few_rows(layer, item); });
 }
 
 }  // namespace deft::kernels::cpu

@@ -5,6 +5,7 @@
 #include "kernels/bf16.h"
 #include "kernels/dropout_key.h"
 #include "kernels/cuda/exec.h"
+#include "kernels/cuda/experts.h"
 #include "kernels/cuda/workspace.h"
 #include "kernels/embedding_tables.h"
 #include "kernels/token_keys.h"

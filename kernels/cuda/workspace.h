@@ -76,6 +76,17 @@ inline std::size_t attention_backward_workspace(std::int64_t B, std::int64_t T, 
     return scratch_bytes<float>(B * T * H);
 }
 
+// A layer of experts: rows that share partial sums of the gate's losses, of which each expert has two, and three are of all.
+inline constexpr std::int64_t kGateLossRows = 128;
+inline std::size_t gate_losses_workspace(std::int64_t N, std::int64_t E) {
+    return scratch_bytes<double>(ceil_div(N, kGateLossRows) * (2 * E + 3));
+}
+
+// Of the gate's bias.
+inline std::size_t gate_backward_weight_workspace(std::int64_t N, std::int64_t, std::int64_t E) {
+    return column_sums_workspace(N, E, 1);
+}
+
 // Rows of logits start where the library's products are fast, whatever V is.
 inline std::int64_t padded_vocabulary(std::int64_t V) {
     return ceil_div(V, 64) * 64;

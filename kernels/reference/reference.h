@@ -6,6 +6,7 @@
 #include "kernels/reference/class_token.h"
 #include "kernels/reference/dropout.h"
 #include "kernels/reference/exec.h"
+#include "kernels/reference/experts.h"
 #include "kernels/reference/layers.h"
 #include "kernels/reference/pooling.h"
 #include "kernels/reference/rope.h"

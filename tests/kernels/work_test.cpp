@@ -20,7 +20,7 @@ double bytes_of_buffers(const OpCase& op) {
 // It reads or writes a part of a buffer: some rows, or heads with gaps between them.
 bool takes_rows(const OpCase& op) {
     const auto has = [&](const char* text) { return op.name.find(text) != std::string::npos; };
-    return has("indexed") || has("rope ") || has("cache_rows") || has(" first") || has("embedding") || has(" keys ") || has(" apart") ||
+    return has("indexed") || has("rope ") || has("cache_rows") || has(" first") || has("embedding") || has(" keys ") || has(" apart") || has(" spare") ||
            (has("head_loss") && !has("all targets"));
 }
 
