@@ -41,6 +41,18 @@ std::size_t head_workspace(const Backend& backend, std::int64_t rows, std::int64
                            : kernels::cpu::head_loss_workspace(rows, C, V);
 }
 
+std::size_t experts_workspace(const Backend& backend, std::int64_t rows, std::int64_t E, std::int64_t k, std::int64_t C,
+                              std::int64_t before, std::int64_t hidden) {
+    if (is_gpu(backend))
+        return std::max(kernels::cuda::gate_losses_workspace(rows, E),
+                        kernels::cuda::gate_backward_weight_workspace(rows, C, std::max<std::int64_t>(E, 2)));
+    const int threads = backend.threads;
+    return std::max({kernels::cpu::place_choices_workspace(rows, E, k), kernels::cpu::gate_losses_workspace(rows, E),
+                     kernels::cpu::gate_backward_weight_workspace(threads, rows, C, E),
+                     kernels::cpu::grouped_linear_workspace(threads, rows * k, E, C, before),
+                     kernels::cpu::grouped_linear_workspace(threads, rows * k, E, hidden, C)});
+}
+
 std::size_t select_tokens_workspace(const Backend& backend, std::int64_t T) {
     return is_gpu(backend) ? 0 : kernels::cpu::select_kept_tokens_workspace(backend.threads, T);
 }

@@ -14,6 +14,10 @@ std::size_t linear_workspace(const Backend&, std::int64_t rows, std::int64_t in,
 std::size_t attention_workspace(const Backend&, std::int64_t B, std::int64_t T, std::int64_t heads,
                                 std::int64_t head_size);
 std::size_t head_workspace(const Backend&, std::int64_t rows, std::int64_t C, std::int64_t V);
+// Of rows that choose k of E experts each, by a gate and through two linear layers with `before` columns behind the first
+// and `hidden` ones before the second.
+std::size_t experts_workspace(const Backend&, std::int64_t rows, std::int64_t E, std::int64_t k, std::int64_t C,
+                              std::int64_t before, std::int64_t hidden);
 std::size_t select_tokens_workspace(const Backend&, std::int64_t T);
 std::size_t global_norm_workspace(const Backend&, std::int64_t elements);
 

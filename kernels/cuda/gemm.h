@@ -29,6 +29,11 @@ template <class In, class Out>
 void tiled_gemm(Exec&, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k, float beta,
                 std::int64_t ldc = 0);
 
+// Likewise, of operands in different types.
+template <class A, class B, class Out>
+void mixed_gemm(Exec&, Out* c, Operand<A> a, Operand<B> b, std::int64_t m, std::int64_t n, std::int64_t k, float beta,
+                std::int64_t ldc = 0);
+
 // Matrix products of a library, the one place that knows which: cuBLASLt (cublaslt.cu), which takes its first heuristic
 // without split-K; under the emulator a plain loop (emulator/library_gemm.cpp). Every function is false, with nothing
 // done, where the library refuses: it has no algorithm for these sizes, strides or alignments.

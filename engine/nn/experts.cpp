@@ -1,0 +1,191 @@
+#include "engine/nn/experts.h"
+
+#include "engine/core/workspace.h"
+
+namespace deft::engine {
+
+namespace {
+
+// The first rows of a buffer, as many as a pass has.
+Tensor first_rows(const Tensor& buffer, std::int64_t rows) {
+    if (!buffer) return {};
+    return buffer.rank == 1 ? buffer.view({rows}) : buffer.view({rows, buffer.columns()});
+}
+
+Tensor shaped_as(const Tensor& buffer, const Tensor& x) {
+    return buffer.view({x.dim(0), x.dim(1), x.dim(2)});
+}
+
+}  // namespace
+
+Experts::Experts(const Planner& plan, std::int64_t width, const FeedForwardConfig& config, const ExpertsConfig& experts)
+    : config_(config), experts_(experts) {
+    const std::int64_t N = plan.rows(), E = experts.count, k = experts.top, slots = N * k, C = width;
+    const std::int64_t hidden = config.hidden, before = kernels::columns_before(config.activation, hidden);
+    const DType sums = plan.sums();
+    gate_ = plan.weight("mlp.gate.weight", ParameterKind::matrix, {E, C});
+    in_ = plan.weight("mlp.experts.c_fc.weight", ParameterKind::matrix, {E, before, C});
+    out_ = plan.weight("mlp.experts.c_proj.weight", ParameterKind::residual, {E, C, hidden});
+    if (config.bias) {
+        in_bias_ = plan.weight("mlp.experts.c_fc.bias", ParameterKind::bias, {E, before});
+        out_bias_ = plan.weight("mlp.experts.c_proj.bias", ParameterKind::bias, {E, C});
+    }
+
+    logits_ = plan.saved("gate.logits", sums, {N, E});
+    prob_ = plan.saved("gate.prob", sums, {N, E});
+    lse_ = plan.saved("gate.lse", sums, {N});
+    weight_ = plan.saved("gate.weight", sums, {N, k});
+    expert_ = plan.saved("gate.expert", DType::i32, {N, k});
+    slot_ = plan.saved("gate.slot", DType::i32, {N, k});
+    row_ = plan.saved("gate.row", DType::i32, {slots});
+    // What is told of a layer stays its own, whatever takes the place of what it saves.
+    start_ = plan.arena.add(Region::activations, plan.prefix + "gate.start", DType::i32, {E + 1});
+    chosen_ = plan.arena.add(Region::activations, plan.prefix + "gate.chosen", DType::i32, {E + 1});
+    losses_ = plan.arena.add(Region::activations, plan.prefix + "gate.losses", sums, {kernels::kGateLosses});
+
+    act_ = plan.saved_output("experts.act", {slots, hidden});
+    if (plan.trains() || config.is_gated()) pre_ = plan.saved("experts.pre", {slots, before});
+    y_ = plan.saved("experts.y", {slots, C});
+    gathered_ = plan.scratch("experts.gathered", {slots, C});
+    if (experts.jitter > 0) jittered_ = plan.scratch("experts.jittered", {N, C});
+    plan.arena.reserve_workspace(experts_workspace(plan.backend, N, E, k, C, before, hidden));
+
+    if (experts.residual) {
+        dense_.emplace(plan, width, config);
+        mix_ = plan.weight("mlp.coefficient.weight", ParameterKind::matrix, {2, C});
+        mix_bias_ = plan.weight("mlp.coefficient.bias", ParameterKind::bias, {2});
+        mix_logits_ = plan.saved("mix.logits", sums, {N, 2});
+        moe_out_ = plan.saved("mix.experts", {N, C});
+        dense_out_ = plan.saved("mix.dense", {N, C});
+    }
+    if (!plan.trains()) return;
+    d_hidden_ = plan.scratch("experts.d_hidden", {slots, before});
+    if (config.is_gated()) d_act_ = plan.scratch("experts.d_act", {slots, hidden});
+    const auto sums_scratch = [&](const char* name, std::int64_t columns) {
+        return plan.arena.add_shared(name, sums, {N, columns});
+    };
+    d_logits_ = sums_scratch("scratch.gate.d_logits", E);
+    d_weight_ = sums_scratch("scratch.gate.d_weight", k);
+    if (experts.residual) d_mix_ = sums_scratch("scratch.mix.d_logits", 2);
+}
+
+void Experts::forward(Exec& exec, Tensor out, Tensor x, const RoutingRows& rows) const {
+    forward_hidden(exec, x, rows);
+    const std::int64_t N = x.rows();
+    if (dense_)
+        mix_rows(exec, out, first_rows(moe_out_, N), first_rows(dense_out_, N), first_rows(mix_logits_, N));
+    else
+        combine_rows(exec, out, first_rows(y_, N * experts_.top), first_rows(weight_, N), first_rows(slot_, N));
+}
+
+void Experts::forward_hidden(Exec& exec, Tensor x, const RoutingRows& rows) const {
+    const std::int64_t N = x.rows(), slots = N * experts_.top;
+    choose(exec, x, rows);
+    gather(exec, x);
+    const Tensor pre = first_rows(pre_, slots), act = first_rows(act_, slots), y = first_rows(y_, slots);
+    if (config_.is_gated()) {
+        grouped_linear_forward(exec, pre, {}, first_rows(gathered_, slots), in_.compute, in_bias_.compute, start_,
+                               Activation::none);
+        activation_forward(exec, act, pre, config_.activation);
+    } else {
+        grouped_linear_forward(exec, act, pre, first_rows(gathered_, slots), in_.compute, in_bias_.compute, start_,
+                               config_.activation);
+    }
+    grouped_linear_forward(exec, y, {}, act, out_.compute, out_bias_.compute, start_, Activation::none);
+    if (!dense_) return;
+    combine_rows(exec, first_rows(moe_out_, N), y, first_rows(weight_, N), first_rows(slot_, N));
+    dense_->forward(exec, shaped_as(dense_out_, x), x);
+    gate_logits(exec, first_rows(mix_logits_, N), x, mix_.value, mix_bias_.value);
+}
+
+Tensor Experts::gate_input(Exec& exec, Tensor x, const RoutingRows& rows) const {
+    if (experts_.jitter == 0 || !rows.draw) return x;
+    const Tensor jittered = shaped_as(jittered_, x);
+    jitter_rows(exec, jittered, x, {}, rows, experts_.jitter);
+    return jittered;
+}
+
+void Experts::choose(Exec& exec, Tensor x, const RoutingRows& rows) const {
+    const std::int64_t N = x.rows();
+    const bool trains = bool(rows.draw);
+    const Tensor logits = first_rows(logits_, N), prob = first_rows(prob_, N), lse = first_rows(lse_, N);
+    const Tensor expert = first_rows(expert_, N), slot = first_rows(slot_, N);
+    gate_logits(exec, logits, gate_input(exec, x, rows), gate_.value, {});
+    route(exec, prob, lse, expert, logits, rows, trains && experts_.sampled_noise);
+    place_choices(exec, start_, first_rows(row_, N * experts_.top), slot, expert, rows,
+                  trains ? experts_.capacity() : CapacitySpec{});
+    gate_weights(exec, first_rows(weight_, N), prob, expert, slot);
+    gate_losses(exec, losses_, chosen_, prob, lse, logits, expert);
+}
+
+void Experts::gather(Exec& exec, Tensor x) const {
+    const std::int64_t N = x.rows(), slots = N * experts_.top, C = x.columns();
+    gather_rows(exec, gathered_.view({1, slots, C}), x.view({1, N, C}), row_.view({1, slots}));
+}
+
+void Experts::recompute_activation(Exec& exec, Tensor x) const {
+    const std::int64_t slots = x.rows() * experts_.top;
+    activation_forward(exec, first_rows(act_, slots), first_rows(pre_, slots), config_.activation);
+    if (dense_) dense_->recompute_activation(exec, x);
+}
+
+void Experts::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, const RoutingRows& rows, double loss_scale,
+                       Accumulate accumulate) const {
+    const std::int64_t N = x.rows();
+    Tensor d_moe = dout;
+    const Tensor d_dense = dense_ ? shaped_as(dense_out_, x) : Tensor{}, d_mix = first_rows(d_mix_, N);
+    if (dense_) {
+        d_moe = shaped_as(moe_out_, x);
+        mix_backward(exec, d_moe, d_dense, d_mix, dout, d_moe, d_dense, first_rows(mix_logits_, N));
+    }
+    backward_slots(exec, d_moe, x, accumulate);
+    combine_rows(exec, dx, first_rows(gathered_, N * experts_.top), {}, first_rows(slot_, N));
+    backward_gate(exec, dx, x, rows, loss_scale, accumulate);
+    if (!dense_) return;
+    dense_->backward(exec, d_dense, d_dense, x, accumulate);
+    residual_forward(exec, dx, {}, dx, d_dense);
+    gate_backward_weight(exec, mix_.grad, mix_bias_.grad, d_mix, x, accumulate);
+    gate_backward_input(exec, dx, d_mix, mix_.value, Accumulate::yes);
+}
+
+void Experts::backward_slots(Exec& exec, Tensor d_moe, Tensor x, Accumulate accumulate) const {
+    const std::int64_t N = x.rows(), slots = N * experts_.top;
+    const Tensor dy = first_rows(y_, slots);  // what stood there is not read again
+    const Tensor d_hidden = first_rows(d_hidden_, slots), pre = first_rows(pre_, slots);
+    combine_backward(exec, dy, first_rows(d_weight_, N), d_moe, dy, first_rows(weight_, N), first_rows(slot_, N));
+    grouped_linear_backward_weight(exec, out_.grad, out_bias_.grad, dy, first_rows(act_, slots), start_, accumulate);
+    if (config_.is_gated()) {
+        const Tensor d_act = first_rows(d_act_, slots);
+        grouped_linear_backward_input(exec, d_act, dy, out_.compute, {}, start_, Activation::none);
+        activation_backward(exec, d_hidden, d_act, pre, config_.activation);
+    } else {
+        grouped_linear_backward_input(exec, d_hidden, dy, out_.compute, pre, start_, config_.activation);
+    }
+    gather(exec, x);
+    const Tensor gathered = first_rows(gathered_, slots);
+    grouped_linear_backward_weight(exec, in_.grad, in_bias_.grad, d_hidden, gathered, start_, accumulate);
+    grouped_linear_backward_input(exec, gathered, d_hidden, in_.compute, {}, start_, Activation::none);
+}
+
+void Experts::backward_gate(Exec& exec, Tensor dx, Tensor x, const RoutingRows& rows, double loss_scale,
+                            Accumulate accumulate) const {
+    const std::int64_t N = x.rows();
+    const Tensor d_logits = first_rows(d_logits_, N);
+    gate_backward(exec, d_logits, first_rows(d_weight_, N), first_rows(logits_, N), first_rows(expert_, N),
+                  first_rows(slot_, N), chosen_, loss_scale * experts_.aux_weight, loss_scale * experts_.z_weight);
+    const Tensor seen = gate_input(exec, x, rows);
+    gate_backward_weight(exec, gate_.grad, {}, d_logits, seen, accumulate);
+    if (seen.data == x.data) return gate_backward_input(exec, dx, d_logits, gate_.value, Accumulate::yes);
+    gate_backward_input(exec, seen, d_logits, gate_.value, Accumulate::no);
+    jitter_rows(exec, dx, seen, dx, rows, experts_.jitter);
+}
+
+TrainingFlops Experts::flops() const {
+    TrainingFlops of_all = flops_of_parameters({in_, in_bias_, out_, out_bias_});
+    of_all.per_row *= static_cast<double>(experts_.top) / static_cast<double>(experts_.count);
+    TrainingFlops flops = of_all + flops_of_parameters({gate_, mix_, mix_bias_});
+    if (dense_) flops = flops + dense_->flops();
+    return flops;
+}
+
+}  // namespace deft::engine
