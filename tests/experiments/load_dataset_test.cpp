@@ -178,7 +178,7 @@ TEST_CASE("corpus files: what is neither text nor known is refused, not trained 
 }
 
 TEST_CASE("a limit of text is of the training text where files say what to validate on") {
-    test::Folder folder;
+    const TemporaryFolder folder;
     write_text(folder / "a.txt", "one\ntwo\nthree\n");
     write_text(folder / "b.txt", "four\n");
     write_text(folder / "v.txt", "validated\nwhole\n");
@@ -195,6 +195,7 @@ TEST_CASE("a limit of text is of the training text where files say what to valid
     CHECK(parts_within(9) == "one\ntwo\n");
     CHECK(parts_within(14) == "one\ntwo\nthree\n");
     CHECK(parts_within(15) == "one\ntwo\nthree\nf");
+    CHECK(parts_within(13) == "one\ntwo\n");
     CHECK(parts_within(19) == "one\ntwo\nthree\nfour\n");
     // A line that is longer than the limit is cut between characters.
     CHECK(parts_within(2) == "on");
