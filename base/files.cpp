@@ -89,7 +89,8 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::fail(int error) const {
-    throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", file_.string(), error_text(error)), fix_for_write(error),
+    throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", file_.string(), error_text(error)),
+                fix_for_write(error),
                 fs::exists(file_.string().c_str()) ? "the old " + file_.filename().string() : std::string());
 }
 
@@ -107,7 +108,8 @@ void AtomicFile::finish() {
 
 void rename_durably(const fs::path& from, const fs::path& to) {
     const auto fail = [&](int error) {
-        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", to.string(), error_text(error)), fix_for_write(error));
+        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", to.string(), error_text(error)),
+                    fix_for_write(error));
     };
     Descriptor descriptor(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
     if (descriptor.number() < 0) fail(errno);
