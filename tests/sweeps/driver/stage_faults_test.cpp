@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/small_disk.h"
+#include "tests/sweeps/fake_trial.h"
 #include "tests/sweeps/program.h"
 
 using namespace deft;
@@ -78,6 +79,30 @@ TEST_CASE("Nothing starts from a checkpoint that is about to be trained again") 
         for (const std::string& line : wanted)
             CHECK(std::find(measured.begin(), measured.end(), line) != measured.end());
     }
+}
+
+TEST_CASE("What starts from a checkpoint that is gone is blocked, and so is what waits for that; the rest is done") {
+    // Trained, with no checkpoint: the fake trial leaves none.
+    FakeSweep sweep({"ok-a", "ok-b", "ok-c", "ok-x", "ok-same-as-x", "ok-child-of-x"});
+    const std::vector<sweeps::Point> all = sweep.points;
+    sweep.points.resize(1);
+    REQUIRE(sweep.run().ok == 1);
+    sweep.points = all;
+    sweep.points[1].parent = 0;
+    sweep.points[2].parent = 1;
+    // A trial whose start is not asked for, but the same training is at another place.
+    sweep.points[4].config_hash = sweep.points[3].config_hash;
+    sweep.points[5].parent = 3;
+    sweep.options.only = {"ok-b", "ok-c", "ok-same-as-x", "ok-child-of-x"};
+    const sweeps::RunSummary summary = sweep.run();
+    CHECK(summary.blocked == 2);
+    CHECK(summary.ok == 2);
+    CHECK(summary.left == 0);
+    CHECK(summary.exit_code == kExitFailed);
+    CHECK_THAT(sweep.said, ContainsSubstring("ok-a/1: trained, but the checkpoint is gone, so nothing can start from it; "
+                                             "to train again: deft run fake.toml --retrain"));
+    CHECK(sweep.row(2).state == "pending");
+    CHECK(sweep.row(5).state == "ok");
 }
 
 TEST_CASE("A disk that is full between two stages keeps the first, says what to mend, and the next run goes on") {
