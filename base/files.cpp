@@ -21,22 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string fix_for(int error) {
-    switch (error) {
-        case ENOSPC:
-        case EDQUOT:
-            return "free some space, or choose another folder";
-        case EACCES:
-        case EPERM:
-        case EROFS:
-            return "choose a folder that you may write to";
-        case ENOENT:
-            return "check the path";
-        default:
-            return {};
-    }
-}
-
 int open_new_file_beside(const fs::path& file, fs::path& name) {
     static std::atomic<unsigned> counter{0};
     for (int tries = 0; tries < 100; ++tries) {
@@ -60,14 +44,33 @@ int write_all(int descriptor, std::string_view bytes) {
     return 0;
 }
 
-// A rename lasts only once its folder is on the disk. Some file systems cannot sync a folder.
+// A rename lasts only once its folder is on the disk.
 void sync_folder_of(const fs::path& file) {
-    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-    const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (directory.number() >= 0) ::fsync(directory.number());
+    sync_folder(file.has_parent_path() ? file.parent_path() : fs::path("."));
 }
 
 }  // namespace
+
+std::string fix_for_write(int error) {
+    switch (error) {
+        case ENOSPC:
+        case EDQUOT:
+            return "free some space, or choose another folder";
+        case EACCES:
+        case EPERM:
+        case EROFS:
+            return "choose a folder that you may write to";
+        case ENOENT:
+            return "check the path";
+        default:
+            return {};
+    }
+}
+
+void sync_folder(const fs::path& folder) {
+    const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory.number() >= 0) ::fsync(directory.number());
+}
 
 void write_file_atomically(const fs::path& file, std::string_view bytes) {
     AtomicFile out(file);
@@ -86,7 +89,8 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::fail(int error) const {
-    throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", file_.string(), error_text(error)), fix_for(error),
+    throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", file_.string(), error_text(error)),
+                fix_for_write(error),
                 fs::exists(file_.string().c_str()) ? "the old " + file_.filename().string() : std::string());
 }
 
@@ -104,7 +108,8 @@ void AtomicFile::finish() {
 
 void rename_durably(const fs::path& from, const fs::path& to) {
     const auto fail = [&](int error) {
-        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", to.string(), error_text(error)), fix_for(error));
+        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", to.string(), error_text(error)),
+                    fix_for_write(error));
     };
     Descriptor descriptor(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
     if (descriptor.number() < 0) fail(errno);

@@ -40,6 +40,12 @@ class AtomicFile {
 // Errors: io; `to` is then what it was before.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 
+// Brings the names of a folder's files to the disk. Some file systems cannot; that is no error.
+void sync_folder(const std::filesystem::path& folder);
+
+// How to mend that a write ended with this errno; empty where nobody knows.
+std::string fix_for_write(int error);
+
 // Errors: io.
 std::string read_file(const std::filesystem::path& file);
 

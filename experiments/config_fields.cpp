@@ -168,8 +168,8 @@ const Fields& fields_of(const DataConfig&) {
                    "experiments/tasks with records to train on, or such a file beside the sweep file"}},
         {"train_files", at<&DataConfig::train_files>,
          "of text: .txt files of one document, .jsonl files of one a line (key \"text\"), each also .gz or .zst; of "
-         "indexed: the prefix of one Megatron dataset, or one token shard of llm.c with its .bin; below DEFT_DATA_MIRROR "
-         "or beside the sweep file",
+         "indexed: the prefix of one Megatron dataset, or token shards of llm.c in their order, each with its .bin; below "
+         "DEFT_DATA_MIRROR or beside the sweep file",
          {.role = FieldRole::local}},
         {"valid_files", at<&DataConfig::valid_files>, "likewise, to validate on; none: train_files are split",
          {.role = FieldRole::local}},

@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/json.h"
+#include "base/whole_folder.h"
 #include "engine/io/huggingface_config.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/export_model.h"
@@ -39,27 +39,13 @@ void require_place(const fs::path& to, bool replace) {
                     "name another folder with --to", "the folder");
 }
 
-// Calls write(folder) for a folder beside `to`, which becomes `to` once it is whole.
 void write_folder(const fs::path& to, bool replace, const std::function<void(const fs::path&)>& write) {
     require_place(to, replace);
     const fs::path place = fs::absolute(to).lexically_normal();
     const fs::path whole = place.has_filename() ? place : place.parent_path();  // without a slash behind it
-    const fs::path temporary =
-        whole.parent_path() / fmt::format(".{}.unfinished-{}", whole.filename().string(), ::getpid());
-    make_folder(temporary);
-    try {
-        write(temporary);
-        if (replace) fs::remove_all(whole);
-        fs::rename(temporary, whole);
-    } catch (const fs::filesystem_error& error) {
-        std::error_code ignored;
-        fs::remove_all(temporary, ignored);
-        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", to.string(), error.code().message()));
-    } catch (...) {
-        std::error_code ignored;
-        fs::remove_all(temporary, ignored);
-        throw;
-    }
+    // Beside it are a user's own files: no other program has this name.
+    const std::string unfinished = fmt::format(".{}.unfinished-{}", whole.filename().string(), ::getpid());
+    write_whole_folder(whole, whole.parent_path() / unfinished, write);
 }
 
 // The model with the weights of the files, planned to hold them and no more.
@@ -158,12 +144,7 @@ Exchanged import_model(const fs::path& from, const fs::path& to, const std::stri
     const Json about = about_import(imported, tokenizer, done.note);
     HeldModel held(imported);
     write_folder(to, replace, [&](const fs::path& folder) {
-        // A checkpoint is made whole in a place of its own, and moved up.
-        const fs::path inner = folder / "model";
-        engine::save_weights(held.exec, *held.model, inner, about, tokenizer, done.dtype);
-        for (const auto& entry : fs::directory_iterator(inner))
-            fs::rename(entry.path(), folder / entry.path().filename());
-        fs::remove(inner);
+        engine::write_weights_into(folder, held.exec, *held.model, about, tokenizer, done.dtype);
     });
     return done;
 }

@@ -78,9 +78,11 @@ void parse_data(TableReader table, const std::string& base_folder, DataConfig& d
                          "set data.corpus = \"text\" or drop the files");
     if (data.corpus == "indexed" && data.max_bytes != 0)
         table.refuse("max_bytes", "means nothing to corpus = \"indexed\", which is used as it is", "drop the key");
-    if (data.corpus == "indexed" && (data.train_files.size() != 1 || data.valid_files.size() > 1))
-        table.refuse("train_files", "must be the prefix of one Megatron dataset, without .bin or .idx, or one token shard "
-                                    "of llm.c, with its .bin");
+    for (const auto& [key, files] : {std::pair{"train_files", &data.train_files}, {"valid_files", &data.valid_files}})
+        if (data.corpus == "indexed" && files->size() > 1 &&
+            !std::all_of(files->begin(), files->end(), [](const std::string& file) { return file.ends_with(".bin"); }))
+            table.refuse(key, "must be the prefix of one Megatron dataset, without .bin or .idx, or token shards of llm.c, "
+                              "each with its .bin");
     constexpr std::int64_t kMostShare = 1'000'000'000;
     const bool shares = data.split.size() == 3 && data.split[0] > 0 && data.split[1] > 0 && data.split[2] >= 0 &&
                         *std::max_element(data.split.begin(), data.split.end()) <= kMostShare;

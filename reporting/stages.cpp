@@ -40,6 +40,23 @@ std::string cost_text(const std::string& name, const StageCost& cost) {
     return text + ")";
 }
 
+using ColumnPlace = std::vector<Column>::iterator;
+
+// A table's titles tell its columns apart.
+ColumnPlace find_column(std::vector<Column>& columns, const Column& wanted) {
+    return std::find_if(columns.begin(), columns.end(),
+                        [&](const Column& column) { return column.title == wanted.title; });
+}
+
+// Puts the columns that `all` lacks right of those that they follow.
+void add_columns(std::vector<Column>& all, const std::vector<Column>& columns) {
+    ColumnPlace next = all.begin();
+    for (const Column& column : columns) {
+        const ColumnPlace found = find_column(all, column);
+        next = (found == all.end() ? all.insert(next, column) : found) + 1;
+    }
+}
+
 }  // namespace
 
 std::vector<StageResults> stages_of(const results_db::SweepResults& sweep) {
@@ -63,6 +80,31 @@ SweepAbout about_stage(const SweepAbout& about, const StageResults& stage) {
     if (stage.name.empty()) return own;
     own.title += fmt::format("{}stage {}", own.title.empty() ? "" : ", ", stage.name);
     return own;
+}
+
+Table comparison_of_stages(const results_db::SweepResults& sweep, const SweepAbout& about) {
+    std::vector<StageResults> stages = stages_of(sweep);
+    if (stages.front().name.empty()) return comparison_table(sweep, about);
+    Table all;
+    std::vector<Table> tables;
+    for (const StageResults& stage : stages) {
+        tables.push_back(comparison_table(stage.sweep, about_stage(about, stage)));
+        add_columns(all.columns, tables.back().columns);
+        all.notes.insert(all.notes.end(), tables.back().notes.begin(), tables.back().notes.end());
+    }
+    for (std::size_t i = 0; i < stages.size(); ++i)
+        for (std::vector<Cell>& row : tables[i].rows) {
+            std::vector<Cell>& own = all.rows.emplace_back(all.columns.size(), Cell("-"));
+            for (std::size_t column = 0; column < row.size(); ++column) {
+                const ColumnPlace place = find_column(all.columns, tables[i].columns[column]);
+                own[static_cast<std::size_t>(place - all.columns.begin())] = std::move(row[column]);
+            }
+            own.insert(own.begin(), Cell(stages[i].name));
+        }
+    all.columns.insert(all.columns.begin(), Column{"stage", Align::left});
+    all.caption = about.title;
+    all.key_columns = tables.front().key_columns + 1;
+    return all;
 }
 
 std::string stage_costs_note(const results_db::SweepResults& sweep) {

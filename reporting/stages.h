@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reporting/comparison.h"
+#include "reporting/table.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -19,6 +20,11 @@ std::vector<StageResults> stages_of(const results_db::SweepResults& sweep);
 
 // What is said of a sweep, for the table of one of its stages.
 SweepAbout about_stage(const SweepAbout& about, const StageResults& stage);
+
+// The comparisons of all stages one below the other, the stage's name in a first column, for readers that want a single
+// table. Its columns are those of any stage; where a stage has no such column, its cells are a dash. The sweep's own
+// comparison where it has no stages.
+Table comparison_of_stages(const results_db::SweepResults& sweep, const SweepAbout& about);
 
 // What each stage took to train and what all of them did; a training that several places share counts once. Empty for a
 // sweep without stages.

@@ -106,15 +106,6 @@ IndexedDataset::IndexedDataset(const fs::path& prefix) : bin_(bin_file(prefix)) 
     if (document_start(0) != 0 || previous != count) refuse_dataset(file, "its documents do not cover its sequences");
 }
 
-TokenCorpus corpus_of_range(std::shared_ptr<const IndexedDataset> dataset, std::int64_t first, std::int64_t last) {
-    TokenCorpus corpus;
-    const std::int64_t start = dataset->document_start(first);
-    corpus.tokens = dataset->tokens().part(start, dataset->document_start(last) - start);
-    corpus.documents = last - first;
-    corpus.owner = std::move(dataset);
-    return corpus;
-}
-
 IndexedDatasetWriter::IndexedDatasetWriter(const fs::path& prefix, std::int32_t vocab)
     : prefix_(prefix), width_(vocab < kWideVocab ? 2 : 4) {
     std::error_code absent;

@@ -47,9 +47,6 @@ class IndexedDataset {
     std::vector<std::int64_t> first_sequence_;  // (documents + 1)
 };
 
-// Documents [first, last) of a dataset; `bytes` stays 0, see text_bytes().
-TokenCorpus corpus_of_range(std::shared_ptr<const IndexedDataset> dataset, std::int64_t first, std::int64_t last);
-
 // Writes both files; each is whole once finish() has returned, and the index is absent before.
 class IndexedDatasetWriter {
  public:

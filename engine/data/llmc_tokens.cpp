@@ -49,6 +49,31 @@ int width_of_tokens(const MappedFile& file, const ShardHeader& header) {
     refuse_shard(file, fmt::format("it begins with {}", header.magic));
 }
 
+// The tokens of a shard, which lie in the file. Errors: io.
+TokenSpan tokens_of_shard(const MappedFile& file) {
+    const ShardHeader header = shard_header(file);
+    TokenSpan tokens;
+    tokens.width = width_of_tokens(file, header);
+    if (header.tokens < 0) refuse_shard(file, fmt::format("it tells of {} tokens", header.tokens));
+    tokens.size = header.tokens;
+    const std::int64_t wanted = static_cast<std::int64_t>(kHeaderBytes) + tokens.size * tokens.width;
+    if (static_cast<std::int64_t>(file.bytes().size()) != wanted)
+        refuse_shard(file, fmt::format("{} bytes where its header tells of {}", file.bytes().size(), wanted));
+    tokens.data = file.bytes().data() + kHeaderBytes;
+    for (std::int64_t i = 0; i < tokens.size; ++i)
+        if (tokens[i] < 0) refuse_shard(file, fmt::format("token {} has more than 31 bits", i));
+    return tokens;
+}
+
+std::vector<std::int64_t> document_starts(TokenSpan tokens, std::int32_t end_of_document) {
+    std::vector<std::int64_t> starts;
+    if (tokens.size > 0) starts.push_back(0);
+    for (std::int64_t i = 1; i < tokens.size; ++i)
+        if (tokens[i] == end_of_document) starts.push_back(i);
+    starts.push_back(tokens.size);
+    return starts;
+}
+
 }  // namespace
 
 bool is_llmc_shard(const fs::path& file) {
@@ -57,31 +82,30 @@ bool is_llmc_shard(const fs::path& file) {
     return magic == kShardKinds[0].magic || magic == kShardKinds[1].magic;
 }
 
-LlmcShard::LlmcShard(const fs::path& file, std::int32_t end_of_document) : file_(file) {
-    const ShardHeader header = shard_header(file_);
-    tokens_.width = width_of_tokens(file_, header);
-    if (header.tokens < 0) refuse_shard(file_, fmt::format("it tells of {} tokens", header.tokens));
-    tokens_.size = header.tokens;
-    const std::int64_t wanted = static_cast<std::int64_t>(kHeaderBytes) + tokens_.size * tokens_.width;
-    if (static_cast<std::int64_t>(file_.bytes().size()) != wanted)
-        refuse_shard(file_, fmt::format("{} bytes where its header tells of {}", file_.bytes().size(), wanted));
-    tokens_.data = file_.bytes().data() + kHeaderBytes;
-    if (tokens_.size > 0) starts_.push_back(0);
-    for (std::int64_t i = 0; i < tokens_.size; ++i) {
-        const std::int32_t token = tokens_[i];
-        if (token < 0) refuse_shard(file_, fmt::format("token {} has more than 31 bits", i));
-        if (token == end_of_document && i > 0) starts_.push_back(i);
+LlmcTokens::LlmcTokens(std::span<const fs::path> files, std::int32_t end_of_document) {
+    if (files.size() == 1) {
+        only_.emplace(files.front());
+        tokens_ = tokens_of_shard(*only_);
+    } else {
+        std::size_t bytes_in_all = 0;
+        for (const fs::path& path : files) bytes_in_all += MappedFile(path).bytes().size();
+        joined_.reserve(bytes_in_all);
+        for (const fs::path& path : files) {
+            const MappedFile file(path);
+            const TokenSpan part = tokens_of_shard(file);
+            if (joined_.empty()) tokens_.width = part.width;
+            if (part.width != tokens_.width)
+                throw Error(ErrorKind::io,
+                            fmt::format("{} has tokens of {} bytes, and {} of {}", path.string(), part.width,
+                                        files.front().string(), tokens_.width),
+                            "name shards of one kind");
+            const auto* bytes = static_cast<const std::byte*>(part.data);
+            joined_.insert(joined_.end(), bytes, bytes + part.size * part.width);
+            tokens_.size += part.size;
+        }
+        tokens_.data = joined_.data();
     }
-    starts_.push_back(tokens_.size);
-}
-
-TokenCorpus corpus_of_range(std::shared_ptr<const LlmcShard> shard, std::int64_t first, std::int64_t last) {
-    TokenCorpus corpus;
-    const std::int64_t start = shard->document_start(first);
-    corpus.tokens = shard->tokens().part(start, shard->document_start(last) - start);
-    corpus.documents = last - first;
-    corpus.owner = std::move(shard);
-    return corpus;
+    starts_ = document_starts(tokens_, end_of_document);
 }
 
 }  // namespace deft::engine

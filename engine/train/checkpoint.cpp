@@ -1,8 +1,6 @@
 #include "engine/train/checkpoint.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <fmt/ranges.h>
 
@@ -14,6 +12,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/whole_folder.h"
 #include "engine/data/bpe/bpe_files.h"
 #include "engine/io/huggingface_config.h"
 #include "engine/io/match_weights.h"
@@ -69,13 +68,6 @@ std::string write_optimizer(Trainer& trainer, const fs::path& file) {
     for (std::size_t i = 0; i < on_device; ++i) write_in_pieces(trainer.exec(), tensors[i].tensor, {}, out);
     out.write(samples.data, samples.bytes());
     return out.finish();
-}
-
-void sync_folder(const fs::path& folder) {
-    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return;  // some file systems cannot
-    ::fsync(descriptor);
-    ::close(descriptor);
 }
 
 [[noreturn]] void damaged(const fs::path& folder, const std::string& why) {
@@ -169,20 +161,10 @@ std::string write_files(const Saved& saved, const fs::path& folder, const Json& 
 }
 
 std::string save(const Saved& saved, const fs::path& folder, const Json& about, const AnyTokenizer& tokenizer) {
-    const fs::path temporary = folder.parent_path() / "unfinished";  // one name: a kill leaves at most one
-    fs::remove_all(temporary);
-    make_folder(temporary);
     std::string sha;
-    try {
-        sha = write_files(saved, temporary, about, tokenizer);
-    } catch (...) {  // on a full disk the files that are whole would be in the way
-        std::error_code ignored;
-        fs::remove_all(temporary, ignored);
-        throw;
-    }
-    fs::remove_all(folder);
-    fs::rename(temporary, folder);
-    sync_folder(folder.parent_path());
+    const fs::path temporary = folder.parent_path() / "unfinished";  // one name: a kill leaves at most one
+    write_whole_folder(folder, temporary,
+                       [&](const fs::path& into) { sha = write_files(saved, into, about, tokenizer); });
     return sha;
 }
 
@@ -223,6 +205,11 @@ std::string save_weights(Trainer& trainer, const fs::path& folder, const Json& a
 std::string save_weights(Exec& exec, const Transformer& model, const fs::path& folder, const Json& about,
                          const AnyTokenizer& tokenizer, DType dtype) {
     return save({exec, model, Counts{}, nullptr, dtype}, folder, about, tokenizer);
+}
+
+std::string write_weights_into(const fs::path& folder, Exec& exec, const Transformer& model, const Json& about,
+                               const AnyTokenizer& tokenizer, DType dtype) {
+    return write_files({exec, model, Counts{}, nullptr, dtype}, folder, about, tokenizer);
 }
 
 Json read_manifest(const fs::path& folder) {

@@ -38,6 +38,10 @@ std::string save_weights(Trainer& trainer, const std::filesystem::path& folder, 
 std::string save_weights(Exec& exec, const Transformer& model, const std::filesystem::path& folder, const Json& about,
                          const AnyTokenizer& tokenizer, DType dtype = DType::f32);
 
+// Its files in an empty folder that the caller makes whole, see base/whole_folder.h.
+std::string write_weights_into(const std::filesystem::path& folder, Exec& exec, const Transformer& model,
+                               const Json& about, const AnyTokenizer& tokenizer, DType dtype = DType::f32);
+
 // checkpoint.json; the files that it names are not looked at. Errors: io, for one that is damaged or of another version.
 Json read_manifest(const std::filesystem::path& folder);
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "experiments/datasets/catalogue.h"
 
 namespace deft::experiments {
 
@@ -19,6 +20,16 @@ namespace fs = std::filesystem;
 std::string variable(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? "" : value;
+}
+
+// How to get a file of a data set that the catalogue knows; empty for another one.
+std::string supply_of(const std::string& name) {
+    for (const CatalogueEntry& entry : load_catalogue())
+        for (const CatalogueForm& form : entry.forms)
+            for (const CatalogueFile& file : form.files)
+                if (file.path == name)
+                    return fmt::format("deft data get {0} (deft data info {0} says where from), or ", entry.name);
+    return {};
 }
 
 }  // namespace
@@ -58,7 +69,7 @@ fs::path find_data_file(const std::string& name, const fs::path& base_folder) {
     for (const fs::path& folder : data_folders(base_folder)) places.push_back((folder / name).string());
     throw Error(ErrorKind::data,
                 fmt::format("data file {} is missing; looked at {}", name, fmt::join(places, ", ")),
-                "set DEFT_DATA_MIRROR to the folder that holds it, or put it beside the sweep file");
+                supply_of(name) + "set DEFT_DATA_MIRROR to the folder that holds it, or put it beside the sweep file");
 }
 
 }  // namespace deft::experiments

@@ -1,6 +1,7 @@
 #include "experiments/datasets/packed_dataset.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <optional>
 #include <utility>
@@ -102,23 +103,36 @@ std::optional<fs::path> find_shard(const std::string& name, const std::string& b
     return file;
 }
 
+// Those that a list names; none where its names are no shards. Errors: config, for both in one list.
+std::vector<fs::path> find_shards(const std::vector<std::string>& names, const std::string& base_folder) {
+    std::vector<fs::path> shards;
+    for (const std::string& name : names)
+        if (const auto shard = find_shard(name, base_folder)) shards.push_back(*shard);
+    if (!shards.empty() && shards.size() != names.size())
+        throw Error(ErrorKind::config,
+                    fmt::format("of {} some are token shards of llm.c and others are not", fmt::join(names, ", ")),
+                    "name datasets of one kind");
+    return shards;
+}
+
 DatasetIdentity indexed_identity(const DataConfig& data, const std::string& base_folder) {
     const engine::Tokenizer tokenizer = named_tokenizer(data.tokenizer, base_folder);
     Json identity = {{"format", kCorpusFormat}, {"split", data.split}, {"tokenizer", tokenizer.sha256()}};
-    for (const auto* prefixes : {&data.train_files, &data.valid_files})
-        for (const std::string& prefix : *prefixes) {
-            if (const auto shard = find_shard(prefix, base_folder)) {
-                identity["files"].push_back({sha256_file(*shard)});
-                continue;
-            }
-            const fs::path path = find_prefix(prefix, base_folder);
-            identity["files"].push_back({sha256_file(engine::idx_file(path)), sha256_file(engine::bin_file(path))});
+    for (const auto* names : {&data.train_files, &data.valid_files}) {  // an entry for each, of the hashes of its files
+        if (names->empty()) continue;
+        Json hashes = Json::array();
+        for (const fs::path& shard : find_shards(*names, base_folder)) hashes.push_back(sha256_file(shard));
+        if (hashes.empty()) {
+            const fs::path path = find_prefix(names->front(), base_folder);
+            hashes = {sha256_file(engine::idx_file(path)), sha256_file(engine::bin_file(path))};
         }
+        identity["files"].push_back(hashes);
+    }
     return {sha256(canonical_json(identity)), tokenizer.vocab()};
 }
 
 // The training documents and those to validate on of one dataset, or of one each. `Tokens`: engine::IndexedDataset or
-// engine::LlmcShard.
+// engine::LlmcTokens.
 template <class Tokens>
 void divide(const std::shared_ptr<const Tokens>& train, const std::shared_ptr<const Tokens>& valid,
             const std::vector<std::int64_t>& split, PackedDataset& dataset) {
@@ -135,27 +149,32 @@ void divide(const std::shared_ptr<const Tokens>& train, const std::shared_ptr<co
     dataset.valid = engine::corpus_of_range(train, ranges.valid_first, ranges.valid_last);
 }
 
-// A Megatron dataset or a token shard of llm.c as somebody else made it is used in place.
+// A Megatron dataset or token shards of llm.c as somebody else made them are used in place.
 PackedDataset open_indexed(const DataConfig& data, const std::string& base_folder, const fs::path& folder,
                      const std::string& sha) {
-    PackedDataset dataset{data.train_files.front(), sha, named_tokenizer(data.tokenizer, base_folder), {}, {}, folder};
-    const std::string valid = data.valid_files.empty() ? std::string() : data.valid_files.front();
-    const auto indexed = [&](const std::string& prefix) -> std::shared_ptr<const engine::IndexedDataset> {
-        if (prefix.empty()) return nullptr;
-        return std::make_shared<const engine::IndexedDataset>(find_prefix(prefix, base_folder));
-    };
-    const auto shard = [&](const std::string& name) -> std::shared_ptr<const engine::LlmcShard> {
-        if (name.empty()) return nullptr;
-        const auto file = find_shard(name, base_folder);
-        if (!file)
-            throw Error(ErrorKind::config, fmt::format("{} is no token shard of llm.c, and {} is", name, dataset.name),
-                        "name two datasets of one kind");
-        return std::make_shared<const engine::LlmcShard>(*file, dataset.tokenizer.end_of_document());
-    };
-    if (find_shard(dataset.name, base_folder))
-        divide(shard(dataset.name), shard(valid), data.split, dataset);
-    else
-        divide(indexed(dataset.name), indexed(valid), data.split, dataset);
+    PackedDataset dataset{fmt::format("{}", fmt::join(data.train_files, " + ")), sha,
+                          named_tokenizer(data.tokenizer, base_folder), {}, {}, folder};
+    const std::vector<fs::path> train = find_shards(data.train_files, base_folder);
+    const std::vector<fs::path> valid = find_shards(data.valid_files, base_folder);
+    if (!data.valid_files.empty() && train.empty() != valid.empty())
+        throw Error(ErrorKind::config,
+                    fmt::format("{} is no token shard of llm.c, and {} is",
+                                train.empty() ? data.train_files.front() : data.valid_files.front(),
+                                train.empty() ? data.valid_files.front() : data.train_files.front()),
+                    "name two datasets of one kind");
+    if (train.empty()) {
+        const auto indexed = [&](const std::vector<std::string>& names) -> std::shared_ptr<const engine::IndexedDataset> {
+            if (names.empty()) return nullptr;
+            return std::make_shared<const engine::IndexedDataset>(find_prefix(names.front(), base_folder));
+        };
+        divide(indexed(data.train_files), indexed(data.valid_files), data.split, dataset);
+    } else {
+        const auto tokens = [&](const std::vector<fs::path>& shards) -> std::shared_ptr<const engine::LlmcTokens> {
+            if (shards.empty()) return nullptr;
+            return std::make_shared<const engine::LlmcTokens>(shards, dataset.tokenizer.end_of_document());
+        };
+        divide(tokens(train), tokens(valid), data.split, dataset);
+    }
     for (engine::TokenCorpus* corpus : {&dataset.train, &dataset.valid})
         corpus->bytes = engine::text_bytes(corpus->tokens, dataset.tokenizer);
     make_folder(folder);

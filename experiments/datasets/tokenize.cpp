@@ -36,8 +36,9 @@ void for_each_wanted(const CorpusSource& source, const DataConfig& data, const P
             // What the files say is for validation stays whole.
             if (data.max_bytes == 0 || split == Split::valid || split == Split::test) return take(split, text);
             if (bytes >= data.max_bytes) return split == Split::train;
-            if (split == Split::train) text = beginning_of(text, static_cast<std::size_t>(data.max_bytes - bytes));
+            const std::int64_t left = data.max_bytes - bytes;
             bytes += static_cast<std::int64_t>(text.size());
+            if (split == Split::train) text = beginning_of(text, static_cast<std::size_t>(left));
             return text.empty() || take(split, text);
         },
         [&](double fraction) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -21,6 +22,18 @@ namespace {
 
 using results_db::TrialRow;
 
+std::int64_t seed_of(const TrialRow& trial) {
+    std::int64_t seed = trial.seed;
+    const std::string unit = unit_seed(trial);
+    std::from_chars(unit.data(), unit.data() + unit.size(), seed);
+    return seed;
+}
+
+// As people name it.
+std::string seeds_text(const TrialRow& trial) {
+    return trial.seeds.empty() ? std::to_string(trial.seed) : trial.seeds;
+}
+
 // Stopped from outside: it says nothing of the recipe.
 bool was_stopped(const TrialRow& trial) {
     const bool crashed = trial.state == "failed" || trial.state == "timeout";
@@ -30,7 +43,7 @@ bool was_stopped(const TrialRow& trial) {
 void add_curve(MeasuredCase& result, const TrialRow& trial, const Measure& measure, LossCurve curve) {
     if (curve.size() < 2) return;
     const double value = late_loss(curve, curve.back().tokens).value_or(std::numeric_limits<double>::quiet_NaN());
-    result.values[measure].push_back({trial.seed, trial.attempt_uid, value, std::move(curve)});
+    result.values[measure].push_back({seed_of(trial), trial.attempt_uid, value, std::move(curve)});
 }
 
 void add_scores(MeasuredCase& result, const TrialRow& trial) {
@@ -38,13 +51,13 @@ void add_scores(MeasuredCase& result, const TrialRow& trial) {
     for (const results_db::ScoreRow& row : trial.scores)
         if (const auto measure = measure_of(row)) scores[*measure] = &row;
     for (const auto& [measure, row] : scores)
-        result.values[measure].push_back({trial.seed, trial.attempt_uid, row->value, {}, row->score_key});
+        result.values[measure].push_back({seed_of(trial), trial.attempt_uid, row->value, {}, row->score_key});
 }
 
 std::string why(const TrialRow& trial) {
     const std::string first_line = trial.error.substr(0, trial.error.find('\n'));
     const std::string what = trial.fail_class.empty() ? trial.state : trial.fail_class;
-    return fmt::format("seed {}: {}{}", trial.seed, what, first_line.empty() ? "" : ": " + first_line);
+    return fmt::format("seed {}: {}{}", seeds_text(trial), what, first_line.empty() ? "" : ": " + first_line);
 }
 
 }  // namespace
@@ -66,7 +79,7 @@ std::vector<MeasuredCase> measured_cases(const results_db::SweepResults& sweep,
                 add_curve(result, *trial, training_loss_curve(), training_curve(curve->second));
                 add_curve(result, *trial, validation_loss_curve(), validation_curve(curve->second));
             } else if (was_stopped(*trial)) {
-                result.unfinished.push_back(trial->seed);
+                result.unfinished.push_back(seeds_text(*trial));
             } else {
                 result.crashed.push_back(why(*trial));
             }
@@ -74,6 +87,23 @@ std::vector<MeasuredCase> measured_cases(const results_db::SweepResults& sweep,
         cases.push_back(std::move(result));
     }
     return cases;
+}
+
+std::vector<SeedScore> mean_by_seed(std::span<const SeedScore> values) {
+    std::vector<SeedScore> means;
+    std::vector<double> counts;
+    for (const SeedScore& one : values) {
+        const auto found = std::find_if(means.begin(), means.end(), [&](const SeedScore& m) { return m.seed == one.seed; });
+        if (found == means.end()) {
+            means.push_back(one);
+            counts.push_back(1);
+        } else {
+            found->value += one.value;
+            ++counts[static_cast<std::size_t>(found - means.begin())];
+        }
+    }
+    for (std::size_t i = 0; i < means.size(); ++i) means[i].value /= counts[i];
+    return means;
 }
 
 results_db::SweepResults selected(results_db::SweepResults sweep, std::span<const std::string> selectors) {

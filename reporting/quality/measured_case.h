@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "reporting/statistics/seed_comparison.h"
 #include "reporting/statistics/verdict.h"
 #include "results_db/store.h"
 
@@ -66,20 +67,24 @@ std::optional<double> late_loss(const LossCurve& curve, double tokens);
 double common_tokens(std::span<const LossCurve* const> curves);
 
 struct SeedValue {
-    std::int64_t seed = 0;
+    std::int64_t seed = 0;  // by unit_seed(): trials of a later stage that nest in one repeat share it
     std::string attempt_uid;
     double value = 0;      // of a curve: its late loss, NaN where it has none
     LossCurve curve = {};  // of a score: empty
     std::string score_key = {};  // how its task was asked (base/score_key.h); of a curve, and before that was known: empty
 };
 
+// The values of one seed are averaged, and count as one: repeats of a later stage alone are no independent repeats.
+// In the order in which the seeds first come.
+std::vector<SeedScore> mean_by_seed(std::span<const SeedScore> values);
+
 struct MeasuredCase {
     std::string name;          // "cl[budget_fraction=0.5]"
     std::string variant_hash;  // of the configuration without its seed
     std::map<Measure, std::vector<SeedValue>> values;
     std::vector<std::string> crashed;      // "seed 4: nan: the loss is not finite"
-    std::vector<std::int64_t> unfinished;  // seeds: waiting, running or stopped
-    std::size_t seeds = 0;                 // in all
+    std::vector<std::string> unfinished;   // seeds, "1.3" of a chain: waiting, running or stopped
+    std::size_t seeds = 0;                 // of all its trials, also of those that nest
 };
 
 // In the order of the sweep. `curves` by config hash.

@@ -69,13 +69,15 @@ std::vector<SeedValue> seeds_from(const std::string& source) {
 
 BaselineRow row_of(const MeasuredCase& one, const Measure& measure, const std::vector<SeedValue>& seeds,
                    const std::string& sweep, const PinRequest& request) {
-    std::vector<double> values;
+    std::vector<SeedScore> by_trial;
     Json source = {{"sweep", sweep}, {"seeds", Json::array()}};
     for (const SeedValue& seed : seeds) {
         require_finite(one, measure, seed);
-        values.push_back(seed.value);
+        by_trial.push_back({seed.seed, seed.value});
         source["seeds"].push_back(to_json(seed));
     }
+    std::vector<double> values;
+    for (const SeedScore& score : mean_by_seed(by_trial)) values.push_back(score.value);
     BaselineRow row;
     row.name = request.name;
     row.variant = one.name;

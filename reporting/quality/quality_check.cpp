@@ -51,6 +51,12 @@ bool all_finite(const Scores& scores) {
     return std::all_of(scores.begin(), scores.end(), [](const SeedScore& s) { return std::isfinite(s.value); });
 }
 
+std::size_t count_of_seeds(const std::vector<SeedValue>& values) {
+    std::set<std::int64_t> seeds;
+    for (const SeedValue& value : values) seeds.insert(value.seed);
+    return seeds.size();
+}
+
 // Trials of the head that the baseline does not stand on.
 std::vector<SeedValue> fresh(const std::vector<SeedValue>& base, const std::vector<SeedValue>& head) {
     std::set<std::string> pinned;
@@ -104,6 +110,8 @@ Sides sides_of(const MeasuredCase& base, const MeasuredCase& head, const Measure
         take_curves(sides, pinned, news);
     else
         take_scores(sides, pinned, news);
+    sides.base = mean_by_seed(sides.base);
+    sides.head = mean_by_seed(sides.head);
     return sides;
 }
 
@@ -306,7 +314,7 @@ std::vector<QualityFinding> check_quality(std::span<const MeasuredCase> base, st
         for (const auto& [measure, seeds] : pinned->values) {
             const Sides sides = sides_of(*pinned, one, measure);
             QualityFinding finding = started(one.name, measure, baseline);
-            finding.base_seeds = seeds.size();
+            finding.base_seeds = count_of_seeds(seeds);
             finding.head_seeds = sides.head.size();
             if (!sides.missing.empty())
                 finding = told(std::move(finding), Outcome::missing, sides.missing);

@@ -63,13 +63,14 @@ const std::vector<std::string>& report_formats() {
 std::string render_report(const reporting::ReportData& data, const std::string& format, int width) {
     if (format == "html") return reporting::render_page(data);
     if (format == "json") return reporting::render_report_json(data);
+    if (format == "csv") return reporting::render_csv(reporting::comparison_of_stages(data.sweep, data.about));
     std::string text;
     for (const reporting::StageResults& stage : reporting::stages_of(data.sweep)) {
         const reporting::Table table = reporting::comparison_table(stage.sweep, reporting::about_stage(data.about, stage));
         text += (text.empty() ? "" : "\n") + render_table(table, format, width);
     }
     const std::string note = reporting::stage_costs_note(data.sweep);
-    return note.empty() || format == "csv" || format == "tex" ? text : text + "\n" + note + "\n";
+    return note.empty() || format == "tex" ? text : text + "\n" + note + "\n";
 }
 
 std::string render_table(const reporting::Table& table, const std::string& format, int width) {

@@ -1,7 +1,6 @@
 #include "sweeps/driver/driver.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
@@ -9,22 +8,21 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/score_key.h"
 #include "base/text.h"
-#include "engine/train/checkpoint.h"
 #include "experiments/evaluation/validation_schedule.h"
 #include "experiments/prepare.h"
 #include "experiments/projection.h"
-#include "reporting/text.h"
 #include "results_db/open.h"
 #include "sweeps/driver/children.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/narration.h"
 #include "sweeps/driver/overview.h"
+#include "sweeps/driver/prerequisites.h"
 #include "sweeps/driver/queue.h"
 #include "sweeps/driver/record_sweep.h"
 #include "sweeps/driver/recovery.h"
 #include "sweeps/driver/signals.h"
+#include "sweeps/driver/work_left.h"
 
 namespace deft::sweeps {
 
@@ -44,7 +42,9 @@ class Driver {
           options_(options),
           progress_(options.progress, options.narration),
           writer_(database_in(options.root)),
-          starter_{spec, options, recorded_, writer_, results_db::random_uid()} {}
+          starter_{spec, options, recorded_, writer_, results_db::random_uid()},
+          work_(points, options, recorded_, writer_),
+          prerequisites_(points, options, work_, state_, progress_) {}
 
     // A child must never outlive the driver that would have to record its end.
     ~Driver() { end_children(); }
@@ -58,12 +58,11 @@ class Driver {
         for (const std::string& line : take_in_finished(writer_, options_.root, points_, asked_for, recorded_))
             progress_.event(line);
         fill_queue();
-        set_aside_without_checkpoint();
-        set_aside_without_start();
+        prerequisites_.set_aside();
         announce();
         if (state_.queue.waiting.empty()) return failures() > 0 ? conclude() : state_.summary;
         for (const std::size_t point : state_.queue.waiting)
-            require_fit(points_[point], options_.slots, work_of(point));
+            require_fit(points_[point], options_.slots, work_.work_of(point));
         try {
             prepare_data();
             loop();
@@ -84,168 +83,20 @@ class Driver {
     void fill_queue() {
         state_.queue = make_queue(points_, spec_.sha256, [&](std::size_t point) {
             if (!is_asked_for(points_[point], options_)) return false;
-            if (!is_trained(point) || !unscored(point).empty()) return true;
+            if (!work_.is_trained(point) || !work_.unscored(point).empty()) return true;
             ++state_.summary.already_done;
             return false;
         });
     }
 
-    bool is_trained(std::size_t point) const { return writer_.is_trained(recorded_.experiments[point]); }
-
-    std::vector<std::string> unscored(std::size_t point) const {
-        return writer_.unscored(recorded_.experiments[point], points_[point].score_keys());
-    }
-
-    // With --retrain the model must be whole too; otherwise its scoring says what is wrong with it.
-    bool can_be_scored(std::size_t point) const {
-        const auto found = checkpoint_to_score(writer_, options_.root, recorded_.experiments[point]);
-        if (!found || !options_.retrain) return found.has_value();
-        try {
-            engine::verify_checkpoint(*found, engine::CheckpointFiles::model);
-            return true;
-        } catch (const Error&) {
-            return false;
-        }
-    }
-
-    // Of trained models that are to be scored, those that are not there any more: nobody asked to train them again.
-    void set_aside_without_checkpoint() {
-        std::vector<std::string> gone;
-        std::erase_if(state_.queue.waiting, [&](std::size_t point) {
-            if (!is_trained(point) || can_be_scored(point)) return false;
-            if (options_.retrain) {
-                retrain_.insert(recorded_.experiments[point]);
-                return false;
-            }
-            gone.push_back(reporting::visible(points_[point].name()));
-            ++state_.summary.failed;
-            return true;
-        });
-        if (gone.empty()) return;
-        progress_.warning(fmt::format("{}: trained, but the checkpoint is gone, so nothing can be scored; to train "
-                                      "again: {} --retrain",
-                                      fmt::join(gone, ", "), options_.continue_with));
-    }
-
     int failures() const { return state_.summary.failed + state_.summary.blocked; }
-
-    std::optional<std::filesystem::path> checkpoint_of(std::size_t point) const {
-        return checkpoint_to_score(writer_, options_.root, recorded_.experiments[point]);
-    }
-
-    // Of trials that are to start from trained ones, those whose start is not there any more.
-    void set_aside_without_start() {
-        std::vector<std::string> gone;
-        std::vector<std::size_t> origins;  // to train again
-        std::erase_if(state_.queue.waiting, [&](std::size_t point) {
-            const std::optional<std::size_t>& parent = points_[point].parent;
-            if (!parent || work_of(point) == results_db::Work::score || !is_trained(*parent) || checkpoint_of(*parent))
-                return false;
-            if (options_.retrain) {
-                for (auto origin = parent; origin && is_trained(*origin) && !checkpoint_of(*origin);
-                     origin = points_[*origin].parent)
-                    if (retrain_.insert(recorded_.experiments[*origin]).second) origins.push_back(*origin);
-                return false;
-            }
-            gone.push_back(reporting::visible(points_[*parent].name()));
-            ++state_.summary.blocked;
-            return true;
-        });
-        for (const std::size_t origin : origins)
-            if (std::find(state_.queue.waiting.begin(), state_.queue.waiting.end(), origin) == state_.queue.waiting.end())
-                state_.queue.waiting.push_front(origin);
-        std::sort(gone.begin(), gone.end());
-        gone.erase(std::unique(gone.begin(), gone.end()), gone.end());
-        if (gone.empty()) return;
-        progress_.warning(fmt::format("{}: trained, but the checkpoint is gone, so nothing can start from it; to train "
-                                      "again: {} --retrain",
-                                      fmt::join(gone, ", "), options_.continue_with));
-        block_behind_missing();
-    }
-
-    // What waits for trials that are neither trained nor to be trained in this run.
-    void block_behind_missing() {
-        for (bool found = true; found;) {
-            found = false;
-            std::erase_if(state_.queue.waiting, [&](std::size_t point) {
-                const std::optional<std::size_t>& parent = points_[point].parent;
-                if (!parent || has_start(point) || is_coming(*parent)) return false;
-                ++state_.summary.blocked;
-                return found = true;
-            });
-        }
-    }
-
-    bool has_start(std::size_t point) const {
-        const std::size_t parent = *points_[point].parent;
-        return is_trained(parent) && !retrain_.contains(recorded_.experiments[parent]);
-    }
-
-    // Whether this run trains it, here or at another place of the sweep.
-    bool is_coming(std::size_t point) const {
-        const auto is_same = [&](std::size_t other) {
-            return recorded_.experiments[other] == recorded_.experiments[point];
-        };
-        return std::any_of(state_.queue.waiting.begin(), state_.queue.waiting.end(), is_same) ||
-               std::any_of(state_.running.begin(), state_.running.end(),
-                           [&](const Child& child) { return is_same(child.point); });
-    }
-
-    // Takes what starts from a trial that failed for good, directly or through others, out of the queue.
-    void block_behind(std::size_t failed) {
-        std::vector<std::string> names;
-        std::vector<std::int64_t> lost = {recorded_.experiments[failed]};
-        std::erase_if(state_.queue.waiting, [&](std::size_t point) {  // the same at another place of the sweep
-            const bool is_same = recorded_.experiments[point] == lost.front();
-            state_.summary.failed += is_same;
-            return is_same;
-        });
-        for (std::size_t i = 0; i < lost.size(); ++i)
-            std::erase_if(state_.queue.waiting, [&](std::size_t point) {
-                const std::optional<std::size_t>& parent = points_[point].parent;
-                if (!parent || recorded_.experiments[*parent] != lost[i]) return false;
-                lost.push_back(recorded_.experiments[point]);
-                names.push_back(reporting::visible(points_[point].name()));
-                ++state_.summary.blocked;
-                return true;
-            });
-        if (!names.empty())
-            progress_.warning(fmt::format("blocked {}: {} from {}, which failed", fmt::join(names, ", "),
-                                          names.size() == 1 ? "it starts" : "they start",
-                                          reporting::visible(points_[failed].name())));
-    }
-
-    results_db::Work work_of(std::size_t point) const {
-        const bool trains = !is_trained(point) || retrain_.contains(recorded_.experiments[point]);
-        return trains ? results_db::Work::train : results_db::Work::score;
-    }
-
-    bool asks_for_validation(std::size_t point) const {
-        const std::vector<std::string> keys = unscored(point);
-        return std::any_of(points_[point].scores.begin(), points_[point].scores.end(), [&](const auto& request) {
-            return request.task == kValidationTask && std::find(keys.begin(), keys.end(), request.key) != keys.end();
-        });
-    }
-
-    Assignment assignment_of(std::size_t point) const {
-        Assignment assignment;
-        assignment.work = work_of(point);
-        if (assignment.work == results_db::Work::train) {
-            if (const auto& parent = points_[point].parent) assignment.start = checkpoint_of(*parent).value_or("");
-            return assignment;
-        }
-        assignment.keys = unscored(point);
-        if (const auto found = checkpoint_to_score(writer_, options_.root, recorded_.experiments[point]))
-            assignment.checkpoint = *found;
-        return assignment;
-    }
 
     void announce() {
         std::vector<Point> left;
         Overview overview;
         for (const std::size_t point : state_.queue.waiting) {
             left.push_back(points_[point]);
-            const bool trained = work_of(point) == results_db::Work::score;
+            const bool trained = work_.work_of(point) == results_db::Work::score;
             overview.add_left(points_[point], trained);
             if (trained) state_.trained.insert(point);
         }
@@ -268,7 +119,7 @@ class Driver {
         std::set<std::int64_t> found;
         for (std::size_t point = 0; point < points_.size(); ++point)
             if (is_asked_for(points_[point], options_) && !points_[point].config.eval.every.empty() &&
-                is_trained(point) && !writer_.was_validated(recorded_.experiments[point]) &&
+                work_.is_trained(point) && !writer_.was_validated(recorded_.experiments[point]) &&
                 experiments::validates_on_the_way(
                     experiments::parse_validation_schedule(points_[point].config.eval.every),
                     experiments::project(points_[point].config).steps))
@@ -288,7 +139,7 @@ class Driver {
         try {
             for (const std::size_t point : state_.queue.waiting) {
                 // A scoring needs the corpus for validation alone.
-                if (work_of(point) == results_db::Work::score && !asks_for_validation(point)) continue;
+                if (work_.work_of(point) == results_db::Work::score && !work_.asks_for_validation(point)) continue;
                 const experiments::TrialConfig& config = points_[point].config;
                 std::string key = config.data.sha256;
                 if (config.curriculum)
@@ -358,10 +209,9 @@ class Driver {
     // training.
     bool may_start(std::size_t point) const {
         if (interrupts_at_stop_ || (state_.draining && !to_score_.contains(point))) return false;
-        if (points_[point].parent && work_of(point) == results_db::Work::train && !has_start(point)) return false;
-        return std::none_of(state_.running.begin(), state_.running.end(), [&](const Child& child) {
-            return recorded_.experiments[child.point] == recorded_.experiments[point];
-        });
+        if (work_.work_of(point) == results_db::Work::train && !work_.has_start(point)) return false;
+        return std::none_of(state_.running.begin(), state_.running.end(),
+                            [&](const Child& child) { return work_.is_same_training(child.point, point); });
     }
 
     // False where no waiting trial may start, or none fits a free slot.
@@ -371,10 +221,11 @@ class Driver {
                                [&](const Child& child) { return child.slot == slot; });
         };
         const auto next = take_next(state_.queue, options_.slots.size(), is_busy, [&](Placement place) {
-            return may_start(place.point) && fits(points_[place.point], options_.slots[place.slot], work_of(place.point));
+            return may_start(place.point) &&
+                   fits(points_[place.point], options_.slots[place.slot], work_.work_of(place.point));
         });
         if (!next) return false;
-        const Assignment assignment = assignment_of(next->point);
+        const Assignment assignment = work_.assignment_of(next->point);
         if (assignment.work == results_db::Work::score && assignment.keys.empty()) {
             ++state_.summary.ok;  // another place of the sweep asked the same
             return true;
@@ -447,20 +298,20 @@ class Driver {
                 return;
             }
             count_failure();
-            if (child.work == results_db::Work::train) block_behind(child.point);
+            if (child.work == results_db::Work::train) prerequisites_.block_behind(child.point);
         }
     }
 
     // Trained, a trial is scored next; scored, it is done.
     void finish_well(const Child& child) {
-        retrain_.erase(recorded_.experiments[child.point]);
-        if (unscored(child.point).empty()) {
+        work_.end_retraining(child.point);
+        if (work_.unscored(child.point).empty()) {
             to_score_.erase(child.point);
             ++state_.summary.ok;
         } else if (child.work == results_db::Work::train) {
             to_score_.insert(child.point);
             for (std::size_t point = 0; point < points_.size(); ++point)
-                if (recorded_.experiments[point] == recorded_.experiments[child.point]) state_.trained.insert(point);
+                if (work_.is_same_training(point, child.point)) state_.trained.insert(point);
             put_to_score(state_.queue, child.point);
         } else {
             progress_.warning(fmt::format("{}: its scoring ended without the scores that were asked for", child.name));
@@ -495,9 +346,10 @@ class Driver {
     RecordedSweep recorded_;
     TrialStarter starter_;
     RunState state_;
+    WorkLeft work_;
+    Prerequisites prerequisites_;
     Clock::time_point ingested_{};  // when the journals were last taken in
     long memory_kills_ = memory_kills();
-    std::set<std::int64_t> retrain_;  // experiments: trained before, and their checkpoints are gone
     std::set<std::size_t> to_score_;  // trained in this run
     std::optional<int> interrupts_at_stop_;  // Ctrl-C so far when the trials were asked to stop; nothing: they were not
     std::optional<int> signal_exit_code_;

@@ -105,7 +105,7 @@ TEST_CASE("a bench of a model of images trains on random pixels and labels, of n
     std::vector<float> normalised(6 * 4 * 2);
     double sum = 0, squares = 0;
     for (std::int64_t i = 0; i < samples.size(); ++i) {
-        write_normalised(samples.images, i, samples.augmentation.channels, normalised);
+        write_augmented(samples.images, i, samples.augmentation, {}, normalised);
         for (const float value : normalised) {
             sum += value;
             squares += value * value;

@@ -2,6 +2,8 @@
 
 #include "engine/data/llmc_tokens.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <random>
 
@@ -37,7 +39,7 @@ void check_shard(std::int32_t magic, std::int32_t version, Token largest) {
     tokens.push_back(largest);
     write_file_atomically(folder / "t.bin", shard_bytes(magic, version, tokens));
     REQUIRE(is_llmc_shard(folder / "t.bin"));
-    const auto shard = std::make_shared<const LlmcShard>(folder / "t.bin", 9);
+    const auto shard = std::make_shared<const LlmcTokens>(std::vector{folder / "t.bin"}, 9);
     CHECK(shard->tokens().size == 503);
     CHECK(shard->documents() == std::count(tokens.begin(), tokens.end(), Token{9}));
     std::int64_t at = 0;
@@ -53,7 +55,7 @@ void check_shard(std::int32_t magic, std::int32_t version, Token largest) {
     CHECK(at == 503);
     CHECK(corpus_of_range(shard, 0, shard->documents()).tokens[502] == static_cast<std::int32_t>(largest));
     // Tokens before the first mark are a document.
-    CHECK(LlmcShard(folder / "t.bin", static_cast<std::int32_t>(largest)).documents() == 2);
+    CHECK(LlmcTokens(std::vector{folder / "t.bin"}, static_cast<std::int32_t>(largest)).documents() == 2);
 }
 
 }  // namespace
@@ -68,7 +70,7 @@ TEST_CASE("a token shard that is cut, too long, or of another kind is refused") 
     const auto file = folder / "t.bin";
     const auto refused = [&](const std::string& bytes) {
         write_file_atomically(file, bytes);
-        return refusal(ErrorKind::io, [&] { LlmcShard(file, 50256); });
+        return refusal(ErrorKind::io, [&] { LlmcTokens(std::vector{file}, 50256); });
     };
     const std::vector<std::uint16_t> tokens = {50256, 1, 2, 3};
     const std::string whole = shard_bytes(kGpt2, 1, tokens);
@@ -92,4 +94,40 @@ TEST_CASE("a token shard that is cut, too long, or of another kind is refused") 
     CHECK(!is_llmc_shard(file));
     write_file_atomically(file, "short");
     CHECK(!is_llmc_shard(file));
+}
+
+TEST_CASE("several shards are one text in their order, documents going on from one into the next") {
+    const TemporaryFolder folder;
+    std::mt19937 random(std::random_device{}());
+    std::vector<std::filesystem::path> files;
+    std::vector<std::uint16_t> all;
+    for (const int size : {37, 0, 1, 61}) {
+        std::vector<std::uint16_t> tokens;
+        for (int i = 0; i < size; ++i) tokens.push_back(static_cast<std::uint16_t>(random() % 6));
+        if (size == 61) tokens.front() = 3;  // in the midst of a document
+        all.insert(all.end(), tokens.begin(), tokens.end());
+        files.push_back(folder.path() / fmt::format("t{}.bin", files.size()));
+        write_file_atomically(files.back(), shard_bytes(kGpt2, 1, tokens));
+    }
+    const auto several = std::make_shared<const LlmcTokens>(files, 5);
+    write_file_atomically(folder / "one.bin", shard_bytes(kGpt2, 1, all));
+    const LlmcTokens one(std::vector{folder / "one.bin"}, 5);
+    REQUIRE(several->tokens().size == 99);
+    CHECK(several->tokens().width == 2);
+    for (std::int64_t i = 0; i < 99; ++i) CHECK(several->tokens()[i] == all[static_cast<std::size_t>(i)]);
+    REQUIRE(several->documents() == one.documents());
+    for (std::int64_t d = 0; d <= one.documents(); ++d) CHECK(several->document_start(d) == one.document_start(d));
+    // The corpus keeps them alive.
+    TokenCorpus corpus = corpus_of_range(std::make_shared<const LlmcTokens>(files, 5), 0, one.documents());
+    CHECK(corpus.tokens[98] == all.back());
+    CHECK(corpus.documents == one.documents());
+
+    write_file_atomically(files[1], shard_bytes<std::uint32_t>(kLlama, 7, {1, 2}));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { LlmcTokens(files, 5); }),
+               ContainsSubstring("t1.bin has tokens of 4 bytes, and") && ContainsSubstring("t0.bin of 2"));
+    write_file_atomically(files[1], shard_bytes<std::uint16_t>(kGpt2, 1, {1, 2}).substr(0, 1027));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { LlmcTokens(files, 5); }),
+               ContainsSubstring("t1.bin") && ContainsSubstring("1027 bytes where its header tells of 1028"));
+    std::filesystem::remove(files[3]);
+    CHECK_THAT(refusal(ErrorKind::io, [&] { LlmcTokens(files, 5); }), ContainsSubstring("t3.bin"));
 }

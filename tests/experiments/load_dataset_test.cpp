@@ -178,7 +178,7 @@ TEST_CASE("corpus files: what is neither text nor known is refused, not trained 
 }
 
 TEST_CASE("a limit of text is of the training text where files say what to validate on") {
-    test::Folder folder;
+    const TemporaryFolder folder;
     write_text(folder / "a.txt", "one\ntwo\nthree\n");
     write_text(folder / "b.txt", "four\n");
     write_text(folder / "v.txt", "validated\nwhole\n");
@@ -195,6 +195,7 @@ TEST_CASE("a limit of text is of the training text where files say what to valid
     CHECK(parts_within(9) == "one\ntwo\n");
     CHECK(parts_within(14) == "one\ntwo\nthree\n");
     CHECK(parts_within(15) == "one\ntwo\nthree\nf");
+    CHECK(parts_within(13) == "one\ntwo\n");
     CHECK(parts_within(19) == "one\ntwo\nthree\nfour\n");
     // A line that is longer than the limit is cut between characters.
     CHECK(parts_within(2) == "on");
@@ -543,6 +544,32 @@ TEST_CASE("a token shard of llm.c is an indexed dataset, by documents or beside 
     CHECK(two.sha256 != divided.sha256);
     write_shard("valid.bin", "|five");
     CHECK(packed_identity(data, folder.path()).sha256 != two.sha256);
+    // A list is one corpus, in its order: its second shard begins within the last document of the first.
+    write_shard("more.bin", " and a half|four");
+    DataConfig list = data;
+    list.train_files = {"train.bin", "more.bin"};
+    const PackedDataset longer = load_packed_dataset(list, folder.path(), folder / "data");
+    CHECK(decoded(longer.train, bytes) == "onetwothree and a halffour");
+    CHECK(longer.train.documents == 4);
+    CHECK(longer.name == "train.bin + more.bin");
+    CHECK(decoded(longer.valid, bytes) == "five");
+    DataConfig other = list;
+    std::swap(other.train_files[0], other.train_files[1]);
+    CHECK(packed_identity(other, folder.path()).sha256 != longer.sha256);
+    // What is trained on and what is validated on are told apart, though the files are the same in the same order.
+    other = data;
+    other.valid_files = {"more.bin", "valid.bin"};
+    CHECK(packed_identity(other, folder.path()).sha256 != longer.sha256);
+    CHECK(decoded(load_packed_dataset(other, folder.path(), folder / "data").valid, bytes) == " and a halffourfive");
+    list.valid_files.clear();
+    list.split = {3, 1, 0};
+    const PackedDataset shared = load_packed_dataset(list, folder.path(), folder / "data");
+    CHECK(decoded(shared.train, bytes) == "onetwothree and a half");
+    CHECK(decoded(shared.valid, bytes) == "four");
+    list.train_files = {"train.bin", "prefix"};
+    CHECK_THAT(test::refusal(ErrorKind::config, [&] { load_packed_dataset(list, folder.path(), folder / "data"); }),
+               ContainsSubstring("of train.bin, prefix some are token shards of llm.c and others are not"));
+
     write_text(folder / "valid.bin", "no shard");
     CHECK_THAT(test::refusal([&] { load_packed_dataset(data, folder.path(), folder / "data"); }),
                ContainsSubstring("valid.bin is no token shard of llm.c"));

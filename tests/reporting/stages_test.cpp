@@ -2,7 +2,11 @@
 
 #include "reporting/stages.h"
 #include "reporting/variants.h"
+#include <algorithm>
+#include <array>
+
 #include "tests/catch.h"
+#include "tests/reporting/a_sweep.h"
 
 using namespace deft;
 using namespace deft::reporting;
@@ -41,4 +45,53 @@ TEST_CASE("A row is compared with the baseline of its own stage") {
     REQUIRE(stages.size() == 2);
     CHECK(stages[0].name == "pretrain");
     CHECK(stages[1].sweep.trials.size() == 1);
+}
+
+TEST_CASE("The stages of a sweep are one table, whose first column says which") {
+    results_db::SweepResults sweep = a_sweep_of({
+        a_finished_trial("plain", "{}", 1, 3.5),
+        a_finished_trial("other", "{}", 1, 3.25),
+        a_finished_trial("plain", "{}", 1, 2.5),
+        a_finished_trial("other", "{}", 1, 2.25),
+    });
+    for (std::size_t i = 0; i < sweep.trials.size(); ++i) sweep.trials[i].stage = i < 2 ? "first" : "second";
+    // A score that only the later stage has, and one that only the earlier one has.
+    for (const std::size_t i : {0, 1}) sweep.trials[i].scores.push_back(a_score("alpha", "acc", 0.25));
+    for (const std::size_t i : {2, 3}) sweep.trials[i].scores.push_back(a_score("beta", "acc", 0.75));
+    const Table table = comparison_of_stages(sweep, {});
+    REQUIRE(table.rows.size() == 4);
+    const auto place_of = [&](const std::string& begin) {
+        for (std::size_t i = 0; i < table.columns.size(); ++i)
+            if (table.columns[i].title.starts_with(begin)) return i;
+        FAIL("no column " << begin);
+        return std::size_t{0};
+    };
+    CHECK(table.columns[0].title == "stage");
+    CHECK(table.columns[1].title == "case");
+    CHECK(table.key_columns == 2);
+    for (const auto& row : table.rows) CHECK(row.size() == table.columns.size());
+    const auto column = [&](std::size_t place) {
+        std::vector<std::string> texts;
+        for (const auto& row : table.rows) texts.push_back(row[place].text);
+        return texts;
+    };
+    CHECK(column(0) == std::vector<std::string>{"first", "first", "second", "second"});
+    CHECK(column(1) == std::vector<std::string>{"plain", "other", "plain", "other"});
+    const auto value = [&](std::size_t row, std::size_t place) { return table.rows[row][place].value; };
+    const std::size_t loss = place_of("validation\nloss"), alpha = place_of("alpha"), beta = place_of("beta");
+    for (const std::size_t row : {0, 1, 2, 3}) CHECK(value(row, loss) == std::array{3.5, 3.25, 2.5, 2.25}[row]);
+    CHECK(value(1, alpha) == 0.25);
+    CHECK(table.rows[3][alpha] == Cell("-"));
+    CHECK(value(2, beta) == 0.75);
+    CHECK(table.rows[0][beta] == Cell("-"));
+    // What only the second has stands right of what it follows there.
+    CHECK(loss < beta);
+    CHECK(beta < alpha);
+    // The CSV of it has one header, and nothing but a field in the place of what a stage has not.
+    const std::string csv = render_csv(table);
+    CHECK(csv.starts_with("stage,case,"));
+    CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
+    // Without stages it is the comparison that it was.
+    for (results_db::TrialRow& trial : sweep.trials) trial.stage.clear();
+    CHECK(comparison_of_stages(sweep, {}).columns[0].title == "case");
 }

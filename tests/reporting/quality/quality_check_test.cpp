@@ -173,7 +173,7 @@ TEST_CASE("a crash or NaN is broken, and what has not finished is missing") {
     CHECK(outcome_of(base, with_loss(4, {3.0, NAN, 3.2})) == Outcome::broken);
 
     MeasuredCase waiting = a_case({});
-    waiting.unfinished = {4, 5, 6};
+    waiting.unfinished = {"4", "5", "6"};
     CHECK(outcome_of(base, waiting) == Outcome::missing);
 }
 
@@ -302,7 +302,7 @@ TEST_CASE("only finished and finite trials are pinned") {
     one.crashed = {"seed 3: nan"};
     CHECK_THROWS_WITH(baseline_rows(std::vector{one}, "quick", request), ContainsSubstring("crashed trials: seed 3"));
     one = with_loss(1, {3, 3.1});
-    one.unfinished = {3};
+    one.unfinished = {"3"};
     CHECK_THROWS_WITH(baseline_rows(std::vector{one}, "quick", request),
                       ContainsSubstring("unfinished trials: seed 3"));
     CHECK_THROWS_WITH(baseline_rows(std::vector{with_loss(1, {3, NAN})}, "quick", request),
@@ -325,7 +325,53 @@ TEST_CASE("cases are gathered from a sweep, and crashes told from stops") {
     CHECK(cases[0].values.size() == 1);
     CHECK(cases[0].values.at(kLoss)[0].value == 3.0);
     CHECK(cases[0].crashed == std::vector<std::string>{"seed 2: nan: the loss is not finite"});
-    CHECK(cases[0].unfinished == std::vector<std::int64_t>{3});
+    CHECK(cases[0].unfinished == std::vector<std::string>{"3"});
     CHECK(selected(sweep, std::vector<std::string>{"plain/1"}).trials.size() == 1);
     CHECK_THROWS_WITH(selected(sweep, std::vector<std::string>{"plian"}), ContainsSubstring("plain"));
+}
+
+TEST_CASE("Trials that nest in one repeat of an earlier stage are averaged, and count once") {
+    // Two repeats of the first stage, each with two seeds of the second, whose own numbers are the same in both.
+    const auto sweep_of = [](const std::string& uid, std::vector<double> losses) {
+        std::vector<results_db::TrialRow> trials;
+        for (std::size_t i = 0; i < losses.size(); ++i) {
+            results_db::TrialRow trial = a_finished_trial("plain", "{}", i % 2 == 0 ? 8 : 9, losses[i]);
+            trial.stage = "finetune";
+            trial.seeds = std::to_string(1 + i / 2) + "." + std::to_string(trial.seed);
+            trial.config_hash = trial.attempt_uid = uid + std::to_string(i);
+            trials.push_back(trial);
+        }
+        return measured_cases(a_sweep_of(trials), {});
+    };
+    const auto base = sweep_of("a", {3.00, 3.02, 3.10, 3.14, 3.20, 3.24}), head = sweep_of("b", {2.0, 2.5, 3.0, 4.0, 5.0, 5.5});
+    REQUIRE(base.size() == 1);
+    CHECK(base[0].seeds == 6);
+    const auto findings = check_quality(base, head, "main", {});
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].base_seeds == 3);
+    CHECK(findings[0].head_seeds == 3);
+    CHECK(findings[0].base == Approx((3.01 + 3.12 + 3.22) / 3));
+    CHECK(findings[0].head == Approx((2.25 + 3.5 + 5.25) / 3));
+    // As for unnested repeats of those means, paired by them.
+    MeasuredCase other = with_loss(1, {2.25, 3.5, 5.25});
+    for (SeedValue& value : other.values.at(kLoss)) value.attempt_uid += " of the head";
+    const auto means = check(with_loss(1, {3.01, 3.12, 3.22}), other);
+    REQUIRE(means.size() == 1);
+    const CheckFinding &nested = findings[0].judged.finding, &plain = means[0].judged.finding;
+    CHECK(nested.outcome == plain.outcome);
+    REQUIRE(nested.lower);
+    CHECK(*nested.lower == Approx(*plain.lower));
+    CHECK(*nested.upper == Approx(*plain.upper));
+    // One seed of the first stage is no verdict, however many of the second follow it.
+    const auto few = check_quality(base, sweep_of("c", {3.0, 3.1}), "main", {});
+    CHECK(few[0].judged.finding.outcome == Outcome::unclear);
+    CHECK(few[0].head_seeds == 1);
+    // What is pinned counts by the same seeds.
+    const auto rows = baseline_rows(base, "quick", {"main", "me", "why", 1});
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].seeds == 3);
+    CHECK(rows[0].lowest == Approx(3.01));
+    CHECK(rows[0].highest == Approx(3.22));
+    CHECK(rows[0].center == Approx((3.01 + 3.12 + 3.22) / 3));
+    CHECK(check_quality(pinned_cases(rows, "main"), head, "main", {})[0].base_seeds == 3);
 }

@@ -1,5 +1,6 @@
 // Trials that start from others: what waits, what is blocked, what a kill changes.
 
+#include <algorithm>
 #include <random>
 
 #include "engine/train/checkpoint.h"
@@ -173,6 +174,11 @@ name = "plain"
                                                                               " experiment e JOIN sweep_member m ON"
                                                                               " m.experiment_id = e.id WHERE"
                                                                               " m.stage = 'pretrain'")));
+    // One header, and a row for each stage.
+    const std::string csv = sweep.deft("report", {"tiny", "--format", "csv", "--root", sweep.root.string()}).out;
+    CHECK(csv.starts_with("stage,case,"));
+    CHECK_THAT(csv, ContainsSubstring("\npretrain,plain,") && ContainsSubstring("\nfinetune,plain,"));
+    CHECK(std::count(csv.begin(), csv.end(), '\n') == 3);
     const std::string page = read_file(sweep.root / "reports" / "tiny.html");
     CHECK_THAT(page, ContainsSubstring("<h2 id=\"stage-pretrain\">") && ContainsSubstring("id=\"comparison-finetune\""));
 }

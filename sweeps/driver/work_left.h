@@ -1,0 +1,59 @@
+#pragma once
+// What a sweep's trials have left to do by the database and the checkpoints: training, scoring, from which folders.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "results_db/store.h"
+#include "sweeps/driver/driver.h"
+#include "sweeps/driver/record_sweep.h"
+#include "sweeps/driver/run_folder.h"
+
+namespace deft::sweeps {
+
+// A point stands for its experiment, which other points may share. All that it refers to outlives it.
+class WorkLeft {
+ public:
+    WorkLeft(const std::vector<Point>& points, const DriverOptions& options, const RecordedSweep& recorded,
+             const results_db::Writer& writer)
+        : points_(points), options_(options), recorded_(recorded), writer_(writer) {}
+
+    bool is_trained(std::size_t point) const { return writer_.is_trained(recorded_.experiments[point]); }
+    bool is_same_training(std::size_t point, std::size_t other) const {
+        return recorded_.experiments[point] == recorded_.experiments[other];
+    }
+
+    // The keys of its scores that nobody has measured yet.
+    std::vector<std::string> unscored(std::size_t point) const;
+    bool asks_for_validation(std::size_t point) const;
+
+    // Of a trained one; nothing where it is gone.
+    std::optional<std::filesystem::path> checkpoint_of(std::size_t point) const;
+    // With --retrain the model must be whole too; otherwise its scoring says what is wrong with it.
+    bool can_be_scored(std::size_t point) const;
+
+    // Has a trained one trained once more. False: it was to be already.
+    bool retrain(std::size_t point) { return retrain_.insert(recorded_.experiments[point]).second; }
+    void end_retraining(std::size_t point) { retrain_.erase(recorded_.experiments[point]); }
+
+    results_db::Work work_of(std::size_t point) const;
+    // Whether what it starts from is trained, and is not just being trained once more: that one's checkpoint is about
+    // to be replaced. Always, for one that starts from drawn weights or from files.
+    bool has_start(std::size_t point) const;
+    Assignment assignment_of(std::size_t point) const;
+
+ private:
+    bool is_retrained(std::size_t point) const { return retrain_.contains(recorded_.experiments[point]); }
+
+    const std::vector<Point>& points_;
+    const DriverOptions& options_;
+    const RecordedSweep& recorded_;
+    const results_db::Writer& writer_;
+    std::set<std::int64_t> retrain_;  // experiments: trained before, and their checkpoints are gone
+};
+
+}  // namespace deft::sweeps
