@@ -7,12 +7,12 @@ namespace deft::engine {
 namespace {
 
 // The first rows of a buffer, as many as a pass has.
-Tensor first_rows(const Tensor& buffer, std::int64_t rows) {
+Tensor leading_rows(const Tensor& buffer, std::int64_t rows) {
     if (!buffer) return {};
     return buffer.rank == 1 ? buffer.view({rows}) : buffer.view({rows, buffer.columns()});
 }
 
-Tensor shaped_as(const Tensor& buffer, const Tensor& x) {
+Tensor rows_shaped_as(const Tensor& buffer, const Tensor& x) {
     return buffer.view({x.dim(0), x.dim(1), x.dim(2)});
 }
 
@@ -73,34 +73,34 @@ void Experts::forward(Exec& exec, Tensor out, Tensor x, const RoutingRows& rows)
     forward_hidden(exec, x, rows);
     const std::int64_t N = x.rows();
     if (dense_)
-        mix_rows(exec, out, first_rows(moe_out_, N), first_rows(dense_out_, N), first_rows(mix_logits_, N));
+        mix_rows(exec, out, leading_rows(moe_out_, N), leading_rows(dense_out_, N), leading_rows(mix_logits_, N));
     else
-        combine_rows(exec, out, first_rows(y_, N * experts_.top), first_rows(weight_, N), first_rows(slot_, N));
+        combine_rows(exec, out, leading_rows(y_, N * experts_.top), leading_rows(weight_, N), leading_rows(slot_, N));
 }
 
 void Experts::forward_hidden(Exec& exec, Tensor x, const RoutingRows& rows) const {
     const std::int64_t N = x.rows(), slots = N * experts_.top;
     choose(exec, x, rows);
     gather(exec, x);
-    const Tensor pre = first_rows(pre_, slots), act = first_rows(act_, slots), y = first_rows(y_, slots);
+    const Tensor pre = leading_rows(pre_, slots), act = leading_rows(act_, slots), y = leading_rows(y_, slots);
     if (config_.is_gated()) {
-        grouped_linear_forward(exec, pre, {}, first_rows(gathered_, slots), in_.compute, in_bias_.compute, start_,
+        grouped_linear_forward(exec, pre, {}, leading_rows(gathered_, slots), in_.compute, in_bias_.compute, start_,
                                Activation::none);
         activation_forward(exec, act, pre, config_.activation);
     } else {
-        grouped_linear_forward(exec, act, pre, first_rows(gathered_, slots), in_.compute, in_bias_.compute, start_,
+        grouped_linear_forward(exec, act, pre, leading_rows(gathered_, slots), in_.compute, in_bias_.compute, start_,
                                config_.activation);
     }
     grouped_linear_forward(exec, y, {}, act, out_.compute, out_bias_.compute, start_, Activation::none);
     if (!dense_) return;
-    combine_rows(exec, first_rows(moe_out_, N), y, first_rows(weight_, N), first_rows(slot_, N));
-    dense_->forward(exec, shaped_as(dense_out_, x), x);
-    gate_logits(exec, first_rows(mix_logits_, N), x, mix_.value, mix_bias_.value);
+    combine_rows(exec, leading_rows(moe_out_, N), y, leading_rows(weight_, N), leading_rows(slot_, N));
+    dense_->forward(exec, rows_shaped_as(dense_out_, x), x);
+    gate_logits(exec, leading_rows(mix_logits_, N), x, mix_.value, mix_bias_.value);
 }
 
 Tensor Experts::gate_input(Exec& exec, Tensor x, const RoutingRows& rows) const {
     if (experts_.jitter == 0 || !rows.draw) return x;
-    const Tensor jittered = shaped_as(jittered_, x);
+    const Tensor jittered = rows_shaped_as(jittered_, x);
     jitter_rows(exec, jittered, x, {}, rows, experts_.jitter);
     return jittered;
 }
@@ -108,13 +108,13 @@ Tensor Experts::gate_input(Exec& exec, Tensor x, const RoutingRows& rows) const 
 void Experts::choose(Exec& exec, Tensor x, const RoutingRows& rows) const {
     const std::int64_t N = x.rows();
     const bool trains = bool(rows.draw);
-    const Tensor logits = first_rows(logits_, N), prob = first_rows(prob_, N), lse = first_rows(lse_, N);
-    const Tensor expert = first_rows(expert_, N), slot = first_rows(slot_, N);
+    const Tensor logits = leading_rows(logits_, N), prob = leading_rows(prob_, N), lse = leading_rows(lse_, N);
+    const Tensor expert = leading_rows(expert_, N), slot = leading_rows(slot_, N);
     gate_logits(exec, logits, gate_input(exec, x, rows), gate_.value, {});
     route(exec, prob, lse, expert, logits, rows, trains && experts_.sampled_noise);
-    place_choices(exec, start_, first_rows(row_, N * experts_.top), slot, expert, rows,
+    place_choices(exec, start_, leading_rows(row_, N * experts_.top), slot, expert, rows,
                   trains ? experts_.capacity() : CapacitySpec{});
-    gate_weights(exec, first_rows(weight_, N), prob, expert, slot);
+    gate_weights(exec, leading_rows(weight_, N), prob, expert, slot);
     gate_losses(exec, losses_, chosen_, prob, lse, logits, expert);
 }
 
@@ -125,7 +125,7 @@ void Experts::gather(Exec& exec, Tensor x) const {
 
 void Experts::recompute_activation(Exec& exec, Tensor x) const {
     const std::int64_t slots = x.rows() * experts_.top;
-    activation_forward(exec, first_rows(act_, slots), first_rows(pre_, slots), config_.activation);
+    activation_forward(exec, leading_rows(act_, slots), leading_rows(pre_, slots), config_.activation);
     if (dense_) dense_->recompute_activation(exec, x);
 }
 
@@ -133,13 +133,13 @@ void Experts::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, const Routi
                        Accumulate accumulate) const {
     const std::int64_t N = x.rows();
     Tensor d_moe = dout;
-    const Tensor d_dense = dense_ ? shaped_as(dense_out_, x) : Tensor{}, d_mix = first_rows(d_mix_, N);
+    const Tensor d_dense = dense_ ? rows_shaped_as(dense_out_, x) : Tensor{}, d_mix = leading_rows(d_mix_, N);
     if (dense_) {
-        d_moe = shaped_as(moe_out_, x);
-        mix_backward(exec, d_moe, d_dense, d_mix, dout, d_moe, d_dense, first_rows(mix_logits_, N));
+        d_moe = rows_shaped_as(moe_out_, x);
+        mix_backward(exec, d_moe, d_dense, d_mix, dout, d_moe, d_dense, leading_rows(mix_logits_, N));
     }
     backward_slots(exec, d_moe, x, accumulate);
-    combine_rows(exec, dx, first_rows(gathered_, N * experts_.top), {}, first_rows(slot_, N));
+    combine_rows(exec, dx, leading_rows(gathered_, N * experts_.top), {}, leading_rows(slot_, N));
     backward_gate(exec, dx, x, rows, loss_scale, accumulate);
     if (!dense_) return;
     dense_->backward(exec, d_dense, d_dense, x, accumulate);
@@ -150,19 +150,19 @@ void Experts::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, const Routi
 
 void Experts::backward_slots(Exec& exec, Tensor d_moe, Tensor x, Accumulate accumulate) const {
     const std::int64_t N = x.rows(), slots = N * experts_.top;
-    const Tensor dy = first_rows(y_, slots);  // what stood there is not read again
-    const Tensor d_hidden = first_rows(d_hidden_, slots), pre = first_rows(pre_, slots);
-    combine_backward(exec, dy, first_rows(d_weight_, N), d_moe, dy, first_rows(weight_, N), first_rows(slot_, N));
-    grouped_linear_backward_weight(exec, out_.grad, out_bias_.grad, dy, first_rows(act_, slots), start_, accumulate);
+    const Tensor dy = leading_rows(y_, slots);  // what stood there is not read again
+    const Tensor d_hidden = leading_rows(d_hidden_, slots), pre = leading_rows(pre_, slots);
+    combine_backward(exec, dy, leading_rows(d_weight_, N), d_moe, dy, leading_rows(weight_, N), leading_rows(slot_, N));
+    grouped_linear_backward_weight(exec, out_.grad, out_bias_.grad, dy, leading_rows(act_, slots), start_, accumulate);
     if (config_.is_gated()) {
-        const Tensor d_act = first_rows(d_act_, slots);
+        const Tensor d_act = leading_rows(d_act_, slots);
         grouped_linear_backward_input(exec, d_act, dy, out_.compute, {}, start_, Activation::none);
         activation_backward(exec, d_hidden, d_act, pre, config_.activation);
     } else {
         grouped_linear_backward_input(exec, d_hidden, dy, out_.compute, pre, start_, config_.activation);
     }
     gather(exec, x);
-    const Tensor gathered = first_rows(gathered_, slots);
+    const Tensor gathered = leading_rows(gathered_, slots);
     grouped_linear_backward_weight(exec, in_.grad, in_bias_.grad, d_hidden, gathered, start_, accumulate);
     grouped_linear_backward_input(exec, gathered, d_hidden, in_.compute, {}, start_, Activation::none);
 }
@@ -170,9 +170,9 @@ void Experts::backward_slots(Exec& exec, Tensor d_moe, Tensor x, Accumulate accu
 void Experts::backward_gate(Exec& exec, Tensor dx, Tensor x, const RoutingRows& rows, double loss_scale,
                             Accumulate accumulate) const {
     const std::int64_t N = x.rows();
-    const Tensor d_logits = first_rows(d_logits_, N);
-    gate_backward(exec, d_logits, first_rows(d_weight_, N), first_rows(logits_, N), first_rows(expert_, N),
-                  first_rows(slot_, N), chosen_, loss_scale * experts_.aux_weight, loss_scale * experts_.z_weight);
+    const Tensor d_logits = leading_rows(d_logits_, N);
+    gate_backward(exec, d_logits, leading_rows(d_weight_, N), leading_rows(logits_, N), leading_rows(expert_, N),
+                  leading_rows(slot_, N), chosen_, loss_scale * experts_.aux_weight, loss_scale * experts_.z_weight);
     const Tensor seen = gate_input(exec, x, rows);
     gate_backward_weight(exec, gate_.grad, {}, d_logits, seen, accumulate);
     if (seen.data == x.data) return gate_backward_input(exec, dx, d_logits, gate_.value, Accumulate::yes);

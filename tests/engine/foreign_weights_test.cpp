@@ -84,12 +84,12 @@ Json with(Json json, const Json& more) {
     json.update(more);
     return json;
 }
-TransformerConfig small_gpt2() {
+TransformerConfig exported_gpt2() {
     return config_of_family(
         "GPT2LMHeadModel",
         {{"model_type", "gpt2"}, {"n_embd", 24}, {"n_layer", 3}, {"n_head", 3}, {"n_positions", 11}});
 }
-TransformerConfig small_bert(const char* architecture = "BertForPreTraining") {
+TransformerConfig exported_bert(const char* architecture = "BertForPreTraining") {
     return config_of_family(architecture, with(kEncoder, {{"model_type", "bert"}, {"max_position_embeddings", 11}}));
 }
 TransformerConfig small_image_model() {
@@ -97,7 +97,7 @@ TransformerConfig small_image_model() {
         "ViTForImageClassification",
         with(kEncoder, {{"model_type", "vit"}, {"image_size", {12, 8}}, {"patch_size", 4}, {"num_labels", 5}}));
 }
-TransformerConfig small_llama() {
+TransformerConfig exported_llama() {
     return config_of_family("LlamaForCausalLM",
                             with(kEncoder, {{"model_type", "llama"}, {"max_position_embeddings", 11}}));
 }
@@ -186,7 +186,7 @@ TEST_CASE("Hugging Face loads what is exported, without a key too many or too fe
     std::uint64_t seed = std::random_device{}();
     INFO(seed);
     for (const TransformerConfig& config :
-         {small_gpt2(), small_bert(), small_bert("BertForMaskedLM"), small_image_model(), small_llama()}) {
+         {exported_gpt2(), exported_bert(), exported_bert("BertForMaskedLM"), small_image_model(), exported_llama()}) {
         const std::string name = (folder.path() / std::to_string(words.size())).string();
         OpenedModel model(config, seed++);
         fs::create_directory(name);
