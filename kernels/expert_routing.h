@@ -111,6 +111,17 @@ inline constexpr double kLeastWeightSum = 1.1920928955078125e-7;  // float's eps
 inline constexpr std::int64_t kGateLosses = 3;
 enum GateLoss { kBalanceLoss, kZLoss, kGateEntropy };
 
+// What sum_routing writes of E experts: how many choices each was given, how many each kept, the rows that are real, and
+// the losses above.
+struct RoutingTotals {
+    std::int64_t E = 1;
+    DEFT_HOST_DEVICE std::int64_t chosen(std::int64_t expert) const { return expert; }
+    DEFT_HOST_DEVICE std::int64_t kept(std::int64_t expert) const { return E + expert; }
+    DEFT_HOST_DEVICE std::int64_t rows() const { return 2 * E; }
+    DEFT_HOST_DEVICE std::int64_t loss(std::int64_t which) const { return 2 * E + 1 + which; }
+    DEFT_HOST_DEVICE std::int64_t size() const { return 2 * E + 1 + kGateLosses; }
+};
+
 // Values of a row times a uniform factor between 1 - epsilon and 1 + epsilon (Fedus et al. 2021, section 2.2).
 DEFT_HOST_DEVICE inline double jitter_factor(const RoutedRows& rows, const RoutedRows::Place& at, std::int64_t columns,
                                              std::int64_t column, double epsilon) {

@@ -413,6 +413,12 @@ inline Work gate_losses_work(std::int64_t N, std::int64_t E, std::int64_t k) {
     return work;
 }
 
+inline Work sum_routing_work(std::int64_t E, Accumulate accumulate) {
+    Work work{product(2, E)};
+    work.other = index_bytes(2 * E + 2, true) + 8.0 * product(accumulate == Accumulate::yes ? 2 : 1, 2 * E + 1 + 3);
+    return work;
+}
+
 inline Work gate_backward_work(std::int64_t N, std::int64_t E, std::int64_t k) {
     Work work{product(8, N, E)};
     work.sums = product(2, N, E) + product(N, k);

@@ -153,6 +153,20 @@ void gate_losses(Exec& exec, Tensor losses, Tensor chosen, Tensor prob, Tensor l
     });
 }
 
+void sum_routing(Exec& exec, Tensor totals, Tensor losses, Tensor chosen, Tensor start, double weight,
+                 Accumulate accumulate) {
+    const std::int64_t E = chosen.numel() - 1;
+    check_shape(totals, {kernels::RoutingTotals{E}.size()}, "totals of routing");
+    check_shape(losses, {kernels::kGateLosses}, "gate losses");
+    check_shape(start, {E + 1}, "start of each expert");
+    const OpTimer timer(exec, "sum_routing", Phase::forward, losses, losses.dtype,
+                        kernels::sum_routing_work(E, accumulate));
+    dispatch(exec, losses.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
+        sum_routing(backend, totals.as<double>(), losses.as<Sum<T_>>(), chosen.as<std::int32_t>(),
+                    start.as<std::int32_t>(), E, weight, accumulate);
+    });
+}
+
 void gate_backward(Exec& exec, Tensor dlogits, Tensor dweight, Tensor logits, Tensor expert, Tensor slot, Tensor chosen,
                    double balance_scale, double z_scale) {
     const std::int64_t N = logits.dim(0), E = logits.dim(1), k = expert.columns();

@@ -42,6 +42,8 @@ void place_choices(Exec&, Tensor start, Tensor row, Tensor slot, Tensor expert, 
 void gate_weights(Exec&, Tensor weight, Tensor prob, Tensor expert, Tensor slot);
 // losses (kernels::kGateLosses), chosen (E + 1) i32
 void gate_losses(Exec&, Tensor losses, Tensor chosen, Tensor prob, Tensor lse, Tensor logits, Tensor expert);
+// totals (kernels::RoutingTotals of E) f64
+void sum_routing(Exec&, Tensor totals, Tensor losses, Tensor chosen, Tensor start, double weight, Accumulate);
 // dlogits (N, E), which is not logits; dweight (N, k)
 void gate_backward(Exec&, Tensor dlogits, Tensor dweight, Tensor logits, Tensor expert, Tensor slot, Tensor chosen,
                    double balance_scale, double z_scale);

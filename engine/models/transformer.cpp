@@ -105,6 +105,14 @@ ModelFlops Transformer::flops() const {
     return flops;
 }
 
+std::int64_t Transformer::active_parameters() const {
+    std::int64_t active = parameters_.count();
+    for (const Block& block : stack_.blocks())
+        if (const Experts* const experts = block.experts())
+            active -= (experts->config().count - experts->config().top) * experts->parameters_of_expert();
+    return active;
+}
+
 void Transformer::require_in_vocabulary(std::span<const std::int32_t> ids, std::int32_t lowest,
                                         const char* what) const {
     const auto bad =
@@ -262,7 +270,8 @@ void Transformer::backward(Exec& exec, const StreamRows& rows, Accumulate accumu
 void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept,
                                    const DropoutKeys& random, const LossScales& scales, Accumulate accumulate) {
     if (purpose_ == Purpose::inference) throw std::logic_error("a model planned for inference is asked to train");
-    const StreamRows rows = stream_rows(B, T, kept, random);
+    StreamRows rows = stream_rows(B, T, kept, random);
+    rows.auxiliary_scale = scales.auxiliary;
     embed(exec, rows);
     const Tensor states = forward(exec, rows);
     const Tensor d_states = rows.of(final_norm_ ? states_ : d_stream_);
@@ -317,7 +326,7 @@ void Transformer::logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T)
 ModelSize model_size(const TransformerConfig& config) {
     Arena arena;
     const Transformer model(arena, config, {}, 1);
-    return {model.parameters().count(), model.flops()};
+    return {model.parameters().count(), model.active_parameters(), model.flops()};
 }
 
 }  // namespace deft::engine

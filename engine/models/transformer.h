@@ -63,9 +63,10 @@ struct ModelInput {
     std::int64_t rows() const { return start != nullptr ? start[B] : B * T; }
 };
 
-// By what the sum of each head's losses is multiplied before its gradient is taken.
+// By what the sum of each head's losses is multiplied before its gradient is taken, and by what the auxiliary losses of
+// experts, beside their weights.
 struct LossScales {
-    double tokens = 1, classes = 1;
+    double tokens = 1, classes = 1, auxiliary = 1;
 };
 
 class Transformer {
@@ -82,6 +83,9 @@ class Transformer {
     ParameterTable& parameters() { return parameters_; }
     const ParameterTable& parameters() const { return parameters_; }
     ModelFlops flops() const;
+    const std::vector<Block>& blocks() const { return stack_.blocks(); }
+    // Of those of the model that one row meets: an expert layer counts the experts that a row takes.
+    std::int64_t active_parameters() const;
 
     // Inputs of a micro-batch, (max_batch, max_seqlen) i32, which load() alone fills; use token.view({B, T}). segment:
     // of a model that tells them apart, else empty.
@@ -184,6 +188,7 @@ void require_generates(const TransformerConfig& config);
 // Parameters and FLOPs of a model, without memory for it.
 struct ModelSize {
     std::int64_t parameters = 0;
+    std::int64_t active_parameters = 0;  // that one row meets
     ModelFlops flops;
 };
 ModelSize model_size(const TransformerConfig& config);

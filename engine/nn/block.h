@@ -5,9 +5,11 @@
 // With kept tokens the block takes only those rows of the stream; several blocks in a row may share them.
 
 #include <cstdint>
+#include <optional>
 
 #include "engine/core/ops.h"
 #include "engine/nn/attention_layer.h"
+#include "engine/nn/experts.h"
 #include "engine/nn/feed_forward.h"
 #include "engine/nn/norm.h"
 #include "engine/nn/planner.h"
@@ -23,6 +25,7 @@ struct BlockConfig {
     AttentionConfig attention;
     FeedForwardConfig feed_forward;
     double dropout = 0;  // of what each half adds to the stream
+    std::optional<ExpertsConfig> experts = {};  // in place of one feed-forward part several, each as feed_forward says
 
     bool operator==(const BlockConfig&) const = default;
 };
@@ -47,14 +50,21 @@ class Block {
     // through. Inside a run the gradient of the kept rows goes from block to block in a buffer that they share.
     void backward(Exec&, Tensor d_stream, Tensor input, const BlockRows& kept, const StreamRows&, Accumulate) const;
 
-    TrainingFlops flops() const {
-        return norm1_.flops() + attention_.flops() + norm2_.flops() + feed_forward_.flops();
-    }
+    TrainingFlops flops() const;
+    // Null where the feed-forward part is dense.
+    const Experts* experts() const { return experts_ ? &*experts_ : nullptr; }
 
  private:
     // What a half adds to the stream, in branch_ (B, K, C), with dropout.
     Tensor attend(Exec&, Tensor x, const BlockRows& kept, const StreamRows&) const;
     Tensor feed_forward(Exec&, Tensor x, const BlockRows& kept, const StreamRows&) const;
+    // Of the dense part or the experts: what backward reads, without their output; x (B, K, C) is what they took.
+    void feed_forward_hidden(Exec&, Tensor x, const BlockRows& kept, const StreamRows&) const;
+    void recompute_activation(Exec&, Tensor x) const;
+    // dx and dout as of FeedForward.
+    void feed_forward_backward(Exec&, Tensor dx, Tensor dout, Tensor x, const BlockRows& kept, const StreamRows&,
+                               Accumulate) const;
+    RoutingRows routing(const Tensor& x, const BlockRows& kept, const StreamRows&) const;
     enum class Half { attention, feed_forward };
     // y = x with the half's dropout. Returns y; where nothing is dropped, x, and y stays as it is.
     Tensor drop(Exec&, Tensor y, Tensor x, Half, const BlockRows& kept, const StreamRows&) const;
@@ -74,7 +84,8 @@ class Block {
     Norm norm1_;
     AttentionLayer attention_;
     Norm norm2_;
-    FeedForward feed_forward_;
+    std::optional<FeedForward> feed_forward_;  // or
+    std::optional<Experts> experts_;
     Tensor mid_;                         // (B, K, C): input plus attention
     Tensor end_;                         // (B, K, C), of post-norm: what its last norm takes
     Tensor branch_, d_branch_, d_rows_;  // (B, K, C), scratch; d_rows: the gradient of the kept rows

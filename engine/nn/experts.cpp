@@ -113,7 +113,9 @@ void Experts::choose(Exec& exec, Tensor x, const RoutingRows& rows) const {
     gate_logits(exec, logits, gate_input(exec, x, rows), gate_.value, {});
     route(exec, prob, lse, expert, logits, rows, trains && experts_.sampled_noise);
     place_choices(exec, start_, leading_rows(row_, N * experts_.top), slot, expert, rows,
-                  trains ? experts_.capacity() : CapacitySpec{});
+                  trains                          ? experts_.capacity()
+                  : experts_.scores_with_capacity ? CapacitySpec{experts_.capacity_factor, experts_.min_capacity}
+                                                  : CapacitySpec{});
     gate_weights(exec, leading_rows(weight_, N), prob, expert, slot);
     gate_losses(exec, losses_, chosen_, prob, lse, logits, expert);
 }
@@ -180,10 +182,19 @@ void Experts::backward_gate(Exec& exec, Tensor dx, Tensor x, const RoutingRows& 
     jitter_rows(exec, dx, seen, dx, rows, experts_.jitter);
 }
 
+void Experts::sum_totals(Exec& exec, Tensor totals, double weight, Accumulate accumulate) const {
+    sum_routing(exec, totals, losses_, chosen_, start_, weight, accumulate);
+}
+
+std::int64_t Experts::parameters_of_expert() const {
+    std::int64_t of_all = 0;
+    for (const Parameter& parameter : {in_, in_bias_, out_, out_bias_}) of_all += parameter.value.numel();
+    return of_all / experts_.count;
+}
+
 TrainingFlops Experts::flops() const {
-    TrainingFlops of_all = flops_of_parameters({in_, in_bias_, out_, out_bias_});
-    of_all.per_row *= static_cast<double>(experts_.top) / static_cast<double>(experts_.count);
-    TrainingFlops flops = of_all + flops_of_parameters({gate_, mix_, mix_bias_});
+    TrainingFlops flops = flops_of_parameters({gate_, mix_, mix_bias_});
+    flops.per_row += 6.0 * static_cast<double>(experts_.top * parameters_of_expert());
     if (dense_) flops = flops + dense_->flops();
     return flops;
 }

@@ -24,6 +24,9 @@ struct ExpertsConfig {
     double aux_weight = 0.01;    // of the balance loss
     double z_weight = 0;         // of the mean square of the gate's log-sum-exp
     bool residual = false;       // a dense part beside the experts, mixed with them by a gate of two
+    // A model that is scored keeps to the capacity too, in the order of rows, as the published ones did; else nothing is
+    // dropped then.
+    bool scores_with_capacity = false;
 
     CapacitySpec capacity() const { return {capacity_factor, min_capacity, random_token_selection}; }
     bool operator==(const ExpertsConfig&) const = default;
@@ -50,8 +53,14 @@ class Experts {
     const Tensor& chosen() const { return chosen_; }  // (E + 1) i32: the counted choices of each expert; real rows
     const Tensor& start() const { return start_; }    // (E + 1) i32: the slots of each expert's rows
 
+    // totals (kernels::RoutingTotals) = or += what the last pass counted, and its losses times weight.
+    void sum_totals(Exec&, Tensor totals, double weight, Accumulate) const;
+
+    const ExpertsConfig& config() const { return experts_; }
     // Of the experts that a row takes.
     TrainingFlops flops() const;
+    // Of one expert.
+    std::int64_t parameters_of_expert() const;
 
  private:
     void choose(Exec&, Tensor x, const RoutingRows&) const;

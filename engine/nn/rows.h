@@ -70,6 +70,8 @@ struct StreamRows {
     // Of a pass that goes on from what a cache holds: its (1, M, C) rows are the first M tokens of a text, which all samples
     // of an empty cache share, or one more token of each of M samples.
     const KeyValueCache* cache = nullptr;
+    // By what auxiliary losses of experts are multiplied, beside their weights, before their gradient is taken.
+    double auxiliary_scale = 1;
 
     // The stream of those rows, (B, T, C) or (1, M, C).
     Tensor of(const Tensor& stream) const {

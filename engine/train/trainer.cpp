@@ -18,6 +18,11 @@ struct Buffers {
     Tensor draw, result;
 };
 
+// Of gradient norm and losses in Trainer::result_.
+std::int64_t results_of_heads(const TransformerConfig& model) {
+    return model.head && model.class_head ? 4 : 2;
+}
+
 Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend) {
     const std::int64_t B = config.micro_batch_size;
     const LargestStep largest = largest_step(config);
@@ -29,7 +34,8 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
         return arena.add(Region::activations, name, type, shape);
     };
     buffers.draw = add("draw", DType::i64, {rows_at_once(config, largest.least_seqlen)});
-    buffers.result = add("result", DType::f64, {config.model.head && config.model.class_head ? 4 : 2});
+    const std::int64_t of_heads = results_of_heads(config.model);
+    buffers.result = add("result", DType::f64, {end_of(expert_totals(config.model, of_heads), of_heads)});
     if (config.techniques.dropping)
         buffers.dropping = plan_dropping(arena, *config.techniques.dropping, config.model, backend, B);
     return buffers;
@@ -41,9 +47,9 @@ const TrainerConfig& checked(const TrainerConfig& config, const Backend& backend
     return config;
 }
 
-// Parts of Trainer::result_, each (1) f64.
-Tensor part(const Tensor& result, std::int64_t i) {
-    return make_tensor(result.as<double>() + i, DType::f64, {1});
+// Parts of Trainer::result_, f64.
+Tensor part(const Tensor& result, std::int64_t i, std::int64_t size = 1) {
+    return make_tensor(result.as<double>() + i, DType::f64, {size});
 }
 Tensor grad_norm(const Tensor& result) {
     return part(result, 0);
@@ -77,6 +83,8 @@ Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Ba
     draw_ = buffers.draw;
     dropping_ = std::move(buffers.dropping);
     result_ = buffers.result;
+    values_.resize(static_cast<std::size_t>(result_.numel()));
+    expert_totals_ = expert_totals(config_.model, results_of_heads(config_.model));
     flops_ = model_->flops();
     groups_ = model_->parameters().groups();
     exec_ = make_exec(backend, arena_);
@@ -108,9 +116,27 @@ void Trainer::select_tokens(std::int64_t first, std::int64_t B) {
     kept_ = dropping_ ? kept_tokens(exec_, *dropping_, plan_, batch) : KeptTokens{};
 }
 
-LossScales Trainer::scales() const {
+std::vector<ExpertLoad> Trainer::expert_loads() const {
+    std::vector<ExpertLoad> loads;
+    for (const ExpertTotals& totals : expert_totals_)
+        loads.push_back(load_of(totals, values_, *config_.model.blocks[static_cast<std::size_t>(totals.layer)].experts));
+    return loads;
+}
+
+double Trainer::share_of_step(std::int64_t B) const {
+    return static_cast<double>(B) / static_cast<double>(plan_.rows);
+}
+
+LossScales Trainer::scales(std::int64_t B) const {
     const StepTargets& targets = batches_->targets();
-    return {1 / divisor(targets.tokens), 1 / divisor(targets.classes)};
+    return {1 / divisor(targets.tokens), 1 / divisor(targets.classes), share_of_step(B)};
+}
+
+void Trainer::sum_experts(std::int64_t B, Accumulate accumulate) {
+    for (const ExpertTotals& totals : expert_totals_) {
+        const Experts& experts = *model_->blocks()[static_cast<std::size_t>(totals.layer)].experts();
+        experts.sum_totals(exec_, part(result_, totals.first, totals.at.size()), share_of_step(B), accumulate);
+    }
 }
 
 // The update reads the sum of all: one that is not finite stops it, whichever head lost it.
@@ -133,9 +159,10 @@ void Trainer::start_gradients() {
         model_->load(exec_, batches_->rows(first, B));
         select_tokens(first, B);
         const Accumulate accumulate = first == 0 ? Accumulate::no : Accumulate::yes;
-        model_->forward_backward(exec_, B, T, kept_, {config_.seed, counts_.steps, draw_.view({B})}, scales(),
+        model_->forward_backward(exec_, B, T, kept_, {config_.seed, counts_.steps, draw_.view({B})}, scales(B),
                                  accumulate);
         sum_losses(B, accumulate);
+        sum_experts(B, accumulate);
         if (dropping_ && dropping_->choice.observe)
             dropping_->choice.observe(exec_, model_->loaded(model_->target), model_->loaded(model_->loss), accumulate);
     }
@@ -155,24 +182,27 @@ void Trainer::start_update() {
 }
 
 StepResult Trainer::read_result() {
-    double values[4] = {};
-    read_tensor(exec_, values, result_);
+    read_tensor(exec_, values_.data(), result_);
     const StepTargets& targets = batches_->targets();
     const bool has_tokens = config_.model.head.has_value(), has_classes = config_.model.class_head.has_value();
     const bool has_both = has_tokens && has_classes;
     StepResult result;
     result.plan = plan_;
     result.lr = learning_rate();
-    result.grad_norm = values[0];
-    if (has_tokens) result.token_loss = values[has_both ? 2 : 1] / divisor(targets.tokens);
-    if (has_classes) result.class_loss = values[has_both ? 3 : 1] / divisor(targets.classes);
-    result.loss = result.token_loss + result.class_loss;
+    result.grad_norm = values_[0];
+    if (has_tokens) result.token_loss = values_[has_both ? 2 : 1] / divisor(targets.tokens);
+    if (has_classes) result.class_loss = values_[has_both ? 3 : 1] / divisor(targets.classes);
+    const AuxiliaryLoss auxiliary = auxiliary_loss(expert_totals_, values_, config_.model);
+    result.balance_loss = auxiliary.balance;
+    result.z_loss = auxiliary.z;
+    result.loss = result.token_loss + result.class_loss + result.balance_loss + result.z_loss;
     return result;
 }
 
 void Trainer::finish_step() {
     count_draws(counts_, draws_, sampler_);
     advance(counts_, flops_, config_.techniques, plan_, batches_->tokens());
+    counts_.flops -= dropped_flops(expert_totals_, values_, *model_);
     plan_ = plan_step(config_, counts_.steps);
 }
 

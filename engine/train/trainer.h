@@ -12,15 +12,17 @@
 #include "engine/models/transformer.h"
 #include "engine/train/batches.h"
 #include "engine/train/draws.h"
+#include "engine/train/expert_totals.h"
 #include "engine/train/trainer_config.h"
 
 namespace deft::engine {
 
 struct StepResult {
     StepPlan plan;
-    double loss = 0;  // the sum of these, of the heads that there are
+    double loss = 0;  // the sum of these, of the heads and experts that there are
     // Mean over a head's targets in the step, nats, of a head of values squared errors; 0 where it has none.
     double token_loss = 0, class_loss = 0;
+    double balance_loss = 0, z_loss = 0;  // of experts, times their weights, summed over layers
     double lr = 0;
     double grad_norm = 0;
 };
@@ -57,6 +59,8 @@ class Trainer {
     // (samples), the longest prefix of each that was trained on.
     std::vector<std::int32_t> unique_tokens_by_sample() const { return batches_->unique_tokens().by_sample(); }
     SamplingStatistics sampling() const;
+    // Of each layer of experts in the step before; empty where there are none.
+    std::vector<ExpertLoad> expert_loads() const;
     // Goes on from there; weights and moments are the caller's to restore.
     void restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample);
     Transformer& model() { return *model_; }
@@ -77,9 +81,12 @@ class Trainer {
     StepResult read_result();
     void draw_samples();
     void select_tokens(std::int64_t first, std::int64_t B);
-    // What the sum of each head's losses is multiplied by: one over its targets in the step.
-    LossScales scales() const;
+    // Of a micro-batch of B rows, by which the auxiliary losses of its experts count.
+    double share_of_step(std::int64_t B) const;
+    // What the sum of each head's losses is multiplied by, one over its targets in the step, and that share.
+    LossScales scales(std::int64_t B) const;
     void sum_losses(std::int64_t B, Accumulate accumulate);
+    void sum_experts(std::int64_t B, Accumulate accumulate);
     // The step is done: counts it and plans the next.
     void finish_step();
 
@@ -92,8 +99,11 @@ class Trainer {
     std::vector<Sampler::Draw> draws_;  // (samples of the step)
     std::optional<PlannedDropping> dropping_;
     Tensor draw_;       // (rows at once) i64
-    // f64: gradient norm, sum of all losses; (4) of a model with two heads: then those of tokens and of classes.
-    Tensor result_;     // (2) or (4)
+    // f64: gradient norm, sum of the heads' losses; of a model with two heads then those of tokens and of classes; then
+    // the totals of each layer of experts.
+    Tensor result_;               // (2 or 4 + those)
+    std::vector<double> values_;  // what it held when it was read last
+    std::vector<ExpertTotals> expert_totals_;
     KeptTokens kept_;
     ModelFlops flops_;
     std::vector<ParameterTable::Group> groups_;

@@ -54,6 +54,24 @@ inline OpCase gate_losses_case(Draw draw, ExpertShape s) {
     return op;
 }
 
+inline OpCase sum_routing_case(Draw draw, ExpertShape s, Accumulate accumulate) {
+    constexpr double kWeight = 0.3;
+    OpCase op;
+    op.name = text_of(accumulate == Accumulate::yes ? "sum_routing accumulating" : "sum_routing", s);
+    std::vector<std::int32_t> chosen, start = {0};
+    for (std::int64_t e = 0; e <= s.E; ++e) chosen.push_back(static_cast<std::int32_t>(e * 7 % 5 + e));
+    for (std::int64_t e = 0; e < s.E; ++e) start.push_back(start.back() + static_cast<std::int32_t>(e * 3 % 4));
+    op.buffers = {stored_as(Item::wide, gradient(draw, "totals", RoutingTotals{s.E}.size(), accumulate)),
+                  stored_as(Item::sum, draw.input("losses", kGateLosses)), integer_input("chosen", chosen),
+                  integer_input("start", start)};
+    op.set_run([=](auto& exec, const auto& b) {
+        sum_routing(exec, b.wide(0), b.sum(1), b.index(2), b.index(3), s.E, kWeight, accumulate);
+    });
+    op.tolerance = 1e-24;
+    op.set_work(sum_routing_work(s.E, accumulate));
+    return op;
+}
+
 inline OpCase gate_backward_case(Draw draw, ExpertShape s) {
     constexpr double kBalanceScale = 3, kZScale = 0.7;
     OpCase op;
@@ -164,6 +182,8 @@ inline void add_expert_gate_cases(CaseTable& table) {
         table.add([=](Draw draw) { return gate_weights_case(draw, s); });
         table.add([=](Draw draw) { return gate_losses_case(draw, s); });
         table.add([=](Draw draw) { return gate_backward_case(draw, s); });
+        table.add([=](Draw draw) { return sum_routing_case(draw, s, Accumulate::no); });
+        table.add([=](Draw draw) { return sum_routing_case(draw, s, Accumulate::yes); });
     }
     const bool is_odd = table.sizes() == Sizes::odd;
     for (const GateShape& s : gate_shapes(table.sizes())) {

@@ -156,6 +156,18 @@ std::size_t gate_losses_workspace(std::int64_t N, std::int64_t E) {
     return scratch_bytes<double>(ceil_div(N, kLossRows) * (2 * E + 3));
 }
 
+void sum_routing(Exec&, double* totals, const float* losses, const std::int32_t* chosen, const std::int32_t* start,
+                 std::int64_t E, double weight, Accumulate accumulate) {
+    const RoutingTotals at{E};
+    if (accumulate == Accumulate::no) std::fill_n(totals, at.size(), 0.0);
+    for (std::int64_t e = 0; e < E; ++e) {
+        totals[at.chosen(e)] += chosen[e];
+        totals[at.kept(e)] += start[e + 1] - start[e];
+    }
+    totals[at.rows()] += chosen[E];
+    for (std::int64_t i = 0; i < kGateLosses; ++i) totals[at.loss(i)] += weight * static_cast<double>(losses[i]);
+}
+
 void gate_backward(Exec& exec, float* dlogits, const float* dweight, const float* logits, const std::int32_t* expert,
                    const std::int32_t* slot, const std::int32_t* chosen, std::int64_t N, std::int64_t E, std::int64_t k,
                    double balance_scale, double z_scale) {

@@ -46,6 +46,11 @@ void gate_losses(Exec&, float* losses, std::int32_t* chosen, const float* prob, 
                  const std::int32_t* expert, std::int64_t N, std::int64_t E, std::int64_t k);
 std::size_t gate_losses_workspace(std::int64_t N, std::int64_t E);
 
+// totals (RoutingTotals of E) = or += the counts of one pass, and its losses times weight. losses and chosen are those of
+// gate_losses, start that of place_choices.
+void sum_routing(Exec&, double* totals, const float* losses, const std::int32_t* chosen, const std::int32_t* start,
+                 std::int64_t E, double weight, Accumulate);
+
 // dlogits (N, E) of sum(dweight weight) + balance_scale losses[0] + z_scale losses[1]. dweight, slot
 // and expert (N, k); chosen (E + 1) of gate_losses.
 void gate_backward(Exec&, float* dlogits, const float* dweight, const float* logits, const std::int32_t* expert,

@@ -184,6 +184,24 @@ __global__ void finish_gate_losses(float* losses, std::int32_t* chosen, const do
     losses[kGateEntropy] = static_cast<float>(sum_of_chunks(partial, chunks, width, 2 * E + 2) / rows);
 }
 
+// An item a thread.
+__global__ void add_routing(double* totals, const float* losses, const std::int32_t* chosen, const std::int32_t* start,
+                            std::int64_t E, double weight, bool accumulates) {
+    const RoutingTotals at{E};
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i >= at.size()) return;
+    double own = 0;
+    if (i < E)
+        own = chosen[i];
+    else if (i < at.rows())
+        own = start[i - E + 1] - start[i - E];
+    else if (i == at.rows())
+        own = chosen[E];
+    else
+        own = weight * static_cast<double>(losses[i - at.loss(0)]);
+    totals[i] = accumulates ? totals[i] + own : own;
+}
+
 // A warp a row.
 __global__ void gate_gradients(float* dlogits, const float* dweight, const float* logits, const std::int32_t* expert,
                                const std::int32_t* slot, const std::int32_t* chosen, std::int64_t N, std::int64_t E,
@@ -250,6 +268,12 @@ void gate_losses(Exec& exec, float* losses, std::int32_t* chosen, const float* p
     launch(exec, {"sum_gate_chunks", chunks, kLossThreads}, sum_gate_chunks, partial, prob, lse, logits, expert, N, E,
            k);
     launch(exec, {"finish_gate_losses", 1, kLossThreads}, finish_gate_losses, losses, chosen, partial, chunks, E, k);
+}
+
+void sum_routing(Exec& exec, double* totals, const float* losses, const std::int32_t* chosen, const std::int32_t* start,
+                 std::int64_t E, double weight, Accumulate accumulate) {
+    launch(exec, over_items("add_routing", RoutingTotals{E}.size()), add_routing, totals, losses, chosen, start, E, weight,
+           accumulate == Accumulate::yes);
 }
 
 void gate_backward(Exec& exec, float* dlogits, const float* dweight, const float* logits, const std::int32_t* expert,

@@ -32,6 +32,8 @@ void gate_weights(Exec&, float* weight, const float* prob, const std::int32_t* e
                   std::int64_t N, std::int64_t E, std::int64_t k);
 void gate_losses(Exec&, float* losses, std::int32_t* chosen, const float* prob, const float* lse, const float* logits,
                  const std::int32_t* expert, std::int64_t N, std::int64_t E, std::int64_t k);
+void sum_routing(Exec&, double* totals, const float* losses, const std::int32_t* chosen, const std::int32_t* start,
+                 std::int64_t E, double weight, Accumulate);
 void gate_backward(Exec&, float* dlogits, const float* dweight, const float* logits, const std::int32_t* expert,
                    const std::int32_t* slot, const std::int32_t* chosen, std::int64_t N, std::int64_t E, std::int64_t k,
                    double balance_scale, double z_scale);

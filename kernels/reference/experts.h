@@ -151,6 +151,18 @@ void gate_losses(Exec&, Real* losses, std::int32_t* chosen, const Real* prob, co
     losses[kGateEntropy] = entropy / rows;
 }
 
+// totals (RoutingTotals of E) = or += counts of one pass, and its losses times weight.
+template <class Real>
+void sum_routing(Exec&, double* totals, const Real* losses, const std::int32_t* chosen, const std::int32_t* start,
+                 std::int64_t E, double weight, Accumulate accumulate) {
+    std::vector<double> own;
+    for (std::int64_t e = 0; e < E; ++e) own.push_back(chosen[e]);
+    for (std::int64_t e = 0; e < E; ++e) own.push_back(start[e + 1] - start[e]);
+    own.push_back(chosen[E]);
+    for (std::int64_t i = 0; i < kGateLosses; ++i) own.push_back(weight * static_cast<double>(losses[i]));
+    for (std::size_t i = 0; i < own.size(); ++i) totals[i] = own[i] + (accumulate == Accumulate::yes ? totals[i] : 0);
+}
+
 // dlogits (N, E) of sum(dweight weight) + balance_scale losses[0] + z_scale losses[1]. dweight (N, k).
 template <class Real>
 void gate_backward(Exec&, Real* dlogits, const Real* dweight, const Real* logits, const std::int32_t* expert,
