@@ -17,6 +17,12 @@ Json json_of(double value) {
     return value;
 }
 
+Json json_of(const std::vector<double>& values) {
+    Json json = Json::array();
+    for (const double value : values) json.push_back(json_of(value));
+    return json;
+}
+
 template <class T>
 Json json_of(const T& value) {
     return value;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "base/fields.h"
@@ -35,7 +36,9 @@ const RecordTable& table_of(const Started*) {
          {"config_hash", at<&Started::config_hash>},
          {"resume_step", at<&Started::resume_step>, "", {.came_later = true}},
          {"note", at<&Started::note>, "", {.came_later = true}},
-         {"resume_seconds", at<&Started::resume_seconds>, "", {.came_later = true}}}};
+         {"resume_seconds", at<&Started::resume_seconds>, "", {.came_later = true}},
+         {"start_note", at<&Started::start_note>, "", {.came_later = true}},
+         {"active_parameters", at<&Started::active_parameters>, "", {.came_later = true}}}};
     return table;
 }
 
@@ -63,6 +66,16 @@ const RecordTable& table_of(const Sampling*) {
          {"tokens_cut", at<&Sampling::tokens_cut>, "", {.column = "cut_tokens"}},
          {"tokens_padded", at<&Sampling::tokens_padded>, "", {.column = "padded_tokens"}},
          {"epochs", at<&Sampling::epochs>}}};
+    return table;
+}
+
+const RecordTable& table_of(const ExpertLoad*) {
+    static const RecordTable table = {
+        "experts",
+        {{"step", at<&ExpertLoad::step>}, {"layer", at<&ExpertLoad::layer>, "", {.at_least = 0}},
+         {"load", at<&ExpertLoad::load>}, {"dropped", at<&ExpertLoad::dropped>},
+         {"entropy", at<&ExpertLoad::entropy>}, {"balance_loss", at<&ExpertLoad::balance_loss>},
+         {"z_loss", at<&ExpertLoad::z_loss>}}};
     return table;
 }
 
@@ -156,10 +169,12 @@ std::string read(const Json& value, const FieldRules&, double& out) {
     return "";
 }
 
-std::string read(const Json& value, const FieldRules&, std::vector<double>& out) {
-    const auto is_number = [](const Json& item) { return item.is_number(); };
-    if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_number)) return "is no array of numbers";
-    out = value.get<std::vector<double>>();
+std::string read(const Json& value, const FieldRules& rules, std::vector<double>& out) {
+    if (!value.is_array()) return "is no array of numbers";
+    std::vector<double> numbers(value.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        if (!read(value[i], rules, numbers[i]).empty()) return "is no array of numbers";
+    out = std::move(numbers);
     return "";
 }
 
@@ -313,6 +328,10 @@ template const Fields& fields<Sampling>();
 template Json to_json(const Sampling&);
 template void from_json(const Json&, Sampling&);
 template void Writer::write(const Sampling&);
+template const Fields& fields<ExpertLoad>();
+template Json to_json(const ExpertLoad&);
+template void from_json(const Json&, ExpertLoad&);
+template void Writer::write(const ExpertLoad&);
 template const Fields& fields<Evaluation>();
 template Json to_json(const Evaluation&);
 template void from_json(const Json&, Evaluation&);

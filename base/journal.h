@@ -29,6 +29,8 @@ struct Started {
     std::int64_t resume_step = 0;  // of the checkpoint that it went on from; 0: from the start
     std::string note;              // what a reader of the log must know, as a damaged checkpoint that was passed over
     double resume_seconds = 0;     // of training before that checkpoint
+    std::string start_note = {};   // what [start] did not simply copy, as weights that begin anew; empty: nothing
+    std::int64_t active_parameters = 0;  // that one token meets, in a model with experts; 0: all of them
 };
 
 // One optimizer step. The four counts are totals up to and including this step.
@@ -60,6 +62,17 @@ struct Sampling {
     std::int64_t tokens_padded = 0;     // processed, and standing for nothing
     // Draws a sample, of each tenth of the samples in the order in which a curriculum admits them, the first first.
     std::vector<double> epochs;
+};
+
+// What one layer of experts did in an optimizer step, as means over its micro-batches.
+struct ExpertLoad {
+    std::int64_t step = 0;
+    std::int64_t layer = 0;    // of the model, from 0
+    std::vector<double> load;  // (experts): each one's share of the gate's choices, before any is dropped; sums to 1
+    double dropped = 0;        // share of the choices that were beyond the capacity
+    double entropy = 0;        // of the gate's probabilities, nats, mean over rows
+    double balance_loss = 0;
+    double z_loss = 0;
 };
 
 // One score of one task.

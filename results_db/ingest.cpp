@@ -283,6 +283,8 @@ void take_line(const std::string_view text, Rows& rows, IngestResult& result) {
         rows.add(*result.last_point);
     } else if (type == "sampling") {
         rows.add(read_as<journal::Sampling>(line));
+    } else if (type == "experts") {
+        read_as<journal::ExpertLoad>(line);
     } else if (type == "evaluation") {
         rows.add(read_as<journal::Evaluation>(line));
     } else if (type == "scored") {

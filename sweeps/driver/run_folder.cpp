@@ -41,6 +41,8 @@ void take_line(const std::string& text, JournalSummary& summary) {
         summary.ended = read_as<journal::Ended>(line);
     else if (type == "sampling")
         read_as<journal::Sampling>(line);
+    else if (type == "experts")
+        read_as<journal::ExpertLoad>(line);
     else if (type == "evaluation")
         read_as<journal::Evaluation>(line);
     else if (type == "scored")

@@ -56,6 +56,16 @@ TEST_CASE("every journal record survives its line") {
     CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(not_numbers, unread); }),
                ContainsSubstring("no array of numbers"));
 
+    const ExpertLoad experts{7, 3, {0.5, 0.25, 0.25, 0}, 0.125, 1.25, 1.5, 0.75};
+    CHECK(to_json(round_trip(experts)) == to_json(experts));
+    CHECK(round_trip(experts).load == experts.load);
+    CHECK(round_trip(experts).layer == 3);
+    Json before_all = to_json(experts);
+    before_all["layer"] = -1;
+    ExpertLoad unread_experts;
+    CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(before_all, unread_experts); }),
+               ContainsSubstring("'layer'") && ContainsSubstring("negative"));
+
     const Artifact artifact{"checkpoint", "ckpt/7", "ff", 12, "last", 7};
     CHECK(to_json(round_trip(artifact)) == to_json(artifact));
     const Lease lease{5, 6, "training"};
@@ -66,10 +76,19 @@ TEST_CASE("every journal record survives its line") {
 }
 
 TEST_CASE("journal lines keep their form: older ones are read again, by newer programs too") {
-    CHECK(to_json(Started{1700000000123, 42, "corpus", "abcd", 1000, 250, 100, 60000, "cafe", 40, "a note", 1.5}).dump() ==
-          R"({"config_hash":"cafe","dataset_bytes":1000,"dataset_name":"corpus","dataset_sha256":"abcd",)"
-          R"("dataset_tokens":250,"note":"a note","parameters":60000,"pid":42,"resume_seconds":1.5,)"
-          R"("resume_step":40,"time_ms":1700000000123,"total_steps":100,"type":"started"})");
+    CHECK(to_json(Started{1700000000123, 42, "corpus", "abcd", 1000, 250, 100, 60000, "cafe", 40, "a note", 1.5,
+                          "a new head", 20000})
+              .dump() ==
+          R"({"active_parameters":20000,"config_hash":"cafe","dataset_bytes":1000,"dataset_name":"corpus",)"
+          R"("dataset_sha256":"abcd","dataset_tokens":250,"note":"a note","parameters":60000,"pid":42,)"
+          R"("resume_seconds":1.5,"resume_step":40,"start_note":"a new head","time_ms":1700000000123,)"
+          R"("total_steps":100,"type":"started"})");
+    Json before_experts = to_json(Started{});
+    before_experts.erase("start_note");
+    before_experts.erase("active_parameters");
+    Started read_before;
+    from_json(before_experts, read_before);
+    CHECK(read_before.active_parameters == 0);
     CHECK(to_json(TrainPoint{7, 700, 650, 500, 1.25e12, 3500, kNaN, -kInfinity, kInfinity, 200.25, 128, 64}).dump() ==
           R"({"flops":1250000000000.0,"grad_norm":"Infinity","input_tokens":700,"kept_tokens":64,)"
           R"("layer_tokens":500,"loss":"NaN","lr":"-Infinity","seqlen":128,"step":7,)"
@@ -77,6 +96,9 @@ TEST_CASE("journal lines keep their form: older ones are read again, by newer pr
     CHECK(to_json(Sampling{7, 90, 300, 12, 40, 5, {3.5, 0}}).dump() ==
           R"({"epochs":[3.5,0.0],"pool":90,"samples_drawn":300,"samples_repeated":12,"step":7,)"
           R"("tokens_cut":40,"tokens_padded":5,"type":"sampling"})");
+    CHECK(to_json(ExpertLoad{7, 3, {0.5, 0.25, 0.25, 0}, 0.125, 1.25, 1.5, kInfinity}).dump() ==
+          R"({"balance_loss":1.5,"dropped":0.125,"entropy":1.25,"layer":3,"load":[0.5,0.25,0.25,0.0],)"
+          R"("step":7,"type":"experts","z_loss":"Infinity"})");
     CHECK(to_json(Evaluation{7, "validation", "1", "valid", 0, "loss", "nats/token", "lower", 3.5, 20, kNaN, 0.25}).dump() ==
           R"({"better":"lower","chance":0.25,"metric":"loss","n":20,"score_key":"","shots":0,"split":"valid",)"
           R"("standard_error":"NaN","step":7,"task":"validation","task_version":"1","type":"evaluation",)"
@@ -109,6 +131,11 @@ TEST_CASE("numbers that JSON lacks travel as strings") {
     CHECK(std::isnan(read.loss));
     CHECK(read.grad_norm == kInfinity);
     CHECK(read.lr == -kInfinity);
+    point.head_names = {"token", "order"};
+    point.head_losses = {kNaN, 2.5};
+    CHECK(to_json(point)["head_losses"].dump() == R"(["NaN",2.5])");
+    CHECK(std::isnan(round_trip(point).head_losses.at(0)));
+    CHECK(round_trip(point).head_losses.at(1) == 2.5);
 }
 
 TEST_CASE("a journal line of another type or shape is an io error that names the field") {
