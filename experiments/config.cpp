@@ -270,6 +270,7 @@ Json to_json(const TrialConfig& c) {
     json["result_epoch"] = kResultEpoch;
     json["seed"] = c.seed;
     json["model"] = json_without_later_defaults(c.model);
+    if (!c.model.experts.count.empty()) json["model"]["experts"] = fields_json(c.model.experts);
     json["data"] = data_json(c.data);
     json["train"] = is_imported(c) ? imported_train_json(c.train) : train_json(c.train);
     if (c.start) json["start"] = start_json(*c.start);

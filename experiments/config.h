@@ -15,6 +15,23 @@
 
 namespace deft::experiments {
 
+// Layers whose feed-forward part is several experts: [model.experts].
+struct ExpertLayersConfig {
+    std::vector<std::int64_t> count;   // of experts, one of each layer below; empty: there are none
+    std::vector<std::int64_t> layers;  // ascending, counted from 0
+    std::int64_t top = 1;
+    double capacity_factor = 1;
+    std::int64_t min_capacity = 4;
+    bool random_token_selection = true;
+    double jitter = 0;
+    bool sampled_noise = false;
+    double aux_weight = 0.01;
+    double z_weight = 0;
+    bool residual = false;
+
+    bool operator==(const ExpertLayersConfig&) const = default;
+};
+
 // A transformer; its defaults are GPT-2's, and another kind's are in model_kinds.h.
 struct ModelConfig {
     std::string kind = "gpt";
@@ -49,6 +66,7 @@ struct ModelConfig {
     double dropout = 0;
     double attention_dropout = 0;
     double input_dropout = 0;
+    ExpertLayersConfig experts = {};
 };
 
 // How BERT's samples are cut from text and masked: [data.bert].

@@ -15,6 +15,10 @@ constexpr const char* kPointsSchema = R"({"type": "array", "minItems": 2, "items
     "minItems": 2, "maxItems": 2, "items": [{"type": "number"}, {"type": "integer"}]}})";
 constexpr const char* kLayersSchema = R"({"anyOf": [{"type": "string", "pattern": "^[0-9]+-[0-9]+$"},
     {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}}]})";
+constexpr const char* kCountsSchema = R"({"anyOf": [{"type": "integer", "minimum": 1},
+    {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 1}}]})";
+constexpr const char* kExpertLayersSchema = R"({"anyOf": [{"type": "string", "pattern": "^(every [0-9]+|[0-9]+-[0-9]+)$"},
+    {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}}]})";
 constexpr const char* kSplitSchema =
     R"({"type": "array", "minItems": 3, "maxItems": 3, "items": {"type": "integer", "minimum": 0}})";
 
@@ -157,6 +161,37 @@ const Fields& fields_of(const ModelConfig&) {
          {.at_least = 0, .below = 1}},
         {"input_dropout", at<&ModelConfig::input_dropout>, "share of the first block's input that is dropped in training",
          {.at_least = 0, .below = 1}},
+    };
+    return fields;
+}
+
+const Fields& fields_of(const ExpertLayersConfig&) {
+    static const Fields fields = {
+        enabled(),
+        {"count", at<&ExpertLayersConfig::count>, "experts of a layer, each as wide as model.hidden",
+         {.by_default = "must be given", .takes = "a number, or a list of one for each expert layer", .schema = kCountsSchema,
+          .apart = true}},
+        {"layers", at<&ExpertLayersConfig::layers>, "layers whose feed-forward part is experts, counted from 0, ascending",
+         {.by_default = "every 2", .takes = "\"every N\", which ends each run of N layers, \"1-22\" or [1, 3, 5]",
+          .schema = kExpertLayersSchema, .apart = true}},
+        {"top", at<&ExpertLayersConfig::top>, "experts that a row takes, those of the gate's highest logits", {.at_least = 1}},
+        {"capacity_factor", at<&ExpertLayersConfig::capacity_factor>,
+         "while training, an expert takes this many times an equal share of a micro-batch's choices, and what more choose "
+         "it passes the experts by; 0: nothing is dropped",
+         {.at_least = 0}},
+        {"min_capacity", at<&ExpertLayersConfig::min_capacity>, "an expert takes so many at least",
+         {.unit = "rows", .at_least = 0}},
+        {"random_token_selection", at<&ExpertLayersConfig::random_token_selection>,
+         "an expert that too many choose keeps random ones, not the first ones"},
+        {"jitter", at<&ExpertLayersConfig::jitter>,
+         "while training, the gate sees values times a draw between 1 - jitter and 1 + jitter", {.at_least = 0, .below = 1}},
+        {"sampled_noise", at<&ExpertLayersConfig::sampled_noise>,
+         "while training, the expert, or of several all but the first, is drawn by the gate's probabilities"},
+        {"aux_weight", at<&ExpertLayersConfig::aux_weight>, "weight of the loss that balances experts", {.at_least = 0}},
+        {"z_weight", at<&ExpertLayersConfig::z_weight>, "weight of the mean square of the gate's log-sum-exp",
+         {.at_least = 0}},
+        {"residual", at<&ExpertLayersConfig::residual>,
+         "a dense part beside the experts, mixed with them by a gate of its own"},
     };
     return fields;
 }
@@ -425,6 +460,7 @@ std::vector<KeyTable> trial_tables() {
     std::vector<KeyTable> tables = {
         key_table<TrialConfig>("", "a trial"),
         key_table<ModelConfig>("model", "the model"),
+        key_table<ExpertLayersConfig>("model.experts", "layers whose feed-forward part is several experts, of which a row takes few"),
         key_table<DataConfig>("data", "the corpus, its tokens and samples"),
         key_table<BertSamplesConfig>("data.bert", "how BERT's samples are cut from text and masked"),
         key_table<ImageSamplesConfig>("data.images", "how images are divided, and shown in training"),

@@ -12,6 +12,7 @@ namespace deft::experiments {
 
 const Fields& fields_of(const TrialConfig& config);  // those outside of tables
 const Fields& fields_of(const ModelConfig& model);
+const Fields& fields_of(const ExpertLayersConfig& experts);
 const Fields& fields_of(const DataConfig& data);
 const Fields& fields_of(const BertSamplesConfig& bert);
 const Fields& fields_of(const ImageSamplesConfig& images);

@@ -48,6 +48,21 @@ ModelConfig vit_defaults() {
     return model;
 }
 
+void add_experts(const ExpertLayersConfig& experts, std::vector<engine::BlockConfig>& blocks) {
+    for (std::size_t i = 0; i < experts.layers.size(); ++i)
+        blocks.at(static_cast<std::size_t>(experts.layers[i])).experts =
+            engine::ExpertsConfig{.count = experts.count.at(i),
+                                  .top = experts.top,
+                                  .capacity_factor = experts.capacity_factor,
+                                  .min_capacity = experts.min_capacity,
+                                  .random_token_selection = experts.random_token_selection,
+                                  .jitter = experts.jitter,
+                                  .sampled_noise = experts.sampled_noise,
+                                  .aux_weight = experts.aux_weight,
+                                  .z_weight = experts.z_weight,
+                                  .residual = experts.residual};
+}
+
 struct ModelKind {
     const char* name;
     ModelConfig (*defaults)();
@@ -105,6 +120,7 @@ engine::TransformerConfig transformer_config(const ModelConfig& model, std::int6
     if (model.input_norm) config.input.norm = norm;
     config.input.dropout = model.input_dropout;
     config.blocks.assign(static_cast<std::size_t>(model.layers), block);
+    add_experts(model.experts, config.blocks);
     config.final_norm = is_post ? std::nullopt : std::optional(norm);
     if (model.patch > 0) {
         config.vocab = 0;
@@ -138,6 +154,24 @@ const char* kind_of(const engine::TransformerConfig& config) {
 const char* activation_name(kernels::Activation activation) {
     if (activation == kernels::Activation::swiglu) return "swiglu";
     return activation == kernels::Activation::gelu_erf ? "gelu_erf" : "gelu_tanh";
+}
+
+void take_experts_of(const engine::TransformerConfig& config, ExpertLayersConfig& experts) {
+    for (std::int64_t layer = 0; layer < config.layers(); ++layer) {
+        const auto& own = config.blocks[static_cast<std::size_t>(layer)].experts;
+        if (!own) continue;
+        experts.layers.push_back(layer);
+        experts.count.push_back(own->count);
+        experts.top = own->top;
+        experts.capacity_factor = own->capacity_factor;
+        experts.min_capacity = own->min_capacity;
+        experts.random_token_selection = own->random_token_selection;
+        experts.jitter = own->jitter;
+        experts.sampled_noise = own->sampled_noise;
+        experts.aux_weight = own->aux_weight;
+        experts.z_weight = own->z_weight;
+        experts.residual = own->residual;
+    }
 }
 
 void take_heads_of(const engine::TransformerConfig& config, ModelConfig& model) {
@@ -190,6 +224,7 @@ ModelConfig model_config(const engine::TransformerConfig& config) {
         model.image_width = patches->width;
         model.image_channels = patches->channels;
     }
+    take_experts_of(config, model.experts);
     take_heads_of(config, model);
     const std::vector<std::string> differences = engine::part_differences(
         engine::parts_json(transformer_config(model, config.vocab)), engine::parts_json(config));

@@ -8,6 +8,7 @@
 #include "experiments/datasets/labelled_dataset.h"
 #include "experiments/model_kinds.h"
 #include "experiments/model_presets.h"
+#include "experiments/parse_experts.h"
 #include "experiments/size_limits.h"
 #include "kernels/attention.h"
 
@@ -205,8 +206,10 @@ ModelConfig parse_model(TableReader table, const DataConfig& data, const std::st
     ModelConfig model = defaults_of_kind(kind);
     const bool has_pairs = sample_kind(data) == SampleKind::bert && data.bert.pairs;
     model.order_head = model.order_head && has_pairs;
+    const ExpertTables experts{by_preset.optional_node("experts"), table.optional_node("experts")};
     read_table(by_preset, model);
     read_table(table, model);
+    model.experts = parse_experts(experts, table.name("experts"), model.layers);
     const auto is_set = [&](const char* key) {
         return table.optional_node(key) != nullptr || by_preset.optional_node(key) != nullptr;
     };

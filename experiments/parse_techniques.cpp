@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "engine/data/bert/samples.h"
 #include "experiments/config_fields.h"
+#include "experiments/layer_lists.h"
 #include "experiments/size_limits.h"
 
 namespace deft::experiments {
@@ -117,22 +117,6 @@ CurriculumMetric parse_metric(TableReader table, const std::string& name, const 
     return metric;
 }
 
-// "first-last", as in "1-22".
-std::vector<std::int64_t> parse_layer_range(const TableReader& table, const std::string& text) {
-    std::int64_t first = 0, last = -1;
-    const char* const end = text.data() + text.size();
-    const auto [dash, first_error] = std::from_chars(text.data(), end, first);
-    if (first_error == std::errc{} && dash != end && *dash == '-') {
-        const auto [stop, last_error] = std::from_chars(dash + 1, end, last);
-        if (last_error != std::errc{} || stop != end) last = -1;
-    }
-    if (first < 0 || last < first || last >= kMostLayers)
-        table.refuse("layers", fmt::format("is \"{}\", which is no range", text), "write it as \"1-22\", or [1, 2, 5]");
-    std::vector<std::int64_t> layers;
-    for (std::int64_t layer = first; layer <= last; ++layer) layers.push_back(layer);
-    return layers;
-}
-
 void parse_layers(TableReader& table, const ModelConfig& model, std::vector<std::int64_t>& layers,
                   const std::vector<std::int32_t>& by_default) {
     const ConfigNode* node = table.optional_node("layers");
@@ -149,14 +133,7 @@ void parse_layers(TableReader& table, const ModelConfig& model, std::vector<std:
     else
         table.optional("layers", layers);
     if (layers.empty()) table.refuse("layers", "is empty", "name at least one layer, or set enabled = false");
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-        if (layers[i] < 0 || layers[i] >= model.layers)
-            table.refuse("layers",
-                         fmt::format("names layer {}; model.layers is {}, counted from 0", layers[i], model.layers));
-        if (i > 0 && layers[i] <= layers[i - 1])
-            table.refuse("layers", fmt::format("names {} after {}", layers[i], layers[i - 1]),
-                         "name each layer once, in ascending order");
-    }
+    require_layers(table, layers, model.layers);
 }
 
 bool is_enabled(TableReader& table) {

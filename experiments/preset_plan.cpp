@@ -18,6 +18,7 @@ PresetPlan plan_preset(const PresetPlanSettings& settings) {
 
     const engine::ModelSize size = engine::model_size(plan.model);
     plan.parameters = size.parameters;
+    plan.active_parameters = size.active_parameters;
     const engine::StepPlan whole = engine::plan_step(plan.model.extents(), {}, 0);
     plan.flops_per_token = engine::sample_flops(size.flops, {}, whole) / static_cast<double>(whole.seqlen);
     plan.tokens = settings.tokens > 0 ? settings.tokens : training.tokens;

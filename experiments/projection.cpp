@@ -21,7 +21,9 @@ Projection project(const TrialConfig& config, engine::Device device) {
         engine::run_schedule(trainer);
     Projection projection{
         .steps = counts.steps, .input_tokens = counts.input_tokens, .layer_tokens = counts.layer_tokens};
-    projection.parameters = engine::model_size(trainer.model).parameters;
+    const engine::ModelSize size = engine::model_size(trainer.model);
+    projection.parameters = size.parameters;
+    projection.active_parameters = size.active_parameters;
     projection.flops = counts.flops;
     projection.step_flops =
         counts.steps > 0 ? counts.flops / static_cast<double>(counts.steps) : one_step_flops(trainer);

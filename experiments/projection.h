@@ -13,6 +13,7 @@ namespace deft::experiments {
 struct Projection {
     std::int64_t steps = 0;
     std::int64_t parameters = 0;
+    std::int64_t active_parameters = 0;  // that one token meets
     std::int64_t input_tokens = 0;
     std::int64_t layer_tokens = 0;
     double flops = 0;

@@ -10,6 +10,7 @@ namespace deft::experiments {
 
 inline constexpr std::int64_t kMostLayers = 10'000;
 inline constexpr std::int64_t kMostWidth = 1 << 20;
+inline constexpr std::int64_t kMostExperts = 1 << 16;  // of a layer
 inline constexpr std::int64_t kMostSegments = 1 << 16;
 inline constexpr std::int64_t kMostSeqlen = 1 << 24;
 inline constexpr std::int64_t kMostBatchSize = 1 << 24;

@@ -33,7 +33,21 @@ struct Run {
     TrainingValidation& validation;
     Resumed resumed;
     Projection projection;
+    std::string start_note;  // what [start] did not simply copy
 };
+
+// Beside what the heads have lost, each times its weight.
+void add_auxiliary_losses(const ModelConfig& model, const engine::StepResult& result, journal::TrainPoint& point) {
+    if (point.head_names.empty()) {
+        point.head_names = {model.classes > 0 || model.value_head ? "labels" : "tokens"};
+        point.head_losses = {result.token_loss + result.class_loss};
+    }
+    point.head_names.emplace_back("expert balance");
+    point.head_losses.push_back(result.balance_loss);
+    if (model.experts.z_weight == 0) return;
+    point.head_names.emplace_back("gate z");
+    point.head_losses.push_back(result.z_loss);
+}
 
 journal::TrainPoint point_of(const Run& run, const engine::StepResult& result, double seconds) {
     const engine::Counts& counts = run.trainer.counts();
@@ -53,7 +67,16 @@ journal::TrainPoint point_of(const Run& run, const engine::StepResult& result, d
         point.head_names = {"masked tokens", "order"};
         point.head_losses = {result.token_loss, result.class_loss};
     }
+    if (!run.config.model.experts.count.empty()) add_auxiliary_losses(run.config.model, result, point);
     return point;
+}
+
+std::vector<journal::ExpertLoad> expert_loads_of(const engine::Trainer& trainer) {
+    std::vector<journal::ExpertLoad> loads;
+    for (const engine::ExpertLoad& load : trainer.expert_loads())
+        loads.push_back({trainer.counts().steps, load.layer, load.load, load.dropped, load.entropy, load.balance_loss,
+                         load.z_loss});
+    return loads;
 }
 
 journal::Sampling sampling_of(const engine::Trainer& trainer) {
@@ -127,6 +150,7 @@ bool train(const Run& run, double longest_step, journal::Ended& ended) {
                                       std::max(1e-9, ended.train_seconds - logged_at);
             run.journal.write(point);
             run.journal.write(sampling_of(run.trainer));
+            for (const journal::ExpertLoad& load : expert_loads_of(run.trainer)) run.journal.write(load);
             logged_at = ended.train_seconds;
             logged_tokens = counts.input_tokens;
         }
@@ -150,6 +174,9 @@ void write_started(const Run& run) {
     started.dataset_tokens = run.dataset.train_tokens;
     started.total_steps = run.projection.steps;
     started.parameters = run.projection.parameters;
+    if (run.projection.active_parameters != run.projection.parameters)
+        started.active_parameters = run.projection.active_parameters;
+    started.start_note = run.start_note;
     started.config_hash = config_hash(run.config);
     started.resume_step = run.resumed.step;
     started.note = run.dataset.note;
@@ -181,7 +208,8 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     if (resumed.step > 0) fmt::print(stderr, "going on from step {}\n", resumed.step);
 
     Heartbeat heartbeat(journal, stop);
-    const Run run{config, places, dataset, trainer, journal, heartbeat, validation, resumed, project(config)};
+    const Run run{config, places, dataset, trainer, journal, heartbeat, validation, resumed, project(config),
+                  start_note};
     write_started(run);
     const double longest_step = longest_step_seconds(run.projection, slot.threads);
     const bool whole = train(run, longest_step, ended);

@@ -83,10 +83,10 @@ std::vector<std::int64_t> stored_shape(const TransformerConfig& model, const std
     return {shape[0], patches.channels, patches.size, patches.size};
 }
 
-// Linear weights stand as (in, out) in Hugging Face's GPT-2.
+// Linear weights stand as (in, out) in Hugging Face's GPT-2; those of experts, (E, out, in), as they are.
 StoredAs layout_of_own(const OwnWeight& weight) {
     const bool is_linear = weight.kind == ParameterKind::matrix || weight.kind == ParameterKind::residual;
-    return is_linear ? StoredAs::transposed : StoredAs::rows;
+    return is_linear && weight.shape.size() == 2 ? StoredAs::transposed : StoredAs::rows;
 }
 
 std::string with_end(const std::string& name, std::string_view end, std::string_view other) {

@@ -43,7 +43,7 @@ struct StoredPart {
     std::vector<std::int64_t> shape;  // in the file
 };
 
-// A weight as the engine has it: (rows), or (rows, columns).
+// A weight as the engine has it: (rows), or (rows, columns), or of experts (E, rows, columns).
 struct OwnWeight {
     std::string name;
     ParameterKind kind = ParameterKind::matrix;

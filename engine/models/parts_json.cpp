@@ -56,6 +56,17 @@ std::int64_t extent_of(const Json& parts, const char* key, std::int64_t least = 
     return extent;
 }
 
+// What of experts decides their weights, or null.
+Json experts_json(const std::optional<ExpertsConfig>& experts) {
+    if (!experts) return nullptr;
+    return {{"count", experts->count}, {"top", experts->top}, {"residual", experts->residual}};
+}
+
+bool has_experts(const TransformerConfig& model) {
+    return std::any_of(model.blocks.begin(), model.blocks.end(),
+                       [](const BlockConfig& block) { return block.experts.has_value(); });
+}
+
 BlockConfig block_of_parts(const Json& parts) {
     BlockConfig block;
     block.placement = parts.at("placement") == "post" ? NormPlacement::post : NormPlacement::pre;
@@ -69,6 +80,26 @@ BlockConfig block_of_parts(const Json& parts) {
     block.feed_forward.activation = activation_of(parts.at("activation"));
     block.feed_forward.bias = parts.at("feed_forward_bias");
     return block;
+}
+
+// One entry a layer.
+void add_experts(const Json& parts, TransformerConfig& model) {
+    if (!parts.contains("experts")) return;
+    const Json& layers = parts.at("experts");
+    if (layers.size() != model.blocks.size())
+        throw Error(ErrorKind::config, fmt::format("experts of {} layers in a model of {}", layers.size(),
+                                                   model.blocks.size()));
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        if (layers[i].is_null()) continue;
+        ExpertsConfig experts;
+        experts.count = extent_of(layers[i], "count");
+        experts.top = extent_of(layers[i], "top");
+        experts.residual = layers[i].at("residual");
+        if (experts.top > experts.count)
+            throw Error(ErrorKind::config,
+                        fmt::format("rows that take {} of {} experts", experts.top, experts.count));
+        model.blocks[i].experts = experts;
+    }
 }
 
 void add_heads(const Json& parts, TransformerConfig& model) {
@@ -105,6 +136,7 @@ TransformerConfig model_of_parts(const Json& parts) {
         }
         model.blocks.assign(static_cast<std::size_t>(std::min<std::int64_t>(extent_of(parts, "layers"), 1 << 16)),
                             block_of_parts(parts));
+        add_experts(parts, model);
         add_heads(parts, model);
         return model;
     } catch (const Json::exception& error) {
@@ -127,8 +159,12 @@ std::vector<std::string> part_differences(const Json& parts, const Json& others)
 }
 
 Json parts_json(const TransformerConfig& model) {
-    const BlockConfig& block = model.blocks.front();
-    const auto differs = [&](const BlockConfig& other) { return other != block; };
+    BlockConfig block = model.blocks.front();
+    block.experts.reset();
+    const auto differs = [&](BlockConfig other) {
+        other.experts.reset();
+        return other != block;
+    };
     if (std::any_of(model.blocks.begin(), model.blocks.end(), differs))
         throw std::logic_error("the parts of a model whose layers differ");
     Json json = {{"layers", model.layers()},
@@ -149,6 +185,8 @@ Json parts_json(const TransformerConfig& model) {
                  {"activation", activation_name(block.feed_forward.activation)},
                  {"feed_forward_bias", block.feed_forward.bias}};
     if (block.attention.rope_theta) json["rope_theta"] = *block.attention.rope_theta;
+    if (has_experts(model))
+        for (const BlockConfig& layer : model.blocks) json["experts"].push_back(experts_json(layer.experts));
     if (const auto& images = model.input.patches)
         json["patches"] = {{"height", images->height},
                            {"width", images->width},

@@ -79,15 +79,23 @@ reporting::Table sizes_table(const PresetPlan& plan) {
                                 model.vocab > 0 ? fmt::format(", a vocabulary of {}", model.vocab) : "");
     table.columns = {{"parameters"}, {"FLOPs a token"}, {"tokens"}, {"FLOPs"}, {"memory"}};
     const bool has_budget = plan.tokens > 0;
-    table.rows.push_back({std::to_string(plan.parameters), reporting::si(plan.flops_per_token, "FLOP"),
+    const bool has_idle = plan.active_parameters != plan.parameters;
+    if (has_idle) table.columns.insert(table.columns.begin() + 1, {"of them active"});
+    std::vector<reporting::Cell> row = {std::to_string(plan.parameters)};
+    if (has_idle) row.emplace_back(std::to_string(plan.active_parameters));
+    const std::vector<reporting::Cell> rest = {reporting::si(plan.flops_per_token, "FLOP"),
                           has_budget ? reporting::si(static_cast<double>(plan.tokens)) : "-",
                           has_budget ? reporting::si(plan.flops(), "FLOP") : "-",
-                          reporting::binary_bytes(static_cast<double>(plan.memory.bytes))});
+                          reporting::binary_bytes(static_cast<double>(plan.memory.bytes))};
+    row.insert(row.end(), rest.begin(), rest.end());
+    table.rows.push_back(std::move(row));
     table.notes.push_back("A projection from sizes: nothing was allocated, trained or measured.");
     table.notes.push_back(
         "FLOPs a token: forward and backward, 6 a weight that it meets, and the products of attention; of a masked "
         "model"
         " those of the vocabulary by the share of tokens that are guessed.");
+    if (has_idle)
+        table.notes.push_back("Active: those that one token meets, the experts that it takes among them; FLOPs follow them.");
     if (!has_budget)
         table.notes.push_back("No tokens, hours or cost: no paper's budget is known. Give one, as in --tokens 300e9.");
     else
@@ -178,6 +186,7 @@ Json to_json(const PresetPlan& plan, const std::vector<PresetOnDevice>& hardware
                  {"vocab", plan.model.vocab},
                  {"seqlen", plan.model.max_seqlen},
                  {"parameters", plan.parameters},
+                 {"active_parameters", plan.active_parameters},
                  {"flops_per_token", plan.flops_per_token},
                  {"tokens", plan.tokens > 0 ? Json(plan.tokens) : Json()},
                  {"tokens_source", plan.tokens_source.empty() ? Json() : Json(plan.tokens_source)},

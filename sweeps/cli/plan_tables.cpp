@@ -191,6 +191,17 @@ void add_figure(std::vector<Figure>& figures, const std::vector<Schedule>& sched
 
 }  // namespace
 
+namespace {
+
+// With experts also those that one token meets.
+std::string parameters_text(const experiments::Projection& projection) {
+    const std::string all = reporting::si(static_cast<double>(projection.parameters));
+    if (projection.active_parameters == projection.parameters) return all;
+    return fmt::format("{} ({} active)", all, reporting::si(static_cast<double>(projection.active_parameters)));
+}
+
+}  // namespace
+
 reporting::Table plan_table(const sweeps::Plan& plan) {
     using reporting::si;
     reporting::Table table;
@@ -217,7 +228,7 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
         table.rows.push_back(
             {row.point.case_name + (imported ? " (imported)" : ""), axes.has_budget ? axes.budget_text() : "-",
              or_dash(axes.others_text()), trained(std::to_string(row.seeds.size())),
-             trained(std::to_string(projection.steps)), si(static_cast<double>(projection.parameters)),
+             trained(std::to_string(projection.steps)), parameters_text(projection),
              trained(si(static_cast<double>(projection.input_tokens))),
              trained(si(static_cast<double>(projection.layer_tokens))), trained(si(projection.flops)),
              reporting::binary_bytes(static_cast<double>(projection.memory_bytes))});

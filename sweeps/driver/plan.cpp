@@ -237,6 +237,7 @@ Json row_json(const PlanRow& row) {
             {"data_is_here", row.point.config.data.sha256 != experiments::kDataMissing},
             {"steps", projection.steps},
             {"parameters", projection.parameters},
+            {"active_parameters", projection.active_parameters},
             {"input_tokens", projection.input_tokens},
             {"layer_tokens", projection.layer_tokens},
             {"flops", projection.flops},

@@ -28,6 +28,17 @@ TrialConfig of_preset(const std::string& name, const std::string& more = "") {
     return trial_of(kTokens + samples + "[model]\npreset = \"" + name + "\"\n" + more);
 }
 
+// Of a model as GPT-2's: 12 layers width^2 + 13 layers width for the blocks, tables of tokens and positions, the last norm;
+// beside the first of them an expert layer has E - 1 feed-forward parts more and a gate, and with a dense part beside them
+// one part more and a mixture of two.
+std::int64_t expert_parameters(std::int64_t layers, std::int64_t C, const std::vector<std::int64_t>& experts,
+                               bool residual) {
+    std::int64_t all = 12 * layers * C * C + 13 * layers * C + (50257 + 2048 + 2) * C;
+    for (const std::int64_t E : experts)
+        all += (residual ? E : E - 1) * (8 * C * C + 5 * C) + E * C + (residual ? 2 * C + 2 : 0);
+    return all;
+}
+
 std::int64_t parameters(const std::string& name, std::int64_t vocab) {
     return engine::model_size(preset_model(name, vocab)).parameters;
 }
@@ -50,6 +61,12 @@ TEST_CASE("presets are as large as what they are named after") {
         {"gpt3_350m", {kGpt2, 12 * 24 * 1024 * 1024 + 13 * 24 * 1024 + (50257 + 2048 + 2) * 1024}},
         {"gpt3_1.3b", {kGpt2, 12LL * 24 * 2048 * 2048 + 13 * 24 * 2048 + (50257 + 2048 + 2) * 2048}},
         {"gpt3_6.7b", {kGpt2, 12LL * 32 * 4096 * 4096 + 13 * 32 * 4096 + (50257 + 2048 + 2) * 4096}},
+        {"125m_moe64", {kGpt2, expert_parameters(12, 768, std::vector<std::int64_t>(6, 64), false)}},
+        {"350m_moe64", {kGpt2, expert_parameters(24, 1024, std::vector<std::int64_t>(12, 64), false)}},
+        {"350m_moe128", {kGpt2, expert_parameters(24, 1024, std::vector<std::int64_t>(12, 128), false)}},
+        {"1.3b_moe128", {kGpt2, expert_parameters(24, 2048, std::vector<std::int64_t>(12, 128), false)}},
+        {"350m_pr_moe", {kGpt2, expert_parameters(24, 1024, {32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 64, 64}, true)}},
+        {"1.3b_pr_moe", {kGpt2, expert_parameters(24, 2048, {64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 128, 128}, true)}},
         {"gpt_mini", {8192, 12 * 6 * 256 * 256 + 13 * 6 * 256 + (8192 + 256 + 2) * 256}},
         // Queries and outputs 256 x 256, keys and values 64 x 256, three of 256 x 688, two norms; two tables and a norm.
         {"llama_mini", {8192, 6 * (2 * 256 * 256 + 2 * 64 * 256 + 3 * 256 * 688 + 2 * 256) + (2 * 8192 + 1) * 256}},
@@ -69,6 +86,15 @@ TEST_CASE("presets are as large as what they are named after") {
     CHECK(parameters("gpt3_1.3b", kGpt2) == Approx(1.3e9).epsilon(0.02));
     CHECK(parameters("gpt3_6.7b", kGpt2) == Approx(6.7e9).epsilon(0.02));
     CHECK(parameters("gpt3_350m", kGpt2) == Approx(350e6).epsilon(0.02));
+    CHECK(parameters("125m_moe64", kGpt2) == Approx(1.9e9).epsilon(0.02));
+    CHECK(parameters("350m_moe64", kGpt2) == Approx(6.7e9).epsilon(0.02));
+    CHECK(parameters("350m_moe128", kGpt2) == Approx(13.1e9).epsilon(0.01));
+    CHECK(parameters("1.3b_moe128", kGpt2) == Approx(52.4e9).epsilon(0.01));
+    CHECK(parameters("350m_pr_moe", kGpt2) == Approx(4e9).epsilon(0.04));
+    CHECK(parameters("1.3b_pr_moe", kGpt2) == Approx(31e9).epsilon(0.02));
+    // A row meets about as many weights as in the dense model.
+    CHECK(engine::model_size(preset_model("350m_moe128", kGpt2)).active_parameters ==
+          parameters("gpt3_350m", kGpt2) + 12 * 128 * 1024);
     CHECK(parameters("bert_large", kBertWords) == Approx(336e6).epsilon(0.001));
     CHECK(parameters("vit_b16", 0) == Approx(86e6).epsilon(0.01));
     CHECK(of_preset("vit_mini").model.seqlen == 65);

@@ -1,0 +1,116 @@
+#include "experiments/parse_experts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "experiments/config_fields.h"
+#include "experiments/layer_lists.h"
+#include "experiments/size_limits.h"
+
+namespace deft::experiments {
+
+namespace {
+
+// N of "every N"; nothing where the text is no such.
+std::optional<std::int64_t> interval_of(const std::string& text) {
+    constexpr std::string_view kEvery = "every ";
+    if (!text.starts_with(kEvery)) return {};
+    std::int64_t interval = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + kEvery.size(), end, interval);
+    if (error != std::errc{} || stop != end || interval < 1) return {};
+    return interval;
+}
+
+// The last layer of each run of so many.
+std::vector<std::int64_t> every(std::int64_t interval, std::int64_t layers_of_model) {
+    std::vector<std::int64_t> layers;
+    for (std::int64_t layer = interval - 1; layer < layers_of_model; layer += interval) layers.push_back(layer);
+    return layers;
+}
+
+void read_layers(TableReader& table, std::int64_t layers_of_model, std::vector<std::int64_t>& layers) {
+    const ConfigNode* const node = table.optional_node("layers");
+    if (node == nullptr) return;
+    if (node->kind != ConfigNode::Kind::text) {
+        table.optional("layers", layers);
+    } else if (const auto interval = interval_of(node->text)) {
+        layers = every(*interval, layers_of_model);
+        if (layers.empty())
+            table.refuse("layers", fmt::format("= \"{}\" names none of model.layers = {}", node->text, layers_of_model),
+                         "lower the number, or list the layers");
+    } else {
+        layers = parse_layer_range(table, node->text);
+    }
+    if (layers.empty()) table.refuse("layers", "is empty", "name at least one layer, or set enabled = false");
+    require_layers(table, layers, layers_of_model);
+}
+
+// A number stands for one of each expert layer.
+void read_count(TableReader& table, std::vector<std::int64_t>& count) {
+    const ConfigNode* const node = table.optional_node("count");
+    if (node == nullptr) return;
+    if (node->kind == ConfigNode::Kind::integer) {
+        std::int64_t of_all = 0;
+        table.optional("count", of_all);
+        count = {of_all};
+    } else {
+        table.optional("count", count);
+    }
+    if (count.empty()) table.refuse("count", "is empty", "give the number of experts, or one of each expert layer");
+    for (const std::int64_t experts : count) {
+        table.require_at_least("count", experts, std::int64_t{1});
+        table.require_at_most("count", experts, kMostExperts);
+    }
+}
+
+void read_one(TableReader& table, std::int64_t layers_of_model, ExpertLayersConfig& experts) {
+    read_count(table, experts.count);
+    read_layers(table, layers_of_model, experts.layers);
+    read_table(table, experts);
+}
+
+// Of one number as many as there are layers.
+void spread_count(const TableReader& table, ExpertLayersConfig& experts) {
+    if (experts.count.empty()) table.refuse("count", "is missing", "give the number of experts, or one of each expert layer");
+    if (experts.count.size() == 1) experts.count.resize(experts.layers.size(), experts.count.front());
+    if (experts.count.size() != experts.layers.size())
+        table.refuse("count",
+                     fmt::format("has {} numbers, and there are {} expert layers", experts.count.size(),
+                                 experts.layers.size()),
+                     "give one number for all, or one of each");
+}
+
+}  // namespace
+
+ExpertLayersConfig parse_experts(const ExpertTables& tables, const std::string& name, std::int64_t layers_of_model) {
+    if (tables.of_preset == nullptr && tables.own == nullptr) return {};
+    const ConfigNode none;
+    TableReader preset(tables.of_preset != nullptr ? *tables.of_preset : none, name);
+    TableReader own(tables.own != nullptr ? *tables.own : none, name);
+    bool enabled = true;
+    preset.optional("enabled", enabled);
+    own.optional("enabled", enabled);
+    ExpertLayersConfig experts;
+    experts.layers = every(2, layers_of_model);
+    read_one(preset, layers_of_model, experts);
+    read_one(own, layers_of_model, experts);
+    if (!enabled) return {};
+    if (experts.layers.empty())
+        own.refuse("layers", "is missing, and every second layer of one is none", "name it: layers = [0]");
+    spread_count(own, experts);
+    const std::int64_t fewest = *std::min_element(experts.count.begin(), experts.count.end());
+    if (experts.top > fewest)
+        own.refuse("top", fmt::format("is {}, and a layer has {} experts", experts.top, fewest),
+                   "lower it, or raise model.experts.count");
+    if (experts.top > 2 && experts.capacity_factor > 0)
+        own.refuse("capacity_factor",
+                   fmt::format("is of one or two experts a row, and model.experts.top is {}", experts.top),
+                   "set it to 0: nothing is dropped");
+    return experts;
+}
+
+}  // namespace deft::experiments
