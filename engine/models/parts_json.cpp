@@ -158,15 +158,19 @@ std::vector<std::string> part_differences(const Json& parts, const Json& others)
     return differences;
 }
 
-Json parts_json(const TransformerConfig& model) {
-    BlockConfig block = model.blocks.front();
-    block.experts.reset();
-    const auto differs = [&](BlockConfig other) {
-        other.experts.reset();
-        return other != block;
+bool has_parts(const TransformerConfig& model) {
+    const auto without_experts = [](BlockConfig block) {
+        block.experts.reset();
+        return block;
     };
-    if (std::any_of(model.blocks.begin(), model.blocks.end(), differs))
-        throw std::logic_error("the parts of a model whose layers differ");
+    const BlockConfig first = without_experts(model.blocks.front());
+    return std::all_of(model.blocks.begin(), model.blocks.end(),
+                       [&](const BlockConfig& block) { return without_experts(block) == first; });
+}
+
+Json parts_json(const TransformerConfig& model) {
+    if (!has_parts(model)) throw std::logic_error("the parts of a model whose layers differ");
+    const BlockConfig& block = model.blocks.front();
     Json json = {{"layers", model.layers()},
                  {"width", model.width},
                  {"vocab", model.vocab},

@@ -9,7 +9,10 @@
 
 namespace deft::engine {
 
-// Of a model whose layers are all alike; dropout is left out. Errors: std::logic_error, where layers differ.
+// Whether all layers are alike, but for experts.
+bool has_parts(const TransformerConfig& model);
+
+// Of such a model; dropout is left out, and of experts what decides no weight. Errors: std::logic_error, for others.
 Json parts_json(const TransformerConfig& model);
 
 // The model that has those parts, without dropout. Errors: config, for what parts_json() does not write.

@@ -135,11 +135,6 @@ struct Saved {
     DType dtype = DType::f32;
 };
 
-bool layers_are_alike(const TransformerConfig& model) {
-    return std::all_of(model.blocks.begin(), model.blocks.end(),
-                       [&](const BlockConfig& block) { return block == model.blocks[0]; });
-}
-
 // Every file of a checkpoint, in `folder`.
 std::string write_files(const Saved& saved, const fs::path& folder, const Json& about, const AnyTokenizer& tokenizer) {
     std::map<std::string, std::string> hashes;
@@ -155,7 +150,7 @@ std::string write_files(const Saved& saved, const fs::path& folder, const Json& 
     if (saved.with_optimizer != nullptr) hashes[kOptimizer] = write_optimizer(*saved.with_optimizer, folder / kOptimizer);
     for (const char* name : write_tokenizer_files(tokenizer, folder)) hashes[name] = sha256_file(folder / name);
     Json manifest = {{"schema", kSchema}, {"counts", counts_json(saved.counts)}, {"about", about}, {"sha256", hashes}};
-    if (layers_are_alike(model)) manifest["model"] = parts_json(model);
+    if (has_parts(model)) manifest["model"] = parts_json(model);
     write_file_atomically(folder / kManifest, manifest.dump(2) + "\n");
     return hashes[kModel];
 }

@@ -64,6 +64,9 @@ void write_from_host(const std::vector<NamedTensor>& tensors, SafetensorsOutput&
 
 void require_checkable(const TransformerConfig& model) {
     const BlockConfig& first = model.blocks.front();
+    if (std::any_of(model.blocks.begin(), model.blocks.end(), [](const BlockConfig& block) { return block.experts; }))
+        throw Error(ErrorKind::config, "a debug state is checked by a model without experts, and this one has them",
+                    "drop [model.experts]", "no file was written");
     const bool head_drops = model.class_head && model.class_head->dropout > 0;
     if (model.input.dropout > 0 || first.dropout > 0 || first.attention.dropout > 0 || head_drops)
         throw Error(ErrorKind::config,

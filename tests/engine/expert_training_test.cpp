@@ -3,8 +3,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/json.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/debug_state.h"
+#include "engine/train/foreign_weights.h"
 #include "tests/catch.h"
 #include "tests/engine/tiny.h"
+#include "tests/temporary_folder.h"
 
 using namespace deft::engine;
 
@@ -148,4 +153,51 @@ TEST_CASE("training with experts gives the same bits on one, two and three threa
         CHECK(weights[i] == weights[0]);
         CHECK(loads[i] == loads[0]);
     }
+}
+
+TEST_CASE("a checkpoint of experts goes on to the same bits, and into a model of the same experts alone") {
+    const ExpertsConfig experts{.count = 3, .top = 1, .capacity_factor = 1, .min_capacity = 1, .residual = true};
+    const TrainerConfig config = expert_config(experts);
+    const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+    deft::test::TemporaryFolder folder;
+    Trainer trainer(config, corpus, 1);
+    trainer.step();
+    save_checkpoint(trainer, folder / "c", deft::Json::object(), Tokenizer::bytes());
+    Trainer again(config, corpus, 1);
+    load_checkpoint(again, folder / "c");
+    trainer.step();
+    again.step();
+    CHECK(all_parameters<float>(again) == all_parameters<float>(trainer));
+    CHECK(again.counts().flops == trainer.counts().flops);
+
+    save_checkpoint(trainer, folder / "d", deft::Json::object(), Tokenizer::bytes());
+    const ImportedModel saved = open_model(folder / "d");
+    TrainerConfig other = config;
+    other.seed = 9;
+    for (const std::size_t layer : {1u, 3u}) other.model.blocks[layer].experts->capacity_factor = 2;  // decides no weight
+    Trainer fresh(other, corpus, 1);
+    import_weights(fresh.exec(), fresh.model(), saved);
+    CHECK(all_parameters<float>(fresh) == all_parameters<float>(trainer));
+
+    const auto refused = [&](const TrainerConfig& wanted, const std::filesystem::path& from) {
+        Trainer into(wanted, corpus, 1);
+        const std::vector<float> before = all_parameters<float>(into);
+        std::string said;
+        try {
+            import_weights(into.exec(), into.model(), open_model(from));
+        } catch (const deft::Error& error) {
+            said = error.what();
+        }
+        CHECK(all_parameters<float>(into) == before);
+        return said;
+    };
+    const TrainerConfig dense = tiny_config();
+    Trainer without(dense, corpus, 1);
+    save_checkpoint(without, folder / "dense", deft::Json::object(), Tokenizer::bytes());
+    CHECK_THAT(refused(dense, folder / "d"), ContainsSubstring("experts is absent"));
+    CHECK_THAT(refused(config, folder / "dense"), ContainsSubstring("and absent there"));
+    TrainerConfig more = config;
+    more.model.blocks[3].experts->count = 4;
+    CHECK_THAT(refused(more, folder / "d"), ContainsSubstring("experts is"));
+    CHECK_THROWS_WITH(write_debug_state(trainer, folder / "state"), ContainsSubstring("drop [model.experts]"));
 }
