@@ -38,7 +38,7 @@ const RecordTable& table_of(const Started*) {
          {"note", at<&Started::note>, "", {.came_later = true}},
          {"resume_seconds", at<&Started::resume_seconds>, "", {.came_later = true}},
          {"start_note", at<&Started::start_note>, "", {.came_later = true}},
-         {"active_parameters", at<&Started::active_parameters>, "", {.came_later = true}}}};
+         {"active_parameters", at<&Started::active_parameters>, "", {.at_least = 0, .came_later = true}}}};
     return table;
 }
 

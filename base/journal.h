@@ -64,7 +64,8 @@ struct Sampling {
     std::vector<double> epochs;
 };
 
-// What one layer of experts did in an optimizer step, as means over its micro-batches.
+// What one layer of experts did in an optimizer step, as means over its micro-batches. Written behind the TrainPoint of
+// its step, as Sampling is: a training that goes on from before the step forgets both.
 struct ExpertLoad {
     std::int64_t step = 0;
     std::int64_t layer = 0;    // of the model, from 0

@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "results_db/compressed.h"
+#include "results_db/expert_load_rows.h"
 #include "results_db/nonfinite.h"
 #include "results_db/record_row.h"
 #include "results_db/store.h"
@@ -141,6 +142,8 @@ class Rows {
           add_metric_(connection, "INSERT INTO metric (name, unit, better) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"),
           sampling_(connection, ("INSERT OR REPLACE INTO " + row_of<journal::Sampling>("sampling_point")).c_str()),
           forget_sampling_(connection, "DELETE FROM sampling_point WHERE attempt_id = ?1 AND step >= ?2"),
+          experts_(connection, expert_load_insert().c_str()),
+          forget_experts_(connection, "DELETE FROM expert_load WHERE attempt_id = ?1 AND step >= ?2"),
           score_(
               connection,
               "INSERT INTO evaluation (attempt_id, step, code_id, task, task_version, split, shots, metric_id, value,"
@@ -161,6 +164,7 @@ class Rows {
             forget_points_.bind(attempt_, point.step).run();
             forget_scores_.bind(attempt_, point.step).run();
             forget_sampling_.bind(attempt_, point.step).run();
+            forget_experts_.bind(attempt_, point.step).run();
         }
         last_step_ = point.step;
         bind_record(point_, attempt_, point);
@@ -172,6 +176,12 @@ class Rows {
         bind_record(sampling_, attempt_, sampling);
         sampling_.run();
         epochs_ = sampling.epochs;
+    }
+
+    void add(const journal::ExpertLoad& load) {
+        if (load.load.empty()) throw BadLine{"it is of a layer without experts"};
+        bind_expert_load(experts_, attempt_, load);
+        experts_.run();
     }
 
     // What one row holds of many lines.
@@ -232,8 +242,11 @@ class Rows {
                   " started_ms = ifnull(started_ms, ?5), resume_step = ?6,"
                   " resumed_from = CASE WHEN ?6 > 0 THEN (SELECT b.id FROM attempt b WHERE b.number < attempt.number"
                   "  AND b.experiment_id = attempt.experiment_id AND b.resume_step IS NOT NULL"
-                  "  AND b.kind = 'train' ORDER BY b.number DESC LIMIT 1) END WHERE id = ?1")
-            .bind(attempt_, dataset, started.total_steps, started.parameters, started.time_ms, started.resume_step)
+                  "  AND b.kind = 'train' ORDER BY b.number DESC LIMIT 1) END, active_parameters = ?7,"
+                  // Going on from a checkpoint starts from nothing else: what was told before stands.
+                  " start_note = CASE WHEN ?6 > 0 THEN start_note ELSE ?8 END WHERE id = ?1")
+            .bind(attempt_, dataset, started.total_steps, started.parameters, started.time_ms, started.resume_step,
+                  started.active_parameters, started.start_note)
             .run();
     }
 
@@ -260,7 +273,8 @@ class Rows {
     std::string workdir_, config_hash_;
     std::int64_t last_step_;
     std::optional<std::vector<double>> epochs_;
-    Statement point_, forget_points_, forget_scores_, add_metric_, sampling_, forget_sampling_, score_, scored_;
+    Statement point_, forget_points_, forget_scores_, add_metric_, sampling_, forget_sampling_, experts_, forget_experts_, score_,
+        scored_;
 };
 
 template <class Record>
@@ -284,7 +298,7 @@ void take_line(const std::string_view text, Rows& rows, IngestResult& result) {
     } else if (type == "sampling") {
         rows.add(read_as<journal::Sampling>(line));
     } else if (type == "experts") {
-        read_as<journal::ExpertLoad>(line);
+        rows.add(read_as<journal::ExpertLoad>(line));
     } else if (type == "evaluation") {
         rows.add(read_as<journal::Evaluation>(line));
     } else if (type == "scored") {

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "results_db/connection.h"
+#include "results_db/expert_load_rows.h"
 #include "results_db/host_key.h"
 #include "results_db/nonfinite.h"
 #include "results_db/open.h"
@@ -113,7 +114,7 @@ std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t exper
         " a.device_seconds, a.usd, a.sku, a.price_date_ms, a.usd_per_hour, a.price_source,"               // 14..19
         // A join to the view would make the whole of it for each trial.
         " a.libraries_json, (SELECT k.is_result OR k.last_step IS NULL OR k.last_step > k.after_step"  // 20, 21
-        "  FROM v_kept k WHERE k.attempt_id = a.id)"
+        "  FROM v_kept k WHERE k.attempt_id = a.id), a.start_note"  // 22
         " FROM attempt a WHERE a.experiment_id = ?1 AND a.kind = ?2 ORDER BY a.number");
     query.bind(experiment_id, kind);
     std::vector<AttemptRow> rows;
@@ -136,6 +137,7 @@ std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t exper
         if (!query.is_null(18)) row.price = Price{query.text(16), query.integer(17), query.real(18), query.text(19)};
         row.libraries_json = query.text(20);
         row.counts = !query.is_null(21) && query.integer(21) != 0;
+        row.start_note = query.text(22);
         rows.push_back(std::move(row));
     }
     return rows;
@@ -166,7 +168,7 @@ constexpr const char* kTrialColumns =
     " h.hostname, h.arch, h.cpu_model, h.cores, h.threads, h.mem_bytes, h.kernel, h.os, h.extra_json,"  // 23..31
     " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes,"                                   // 32..36
     " (SELECT sum(b.eval_seconds) FROM attempt b WHERE b.experiment_id = e.id), a.id, a.uid,"           // 37..39
-    " a.machine_json"                                                                                   // 40
+    " a.machine_json, a.active_parameters"                                                              // 40, 41
     " FROM experiment e"
     " LEFT JOIN attempt a ON a.id = (SELECT b.id FROM attempt b WHERE b.experiment_id = e.id"
     "  AND b.kind = 'train' ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1)"
@@ -215,6 +217,7 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
     trial.dataset_sha256 = row.text(33);
     trial.total_steps = row.integer(34);
     trial.parameters = row.integer(35);
+    trial.active_parameters = row.integer(41) > 0 ? row.integer(41) : trial.parameters;
     trial.peak_rss_bytes = row.integer(36);
     trial.eval_seconds = row.real(37);
     trial.attempt_uid = row.text(39);
@@ -360,6 +363,11 @@ std::vector<journal::TrainPoint> Reader::curve(const std::string& config_hash) c
 std::map<std::string, TrialCurve> Reader::curves(const SweepHead& sweep) const {
     const Transaction snapshot(*impl_->connection, Transaction::Kind::read);
     return curves_of_sweep(*impl_->connection, sweep.id);
+}
+
+std::vector<journal::ExpertLoad> Reader::expert_loads(const std::string& config_hash) const {
+    const Transaction snapshot(*impl_->connection, Transaction::Kind::read);
+    return read_expert_loads(*impl_->connection, config_hash);
 }
 
 std::vector<Checkpoint> Reader::checkpoints(const SweepHead& sweep) const {

@@ -42,8 +42,8 @@ std::string columns_of() {
 }
 
 template <class Record>
-std::string row_of(const char* table) {
-    const std::string columns = columns_of<Record>();
+std::string row_of(const char* table, const char* last_column) {
+    const std::string columns = columns_of<Record>() + (*last_column != '\0' ? ", " : "") + last_column;
     std::string values = "?1, ?";
     for (auto more = std::count(columns.begin(), columns.end(), ','); more > 0; --more) values += ", ?";
     return fmt::format("{} (attempt_id, {}) VALUES ({})", table, columns, values);
@@ -85,10 +85,14 @@ Record record_of(const Statement& row, int first) {
 }
 
 template std::string columns_of<journal::TrainPoint>();
-template std::string row_of<journal::TrainPoint>(const char*);
-template std::string row_of<journal::Sampling>(const char*);
+template std::string columns_of<journal::ExpertLoad>();
+template std::string row_of<journal::TrainPoint>(const char*, const char*);
+template std::string row_of<journal::Sampling>(const char*, const char*);
+template std::string row_of<journal::ExpertLoad>(const char*, const char*);
 template void bind_record(Statement&, std::int64_t, const journal::TrainPoint&);
 template void bind_record(Statement&, std::int64_t, const journal::Sampling&);
+template void bind_record(Statement&, std::int64_t, const journal::ExpertLoad&);
 template journal::TrainPoint record_of(const Statement&, int);
+template journal::ExpertLoad record_of(const Statement&, int);
 
 }  // namespace deft::results_db

@@ -1,6 +1,6 @@
 #pragma once
 // Records of the journal as rows: a column for each field that is a number or text, and `nonfinite` behind them where
-// there are reals, since SQLite stores NaN as NULL. Of journal::TrainPoint and journal::Sampling.
+// there are reals, since SQLite stores NaN as NULL. Of journal::TrainPoint, Sampling and ExpertLoad.
 
 #include <cstdint>
 #include <string>
@@ -14,9 +14,10 @@ namespace deft::results_db {
 template <class Record>
 std::string columns_of();
 
-// "table (attempt_id, step, ...) VALUES (?1, ?, ...)" of an INSERT, and what binds it.
+// "table (attempt_id, step, ...) VALUES (?1, ?, ...)" of an INSERT, and what binds it; a column that no field fills may
+// stand last, bound apart.
 template <class Record>
-std::string row_of(const char* table);
+std::string row_of(const char* table, const char* last_column = "");
 template <class Record>
 void bind_record(Statement& insert, std::int64_t attempt_id, const Record& record);
 

@@ -263,6 +263,7 @@ struct AttemptRow {
     std::optional<double> own_seconds, device_seconds, usd;
     std::optional<Price> price;
     std::string libraries_json = "{}";
+    std::string start_note = {};  // what [start] did not simply copy
     bool counts = false;  // the result was built on it: it is the result, or steps of it are in the result's curve
 };
 
@@ -296,6 +297,7 @@ struct TrialRow {
     Host host;
     std::string dataset_name, dataset_sha256;
     std::int64_t total_steps = 0, parameters = 0;
+    std::int64_t active_parameters = 0;  // that one token meets; `parameters` where all do
     std::int64_t peak_rss_bytes = 0;
     double eval_seconds = 0;  // over all scoring
 
@@ -351,6 +353,8 @@ class Reader {
     std::vector<journal::TrainPoint> curve(const std::string& config_hash) const;
     // Of every trial of the sweep, by config hash, in one query each. Trials without any are absent.
     std::map<std::string, TrialCurve> curves(const SweepHead& sweep) const;
+    // What the layers of experts did, of an experiment, as its training curve: by step and layer. Empty without experts.
+    std::vector<journal::ExpertLoad> expert_loads(const std::string& config_hash) const;
     std::vector<Checkpoint> checkpoints(const SweepHead& sweep) const;    // by config hash and step
     // Its hash, and those that older programs gave it: what its checkpoints may be named by.
     std::vector<std::string> config_hashes(const std::string& config_hash) const;

@@ -244,3 +244,38 @@ TEST_CASE("places of a database of version 7 are trained, and stay") {
     { Connection(file, Connection::Mode::write).execute("UPDATE sweep_member SET imported_json = '{\"from\":1}'"); }
     CHECK_THROWS_WITH(Reader(file).sweep("s"), ContainsSubstring("imported model that cannot be read"));
 }
+
+TEST_CASE("attempts of a database of version 8 told no start and no active parameters, and go on") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder / "results.db", journal = folder / "journal.jsonl";
+    {
+        const auto old = open_for_writing(file, migrations().first(8));
+        old->execute("INSERT INTO code (fingerprint, git_sha, git_branch, dirty, diff_sha256, binary_sha256, compiler,"
+                     " cxx_flags, build_type) VALUES ('f', 'c', 'main', 0, '', 'b', 'g', '', 'Release')");
+        old->execute("INSERT INTO host (fingerprint, hostname, arch, cpu_model, cores, threads, mem_bytes, kernel, os)"
+                     " VALUES ('h', 'n', 'x', 'cpu', 1, 1, 1, '', '')");
+        old->execute("INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
+                     " VALUES ('c1', 'v1', 3, '{}', 'l', 1)");
+        old->execute("INSERT INTO attempt (uid, experiment_id, number, code_id, host_id, state, worker, slots_json,"
+                     " argv_json, workdir, created_ms, resume_step, parameters)"
+                     " VALUES ('a', 1, 1, 1, 1, 'running', 'd/0', '{}', '[]', 'runs/a', 1, 0, 4096)");
+        old->execute("INSERT INTO train_point (attempt_id, step, tokens, unique_tokens, layer_tokens, flops, wall_ms,"
+                     " loss, lr, grad_norm, tok_per_s, seqlen, kept_tokens, nonfinite)"
+                     " VALUES (1, 10, 1, 1, 1, 1, 1, 2.5, 1, 1, 1, 1, 1, 0)");
+    }
+    Writer writer(file);
+    CHECK(std::filesystem::exists(backup_of(file, 8)));
+    const TrialRow old = Reader(file).trial("c1");
+    CHECK(old.parameters == 4096);
+    CHECK(old.active_parameters == 4096);
+    CHECK(old.last_point->loss == 2.5);
+    REQUIRE(old.attempt_rows.size() == 1);
+    CHECK(old.attempt_rows[0].start_note.empty());
+    CHECK(Reader(file).expert_loads("c1").empty());
+    // Its trial, of a newer program now, writes what the old one could not.
+    write_text(journal, line(a_point(20)) + line(journal::ExpertLoad{20, 1, {0.75, 0.25}, 0, 0.5, 1, 0}));
+    REQUIRE(writer.ingest(1, journal).lines == 2);
+    const auto loads = Reader(file).expert_loads("c1");
+    REQUIRE(loads.size() == 1);
+    CHECK(loads[0].load == std::vector<double>{0.75, 0.25});
+}

@@ -68,13 +68,13 @@ TEST_CASE("a new database has the schema and the settings") {
     CHECK(connection.integer("PRAGMA busy_timeout") == 10000);
     CHECK(connection.integer("PRAGMA synchronous") == 1);
     CHECK(connection.text("PRAGMA integrity_check") == "ok");
-    CHECK(connection.integer(name_count("table").c_str()) == 22);
-    CHECK(connection.integer(name_count("view").c_str()) == 3);
+    CHECK(connection.integer(name_count("table").c_str()) == 23);
+    CHECK(connection.integer(name_count("view").c_str()) == 4);
     CHECK(connection.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
                              " AND NOT strict AND name NOT LIKE 'sqlite_%'") == 0);
     CHECK(connection.integer("SELECT count(*) FROM migration WHERE version = 1") == 1);
     // Every view can be read.
-    for (const char* view : {"v_kept", "v_curve", "v_sampling"})
+    for (const char* view : {"v_kept", "v_curve", "v_sampling", "v_expert_load"})
         CHECK(connection.integer(("SELECT count(*) FROM " + std::string(view)).c_str()) == 0);
     // Defensive: the schema cannot be edited behind SQLite's back.
     CHECK_THROWS_AS(connection.execute("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema"), Error);

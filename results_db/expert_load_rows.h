@@ -1,0 +1,22 @@
+#pragma once
+// What layers of experts did, as rows: one a layer and logged step. A hundred experts are one blob, for a row each would
+// make the database many times larger. A share in 32 bits has seven digits; NaN and infinity stay what they are.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/journal.h"
+#include "results_db/connection.h"
+
+namespace deft::results_db {
+
+// The statement that inserts a row or replaces it, and what binds it.
+std::string expert_load_insert();
+void bind_expert_load(Statement& insert, std::int64_t attempt_id, const journal::ExpertLoad& load);
+
+// Of an experiment, through all attempts that its result was built on: by step and layer. Errors: database, for a blob
+// that is cut off.
+std::vector<journal::ExpertLoad> read_expert_loads(Connection& connection, const std::string& config_hash);
+
+}  // namespace deft::results_db
