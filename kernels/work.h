@@ -415,6 +415,7 @@ inline Work gate_losses_work(std::int64_t N, std::int64_t E, std::int64_t k) {
 
 inline Work sum_routing_work(std::int64_t E, Accumulate accumulate) {
     Work work{product(2, E)};
+    work.sums = 3;
     work.other = index_bytes(2 * E + 2, true) + 8.0 * product(accumulate == Accumulate::yes ? 2 : 1, 2 * E + 1 + 3);
     return work;
 }

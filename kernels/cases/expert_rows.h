@@ -198,9 +198,10 @@ inline OpCase combine_backward_case(Draw draw, ExpertShape s, std::int64_t C) {
     return op;
 }
 
-inline OpCase mix_rows_case(Draw draw, std::int64_t N, std::int64_t C) {
+inline OpCase mix_rows_case(Draw draw, std::int64_t B, std::int64_t K, std::int64_t C) {
+    const std::int64_t N = B * K;
     OpCase op;
-    op.name = shape_text("mix_rows", N, C);
+    op.name = shape_text("mix_rows", B, K, C);
     op.buffers = {output("out", N * C), draw.input("a", N * C), draw.input("b", N * C),
                   stored_as(Item::sum, draw.input("logits", 2 * N))};
     op.set_run([=](auto& exec, const auto& b) { mix_rows(exec, b[0], b[1], b[2], b.sum(3), N, C); });
@@ -208,9 +209,10 @@ inline OpCase mix_rows_case(Draw draw, std::int64_t N, std::int64_t C) {
     return op;
 }
 
-inline OpCase mix_backward_case(Draw draw, std::int64_t N, std::int64_t C) {
+inline OpCase mix_backward_case(Draw draw, std::int64_t B, std::int64_t K, std::int64_t C) {
+    const std::int64_t N = B * K;
     OpCase op;
-    op.name = shape_text("mix_backward", N, C);
+    op.name = shape_text("mix_backward", B, K, C);
     op.buffers = {output("da", N * C), output("db", N * C), sum_output("dlogits", 2 * N), draw.input("dout", N * C),
                   draw.input("a", N * C), draw.input("b", N * C), stored_as(Item::sum, draw.input("logits", 2 * N))};
     op.buffers[2].floor = 1;  // a sum over columns
@@ -240,8 +242,8 @@ inline void add_expert_row_cases(CaseTable& table) {
         table.add([=](Draw draw) { return combine_backward_case(draw, s, C); });
         table.add([=](Draw draw) { return jitter_rows_case(draw, s, C, C > 17, false); });
         if (is_odd) table.add([=](Draw draw) { return jitter_rows_case(draw, s, C, false, true); });
-        table.add([=](Draw draw) { return mix_rows_case(draw, s.B * s.K, C); });
-        table.add([=](Draw draw) { return mix_backward_case(draw, s.B * s.K, C); });
+        table.add([=](Draw draw) { return mix_rows_case(draw, s.B, s.K, C); });
+        table.add([=](Draw draw) { return mix_backward_case(draw, s.B, s.K, C); });
     }
 }
 

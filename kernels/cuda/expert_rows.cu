@@ -55,7 +55,7 @@ __global__ void keep_choices(std::int32_t* start, std::int32_t* slot, const std:
         if (e == 0) start[0] = 0;
     }
     if (!is_limited) return;
-    __syncthreads();  // the slots that may be written again have been
+    // What ranks and cuts waits for the whole block, so that slots which are written again have been written before.
     if (!spec.selects_at_random) {
         const std::int64_t N = rows.N;  // all rows' first choices come first
         const auto choice = [=](std::int64_t i) { return i % N * k + i / N; };
