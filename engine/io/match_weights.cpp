@@ -124,7 +124,7 @@ class Matching {
             return;
         }
         if (!fits(parameter, part, name, shape)) return;
-        const Tensor own = rows_of(parameter.value, part.first_row, part.rows);
+        const Tensor own = rows_of_part(parameter.value, part);
         matched_.sources.push_back({name, pieces_of(own, part, tensor), found});
     }
 
@@ -137,7 +137,7 @@ class Matching {
             matched_.positions_cut = shape[0] - part.rows;
             return true;
         }
-        if (is_of_experts(parameter.name) && shape.size() == part.shape.size() &&
+        if (is_of_experts(parameter.name) && part.expert < 0 && shape.size() == part.shape.size() &&
             std::equal(shape.begin() + 1, shape.end(), part.shape.begin() + 1))
             matched_.problems.push_back(
                 fmt::format("{} has {} experts, and the model has {} there", name, shape[0], part.shape[0]));

@@ -222,7 +222,8 @@ TEST_CASE("a checkpoint whose tensors have other experts than it claims is refus
     const std::vector<float> before = all_parameters<float>(wanted);
     claim(4);
     for (const char* tensor : {"c_fc.weight", "c_fc.bias", "c_proj.weight", "c_proj.bias"}) {
-        const auto says = ContainsSubstring(std::string("h.3.mlp.experts.") + tensor + " has 3 experts, and the model has 4 there");
+        const auto says = ContainsSubstring(std::string("h.3.mlp.experts.") + tensor +
+                                            " has 3 experts, and the model has 4 there");
         CHECK_THROWS_WITH(import_weights(wanted.exec(), wanted.model(), open_model(folder / "c")), says);
         CHECK_THROWS_WITH(load_checkpoint(wanted, folder / "c"), says);
     }
