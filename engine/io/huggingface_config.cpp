@@ -14,6 +14,7 @@ namespace deft::engine {
 namespace {
 
 constexpr std::int64_t kMostClasses = 1 << 17;
+constexpr std::int64_t kMostForeignExperts = 1 << 14;  // of a layer
 
 Activation activation_of(HuggingFaceSettings& settings, const std::string& key, const std::string& by_default) {
     const std::string name = settings.word_or(key, by_default);
@@ -174,10 +175,10 @@ TransformerConfig parse_vit(HuggingFaceSettings& settings) {
 }
 
 // The base of rotary positions, by the key of older files or the table of newer ones.
-double rope_theta_of(HuggingFaceSettings& settings) {
+double rope_theta_of(HuggingFaceSettings& settings, double by_default) {
     settings.expect("rope_scaling", nullptr);
     settings.expect("partial_rotary_factor", 1.0);
-    const double theta = settings.number_or("rope_theta", 10000, 1e12);
+    const double theta = settings.number_or("rope_theta", by_default, 1e12);
     if (!settings.has("rope_parameters")) return theta;
     const Json& table = settings.value("rope_parameters");
     if (!table.is_object())
@@ -191,32 +192,73 @@ double rope_theta_of(HuggingFaceSettings& settings) {
     return own;
 }
 
-TransformerConfig parse_llama(HuggingFaceSettings& settings) {
+// What a family means where its config.json is silent.
+struct LlamaDefaults {
+    double eps, rope_theta;
+    std::int64_t max_seqlen, kv_heads;  // 0: as many as heads
+};
+
+TransformerConfig llama_like(HuggingFaceSettings& settings, const LlamaDefaults& defaults) {
     expect_plain(settings);
     const CommonExtents extents = common_extents(settings);
     if (const std::string name = settings.word_or("hidden_act", "silu"); name != "silu" && name != "swish")
-        settings.refuse("hidden_act", fmt::format("is \"{}\"", name), "a Llama of deft has silu there");
+        settings.refuse("hidden_act", fmt::format("is \"{}\"", name), "a model of deft has silu there");
     BlockConfig block;
-    block.norm = {NormKind::rms, settings.number_or("rms_norm_eps", 1e-6, 1)};
+    block.norm = {NormKind::rms, settings.number_or("rms_norm_eps", defaults.eps, 1)};
     block.attention.heads = extents.heads;
-    block.attention.kv_heads = settings.extent_or("num_key_value_heads", extents.heads, kMostForeignExtent);
+    block.attention.kv_heads = settings.extent_or(
+        "num_key_value_heads", defaults.kv_heads > 0 ? defaults.kv_heads : extents.heads, kMostForeignExtent);
     if (extents.heads % block.attention.kv_heads != 0)
         settings.refuse("num_key_value_heads",
                         fmt::format("is {}, and must divide the {} heads", block.attention.kv_heads, extents.heads),
                         "take the config.json that belongs to the weights");
     settings.expect("head_dim", extents.width / extents.heads);
-    block.attention.bias = settings.flag_or("attention_bias", false);
-    block.attention.rope_theta = rope_theta_of(settings);
+    block.attention.bias = false;
+    block.attention.rope_theta = rope_theta_of(settings, defaults.rope_theta);
     block.attention.dropout = settings.dropout("attention_dropout");
-    block.feed_forward = {extents.hidden, Activation::swiglu, settings.flag_or("mlp_bias", false)};
+    block.feed_forward = {extents.hidden, Activation::swiglu, false};
     TransformerConfig config;
     config.width = extents.width;
-    config.max_seqlen = settings.extent_or("max_position_embeddings", 2048, kMostForeignExtent);
+    config.max_seqlen = settings.extent_or("max_position_embeddings", defaults.max_seqlen, kMostForeignExtent);
     config.vocab = settings.extent("vocab_size", kMostForeignExtent);
     config.input.positions = Positions::none;
     config.final_norm = block.norm;
     config.head->tied = settings.flag_or("tie_word_embeddings", false);
     fill_blocks(config, extents.layers, block);
+    return config;
+}
+
+TransformerConfig parse_llama(HuggingFaceSettings& settings) {
+    TransformerConfig config = llama_like(settings, {1e-6, 10000, 2048, 0});
+    const bool attention_bias = settings.flag_or("attention_bias", false), mlp_bias = settings.flag_or("mlp_bias", false);
+    for (BlockConfig& block : config.blocks) {
+        block.attention.bias = attention_bias;
+        block.feed_forward.bias = mlp_bias;
+    }
+    return config;
+}
+
+// Experts that drop nothing, whose weights are renormalised over those that a row takes, as ours are from two on.
+TransformerConfig parse_mixtral(HuggingFaceSettings& settings) {
+    TransformerConfig config = llama_like(settings, {1e-5, 1e6, 4096 * 32, 8});
+    settings.expect("sliding_window", nullptr);
+    for (const char* key : {"attention_bias", "mlp_bias"}) settings.expect(key, false);
+    settings.has("output_router_logits");  // puts out more, and nothing else
+    ExpertsConfig experts;
+    experts.count = settings.extent_or("num_local_experts", 8, kMostForeignExperts);
+    experts.top = settings.extent_or("num_experts_per_tok", 2, kMostForeignExperts);
+    experts.capacity_factor = 0;
+    if (experts.top > experts.count)
+        settings.refuse("num_experts_per_tok", fmt::format("is {}, of {} experts", experts.top, experts.count),
+                        "take the config.json that belongs to the weights");
+    if (experts.top == 1)
+        settings.refuse("num_experts_per_tok",
+                        "is 1: a Mixtral weighs a single expert by 1, and a model of deft by its probability",
+                        "choose a model whose rows take two experts or more");
+    const bool is_off = settings.has("router_aux_loss_coef") && settings.value("router_aux_loss_coef") == 0;
+    experts.aux_weight = is_off ? 0 : settings.number_or("router_aux_loss_coef", 0.001, 1e6);
+    experts.jitter = settings.dropout("router_jitter_noise");
+    for (BlockConfig& block : config.blocks) block.experts = experts;
     return config;
 }
 
@@ -228,7 +270,8 @@ struct Family {
 constexpr Family kFamilies[] = {{"gpt2", WeightNames::gpt2, parse_gpt2},
                                 {"bert", WeightNames::bert, parse_bert},
                                 {"vit", WeightNames::vit, parse_vit},
-                                {"llama", WeightNames::llama, parse_llama}};
+                                {"llama", WeightNames::llama, parse_llama},
+                                {"mixtral", WeightNames::mixtral, parse_mixtral}};
 
 }  // namespace
 
@@ -242,7 +285,7 @@ HuggingFaceModel parse_huggingface_config(const Json& json, const std::filesyste
     if (family == std::end(kFamilies))
         throw Error(ErrorKind::config,
                     fmt::format("{}: model_type is {}", file.string(), HuggingFaceSettings::shown(type)),
-                    "deft reads gpt2, bert, vit and llama", "everything");
+                    "deft reads gpt2, bert, vit, llama and mixtral", "everything");
     HuggingFaceSettings settings(json, file.string());
     HuggingFaceModel model{family->names, family->parse(settings)};
     settings.finish();

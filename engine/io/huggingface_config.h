@@ -1,5 +1,5 @@
 #pragma once
-// config.json of Hugging Face's GPT-2, BERT, ViT and Llama, both ways.
+// config.json of Hugging Face's GPT-2, BERT, ViT, Llama and Mixtral, both ways.
 
 #include <filesystem>
 #include <string>

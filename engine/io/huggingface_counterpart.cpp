@@ -109,11 +109,25 @@ Json llama_json(const TransformerConfig& c) {
     return json;
 }
 
+Json mixtral_json(const TransformerConfig& c) {
+    const ExpertsConfig experts = c.blocks[0].experts.value_or(ExpertsConfig{});
+    Json json = llama_json(c);
+    for (const char* key : {"attention_bias", "mlp_bias"}) json.erase(key);  // which it has not
+    json["architectures"] = {"MixtralForCausalLM"};
+    json["model_type"] = "mixtral";
+    json["num_local_experts"] = experts.count;
+    json["num_experts_per_tok"] = experts.top;
+    json["router_aux_loss_coef"] = experts.aux_weight;
+    json["sliding_window"] = nullptr;
+    return json;
+}
+
 // The family whose models are nearest, by what none of the others has.
 WeightNames nearest_family(const TransformerConfig& c) {
     if (c.input.patches) return WeightNames::vit;
     if (!c.is_causal()) return WeightNames::bert;
-    return c.blocks[0].norm.kind == NormKind::rms ? WeightNames::llama : WeightNames::gpt2;
+    if (c.blocks[0].norm.kind != NormKind::rms) return WeightNames::gpt2;
+    return c.blocks[0].experts ? WeightNames::mixtral : WeightNames::llama;
 }
 
 Json family_json(WeightNames names, const TransformerConfig& c) {
@@ -124,6 +138,8 @@ Json family_json(WeightNames names, const TransformerConfig& c) {
             return vit_json(c);
         case WeightNames::llama:
             return llama_json(c);
+        case WeightNames::mixtral:
+            return mixtral_json(c);
         default:
             return gpt2_json(c);
     }
@@ -135,6 +151,9 @@ Counterpart huggingface_counterpart(const TransformerConfig& model) {
     const auto differs = [&](const BlockConfig& block) { return block != model.blocks[0]; };
     if (model.blocks.empty() || std::any_of(model.blocks.begin(), model.blocks.end(), differs))
         return {WeightNames::own, "its layers are not all alike"};
+    if (model.blocks[0].experts && model.blocks[0].experts->scores_with_capacity)
+        return {WeightNames::own, "its experts drop what is above their capacity when it is scored; set "
+                                  "model.experts.scores_with_capacity to false"};
     const WeightNames names = nearest_family(model);
     Json theirs;
     try {

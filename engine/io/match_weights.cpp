@@ -124,7 +124,7 @@ class Matching {
             return;
         }
         if (!fits(parameter, part, name, shape)) return;
-        const Tensor own = rows_of(parameter.value, part.first_row, part.rows);
+        const Tensor own = rows_of_part(parameter.value, part);
         matched_.sources.push_back({name, pieces_of(own, part, tensor), found});
     }
 
@@ -137,7 +137,11 @@ class Matching {
             matched_.positions_cut = shape[0] - part.rows;
             return true;
         }
-        if (is_table && !rules_.whole)
+        if (is_of_experts(parameter.name) && part.expert < 0 && shape.size() == part.shape.size() &&
+            std::equal(shape.begin() + 1, shape.end(), part.shape.begin() + 1))
+            matched_.problems.push_back(
+                fmt::format("{} has {} experts, and the model has {} there", name, shape[0], part.shape[0]));
+        else if (is_table && !rules_.whole)
             matched_.problems.push_back(
                 fmt::format("{} has {} positions, and the model has {}", name, shape[0], part.rows));
         else
@@ -145,6 +149,9 @@ class Matching {
                 fmt::format("{} is {}, and {} is wanted", name, text_of(shape), text_of(part.shape)));
         return false;
     }
+
+    // One after another stand what each expert has.
+    static bool is_of_experts(const std::string& own_name) { return own_name.find(".experts.") != std::string::npos; }
 
     void sort_out_others() {
         for (const auto& [name, found] : files_.tensors) {

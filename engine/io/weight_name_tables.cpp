@@ -1,5 +1,7 @@
 #include "engine/io/weight_name_tables.h"
 
+#include <string_view>
+
 namespace deft::engine {
 
 namespace {
@@ -109,6 +111,23 @@ const NameTable& llama_table() {
     return table;
 }
 
+// A Llama whose feed-forward parts are experts.
+const NameTable& mixtral_table() {
+    static const NameTable table = [] {
+        NameTable changed = llama_table();
+        changed.family = "Mixtral of Hugging Face";
+        std::erase_if(changed.rows, [](const NameRow& row) { return std::string_view(row.ours).starts_with("h.#.mlp."); });
+        changed.rows.push_back({"h.#.mlp.gate.weight", {"model.layers.#.block_sparse_moe.gate.weight"}});
+        changed.rows.push_back({"h.#.mlp.experts.c_fc.weight",
+                                {"model.layers.#.block_sparse_moe.experts.@.w1.weight",
+                                 "model.layers.#.block_sparse_moe.experts.@.w3.weight"}});
+        changed.rows.push_back(
+            {"h.#.mlp.experts.c_proj.weight", {"model.layers.#.block_sparse_moe.experts.@.w2.weight"}});
+        return changed;
+    }();
+    return table;
+}
+
 // Their names are made of ours by a rule.
 const NameTable& own_table() {
     static const NameTable table = {"deft", "transformer.", {}, {}, {}, {"lm_head.", "pooler.", "class_head."}};
@@ -132,6 +151,8 @@ const NameTable& name_table(WeightNames names) {
             return vit_table();
         case WeightNames::llama:
             return llama_table();
+        case WeightNames::mixtral:
+            return mixtral_table();
         case WeightNames::plain:
             return plain_table();
         case WeightNames::own:

@@ -7,8 +7,8 @@
 
 namespace deft::engine {
 
-// In both names # is a layer's number and * is weight or bias. Several foreign names share the rows of one weight, in
-// that order.
+// In both names # is a layer's number and * is weight or bias; in theirs @ is an expert's number, where each expert has
+// a tensor of its own. Several foreign names share the rows of one weight, in that order.
 struct NameRow {
     const char* ours;
     std::vector<const char*> theirs;

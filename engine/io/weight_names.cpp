@@ -10,9 +10,9 @@ namespace deft::engine {
 
 namespace {
 
-// What stands for # and * where a name is of the pattern.
+// What stands for #, * and @ where a name is of the pattern.
 struct Filling {
-    std::string layer, kind;
+    std::string layer, kind, expert;
 };
 
 bool matches(std::string_view pattern, std::string_view name, Filling& filling) {
@@ -44,6 +44,8 @@ std::string filled(std::string_view pattern, const Filling& filling) {
             name += filling.layer;
         else if (c == '*')
             name += filling.kind;
+        else if (c == '@')
+            name += filling.expert;
         else
             name += c;
     }
@@ -133,20 +135,34 @@ std::vector<StoredPart> stored_parts(WeightNames names, const TransformerConfig&
     if (row == table.rows.end() && is_head(weight.name)) return {};
     if (row == table.rows.end()) throw std::logic_error(std::string(table.family) + " has no name for " + weight.name);
     std::vector<StoredPart> parts;
-    std::int64_t first = 0;
-    const std::vector<std::int64_t> rows = shares(model, filling.layer, weight.shape.at(0), row->theirs.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        StoredPart part{filled(row->theirs[i], filling),
-                        {},
-                        first,
-                        rows[i],
-                        row->as,
-                        stored_shape(model, weight.shape, rows[i], row->as)};
-        add_doubles(names, model, weight, part);
-        parts.push_back(std::move(part));
-        first += rows[i];
+    const bool by_expert = std::string_view(row->theirs[0]).find('@') != std::string_view::npos;
+    const std::vector<std::int64_t> shape(weight.shape.begin() + (by_expert ? 1 : 0), weight.shape.end());
+    const std::vector<std::int64_t> rows = shares(model, filling.layer, shape.at(0), row->theirs.size());
+    for (std::int64_t expert = 0; expert < (by_expert ? weight.shape[0] : 1); ++expert) {
+        filling.expert = std::to_string(expert);
+        std::int64_t first = 0;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            StoredPart part{filled(row->theirs[i], filling),
+                            {},
+                            first,
+                            rows[i],
+                            row->as,
+                            stored_shape(model, shape, rows[i], row->as),
+                            by_expert ? expert : -1};
+            add_doubles(names, model, weight, part);
+            parts.push_back(std::move(part));
+            first += rows[i];
+        }
     }
     return parts;
+}
+
+Tensor rows_of_part(const Tensor& weight, const StoredPart& part) {
+    Tensor rows = part.expert < 0 ? weight : weight.slice(part.expert);
+    const std::int64_t row_bytes = rows.dim(0) == 0 ? 0 : rows.bytes() / rows.dim(0);
+    rows.data = static_cast<char*>(rows.data) + part.first_row * row_bytes;
+    rows.shape[0] = part.rows;
+    return rows;
 }
 
 std::vector<std::string> spellings(WeightNames names, const std::string& name) {

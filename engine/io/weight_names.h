@@ -20,6 +20,7 @@ enum class WeightNames {
     bert,   // BertForPreTraining, BertForMaskedLM, BertForSequenceClassification
     vit,    // ViTForImageClassification
     llama,  // LlamaForCausalLM, whose rotary pairs (i, i + d/2) are ours, so that no row changes its place
+    mixtral,  // MixtralForCausalLM: a Llama of experts
 };
 
 // The family's name for people, as in "BERT of Hugging Face".
@@ -34,14 +35,17 @@ enum class StoredAs {
     token,        // (1, 1, columns) of one row
 };
 
-// One tensor of a file: rows [first_row, first_row + rows) of a weight.
+// One tensor of a file: rows [first_row, first_row + rows) of a weight, or of what one expert has of it.
 struct StoredPart {
     std::string name;
     std::vector<std::string> doubles;  // names under which a file may hold the same values once more, or instead
     std::int64_t first_row = 0, rows = 0;
     StoredAs as = StoredAs::rows;
     std::vector<std::int64_t> shape;  // in the file
+    std::int64_t expert = -1;         // whose rows they are, of a weight (E, rows, columns); -1: the weight's own
 };
+// Those rows.
+Tensor rows_of_part(const Tensor& weight, const StoredPart& part);
 
 // A weight as the engine has it: (rows), or (rows, columns), or of experts (E, rows, columns).
 struct OwnWeight {

@@ -28,10 +28,7 @@ std::vector<Written> tensors_of(const Transformer& model, WeightNames names, DTy
     for (const Parameter& parameter : model.parameters().all())
         for (const StoredPart& part : stored_parts(names, model.config(), own_weight(parameter))) {
             Written written;
-            written.rows = parameter.value;
-            written.rows.shape[0] = part.rows;
-            const std::int64_t row_bytes = parameter.value.bytes() / parameter.value.dim(0);
-            written.rows.data = static_cast<char*>(parameter.value.data) + part.first_row * row_bytes;
+            written.rows = rows_of_part(parameter.value, part);
             written.as = part.as;
             Tensor stored;
             stored.dtype = dtype;

@@ -1,7 +1,7 @@
 #pragma once
 // A training run set down in a folder, so that it goes on to the same bits.
 //
-//   config.json              of a model that Hugging Face has too: GPT-2, BERT, ViT, Llama
+//   config.json              of a model that Hugging Face has too: GPT-2, BERT, ViT, Llama, Mixtral
 //   model.safetensors        weights under the names and in the layout of Hugging Face's model, engine/io/weight_names.h;
 //                          of a model that it has not, ours behind "transformer.", linear weights as (in, out)
 //   optimizer.safetensors    NAME.m and NAME.v, the optimizer's moments as the engine holds them, of SGD the first

@@ -20,6 +20,28 @@ namespace deft::engine {
 
 namespace {
 
+// What of each layer's experts decides a step and is no part of a model: null of a dense layer.
+Json expert_settings(const TransformerConfig& model) {
+    Json layers = Json::array();
+    for (const BlockConfig& block : model.blocks) {
+        if (!block.experts) {
+            layers.push_back(nullptr);
+            continue;
+        }
+        layers.push_back({{"capacity_factor", block.experts->capacity_factor},
+                          {"min_capacity", block.experts->min_capacity},
+                          {"aux_weight", block.experts->aux_weight},
+                          {"z_weight", block.experts->z_weight}});
+    }
+    return layers;
+}
+
+// While training.
+bool draws_at_random(const ExpertsConfig& experts) {
+    const bool selects = experts.capacity_factor > 0 && experts.random_token_selection;
+    return experts.jitter > 0 || experts.sampled_noise || selects;
+}
+
 std::map<std::string, std::string> describe(const Trainer& trainer, const StepResult& result) {
     const TrainerConfig& c = trainer.config();
     return {{"step", fmt::format("{}", trainer.counts().steps + 1)},
@@ -34,6 +56,7 @@ std::map<std::string, std::string> describe(const Trainer& trainer, const StepRe
             {"max_grad_norm", fmt::format("{:.17g}", c.optimizer.max_grad_norm)},
             {"model", parts_json(c.model).dump()},
             {"layers", fmt::format("{}", c.model.layers())},
+            {"experts", expert_settings(c.model).dump()},
             {"kept_set_of_layer", fmt::format("{}", fmt::join(trainer.kept().set_of_layer, ","))}};
 }
 
@@ -64,9 +87,13 @@ void write_from_host(const std::vector<NamedTensor>& tensors, SafetensorsOutput&
 
 void require_checkable(const TransformerConfig& model) {
     const BlockConfig& first = model.blocks.front();
-    if (std::any_of(model.blocks.begin(), model.blocks.end(), [](const BlockConfig& block) { return block.experts; }))
-        throw Error(ErrorKind::config, "a debug state is checked by a model without experts, and this one has them",
-                    "drop [model.experts]", "no file was written");
+    if (std::any_of(model.blocks.begin(), model.blocks.end(), [](const BlockConfig& block) {
+            return block.experts && draws_at_random(*block.experts);
+        }))
+        throw Error(ErrorKind::config,
+                    "a debug state can be checked where nothing is drawn at random, and this model's experts draw",
+                    "set jitter to 0, and sampled_noise and random_token_selection to false, in [model.experts]",
+                    "no file was written");
     const bool head_drops = model.class_head && model.class_head->dropout > 0;
     if (model.input.dropout > 0 || first.dropout > 0 || first.attention.dropout > 0 || head_drops)
         throw Error(ErrorKind::config,

@@ -84,10 +84,13 @@ void require_room(const ImportedModel& model) {
     for (const auto& [name, found] : model.weights.tensors) elements += static_cast<double>(found.tensor.numel());
     const TransformerConfig& c = model.config;
     const auto width = static_cast<double>(c.width);
-    const auto hidden = static_cast<double>(c.blocks.empty() ? 0 : c.blocks[0].feed_forward.hidden);
+    double hidden = 0;  // of all layers, and of each layer's experts
+    for (const BlockConfig& block : c.blocks)
+        hidden += static_cast<double>(block.feed_forward.hidden) *
+                  static_cast<double>(block.experts ? block.experts->count : 1);
     const double rows =
         static_cast<double>(c.input.positions == Positions::learned ? c.max_seqlen : 0) + static_cast<double>(c.vocab);
-    const double claimed = width * (rows + static_cast<double>(c.layers()) * (2 * width + 2 * hidden));
+    const double claimed = width * (rows + static_cast<double>(c.layers()) * 2 * width + 2 * hidden);
     if (claimed > 4 * elements + 1e6)
         throw Error(ErrorKind::config,
                     fmt::format("{}: a model of at least {:.0f} weights, of which its files hold {:.0f}",

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/files.h"
 #include "base/json.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/debug_state.h"
@@ -199,5 +200,37 @@ TEST_CASE("a checkpoint of experts goes on to the same bits, and into a model of
     TrainerConfig more = config;
     more.model.blocks[3].experts->count = 4;
     CHECK_THAT(refused(more, folder / "d"), ContainsSubstring("experts is"));
-    CHECK_THROWS_WITH(write_debug_state(trainer, folder / "state"), ContainsSubstring("drop [model.experts]"));
+    CHECK_THROWS_WITH(load_checkpoint(trainer, folder / "dense"), ContainsSubstring("mlp.experts.c_fc.weight is missing"));
+    CHECK_THROWS_WITH(load_checkpoint(without, folder / "d"), ContainsSubstring("mlp.experts.c_fc.weight is no weight"));
+    CHECK_THROWS_WITH(write_debug_state(trainer, folder / "state"), ContainsSubstring("this model's experts draw"));
+}
+
+TEST_CASE("a checkpoint whose tensors have other experts than it claims is refused") {
+    const TrainerConfig config = expert_config({.count = 3, .top = 1});
+    const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+    deft::test::TemporaryFolder folder;
+    Trainer trainer(config, corpus, 1);
+    save_checkpoint(trainer, folder / "c", deft::Json::object(), Tokenizer::bytes());
+    deft::Json manifest = read_manifest(folder / "c");
+    const auto claim = [&](std::int64_t count) {
+        manifest["model"]["experts"][3]["count"] = count;
+        deft::write_file_atomically(folder / "c" / "checkpoint.json", manifest.dump());
+    };
+    TrainerConfig more = config;
+    more.model.blocks[3].experts->count = 4;
+    Trainer wanted(more, corpus, 1);
+    const std::vector<float> before = all_parameters<float>(wanted);
+    claim(4);
+    for (const char* tensor : {"c_fc.weight", "c_fc.bias", "c_proj.weight", "c_proj.bias"}) {
+        const auto says = ContainsSubstring(std::string("h.3.mlp.experts.") + tensor +
+                                            " has 3 experts, and the model has 4 there");
+        CHECK_THROWS_WITH(import_weights(wanted.exec(), wanted.model(), open_model(folder / "c")), says);
+        CHECK_THROWS_WITH(load_checkpoint(wanted, folder / "c"), says);
+    }
+    CHECK(all_parameters<float>(wanted) == before);
+    // Before anybody plans memory by it.
+    claim(1 << 30);
+    CHECK_THROWS_WITH(open_model(folder / "c"), ContainsSubstring("a model of at least"));
+    claim(3);
+    import_weights(trainer.exec(), trainer.model(), open_model(folder / "c"));
 }

@@ -3,6 +3,7 @@
 usage: pytorch_parity.py FILE...; exit code 0: equal within rounding, 1: not, 77: no PyTorch here.
 """
 import json
+import math
 import struct
 import sys
 
@@ -46,6 +47,8 @@ class Model:
 
     def __init__(self, meta, weights):
         self.parts, self.layers, self.w = json.loads(meta["model"]), int(meta["layers"]), weights
+        self.expert_settings = json.loads(meta["experts"])  # one entry a layer, null of a dense one
+        self.auxiliary = 0  # the losses of all gates, each times its weight
 
     def norm(self, x, name, spec):
         weight, C = self.w[name + ".weight"], x.shape[-1]
@@ -73,17 +76,67 @@ class Model:
             scores = scores.masked_fill(padding[:, None, None, :], float("-inf"))
         return self.linear((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, C), name + ".c_proj")
 
-    def feed_forward(self, x, name):
-        hidden = self.linear(x, name + ".c_fc")
+    def activated(self, hidden):
         if self.parts["activation"] == "swiglu":
             gate, up = hidden.chunk(2, -1)
-            return self.linear(F.silu(gate) * up, name + ".c_proj")
-        return self.linear(ACTIVATIONS[self.parts["activation"]](hidden), name + ".c_proj")
+            return F.silu(gate) * up
+        return ACTIVATIONS[self.parts["activation"]](hidden)
+
+    def feed_forward(self, x, name):
+        return self.linear(self.activated(self.linear(x, name + ".c_fc")), name + ".c_proj")
+
+    def expert(self, x, name, number):
+        """x (n, C): the rows that this one of the experts takes."""
+        of = lambda kind: self.w[f"{name}.experts.{kind}"][number] if f"{name}.experts.{kind}" in self.w else None
+        hidden = F.linear(x, of("c_fc.weight"), of("c_fc.bias"))
+        return F.linear(self.activated(hidden), of("c_proj.weight"), of("c_proj.bias"))
+
+    def experts(self, x, layer, length):
+        """x (B, K, C). Adds the gate's losses to self.auxiliary."""
+        name, of_layer, settings = f"h.{layer}.mlp", self.parts["experts"][layer], self.expert_settings[layer]
+        B, K, C = x.shape
+        E, k = of_layer["count"], of_layer["top"]
+        all_rows = x.reshape(-1, C)
+        # Padding meets no expert, and counts for nothing.
+        real = torch.arange(B * K) if length is None else (
+            (torch.arange(K) < length.unsqueeze(-1)).flatten().nonzero()[:, 0])
+        rows = all_rows[real]
+        N = len(rows)
+        logits = F.linear(rows, self.w[name + ".gate.weight"])
+        probability = logits.softmax(-1)
+        chosen = probability.topk(k).indices  # (N, k)
+        capacity = N * k
+        if settings["capacity_factor"] > 0:
+            share = min(N, math.ceil(N * k * settings["capacity_factor"] / E))
+            capacity = max(settings["min_capacity"], share)
+        kept = torch.zeros_like(chosen, dtype=torch.bool)
+        for e in range(E):
+            choice, row = (chosen.T == e).nonzero()[:capacity].T  # all first choices stand before the second ones
+            kept[row, choice] = True
+        weight = probability.gather(1, chosen) * kept
+        if k > 1:
+            weight = weight / weight.sum(-1, keepdim=True).clamp_min(2 ** -23)
+        y = torch.zeros_like(rows)
+        for e in range(E):
+            row, choice = (kept & (chosen == e)).nonzero(as_tuple=True)
+            y = y.index_add(0, row, weight[row, choice].unsqueeze(-1) * self.expert(rows[row], name, e))
+        out = torch.zeros_like(all_rows).index_add(0, real, y)
+
+        counted = chosen[:, :1] if k == 2 else chosen
+        load = torch.bincount(counted.flatten(), minlength=E) / counted.numel()
+        balance = E * (probability.mean(0) * load).sum()
+        z = logits.logsumexp(-1).square().mean()
+        self.auxiliary = self.auxiliary + settings["aux_weight"] * balance + settings["z_weight"] * z
+        if of_layer["residual"]:
+            mix = self.linear(all_rows, name + ".coefficient").softmax(-1)
+            out = mix[:, :1] * out + mix[:, 1:] * self.feed_forward(all_rows, name)
+        return out.view(B, K, C)
 
     def block(self, x, layer, position, length):
         norm = lambda y, name: self.norm(y, f"h.{layer}.{name}", self.parts["norm"])
         attention = lambda y: self.attention(y, f"h.{layer}.attn", position, length)
-        feed_forward = lambda y: self.feed_forward(y, f"h.{layer}.mlp")
+        feed_forward = lambda y: (self.experts(y, layer, length) if self.expert_settings[layer] else
+                                  self.feed_forward(y, f"h.{layer}.mlp"))
         if self.parts["placement"] == "pre":
             x = x + attention(norm(x, "ln_1"))
             return x + feed_forward(norm(x, "ln_2"))
@@ -150,10 +203,11 @@ def failures_of(path):
     rows = model.image_rows(tensors["batch.image"].double()) if token is None else model.token_rows(
         token, integers("batch.segment"))
     states = model.states(rows, length, kept, sets)
-    total = 0
+    total = model.auxiliary
     if target is not None:
         logits = model.logits(states)
-        loss, total = losses_of(logits, target)
+        loss, mean = losses_of(logits, target)
+        total = total + mean
     if class_target is not None:
         class_logits = model.class_logits(states)
         class_loss, class_mean = losses_of(class_logits, class_target)
@@ -191,7 +245,7 @@ def failures_of(path):
     for name, weight in weights.items():
         own = weight.detach()
         parameter = torch.nn.Parameter(own.clone())
-        own_decay = decay if own.dim() > 1 else 0.0
+        own_decay = decay if own.dim() > 1 and not name.endswith(".bias") else 0.0  # those of experts have rows
         if meta["optimizer"] == "sgd":
             optimizer = torch.optim.SGD([parameter], lr=lr, momentum=momentum, weight_decay=own_decay)
             optimizer.state[parameter] = {"momentum_buffer": tensors["momentum." + name].double()}

@@ -130,6 +130,52 @@ TEST_CASE("a training step of BERT, packed and padded, and of a Llama-like model
     CHECK_THROWS_WITH(require_checkable(dropout), ContainsSubstring("this model has dropout"));
 }
 
+TEST_CASE("a training step of experts is PyTorch's: top 1 and 2 and 3, with a dense part, dropped choices and tokens") {
+    const Folder folder;
+    if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
+    const ExpertsConfig one{.count = 4, .top = 1, .capacity_factor = 0.75, .min_capacity = 1,
+                            .random_token_selection = false, .aux_weight = 0.3, .z_weight = 0.1};
+    ExpertsConfig two = one, three = one, residual = one, both = two, least = one, dropless = two;
+    two.top = both.top = dropless.top = 2;
+    three.top = 3;
+    three.capacity_factor = 0;  // which is of one or two experts a row
+    residual.residual = both.residual = true;
+    least.min_capacity = 30;
+    dropless.capacity_factor = 0;
+    dropless.random_token_selection = true;  // of none that is over
+    const auto with = [](TransformerConfig model, const ExpertsConfig& experts) {
+        for (const std::size_t layer : {1u, 3u}) model.blocks[layer].experts = experts;
+        return model;
+    };
+    std::vector<std::string> command = {kPython, kScript};
+    const auto next = [&] {
+        return command.emplace_back((folder.path / (std::to_string(command.size()) + ".safetensors")).string());
+    };
+    const TokenCorpus text = tiny_corpus(4000, 14);
+    for (const bool drops : {false, true}) {
+        for (const ExpertsConfig& experts : {one, two, three, residual, both, least, dropless})
+            write_third_step_of(next(), with(gpt2_config(4, 12, 2, 20, 14, 0.2), experts), text, drops);
+        for (const ExpertsConfig& experts : {two, residual})
+            write_third_step_of(next(), with(llama_of(), experts), text, drops);
+        for (const bool packs : {false, true})
+            write_third_step_of(next(), with(bert_of(NormPlacement::post), both), small_samples(20), drops, packs);
+    }
+    const deft::ProcessOutput output = deft::run_process(command);
+    if (output.exit_code == 77) DEFT_SKIP("no PyTorch for /usr/bin/python3 (Debian: python3-torch)");
+    INFO(output.out);
+    CHECK(output.exit_code == 0);
+
+    ExpertsConfig drawn = dropless;
+    drawn.jitter = 0.01;
+    CHECK_THROWS_WITH(require_checkable(with(llama_of(), drawn)), ContainsSubstring("this model's experts draw"));
+    drawn = dropless;
+    drawn.sampled_noise = true;
+    CHECK_THROWS_WITH(require_checkable(with(llama_of(), drawn)), ContainsSubstring("this model's experts draw"));
+    drawn = one;
+    drawn.random_token_selection = true;
+    CHECK_THROWS_WITH(require_checkable(with(llama_of(), drawn)), ContainsSubstring("random_token_selection to false"));
+}
+
 TEST_CASE("a training step of a model of images is PyTorch's, with dropped tokens too") {
     const Folder folder;
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
