@@ -70,7 +70,7 @@ HeatMap busiest_map(const std::string& name, const Routing& routing) {
     map.id = "experts-busiest-" + html_id(name);
     map.x_title = routing.steps_of_run <= 1
                       ? "training step"
-                      : fmt::format("training step (a cell is the mean of up to {} logged steps, and ends there)",
+                      : fmt::format("last training step of a cell, which is the mean of up to {} logged ones",
                                     routing.steps_of_run);
     map.y_title = "layer";
     map.value_title = "busiest expert's load, as a multiple of an equal share";

@@ -128,8 +128,8 @@ std::string description(const HeatMap& map) {
             }
         }
     if (lowest == nullptr) return "No finite values were recorded.";
-    return fmt::format("{}: from {} ({}) to {} ({}), of {}.", map.value_title, ratio(least), lowest->name, ratio(most),
-                       highest->name, counted(map.rows.size(), "row"));
+    return fmt::format("The {}, goes from {} ({} {}) to {} ({} {}), over {}.", map.value_title, ratio(least), map.y_title,
+                       lowest->name, ratio(most), map.y_title, highest->name, counted(map.rows.size(), map.y_title.c_str()));
 }
 
 std::string render_svg(const HeatMap& map) {

@@ -81,7 +81,8 @@ TEST_CASE("a heat map's colours go from an equal share, or from none, to the gre
     CHECK(darkness(maps[0], 9) == 1);
     CHECK(darkness(maps[0], 0.5) == 0);
     CHECK(description(maps[0]) ==
-          "busiest expert's load, as a multiple of an equal share: from 1.00x (1) to 4.00x (3), of 2 rows.");
+          "The busiest expert's load, as a multiple of an equal share, goes from 1.00x (layer 1) to 4.00x (layer 3), over "
+          "2 layers.");
     CHECK(maps[1].title == "Load of each expert at step 30: moe/1");
     CHECK(maps[1].from == 0);
     CHECK(maps[1].to == 2);  // 1.8 at most: noise about an even load stays pale
