@@ -5,9 +5,23 @@
 
 namespace deft {
 
-std::string score_key(const std::string& task_sha256, std::int64_t shots, std::int64_t documents) {
-    return sha256(canonical_json(
-        Json{{"task", task_sha256}, {"shots", shots}, {"documents", documents}, {"scoring", kScoringVersion}}));
+namespace {
+
+// Begins the keys of scores under capacity, so that a row that has its key alone can be told from others.
+constexpr const char* kCapacityPrefix = "capacity-";
+
+}  // namespace
+
+std::string score_key(const std::string& task_sha256, std::int64_t shots, std::int64_t documents,
+                      std::int64_t capacity_samples) {
+    Json asked = {{"task", task_sha256}, {"shots", shots}, {"documents", documents}, {"scoring", kScoringVersion}};
+    if (capacity_samples == 0) return sha256(canonical_json(asked));
+    asked["capacity_samples"] = capacity_samples;
+    return kCapacityPrefix + sha256(canonical_json(asked));
+}
+
+bool is_under_capacity(const std::string& key) {
+    return key.starts_with(kCapacityPrefix);
 }
 
 }  // namespace deft

@@ -17,7 +17,12 @@ inline constexpr const char* kValidationTask = "validation";
 inline constexpr const char* kWhileTraining = "while training";
 
 // task_sha256: over the task's definition and the bytes of its records; of validation, kValidationTask.
-// documents: of the task, the first ones of its order; 0: all.
-std::string score_key(const std::string& task_sha256, std::int64_t shots, std::int64_t documents);
+// documents: of the task, the first ones of its order; 0: all. capacity_samples: of a model whose experts keep to training's
+// capacity while it is scored, the samples of a micro-batch, by whose rows that is counted; 0: nothing is dropped.
+std::string score_key(const std::string& task_sha256, std::int64_t shots, std::int64_t documents,
+                      std::int64_t capacity_samples = 0);
+
+// Whether the key is of such scores, which no table shows without saying so.
+bool is_under_capacity(const std::string& key);
 
 }  // namespace deft

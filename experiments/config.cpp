@@ -35,6 +35,10 @@ bool is_imported(const TrialConfig& config) {
     return config.train.budget_tokens == 0 && config.start && !config.start->from.empty();
 }
 
+bool scores_under_capacity(const EvalConfig& eval) {
+    return eval.capacity == "reference";
+}
+
 bool orders_samples(const CurriculumMetric& metric) {
     return metric.metric != "seqtru" && metric.metric != "seqres";
 }
@@ -280,10 +284,12 @@ Json to_json(const TrialConfig& c) {
     if (c.variable_batch) json["variable_batch"] = fields_json(*c.variable_batch);
     if (const auto& dropping = c.token_dropping) json[dropping->dropper] = grown_json(*dropping, dropping->growth);
     json["eval"] = fields_json(c.eval);
-    if (c.eval.select == "best")
+    if (c.eval.select == "best") {
         json["selection"] = {{"every", c.eval.every},
                              {"metric", c.eval.metric},
                              {"validation_tokens", c.eval.validation_tokens}};
+        if (scores_under_capacity(c.eval)) json["selection"]["capacity"] = c.eval.capacity;
+    }
     // What does not decide the result: where files are, how often to log and to keep.
     json["local"] = fields_json(c.data, FieldPart::local);
     json["local"].update(fields_json(c, FieldPart::local));
@@ -384,9 +390,10 @@ std::string variant_hash(const TrialConfig& config) {
 std::vector<ScoreRequest> score_requests(const TrialConfig& config) {
     const EvalConfig& eval = config.eval;
     std::vector<ScoreRequest> requests;
+    const std::int64_t capacity_samples = scores_under_capacity(eval) ? config.train.micro_batch_size : 0;
     const auto add = [&](const std::string& task, const std::string& sha256, std::int64_t shots,
                          std::int64_t documents) {
-        ScoreRequest request{task, sha256, shots, documents, score_key(sha256, shots, documents)};
+        ScoreRequest request{task, sha256, shots, documents, score_key(sha256, shots, documents, capacity_samples)};
         const bool is_new = std::none_of(requests.begin(), requests.end(), [&](const ScoreRequest& other) {
             return other.key == request.key;
         });

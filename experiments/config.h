@@ -230,11 +230,15 @@ struct EvalConfig {
     std::vector<std::string> tasks;
     std::vector<std::int64_t> shots;  // empty: of each task as its file has it
     std::int64_t documents = 200;
+    std::string capacity = "none";  // none | reference
     // Filled by resolve_data(), one a task and number of shots.
     std::vector<std::string> asked;        // as in tasks
     std::vector<std::string> task_sha256;  // with the pool of shots where there are any
     std::vector<std::int64_t> asked_shots;
 };
+
+// Whether experts keep to training's capacity while the model is scored or validated.
+bool scores_under_capacity(const EvalConfig& eval);
 
 // One task that a trained model is scored by, in one way.
 struct ScoreRequest {

@@ -434,6 +434,10 @@ const Fields& fields_of(const EvalConfig&) {
           .schema = R"({"type": "array", "items": {"type": "integer", "minimum": 0}})"}},
         {"documents", at<&EvalConfig::documents>, "documents of each task, the first ones of its order; 0: all",
          {.at_least = 0, .at_most = kMostDocuments}},
+        {"capacity", at<&EvalConfig::capacity>,
+         "of a model with experts, how many rows each takes while the model is scored and validated. none: all that choose it; "
+         "reference: as many as in training, as the published models did, in the order of a micro-batch's rows",
+         {.one_of = {"none", "reference"}, .came_later = true}},
         {"asked", at<&EvalConfig::asked>, "one a task and number of shots", {.role = FieldRole::computed}},
         {"task_sha256", at<&EvalConfig::task_sha256>, "likewise", {.role = FieldRole::computed}},
         {"asked_shots", at<&EvalConfig::asked_shots>, "likewise", {.role = FieldRole::computed}},

@@ -73,6 +73,11 @@ engine::LearningRate learning_rate_of(const TrainConfig& train, const engine::Tr
 
 }  // namespace
 
+void set_scoring_capacity(engine::TransformerConfig& model, bool keeps) {
+    for (engine::BlockConfig& block : model.blocks)
+        if (block.experts) block.experts->scores_with_capacity = keeps;
+}
+
 engine::OptimizerConfig optimizer_config(const TrainConfig& train) {
     return {.kind = train.optimizer == "sgd" ? engine::OptimizerKind::sgd : engine::OptimizerKind::adamw,
             .beta1 = train.beta1,
@@ -90,6 +95,7 @@ engine::Backend backend_of(const TrialConfig& config, engine::Device device, int
 engine::TrainerConfig trainer_config(const TrialConfig& config) {
     engine::TrainerConfig trainer;
     trainer.model = transformer_config(config.model, config.data.vocab);
+    set_scoring_capacity(trainer.model, scores_under_capacity(config.eval));
     if (sample_kind(config.data) == SampleKind::bert) trainer.model.head->target_share = config.data.bert.mask_fraction;
     trainer.batch_size = config.train.batch_size;
     trainer.micro_batch_size = config.train.micro_batch_size;

@@ -13,6 +13,9 @@ namespace deft::experiments {
 // Durations given as fractions become steps of the baseline at this budget: ceil(budget / (batch_size x seqlen)).
 engine::TrainerConfig trainer_config(const TrialConfig& config);
 
+// Whether experts keep to training's capacity where the model is scored. It decides no weight.
+void set_scoring_capacity(engine::TransformerConfig& model, bool keeps);
+
 engine::OptimizerConfig optimizer_config(const TrainConfig& train);
 
 // Where the trial computes: on that device, in its dtype.

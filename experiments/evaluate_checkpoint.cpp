@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/score_key.h"
+#include "base/text.h"
 #include "engine/generation/generator.h"
 #include "engine/io/huggingface_config.h"
 #include "engine/io/weight_names.h"
@@ -132,7 +134,8 @@ void note_changed_tasks(const TrialConfig& config, const std::vector<std::string
 
 // batch_of(model, the trial's micro-batch): samples of the model's length for which memory is planned.
 template <class BatchOf>
-TrainedModel load_model(const fs::path& folder, const engine::Backend& backend, const BatchOf& batch_of) {
+TrainedModel load_model(const fs::path& folder, const engine::Backend& backend, bool under_capacity,
+                        const BatchOf& batch_of) {
     const Json manifest = engine::read_manifest(folder);
     const engine::SafetensorsFile weights = engine::open_weights(folder, manifest);
     TrainedModel trained;
@@ -142,7 +145,9 @@ TrainedModel load_model(const fs::path& folder, const engine::Backend& backend, 
     trained.step = manifest.at("counts").at("steps").get<std::int64_t>();
     trained.tokenizer = tokenizer_of(trained.config.data, manifest.at("about"), folder);
 
-    const engine::TransformerConfig extents = trainer_config(trained.config).model;
+    engine::TransformerConfig extents = trainer_config(trained.config).model;
+    set_scoring_capacity(extents, under_capacity);
+    trained.under_capacity = under_capacity;
     const std::int64_t micro_batch = batch_of(extents, trained.config.train.micro_batch_size);
     const std::int32_t vocab = engine::vocab_of(trained.tokenizer);
     if (vocab != extents.vocab)
@@ -161,14 +166,14 @@ TrainedModel load_model(const fs::path& folder, const engine::Backend& backend, 
 
 }  // namespace
 
-TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& backend) {
-    return load_model(folder, backend, [](const engine::TransformerConfig&, std::int64_t micro_batch) {
+TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& backend, bool under_capacity) {
+    return load_model(folder, backend, under_capacity, [](const engine::TransformerConfig&, std::int64_t micro_batch) {
         return micro_batch;
     });
 }
 
 TrainedModel load_generator(const fs::path& folder, const engine::Backend& backend, std::int64_t samples) {
-    return load_model(folder, backend, [&](const engine::TransformerConfig& model, std::int64_t) {
+    return load_model(folder, backend, false, [&](const engine::TransformerConfig& model, std::int64_t) {
         engine::require_generates(model);
         return engine::planned_batch(model, samples);
     });
@@ -189,6 +194,15 @@ TrialConfig checkpoint_config(const fs::path& folder) {
     return config_of(engine::read_manifest(folder), folder);
 }
 
+namespace {
+
+std::string key_of(const Task& task, std::int64_t shots, std::int64_t documents, const TrainedModel& trained) {
+    return score_key(task_sha256(with_shots(task, shots)), shots, documents,
+                     trained.under_capacity ? trained.config.train.micro_batch_size : 0);
+}
+
+}  // namespace
+
 CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std::string> tasks,
                                          const std::vector<std::int64_t>& shots,
                                          std::optional<std::int64_t> documents) {
@@ -207,11 +221,18 @@ CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std:
                 {text_tokenizer(trained), *trained.model, trained.exec, config.train.micro_batch_size,
                  documents.value_or(config.eval.documents), config.data.embedded_seed, config.base_folder,
                  trained.step});
-            evaluation.scores.insert(evaluation.scores.end(), result.scores.begin(), result.scores.end());
+            for (journal::Evaluation score : result.scores) {
+                score.score_key = key_of(task, count, documents.value_or(config.eval.documents), trained);
+                evaluation.scores.push_back(std::move(score));
+            }
             if (!result.note.empty()) evaluation.notes.push_back(fmt::format("Task {}: {}.", task.name, result.note));
         }
     }
     note_changed_tasks(config, tasks, evaluation.notes);
+    if (trained.under_capacity)
+        evaluation.notes.push_back(fmt::format("Scored under training's capacity (eval.capacity = \"reference\"), in "
+                                               "micro-batches of {}: experts drop what is beyond it.",
+                                               counted(config.train.micro_batch_size, "sample")));
     return evaluation;
 }
 

@@ -21,6 +21,7 @@ struct TrainedModel {
     TrialConfig config;
     std::string config_hash;
     std::string model_sha256;
+    bool under_capacity = false;  // while it is scored, its experts keep to training's capacity
     std::int64_t step = 0;
     engine::AnyTokenizer tokenizer = engine::Tokenizer::bytes();
     std::unique_ptr<engine::Arena> arena;
@@ -30,10 +31,12 @@ struct TrainedModel {
 };
 
 // `folder` is a step_00001234 as save_trial_checkpoint() leaves it. Errors: io, for what is missing or damaged; config,
-// where its configuration, weights and tokenizer are not of one model; memory.
-TrainedModel load_trained_model(const std::filesystem::path& folder, const engine::Backend& backend);
+// where its configuration, weights and tokenizer are not of one model; memory. Its experts drop nothing unless it is
+// `under_capacity`.
+TrainedModel load_trained_model(const std::filesystem::path& folder, const engine::Backend& backend,
+                                bool under_capacity = false);
 
-// Likewise, with memory to generate so many texts at once and no more. Errors: as above, and config, for a model that
+// Likewise, with memory to generate so many texts at once and no more, its experts dropping nothing. Errors: as above, and config, for a model that
 // cannot continue a text (engine::require_generates).
 TrainedModel load_generator(const std::filesystem::path& folder, const engine::Backend& backend, std::int64_t samples);
 

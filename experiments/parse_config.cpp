@@ -236,9 +236,21 @@ void require_fitting_questions(const TableReader& table, const DataConfig& data,
         table.refuse("validation_tokens", "is of text: images for testing are all scored", "drop the key");
 }
 
-void parse_eval(TableReader table, const DataConfig& data, const std::string& base_folder, EvalConfig& eval) {
+void require_capacity(const TableReader& table, const ExpertLayersConfig& experts, const EvalConfig& eval) {
+    if (!scores_under_capacity(eval)) return;
+    if (experts.count.empty())
+        table.refuse("capacity", "= \"reference\" is of experts, and the model has none",
+                     "drop the key, or give the model experts in [model.experts]");
+    if (experts.capacity_factor == 0)
+        table.refuse("capacity", "= \"reference\" is training's capacity, and model.experts.capacity_factor = 0 has none",
+                     "drop the key, or set model.experts.capacity_factor");
+}
+
+void parse_eval(TableReader table, const DataConfig& data, const ExpertLayersConfig& experts,
+                const std::string& base_folder, EvalConfig& eval) {
     read_table(table, eval);
     require_fitting_questions(table, data, base_folder, eval);
+    require_capacity(table, experts, eval);
     try {
         parse_validation_schedule(eval.every);
     } catch (const Error& error) {
@@ -388,7 +400,8 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
                           "compare them as two cases: in each, set enabled = false for the other");
         config.token_dropping = dropping;
     }
-    parse_eval(child(reader, "eval", empty), config.data, config.base_folder, config.eval);
+    parse_eval(child(reader, "eval", empty), config.data, config.model.experts, config.base_folder,
+               config.eval);
     TableReader checkpoint = child(reader, "checkpoint", empty);
     read_table(checkpoint, config.checkpoint);
     read_table(reader, config);

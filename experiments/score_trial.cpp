@@ -39,7 +39,8 @@ Task planned_task(const ScoreRequest& request, const TrialConfig& config) {
 }
 
 TrainedModel load_model(const TrialConfig& config, const ScoringPlaces& places, const TrialSlot& slot) {
-    TrainedModel trained = load_trained_model(places.checkpoint, backend_of(config, slot.device, slot.threads));
+    TrainedModel trained = load_trained_model(places.checkpoint, backend_of(config, slot.device, slot.threads),
+                                              scores_under_capacity(config.eval));
     if (trained.config_hash != config_hash(config))
         throw Error(ErrorKind::config, fmt::format("checkpoint {} is of another training", places.checkpoint.string()));
     return trained;

@@ -10,9 +10,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/score_key.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
+#include "reporting/scoring_notes.h"
 
 namespace deft::reporting {
 
@@ -32,12 +34,20 @@ Cell axes_cell(const Variant& variant) {
 
 }  // namespace
 
+namespace {
+
+std::string labelled_case(const Variant& variant) {
+    return case_text(variant) + (scored_under_capacity(variant) ? " (under capacity)" : "");
+}
+
+}  // namespace
+
 std::vector<Field> key_fields(const std::vector<Variant>& variants) {
     std::vector<Field> fields;
     if (std::any_of(variants.begin(), variants.end(),
                     [&](const Variant& variant) { return variant.stage != variants.front().stage; }))
         fields.emplace_back(Column{"stage", Align::left}, [](const Variant& variant) { return Cell(variant.stage); });
-    fields.emplace_back(Column{"case", Align::left}, [](const Variant& variant) { return Cell(case_text(variant)); });
+    fields.emplace_back(Column{"case", Align::left}, [](const Variant& variant) { return Cell(labelled_case(variant)); });
     if (any_budget(variants))
         fields.emplace_back(Column{"budget", Align::right, false, false, "fraction"}, [](const Variant& variant) {
             if (is_imported(variant)) return Cell("-");
@@ -59,6 +69,7 @@ struct ScoreKey {
     std::string task, split;
     std::int64_t shots = 0;
     std::string measure, unit, better;
+    bool under_capacity = false;  // such scores and others are no one measure
 
     auto operator<=>(const ScoreKey&) const = default;
 };
@@ -69,7 +80,8 @@ int rank_of(const ScoreRow& row) {
 }
 
 ScoreKey key_of(const ScoreRow& row) {
-    return {rank_of(row), row.task, row.split, row.shots, row.measure, row.unit, row.better};
+    return {rank_of(row), row.task, row.split, row.shots, row.measure, row.unit, row.better,
+            is_under_capacity(row.score_key)};
 }
 
 using ScoresByKey = std::map<ScoreKey, std::vector<const ScoreRow*>>;
@@ -124,6 +136,7 @@ std::string score_title(const ScoreKey& key, const std::vector<const ScoreRow*>&
     const std::string measure = measure_text(key);
     std::vector<std::string> details;
     if (!key.split.empty() && split_is_needed(key, scores)) details.push_back(key.split);
+    if (key.under_capacity) details.emplace_back("under capacity");
     if (key.shots > 0) details.push_back(fmt::format("{}-shot", key.shots));
     if (!key.unit.empty() && measure.find(key.unit) == std::string::npos) details.push_back(key.unit);
     const double chance = rows.front()->chance;

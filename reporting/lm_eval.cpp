@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/score_key.h"
 
 namespace deft::reporting {
 
@@ -43,7 +44,7 @@ Json lm_eval_results(const ScoredModel& model, const std::vector<ScoreRow>& scor
     for (const ScoreRow& row : scores) {
         const std::string name = entry_name(row, shots);
         Json& entry = json["results"][name];
-        entry["alias"] = row.task;
+        entry["alias"] = row.task + (is_under_capacity(row.score_key) ? " (under capacity)" : "");
         entry[row.measure + ",none"] = number(row.value);
         entry[row.measure + "_stderr,none"] = number(row.standard_error);
         json["versions"][name] = row.task_version;

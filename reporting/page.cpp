@@ -7,8 +7,10 @@
 #include <set>
 #include <string>
 
+#include "base/score_key.h"
 #include "base/text.h"
 #include "reporting/curves.h"
+#include "reporting/expert_routing.h"
 #include "reporting/html.h"
 #include "reporting/origins.h"
 #include "reporting/stages.h"
@@ -31,6 +33,7 @@ using results_db::TrialRow;
 std::string title_of(const ScoreRow& row) {
     std::string title = row.task + "\n" + row.measure;
     if (row.shots > 0) title += fmt::format("\n{}-shot", row.shots);
+    if (is_under_capacity(row.score_key)) title += "\nunder capacity";
     if (!row.split.empty()) title += "\n" + row.split;
     return title;
 }
@@ -49,6 +52,7 @@ OrderedJson scores_json(const TrialRow& trial) {
                           {"chance", json_number(row.chance)},
                           {"n", row.n},
                           {"step", row.step},
+                          {"under_capacity", is_under_capacity(row.score_key)},
                           {"model_sha256", row.model_sha256},
                           {"evaluator_commit", row.git_sha}});
     return scores;
@@ -213,6 +217,7 @@ std::string stage_html(const ReportData& data, const StageResults& stage, const 
     out += comparison_html(table, blocks, id, suffix);
     out += curves_html(curve_figures(variants, data.curves), id, suffix);
     out += draws_html(variants, data.curves, id, suffix);
+    out += routing_html(variants, data.experts, id, suffix);
     out += fmt::format("<h2 id=\"cost{}\">Cost</h2>\n", id);
     return out + render_html(part_of(table, blocks.front(),
                                      "What each row consumed, and how much of the baseline's that is" + suffix));

@@ -6,6 +6,7 @@
 
 #include "reporting/comparison.h"
 #include "reporting/curves.h"
+#include "reporting/expert_routing.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -15,6 +16,7 @@ struct ReportData {
     SweepAbout about;
     Curves curves;                                    // may be empty
     std::vector<results_db::Checkpoint> checkpoints;  // by config hash and step
+    ExpertLoads experts = {};                         // of models with experts
 };
 
 // The same data give the same bytes.

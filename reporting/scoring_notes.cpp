@@ -1,11 +1,14 @@
 #include "reporting/scoring_notes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "base/json.h"
+#include "base/score_key.h"
 #include "base/text.h"
 
 namespace deft::reporting {
@@ -69,9 +72,30 @@ bool selects_best(const TrialRow& trial) {
     return config.is_object() && config.contains("selection");
 }
 
+bool scored_under_capacity(const Variant& variant) {
+    return std::any_of(variant.ok.begin(), variant.ok.end(), [](const TrialRow* trial) {
+        return std::any_of(trial->scores.begin(), trial->scores.end(),
+                           [](const ScoreRow& score) { return is_under_capacity(score.score_key); });
+    });
+}
+
+namespace {
+
+std::string capacity_note(const std::vector<Variant>& variants) {
+    std::vector<std::string> names;
+    for (const Variant& variant : variants)
+        if (scored_under_capacity(variant)) names.push_back(variant.name);
+    if (names.empty()) return {};
+    return fmt::format("Scored under training's capacity (eval.capacity = \"reference\"): {}. Their experts drop what is "
+                       "beyond it, as the published models' did; other rows drop nothing.",
+                       fmt::join(names, ", "));
+}
+
+}  // namespace
+
 std::vector<std::string> scoring_notes(const std::vector<Variant>& variants) {
     std::vector<std::string> notes;
-    for (std::string text : {selection_note(variants), cut_note(variants)})
+    for (std::string text : {capacity_note(variants), selection_note(variants), cut_note(variants)})
         if (!text.empty()) notes.push_back(std::move(text));
     return notes;
 }

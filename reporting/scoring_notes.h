@@ -12,7 +12,10 @@ namespace deft::reporting {
 // Whether the trial's configuration asks for its best validated weights as its result.
 bool selects_best(const results_db::TrialRow& trial);
 
-// Which weights were scored where that is chosen, and the prompts that did not fit into the model: of each task the
+// Whether a score of it was made while its experts kept to training's capacity, which others drop nothing for.
+bool scored_under_capacity(const Variant& variant);
+
+// Which rows were scored under training's capacity, which weights were scored where that is chosen, and the prompts that did not fit into the model: of each task the
 // share that was cut from the left, and the mean number of worked examples that were left, over the finished trials.
 std::vector<std::string> scoring_notes(const std::vector<Variant>& variants);
 

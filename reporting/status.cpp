@@ -8,7 +8,9 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/score_key.h"
 #include "base/text.h"
+#include "reporting/expert_routing.h"
 #include "reporting/imported.h"
 #include "reporting/numbers.h"
 #include "reporting/scoring_notes.h"
@@ -108,6 +110,7 @@ void add_scores(StatusLines& lines, const results_db::TrialRow& trial) {
         if (!std::isnan(row.chance)) text += ", chance " + score(row.chance);
         if (row.shots > 0) text += fmt::format(", {} shots", row.shots);
         if (!row.split.empty()) text += ", split " + row.split;
+        if (is_under_capacity(row.score_key)) text += ", under capacity";
         text += fmt::format(", step {})", row.step);
         lines.add(row.task + " " + row.measure, text);
     }
@@ -278,7 +281,7 @@ void add_stated(StatusLines& lines, const results_db::ImportedModel& model) {
 
 }  // namespace
 
-std::string render_trial(const results_db::TrialRow& trial) {
+std::string render_trial(const results_db::TrialRow& trial, const std::vector<journal::ExpertLoad>& experts) {
     StatusLines lines;
     lines.section("Trial");
     lines.add("name", results_db::trial_name(trial));
@@ -293,6 +296,10 @@ std::string render_trial(const results_db::TrialRow& trial) {
     if (trial.started_ms > 0) lines.add("started", date_and_time(trial.started_ms));
     if (trial.ended_ms > 0) lines.add("ended", date_and_time(trial.ended_ms));
     add_counts(lines, trial);
+    if (!experts.empty()) {
+        lines.section("Experts");
+        for (const auto& [name, value] : routing_lines(experts)) lines.add(name, value);
+    }
     add_scores(lines, trial);
     add_scoring(lines, trial);
     if (trial.imported && states_anything(*trial.imported)) add_stated(lines, *trial.imported);

@@ -13,7 +13,8 @@ namespace deft::reporting {
 // names those of `all` that have the sweep's name too.
 Table status_table(const results_db::SweepResults& sweep, const std::vector<results_db::SweepHead>& all = {});
 
-// Configuration, provenance, counts, scores, cost and error of one trial, as lines of text.
-std::string render_trial(const results_db::TrialRow& trial);
+// Configuration, provenance, counts, scores, cost and error of one trial, as lines of text; of a model with experts also
+// where they were chosen (expert_routing.h).
+std::string render_trial(const results_db::TrialRow& trial, const std::vector<journal::ExpertLoad>& experts = {});
 
 }  // namespace deft::reporting

@@ -64,6 +64,7 @@ std::vector<results_db::ScoreRow> rows_of(const experiments::CheckpointEvaluatio
         row.n = score.n;
         row.shots = score.shots;
         row.standard_error = score.standard_error;
+        row.score_key = score.score_key;
         rows.push_back(std::move(row));
     }
     return rows;
@@ -155,7 +156,8 @@ int run_eval(const EvalArguments& arguments) {
     const fs::path folder = find_checkpoint(arguments.checkpoint, arguments.root);
     const experiments::TrialSlot slot = slot_of(arguments);
     experiments::TrainedModel trained =
-        experiments::load_trained_model(folder, {slot.device, engine::DType::f32, slot.threads});
+        experiments::load_trained_model(folder, {slot.device, engine::DType::f32, slot.threads},
+                                        experiments::scores_under_capacity(experiments::checkpoint_config(folder).eval));
     const experiments::CheckpointEvaluation evaluation =
         experiments::evaluate_checkpoint(trained, task_names(arguments.tasks), arguments.shots, arguments.documents);
     if (arguments.format == "lm-eval")

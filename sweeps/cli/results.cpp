@@ -51,6 +51,9 @@ reporting::ReportData report_data(const results_db::Reader& reader, results_db::
     if (with_curves) {
         data.curves = reader.curves(data.sweep);
         data.checkpoints = reader.checkpoints(data.sweep);
+        for (const results_db::TrialRow& trial : data.sweep.trials)
+            if (auto loads = reader.expert_loads(trial.config_hash); !loads.empty())
+                data.experts[trial.config_hash] = std::move(loads);
     }
     return data;
 }

@@ -47,7 +47,7 @@ void add_show(CLI::App& app, Context&) {
             print(render_table(reporting::items_table(arguments->items, text), arguments->format, output_width()));
             return;
         }
-        print(reporting::render_trial(trial));
+        print(reporting::render_trial(trial, reader.expert_loads(trial.config_hash)));
         if (!trial.workdir.empty()) sweeps::below_root(arguments->root, trial.workdir);
     });
 }

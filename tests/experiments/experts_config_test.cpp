@@ -1,7 +1,9 @@
 // Layers of experts in a trial's configuration.
 
 #include "base/json.h"
+#include "base/score_key.h"
 #include "experiments/config.h"
+#include "experiments/engine_config.h"
 #include "experiments/model_kinds.h"
 #include "experiments/projection.h"
 #include "tests/catch.h"
@@ -82,4 +84,36 @@ TEST_CASE("experts go into the model, its hash and through JSON, and models with
     const Projection projection = project(config);
     // Of width 64 and hidden 256: 2 of 4 and 4 of 6 experts of a layer are not met.
     CHECK(projection.parameters - projection.active_parameters == (2 + 4) * (2 * 64 * 256 + 256 + 64));
+}
+
+TEST_CASE("scoring under capacity is a key of its own, and decides the weights where the best ones are chosen by it") {
+    const auto asking = [](const std::string& eval) {
+        return resolved_trial(with_expert_layers("count = 4\n") + "batch_size = 8\nmicro_batch_size = 4\n[eval]\n" + eval);
+    };
+    const TrialConfig plain = asking(""), none = asking("capacity = \"none\"\n"), kept = asking("capacity = \"reference\"\n");
+    CHECK(config_hash(kept) == config_hash(plain));
+    CHECK(score_requests(none) == score_requests(plain));
+    CHECK_FALSE(is_under_capacity(score_requests(plain)[0].key));
+    CHECK(is_under_capacity(score_requests(kept)[0].key));
+    CHECK(score_requests(from_json(to_json(kept))) == score_requests(kept));
+    TrialConfig smaller = kept;  // capacity is counted over the rows of a micro-batch
+    smaller.train.micro_batch_size = 2;
+    CHECK(score_requests(smaller)[0].key != score_requests(kept)[0].key);
+    const auto keeps = [](const TrialConfig& config) {
+        return trainer_config(config).model.blocks[1].experts->scores_with_capacity;
+    };
+    CHECK(keeps(kept));
+    CHECK_FALSE(keeps(plain));
+    const std::string best = "select = \"best\"\nevery = \"5 times\"\n";
+    CHECK(config_hash(asking(best + "capacity = \"reference\"\n")) != config_hash(asking(best)));
+    CHECK(config_hash(asking(best + "capacity = \"none\"\n")) == config_hash(asking(best)));
+}
+
+TEST_CASE("scoring under capacity is refused of models that have none") {
+    const std::string eval = "[eval]\ncapacity = \"reference\"\n";
+    CHECK_THAT(wrong_trial("[train]\nbudget_tokens = 100_000\n" + eval),
+               ContainsSubstring("t.toml:4:") && ContainsSubstring("the model has none"));
+    CHECK_THAT(wrong_trial(with_expert_layers("count = 4\ncapacity_factor = 0\n") + eval),
+               ContainsSubstring("t.toml:9:") && ContainsSubstring("set model.experts.capacity_factor"));
+    CHECK_THAT(wrong_trial(with_expert_layers("count = 4\n") + "[eval]\ncapacity = \"all\"\n"), ContainsSubstring("reference"));
 }

@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/score_key.h"
+#include "experiments/evaluate_checkpoint.h"
 #include "tests/experiments/whole_trial.h"
 #include "tests/temporary_folder.h"
 
@@ -120,4 +121,41 @@ TEST_CASE("a scoring that is asked to stop ends between batches, and keeps whole
         if (line.at("type") == "scored") open.clear();
     }
     CHECK(open.empty());
+}
+
+TEST_CASE("a model with experts is scored under capacity where that is asked, whatever it was trained with") {
+    const auto config_of = [](const std::string& capacity) {
+        TrialConfig made = parse_trial_config(
+            parse_toml("[model]\nlayers = 2\nwidth = 16\nheads = 2\nseqlen = 16\n[model.experts]\ncount = 4\n"
+                       "capacity_factor = 0.25\nmin_capacity = 1\n[data]\nembedded_bytes = 3000\n"
+                       "[train]\nbatch_size = 4\nbudget_tokens = 512\n[eval]\nvalidation_tokens = 200\n" + capacity,
+                       "t.toml"),
+            1, "/nowhere");
+        resolve_data(made);
+        return made;
+    };
+    const TrialConfig plain = config_of(""), kept = config_of("capacity = \"reference\"\n");
+    const test::TemporaryFolder folder;
+    REQUIRE(run_trial(plain, {folder.path(), folder / "data", folder / "checkpoints"}, {}, [] { return false; }) == 0);
+    const auto loss_of = [&](const TrialConfig& config, const char* run) {
+        make_folder(folder / run);
+        const std::string key = score_requests(config).at(0).key;
+        REQUIRE(score_trial(config, std::vector{key},
+                            {folder / run, folder / "data", newest_checkpoint(folder / "checkpoints").value()}, {},
+                            [] { return false; }) == kExitOk);
+        std::istringstream in(read_file(folder / run / "journal.jsonl"));
+        for (std::string line; std::getline(in, line);) {
+            const Json json = Json::parse(line);
+            if (json.at("type") != "evaluation" || json.at("metric") != "loss") continue;
+            CHECK(json.at("score_key") == key);
+            return json.at("value").get<double>();
+        }
+        FAIL("no loss was scored");
+        return 0.0;
+    };
+    const double dropless = loss_of(plain, "plain"), under_capacity = loss_of(kept, "kept");
+    CHECK(dropless != under_capacity);
+    CHECK(loss_of(plain, "again") == dropless);
+    // Generation and the losses that samples are ordered by drop nothing.
+    CHECK_FALSE(load_trained_model(newest_checkpoint(folder / "checkpoints").value(), {}).under_capacity);
 }
