@@ -36,8 +36,8 @@ struct TrainedModel {
 TrainedModel load_trained_model(const std::filesystem::path& folder, const engine::Backend& backend,
                                 bool under_capacity = false);
 
-// Likewise, with memory to generate so many texts at once and no more, its experts dropping nothing. Errors: as above, and config, for a model that
-// cannot continue a text (engine::require_generates).
+// Likewise, with memory to generate so many texts at once and no more, its experts dropping nothing. Errors: as above, and
+// config, for a model that cannot continue a text (engine::require_generates).
 TrainedModel load_generator(const std::filesystem::path& folder, const engine::Backend& backend, std::int64_t samples);
 
 // The tokenizer of a model that continues text. Errors: config, for a model of BERT samples, which fills gaps in it.

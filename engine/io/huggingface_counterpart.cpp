@@ -153,7 +153,7 @@ Counterpart huggingface_counterpart(const TransformerConfig& model) {
         return {WeightNames::own, "its layers are not all alike"};
     if (model.blocks[0].experts && model.blocks[0].experts->scores_with_capacity)
         return {WeightNames::own, "its experts drop what is above their capacity when it is scored; set "
-                                  "model.experts.scores_with_capacity to false"};
+                                  "eval.capacity to \"none\""};
     const WeightNames names = nearest_family(model);
     Json theirs;
     try {

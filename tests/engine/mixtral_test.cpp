@@ -70,7 +70,7 @@ TEST_CASE("what Mixtral has not is not exported, and the reason says what") {
     CHECK_THAT(why([](BlockConfig& block) { block.experts->residual = true; }), ContainsSubstring("experts is"));
     CHECK_THAT(why([](BlockConfig& block) { block.experts->top = 1; }), ContainsSubstring("num_experts_per_tok is 1"));
     CHECK_THAT(why([](BlockConfig& block) { block.experts->scores_with_capacity = true; }),
-               ContainsSubstring("set model.experts.scores_with_capacity to false"));
+               ContainsSubstring("set eval.capacity to \"none\""));
     CHECK_THAT(why([](BlockConfig& block) { block.feed_forward.activation = Activation::gelu_erf; }),
                ContainsSubstring("activation is"));
     TransformerConfig other = config;
