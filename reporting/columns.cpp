@@ -32,10 +32,6 @@ Cell axes_cell(const Variant& variant) {
     return variant.axes.others.empty() ? "-" : variant.axes.others_text();
 }
 
-}  // namespace
-
-namespace {
-
 std::string labelled_case(const Variant& variant) {
     return case_text(variant) + (scored_under_capacity(variant) ? " (under capacity)" : "");
 }
