@@ -50,6 +50,7 @@ class Experts {
 
     // Of the last pass: kernels::kGateLosses values, in the type of sums.
     const Tensor& losses() const { return losses_; }
+    const Tensor& choices() const { return expert_; }  // (N, k) i32, N the largest: each row's experts, -1 of padding
     const Tensor& chosen() const { return chosen_; }  // (E + 1) i32: the counted choices of each expert; real rows
     const Tensor& start() const { return start_; }    // (E + 1) i32: the slots of each expert's rows
 

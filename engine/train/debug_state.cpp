@@ -79,6 +79,16 @@ struct RowsOfSamples {
     }
 };
 
+// The experts that the real rows of the last pass chose, in the order of rows: (rows, k).
+std::vector<std::int32_t> choices_of_rows(const Experts& experts) {
+    const auto* const choice = experts.choices().as<std::int32_t>();
+    const std::int64_t k = experts.config().top, rows = experts.chosen().as<std::int32_t>()[experts.config().count];
+    std::vector<std::int32_t> choices;
+    for (std::int64_t n = 0; static_cast<std::int64_t>(choices.size()) < rows * k; ++n)
+        if (choice[n * k] >= 0) choices.insert(choices.end(), choice + n * k, choice + (n + 1) * k);
+    return choices;
+}
+
 void write_from_host(const std::vector<NamedTensor>& tensors, SafetensorsOutput& to) {
     for (const auto& [name, tensor] : tensors) to.write(tensor.data, tensor.bytes());
 }
@@ -152,6 +162,14 @@ void write_debug_state(Trainer& trainer, const std::filesystem::path& file) {
         before.push_back({"class_loss", model.class_loss.view({B})});
     }
     if (trainer.kept().index) before.push_back({"kept.index", of_samples.kept_index(trainer.kept())});
+    std::deque<std::vector<std::int32_t>> choices;
+    for (std::size_t layer = 0; layer < model.blocks().size(); ++layer) {
+        const Experts* const experts = model.blocks()[layer].experts();
+        if (experts == nullptr) continue;
+        std::vector<std::int32_t>& of_layer = choices.emplace_back(choices_of_rows(*experts));
+        const std::int64_t k = experts->config().top, rows = static_cast<std::int64_t>(of_layer.size()) / k;
+        before.push_back({fmt::format("experts.{}", layer), make_tensor(of_layer.data(), DType::i32, {rows, k})});
+    }
     if (const Tensor state = trainer.dropper_state()) before.push_back({"router_state", state});
     for (const Parameter& p : table.all()) before.push_back({"grad." + p.name, p.grad});
     before.push_back({"grad_norm", make_tensor(&norm, DType::f64, {1})});

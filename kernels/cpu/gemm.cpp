@@ -12,6 +12,7 @@ namespace {
 
 // Tiles large enough to pay for the library's packing, small enough that a tile stays in the L2 cache for its epilogue.
 constexpr std::int64_t kTileRows = 256, kTileCols = 512;
+constexpr std::int64_t kGroupTileRows = 320;
 constexpr std::int64_t kGrain = 16;  // tile edges fall on multiples of the widest vector
 
 std::int64_t even_cut(std::int64_t extent, std::int64_t pieces) {
@@ -38,6 +39,13 @@ TileGrid::TileGrid(std::int64_t rows_, std::int64_t cols_) : rows(rows_), cols(c
     if (down * across % 2 != 0) ++(rows >= cols ? down : across);
     tile_rows = even_cut(rows, down);
     tile_cols = even_cut(cols, across);
+}
+
+TileGrid TileGrid::of_group(std::int64_t rows, std::int64_t cols) {
+    TileGrid grid(rows, cols);
+    grid.tile_rows = even_cut(rows, std::max<std::int64_t>(1, ceil_div(rows, kGroupTileRows)));
+    grid.tile_cols = even_cut(cols, std::max<std::int64_t>(1, ceil_div(cols, kTileCols)));
+    return grid;
 }
 
 std::int64_t most_tile_values(std::int64_t rows, std::int64_t cols) {

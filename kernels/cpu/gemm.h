@@ -51,6 +51,9 @@ struct TileGrid {
     std::int64_t rows, cols, tile_rows, tile_cols;
 
     TileGrid(std::int64_t rows, std::int64_t cols);
+    // Of one of several products that are shared over the threads together: the fewest tiles, each a little taller, so that
+    // what has some more rows than an equal share is not packed twice.
+    static TileGrid of_group(std::int64_t rows, std::int64_t cols);
     std::int64_t size() const { return ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols); }
     Tile operator[](std::int64_t i) const {
         const std::int64_t across = ceil_div(cols, tile_cols);

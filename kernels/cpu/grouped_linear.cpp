@@ -41,6 +41,11 @@ void parallel_experts(int threads, const std::int32_t* start, std::int64_t E, co
     });
 }
 
+// One expert alone is cut as the dense layer is, whose bits it gives.
+TileGrid grid_of_expert(std::int64_t rows, std::int64_t cols, std::int64_t E) {
+    return E == 1 ? TileGrid(rows, cols) : TileGrid::of_group(rows, cols);
+}
+
 }  // namespace
 
 void grouped_linear_forward(Exec& exec, float* y, float* pre, const float* x, const float* w, const float* bias,
@@ -54,13 +59,13 @@ void grouped_linear_forward(Exec& exec, float* y, float* pre, const float* x, co
     const auto items = [&](std::int64_t e) {
         const FewRows layer = layer_of(e);
         if (layer.rows == 0) return std::int64_t{0};
-        return layer.rows <= kFewRows ? layer.items() : TileGrid(layer.rows, out).size();
+        return layer.rows <= kFewRows ? layer.items() : grid_of_expert(layer.rows, out, E).size();
     };
     parallel_experts(exec.threads, start, E, items, [&](std::int64_t e, std::int64_t item, int) {
         const FewRows layer = layer_of(e);
         if (layer.rows <= kFewRows) return linear_of_few_rows(layer, item);
         float* z = layer.pre == nullptr ? layer.y : layer.pre;
-        const Tile tile = TileGrid(layer.rows, out)[item];
+        const Tile tile = grid_of_expert(layer.rows, out, E)[item];
         gemm_tile(tile, z, out, {layer.x, in}, {layer.w, in, true}, in, 0.0f);
         widest_vectors([&] { finish_forward(tile, layer.y, z, layer.bias, out, act); });
     });
@@ -69,7 +74,7 @@ void grouped_linear_forward(Exec& exec, float* y, float* pre, const float* x, co
 void grouped_linear_backward_input(Exec& exec, float* dx, const float* dy, const float* w, const float* pre,
                                    const std::int32_t* start, std::int64_t, std::int64_t E, std::int64_t in,
                                    std::int64_t out, Activation act) {
-    const auto grid = [&](std::int64_t e) { return TileGrid(start[e + 1] - start[e], in); };
+    const auto grid = [&](std::int64_t e) { return grid_of_expert(start[e + 1] - start[e], in, E); };
     parallel_experts(
         exec.threads, start, E, [&](std::int64_t e) { return grid(e).size(); },
         [&](std::int64_t e, std::int64_t item, int) {

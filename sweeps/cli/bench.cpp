@@ -269,6 +269,7 @@ void add_bench(CLI::App& app, Context& context) {
     add_bench_analyzer(*command, context);
     add_bench_generate(*command, context);
     add_bench_moe_inference(*command, context);
+    add_bench_experts(*command, context);
 }
 
 }  // namespace deft::cli

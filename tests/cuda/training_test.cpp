@@ -162,6 +162,70 @@ TEST_CASE("models of other parts train on a device as on the CPU, and computed a
     }
 }
 
+TEST_CASE("a model with experts trains on a device as on the CPU, and computed again to the same bits in bf16") {
+    const ExpertsConfig dropping{.count = 3, .top = 1, .capacity_factor = 0.5, .min_capacity = 1, .jitter = 0.01,
+                                 .sampled_noise = true, .aux_weight = 0.3};
+    const ExpertsConfig ordered{.count = 4, .top = 2, .capacity_factor = 0.75, .min_capacity = 2,
+                                .random_token_selection = false, .z_weight = 0.1};
+    const ExpertsConfig residual{.count = 5, .top = 3, .capacity_factor = 0, .residual = true};
+    for (const ExpertsConfig& experts : {dropping, ordered, residual}) {
+        INFO("top " << experts.top);
+        TrainerConfig config = small_config();
+        config.model.blocks[1].experts = experts;
+        config.model.blocks[3].experts = experts;
+        config.model.blocks[3].experts->count = experts.count + 1;  // a pyramid
+        const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+        Trainer cpu(config, corpus, 1), gpu(config, corpus, kGpu);
+        CHECK(parameters_of(gpu) == parameters_of(cpu));
+        std::vector<double> cpu_losses;
+        for (int step = 0; step < 4; ++step) {
+            const StepResult a = cpu.step(), b = gpu.step();
+            cpu_losses.push_back(a.loss);
+            CHECK(b.token_loss == Approx(a.token_loss).epsilon(1e-5));
+            CHECK(b.balance_loss == Approx(a.balance_loss).epsilon(1e-5));
+            CHECK(b.z_loss == Approx(a.z_loss).epsilon(1e-5));
+            CHECK(b.grad_norm == Approx(a.grad_norm).epsilon(1e-4));
+            const std::vector<ExpertLoad> loads = cpu.expert_loads(), of_gpu = gpu.expert_loads();
+            REQUIRE(of_gpu.size() == 2);
+            for (std::size_t layer = 0; layer < 2; ++layer) {
+                CHECK(of_gpu[layer].load == loads[layer].load);
+                CHECK(of_gpu[layer].dropped == loads[layer].dropped);
+                CHECK(of_gpu[layer].entropy == Approx(loads[layer].entropy).epsilon(1e-5));
+            }
+            CHECK((loads[0].dropped > 0) == (experts.capacity_factor > 0));
+        }
+        CHECK(gpu.counts().flops == cpu.counts().flops);
+        CHECK(rms_distance(parameters_of(gpu), parameters_of(cpu)) < 1e-3);
+        std::vector<std::vector<float>> weights;
+        for (const Recompute recompute : {Recompute::none, Recompute::activation, Recompute::block}) {
+            config.recompute = recompute;
+            Trainer rounded(config, corpus, kGpuBf16);
+            for (int step = 0; step < 3; ++step)
+                CHECK(rounded.step().loss == Approx(cpu_losses[static_cast<std::size_t>(step)]).epsilon(0.05));
+            weights.push_back(parameters_of(rounded));
+        }
+        CHECK((weights[1] == weights[0]));
+        CHECK((weights[2] == weights[0]));
+    }
+}
+
+TEST_CASE("a device's two runs with experts have the same bits, whatever the order of its blocks") {
+    TrainerConfig config = small_config();
+    config.model.blocks[1].experts =
+        ExpertsConfig{.count = 3, .top = 2, .capacity_factor = 0.75, .min_capacity = 1, .jitter = 0.01, .residual = true};
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    for (const Backend& backend : {kGpu, kGpuBf16}) {
+        std::vector<std::vector<float>> weights;
+        for (const std::uint64_t schedule : {1, 2}) {
+            use_schedule(schedule);
+            Trainer trainer(config, corpus, backend);
+            losses(trainer, 3);
+            weights.push_back(parameters_of(trainer));
+        }
+        CHECK((weights[0] == weights[1]));
+    }
+}
+
 TEST_CASE("a model of images trains on a device as on the CPU, and computed again to the same bits in bf16") {
     const auto samples = small_image_samples(9);
     samples->augmentation.crop_padding = 1;

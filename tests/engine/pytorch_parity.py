@@ -48,6 +48,7 @@ class Model:
     def __init__(self, meta, weights):
         self.parts, self.layers, self.w = json.loads(meta["model"]), int(meta["layers"]), weights
         self.expert_settings = json.loads(meta["experts"])  # one entry a layer, null of a dense one
+        self.beyond = 0  # how far the probability of a choice lies from that of the best one
         self.auxiliary = 0  # the losses of all gates, each times its weight
 
     def norm(self, x, name, spec):
@@ -104,7 +105,9 @@ class Model:
         N = len(rows)
         logits = F.linear(rows, self.w[name + ".gate.weight"])
         probability = logits.softmax(-1)
-        chosen = probability.topk(k).indices  # (N, k)
+        # Those that deft chose: two that lie within float32's rounding have no order of their own.
+        chosen = self.chosen[layer]  # (N, k)
+        self.beyond = max(self.beyond, (probability.topk(k).values - probability.gather(1, chosen)).abs().max().item())
         capacity = N * k
         if settings["capacity_factor"] > 0:
             share = min(N, math.ceil(N * k * settings["capacity_factor"] / E))
@@ -199,6 +202,8 @@ def failures_of(path):
     token, target = integers("batch.token"), integers("batch.target")  # of a model of tokens
     length, kept, class_target = (integers(name) for name in ("batch.length", "kept.index", "batch.class_target"))
     model = Model(meta, weights)
+    model.chosen = {layer: tensors[f"experts.{layer}"].long() for layer in range(model.layers)
+                    if f"experts.{layer}" in tensors}
     sets = [int(number) for number in meta["kept_set_of_layer"].split(",")] if kept is not None else [-1] * model.layers
     rows = model.image_rows(tensors["batch.image"].double()) if token is None else model.token_rows(
         token, integers("batch.segment"))
@@ -227,6 +232,8 @@ def failures_of(path):
             torch.arange(token.shape[1]) < length.unsqueeze(-1))
         check("logits", tensors["logits"][real], logits.detach()[real], 1e-10)
         check("loss", tensors["loss"], loss.detach(), 1e-10)
+    if not model.beyond <= 1e-6:
+        failures.append(f"a choice lies {model.beyond:.3g} from the best one, not within 1e-6")
     check("mean_loss", torch.tensor([float(meta["mean_loss"])]), total.detach().view(1), 1e-11)
     if class_target is not None:
         check("class_logits", tensors["class_logits"], class_logits.detach(), 1e-10)
