@@ -21,6 +21,7 @@ using journal::ExpertLoad;
 constexpr std::size_t kRunsOfMap = 60, kRunsOfText = 40, kExpertsOfLine = 64;
 constexpr std::size_t kMostRows = 12;  // of a comparison that a page draws
 constexpr double kLeastTop = 2;  // of a colour scale, so that noise about an even load stays pale
+constexpr double kLeastDroppedTop = 0.1;  // likewise, of shares that are dropped
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 // As a multiple of an equal share.
@@ -56,30 +57,59 @@ std::string layer_name(const LayerRouting& layer) {
     return fmt::format("{}", layer.layer);
 }
 
-double scale_top(const std::vector<HeatRow>& rows) {
-    double top = kLeastTop;
+double scale_top(const std::vector<HeatRow>& rows, double least) {
+    double top = least;
     for (const HeatRow& row : rows)
         for (const double value : row.cells)
             if (value > top) top = value;
     return top;
 }
 
-HeatMap busiest_map(const std::string& name, const Routing& routing) {
+std::string percent(double share) {
+    return fmt::format("{:.1f}%", 100 * share);
+}
+
+// By layer and run of logged steps, without rows.
+HeatMap map_of_runs(const Routing& routing) {
     HeatMap map;
-    map.title = fmt::format("Load of the busiest expert: {}", name);
-    map.id = "experts-busiest-" + html_id(name);
     map.x_title = routing.steps_of_run <= 1
                       ? "training step"
                       : fmt::format("last training step of a cell, which is the mean of up to {} logged ones",
                                     routing.steps_of_run);
     map.y_title = "layer";
+    for (const std::int64_t end : routing.ends) map.columns.push_back(fmt::format("{}", end));
+    return map;
+}
+
+HeatMap busiest_map(const std::string& name, const Routing& routing) {
+    HeatMap map = map_of_runs(routing);
+    map.title = fmt::format("Load of the busiest expert: {}", name);
+    map.id = "experts-busiest-" + html_id(name);
     map.value_title = "busiest expert's load, as a multiple of an equal share";
     for (const LayerRouting& layer : routing.layers)
         map.rows.push_back({layer_name(layer), layer.busiest, routing_text(layer)});
-    for (const std::int64_t end : routing.ends) map.columns.push_back(fmt::format("{}", end));
     map.from = 1;
-    map.to = scale_top(map.rows);
+    map.to = scale_top(map.rows, kLeastTop);
     return map;
+}
+
+HeatMap dropped_map(const std::string& name, const Routing& routing) {
+    HeatMap map = map_of_runs(routing);
+    map.title = fmt::format("Choices dropped: {}", name);
+    map.id = "experts-dropped-" + html_id(name);
+    map.value_title = "share dropped, of all choices";
+    map.text = percent;
+    for (const LayerRouting& layer : routing.layers)
+        map.rows.push_back({layer_name(layer), layer.dropped_of_run, ""});
+    map.to = scale_top(map.rows, kLeastDroppedTop);
+    return map;
+}
+
+bool drops_any(const Routing& routing) {
+    for (const LayerRouting& layer : routing.layers)
+        for (const double dropped : layer.dropped_of_run)
+            if (dropped > 0) return true;
+    return false;
 }
 
 HeatMap last_map(const std::string& name, const Routing& routing) {
@@ -95,7 +125,7 @@ HeatMap last_map(const std::string& name, const Routing& routing) {
         most = std::max(most, layer.last_load.size());
     }
     for (std::size_t expert = 0; expert < most; ++expert) map.columns.push_back(fmt::format("{}", expert));
-    map.to = scale_top(map.rows);
+    map.to = scale_top(map.rows, kLeastTop);
     return map;
 }
 
@@ -135,16 +165,18 @@ Routing routing_of(const std::vector<ExpertLoad>& loads, std::size_t runs) {
     for (const std::int64_t layer : layers) {
         LayerRouting& own = routing.layers.emplace_back();
         own.layer = layer;
-        RunMeans busiest(runs);
+        RunMeans busiest(runs), dropped(runs);
         for (const ExpertLoad& load : loads) {
             if (load.layer != layer) continue;
             busiest.add(run_of.at(load.step), busiest_load(load));
+            dropped.add(run_of.at(load.step), load.dropped);
             own.last_load.clear();
             for (const double share : load.load) own.last_load.push_back(share * static_cast<double>(load.load.size()));
             own.dropped = load.dropped;
             own.entropy = load.entropy;
         }
         own.busiest = busiest.means();
+        own.dropped_of_run = dropped.means();
     }
     return routing;
 }
@@ -157,7 +189,10 @@ std::string routing_text(const LayerRouting& layer) {
 std::vector<HeatMap> routing_maps(const std::string& name, const std::vector<ExpertLoad>& loads) {
     const Routing routing = routing_of(loads, kRunsOfMap);
     if (routing.layers.empty()) return {};
-    return {busiest_map(name, routing), last_map(name, routing)};
+    std::vector<HeatMap> maps = {busiest_map(name, routing)};
+    if (drops_any(routing)) maps.push_back(dropped_map(name, routing));
+    maps.push_back(last_map(name, routing));
+    return maps;
 }
 
 std::vector<std::pair<std::string, std::string>> routing_lines(const std::vector<ExpertLoad>& loads) {
@@ -170,7 +205,8 @@ std::vector<std::pair<std::string, std::string>> routing_lines(const std::vector
                                                             routing.last_step));
     for (const LayerRouting& layer : routing.layers)
         lines.emplace_back("layer " + layer_name(layer),
-                           fmt::format("{}  {}", blocks(busiest, layer.busiest, 0, layer.busiest.size()), routing_text(layer)));
+                           fmt::format("{}  {}", blocks(busiest, layer.busiest, 0, layer.busiest.size()),
+                                       routing_text(layer)));
     lines.emplace_back(fmt::format("loads at step {}", routing.last_step), "expert by expert, " + scale_text(last));
     for (const LayerRouting& layer : routing.layers)
         for (std::size_t from = 0; from < layer.last_load.size(); from += kExpertsOfLine) {
@@ -202,11 +238,13 @@ std::string routing_html(const std::vector<Variant>& variants, const ExpertLoads
         }
     }
     if (drawn == 0) return {};
-    const std::string rest = left_out == 0 ? "" : fmt::format(" {} not drawn.", counted(left_out, "further row") + (left_out == 1 ? " is" : " are"));
+    std::string rest;
+    if (left_out > 0)
+        rest = fmt::format(" {} {} not drawn.", counted(left_out, "further row"), left_out == 1 ? "is" : "are");
     return fmt::format(
                "<h2 id=\"experts{}\">Experts</h2>\n<p>How often the gates of each layer chose its experts, before any "
-               "choice was dropped: the first finished trial of each row. Right of the cells stand what the last logged step dropped, and "
-               "the entropy of its gate beside that of an even one.{}</p>\n",
+               "choice was dropped: the first finished trial of each row. Right of the cells stand what the last logged "
+               "step dropped, and the entropy of its gate beside that of an even one.{}</p>\n",
                id, rest) +
            out;
 }

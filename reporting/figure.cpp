@@ -34,10 +34,11 @@ struct Frame {
     double py(double value) const { return kFigureBottom - place_on(y, value) * (kFigureBottom - kFigureTop); }
 };
 
-// Leaves room for the longest label, a name and five digits.
+// Leaves room for the longest label, a name and its value.
 double right_border(const Figure& figure) {
+    const int of_value = figure.schedule ? 7 : 6;  // " 113.8k", " 4.251"
     int longest = 0;
-    for (const Series& series : figure.series) longest = std::max(longest, display_width(series.name) + 6);
+    for (const Series& series : figure.series) longest = std::max(longest, display_width(series.name) + of_value);
     return std::clamp(kFigureWidth - kLabelText - kFigureCharacter * longest, kNarrowestRight, kWidestRight);
 }
 
@@ -168,9 +169,21 @@ std::vector<Label> labels_of(const Figure& figure, const Frame& frame) {
     return labels;
 }
 
+// "0.5", "200k", "1.5M": no digits that say nothing.
+std::string tick_text(double value) {
+    static constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+    std::size_t prefix = 0;
+    double scaled = value;
+    while (std::abs(scaled) >= 999.9999 && prefix + 1 < std::size(kPrefixes)) {
+        scaled /= 1000;
+        ++prefix;
+    }
+    return fmt::format("{:.4g}{}", scaled, kPrefixes[prefix]);
+}
+
 // A schedule's values are exact; losses are told apart by their third decimal.
 std::string value_text(const Figure& figure, double value) {
-    return figure.schedule ? fmt::format("{:.4g}", value) : score(value);
+    return figure.schedule ? tick_text(value) : score(value);
 }
 
 std::string label_svg(const Figure& figure, const Label& label, const Frame& frame) {
@@ -256,18 +269,6 @@ std::string render_svg(const Figure& figure) {
 }
 
 namespace {
-
-// "0.5", "200k", "1.5M": no digits that say nothing.
-std::string tick_text(double value) {
-    static constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T", "P", "E"};
-    std::size_t prefix = 0;
-    double scaled = value;
-    while (std::abs(scaled) >= 999.9999 && prefix + 1 < std::size(kPrefixes)) {
-        scaled /= 1000;
-        ++prefix;
-    }
-    return fmt::format("{:.4g}{}", scaled, kPrefixes[prefix]);
-}
 
 std::vector<Tick> linear_ticks(const Axis& axis, int wanted) {
     const double raw = (axis.to - axis.from) / wanted;

@@ -69,7 +69,7 @@ std::string cells_svg(const HeatMap& map, const Layout& layout) {
 // From the palest to the darkest colour, with their values at the ends.
 std::string legend_svg(const HeatMap& map, const Layout& layout) {
     constexpr double kSwatch = 22, kY = 10, kHeight = 12;
-    const std::string from = ratio(map.from), to = ratio(map.to);
+    const std::string from = map.text(map.from), to = map.text(map.to);
     const double x = layout.left + text_width(from) + 6;
     std::string out = fmt::format("<text x=\"{}\" y=\"{}\">{}</text>", svg_number(layout.left), svg_number(kY + 11), from);
     out += "<g class=\"s1\">";
@@ -128,8 +128,9 @@ std::string description(const HeatMap& map) {
             }
         }
     if (lowest == nullptr) return "No finite values were recorded.";
-    return fmt::format("The {}, goes from {} ({} {}) to {} ({} {}), over {}.", map.value_title, ratio(least), map.y_title,
-                       lowest->name, ratio(most), map.y_title, highest->name, counted(map.rows.size(), map.y_title.c_str()));
+    return fmt::format("The {}, goes from {} ({} {}) to {} ({} {}), over {}.", map.value_title, map.text(least),
+                       map.y_title, lowest->name, map.text(most), map.y_title, highest->name,
+                       counted(map.rows.size(), map.y_title.c_str()));
 }
 
 std::string render_svg(const HeatMap& map) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "reporting/numbers.h"
+
 namespace deft::reporting {
 
 struct HeatRow {
@@ -17,6 +19,7 @@ struct HeatMap {
     std::string title, x_title, y_title, value_title;
     std::vector<HeatRow> rows;          // at least one; they may differ in length
     std::vector<std::string> columns;   // as many names as the longest row has cells; some of them stand below it
+    std::string (*text)(double) = ratio;  // of a value
     double from = 0, to = 1;            // the values of the palest and the darkest colour, from < to
 };
 

@@ -69,6 +69,22 @@ TEST_CASE("a step tells what each layer of experts did, and adds their losses to
     CHECK(trainer.counts().flops == Approx(planned - 6 * of_expert * dropped_choices));
 }
 
+TEST_CASE("a choice that is dropped of two costs no FLOPs of an expert") {
+    const ExpertsConfig experts{.count = 3, .top = 2, .capacity_factor = 0.5, .min_capacity = 1};
+    const TrainerConfig config = expert_config(experts);
+    const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+    Trainer trainer(config, corpus, 1);
+    const StepResult result = trainer.step();
+    double dropped = 0;
+    for (const ExpertLoad& load : trainer.expert_loads()) {
+        CHECK(load.dropped >= 0.5);  // 78 rows choose twice; ceil(156 x 0.5 / 3) = 26 an expert are 78 of 156 choices
+        dropped += load.dropped * 156;
+    }
+    const double of_expert = 24 * 96 + 96 + 96 * 24 + 24;
+    const double planned = 6 * sample_flops(trainer.model().flops(), config.techniques, result.plan);
+    CHECK(trainer.counts().flops == Approx(planned - 6 * of_expert * dropped));
+}
+
 TEST_CASE("the auxiliary losses of a step are the mean of its micro-batches' by their rows") {
     const ExpertsConfig experts{.count = 4, .top = 2, .capacity_factor = 0, .aux_weight = 0.5, .z_weight = 0.1};
     TrainerConfig config = expert_config(experts, 5);

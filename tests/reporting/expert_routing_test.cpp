@@ -48,6 +48,7 @@ TEST_CASE("a layer's load is the busiest expert's, in runs of logged steps, and 
     CHECK(routing.layers[0].busiest == std::vector<double>{1, 1.5, 1.8});
     CHECK(routing.layers[0].last_load == std::vector<double>{1.8, 0.2});
     CHECK(routing.layers[0].dropped == 0.125);
+    CHECK(routing.layers[0].dropped_of_run == std::vector<double>{0, 0, 0.125});
     CHECK(routing.layers[1].layer == 3);
     CHECK(routing.layers[1].busiest == std::vector<double>{4, 2, 1.5});
     CHECK(routing.layers[1].last_load == std::vector<double>{1, 1, 0.5, 1.5});
@@ -61,6 +62,7 @@ TEST_CASE("more logged steps than runs are averaged, and what is not finite is l
     CHECK(routing.ends == std::vector<std::int64_t>{10, 30});
     CHECK(routing.steps_of_run == 2);
     CHECK(routing.layers[1].busiest == std::vector<double>{4, 1.75});
+    CHECK(routing.layers[0].dropped_of_run == std::vector<double>{0, 0.0625});
     std::vector<ExpertLoad> broken = three_steps();
     broken[1].load = {kUnknown, kUnknown, kUnknown, kUnknown};
     broken[3].load = {kUnknown, 0.25, 0.25, 0.5};
@@ -72,7 +74,7 @@ TEST_CASE("more logged steps than runs are averaged, and what is not finite is l
 
 TEST_CASE("a heat map's colours go from an equal share, or from none, to the greatest load") {
     const std::vector<HeatMap> maps = routing_maps("moe/1", three_steps());
-    REQUIRE(maps.size() == 2);
+    REQUIRE(maps.size() == 3);
     CHECK(maps[0].title == "Load of the busiest expert: moe/1");
     CHECK(maps[0].from == 1);
     CHECK(maps[0].to == 4);
@@ -83,11 +85,19 @@ TEST_CASE("a heat map's colours go from an equal share, or from none, to the gre
     CHECK(description(maps[0]) ==
           "The busiest expert's load, as a multiple of an equal share, goes from 1.00x (layer 1) to 4.00x (layer 3), over "
           "2 layers.");
-    CHECK(maps[1].title == "Load of each expert at step 30: moe/1");
+    CHECK(maps[1].title == "Choices dropped: moe/1");
+    CHECK(maps[1].rows[0].cells == std::vector<double>{0, 0, 0.125});
+    CHECK(maps[1].rows[1].cells == std::vector<double>{0, 0, 0});
     CHECK(maps[1].from == 0);
-    CHECK(maps[1].to == 2);  // 1.8 at most: noise about an even load stays pale
-    CHECK(maps[1].columns == std::vector<std::string>{"0", "1", "2", "3"});
-    const std::string svg = render_svg(maps[1]);
+    CHECK(maps[1].to == 0.125);
+    CHECK(description(maps[1]) ==
+          "The share dropped, of all choices, goes from 0.0% (layer 1) to 12.5% (layer 1), over 2 layers.");
+    CHECK_THAT(render_svg(maps[1]), ContainsSubstring(">12.5% "));
+    CHECK(maps[2].title == "Load of each expert at step 30: moe/1");
+    CHECK(maps[2].from == 0);
+    CHECK(maps[2].to == 2);  // 1.8 at most: noise about an even load stays pale
+    CHECK(maps[2].columns == std::vector<std::string>{"0", "1", "2", "3"});
+    const std::string svg = render_svg(maps[2]);
     CHECK(parts_in(svg, "<rect") == 2 + 4 + 8);  // and the legend's
     CHECK_THAT(svg, ContainsSubstring("fill-opacity=\"0.91\""));  // 0.07 + 0.93 x 1.8 / 2
     CHECK_THAT(svg, ContainsSubstring(">layer</text>") && ContainsSubstring(">expert</text>") && ContainsSubstring(">2.00x "));
@@ -95,6 +105,10 @@ TEST_CASE("a heat map's colours go from an equal share, or from none, to the gre
     gap.rows[0].cells[1] = kUnknown;
     CHECK(parts_in(render_svg(gap), "<rect") == 5 + 8);
     CHECK(routing_maps("moe/1", {}).empty());
+    const std::vector<HeatMap> little = routing_maps("moe/1", {at(1, 0, {0.5, 0.5}, 0.03), at(2, 0, {0.5, 0.5}, 0.01)});
+    REQUIRE(little.size() == 3);
+    CHECK(little[1].to == 0.1);  // a few percent stay pale
+    CHECK(routing_maps("moe/1", {at(1, 0, {0.5, 0.5})}).size() == 2);  // none was dropped
 }
 
 TEST_CASE("a trial's text draws the loads of its experts in blocks, and has no such section without") {
