@@ -49,11 +49,12 @@ void read_layers(TableReader& table, std::int64_t layers_of_model, std::vector<s
     require_layers(table, layers, layers_of_model);
 }
 
-// A number stands for one of each expert layer.
-void read_count(TableReader& table, std::vector<std::int64_t>& count) {
+// is_of_all: whether it is a number, which stands for one of each expert layer.
+void read_count(TableReader& table, std::vector<std::int64_t>& count, bool& is_of_all) {
     const ConfigNode* const node = table.optional_node("count");
     if (node == nullptr) return;
-    if (node->kind == ConfigNode::Kind::integer) {
+    is_of_all = node->kind == ConfigNode::Kind::integer;
+    if (is_of_all) {
         std::int64_t of_all = 0;
         table.optional("count", of_all);
         count = {of_all};
@@ -67,19 +68,19 @@ void read_count(TableReader& table, std::vector<std::int64_t>& count) {
     }
 }
 
-void read_one(TableReader& table, std::int64_t layers_of_model, ExpertLayersConfig& experts) {
-    read_count(table, experts.count);
+void read_one(TableReader& table, std::int64_t layers_of_model, ExpertLayersConfig& experts, bool& count_is_of_all) {
+    read_count(table, experts.count, count_is_of_all);
     read_layers(table, layers_of_model, experts.layers);
     read_table(table, experts);
 }
 
 // Of one number as many as there are layers.
-void spread_count(const TableReader& table, ExpertLayersConfig& experts) {
+void spread_count(const TableReader& table, bool count_is_of_all, ExpertLayersConfig& experts) {
     if (experts.count.empty()) table.refuse("count", "is missing", "give the number of experts, or one of each expert layer");
-    if (experts.count.size() == 1) experts.count.resize(experts.layers.size(), experts.count.front());
+    if (count_is_of_all) experts.count.resize(experts.layers.size(), experts.count.front());
     if (experts.count.size() != experts.layers.size())
         table.refuse("count",
-                     fmt::format("has {} numbers, and there are {} expert layers", experts.count.size(),
+                     fmt::format("lists {}, and there are {} expert layers", experts.count.size(),
                                  experts.layers.size()),
                      "give one number for all, or one of each");
 }
@@ -96,12 +97,13 @@ ExpertLayersConfig parse_experts(const ExpertTables& tables, const std::string& 
     own.optional("enabled", enabled);
     ExpertLayersConfig experts;
     experts.layers = every(2, layers_of_model);
-    read_one(preset, layers_of_model, experts);
-    read_one(own, layers_of_model, experts);
+    bool count_is_of_all = false;
+    read_one(preset, layers_of_model, experts, count_is_of_all);
+    read_one(own, layers_of_model, experts, count_is_of_all);
     if (!enabled) return {};
     if (experts.layers.empty())
         own.refuse("layers", "is missing, and every second layer of one is none", "name it: layers = [0]");
-    spread_count(own, experts);
+    spread_count(own, count_is_of_all, experts);
     const std::int64_t fewest = *std::min_element(experts.count.begin(), experts.count.end());
     if (experts.top > fewest)
         own.refuse("top", fmt::format("is {}, and a layer has {} experts", experts.top, fewest),

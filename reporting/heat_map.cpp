@@ -43,7 +43,9 @@ Layout layout_of(const HeatMap& map) {
         asides = std::max(asides, text_width(row.aside));
     }
     layout.left = 26 + names + 8;
-    const double room = kWidth - layout.left - (asides > 0 ? asides + 14 : 0);
+    // The last column's name is centred on a cell that may be narrower.
+    const double name_beyond = map.columns.empty() ? 0 : text_width(map.columns.back()) / 2;
+    const double room = kWidth - layout.left - std::max(name_beyond, asides > 0 ? asides + 14 : 0.0);
     layout.cell = std::min(kWidestCell, room / static_cast<double>(std::max<std::size_t>(layout.columns, 1)));
     layout.bottom = layout.y(map.rows.size());
     return layout;

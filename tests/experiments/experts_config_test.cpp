@@ -50,7 +50,8 @@ TEST_CASE("expert layers that make no sense are refused with their place") {
     CHECK_THAT(wrong("count = 4\nlayers = \"every 5\"\n"), ContainsSubstring("names none of model.layers = 4"));
     CHECK_THAT(wrong("count = 4\nlayers = \"every\"\n"), ContainsSubstring("is no range"));
     CHECK_THAT(wrong("count = [4]\nlayers = [1, 2, 3]\ntop = 1\nlayer = 1\n"), ContainsSubstring("layers"));
-    CHECK_THAT(wrong("count = [4, 8, 8]\n"), ContainsSubstring("has 3 numbers, and there are 2 expert layers"));
+    CHECK_THAT(wrong("count = [4, 8, 8]\n"), ContainsSubstring("lists 3, and there are 2 expert layers"));
+    CHECK_THAT(wrong("count = [4]\n"), ContainsSubstring("lists 1, and there are 2 expert layers"));
     CHECK_THAT(wrong("count = 0\n"), ContainsSubstring("at least 1"));
     CHECK_THAT(wrong("top = 1\n"), ContainsSubstring("count") && ContainsSubstring("is missing"));
     CHECK_THAT(wrong("count = 4\ntop = 3\n"), ContainsSubstring("set it to 0: nothing is dropped"));

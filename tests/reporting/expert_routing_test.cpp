@@ -104,6 +104,13 @@ TEST_CASE("a heat map's colours go from an equal share, or from none, to the gre
     HeatMap gap = maps[0];
     gap.rows[0].cells[1] = kUnknown;
     CHECK(parts_in(render_svg(gap), "<rect") == 5 + 8);
+    HeatMap wide = maps[2];
+    wide.rows[0].cells.assign(128, 1.0);
+    wide.columns.assign(128, "1234567");
+    const std::string drawn = render_svg(wide);
+    const std::size_t name = drawn.rfind("\" y=", drawn.rfind(">1234567</text>"));
+    const std::size_t at = drawn.rfind("x=\"", name) + 3;
+    CHECK(std::stod(drawn.substr(at)) < 980 - 20);  // half of the name has room beside it
     CHECK(routing_maps("moe/1", {}).empty());
     const std::vector<HeatMap> little = routing_maps("moe/1", {at(1, 0, {0.5, 0.5}, 0.03), at(2, 0, {0.5, 0.5}, 0.01)});
     REQUIRE(little.size() == 3);
