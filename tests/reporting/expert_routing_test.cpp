@@ -109,8 +109,8 @@ TEST_CASE("a heat map's colours go from an equal share, or from none, to the gre
     wide.columns.assign(128, "1234567");
     const std::string drawn = render_svg(wide);
     const std::size_t name = drawn.rfind("\" y=", drawn.rfind(">1234567</text>"));
-    const std::size_t at = drawn.rfind("x=\"", name) + 3;
-    CHECK(std::stod(drawn.substr(at)) < 980 - 20);  // half of the name has room beside it
+    const std::size_t middle = drawn.rfind("x=\"", name) + 3;
+    CHECK(std::stod(drawn.substr(middle)) < 980 - 20);  // half of the name has room beside it
     CHECK(routing_maps("moe/1", {}).empty());
     const std::vector<HeatMap> little = routing_maps("moe/1", {at(1, 0, {0.5, 0.5}, 0.03), at(2, 0, {0.5, 0.5}, 0.01)});
     REQUIRE(little.size() == 3);
