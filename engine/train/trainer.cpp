@@ -41,10 +41,26 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
     return buffers;
 }
 
+// On the host.
+template <class Value>
+std::span<Value> values_of(const Tensor& tensor) {
+    return {tensor.as<Value>(), static_cast<std::size_t>(tensor.numel())};
+}
+
 // Before anything is asked of the device.
-const TrainerConfig& checked(const TrainerConfig& config, const Backend& backend) {
+const TrainerConfig& checked(const TrainerConfig& config, const Backend& backend, const Communicator& ranks) {
     require_backend(backend, config.model.head_size());
+    if (ranks.size() > 1 && backend.device != Device::cpu)
+        throw Error(ErrorKind::config, "several ranks train on the CPU alone", "use one rank, or device = \"cpu\"",
+                    "nothing was started");
     return config;
+}
+
+// The most rows of a micro-batch that divide a rank's rows: the micro-batches of all ranks stand one behind the other.
+std::int64_t rows_of_micro_batch(std::int64_t own_rows, std::int64_t at_once) {
+    std::int64_t rows = std::min(own_rows, at_once);
+    while (own_rows % rows != 0) --rows;
+    return rows;
 }
 
 // Parts of Trainer::result_, f64.
@@ -72,8 +88,10 @@ double divisor(std::int64_t targets) {
 
 }  // namespace
 
-Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Backend& backend, InitialWeights weights)
-    : config_(checked(config, backend)),
+Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Backend& backend, InitialWeights weights,
+                 const Communicator& ranks)
+    : config_(checked(config, backend, ranks)),
+      ranks_(ranks),
       sampler_(make_sampler(config, sample_count(data, config.model.max_seqlen))),
       arena_(backend.device),
       plan_(plan_step(config, 0)) {
@@ -104,7 +122,21 @@ SamplingStatistics Trainer::sampling() const {
 void Trainer::draw_samples() {
     draws_.resize(static_cast<std::size_t>(plan_.samples));
     sampler_.fill(counts_.samples, draws_);
-    batches_->stage(plan_, draws_, counts_.samples, rows_at_once(config_, plan_.seqlen));
+    batches_->stage(plan_, draws_, counts_.samples, micro_batch_rows());
+}
+
+Share Trainer::own_rows() const {
+    if (plan_.rows % ranks_.size() != 0)
+        throw Error(ErrorKind::config,
+                    fmt::format("the {} rows of step {} cannot be divided by {} ranks", plan_.rows, counts_.steps + 1,
+                                ranks_.size()),
+                    "choose batch_size as a multiple of the ranks, and no technique that changes the rows of a step");
+    return share_of(plan_.rows, ranks_.rank(), ranks_.size());
+}
+
+std::int64_t Trainer::micro_batch_rows() const {
+    const std::int64_t at_once = rows_at_once(config_, plan_.seqlen);
+    return ranks_.size() == 1 ? at_once : rows_of_micro_batch(own_rows().size(), at_once);
 }
 
 void Trainer::select_tokens(std::int64_t first, std::int64_t B) {
@@ -152,13 +184,14 @@ void Trainer::sum_losses(std::int64_t B, Accumulate accumulate) {
 
 void Trainer::start_gradients() {
     const std::int64_t T = plan_.seqlen;
-    const std::int64_t at_once = rows_at_once(config_, T);
+    const std::int64_t at_once = micro_batch_rows();
+    const Share own = own_rows();
     draw_samples();
-    for (std::int64_t first = 0; first < plan_.rows; first += at_once) {
-        const std::int64_t B = std::min(at_once, plan_.rows - first);
+    for (std::int64_t first = own.begin; first < own.end; first += at_once) {
+        const std::int64_t B = std::min(at_once, own.end - first);
         model_->load(exec_, batches_->rows(first, B));
         select_tokens(first, B);
-        const Accumulate accumulate = first == 0 ? Accumulate::no : Accumulate::yes;
+        const Accumulate accumulate = first == own.begin ? Accumulate::no : Accumulate::yes;
         model_->forward_backward(exec_, B, T, kept_, {config_.seed, counts_.steps, draw_.view({B})}, scales(B),
                                  accumulate);
         sum_losses(B, accumulate);
@@ -166,7 +199,20 @@ void Trainer::start_gradients() {
         if (dropping_ && dropping_->choice.observe)
             dropping_->choice.observe(exec_, model_->loaded(model_->target), model_->loaded(model_->loss), accumulate);
     }
+    if (ranks_.size() > 1) sum_over_ranks();
     global_norm(exec_, grad_norm(result_), model_->parameters().flat_gradients());
+}
+
+// On the CPU, where tensors are the host's memory.
+void Trainer::sum_over_ranks() {
+    const Tensor gradients = model_->parameters().flat_gradients();
+    if (gradients.dtype == DType::f64)
+        ranks_.all_reduce(values_of<double>(gradients));
+    else
+        ranks_.all_reduce(values_of<float>(gradients));
+    ranks_.all_reduce(values_of<double>(part(result_, 1, result_.numel() - 1)));
+    if (!dropping_) return;
+    for (const Tensor& observed : dropping_->choice.observed) ranks_.all_reduce(values_of<std::int64_t>(observed));
 }
 
 double Trainer::learning_rate() const {

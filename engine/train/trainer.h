@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/comm/communicator.h"
 #include "engine/core/arena.h"
 #include "engine/data_efficiency/token_dropping/planned_dropping.h"
 #include "engine/models/transformer.h"
@@ -34,10 +35,11 @@ enum class InitialWeights {
 
 class Trainer {
  public:
-    // Errors: memory; config, for a curriculum of other data, a technique that does not fit the data, or a model that
-    // the backend cannot run; missing, for a device that is not there.
+    // Ranks: each trains its share of every step's rows, and all have the same weights and counts. Errors: memory; config,
+    // for a curriculum of other data, a technique that does not fit the data, or a model or ranks that the backend cannot
+    // run; missing, for a device that is not there.
     Trainer(const TrainerConfig& config, const TrainingData& data, const Backend& backend,
-            InitialWeights weights = InitialWeights::drawn);
+            InitialWeights weights = InitialWeights::drawn, const Communicator& ranks = {});
     // On the CPU.
     Trainer(const TrainerConfig& config, const TrainingData& data, int threads, DType dtype = DType::f32)
         : Trainer(config, data, Backend{Device::cpu, dtype, threads}) {}
@@ -69,7 +71,8 @@ class Trainer {
     const TrainerConfig& config() const { return config_; }
     // What the token dropper has learnt so far, f32, to be kept with the weights; empty where there is nothing.
     Tensor dropper_state() const { return dropping_ ? dropping_->choice.state : Tensor{}; }
-    // Kept tokens of the last micro-batch, empty when none was dropped.
+    const Communicator& ranks() const { return ranks_; }
+    // Kept tokens of this rank's last micro-batch, empty when none was dropped.
     const KeptTokens& kept() const { return kept_; }
 
  private:
@@ -87,10 +90,16 @@ class Trainer {
     LossScales scales(std::int64_t B) const;
     void sum_losses(std::int64_t B, Accumulate accumulate);
     void sum_experts(std::int64_t B, Accumulate accumulate);
+    // This rank's rows of the step. Errors: config, for rows that ranks do not divide.
+    Share own_rows() const;
+    std::int64_t micro_batch_rows() const;
+    // Gradients and losses = their sums over ranks.
+    void sum_over_ranks();
     // The step is done: counts it and plans the next.
     void finish_step();
 
     TrainerConfig config_;
+    Communicator ranks_;
     Sampler sampler_;
     Arena arena_;
     std::optional<Batches> batches_;  // once the arena has chosen a device

@@ -51,6 +51,7 @@ TokenChoice plan_token_bypass(Arena& arena, std::span<const std::int32_t>, std::
     choice.finish_step = [=, kept = decay](Exec& exec, Tensor grad_norm, Tensor total_loss) {
         update_importance(exec, importance, loss_sum, count, grad_norm, total_loss, kept);
     };
+    choice.observed = {loss_sum, count};
     choice.state = importance;
     return choice;
 }

@@ -40,6 +40,8 @@ struct TokenChoice {
     // Of a dropper that learns; else empty. A micro-batch's losses, shaped as its tokens; Accumulate::no for the first one
     // of a step.
     std::function<void(Exec&, Tensor target, Tensor loss, Accumulate)> observe = {};
+    // What observe() adds to, i64; summed over ranks before finish_step().
+    std::vector<Tensor> observed = {};
     // Once a step, unless grad_norm or total_loss, (1) f64, is not finite: then the step did not count.
     std::function<void(Exec&, Tensor grad_norm, Tensor total_loss)> finish_step = {};
     // What it has learnt, f32, to be kept with a checkpoint.

@@ -1,0 +1,64 @@
+#pragma once
+// Ranks: processes that train one model together, and what they tell each other. What carries it is chosen when they start
+// (mpirun: OpenMPI; else this process is alone), and only this folder knows it.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace deft::engine {
+
+namespace mpi {
+struct Group;
+}
+
+// The part of a range that is one rank's: contiguous, in the order of ranks, and as even as it goes.
+struct Share {
+    std::int64_t begin = 0, end = 0;
+    std::int64_t size() const { return end - begin; }
+};
+Share share_of(std::int64_t count, int rank, int ranks);
+
+// All ranks of a communicator call the same operations in the same order, with as many values each. A rank that fails ends
+// them all.
+class Communicator {
+ public:
+    // Alone: one rank, from which nothing moves.
+    Communicator() = default;
+    // The ranks that a launcher started together with this process; alone where none did. Once in a process. Errors:
+    // missing, where mpirun started several processes of a build without MPI.
+    static Communicator of_launcher();
+
+    int rank() const { return rank_; }
+    int size() const { return size_; }
+    // The ranks of equal color, in their order. Not negative.
+    Communicator split(int color) const;
+
+    // values = their sum over ranks. Each is summed in the order of ranks, whatever library carries them: the same bits on
+    // every rank, and in every run.
+    void all_reduce(std::span<float> values) const;
+    void all_reduce(std::span<double> values) const;
+    void all_reduce(std::span<std::int64_t> values) const;
+    // The same of this rank's share of the values alone; the others stay as they are.
+    void reduce_scatter(std::span<float> values) const;
+    // Of each rank its share of the values, put in place on all.
+    void all_gather(std::span<float> values) const;
+    // Rows of `columns` values: sent[r] of them for rank r, which stand by ranks in `rows`; received[r] from rank r come to
+    // `into` likewise.
+    void all_to_all(std::span<const float> rows, std::span<const std::int64_t> sent, std::span<float> into,
+                    std::span<const std::int64_t> received, std::int64_t columns) const;
+    void broadcast(std::span<std::byte> values, int root) const;
+    void barrier() const;
+
+    // Payload that left this rank through this communicator so far.
+    std::int64_t bytes_sent() const;
+
+ private:
+    explicit Communicator(std::shared_ptr<mpi::Group> group);
+
+    std::shared_ptr<mpi::Group> group_;  // null: alone
+    int rank_ = 0, size_ = 1;
+};
+
+}  // namespace deft::engine

@@ -1,0 +1,110 @@
+#include "engine/comm/mpi.h"
+
+#include <mpi.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+
+namespace deft::engine::mpi {
+
+namespace {
+
+// MPI from its start to its end. A process that unwinds from an error ends all others, which would wait for it.
+class Session {
+ public:
+    Session() {
+        int provided = 0;
+        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    }
+    ~Session() {
+        if (std::uncaught_exceptions() > 0)
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        else
+            MPI_Finalize();
+    }
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+};
+
+}  // namespace
+
+struct Group {
+    std::shared_ptr<Session> session;
+    MPI_Comm comm = MPI_COMM_NULL;
+    bool is_split = false;
+    std::int64_t sent = 0;
+
+    ~Group() {
+        if (is_split && std::uncaught_exceptions() == 0) MPI_Comm_free(&comm);
+    }
+};
+
+std::string library() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    const std::string whole(text, static_cast<std::size_t>(length));
+    const std::size_t start = whole.rfind("Open MPI v", 0);
+    if (start != 0) return whole.substr(0, whole.find('\n'));
+    return "Open MPI " + whole.substr(10, whole.find(',') - 10);
+}
+
+std::shared_ptr<Group> of_launcher() {
+    if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return {};
+    int already = 0;
+    MPI_Initialized(&already);
+    if (already != 0) throw std::logic_error("the launcher's ranks are asked for twice");
+    auto group = std::make_shared<Group>();
+    group->session = std::make_shared<Session>();
+    group->comm = MPI_COMM_WORLD;
+    return group;
+}
+
+std::shared_ptr<Group> split(const std::shared_ptr<Group>& group, int color) {
+    auto part = std::make_shared<Group>();
+    part->session = group->session;
+    part->is_split = true;
+    MPI_Comm_split(group->comm, color, rank(*group), &part->comm);
+    return part;
+}
+
+int rank(const Group& group) {
+    int number = 0;
+    MPI_Comm_rank(group.comm, &number);
+    return number;
+}
+
+int size(const Group& group) {
+    int ranks = 0;
+    MPI_Comm_size(group.comm, &ranks);
+    return ranks;
+}
+
+std::int64_t bytes_sent(const Group& group) {
+    return group.sent;
+}
+
+void exchange(Group& group, const std::byte* from, const Pieces& sent, std::byte* to, const Pieces& received) {
+    MPI_Alltoallv(from, sent.count.data(), sent.start.data(), MPI_BYTE, to, received.count.data(), received.start.data(),
+                  MPI_BYTE, group.comm);
+    const int own = rank(group);
+    for (int r = 0; r < static_cast<int>(sent.count.size()); ++r)
+        if (r != own) group.sent += sent.count[static_cast<std::size_t>(r)];
+}
+
+void broadcast(Group& group, std::byte* values, std::size_t bytes, int root) {
+    constexpr std::size_t kMost = std::size_t{1} << 30;
+    for (std::size_t first = 0; first < bytes; first += kMost) {
+        const std::size_t count = bytes - first < kMost ? bytes - first : kMost;
+        MPI_Bcast(values + first, static_cast<int>(count), MPI_BYTE, root, group.comm);
+    }
+    if (rank(group) == root) group.sent += static_cast<std::int64_t>(bytes) * (size(group) - 1);
+}
+
+void barrier(Group& group) {
+    MPI_Barrier(group.comm);
+}
+
+}  // namespace deft::engine::mpi

@@ -1,0 +1,33 @@
+#pragma once
+// Bytes between ranks, through MPI: mpi.cpp where the build has it, no_mpi.cpp where it has not.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace deft::engine::mpi {
+
+struct Group;  // ranks that talk with each other, and what left this one
+
+// "Open MPI 4.1.4"; empty of a build without.
+std::string library();
+
+// Of all processes that were started with this one; null where no launcher of MPI did. Errors: missing, without MPI.
+std::shared_ptr<Group> of_launcher();
+std::shared_ptr<Group> split(const std::shared_ptr<Group>& group, int color);
+int rank(const Group& group);
+int size(const Group& group);
+std::int64_t bytes_sent(const Group& group);
+
+// What goes to or comes from each rank: bytes, and where they begin.
+struct Pieces {
+    std::vector<int> count, start;
+};
+// What a rank sends to itself is copied, and counts as nothing sent.
+void exchange(Group& group, const std::byte* from, const Pieces& sent, std::byte* to, const Pieces& received);
+void broadcast(Group& group, std::byte* values, std::size_t bytes, int root);
+void barrier(Group& group);
+
+}  // namespace deft::engine::mpi

@@ -1,0 +1,13 @@
+#pragma once
+// The ranks that this program runs on: mpirun's, or alone.
+
+#include "engine/comm/communicator.h"
+
+namespace deft::test {
+
+inline const engine::Communicator& all_ranks() {
+    static const engine::Communicator ranks = engine::Communicator::of_launcher();
+    return ranks;
+}
+
+}  // namespace deft::test

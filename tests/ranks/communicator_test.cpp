@@ -1,0 +1,136 @@
+// What ranks tell each other, on as many as mpirun started.
+
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "tests/catch.h"
+#include "tests/ranks/all_ranks.h"
+
+using namespace deft::engine;
+using deft::test::all_ranks;
+
+namespace {
+
+// What a rank has before they meet; of other magnitudes, so that the order of a sum shows.
+template <class Real>
+std::vector<Real> values_of_rank(int rank, std::int64_t count) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(rank) * 1000 + static_cast<std::uint64_t>(count));
+    std::vector<Real> values;
+    for (std::int64_t i = 0; i < count; ++i)
+        values.push_back(static_cast<Real>(std::ldexp(static_cast<double>(random() % 1000) - 500, static_cast<int>(random() % 30))));
+    return values;
+}
+
+template <class Real>
+std::vector<Real> sum_in_order(int ranks, std::int64_t count) {
+    std::vector<Real> sum = values_of_rank<Real>(0, count);
+    for (int r = 1; r < ranks; ++r) {
+        const std::vector<Real> other = values_of_rank<Real>(r, count);
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += other[i];
+    }
+    return sum;
+}
+
+template <class Real>
+void check_all_reduce(const Communicator& ranks, std::int64_t count) {
+    std::vector<Real> values = values_of_rank<Real>(ranks.rank(), count);
+    const std::int64_t before = ranks.bytes_sent();
+    ranks.all_reduce(std::span(values));
+    CHECK(values == sum_in_order<Real>(ranks.size(), count));
+    // Its values of other ranks' shares to those, and the sums of its own share to all others.
+    const std::int64_t own = share_of(count, ranks.rank(), ranks.size()).size();
+    const std::int64_t sent = ranks.size() == 1 ? 0 : count - own + own * (ranks.size() - 1);
+    CHECK(ranks.bytes_sent() - before == sent * static_cast<std::int64_t>(sizeof(Real)));
+}
+
+}  // namespace
+
+TEST_CASE("shares are contiguous, even and whole") {
+    for (const int ranks : {1, 2, 3, 7})
+        for (const std::int64_t count : {0, 1, 2, 6, 100}) {
+            std::int64_t at = 0;
+            for (int r = 0; r < ranks; ++r) {
+                const Share share = share_of(count, r, ranks);
+                CHECK(share.begin == at);
+                CHECK(share.size() >= count / ranks);
+                CHECK(share.size() <= (count + ranks - 1) / ranks);
+                at = share.end;
+            }
+            CHECK(at == count);
+        }
+}
+
+TEST_CASE("a sum over ranks is taken in their order, to the bit, and its payload is known") {
+    const Communicator& ranks = all_ranks();
+    for (const std::int64_t count : {0, 1, 2, 7, 1000, (1 << 20) + 5}) {
+        check_all_reduce<float>(ranks, count);
+        check_all_reduce<double>(ranks, count);
+        check_all_reduce<std::int64_t>(ranks, count);
+    }
+}
+
+TEST_CASE("a rank has the sums of its share, and shares are gathered") {
+    const Communicator& ranks = all_ranks();
+    for (const std::int64_t count : {1, 5, 1000, (1 << 20) + 5}) {
+        const std::vector<float> before = values_of_rank<float>(ranks.rank(), count);
+        const std::vector<float> sums = sum_in_order<float>(ranks.size(), count);
+        std::vector<float> values = before;
+        ranks.reduce_scatter(values);
+        const Share own = share_of(count, ranks.rank(), ranks.size());
+        std::vector<float> expected = before;
+        std::copy(sums.begin() + own.begin, sums.begin() + own.end, expected.begin() + own.begin);
+        CHECK((values == expected));
+        ranks.all_gather(values);
+        CHECK((values == sums));
+    }
+}
+
+TEST_CASE("rows go to the rank that they are for, and their bytes are counted") {
+    const Communicator& ranks = all_ranks();
+    constexpr std::int64_t C = 3;
+    const auto rows_to = [&](int from, int to) { return std::int64_t{(from * 2 + to * 3) % 4}; };  // some are none
+    const auto value = [](int from, int to, std::int64_t i) { return static_cast<float>(from * 10000 + to * 100 + i); };
+    std::vector<std::int64_t> sent, received;
+    std::vector<float> rows, expected;
+    std::int64_t leaving = 0;
+    for (int other = 0; other < ranks.size(); ++other) {
+        sent.push_back(rows_to(ranks.rank(), other));
+        received.push_back(rows_to(other, ranks.rank()));
+        for (std::int64_t i = 0; i < sent.back() * C; ++i) rows.push_back(value(ranks.rank(), other, i));
+        for (std::int64_t i = 0; i < received.back() * C; ++i) expected.push_back(value(other, ranks.rank(), i));
+        if (other != ranks.rank()) leaving += sent.back() * C * 4;
+    }
+    std::vector<float> into(expected.size());
+    const std::int64_t before = ranks.bytes_sent();
+    ranks.all_to_all(rows, sent, into, received, C);
+    CHECK(into == expected);
+    CHECK(ranks.bytes_sent() - before == leaving);
+}
+
+TEST_CASE("ranks split by color, and each part sums by itself") {
+    const Communicator& ranks = all_ranks();
+    const Communicator part = ranks.split(ranks.rank() % 2);
+    int members = 0;
+    std::vector<double> expected(3, 0.0);
+    for (int r = ranks.rank() % 2; r < ranks.size(); r += 2, ++members)
+        for (std::size_t i = 0; i < 3; ++i) expected[i] += r + static_cast<double>(i);
+    CHECK(part.size() == members);
+    CHECK(part.rank() == ranks.rank() / 2);
+    std::vector<double> values = {ranks.rank() + 0.0, ranks.rank() + 1.0, ranks.rank() + 2.0};
+    part.all_reduce(std::span(values));
+    CHECK(values == expected);
+}
+
+TEST_CASE("what one rank knows is broadcast") {
+    const Communicator& ranks = all_ranks();
+    for (int root = 0; root < ranks.size(); ++root) {
+        std::vector<std::byte> values(5, static_cast<std::byte>(ranks.rank() + 1));
+        const std::int64_t before = ranks.bytes_sent();
+        ranks.broadcast(values, root);
+        CHECK(values == std::vector<std::byte>(5, static_cast<std::byte>(root + 1)));
+        CHECK(ranks.bytes_sent() - before == (ranks.rank() == root ? 5 * (ranks.size() - 1) : 0));
+    }
+    ranks.barrier();
+}
