@@ -27,7 +27,7 @@ std::shared_ptr<Group> of_launcher() {
     const char* const size = std::getenv("OMPI_COMM_WORLD_SIZE");
     if (size != nullptr && std::string(size) != "1")
         throw Error(ErrorKind::missing, std::string("mpirun started ") + size + " processes of a build without MPI",
-                    "build with it: ./deft --mpi", "nothing was started");
+                    "install MPI (Debian: libopenmpi-dev) and build again", "nothing was started");
     return {};
 }
 
