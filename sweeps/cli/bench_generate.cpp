@@ -135,12 +135,7 @@ void add_bench_generate(CLI::App& bench, Context& context) {
     CLI::App* generate = bench.add_subcommand(
         "generate", "Generation of text, beside the memory's speed and transformers, in interleaved rounds");
     engine::GenerateBench& sizes = arguments->bench;
-    add_number(*generate, "--layers", sizes.layers, "Layers of the model, of GPT-2's kind", 1, 1000);
-    add_number(*generate, "--width", sizes.width, "Its width", 1, 1 << 16);
-    add_number(*generate, "--heads", sizes.heads, "Its heads", 1, 1 << 10);
-    add_number(*generate, "--vocab", sizes.vocab, "Entries of its vocabulary", 2, 1 << 20);
-    add_number(*generate, "--prompt", sizes.prompt, "Tokens of the prompt", 1, 1 << 20);
-    add_number(*generate, "--tokens", sizes.tokens, "Tokens that follow", 2, 1 << 20);
+    add_generation_sizes(*generate, sizes, 1, 1);
     add_number(*generate, "--samples", sizes.samples, "Texts at once", 1, 4096);
     add_threads(*generate, sizes.threads);
     add_rounds(*generate, arguments->rounds);

@@ -112,14 +112,9 @@ void add_bench_moe_inference(CLI::App& bench, Context& context) {
         "moe-inference",
         "A token's time and the weights it reads, with experts, without, and of the dense model of four times the weights");
     engine::ExpertInferenceBench& sizes = arguments->bench;
-    add_number(*command, "--layers", sizes.layers, "Layers of the model, of GPT-2's kind; an even number", 2, 1000);
-    add_number(*command, "--width", sizes.width, "Its width", 1, 1 << 16);
-    add_number(*command, "--heads", sizes.heads, "Its heads", 1, 1 << 10);
-    add_number(*command, "--vocab", sizes.vocab, "Entries of its vocabulary", 2, 1 << 20);
+    add_generation_sizes(*command, sizes, 2, 2);
     add_number(*command, "--experts", sizes.experts, "Experts in every second layer", 1, 1 << 12);
     add_number(*command, "--top", sizes.top, "Experts that a token takes", 1, 1 << 12);
-    add_number(*command, "--prompt", sizes.prompt, "Tokens of the prompt", 1, 1 << 20);
-    add_number(*command, "--tokens", sizes.tokens, "Tokens that follow", 2, 1 << 20);
     command->add_option("--samples", arguments->samples, "Texts at once; several numbers, separated by commas")
         ->capture_default_str()
         ->delimiter(',')

@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "base/json_fwd.h"
-#include "base/process.h"
 #include "engine/bench/generate.h"
+#include "sweeps/gate/python_worker.h"
 
 namespace deft::sweeps {
 
-// On the CPU in float32, of the model in `folder`. Frozen except while it is asked something, as PytorchWorker is.
+// On the CPU in float32, of the model in `folder`.
 class HuggingfaceWorker {
  public:
     // `python`: a program that has transformers and torch. Errors: io, where it has none or the script fails.
@@ -27,10 +26,7 @@ class HuggingfaceWorker {
     const std::vector<std::int32_t>& tokens() const { return tokens_; }
 
  private:
-    Json read_answer();
-
-    std::string python_;
-    PipedProcess process_;
+    PythonWorker worker_;
     std::string version_;
     std::vector<std::int32_t> tokens_;
 };

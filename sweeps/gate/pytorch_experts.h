@@ -4,13 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "base/json_fwd.h"
-#include "base/process.h"
 #include "engine/bench/expert_layer.h"
+#include "sweeps/gate/python_worker.h"
 
 namespace deft::sweeps {
 
-// On the CPU in float32. Frozen except while it is asked something, as PytorchWorker is.
+// On the CPU in float32.
 class PytorchExpertsWorker {
  public:
     // `python`: a program that has torch. Errors: io, where it has none or the script fails.
@@ -23,10 +22,7 @@ class PytorchExpertsWorker {
     double run(const std::string& mode, long runs);
 
  private:
-    Json read_answer();
-
-    std::string python_;
-    PipedProcess process_;
+    PythonWorker worker_;
     std::string version_;
     std::vector<std::string> modes_;
 };

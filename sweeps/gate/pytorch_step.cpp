@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/installed_files.h"
 #include "base/json.h"
 #include "base/process.h"
@@ -30,16 +29,13 @@ std::vector<std::string> command(const std::string& python, const engine::StepBe
             std::to_string(threads)};
 }
 
-Error cannot_run(const std::string& python, const std::string& why) {
-    return Error(ErrorKind::io, fmt::format("{} could not run the PyTorch step ({})", python, why),
-                 "name a Python that has torch, or none");
-}
+constexpr const char *kStepTask = "run the PyTorch step", *kStepPackages = "torch";
 
 }  // namespace
 
 PytorchWorker::PytorchWorker(const std::string& python, const engine::StepBench& bench, int threads)
-    : python_(python), process_(command(python, bench, threads)) {
-    const Json hello = read_answer();
+    : worker_(command(python, bench, threads), kStepTask, kStepPackages) {
+    const Json hello = worker_.read_answer();
     try {
         version_ = hello.at("version");
         modes_ = hello.at("modes").get<std::vector<std::string>>();
@@ -47,35 +43,16 @@ PytorchWorker::PytorchWorker(const std::string& python, const engine::StepBench&
         first_loss_ = hello.at("first_loss");
         compile_failure_ = hello.at("compile_failure");
     } catch (const Json::exception& wrong) {
-        throw cannot_run(python_, wrong.what());
+        throw worker_.failure(wrong.what());
     }
-}
-
-Json PytorchWorker::read_answer() {
-    const std::optional<std::string> line = process_.read_line();
-    if (!line) {
-        const std::string ending = process_.end();
-        throw cannot_run(python_,
-                         fmt::format("{}: {}", ending.empty() ? "it ended" : ending, process_.last_complaint()));
-    }
-    process_.freeze();
-    Json answer = try_parse_json(*line);
-    if (!answer.is_object()) throw cannot_run(python_, "no JSON but " + *line);
-    return answer;
-}
-
-Json PytorchWorker::ask(const std::string& request) {
-    process_.thaw();
-    if (!process_.write_line(request)) throw cannot_run(python_, "it no longer listens");
-    return read_answer();
 }
 
 double PytorchWorker::run(const std::string& mode, long steps) {
-    return ask(fmt::format("{} {}", mode, steps)).value("seconds", 0.0);
+    return worker_.ask(fmt::format("{} {}", mode, steps)).value("seconds", 0.0);
 }
 
 double PytorchWorker::gemm_rate() {
-    return ask("gemm").value("gemm_flops", 0.0);
+    return worker_.ask("gemm").value("gemm_flops", 0.0);
 }
 
 PytorchStep time_pytorch_on_gpu(const std::string& python, const engine::StepBench& bench, engine::DType dtype) {
@@ -83,7 +60,8 @@ PytorchStep time_pytorch_on_gpu(const std::string& python, const engine::StepBen
     argv.push_back(engine::dtype_name(dtype));
     const ProcessOutput output = run_process(argv);
     const Json json = try_parse_json(output.out);
-    if (output.exit_code != 0 || !json.is_object()) throw cannot_run(python, fmt::format("exit {}", output.exit_code));
+    if (output.exit_code != 0 || !json.is_object())
+        throw PythonWorker::failure(python, kStepTask, kStepPackages, fmt::format("exit {}", output.exit_code));
     return {json.at("seconds"), json.at("version")};
 }
 

@@ -4,14 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "base/json_fwd.h"
-#include "base/process.h"
 #include "engine/bench/step.h"
+#include "sweeps/gate/python_worker.h"
 
 namespace deft::sweeps {
 
-// On the CPU in float32. The worker is frozen except while it is asked something, so that its threads take no processor
-// from whatever it is compared with.
+// On the CPU in float32.
 class PytorchWorker {
  public:
     // `python`: a program that has torch. Errors: io, where it has none or the script fails.
@@ -29,11 +27,7 @@ class PytorchWorker {
     double gemm_rate();
 
  private:
-    Json ask(const std::string& request);
-    Json read_answer();
-
-    std::string python_;
-    PipedProcess process_;
+    PythonWorker worker_;
     std::string version_, compile_failure_, blas_;
     std::vector<std::string> modes_;
     double first_loss_ = 0;
