@@ -74,10 +74,13 @@ void check_against_one_rank(TrainerConfig config, const TrainingData& data) {
     }
 }
 
-TrainerConfig with_model(TransformerConfig model) {
+TrainerConfig bert_training() {
     TrainerConfig config = tiny_config(4, 11, kBatch);
-    config.model = std::move(model);
+    config.model = small_bert();
     config.model.blocks.resize(4, config.model.blocks[0]);
+    config.model.max_seqlen = 11;
+    config.model.vocab = 31;
+    config.model.class_head = ClassHeadConfig{.pooler = true};
     return config;
 }
 
@@ -123,10 +126,7 @@ TEST_CASE("ranks train experts as one rank does, where nothing is dropped") {
 }
 
 TEST_CASE("ranks train BERT, packed and padded, images and labelled texts as one rank does") {
-    TrainerConfig bert = with_model(small_bert());
-    bert.model.max_seqlen = 11;
-    bert.model.vocab = 31;
-    bert.model.class_head = ClassHeadConfig{.pooler = true};
+    TrainerConfig bert = bert_training();
     for (const bool packs : {true, false}) {
         bert.packs_samples = packs;
         check_against_one_rank(bert, deft::test::small_samples(11));
@@ -164,6 +164,12 @@ TEST_CASE("micro-batches of ranks have rows that divide theirs, and rows that ra
     config.micro_batch_size = 5;  // of 12, 6, 4 or 3 rows
     Trainer split = on_ranks(config, corpus);
     for (int step = 0; step < 3; ++step) CHECK(split.step().loss == Approx(whole.step().loss).epsilon(1e-5));
+    TrainerConfig packed = bert_training();  // whose rows are laid out by micro-batches
+    packed.packs_samples = true;
+    Trainer whole_bert = on_ranks(packed, deft::test::small_samples(11));
+    packed.micro_batch_size = 5;
+    Trainer split_bert = on_ranks(packed, deft::test::small_samples(11));
+    for (int step = 0; step < 3; ++step) CHECK(split_bert.step().loss == Approx(whole_bert.step().loss).epsilon(1e-5));
     config.batch_size = 5;
     Trainer uneven = on_ranks(config, corpus);
     if (all_ranks().size() == 1) return;
