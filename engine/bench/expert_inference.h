@@ -41,7 +41,7 @@ class InferenceRun {
     // Errors: memory.
     InferenceRun(const ExpertInferenceBench& bench, const TransformerConfig& config, std::int64_t samples);
 
-    // Reads the prompt and draws `tokens` of each text; returns the seconds of a token after the first.
+    // Reads the prompt and draws `tokens` of each text; returns the seconds of all those after the first.
     double run();
     // Of the same texts, by what each layer's gate chose.
     WeightsRead weights_read() const;

@@ -53,7 +53,9 @@ std::vector<InferenceArm> time_inference(const BenchMoeInferenceArguments& argum
         }
     std::vector<std::vector<double>> seconds = sweeps::time_in_rounds(
         contestants, arguments.rounds, [&](double done) { progress("generating", done); });
-    for (std::size_t i = 0; i < arms.size(); ++i) arms[i].seconds = std::move(seconds[i]);
+    for (std::size_t i = 0; i < arms.size(); ++i)
+        for (const double of_text : seconds[i])
+            arms[i].seconds.push_back(of_text / static_cast<double>(arguments.bench.tokens - 1));
     return arms;
 }
 
