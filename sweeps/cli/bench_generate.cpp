@@ -135,7 +135,7 @@ void add_bench_generate(CLI::App& bench, Context& context) {
     CLI::App* generate = bench.add_subcommand(
         "generate", "Generation of text, beside the memory's speed and transformers, in interleaved rounds");
     engine::GenerateBench& sizes = arguments->bench;
-    add_generation_sizes(*generate, sizes, 1, 1);
+    add_generation_sizes(*generate, sizes, 1);
     add_number(*generate, "--samples", sizes.samples, "Texts at once", 1, 4096);
     add_threads(*generate, sizes.threads);
     add_rounds(*generate, arguments->rounds);

@@ -114,7 +114,7 @@ void add_bench_moe_inference(CLI::App& bench, Context& context) {
         "moe-inference",
         "A token's time and the weights it reads, with experts, without, and of the dense model of four times the weights");
     engine::ExpertInferenceBench& sizes = arguments->bench;
-    add_generation_sizes(*command, sizes, 2, 2);
+    add_generation_sizes(*command, sizes, 2);
     add_number(*command, "--experts", sizes.experts, "Experts in every second layer", 1, 1 << 12);
     add_number(*command, "--top", sizes.top, "Experts that a token takes", 1, 1 << 12);
     command->add_option("--samples", arguments->samples, "Texts at once; several numbers, separated by commas")

@@ -61,13 +61,13 @@ inline constexpr const char* kSweepHelp =
 
 // Those of a model of GPT-2's kind that generates, and of what: `sizes` has these members.
 template <class Sizes>
-void add_generation_sizes(CLI::App& command, Sizes& sizes, std::int64_t fewest_layers, std::int64_t fewest_tokens) {
+void add_generation_sizes(CLI::App& command, Sizes& sizes, std::int64_t fewest_layers) {
     add_number(command, "--layers", sizes.layers, "Layers of the model, of GPT-2's kind", fewest_layers, 1000);
     add_number(command, "--width", sizes.width, "Its width", 1, 1 << 16);
     add_number(command, "--heads", sizes.heads, "Its heads", 1, 1 << 10);
     add_number(command, "--vocab", sizes.vocab, "Entries of its vocabulary", 2, 1 << 20);
     add_number(command, "--prompt", sizes.prompt, "Tokens of the prompt", 1, 1 << 20);
-    add_number(command, "--tokens", sizes.tokens, "Tokens that follow", fewest_tokens, 1 << 20);
+    add_number(command, "--tokens", sizes.tokens, "Tokens that follow", 2, 1 << 20);
 }
 
 }  // namespace deft::cli
