@@ -3,31 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "base/error.h"
 #include "base/stopwatch.h"
+#include "engine/bench/drawn_values.h"
 #include "engine/core/op_profile.h"
 #include "engine/nn/experts.h"
-#include "kernels/philox.h"
 
 namespace deft::engine {
 
 namespace {
 
 constexpr std::uint64_t kLayerSeed = 1;
-
-void fill_evenly(const Tensor& tensor, float scale, std::uint32_t stream) {
-    auto* const value = tensor.as<float>();
-    for (std::int64_t i = 0; i < tensor.numel(); ++i) {
-        const std::uint32_t word = kernels::philox_u32(kLayerSeed, kernels::RandomPurpose::tests, stream, 0,
-                                                       static_cast<std::uint64_t>(i), 0);
-        value[i] = scale * (static_cast<float>(word >> 8) * 0x1p-23f - 1);
-    }
-}
 
 bool is_of_experts(std::string_view op) {
     return op.starts_with("grouped_linear") || op.starts_with("activation");
@@ -86,8 +75,8 @@ LayerRun::LayerRun(const ExpertLayerBench& bench, TimedLayer layer) : state_(std
     s.buffers = plan_and_commit(s.arena, [&](Arena&) { return s.plan(layer); });
     s.exec = make_exec(Backend{Device::cpu, DType::f32, bench.threads}, s.arena);
     initialise(s.exec, *s.buffers.parameters, kLayerSeed, 0.02, 1);
-    fill_evenly(s.buffers.x, 1.7f, 1);  // about the variance of what a norm puts out
-    fill_evenly(s.buffers.dout, 1e-3f, 2);
+    fill_uniformly(s.buffers.x, 1.7f, 1);  // about the variance of what a norm puts out
+    fill_uniformly(s.buffers.dout, 1e-3f, 2);
 }
 
 LayerRun::~LayerRun() = default;
@@ -122,10 +111,7 @@ double LayerRun::busiest_load() const {
 }
 
 bool LayerRun::is_sane() const {
-    const Tensor& gradient = state_->buffers.dx;
-    const std::span values(gradient.as<float>(), static_cast<std::size_t>(gradient.numel()));
-    const bool finite = std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
-    return finite && std::any_of(values.begin(), values.end(), [](float x) { return x != 0; });
+    return is_finite_and_not_zero(state_->buffers.dx);
 }
 
 }  // namespace deft::engine

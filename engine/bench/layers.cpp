@@ -1,35 +1,24 @@
 #include "engine/bench/layers.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/stopwatch.h"
+#include "engine/bench/drawn_values.h"
 #include "engine/data_efficiency/token_dropping/planned_dropping.h"
 #include "engine/nn/block_stack.h"
 #include "engine/nn/parameters.h"
-#include "kernels/philox.h"
 
 namespace deft::engine {
 
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
-
-void fill(const Tensor& tensor, float scale, std::uint32_t stream) {
-    float* value = tensor.as<float>();
-    for (std::int64_t i = 0; i < tensor.numel(); ++i) {
-        const std::uint32_t word =
-            kernels::philox_u32(kSeed, kernels::RandomPurpose::tests, stream, 0, static_cast<std::uint64_t>(i), 0);
-        value[i] = scale * (static_cast<float>(word >> 8) * 0x1p-23f - 1);
-    }
-}
 
 }  // namespace
 
@@ -102,7 +91,7 @@ InnerLayers::InnerLayers(const TransformerConfig& model, std::int64_t batch_size
     s.exec = make_exec(backend, s.arena);
     initialise(s.exec, *s.buffers.parameters, kSeed, 0.02, s.model.layers());
     const auto values = [&](float scale, std::uint32_t stream) {
-        fill(s.buffers.d_stream, scale, stream);
+        fill_uniformly(s.buffers.d_stream, scale, stream);
         const float* first = s.buffers.d_stream.as<float>();
         return std::vector<float>(first, first + s.buffers.d_stream.numel());
     };
@@ -134,10 +123,7 @@ double InnerLayers::flops() const {
 }
 
 bool InnerLayers::is_sane() const {
-    const Tensor& gradient = state_->buffers.d_stream;
-    const std::span values(gradient.as<float>(), static_cast<std::size_t>(gradient.numel()));
-    const bool finite = std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
-    return finite && std::any_of(values.begin(), values.end(), [](float x) { return x != 0; });
+    return is_finite_and_not_zero(state_->buffers.d_stream);
 }
 
 }  // namespace deft::engine

@@ -54,7 +54,7 @@ class SharedValues {
         }
         const Share own = part_of(rank_, block);
         to_.resize(static_cast<std::size_t>(own.size() * ranks_));  // (ranks, own)
-        exchange(pieces_of(sent), pieces_of(std::vector<std::int64_t>(from_ranks(), own.size() * kBytes)));
+        exchange(pieces_of(sent), pieces_of(std::vector<std::int64_t>(rank_count(), own.size() * kBytes)));
         for (std::int64_t i = 0; i < own.size(); ++i) {
             Real sum = to_[static_cast<std::size_t>(i)];
             for (int r = 1; r < ranks_; ++r) sum += to_[static_cast<std::size_t>(r * own.size() + i)];
@@ -67,8 +67,8 @@ class SharedValues {
         const Share own = part_of(rank_, block);
         from_.assign(values_.begin() + own.begin, values_.begin() + own.end);
         mpi::Pieces to_all;
-        to_all.count.assign(from_ranks(), static_cast<int>(own.size() * kBytes));
-        to_all.start.assign(from_ranks(), 0);
+        to_all.count.assign(rank_count(), static_cast<int>(own.size() * kBytes));
+        to_all.start.assign(rank_count(), 0);
         std::vector<std::int64_t> received;
         std::int64_t of_all = 0;
         for (int r = 0; r < ranks_; ++r) {
@@ -89,7 +89,7 @@ class SharedValues {
     static constexpr std::int64_t kBytes = sizeof(Real);
 
     std::int64_t count() const { return static_cast<std::int64_t>(values_.size()); }
-    std::size_t from_ranks() const { return static_cast<std::size_t>(ranks_); }
+    std::size_t rank_count() const { return static_cast<std::size_t>(ranks_); }
     Share part_of(int r, std::int64_t block) const {
         const Share share = share_of(count(), r, ranks_);
         return {std::min(share.end, share.begin + block * of_block_), std::min(share.end, share.begin + (block + 1) * of_block_)};

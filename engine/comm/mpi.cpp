@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <stdexcept>
 
@@ -40,16 +39,6 @@ struct Group {
         if (is_split && std::uncaught_exceptions() == 0) MPI_Comm_free(&comm);
     }
 };
-
-std::string library() {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    MPI_Get_library_version(text, &length);
-    const std::string whole(text, static_cast<std::size_t>(length));
-    const std::size_t start = whole.rfind("Open MPI v", 0);
-    if (start != 0) return whole.substr(0, whole.find('\n'));
-    return "Open MPI " + whole.substr(10, whole.find(',') - 10);
-}
 
 std::shared_ptr<Group> of_launcher() {
     if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return {};

@@ -4,15 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace deft::engine::mpi {
 
 struct Group;  // ranks that talk with each other, and what left this one
-
-// "Open MPI 4.1.4"; empty of a build without.
-std::string library();
 
 // Of all processes that were started with this one; null where no launcher of MPI did. Errors: missing, without MPI.
 std::shared_ptr<Group> of_launcher();

@@ -19,10 +19,6 @@ namespace {
 
 }  // namespace
 
-std::string library() {
-    return {};
-}
-
 std::shared_ptr<Group> of_launcher() {
     const char* const size = std::getenv("OMPI_COMM_WORLD_SIZE");
     if (size != nullptr && std::string(size) != "1")

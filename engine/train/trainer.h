@@ -71,7 +71,6 @@ class Trainer {
     const TrainerConfig& config() const { return config_; }
     // What the token dropper has learnt so far, f32, to be kept with the weights; empty where there is nothing.
     Tensor dropper_state() const { return dropping_ ? dropping_->choice.state : Tensor{}; }
-    const Communicator& ranks() const { return ranks_; }
     // Kept tokens of this rank's last micro-batch, empty when none was dropped.
     const KeptTokens& kept() const { return kept_; }
 

@@ -35,23 +35,19 @@ struct ExpertLayerArm {
 
 struct ExpertTimes {
     std::vector<ExpertLayerArm> arms;  // deft's dense layer, its experts, then those of each PyTorch
-    double routing_share = 0;    // median, of the experts' pass
+    double routing_share = 0;          // median, of the experts' pass
     double busiest_load = 1;
 };
 
 ExpertTimes time_layers(const BenchExpertsArguments& arguments,
-                       const std::function<void(const std::string&, double)>& progress) {
+                        const std::function<void(const std::string&, double)>& progress) {
     engine::LayerRun dense(arguments.bench, engine::TimedLayer::dense);
     engine::LayerRun experts(arguments.bench, engine::TimedLayer::experts);
     ExpertTimes times;
     std::vector<sweeps::Contestant> contestants;
     const auto add_ours = [&](engine::LayerRun& run, const std::string& layer) {
         times.arms.push_back({"deft", layer, 0, {}});
-        contestants.push_back({layer, [&run](long runs) {
-                                   double seconds = 0;
-                                   for (long i = 0; i < runs; ++i) seconds += run.run();
-                                   return seconds / static_cast<double>(runs);
-                               }});
+        contestants.push_back({layer, sweeps::mean_of_runs([&run] { return run.run(); })});
     };
     add_ours(dense, "dense");
     add_ours(experts, "experts");

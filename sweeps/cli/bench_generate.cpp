@@ -59,11 +59,7 @@ std::vector<GenerateArm> time_arms(const BenchGenerateArguments& arguments,
     std::vector<GenerateArm> arms = {{"deft", {}, {}, 0}};
     std::vector<sweeps::Contestant> contestants;
     for (const std::int64_t tokens : {std::int64_t{1}, bench.tokens})
-        contestants.push_back({"", [&ours, tokens](long runs) {
-                                   double seconds = 0;
-                                   for (long i = 0; i < runs; ++i) seconds += ours.run(tokens);
-                                   return seconds / static_cast<double>(runs);
-                               }});
+        contestants.push_back({"", sweeps::mean_of_runs([&ours, tokens] { return ours.run(tokens); })});
     for (const std::string& python : arguments.pythons) {
         progress("starting " + python, -1);
         sweeps::HuggingfaceWorker& worker =

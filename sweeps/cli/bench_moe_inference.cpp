@@ -45,11 +45,7 @@ std::vector<InferenceArm> time_inference(const BenchMoeInferenceArguments& argum
             progress(fmt::format("counting what {} reads", model.name), -1);
             auto& run = *runs.emplace_back(std::make_unique<engine::InferenceRun>(arguments.bench, model.config, samples));
             arms.push_back({model.name, samples, {}, run.weights_read()});
-            contestants.push_back({model.name, [&run](long times) {
-                                       double seconds = 0;
-                                       for (long i = 0; i < times; ++i) seconds += run.run();
-                                       return seconds / static_cast<double>(times);
-                                   }});
+            contestants.push_back({model.name, sweeps::mean_of_runs([&run] { return run.run(); })});
         }
     std::vector<std::vector<double>> seconds = sweeps::time_in_rounds(
         contestants, arguments.rounds, [&](double done) { progress("generating", done); });
@@ -115,7 +111,7 @@ void add_bench_moe_inference(CLI::App& bench, Context& context) {
         "A token's time and the weights it reads, with experts, without, and of the dense model of four times the weights");
     engine::ExpertInferenceBench& sizes = arguments->bench;
     add_generation_sizes(*command, sizes, 2);
-    add_number(*command, "--experts", sizes.experts, "Experts in every second layer", 1, 1 << 12);
+    add_number(*command, "--experts", sizes.experts, "Experts in every second layer, of an even number of layers", 1, 1 << 12);
     add_number(*command, "--top", sizes.top, "Experts that a token takes", 1, 1 << 12);
     command->add_option("--samples", arguments->samples, "Texts at once; several numbers, separated by commas")
         ->capture_default_str()

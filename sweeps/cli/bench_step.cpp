@@ -185,11 +185,7 @@ LayerTimes time_layers(const engine::StepBench& bench, const BenchStepArguments&
     engine::InnerLayers half(bench.model, bench.batch_size, T / 2, arguments.threads);
     std::vector<sweeps::Contestant> contestants;
     for (engine::InnerLayers* layers : {&full, &half})
-        contestants.push_back({"", [layers](long runs) {
-                                   double seconds = 0;
-                                   for (long i = 0; i < runs; ++i) seconds += layers->run();
-                                   return seconds / static_cast<double>(runs);
-                               }});
+        contestants.push_back({"", sweeps::mean_of_runs([layers] { return layers->run(); })});
     const std::string name = "inner layers of " + model_text(bench);
     auto seconds = sweeps::time_in_rounds(contestants, arguments.rounds, [&](double done) { progress(name, done); });
     for (const engine::InnerLayers* layers : {&full, &half})

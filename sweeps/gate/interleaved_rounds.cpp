@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "base/error.h"
 #include "reporting/statistics/signed_rank.h"
@@ -24,6 +25,14 @@ double positive_seconds(const Contestant& contestant, long runs) {
 }
 
 }  // namespace
+
+std::function<double(long)> mean_of_runs(std::function<double()> run) {
+    return [run = std::move(run)](long runs) {
+        double seconds = 0;
+        for (long i = 0; i < runs; ++i) seconds += run();
+        return seconds / static_cast<double>(runs);
+    };
+}
 
 std::vector<std::vector<double>> time_in_rounds(const std::vector<Contestant>& contestants,
                                                 const RoundSettings& settings,

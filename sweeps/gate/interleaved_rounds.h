@@ -17,6 +17,9 @@ struct Contestant {
     std::function<double(long)> run;  // that many times in a row; returns seconds of one
 };
 
+// Of something that tells the seconds of one run.
+std::function<double(long)> mean_of_runs(std::function<double()> run);
+
 struct RoundSettings {
     int rounds = 12;
     double segment_seconds = 0.3;  // of a contestant in a round, about; once at least

@@ -15,6 +15,7 @@
 #include "tests/catch.h"
 #include "tests/cuda/schedule.h"
 #include "tests/engine/bert_corpus.h"
+#include "tests/engine/distance.h"
 #include "tests/engine/labelled_texts.h"
 #include "tests/engine/model_parts.h"
 #include "tests/engine/small_vit.h"
@@ -46,17 +47,6 @@ std::vector<float> parameters_of(Trainer& trainer) {
         all.insert(all.end(), part.begin(), part.end());
     }
     return all;
-}
-
-// Root mean square of the difference, relative to that of `b`.
-double rms_distance(const std::vector<float>& a, const std::vector<float>& b) {
-    double error = 0, power = 0;
-    for (std::size_t i = 0; i < b.size(); ++i) {
-        const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
-        error += difference * difference;
-        power += static_cast<double>(b[i]) * static_cast<double>(b[i]);
-    }
-    return std::sqrt(error / power);
 }
 
 // Largest difference, relative to the root mean square of `b`.

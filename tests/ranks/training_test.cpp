@@ -1,11 +1,10 @@
 // Training on as many ranks as mpirun started, against one rank with as many micro-batches.
 
-#include <cmath>
-
 #include "base/json.h"
 #include "engine/train/checkpoint.h"
 #include "tests/catch.h"
 #include "tests/engine/bert_corpus.h"
+#include "tests/engine/distance.h"
 #include "tests/engine/labelled_texts.h"
 #include "tests/engine/model_parts.h"
 #include "tests/engine/small_vit.h"
@@ -23,16 +22,6 @@ constexpr std::int64_t kBatch = 12;  // of which 1, 2, 3 and 4 ranks have equal 
 
 Trainer on_ranks(const TrainerConfig& config, const TrainingData& data) {
     return Trainer(config, data, Backend{Device::cpu, DType::f32, 1}, InitialWeights::drawn, all_ranks());
-}
-
-// Root mean square of the difference, relative to that of `b`.
-double distance(const std::vector<float>& a, const std::vector<float>& b) {
-    double error = 0, power = 0;
-    for (std::size_t i = 0; i < b.size(); ++i) {
-        error += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
-        power += std::pow(static_cast<double>(b[i]), 2);
-    }
-    return std::sqrt(error / power);
 }
 
 // Whether all ranks have rank 0's values.
@@ -62,7 +51,7 @@ void check_against_one_rank(TrainerConfig config, const TrainingData& data) {
     CHECK(many.counts().layer_tokens == one.counts().layer_tokens);
     CHECK(many.unique_tokens() == one.unique_tokens());
     const std::vector<float> weights = all_parameters<float>(many);
-    CHECK(distance(weights, all_parameters<float>(one)) < 1e-3);
+    CHECK(rms_distance(weights, all_parameters<float>(one)) < 1e-3);
     CHECK((all_parameters<float>(again) == weights));
     CHECK(same_everywhere(weights));
     CHECK(same_everywhere(values<float>(many.model().parameters().flat_gradients())));
@@ -154,7 +143,7 @@ TEST_CASE("training on ranks that is saved goes on to the same bits, on these ra
         alone.step();
     }
     CHECK((all_parameters<float>(second) == all_parameters<float>(whole)));
-    CHECK(distance(all_parameters<float>(alone), all_parameters<float>(whole)) < 1e-3);
+    CHECK(rms_distance(all_parameters<float>(alone), all_parameters<float>(whole)) < 1e-3);
 }
 
 TEST_CASE("micro-batches of ranks have rows that divide theirs, and rows that ranks do not divide are refused") {

@@ -1,7 +1,6 @@
 // deft bench experts through the program.
 
-#include <cstdlib>
-
+#include "tests/python.h"
 #include "tests/sweeps/program.h"
 
 using namespace deft;
@@ -34,11 +33,8 @@ TEST_CASE("deft bench experts tells what a layer of experts costs beside the den
     CHECK_THAT(no_torch.err, ContainsSubstring("name a Python that has torch, or none"));
 }
 
-TEST_CASE("deft bench experts times PyTorch's layers in the same rounds", "[slow]") {
-    if (std::system("/usr/bin/python3 -c 'import torch' >/dev/null 2>&1") != 0) {
-        DEFT_SKIP("/usr/bin/python3 has no torch");
-        return;
-    }
+TEST_CASE("deft bench experts times PyTorch's layers in the same rounds") {
+    if (run_python({"-c", "import torch"}, "/usr/bin/python3").exit_code != 0) DEFT_SKIP("/usr/bin/python3 has no torch");
     const TinySweep sweep(kPlain);
     std::vector<std::string> with = kTinyLayers;
     with.insert(with.end(), {"--pytorch", "/usr/bin/python3"});

@@ -1,0 +1,17 @@
+# Sets DEFT_HAS_MPI: whether Open MPI is there, whose launcher and variables ranks know, and DEFT_MPI does not forbid it.
+set(DEFT_HAS_MPI OFF)
+if(DEFT_MPI STREQUAL OFF)
+    return()
+endif()
+set(MPI_CXX_SKIP_MPICXX ON)  # C++ bindings that MPI dropped
+find_package(MPI QUIET COMPONENTS CXX)
+if(MPI_CXX_FOUND)
+    include(CheckCXXSymbolExists)
+    set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
+    check_cxx_symbol_exists(OPEN_MPI mpi.h DEFT_MPI_IS_OPEN_MPI)
+    unset(CMAKE_REQUIRED_LIBRARIES)
+    set(DEFT_HAS_MPI ${DEFT_MPI_IS_OPEN_MPI})
+endif()
+if(DEFT_MPI STREQUAL ON AND NOT DEFT_HAS_MPI)
+    message(FATAL_ERROR "DEFT_MPI=ON needs Open MPI (Debian: libopenmpi-dev openmpi-bin)")
+endif()

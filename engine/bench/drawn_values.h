@@ -1,0 +1,16 @@
+#pragma once
+// What layers are timed on: drawn values, and a look at what came out.
+
+#include <cstdint>
+
+#include "engine/core/tensor.h"
+
+namespace deft::engine {
+
+// Each uniform in [-scale, scale), f32; `stream` tells tensors apart.
+void fill_uniformly(const Tensor& tensor, float scale, std::uint32_t stream);
+
+// Whether all values of a tensor are finite, f32, and not all of them zero.
+bool is_finite_and_not_zero(const Tensor& tensor);
+
+}  // namespace deft::engine
