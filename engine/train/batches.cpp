@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "kernels/ceil_div.h"
 #include "kernels/types.h"
 
 namespace deft::engine {
@@ -135,9 +136,10 @@ Batches::Batches(TrainingData data, const TrainerConfig& config, Device device)
 }
 
 void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw,
-                    std::optional<std::int64_t> at_once) {
+                    std::optional<std::int64_t> at_once, std::int64_t parts) {
     seqlen_ = plan.seqlen;
-    at_once_ = at_once.value_or(plan.rows);
+    part_rows_ = plan.rows / parts;
+    at_once_ = std::min(at_once.value_or(part_rows_), part_rows_);
     drops_ = plan.drops();
     if (const ImageSamples* samples = images())
         stage_images(*samples, plan, draws, first_draw);
@@ -233,15 +235,17 @@ void Batches::stage_starts(const StepPlan& plan) {
     const std::int32_t* length = tokens_in(length_);
     std::int32_t *start = tokens_in(start_), *kept_start = tokens_in(kept_start_);
     const auto kept = static_cast<std::int32_t>(plan.kept);
-    for (std::int64_t first = 0; first < plan.rows; first += at_once_) {
-        *start = *kept_start = 0;
-        for (std::int64_t row = first; row < std::min(plan.rows, first + at_once_); ++row, ++start, ++kept_start) {
-            start[1] = start[0] + length[row];
-            kept_start[1] = kept_start[0] + std::min(kept, length[row]);
+    for (std::int64_t part = 0; part < plan.rows; part += part_rows_)
+        for (std::int64_t first = part; first < part + part_rows_; first += at_once_) {
+            *start = *kept_start = 0;
+            const std::int64_t end = std::min(part + part_rows_, first + at_once_);
+            for (std::int64_t row = first; row < end; ++row, ++start, ++kept_start) {
+                start[1] = start[0] + length[row];
+                kept_start[1] = kept_start[0] + std::min(kept, length[row]);
+            }
+            ++start;
+            ++kept_start;
         }
-        ++start;
-        ++kept_start;
-    }
 }
 
 const ImageSamples* Batches::images() const {
@@ -286,8 +290,11 @@ ModelInput Batches::rows(std::int64_t first, std::int64_t count) const {
     if (class_) input.class_target = tokens_in(class_) + first;
     if (value_) input.value_target = values_in(value_) + first;
     if (!packs_) return input;
-    if (first % at_once_ != 0 || count > at_once_) throw std::logic_error("packed rows of several micro-batches");
-    const std::int64_t starts_before = first + first / at_once_;
+    const std::int64_t in_part = first % part_rows_;
+    if (in_part % at_once_ != 0 || count > at_once_) throw std::logic_error("packed rows of several micro-batches");
+    const std::int64_t micro_batches_before =
+        first / part_rows_ * kernels::ceil_div(part_rows_, at_once_) + in_part / at_once_;
+    const std::int64_t starts_before = first + micro_batches_before;
     input.position = tokens_in(position_) + begin;
     input.start = tokens_in(start_) + starts_before;
     if (drops_) input.kept_start = tokens_in(kept_start_) + starts_before;

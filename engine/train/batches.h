@@ -50,9 +50,10 @@ class Batches {
     // Lays out a step: `draws` (plan.samples), the first of which is number `first_draw` of the run; of BERT samples
     // the number also decides which tokens are masked, and of images how they are augmented. Overwrites what rows() gave
     // before. Errors: config, for a length that leaves no text beside a BERT sample's special tokens.
-    // at_once: rows of a micro-batch; all of them where none is named.
+    // at_once: rows of a micro-batch; all of them where none is named. parts: how many equal ones the rows are divided in,
+    // which plan.rows is a multiple of; micro-batches begin anew in each.
     void stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw,
-               std::optional<std::int64_t> at_once = {});
+               std::optional<std::int64_t> at_once = {}, std::int64_t parts = 1);
 
     // Of the staged step.
     const StepTargets& targets() const { return targets_; }
@@ -98,7 +99,7 @@ class Batches {
     Memory draw_{nullptr, nullptr};                                // (rows) i64
     // Of packed samples: (rows, seqlen); (2 rows), of each micro-batch one more than its rows.
     Memory position_{nullptr, nullptr}, start_{nullptr, nullptr}, kept_start_{nullptr, nullptr};
-    std::int64_t seqlen_ = 0, at_once_ = 0;                        // of the staged step
+    std::int64_t seqlen_ = 0, part_rows_ = 0, at_once_ = 0;        // of the staged step
     bool drops_ = false;                                           // likewise
     StepTargets targets_;
     StepTokens tokens_;

@@ -56,13 +56,6 @@ const TrainerConfig& checked(const TrainerConfig& config, const Backend& backend
     return config;
 }
 
-// The most rows of a micro-batch that divide a rank's rows: the micro-batches of all ranks stand one behind the other.
-std::int64_t rows_of_micro_batch(std::int64_t own_rows, std::int64_t at_once) {
-    std::int64_t rows = std::min(own_rows, at_once);
-    while (own_rows % rows != 0) --rows;
-    return rows;
-}
-
 // Parts of Trainer::result_, f64.
 Tensor part(const Tensor& result, std::int64_t i, std::int64_t size = 1) {
     return make_tensor(result.as<double>() + i, DType::f64, {size});
@@ -122,7 +115,7 @@ SamplingStatistics Trainer::sampling() const {
 void Trainer::draw_samples() {
     draws_.resize(static_cast<std::size_t>(plan_.samples));
     sampler_.fill(counts_.samples, draws_);
-    batches_->stage(plan_, draws_, counts_.samples, micro_batch_rows());
+    batches_->stage(plan_, draws_, counts_.samples, rows_at_once(config_, plan_.seqlen), ranks_.size());
 }
 
 Share Trainer::own_rows() const {
@@ -132,11 +125,6 @@ Share Trainer::own_rows() const {
                                 ranks_.size()),
                     "choose batch_size as a multiple of the ranks, and no technique that changes the rows of a step");
     return share_of(plan_.rows, ranks_.rank(), ranks_.size());
-}
-
-std::int64_t Trainer::micro_batch_rows() const {
-    const std::int64_t at_once = rows_at_once(config_, plan_.seqlen);
-    return ranks_.size() == 1 ? at_once : rows_of_micro_batch(own_rows().size(), at_once);
 }
 
 void Trainer::select_tokens(std::int64_t first, std::int64_t B) {
@@ -184,7 +172,7 @@ void Trainer::sum_losses(std::int64_t B, Accumulate accumulate) {
 
 void Trainer::start_gradients() {
     const std::int64_t T = plan_.seqlen;
-    const std::int64_t at_once = micro_batch_rows();
+    const std::int64_t at_once = rows_at_once(config_, T);
     const Share own = own_rows();
     draw_samples();
     for (std::int64_t first = own.begin; first < own.end; first += at_once) {

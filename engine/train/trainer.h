@@ -91,7 +91,6 @@ class Trainer {
     void sum_experts(std::int64_t B, Accumulate accumulate);
     // This rank's rows of the step. Errors: config, for rows that ranks do not divide.
     Share own_rows() const;
-    std::int64_t micro_batch_rows() const;
     // Gradients and losses = their sums over ranks.
     void sum_over_ranks();
     // The step is done: counts it and plans the next.

@@ -146,7 +146,7 @@ TEST_CASE("training on ranks that is saved goes on to the same bits, on these ra
     CHECK(rms_distance(all_parameters<float>(alone), all_parameters<float>(whole)) < 1e-3);
 }
 
-TEST_CASE("micro-batches of ranks have rows that divide theirs, and rows that ranks do not divide are refused") {
+TEST_CASE("micro-batches of ranks need not divide their rows, and rows that ranks do not divide are refused") {
     TrainerConfig config = tiny_config(2, 13, kBatch);
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     Trainer whole = on_ranks(config, corpus);
