@@ -21,7 +21,7 @@ struct Share {
 Share share_of(std::int64_t count, int rank, int ranks);
 
 // All ranks of a communicator call the same operations in the same order, with as many values each. An error that unwinds
-// the last communicator of a process ends all ranks; one that is caught before leaves the others waiting.
+// the last communicator of a process ends all ranks with that process; one that is caught before leaves them waiting.
 class Communicator {
  public:
     // Alone: one rank, from which nothing moves.

@@ -10,7 +10,8 @@ namespace deft::engine::mpi {
 
 namespace {
 
-// MPI from its start to its end. A process that unwinds from an error ends all others, which would wait for it.
+// MPI from its start to its end. A process that unwinds from an error does not end it, but tells its error and exits: then
+// mpirun ends all others, which would wait for it.
 class Session {
  public:
     Session() {
@@ -18,10 +19,7 @@ class Session {
         MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
     }
     ~Session() {
-        if (std::uncaught_exceptions() > 0)
-            MPI_Abort(MPI_COMM_WORLD, 1);
-        else
-            MPI_Finalize();
+        if (std::uncaught_exceptions() == 0) MPI_Finalize();
     }
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
