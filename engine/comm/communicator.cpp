@@ -128,6 +128,10 @@ Communicator Communicator::of_launcher() {
     return Communicator(mpi::of_launcher());
 }
 
+bool Communicator::has_mpi() {
+    return mpi::is_there();
+}
+
 Communicator Communicator::split(int color) const {
     return group_ ? Communicator(mpi::split(group_, color)) : *this;
 }

@@ -29,6 +29,8 @@ class Communicator {
     // The ranks that a launcher started together with this process; alone where none did. Once in a process. Errors:
     // missing, where mpirun started several processes of a build without MPI.
     static Communicator of_launcher();
+    // Whether this build can have more than one rank.
+    static bool has_mpi();
 
     int rank() const { return rank_; }
     int size() const { return size_; }

@@ -38,6 +38,10 @@ struct Group {
     }
 };
 
+bool is_there() {
+    return true;
+}
+
 std::shared_ptr<Group> of_launcher() {
     if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return {};
     int already = 0;

@@ -10,6 +10,7 @@ namespace deft::engine::mpi {
 
 struct Group;  // ranks that talk with each other, and what left this one
 
+bool is_there();
 // Of all processes that were started with this one; null where no launcher of MPI did. Errors: missing, without MPI.
 std::shared_ptr<Group> of_launcher();
 std::shared_ptr<Group> split(const std::shared_ptr<Group>& group, int color);

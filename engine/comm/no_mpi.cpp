@@ -19,6 +19,10 @@ namespace {
 
 }  // namespace
 
+bool is_there() {
+    return false;
+}
+
 std::shared_ptr<Group> of_launcher() {
     const char* const size = std::getenv("OMPI_COMM_WORLD_SIZE");
     if (size != nullptr && std::string(size) != "1")

@@ -5,6 +5,8 @@
 #include <random>
 #include <vector>
 
+#include "base/error.h"
+#include "engine/comm/on_first_rank.h"
 #include "tests/catch.h"
 #include "tests/ranks/all_ranks.h"
 
@@ -133,4 +135,26 @@ TEST_CASE("what one rank knows is broadcast") {
         CHECK(ranks.bytes_sent() - before == (ranks.rank() == root ? 5 * (ranks.size() - 1) : 0));
     }
     ranks.barrier();
+}
+
+TEST_CASE("what rank 0 does alone is done once, and fails on every rank with its words") {
+    const Communicator& ranks = all_ranks();
+    std::int64_t done = 0;
+    on_first_rank(ranks, [&] { ++done; });
+    ranks.all_reduce(std::span(&done, 1));
+    CHECK(done == 1);
+    const auto fails_with = [&](const auto& thrown, deft::ErrorKind kind, const std::string& what) {
+        try {
+            on_first_rank(ranks, [&] { throw thrown; });
+            FAIL("nothing was thrown");
+        } catch (const deft::Error& error) {
+            CHECK(error.kind() == kind);
+            CHECK(std::string(error.what()) == what);
+        }
+    };
+    fails_with(deft::Error(deft::ErrorKind::io, "disk full", "make room"), deft::ErrorKind::io,
+               deft::Error(deft::ErrorKind::io, "disk full", "make room").what());
+    if (ranks.size() == 1) return;  // alone nothing is translated
+    fails_with(std::bad_alloc(), deft::ErrorKind::memory, "out of memory");
+    fails_with(std::runtime_error("a defect"), deft::ErrorKind::io, "a defect");
 }

@@ -1,0 +1,14 @@
+#pragma once
+// What rank 0 alone does, as writing a file, while the others wait for how it went.
+
+#include <functional>
+
+#include "engine/comm/communicator.h"
+
+namespace deft::engine {
+
+// Runs `work` on rank 0. What it throws is thrown on every rank, with the same kind and text: those that cannot write
+// fail together, and none waits for one that is gone. All ranks call it.
+void on_first_rank(const Communicator& ranks, const std::function<void()>& work);
+
+}  // namespace deft::engine

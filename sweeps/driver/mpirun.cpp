@@ -1,0 +1,39 @@
+#include "sweeps/driver/mpirun.h"
+
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/process.h"
+#include "engine/comm/communicator.h"
+
+namespace deft::sweeps {
+
+std::vector<std::string> mpirun_argv(int ranks, const std::vector<std::string>& program) {
+    std::vector<std::string> argv = {"mpirun", "--oversubscribe", "--bind-to", "none", "-n", std::to_string(ranks)};
+    argv.insert(argv.end(), program.begin(), program.end());
+    return argv;
+}
+
+std::vector<std::string> mpirun_environment() {
+    std::vector<std::string> variables = {"OMPI_MCA_mpi_yield_when_idle=1"};
+    if (::geteuid() == 0)
+        variables.insert(variables.end(), {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
+    return variables;
+}
+
+void require_mpirun() {
+    constexpr const char* kMend = "install MPI and build with it: ./deft --mpi (Debian: libopenmpi-dev, openmpi-bin)";
+    if (!engine::Communicator::has_mpi())
+        throw Error(ErrorKind::missing, "several ranks need MPI, and this deft was built without it", kMend,
+                    "nothing was started");
+    bool is_there = false;
+    try {
+        is_there = run_process({"mpirun", "--version"}).exit_code == 0;
+    } catch (const Error&) {
+    }
+    if (!is_there)
+        throw Error(ErrorKind::missing, "several ranks are started by mpirun, which is not on PATH", kMend,
+                    "nothing was started");
+}
+
+}  // namespace deft::sweeps
