@@ -279,10 +279,19 @@ Writer::Writer(const std::filesystem::path& file) : path_(file.string()) {
 }
 
 Writer::~Writer() {
-    close(file_);
+    if (file_ >= 0) close(file_);
+}
+
+Writer::Writer(Writer&& other) noexcept : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
+
+Writer& Writer::operator=(Writer&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(file_, other.file_);
+    return *this;
 }
 
 void Writer::write_line(const std::string& line) {
+    if (file_ < 0) return;
     const std::string bytes = line + '\n';
     const off_t before = lseek(file_, 0, SEEK_END);
     std::size_t done = 0;
@@ -308,6 +317,7 @@ void Writer::write(const Record& record) {
 }
 
 void Writer::sync() {
+    if (file_ < 0) return;
     // EINVAL: a pipe or device has nothing to sync.
     while (fdatasync(file_) != 0) {
         if (errno == EINTR) continue;

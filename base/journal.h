@@ -158,11 +158,13 @@ void from_json(const Json& line, Record& record);
 // Appends whole lines. A write that fails part-way (full disk) is cut back to the last whole line.
 class Writer {
  public:
+    // To nowhere: what is written is dropped.
+    Writer() = default;
     // Errors: io.
     explicit Writer(const std::filesystem::path& file);
     ~Writer();
-    Writer(const Writer&) = delete;
-    Writer& operator=(const Writer&) = delete;
+    Writer(Writer&& other) noexcept;
+    Writer& operator=(Writer&& other) noexcept;
 
     template <class Record>
     void write(const Record& record);  // any of the records above

@@ -57,9 +57,14 @@ void fail(journal::Ended& ended, const char* fail_class, const char* what) {
 
 }  // namespace
 
+std::filesystem::path journal_of_rank(const std::filesystem::path& run_folder, int rank) {
+    return run_folder / (rank == 0 ? "journal.jsonl" : fmt::format("journal_rank{}.jsonl", rank));
+}
+
 int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
                 const std::function<bool(journal::Writer&, journal::Ended&)>& work) {
-    journal::Writer journal(run_folder / "journal.jsonl");
+    const std::filesystem::path file = journal_of_rank(run_folder, slot.ranks.rank());
+    journal::Writer journal = slot.ranks.rank() == 0 ? journal::Writer(file) : journal::Writer();
     journal::Ended ended;
     ended.threads = slot.threads;
     ended.state = "ok";
@@ -75,8 +80,10 @@ int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
         fail(ended, "other", error.what());
     }
     fill_usage(ended);
+    if (ended.state == "failed" && slot.ranks.rank() > 0) journal = journal::Writer(file);
     journal.write(ended);
     journal.sync();
+    if (ended.state == "failed") slot.ranks.leave();
     if (ended.state == "ok") return kExitOk;
     if (ended.state == "stopped") return kExitWorkLeft;
     fmt::print(stderr, "{}\n", ended.error);
@@ -87,8 +94,8 @@ double saving_seconds(std::int64_t parameters, double bytes) {
     return bytes * static_cast<double>(parameters) / kSlowDisk;
 }
 
-double longest_step_seconds(const Projection& projection, int threads) {
-    return projection.step_flops / (kSlowDevice * threads);
+double longest_step_seconds(const Projection& projection, const TrialSlot& slot) {
+    return projection.step_flops / (kSlowDevice * slot.threads * slot.ranks.size());
 }
 
 }  // namespace deft::experiments

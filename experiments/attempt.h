@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/journal.h"
+#include "engine/comm/communicator.h"
 #include "engine/core/backend.h"
 #include "experiments/projection.h"
 
@@ -13,11 +14,16 @@ namespace deft::experiments {
 // What the driver gives an attempt to compute with; of several GPUs the environment shows it one.
 struct TrialSlot {
     engine::Device device = engine::Device::cpu;
-    int threads = 1;
+    int threads = 1;                   // of each rank
+    engine::Communicator ranks = {};  // processes that do it together, this one among them
 };
 
-// `work` appends to run_folder/journal.jsonl and fills what it knows of the end; false: it was stopped, and what it did
-// so far is kept. Whatever it throws is in the Ended record. Returns an exit code: 0 ok, 1 failed, 75 stopped.
+// run_folder/journal.jsonl of rank 0, who alone journals what is done. Others write one only to say why they failed.
+std::filesystem::path journal_of_rank(const std::filesystem::path& run_folder, int rank);
+
+// `work` appends to the journal and fills what it knows of the end; false: it was stopped, and what it did so far is kept.
+// Whatever it throws is in the Ended record. Returns an exit code: 0 ok, 1 failed, 75 stopped. Of several ranks each one
+// calls it; one that fails will end without the others.
 int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
                 const std::function<bool(journal::Writer&, journal::Ended&)>& work);
 
@@ -25,6 +31,6 @@ int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
 double saving_seconds(std::int64_t parameters, double bytes);
 
 // What may be promised for one optimizer step, or for one micro-batch that is scored.
-double longest_step_seconds(const Projection& projection, int threads);
+double longest_step_seconds(const Projection& projection, const TrialSlot& slot);
 
 }  // namespace deft::experiments

@@ -27,7 +27,7 @@ struct TrialProgress {
 };
 
 // Saves weights, moments, counts, the tokenizer's files and the trial's configuration; keeps the newest config.keep.
-// Errors: io.
+// All ranks of the trainer call it, and rank 0 writes. Errors: io.
 SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
                                       const std::filesystem::path& folder, const TrialProgress& progress);
 
@@ -56,7 +56,7 @@ struct Resumed {
 // are the result; another is passed over for the one before it, which the note tells.
 Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const std::filesystem::path& folder);
 
-// In place of those before. Errors: io.
+// In place of those before. All ranks of the trainer call it. Errors: io.
 BestWeights save_best_weights(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
                               const std::filesystem::path& folder, double value);
 void remove_best_weights(const std::filesystem::path& folder);

@@ -31,6 +31,10 @@ Projection project(const TrialConfig& config, engine::Device device) {
     return projection;
 }
 
+void require_ranks(const TrialConfig& config, int ranks) {
+    if (ranks > 1 && !is_imported(config)) engine::require_even_rows(trainer_config(config), ranks);
+}
+
 namespace {
 
 engine::MemoryPlan plan_scoring(const TrialConfig& config, engine::Device device) {

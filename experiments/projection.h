@@ -23,6 +23,9 @@ struct Projection {
 
 Projection project(const TrialConfig& config, engine::Device device = engine::Device::cpu);
 
+// Errors: config, where so many ranks cannot train it together: rows of a step that they do not divide.
+void require_ranks(const TrialConfig& config, int ranks);
+
 // Bytes of the planned buffers alone, without running the schedules.
 std::int64_t planned_bytes(const TrialConfig& config, engine::Device device);
 

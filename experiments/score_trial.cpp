@@ -11,6 +11,7 @@
 #include "base/journal.h"
 #include "base/score_key.h"
 #include "base/stopwatch.h"
+#include "engine/comm/require_same.h"
 #include "experiments/engine_config.h"
 #include "experiments/evaluate_checkpoint.h"
 #include "experiments/evaluation/evaluate_task.h"
@@ -61,13 +62,14 @@ journal::Started started_with(const TrialConfig& config, const TrainedModel& tra
 bool score_all(const TrialConfig& config, std::span<const std::string> keys, const ScoringPlaces& places,
                const TrialSlot& slot, journal::Writer& journal, const std::function<bool()>& stop,
                journal::Ended& ended) {
+    engine::require_same(slot.ranks, "the configuration's hash", config_hash(config), "give all ranks the same run folder");
     const std::vector<ScoreRequest> requests = wanted_requests(config, keys);
     TrainedModel trained = load_model(config, places, slot);
     journal.write(started_with(config, trained));
 
     Heartbeat heartbeat(journal, stop);
-    heartbeat.begin("scoring", longest_step_seconds(project(config), slot.threads));
-    const auto between_batches = [&] { heartbeat.beat_or_stop(); };
+    heartbeat.begin("scoring", longest_step_seconds(project(config), slot));
+    const BatchLoop loop{[&] { heartbeat.beat_or_stop(); }, slot.ranks};
     const std::int64_t batch = config.train.micro_batch_size;
     for (const ScoreRequest& request : requests) {
         const Clock::time_point start = Clock::now();
@@ -79,13 +81,13 @@ bool score_all(const TrialConfig& config, std::span<const std::string> keys, con
                 const Dataset dataset =
                     load_dataset(config.data, config.model.seqlen, config.base_folder, places.data_folder);
                 scores = validation_scores(dataset, *trained.model, trained.exec, request.documents, batch,
-                                           trained.step, between_batches);
+                                           trained.step, loop);
             } else {
                 const Task task = planned_task(request, config);
                 scored.task = task.name;
                 TaskResult result = evaluate_task(
                     task, {text_tokenizer(trained), *trained.model, trained.exec, batch, request.documents,
-                           config.data.embedded_seed, config.base_folder, trained.step, between_batches});
+                           config.data.embedded_seed, config.base_folder, trained.step, loop});
                 scores = std::move(result.scores);
                 scored.items = items_text(result.items);
                 scored.cut_share = result.cut_share;

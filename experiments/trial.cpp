@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/journal.h"
+#include "base/sha256.h"
 #include "base/stopwatch.h"
+#include "engine/comm/on_first_rank.h"
+#include "engine/comm/require_same.h"
 #include "engine/train/trainer.h"
 #include "experiments/attempt.h"
 #include "experiments/checkpoints.h"
@@ -157,7 +161,8 @@ bool train(const Run& run, double longest_step, journal::Ended& ended) {
         run.heartbeat.beat();
         if (run.trainer.done()) continue;
         const bool stopping = run.heartbeat.stopping();
-        const bool due = every > 0 && seconds_since(last_save) >= every;
+        const bool due =
+            every > 0 && engine::decided_by_first(run.trainer.ranks(), seconds_since(last_save) >= every);
         if (stopping || due) save_now();
         if (stopping) return false;
         if (due) run.heartbeat.begin("training", longest_step);
@@ -186,22 +191,50 @@ void write_started(const Run& run) {
     run.journal.write(started);
 }
 
+// Before anything is computed together.
+void require_same_program(const engine::Communicator& ranks, const TrialConfig& config) {
+    if (ranks.size() == 1) return;
+    engine::require_same(ranks, "the program's sha256", sha256_file("/proc/self/exe"), "install the same build for all ranks");
+    engine::require_same(ranks, "the configuration's hash", config_hash(config), "give all ranks the same run folder");
+}
+
+// Checkpoints are written by rank 0 and read by all.
+void require_shared_folder(const engine::Communicator& ranks, const fs::path& folder) {
+    if (ranks.size() == 1) return;
+    const fs::path mark = folder / "seen_by_all_ranks";
+    engine::on_first_rank(ranks, [&] {
+        make_folder(folder);
+        write_file_atomically(mark, "");
+    });
+    engine::require_same(ranks, fmt::format("the folder {} in which rank 0 has written", folder.string()),
+                         fs::exists(mark) ? "there" : "not there", "put --root on a file system that all ranks share");
+    engine::on_first_rank(ranks, [&] { fs::remove(mark); });
+}
+
 // False: stopped before its end.
 bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot, journal::Writer& journal,
                 const std::function<bool()>& stop, journal::Ended& ended) {
+    const engine::Communicator& ranks = slot.ranks;
+    require_same_program(ranks, config);
+    require_ranks(config, ranks.size());
     const Dataset dataset = load_dataset(config.data, config.model.seqlen, config.base_folder, places.data_folder);
     if (!dataset.note.empty()) fmt::print(stderr, "{}\n", dataset.note);
+    engine::require_same(ranks, "the data's sha256", dataset.sha256, "give all ranks the same data folder");
+    require_shared_folder(ranks, places.checkpoint_folder);
     engine::TrainerConfig settings = trainer_config(config);
     add_curriculum(settings, config, dataset);
     engine::Trainer trainer(settings, dataset.train, backend_of(config, slot.device, slot.threads),
-                            engine::InitialWeights::later);
+                            engine::InitialWeights::later, ranks);
     const Resumed resumed = places.resume ? resume_trial(config, trainer, places.checkpoint_folder) : Resumed{};
     std::string start_note;
     if (resumed.checkpoint.folder.empty()) {
         trainer.draw_initial_weights();
         if (config.start) start_note = load_start_weights(config, dataset, trainer, places.start);
     }
-    if (resumed.step == 0) remove_best_weights(places.checkpoint_folder);  // the training is repeated
+    engine::require_same(ranks, "the checkpoint to go on from", resumed.checkpoint.folder.string() + resumed.checkpoint.model_sha256,
+                         "see what each rank passed over, in its log");
+    if (resumed.step == 0)  // the training is repeated
+        engine::on_first_rank(ranks, [&] { remove_best_weights(places.checkpoint_folder); });
     TrainingValidation validation(config, dataset, trainer, places.checkpoint_folder, resumed);
     for (const std::string& note : {resumed.note, start_note})
         if (!note.empty()) fmt::print(stderr, "{}\n", note);
@@ -211,14 +244,16 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     const Run run{config, places, dataset, trainer, journal, heartbeat, validation, resumed, project(config),
                   start_note};
     write_started(run);
-    const double longest_step = longest_step_seconds(run.projection, slot.threads);
+    const double longest_step = longest_step_seconds(run.projection, slot);
     const bool whole = train(run, longest_step, ended);
     ended.flops = trainer.counts().flops;
     if (!whole) return false;
     const bool saved_before = resumed.step == trainer.counts().steps;
     const SavedCheckpoint saved = saved_before ? resumed.checkpoint : save(run, ended.train_seconds);
-    keep_newest_checkpoints(places.checkpoint_folder, 1);
-    if (!validation.best()) remove_best_weights(places.checkpoint_folder);  // the last ones are better
+    engine::on_first_rank(ranks, [&] {
+        keep_newest_checkpoints(places.checkpoint_folder, 1);
+        if (!validation.best()) remove_best_weights(places.checkpoint_folder);  // the last ones are better
+    });
     const std::optional<BestWeights>& best = validation.best();
     const SavedCheckpoint& result = best ? best->checkpoint : saved;
     const fs::path file = result.folder / "model.safetensors";

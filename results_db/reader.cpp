@@ -114,7 +114,7 @@ std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t exper
         " a.device_seconds, a.usd, a.sku, a.price_date_ms, a.usd_per_hour, a.price_source,"               // 14..19
         // A join to the view would make the whole of it for each trial.
         " a.libraries_json, (SELECT k.is_result OR k.last_step IS NULL OR k.last_step > k.after_step"  // 20, 21
-        "  FROM v_kept k WHERE k.attempt_id = a.id), a.start_note"  // 22
+        "  FROM v_kept k WHERE k.attempt_id = a.id), a.start_note, a.ranks"  // 22, 23
         " FROM attempt a WHERE a.experiment_id = ?1 AND a.kind = ?2 ORDER BY a.number");
     query.bind(experiment_id, kind);
     std::vector<AttemptRow> rows;
@@ -130,7 +130,7 @@ std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t exper
         row.started_ms = query.integer(7);
         row.ended_ms = query.integer(8);
         row.resume_step = query.integer(9);
-        row.shape = {query.text(10), query.integer(11), query.integer(12)};
+        row.shape = {query.text(10), query.integer(11), query.integer(12), query.integer(23)};
         row.own_seconds = query.maybe_real(13);
         row.device_seconds = query.maybe_real(14);
         row.usd = query.maybe_real(15);

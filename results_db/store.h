@@ -96,8 +96,9 @@ struct Price {
 // What of a machine an attempt holds while it runs.
 struct Shape {
     std::string device = "cpu";  // cpu | cuda
-    std::int64_t devices = 1;    // threads of a CPU, or GPUs
+    std::int64_t devices = 1;    // threads of a CPU, or GPUs; of all ranks
     std::int64_t trials_per_device = 1;
+    std::int64_t ranks = 1;      // processes that work together
 };
 
 // What an attempt does: training, or scoring what was trained.

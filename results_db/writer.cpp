@@ -291,12 +291,12 @@ std::int64_t Writer::begin_attempt(std::int64_t experiment_id, std::int64_t code
     }
     Statement(connection,
               "INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, slots_json, argv_json,"
-              " workdir, created_ms, device, devices, trials_per_device, libraries_json, machine_json, kind)"
-              " VALUES (?1, ?2, ?3, 'leased', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)")
+              " workdir, created_ms, device, devices, trials_per_device, ranks, libraries_json, machine_json, kind)"
+              " VALUES (?1, ?2, ?3, 'leased', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)")
         .bind(attempt.uid, experiment_id, attempt.number, code_id, host_id, attempt.worker,
               valid_json(attempt.slots_json, "an attempt's slots"),
               valid_json(attempt.argv_json, "an attempt's arguments"), attempt.workdir, now_ms(), attempt.shape.device,
-              attempt.shape.devices, attempt.shape.trials_per_device,
+              attempt.shape.devices, attempt.shape.trials_per_device, attempt.shape.ranks,
               valid_json(attempt.libraries_json, "an attempt's libraries"),
               valid_json(attempt.machine_json, "an attempt's machine"),
               attempt.work == Work::score ? "score" : "train")

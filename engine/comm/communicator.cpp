@@ -183,6 +183,10 @@ void Communicator::barrier() const {
     if (size_ > 1) mpi::barrier(*group_);
 }
 
+void Communicator::leave() const {
+    if (group_) mpi::leave(*group_);
+}
+
 std::int64_t Communicator::bytes_sent() const {
     return group_ ? mpi::bytes_sent(*group_) : 0;
 }

@@ -21,7 +21,7 @@ struct Share {
 Share share_of(std::int64_t count, int rank, int ranks);
 
 // All ranks of a communicator call the same operations in the same order, with as many values each. An error that unwinds
-// the last communicator of a process ends all ranks with that process; one that is caught before leaves them waiting.
+// the last communicator of a process ends all ranks with that process; where it is caught before, leave() does.
 class Communicator {
  public:
     // Alone: one rank, from which nothing moves.
@@ -52,6 +52,8 @@ class Communicator {
                     std::span<const std::int64_t> received, std::int64_t columns) const;
     void broadcast(std::span<std::byte> values, int root) const;
     void barrier() const;
+    // This process will end without the others, which its launcher then ends too: after an error that they may not have.
+    void leave() const;
 
     // Payload that left this rank through this communicator so far.
     std::int64_t bytes_sent() const;

@@ -19,10 +19,12 @@ class Session {
         MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
     }
     ~Session() {
-        if (std::uncaught_exceptions() == 0) MPI_Finalize();
+        if (ends_with_others && std::uncaught_exceptions() == 0) MPI_Finalize();
     }
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
+
+    bool ends_with_others = true;
 };
 
 }  // namespace
@@ -34,7 +36,7 @@ struct Group {
     std::int64_t sent = 0;
 
     ~Group() {
-        if (is_split && std::uncaught_exceptions() == 0) MPI_Comm_free(&comm);
+        if (is_split && session->ends_with_others && std::uncaught_exceptions() == 0) MPI_Comm_free(&comm);
     }
 };
 
@@ -96,6 +98,10 @@ void broadcast(Group& group, std::byte* values, std::size_t bytes, int root) {
 
 void barrier(Group& group) {
     MPI_Barrier(group.comm);
+}
+
+void leave(Group& group) {
+    group.session->ends_with_others = false;
 }
 
 }  // namespace deft::engine::mpi

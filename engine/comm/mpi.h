@@ -26,5 +26,7 @@ struct Pieces {
 void exchange(Group& group, const std::byte* from, const Pieces& sent, std::byte* to, const Pieces& received);
 void broadcast(Group& group, std::byte* values, std::size_t bytes, int root);
 void barrier(Group& group);
+// This process ends without a word to the others, which the launcher then ends.
+void leave(Group& group);
 
 }  // namespace deft::engine::mpi

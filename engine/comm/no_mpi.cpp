@@ -38,5 +38,6 @@ std::int64_t bytes_sent(const Group&) { never(); }
 void exchange(Group&, const std::byte*, const Pieces&, std::byte*, const Pieces&) { never(); }
 void broadcast(Group&, std::byte*, std::size_t, int) { never(); }
 void barrier(Group&) { never(); }
+void leave(Group&) { never(); }
 
 }  // namespace deft::engine::mpi

@@ -45,4 +45,9 @@ void on_first_rank(const Communicator& ranks, const std::function<void()>& work)
     throw Error(static_cast<ErrorKind>(told[1]), what);
 }
 
+bool decided_by_first(const Communicator& ranks, bool answer) {
+    ranks.broadcast(std::as_writable_bytes(std::span(&answer, 1)), 0);
+    return answer;
+}
+
 }  // namespace deft::engine

@@ -11,4 +11,7 @@ namespace deft::engine {
 // fail together, and none waits for one that is gone. All ranks call it.
 void on_first_rank(const Communicator& ranks, const std::function<void()>& work);
 
+// Rank 0's answer, on every rank: what clocks and signals decide is decided once. All ranks call it.
+bool decided_by_first(const Communicator& ranks, bool answer);
+
 }  // namespace deft::engine

@@ -61,6 +61,24 @@ std::int64_t layer_tokens_after(const TrainerConfig& config, std::int64_t steps)
     return tokens;
 }
 
+void require_even_rows(const StepPlan& plan, std::int64_t step, int ranks) {
+    if (plan.rows % ranks != 0)
+        throw Error(ErrorKind::config,
+                    fmt::format("the {} rows of step {} cannot be divided by {} ranks", plan.rows, step + 1, ranks),
+                    "choose train.batch_size as a multiple of the ranks, and no technique that changes the rows of a step",
+                    "nothing was started");
+}
+
+void require_even_rows(const TrainerConfig& config, int ranks) {
+    if (ranks == 1) return;
+    std::int64_t tokens = 0;
+    for (std::int64_t step = 0; tokens < config.budget_layer_tokens; ++step) {
+        const StepPlan plan = plan_step(config, step);
+        require_even_rows(plan, step, ranks);
+        tokens += step_layer_tokens(plan);
+    }
+}
+
 void UniqueTokens::see(std::int64_t sample, std::int64_t length) {
     std::int32_t& longest = longest_[static_cast<std::size_t>(sample)];
     if (length <= longest) return;

@@ -58,6 +58,11 @@ Counts run_schedule(const TrainerConfig& config);
 // so many steps ends. A function of the configuration alone, so that a run which goes on finds the same.
 std::int64_t layer_tokens_after(const TrainerConfig& config, std::int64_t steps);
 
+// Errors: config, where ranks do not divide the rows of a step.
+void require_even_rows(const StepPlan& plan, std::int64_t step, int ranks);
+// Of each step of the schedule.
+void require_even_rows(const TrainerConfig& config, int ranks);
+
 // Distinct tokens of samples: of each, the longest prefix seen.
 class UniqueTokens {
  public:

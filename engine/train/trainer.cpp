@@ -119,11 +119,7 @@ void Trainer::draw_samples() {
 }
 
 Share Trainer::own_rows() const {
-    if (plan_.rows % ranks_.size() != 0)
-        throw Error(ErrorKind::config,
-                    fmt::format("the {} rows of step {} cannot be divided by {} ranks", plan_.rows, counts_.steps + 1,
-                                ranks_.size()),
-                    "choose batch_size as a multiple of the ranks, and no technique that changes the rows of a step");
+    require_even_rows(plan_, counts_.steps, ranks_.size());
     return share_of(plan_.rows, ranks_.rank(), ranks_.size());
 }
 

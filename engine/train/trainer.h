@@ -69,6 +69,7 @@ class Trainer {
     Exec& exec() { return exec_; }
     const Arena& arena() const { return arena_; }
     const TrainerConfig& config() const { return config_; }
+    const Communicator& ranks() const { return ranks_; }
     // What the token dropper has learnt so far, f32, to be kept with the weights; empty where there is nothing.
     Tensor dropper_state() const { return dropping_ ? dropping_->choice.state : Tensor{}; }
     // Kept tokens of this rank's last micro-batch, empty when none was dropped.

@@ -33,7 +33,7 @@ std::vector<Score> score_long(const std::vector<Request>& requests, const TaskRu
             request_of.push_back(r);
         }
     windowed = parts.size() > requests.size();
-    const std::vector<Score> part_scores = score(run.model, run.exec, parts, run.batch, run.between_batches);
+    const std::vector<Score> part_scores = score(run.model, run.exec, parts, run.batch, run.loop);
     std::vector<Score> scores(requests.size());
     for (std::size_t p = 0; p < parts.size(); ++p) {
         Score& result = scores[request_of[p]];
@@ -99,7 +99,7 @@ Measured score_texts(const Task& task, const TaskRun& run, const Records& record
         for (Request& window : rolling_windows(run.tokenizer.encode(text), run.tokenizer.end_of_document(),
                                                run.model.config().max_seqlen))
             windows.push_back(std::move(window));
-    for (const Score& window : score(run.model, run.exec, windows, run.batch, run.between_batches))
+    for (const Score& window : score(run.model, run.exec, windows, run.batch, run.loop))
         scored.totals.log_likelihood += window.log_likelihood;
     scored.totals.tokens = reference_tokens(task, run, scored.texts);
     Measured measured;

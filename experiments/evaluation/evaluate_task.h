@@ -25,7 +25,7 @@ struct TaskRun {
     std::int64_t embedded_seed;  // of the corpus whose facts the embedded tasks ask for
     std::filesystem::path base_folder;
     std::int64_t step;
-    BetweenBatches between_batches = {};
+    BatchLoop loop = {};
     std::optional<std::int64_t> shots = {};  // in place of the task's own number, as with_shots() has it
 };
 

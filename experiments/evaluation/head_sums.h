@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 
 #include "engine/models/transformer.h"
 #include "engine/train/batches.h"
@@ -17,8 +18,8 @@ struct HeadSums {
     std::int64_t hits = 0, targets = 0;
     std::map<std::int32_t, std::int64_t> seen;  // how often each target
 
-    // loss and greedy, of the shape that target (n) is laid out in
-    void add(engine::Exec& exec, const engine::Tensor& loss, const engine::Tensor& greedy, const std::int32_t* target);
+    // loss, greedy and target (n)
+    void add(std::span<const float> loss, std::span<const std::int32_t> greedy, const std::int32_t* target);
     // Means over the targets; 0 where there is none.
     double loss() const;
     double accuracy() const;
@@ -27,10 +28,10 @@ struct HeadSums {
 };
 
 // Evaluates the first `count` samples whole, with every token in every layer, at most `batch` at once, and tells `each` of
-// every batch: what was loaded, whose losses and hits the model then has. A sample's number is that of its draw.
+// every batch: what was loaded, and what became of it. A sample's number is that of its draw.
 void evaluate_samples(engine::Transformer& model, engine::Exec& exec, const engine::TrainingData& samples,
                       std::int64_t count, std::int64_t batch,
-                      const std::function<void(const engine::ModelInput&)>& each,
-                      const BetweenBatches& between_batches);
+                      const std::function<void(const engine::ModelInput&, const BatchOutcome&)>& each,
+                      const BatchLoop& loop);
 
 }  // namespace deft::experiments

@@ -25,26 +25,23 @@ void LabelSums::add(const LabelSums& others) {
 }
 
 LabelSums label_sums(const LabelledSamplesPointer& samples, engine::Transformer& model, engine::Exec& exec,
-                     std::int64_t batch, const BetweenBatches& between_batches) {
+                     std::int64_t batch, const BatchLoop& loop) {
     LabelSums sums;
-    const auto add = [&](const engine::ModelInput& input) {
+    const auto add = [&](const engine::ModelInput& input, const BatchOutcome& outcome) {
         const auto B = static_cast<std::size_t>(input.B);
-        for (const float loss : engine::host_copy<float>(exec, model.class_loss.view({input.B})))
-            sums.lost += static_cast<double>(loss);
+        for (const float loss : outcome.class_loss) sums.lost += static_cast<double>(loss);
         if (samples->has_values()) {
             sums.values.insert(sums.values.end(), input.value_target, input.value_target + B);
-            const auto told = engine::host_copy<float>(exec, model.value.view({input.B}));
-            sums.told_values.insert(sums.told_values.end(), told.begin(), told.end());
+            sums.told_values.insert(sums.told_values.end(), outcome.value.begin(), outcome.value.end());
             return;
         }
-        const auto is_told = engine::host_copy<std::int32_t>(exec, model.class_greedy.view({input.B}));
         for (std::size_t b = 0; b < B; ++b) {
             const std::int32_t label = input.class_target[b], another = samples->classes() == 2 ? 1 - label : -1;
             sums.classes.push_back(label);
-            sums.told.push_back(is_told[b] != 0 ? label : another);
+            sums.told.push_back(outcome.class_greedy[b] != 0 ? label : another);
         }
     };
-    evaluate_samples(model, exec, samples, samples->size(), batch, add, between_batches);
+    evaluate_samples(model, exec, samples, samples->size(), batch, add, loop);
     return sums;
 }
 

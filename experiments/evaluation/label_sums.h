@@ -26,7 +26,7 @@ struct LabelSums {
 
 // Of all samples, at most `batch` at once.
 LabelSums label_sums(const LabelledSamplesPointer& samples, engine::Transformer& model, engine::Exec& exec,
-                     std::int64_t batch, const BetweenBatches& between_batches);
+                     std::int64_t batch, const BatchLoop& loop);
 
 // The task's metrics, in its order.
 std::vector<Metric> label_metrics(const Task& task, const LabelSums& sums);

@@ -26,6 +26,6 @@ struct MaskedLoss {
 // no sample or none has a masked token.
 MaskedLoss masked_loss(engine::Transformer& model, engine::Exec& exec,
                        const std::shared_ptr<const engine::BertSamples>& samples, std::int64_t max_tokens,
-                       std::int64_t batch, const BetweenBatches& between_batches = {});
+                       std::int64_t batch, const BatchLoop& loop = {});
 
 }  // namespace deft::experiments

@@ -8,31 +8,39 @@
 
 #include "base/error.h"
 #include "engine/core/exec.h"
+#include "kernels/ceil_div.h"
 
 namespace deft::experiments {
 
 std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::span<const Request> requests,
-                         std::int64_t batch, const BetweenBatches& between_batches) {
+                         std::int64_t batch, const BatchLoop& loop) {
     std::vector<Score> scores(requests.size());
     const std::int64_t T = model.config().max_seqlen;
-    for (const ScoringBatch& rows : scoring_batches(requests, T, batch * T)) {
+    const std::vector<ScoringBatch> batches = scoring_batches(requests, T, batch * T);
+    const auto compute = [&](std::int64_t i) {
+        const ScoringBatch& rows = batches[static_cast<std::size_t>(i)];
         model.evaluate(exec, rows.samples());
         const auto R = static_cast<std::int64_t>(rows.target.size());
-        const auto loss = engine::host_copy<float>(exec, model.loss.view({R}));             // (R)
-        const auto greedy = engine::host_copy<std::int32_t>(exec, model.greedy.view({R}));  // (R)
-        for (std::size_t i = 0; i < rows.target.size(); ++i) {
-            Score& result = scores[rows.request[i]];
-            result.log_likelihood -= static_cast<double>(loss[i]);
-            result.greedy = result.greedy && greedy[i] == 1;
+        BatchOutcome outcome;
+        outcome.loss = engine::host_copy<float>(exec, model.loss.view({R}));             // (R)
+        outcome.greedy = engine::host_copy<std::int32_t>(exec, model.greedy.view({R}));  // (R)
+        return outcome;
+    };
+    const auto take = [&](std::int64_t i, const BatchOutcome& outcome) {
+        const ScoringBatch& rows = batches[static_cast<std::size_t>(i)];
+        for (std::size_t row = 0; row < rows.target.size(); ++row) {
+            Score& result = scores[rows.request[row]];
+            result.log_likelihood -= static_cast<double>(outcome.loss[row]);
+            result.greedy = result.greedy && outcome.greedy[row] == 1;
         }
-        if (between_batches) between_batches();
-    }
+    };
+    for_each_batch(loop, static_cast<std::int64_t>(batches.size()), compute, take);
     return scores;
 }
 
 CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const engine::TokenCorpus& corpus,
                        const engine::Tokenizer& tokenizer, std::int64_t max_tokens, std::int64_t batch,
-                       const BetweenBatches& between_batches) {
+                       const BatchLoop& loop) {
     const std::int64_t T = model.config().max_seqlen;
     const std::int64_t samples = std::min(corpus.samples(T), std::max<std::int64_t>(1, max_tokens / T));
     if (samples < 1)
@@ -41,21 +49,30 @@ CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const eng
     double nats = 0;
     std::int64_t text_bytes = 0;
     std::vector<std::int64_t> seen(static_cast<std::size_t>(model.config().vocab), 0);  // (V), among the targets
-    for (std::int64_t first = 0; first < samples; first += batch) {
-        const std::int64_t B = std::min(batch, samples - first);
-        std::vector<std::int32_t> token(static_cast<std::size_t>(B * T)), target(token.size());  // (B, T)
+    std::vector<std::int32_t> token, target;  // (B, T)
+    const auto read = [&](std::int64_t number) {
+        const std::int64_t first = number * batch, B = std::min(batch, samples - first);
+        token.resize(static_cast<std::size_t>(B * T));
+        target.resize(token.size());
         for (std::int64_t b = 0; b < B; ++b)
             engine::copy_sample(corpus, first + b, T, T, token.data() + b * T, target.data() + b * T);
+        return B;
+    };
+    const auto compute = [&](std::int64_t number) {
+        const std::int64_t B = read(number);
         model.load(exec, {B, T, token.data(), target.data()});
         model.evaluate(exec, B, T);
-        const auto loss = engine::host_copy<float>(exec, model.loss.view({B, T}));  // (B, T)
+        return outcome_of(exec, model, B);
+    };
+    const auto take = [&](std::int64_t number, const BatchOutcome& outcome) {
+        read(number);
         for (std::size_t i = 0; i < target.size(); ++i) {
-            nats += static_cast<double>(loss[i]);
+            nats += static_cast<double>(outcome.loss[i]);
             text_bytes += tokenizer.token_bytes(target[i]);
             ++seen[static_cast<std::size_t>(target[i])];
         }
-        if (between_batches) between_batches();
-    }
+    };
+    for_each_batch(loop, kernels::ceil_div(samples, batch), compute, take);
     CorpusLoss result;
     result.tokens = samples * T;
     for (const std::int64_t count : seen) {

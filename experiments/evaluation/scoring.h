@@ -3,7 +3,6 @@
 // alike computed once.
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "engine/data/token_corpus.h"
 #include "engine/data/tokenizer.h"
 #include "engine/models/transformer.h"
+#include "experiments/evaluation/batch_loop.h"
 #include "experiments/evaluation/metrics.h"
 
 namespace deft::experiments {
@@ -52,13 +52,10 @@ std::vector<ScoringBatch> scoring_batches(std::span<const Request> requests, std
 
 // Log-likelihoods under a trained model, with token dropping off.
 
-// Called after every batch that the model has seen; what it throws ends the scoring.
-using BetweenBatches = std::function<void()>;
-
 // In the requests' order. batch: samples of max_seqlen whose tokens a batch may have.
 // Errors: as scored_row().
 std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::span<const Request> requests,
-                         std::int64_t batch, const BetweenBatches& between_batches = {});
+                         std::int64_t batch, const BatchLoop& loop = {});
 
 struct CorpusLoss {
     double loss = 0;           // mean nats a token
@@ -70,7 +67,7 @@ struct CorpusLoss {
 // Over the first samples of the corpus, at most max_tokens tokens (at least one sample), in windows of max_seqlen.
 CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const engine::TokenCorpus& corpus,
                        const engine::Tokenizer& tokenizer, std::int64_t max_tokens, std::int64_t batch,
-                       const BetweenBatches& between_batches = {});
+                       const BatchLoop& loop = {});
 
 // Long texts scored window by window.
 

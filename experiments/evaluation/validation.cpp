@@ -18,19 +18,19 @@ using ImageSamplesPointer = std::shared_ptr<const engine::ImageSamples>;
 
 // Of all the images.
 HeadSums class_sums(const ImageSamplesPointer& images, engine::Transformer& model, engine::Exec& exec, std::int64_t batch,
-                    const BetweenBatches& between_batches) {
+                    const BatchLoop& loop) {
     HeadSums sums;
-    const auto add = [&](const engine::ModelInput& input) {
-        sums.add(exec, model.class_loss.view({input.B}), model.class_greedy.view({input.B}), input.class_target);
+    const auto add = [&](const engine::ModelInput& input, const BatchOutcome& outcome) {
+        sums.add(outcome.class_loss, outcome.class_greedy, input.class_target);
     };
-    evaluate_samples(model, exec, images, images->size(), batch, add, between_batches);
+    evaluate_samples(model, exec, images, images->size(), batch, add, loop);
     return sums;
 }
 
 CorpusLoss packed_loss(const Dataset& dataset, engine::Transformer& model, engine::Exec& exec, std::int64_t tokens,
-                       std::int64_t batch, const BetweenBatches& between_batches) {
+                       std::int64_t batch, const BatchLoop& loop) {
     return corpus_loss(model, exec, std::get<engine::TokenCorpus>(dataset.valid),
-                       std::get<engine::Tokenizer>(dataset.tokenizer), tokens, batch, between_batches);
+                       std::get<engine::Tokenizer>(dataset.tokenizer), tokens, batch, loop);
 }
 
 // Of one split or all of them.
@@ -41,11 +41,11 @@ struct LabelledScores {
 
 // The pooled ones first, then each split's where there are several.
 std::vector<LabelledScores> labelled_scores(const LabelledDataset& labelled, engine::Transformer& model, engine::Exec& exec,
-                                            std::int64_t batch, const BetweenBatches& between_batches) {
+                                            std::int64_t batch, const BatchLoop& loop) {
     std::vector<LabelledScores> of_splits;
     LabelSums all;
     for (const LabelledSplit& split : labelled.splits) {
-        of_splits.push_back({split.name, label_sums(split.samples, model, exec, batch, between_batches)});
+        of_splits.push_back({split.name, label_sums(split.samples, model, exec, batch, loop)});
         all.add(of_splits.back().sums);
     }
     if (of_splits.size() > 1) of_splits.insert(of_splits.begin(), {kAllSplits, std::move(all)});
@@ -56,7 +56,7 @@ std::vector<LabelledScores> labelled_scores(const LabelledDataset& labelled, eng
 
 std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engine::Transformer& model,
                                                    engine::Exec& exec, std::int64_t tokens, std::int64_t batch,
-                                                   std::int64_t step, const BetweenBatches& between_batches) {
+                                                   std::int64_t step, const BatchLoop& loop) {
     constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
     const auto score = [&](const char* metric, const char* unit, const char* better, double value, std::int64_t n) {
         journal::Evaluation evaluation;
@@ -74,7 +74,7 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
         return evaluation;
     };
     if (const auto* bert = std::get_if<BertSamplesPointer>(&dataset.valid)) {
-        const MaskedLoss masked = masked_loss(model, exec, *bert, tokens, batch, between_batches);
+        const MaskedLoss masked = masked_loss(model, exec, *bert, tokens, batch, loop);
         std::vector<journal::Evaluation> scores = {
             score("loss", "nats/token", "lower", masked.loss, masked.targets),
             score("acc", "", "higher", masked.accuracy, masked.targets),
@@ -89,7 +89,7 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
     if (dataset.labelled) {
         const Task& task = dataset.labelled->task;
         std::vector<journal::Evaluation> scores;
-        for (const LabelledScores& of : labelled_scores(*dataset.labelled, model, exec, batch, between_batches)) {
+        for (const LabelledScores& of : labelled_scores(*dataset.labelled, model, exec, batch, loop)) {
             const char* unit = of.sums.has_values() ? "squared/text" : "nats/text";
             scores.push_back(score("loss", unit, "lower", of.sums.loss(), of.sums.count()));
             for (const Metric& metric : label_metrics(task, of.sums)) {
@@ -106,7 +106,7 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
         return scores;
     }
     if (const auto* images = std::get_if<ImageSamplesPointer>(&dataset.valid)) {
-        const HeadSums classes = class_sums(*images, model, exec, batch, between_batches);
+        const HeadSums classes = class_sums(*images, model, exec, batch, loop);
         journal::Evaluation accuracy = score("acc", "", "higher", classes.accuracy(), classes.targets);
         accuracy.standard_error = std::sqrt(classes.accuracy() * (1 - classes.accuracy()) /
                                             static_cast<double>(classes.targets));
@@ -114,7 +114,7 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
         return {score("loss", "nats/image", "lower", classes.loss(), classes.targets), accuracy,
                 score("unigram_entropy", "nats/image", "lower", classes.target_entropy(), classes.targets)};
     }
-    const CorpusLoss loss = packed_loss(dataset, model, exec, tokens, batch, between_batches);
+    const CorpusLoss loss = packed_loss(dataset, model, exec, tokens, batch, loop);
     return {score("loss", "nats/token", "lower", loss.loss, loss.tokens),
             score("bits_per_byte", "bits/byte", "lower", loss.bits_per_byte, loss.tokens),
             score("unigram_entropy", "nats/token", "lower", loss.unigram_entropy, loss.tokens)};

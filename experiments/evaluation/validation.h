@@ -17,7 +17,7 @@ namespace deft::experiments {
 // every record, whatever `tokens` says; where there are several splits, of all of them together first, then of each.
 std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engine::Transformer& model,
                                                    engine::Exec& exec, std::int64_t tokens, std::int64_t batch,
-                                                   std::int64_t step, const BetweenBatches& between_batches = {});
+                                                   std::int64_t step, const BatchLoop& loop = {});
 
 // The loss alone.
 struct ValidationLoss {

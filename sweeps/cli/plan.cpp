@@ -128,10 +128,13 @@ int run_plan(const PlanArguments& arguments) {
     }
     sweeps::Plan plan = sweeps::make_plan(spec, points);
     // A sweep that names a device is planned for another machine.
-    if (!spec.device)
-        for (std::string& line : sweeps::exceeded_limits(points, sweeps::planned_device(spec, points.front().config), 1,
-                                                         sweeps::this_machine(arguments.root), arguments.root))
+    if (!spec.device) {
+        sweeps::Slot slot;
+        slot.device = sweeps::planned_device(spec, points.front().config);
+        slot.ranks = spec.ranks;
+        for (std::string& line : sweeps::exceeded_limits(points, slot, 1, sweeps::this_machine(arguments.root), arguments.root))
             plan.notes.push_back(std::move(line));
+    }
     if (arguments.json) {
         print(sweeps::to_json(plan).dump(2));
         return kExitOk;

@@ -21,7 +21,7 @@ struct RunArguments {
     SpecArguments spec;
     std::string root = sweeps::kDefaultRoot;
     std::string slots;
-    int threads = 0;
+    int threads = 0, ranks = 0;
     std::string progress = "auto";
     bool dry_run = false;
     bool fail_fast = false;
@@ -33,6 +33,7 @@ std::string continue_with(const RunArguments& arguments) {
     if (arguments.root != sweeps::kDefaultRoot) line += " --root " + reporting::shell_word(arguments.root);
     if (!arguments.slots.empty()) line += " --slots " + reporting::shell_word(arguments.slots);
     if (arguments.threads > 0) line += " --threads " + std::to_string(arguments.threads);
+    if (arguments.ranks > 0) line += " --ranks " + std::to_string(arguments.ranks);
     return line;
 }
 
@@ -73,7 +74,8 @@ int run_cases(const RunArguments& arguments) {
     options.progress = sweeps::parse_progress_mode(arguments.progress);
     const sweeps::Spec spec = arguments.spec.load();
     options.root = arguments.root;
-    const sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots);
+    sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots);
+    request.ranks = arguments.ranks > 0 ? arguments.ranks : spec.ranks;
     options.only = arguments.spec.only;
     options.fail_fast = arguments.fail_fast;
     options.dry_run = arguments.dry_run;
@@ -103,6 +105,8 @@ void add_run(CLI::App& app, Context& context) {
                         "Trials at once: auto, or as in cpu:2, gpu:1, gpu:1/2 (two on a card)");
     add_threads(*command, arguments->threads,
                 "Threads of each trial; chosen by the size of the models where neither this nor the sweep says");
+    command->add_option("--ranks", arguments->ranks, "Processes that train each trial together, in place of the sweep's ranks")
+        ->check(CLI::Range(1, sweeps::kMostRanks));
     command->add_option("--progress", arguments->progress, "How to show progress: auto, live, plain or none")
         ->capture_default_str();
     command->add_flag("--retrain", arguments->retrain,

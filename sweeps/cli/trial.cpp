@@ -7,14 +7,41 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <functional>
 #include <memory>
 
+#include "engine/comm/on_first_rank.h"
 #include "experiments/score_trial.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/driver/rank_group.h"
 #include "sweeps/driver/run_folder.h"
 #include "sweeps/driver/signals.h"
 
 namespace deft::cli {
+
+namespace {
+
+int run_assignment(const sweeps::TrialFile& trial, const std::function<bool()>& stop) {
+    const experiments::TrialPlaces& places = trial.places;
+    if (trial.assignment.work == results_db::Work::train)
+        return experiments::run_trial(trial.config, places, trial.slot, stop);
+    return experiments::score_trial(trial.config, trial.assignment.keys,
+                                    {places.run_folder, places.data_folder, trial.assignment.checkpoint}, trial.slot, stop);
+}
+
+// One of several ranks. Stopped with a checkpoint is a good end: mpirun would call another exit code a failure, and how
+// the trial ended is read from its journal.
+int run_rank(sweeps::TrialFile& trial) {
+    const std::filesystem::path& folder = trial.places.run_folder;
+    trial.slot.ranks = sweeps::join_ranks(folder, trial);
+    const engine::Communicator& ranks = trial.slot.ranks;
+    const int code = run_assignment(trial, [&] {
+        return engine::decided_by_first(ranks, ranks.rank() == 0 && sweeps::ranks_are_to_stop(folder));
+    });
+    return code == kExitWorkLeft ? kExitOk : code;
+}
+
+}  // namespace
 
 void add_trial(CLI::App& app, Context& context) {
     auto folder = std::make_shared<std::string>();
@@ -23,22 +50,21 @@ void add_trial(CLI::App& app, Context& context) {
     command->callback([folder, &context] {
         // A driver that is killed takes its trials with it, stopped ones too.
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        const sweeps::TrialFile trial = sweeps::read_trial_file(*folder);
+        sweeps::TrialFile trial = sweeps::read_trial_file(*folder);
+        const sweeps::SignalWatch signals;
+        if (sweeps::is_rank_of(trial)) {
+            context.exit_code = run_rank(trial);
+            return;
+        }
         // A driver that was killed before that line sends no signal, but then another process is the parent by now.
         if (::getppid() != trial.driver_pid)
             throw Error(
                 ErrorKind::usage,
                 fmt::format("process {}, which this trial was started for, is not its parent", trial.driver_pid),
                 "start the sweep, and leave its trials to it: deft run SWEEP", *folder);
-        const sweeps::SignalWatch signals;
-        const auto stop = [&signals] { return signals.terminated(); };
-        const experiments::TrialPlaces& places = trial.places;
-        context.exit_code =
-            trial.assignment.work == results_db::Work::train
-                ? experiments::run_trial(trial.config, places, trial.slot, stop)
-                : experiments::score_trial(trial.config, trial.assignment.keys,
-                                           {places.run_folder, places.data_folder, trial.assignment.checkpoint},
-                                           trial.slot, stop);
+        context.exit_code = trial.ranks > 1 && !experiments::is_imported(trial.config)
+                                ? sweeps::run_ranks(*folder, trial, signals)
+                                : run_assignment(trial, [&signals] { return signals.terminated(); });
     });
 }
 

@@ -110,7 +110,7 @@ class Driver {
                                         counted(count, "trial was", "trials were")));
         if (left.empty() && failures() == 0) progress_.event("everything was finished already");
         for (const std::string& line :
-             exceeded_limits(left, options_.slots.front().device, options_.slots.size(), this_machine(options_.root),
+             exceeded_limits(left, options_.slots.front(), options_.slots.size(), this_machine(options_.root),
                              options_.root))
             progress_.warning(line);
     }

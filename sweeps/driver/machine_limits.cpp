@@ -47,13 +47,13 @@ Machine this_machine(const fs::path& root) {
     return machine;
 }
 
-std::vector<std::string> exceeded_limits(const std::vector<Point>& points, engine::Device device, std::size_t at_once,
+std::vector<std::string> exceeded_limits(const std::vector<Point>& points, const Slot& slot, std::size_t at_once,
                                          const Machine& machine, const fs::path& root) {
     const Point* hungriest = nullptr;
     const std::int64_t kept = checkpoint_bytes(points);
     std::int64_t saving = 0;  // checkpoints of a trial under way
     for (const Point& point : points) {
-        if (device == engine::Device::cpu &&
+        if (slot.device == engine::Device::cpu &&
             (hungriest == nullptr || point.projection.memory_bytes > hungriest->projection.memory_bytes))
             hungriest = &point;
         saving = std::max(saving, point.config.checkpoint.keep * checkpoint_bytes_of(point));
@@ -61,7 +61,7 @@ std::vector<std::string> exceeded_limits(const std::vector<Point>& points, engin
     const auto text = [](std::int64_t bytes) { return reporting::binary_bytes(static_cast<double>(bytes)); };
     std::vector<std::string> lines;
     if (hungriest != nullptr) {
-        const std::int64_t memory = hungriest->projection.memory_bytes;
+        const std::int64_t memory = slot.ranks * hungriest->projection.memory_bytes;
         if (memory > machine.memory_bytes)
             lines.push_back(fmt::format("Memory: {} plans {} of buffers, and this machine has {}.", hungriest->name(),
                                         text(memory), text(machine.memory_bytes)));

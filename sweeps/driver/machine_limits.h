@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sweeps/driver/slots.h"
 #include "sweeps/spec/expand.h"
 
 namespace deft::sweeps {
@@ -21,9 +22,10 @@ Machine this_machine(const std::filesystem::path& root);
 // Of what a sweep keeps in the end: the weights and moments of each training, which several points may share.
 std::int64_t checkpoint_bytes(const std::vector<Point>& points);
 
-// A sentence for each limit that these trials exceed, `at_once` of them side by side on that device: buffers against
-// memory, on the CPU (slots know their GPU's, see require_fit()), and checkpoints against the free disk.
-std::vector<std::string> exceeded_limits(const std::vector<Point>& points, engine::Device device, std::size_t at_once,
+// A sentence for each limit that these trials exceed, `at_once` of them side by side in slots of that kind: buffers of
+// their ranks against memory, on the CPU (slots know their GPU's, see require_fit()), and checkpoints against the free
+// disk.
+std::vector<std::string> exceeded_limits(const std::vector<Point>& points, const Slot& slot, std::size_t at_once,
                                          const Machine& machine, const std::filesystem::path& root);
 
 }  // namespace deft::sweeps

@@ -65,7 +65,10 @@ std::string last_painted(const std::string& line) {
 }
 
 Json shape_json(const results_db::Shape& shape) {
-    return {{"device", shape.device}, {"devices", shape.devices}, {"trials_per_device", shape.trials_per_device}};
+    return {{"device", shape.device},
+            {"devices", shape.devices},
+            {"trials_per_device", shape.trials_per_device},
+            {"ranks", shape.ranks}};
 }
 
 Json price_json(const std::optional<results_db::Price>& price) {
@@ -81,7 +84,7 @@ results_db::Shape origin_shape(const Json& trial) {
     if (trial.contains("shape")) {
         const Json& shape = trial.at("shape");
         return {shape.at("device").get<std::string>(), shape.at("devices").get<std::int64_t>(),
-                shape.at("trials_per_device").get<std::int64_t>()};
+                shape.at("trials_per_device").get<std::int64_t>(), shape.value("ranks", std::int64_t{1})};
     }
     const auto device = trial.at("device").get<std::string>();
     return {device, device == "cpu" ? trial.at("threads").get<std::int64_t>() : 1, 1};
@@ -161,6 +164,7 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
         result.assignment.keys = trial.at("scores").get<std::vector<std::string>>();
         result.slot.device = trial.at("device") == "cuda" ? engine::Device::cuda : engine::Device::cpu;
         result.slot.threads = trial.at("threads").get<int>();
+        result.ranks = static_cast<int>(origin_shape(trial).ranks);
         result.driver_pid = trial.at("driver_pid").get<pid_t>();
         return result;
     } catch (const Json::exception& error) {

@@ -35,6 +35,7 @@ struct TrialFile {
     experiments::TrialPlaces places;
     Assignment assignment;
     experiments::TrialSlot slot;
+    int ranks = 1;         // processes that do it together
     pid_t driver_pid = 0;  // of the process that wrote it
 };
 

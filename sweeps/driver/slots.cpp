@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "experiments/engine_config.h"
 #include "experiments/projection.h"
+#include "sweeps/driver/mpirun.h"
 
 namespace deft::sweeps {
 
@@ -45,10 +46,15 @@ int usable_cores() {
 std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<engine::Gpu>& gpus,
                              const std::string& gpu_problem) {
     using Where = SlotRequest::Where;
+    if (request.ranks > 1 && (request.where == Where::gpu || (request.where == Where::automatic && !gpus.empty())))
+        throw Error(ErrorKind::config, fmt::format("{} ranks are asked for on GPUs, and several ranks train on the CPU alone", request.ranks),
+                    "use ranks = 1, or slots = \"cpu:1\"", "nothing was started");
     if (request.where == Where::automatic && !gpus.empty()) return gpu_slots(gpus, gpus.size(), 1);
+    Slot on_cpu;
+    on_cpu.ranks = request.ranks;
     if (request.where == Where::automatic)
-        return std::vector<Slot>(static_cast<std::size_t>(std::max(1, usable_cores() / std::max(1, threads))));
-    if (request.where == Where::cpu) return std::vector<Slot>(static_cast<std::size_t>(request.count));
+        return std::vector<Slot>(static_cast<std::size_t>(std::max(1, usable_cores() / (std::max(1, threads) * request.ranks))), on_cpu);
+    if (request.where == Where::cpu) return std::vector<Slot>(static_cast<std::size_t>(request.count), on_cpu);
     const std::size_t cards = request.count == 0 ? gpus.size() : static_cast<std::size_t>(request.count);
     if (gpus.empty() || cards > gpus.size())
         throw Error(ErrorKind::missing,
@@ -60,22 +66,24 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std:
 }
 
 std::vector<Slot> make_slots(const SlotRequest& request, int threads) {
+    if (request.ranks > 1) require_mpirun();
     if (request.where == SlotRequest::Where::cpu) return make_slots(request, threads, {}, "");
     return make_slots(request, threads, engine::usable_gpus(), engine::gpu_problem());
 }
 
-int default_threads(const std::vector<Point>& points, int cores, std::int64_t memory_bytes) {
+int default_threads(const std::vector<Point>& points, int cores, std::int64_t memory_bytes, int ranks) {
+    const int at_once = std::max(1, cores / ranks);  // trials of one thread a rank
     std::int64_t largest = 0;
     for (const Point& point : points)
         largest = std::max(largest, experiments::planned_bytes(point.config, engine::Device::cpu));
-    const bool fits_side_by_side = largest <= memory_bytes / 2 / cores;
-    return points.size() >= static_cast<std::size_t>(cores) && fits_side_by_side ? 1 : cores;
+    const bool fits_side_by_side = largest <= memory_bytes / 2 / (at_once * ranks);
+    return points.size() >= static_cast<std::size_t>(at_once) && fits_side_by_side ? 1 : at_once;
 }
 
 int threads_for(int asked, const SlotRequest& request, const std::vector<Point>& points) {
     if (asked > 0) return asked;
     if (request.where != SlotRequest::Where::automatic || !engine::usable_gpus().empty()) return 1;
-    return default_threads(points, usable_cores(), memory_here());
+    return default_threads(points, usable_cores(), memory_here(), request.ranks);
 }
 
 namespace {
@@ -95,6 +103,7 @@ void require_fit(const Point& point, const std::vector<Slot>& slots, results_db:
     const experiments::ModelConfig& model = point.config.model;
     try {
         engine::require_supported(experiments::backend_of(point.config, slots.front().device, 1), model.width / model.heads);
+        if (work == results_db::Work::train) experiments::require_ranks(point.config, slots.front().ranks);
     } catch (const Error& error) {
         throw Error(error.kind(), fmt::format("case {}: {}", point.case_name, error.what()));
     }
@@ -115,13 +124,17 @@ void require_fit(const Point& point, const std::vector<Slot>& slots, results_db:
 
 std::string describe_slots(const std::vector<Slot>& slots, int threads) {
     const std::string count = counted(slots.size(), "slot");
-    if (slots.front().device == engine::Device::cpu) return fmt::format("{} of {}", count, counted(threads, "thread"));
+    const int ranks = slots.front().ranks;
+    const std::string of_ranks = ranks == 1 ? "" : fmt::format(" of {}", counted(ranks, "rank"));
+    if (slots.front().device == engine::Device::cpu)
+        return fmt::format("{}{} of {}", count, of_ranks, counted(threads, "thread"));
     const std::string share = slots.front().per_gpu == 1 ? "" : fmt::format(", {} a card", slots.front().per_gpu);
     return fmt::format("{} on {}{}", count, slots.front().gpu_name, share);
 }
 
 results_db::Shape shape_of(const Slot& slot, int threads) {
-    return {engine::device_name(slot.device), slot.device == engine::Device::cpu ? threads : 1, slot.per_gpu};
+    const int of_rank = slot.device == engine::Device::cpu ? threads : 1;
+    return {engine::device_name(slot.device), slot.ranks * of_rank, slot.per_gpu, slot.ranks};
 }
 
 double devices_a_trial(const Slot& slot, int threads) {

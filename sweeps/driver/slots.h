@@ -17,13 +17,14 @@ struct Slot {
     std::string gpu_uuid, gpu_name;
     std::int64_t memory_bytes = 0;  // of the GPU, what a trial here may plan; 0 on the CPU: not limited
     int per_gpu = 1;
+    int ranks = 1;  // processes of a trial here, each with all its threads
 };
 
-// "auto": a slot a GPU, without one as many as the cores allow at `threads` each, at least one.
-// Errors: missing, where fewer GPUs are visible than asked for.
+// "auto": a slot a GPU, without one as many as the cores allow at `threads` each of every rank, at least one.
+// Errors: missing, where fewer GPUs are visible than asked for; config, for several ranks on GPUs.
 std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<engine::Gpu>& gpus,
                              const std::string& gpu_problem);
-// On the GPUs of this machine.
+// On the GPUs of this machine. Errors: missing, where several ranks cannot be started here.
 std::vector<Slot> make_slots(const SlotRequest& request, int threads);
 
 // Threads of each trial on the CPU where nobody chose: one for all trials of a sweep, since wall times are compared
@@ -31,23 +32,24 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads);
 // train more at each of its sizes, 387 GFLOP a step the largest.
 inline constexpr const char* kThreadsRule =
     "one thread a trial and as many trials at once as cores, unless a sweep has fewer trials, or so many of the largest "
-    "plan more than half of the memory; then all cores for one trial.";
-int default_threads(const std::vector<Point>& points, int cores, std::int64_t memory_bytes);
+    "plan more than half of the memory; then all cores for one trial. Ranks share what a trial has.";
+int default_threads(const std::vector<Point>& points, int cores, std::int64_t memory_bytes, int ranks = 1);
 // `asked`, where it is not 0. Otherwise default_threads() where the number of slots is left to this machine and it has
 // no GPU, and one thread where somebody chose that number.
 int threads_for(int asked, const SlotRequest& request, const std::vector<Point>& points);
 
 // Whether the buffers that are planned for that work at the trial fit the slot.
 bool fits(const Point& point, const Slot& slot, results_db::Work work = results_db::Work::train);
-// Errors: config, where the slots' device lacks the trial's dtype or head size; memory, where its buffers fit none.
+// Errors: config, where the slots' device lacks the trial's dtype or head size, or their ranks do not divide the rows of
+// each of its steps; memory, where its buffers fit none.
 void require_fit(const Point& point, const std::vector<Slot>& slots, results_db::Work work = results_db::Work::train);
 
-// "2 slots of 1 thread", "1 slot on a GPU (NVIDIA H200)".
+// "2 slots of 1 thread", "1 slot of 2 ranks of 1 thread", "1 slot on a GPU (NVIDIA H200)".
 std::string describe_slots(const std::vector<Slot>& slots, int threads);
 
 // The share of the machine that a trial in the slot holds.
 results_db::Shape shape_of(const Slot& slot, int threads);
-// Devices that a trial pays for: its threads, or its share of a GPU.
+// Devices that a trial pays for: the threads of all its ranks, or its share of a GPU.
 double devices_a_trial(const Slot& slot, int threads);
 
 // The cores that this process may use.

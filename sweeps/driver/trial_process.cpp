@@ -19,6 +19,7 @@ namespace {
 
 struct ProcessState {
     char state = 0;  // 0: no such process
+    pid_t parent = 0;
     std::int64_t start_ticks = 0;
 };
 
@@ -31,9 +32,9 @@ ProcessState state_of(std::int64_t pid) {
     if (close == std::string::npos) return {};
     std::istringstream fields(line.substr(close + 1));
     ProcessState result;
-    fields >> result.state;
+    fields >> result.state >> result.parent;
     std::string skipped;
-    for (int field = 4; field <= 21; ++field) fields >> skipped;
+    for (int field = 5; field <= 21; ++field) fields >> skipped;
     fields >> result.start_ticks;
     return result;
 }
@@ -68,6 +69,22 @@ bool is_running(const results_db::ProcessIdentity& process) {
     if (process.pid <= 0 || process.start_ticks <= 0 || process.boot_id != boot_id()) return false;
     const ProcessState now = state_of(process.pid);
     return now.state != 0 && now.state != 'Z' && now.state != 'X' && now.start_ticks == process.start_ticks;
+}
+
+pid_t parent_of(pid_t pid) {
+    return state_of(pid).parent;
+}
+
+std::vector<pid_t> children_of(pid_t pid) {
+    std::ifstream in(fmt::format("/proc/{}/task/{}/children", pid, pid));
+    std::vector<pid_t> children;
+    for (pid_t child = 0; in >> child;) children.push_back(child);
+    return children;
+}
+
+bool is_stopped(pid_t pid) {
+    const char state = state_of(pid).state;
+    return state == 'T' || state == 't';
 }
 
 void ask_group_to_end(pid_t pid) {
@@ -110,6 +127,8 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
     } else if (signal == SIGKILL && !end.killed_because.empty()) {
         outcome = end.hung ? stopped("timeout", "timeout", end.killed_because)
                            : stopped("cancelled", "user", "stopped by the user; " + end.killed_because);
+    } else if (!signalled && journal.ended && journal.ended->fail_class == "timeout") {
+        outcome = stopped("timeout", "timeout", journal.ended->error);
     } else if (!signalled && journal.ended && journal.ended->state != "ok") {
         fail(journal.ended->fail_class.empty() ? "other" : journal.ended->fail_class, journal.ended->error);
     } else if (signalled && end.kernel_killed_for_memory && signal == SIGKILL) {

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 #include "results_db/store.h"
 #include "sweeps/driver/run_folder.h"
@@ -15,6 +16,12 @@ namespace deft::sweeps {
 results_db::ProcessIdentity identify(pid_t pid);
 // Whether that very process still runs: not a later one with its number, and no zombie.
 bool is_running(const results_db::ProcessIdentity& process);
+
+// Of a process that is there; 0 otherwise.
+pid_t parent_of(pid_t pid);
+std::vector<pid_t> children_of(pid_t pid);
+// Whether a signal has stopped it.
+bool is_stopped(pid_t pid);
 
 void ask_group_to_end(pid_t pid);
 // Asks the group to end, and kills it after the grace. False where the process outlives even that.

@@ -7,11 +7,14 @@
 
 namespace deft::sweeps {
 
+inline constexpr int kMostRanks = 1024;  // of a trial
+
 // What `slots` says: "auto", "cpu:N", "gpu", "gpu:N", "gpu:N/K".
 struct SlotRequest {
     enum class Where { automatic, cpu, gpu } where = Where::automatic;
     int count = 0;    // cpu: trials at once; gpu: cards, 0 for every visible one
     int per_gpu = 1;  // trials at once on a card
+    int ranks = 1;    // processes of each trial
     std::string text = "auto";
 };
 // Errors: config or usage, with the place where one is given.

@@ -68,6 +68,7 @@ void read_resources(const ConfigNode& node, Spec& spec) {
     spec.device = device_of(reader, table);
     spec.threads = static_cast<int>(table.threads);
     spec.slots = table.slots;
+    spec.ranks = static_cast<int>(table.ranks);
     parse_slots(spec.slots, reader.place("slots"));
 }
 

@@ -73,6 +73,7 @@ struct Spec {
     std::vector<std::int64_t> seeds;  // of stages that start from none
     int threads = 0;  // per trial; 0: the scheduler chooses
     std::string slots = "auto";
+    int ranks = 1;  // processes of each trial
     std::optional<experiments::DeviceUse> device;  // what plans count hours for; nothing of it decides a trial
     std::optional<results_db::Price> price;        // of a device-hour; without one costs stay unknown
     std::string paper;  // the published table to stand beside the results; empty: none

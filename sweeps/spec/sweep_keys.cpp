@@ -27,6 +27,8 @@ const Fields& fields_of(const ResourcesTable&) {
          {.at_least = 1, .at_most = 1024, .by_default = "the scheduler chooses"}},
         {"slots", at<&ResourcesTable::slots>, "how many trials run at once, and on what",
          {.takes = "auto, a number, cpu:N, gpu, gpu:N or gpu:N/M (M trials on one card)"}},
+        {"ranks", at<&ResourcesTable::ranks>, "processes that train each trial together, by MPI, each with those threads",
+         {.at_least = 1, .at_most = kMostRanks}},
         {"device", at<&ResourcesTable::device>,
          "what deft plan counts hours for, an entry of experiments/hardware.toml"},
         {"devices", at<&ResourcesTable::devices>, "how many devices", {.at_least = 1, .at_most = 1'000'000}},

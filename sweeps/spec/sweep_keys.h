@@ -15,6 +15,7 @@ namespace deft::sweeps {
 struct ResourcesTable {
     std::int64_t threads = 0;
     std::string slots = "auto";
+    std::int64_t ranks = 1;
     std::string device;
     std::int64_t devices = 1;
     std::string dtype;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "engine/comm/on_first_rank.h"
+#include "engine/comm/require_same.h"
 #include "tests/catch.h"
 #include "tests/ranks/all_ranks.h"
 
@@ -157,4 +158,17 @@ TEST_CASE("what rank 0 does alone is done once, and fails on every rank with its
     if (ranks.size() == 1) return;  // alone nothing is translated
     fails_with(std::bad_alloc(), deft::ErrorKind::memory, "out of memory");
     fails_with(std::runtime_error("a defect"), deft::ErrorKind::io, "a defect");
+}
+
+TEST_CASE("rank 0 decides for all, and what differs between ranks is told on each, naming both") {
+    const Communicator& ranks = all_ranks();
+    CHECK(decided_by_first(ranks, ranks.rank() == 0));
+    CHECK(!decided_by_first(ranks, ranks.rank() != 0));
+    CHECK_NOTHROW(require_same(ranks, "the data", "abc", "mend it"));
+    const auto other = [&] { require_same(ranks, "the data", ranks.rank() < 1 ? "abc" : "xy", "mend it"); };
+    if (ranks.size() == 1)
+        CHECK_NOTHROW(other());
+    else
+        CHECK_THROWS_WITH(other(), ContainsSubstring("the data is not the same on all ranks: on rank 0 it is abc, on rank 1 it is xy") &&
+                                   ContainsSubstring("mend it"));
 }

@@ -176,8 +176,8 @@ TEST_CASE("A plan that exceeds the machine says by what") {
     const std::int64_t memory = points.front().projection.memory_bytes;
     const std::int64_t checkpoint = points.front().projection.parameters * 12;
     const auto lines = [&](const Machine& machine, std::size_t at_once = 2,
-                           engine::Device device = engine::Device::cpu) {
-        return exceeded_limits(points, device, at_once, machine, "somewhere");
+                           const Slot& slot = {}) {
+        return exceeded_limits(points, slot, at_once, machine, "somewhere");
     };
     // Two trials leave a checkpoint each, and one under way has two.
     CHECK(lines({2 * memory, 4 * checkpoint}).empty());
@@ -186,7 +186,12 @@ TEST_CASE("A plan that exceeds the machine says by what") {
     CHECK_THAT(lines({2 * memory - 1, 4 * checkpoint})[0], ContainsSubstring("2 trials at once"));
     CHECK(lines({2 * memory - 1, 4 * checkpoint}, 1).empty());
     CHECK_THAT(lines({memory - 1, 4 * checkpoint}, 1).at(0), ContainsSubstring("baseline/1 plans"));
-    CHECK(lines({1, 4 * checkpoint}, 2, engine::Device::cuda).empty());
+    Slot on_gpu, of_ranks;
+    on_gpu.device = engine::Device::cuda;
+    CHECK(lines({1, 4 * checkpoint}, 2, on_gpu).empty());
+    of_ranks.ranks = 3;
+    CHECK(lines({3 * memory, 0}, 1, of_ranks).empty());
+    CHECK(lines({3 * memory - 1, 0}, 1, of_ranks).size() == 1);
     CHECK_THAT(lines({2 * memory, 4 * checkpoint - 1}).at(0),
                ContainsSubstring("2 trials") && ContainsSubstring("somewhere"));
     // SGD has one moment to keep, and AdamW two.
@@ -194,7 +199,7 @@ TEST_CASE("A plan that exceeds the machine says by what") {
     for (Point& point : sgd) point.config.train.optimizer = "sgd";
     const Machine small{2 * memory, 4 * checkpoint * 2 / 3};
     CHECK(!lines(small).empty());
-    CHECK(exceeded_limits(sgd, engine::Device::cpu, 2, small, "somewhere").empty());
+    CHECK(exceeded_limits(sgd, Slot{}, 2, small, "somewhere").empty());
     CHECK(this_machine(folder.path / "not" / "there").free_disk_bytes > 0);
     CHECK(this_machine(folder.path).memory_bytes > 1 << 20);
 

@@ -67,6 +67,37 @@ TEST_CASE("GPUs are counted, and shared") {
     CHECK(describe_slots(slots("cpu:1"), 2) == "1 slot of 2 threads");
 }
 
+TEST_CASE("a slot of several ranks takes the cores of all, and stands on the CPU") {
+    const auto of_ranks = [](const std::string& text, int ranks, int threads, const std::vector<engine::Gpu>& gpus = {}) {
+        SlotRequest request = parse_slots(text);
+        request.ranks = ranks;
+        return make_slots(request, threads, gpus, "none is here");
+    };
+    const auto cores = static_cast<std::size_t>(usable_cores());
+    CHECK(of_ranks("auto", 2, 1).size() == std::max<std::size_t>(1, cores / 2));
+    CHECK(of_ranks("auto", 2, 3).size() == std::max<std::size_t>(1, cores / 6));
+    const auto two = of_ranks("cpu:2", 3, 4);
+    REQUIRE(two.size() == 2);
+    CHECK(two[1].ranks == 3);
+    CHECK(shape_of(two[0], 4).devices == 12);
+    CHECK(shape_of(two[0], 4).ranks == 3);
+    CHECK(devices_a_trial(two[0], 4) == 12);
+    CHECK(describe_slots(two, 4) == "2 slots of 3 ranks of 4 threads");
+    for (const char* text : {"auto", "gpu:1"})
+        CHECK_THROWS_WITH(of_ranks(text, 2, 1, kTwo), ContainsSubstring("2 ranks are asked for on GPUs"));
+}
+
+TEST_CASE("ranks share the cores that a trial would have") {
+    const std::vector<Point> points(4, point_of(64, 8));
+    const std::int64_t bytes = experiments::planned_bytes(points[0].config, engine::Device::cpu);
+    CHECK(default_threads(points, 8, 1000 * bytes, 2) == 1);  // four at once
+    CHECK(default_threads({points[0]}, 8, 1000 * bytes, 2) == 4);
+    CHECK(default_threads({points[0]}, 2, 1000 * bytes, 2) == 1);
+    CHECK(default_threads({points[0]}, 2, 1000 * bytes, 4) == 1);
+    CHECK(default_threads(points, 8, 16 * bytes, 2) == 1);
+    CHECK(default_threads(points, 8, 16 * bytes - 2, 2) == 4);
+}
+
 TEST_CASE("a trial goes where its buffers fit, and nowhere else") {
     const auto two = slots("gpu");
     const Point small = point_of(64, 8), large = point_of(8192, 8);  // 8192 wide: some 50 GiB of weights and moments

@@ -1,0 +1,185 @@
+#include "sweeps/driver/rank_group.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <regex>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/process.h"
+#include "base/stopwatch.h"
+#include "sweeps/driver/mpirun.h"
+#include "sweeps/driver/trial_process.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kGroupVariable = "DEFT_RANKS_OF";  // the process that started the ranks
+constexpr const char* kStopFile = "stop";
+constexpr const char* kLog = "log.txt";
+constexpr int kWatchMs = 200;  // between two looks at the ranks
+constexpr double kStoppedSeconds = 30;  // for which a rank may be stopped while others wait for it
+
+// mpirun ends with this process, and the ranks end with mpirun: each asks the kernel for that.
+pid_t start_mpirun(const fs::path& run_folder, int ranks) {
+    const std::string program = fmt::format("/proc/{}/exe", ::getpid());  // also where its file has been replaced
+    std::vector<std::string> argv = {"setpriv", "--pdeathsig", "KILL"};
+    for (const std::string& word : mpirun_argv(ranks, {program, "trial", run_folder.string()})) argv.push_back(word);
+    std::vector<std::string> environment = mpirun_environment();
+    environment.push_back(fmt::format("{}={}", kGroupVariable, ::getpid()));
+    return start_process(argv, run_folder / kLog, environment);
+}
+
+// By what mpirun has told the process.
+std::string number_of(pid_t rank) {
+    constexpr std::string_view kName = "OMPI_COMM_WORLD_RANK=";
+    std::ifstream in(fmt::format("/proc/{}/environ", rank), std::ios::binary);
+    for (std::string entry; std::getline(in, entry, '\0');)
+        if (entry.starts_with(kName)) return entry.substr(kName.size());
+    return fmt::format("of process {}", rank);
+}
+
+// What the watching of ranks has found.
+class RankWatch {
+ public:
+    explicit RankWatch(pid_t mpirun) : mpirun_(mpirun) {}
+
+    // Ends all ranks where some have been stopped for too long, and others not.
+    void look() {
+        const std::vector<pid_t> ranks = children_of(mpirun_);
+        const auto stopped = std::find_if(ranks.begin(), ranks.end(), is_stopped);
+        const bool all = std::all_of(ranks.begin(), ranks.end(), is_stopped);
+        if (stopped == ranks.end() || all) {
+            since_.reset();
+            return;
+        }
+        if (!since_) since_ = Clock::now();
+        if (!verdict_.empty() || seconds_since(*since_) < kStoppedSeconds) return;
+        verdict_ = fmt::format("rank {} was stopped by a signal for {:.0f} s, and the others waited for it",
+                               number_of(*stopped), seconds_since(*since_));
+        ::kill(mpirun_, SIGKILL);
+    }
+
+    const std::string& verdict() const { return verdict_; }
+
+ private:
+    pid_t mpirun_;
+    std::optional<Clock::time_point> since_;
+    std::string verdict_;
+};
+
+// The end that the journal of a rank above 0 tells; they write one only where they failed.
+std::optional<journal::Ended> failure_of_another(const fs::path& run_folder, int ranks) {
+    for (int rank = 1; rank < ranks; ++rank) {
+        std::optional<journal::Ended> ended = read_journal(experiments::journal_of_rank(run_folder, rank)).ended;
+        if (!ended) continue;
+        ended->error = fmt::format("rank {}: {}", rank, ended->error);
+        return ended;
+    }
+    return {};
+}
+
+// "rank 1", where mpirun has named the one that a signal ended.
+std::string rank_named_in(const fs::path& log) {
+    static const std::regex said("process rank ([0-9]+) with PID");
+    std::string rank = "a rank";
+    std::ifstream in(log);
+    for (std::string line; std::getline(in, line);)
+        if (std::smatch match; std::regex_search(line, match, said)) rank = "rank " + match[1].str();
+    return rank;
+}
+
+journal::Ended ended_without_word(const fs::path& run_folder, int wait_status, const RankWatch& watch, bool lacked_memory) {
+    journal::Ended ended;
+    ended.time_ms = now_ms();
+    ended.state = "failed";
+    ended.fail_class = "crash";
+    const int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+    if (!watch.verdict().empty()) {
+        ended.fail_class = "timeout";
+        ended.error = watch.verdict();
+    } else if (code > 128) {
+        const int signal = code - 128;
+        ended.error = fmt::format("{} was ended by signal {} ({})", rank_named_in(run_folder / kLog), signal, ::strsignal(signal));
+        if (signal == SIGKILL && lacked_memory) {
+            ended.fail_class = "oom_host";
+            ended.error += ": the kernel was out of memory";
+        }
+    } else {
+        ended.error = fmt::format("mpirun exited with {}, and no rank said why in its journal", code);
+    }
+    return ended;
+}
+
+int exit_code_of(const journal::Ended& ended) {
+    return ended.state == "ok" ? kExitOk : ended.state == "stopped" ? kExitWorkLeft : kExitFailed;
+}
+
+}  // namespace
+
+int run_ranks(const fs::path& run_folder, const TrialFile& trial, const SignalWatch& signals) {
+    const long memory_kills_before = memory_kills();
+    const pid_t mpirun = start_mpirun(run_folder, trial.ranks);
+    RankWatch watch(mpirun);
+    int status = 0;
+    while (true) {
+        const pid_t ended = ::waitpid(mpirun, &status, WNOHANG);
+        if (ended == mpirun || (ended < 0 && errno != EINTR)) break;
+        if (signals.terminated() && !ranks_are_to_stop(run_folder)) std::ofstream(run_folder / kStopFile);
+        watch.look();
+        signals.sleep_ms(kWatchMs);
+    }
+    const fs::path file = experiments::journal_of_rank(run_folder, 0);
+    if (const auto ended = read_journal(file).ended) return exit_code_of(*ended);
+    std::optional<journal::Ended> ended = failure_of_another(run_folder, trial.ranks);
+    if (!ended) ended = ended_without_word(run_folder, status, watch, memory_kills() > memory_kills_before);
+    fmt::print(stderr, "{}\n", ended->error);
+    journal::Writer(file).write(*ended);
+    return exit_code_of(*ended);
+}
+
+bool is_rank_of(const TrialFile& trial) {
+    const char* const group = std::getenv(kGroupVariable);
+    if (group == nullptr || trial.ranks == 1) return false;
+    const pid_t starter = parent_of(::getppid());
+    if (std::to_string(starter) != group || parent_of(starter) != trial.driver_pid)
+        throw Error(ErrorKind::usage, fmt::format("process {}, which started this rank, is gone", group),
+                    "start the sweep, and leave its trials to it: deft run SWEEP");
+    return true;
+}
+
+engine::Communicator join_ranks(const fs::path& run_folder, const TrialFile& trial) {
+    engine::Communicator ranks = engine::Communicator::of_launcher();
+    if (ranks.size() != trial.ranks)
+        throw Error(ErrorKind::config, fmt::format("{} ranks were started for a trial of {}", ranks.size(), trial.ranks));
+    if (ranks.rank() > 0) {
+        const fs::path log = run_folder / fmt::format("log_rank{}.txt", ranks.rank());
+        const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        if (file >= 0) {
+            ::dup2(file, STDOUT_FILENO);
+            ::dup2(file, STDERR_FILENO);
+            ::close(file);
+        }
+    }
+    return ranks;
+}
+
+bool ranks_are_to_stop(const fs::path& run_folder) {
+    std::error_code error;
+    return fs::exists(run_folder / kStopFile, error);
+}
+
+}  // namespace deft::sweeps

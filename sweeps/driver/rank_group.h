@@ -1,0 +1,29 @@
+#pragma once
+// A trial on several ranks of this machine: mpirun and its ranks, started, watched and ended by the process that the
+// driver knows as the trial.
+
+#include <filesystem>
+
+#include "experiments/attempt.h"
+#include "sweeps/driver/run_folder.h"
+#include "sweeps/driver/signals.h"
+
+namespace deft::sweeps {
+
+// Starts this program on the trial's ranks, waits for their end and sees to it that the journal says how they ended, also
+// where rank 0 could not: that of the rank which failed. A rank that a signal has stopped, while others wait for it, is
+// ended with them. Returns an exit code, as run_attempt().
+int run_ranks(const std::filesystem::path& run_folder, const TrialFile& trial, const SignalWatch& signals);
+
+// Whether this process is one of the ranks that run_ranks() started for the trial. Errors: usage, where it was started as
+// one and they are not its parents any more.
+bool is_rank_of(const TrialFile& trial);
+
+// In one of those: joins the others, in a log of its own where it is not rank 0. Errors: config, where they are not as many
+// as the trial has.
+engine::Communicator join_ranks(const std::filesystem::path& run_folder, const TrialFile& trial);
+
+// Whether the ranks are to end. A signal to mpirun would end them at once, so the wish stands in the run folder.
+bool ranks_are_to_stop(const std::filesystem::path& run_folder);
+
+}  // namespace deft::sweeps

@@ -1,0 +1,138 @@
+// Trials on several ranks: trained and scored together, stopped, killed, and told apart.
+
+#include <cmath>
+
+#include "engine/comm/communicator.h"
+#include "tests/catch.h"
+#include "tests/sweeps/program.h"
+
+using namespace deft;
+using namespace deft::test;
+
+namespace {
+
+bool has_ranks() {
+    return engine::Communicator::has_mpi() && std::system("command -v mpirun >/dev/null") == 0;
+}
+constexpr const char* kNoRanks = "no MPI (Debian: libopenmpi-dev, openmpi-bin)";
+
+// Validated on the way, and saved often.
+const std::string kCases = R"toml(
+[defaults.checkpoint]
+every_seconds = 0.02
+)toml" + std::string(kBothTechniques) + "[case.eval]\nevery = \"3 times\"\n";
+const std::vector<std::string> kTwoRanks = {"--ranks", "2"};
+const std::vector<std::string> kLong = {"--ranks", "2", "--set",
+                                        fmt::format("train.budget_tokens={}", test::long_tokens(60'000))};
+
+// Of the trial whose rank 0 that is.
+std::vector<pid_t> ranks_beside(pid_t rank) {
+    return sweeps::children_of(sweeps::parent_of(rank));
+}
+
+pid_t other_rank(pid_t first) {
+    for (const pid_t rank : ranks_beside(first))
+        if (rank != first) return rank;
+    return -1;
+}
+
+std::vector<double> values(const TinySweep& sweep, const std::string& sql) {
+    std::vector<double> found;
+    for (const std::string& row : sweep.query(sql, 1)) found.push_back(std::stod(row));
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their number") {
+    if (!has_ranks()) DEFT_SKIP(kNoRanks);
+    const TinySweep two(kCases), one(kCases);
+    REQUIRE(two.run(kTwoRanks).exit_code == kExitOk);
+    CHECK(two.says("1 slot of 2 ranks of 1 thread"));
+    REQUIRE(one.run().exit_code == kExitOk);
+    for (const char* sql : {"SELECT loss FROM v_curve ORDER BY step", "SELECT value FROM evaluation ORDER BY score_key, id"}) {
+        const std::vector<double> of_two = values(two, sql), of_one = values(one, sql);
+        REQUIRE(of_two.size() == of_one.size());
+        REQUIRE(!of_two.empty());
+        for (std::size_t i = 0; i < of_one.size(); ++i) CHECK(of_two[i] == Approx(of_one[i]).epsilon(0.01).margin(0.06));
+    }
+    CHECK(two.query("SELECT DISTINCT ranks, devices FROM attempt", 2) == std::vector<std::string>{"2 2"});
+    CHECK(one.query("SELECT DISTINCT ranks, devices FROM attempt", 2) == std::vector<std::string>{"1 1"});
+    CHECK(two.value("SELECT config_hash FROM experiment") == one.value("SELECT config_hash FROM experiment"));
+    CHECK_THAT(two.deft("show", {"both", "--root", two.root.string()}).out, ContainsSubstring("on 2 ranks on 2 threads"));
+    // Trained on two ranks, scored by one: the scores have no share in the ranks.
+    REQUIRE(two.run({"--ranks", "1", "--set", "eval.documents=10"}).exit_code == kExitOk);
+    REQUIRE(two.run({"--ranks", "2", "--set", "eval.documents=11"}).exit_code == kExitOk);
+    CHECK(two.count("ok") == "1");
+    CHECK(two.query("SELECT ranks FROM attempt WHERE kind = 'score' ORDER BY id", 1) ==
+          std::vector<std::string>{"2", "1", "2"});
+}
+
+TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same bits") {
+    if (!has_ranks()) DEFT_SKIP(kNoRanks);
+    const TinySweep undisturbed(kCases);
+    REQUIRE(undisturbed.run(kLong).exit_code == kExitOk);
+
+    const TinySweep sweep(kCases);
+    {  // Stopped with a checkpoint.
+        Process driver = sweep.start(kLong);
+        const pid_t first = sweep.freeze_trial();
+        REQUIRE(first > 0);
+        driver.signal(SIGTERM);
+        ::kill(first, SIGCONT);
+        CHECK(driver.wait() == kExitWorkLeft);
+        CHECK(sweep.count("preempted") + sweep.count("cancelled") == "01");
+    }
+    {  // The driver is killed: nobody is left behind.
+        Process driver = sweep.start(kLong);
+        const pid_t first = sweep.freeze_trial();
+        REQUIRE(first > 0);
+        driver.signal(SIGKILL);
+        driver.wait();
+        CHECK(wait_until([&] { return sweep.processes().empty(); }));
+    }
+    {  // A rank is killed: the trial has crashed, and is tried again.
+        Process driver = sweep.start(kLong);
+        const pid_t first = sweep.freeze_trial();
+        REQUIRE(first > 0);
+        const pid_t victim = other_rank(first);
+        REQUIRE(victim > 0);
+        ::kill(victim, SIGKILL);
+        ::kill(first, SIGCONT);
+        CHECK(driver.wait() == kExitOk);
+        CHECK(sweep.value("SELECT error FROM attempt WHERE fail_class = 'crash'") ==
+              "rank 1 was ended by signal 9 (Killed)");
+    }
+    CHECK(sweep.measured() == undisturbed.measured());
+    CHECK(std::stoll(sweep.value("SELECT count(*) FROM attempt WHERE resume_step > 0")) > 0);
+}
+
+TEST_CASE("A rank that a signal has stopped while another waits for it ends the trial as timed out") {
+    if (!has_ranks()) DEFT_SKIP(kNoRanks);
+    const TinySweep sweep(kCases);
+    Process driver = sweep.start(kLong);
+    const pid_t first = sweep.freeze_trial();
+    REQUIRE(first > 0);
+    const pid_t victim = other_rank(first);
+    REQUIRE(victim > 0);
+    ::kill(victim, SIGSTOP);
+    ::kill(first, SIGCONT);
+    CHECK(driver.wait() == kExitOk);  // at the second try
+    CHECK_THAT(sweep.value("SELECT error FROM attempt WHERE state = 'timeout'"),
+               ContainsSubstring("rank 1 was stopped by a signal for 3"));
+    CHECK(sweep.count("ok") == "1");
+}
+
+TEST_CASE("Ranks that cannot train a sweep are refused before anything starts") {
+    if (!has_ranks()) DEFT_SKIP(kNoRanks);
+    const TinySweep sweep(kCases);
+    const Ran uneven = sweep.run({"--ranks", "3"});
+    CHECK(uneven.exit_code == kExitUsage);
+    CHECK_THAT(uneven.err, ContainsSubstring("case both: the 4 rows of step 1 cannot be divided by 3 ranks") &&
+                               ContainsSubstring("train.batch_size"));
+    const Ran absent = sweep.run(kTwoRanks, [] { ::setenv("PATH", "/nonexistent", 1); });
+    CHECK(absent.exit_code != kExitOk);
+    CHECK_THAT(absent.err, ContainsSubstring("mpirun, which is not on PATH"));
+    CHECK(sweep.run({"--ranks", "0"}).exit_code == kExitUsage);
+    CHECK(sweep.journals().empty());
+}
