@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/process.h"
+#include "engine/comm/communicator.h"
 #include "engine/core/backend.h"
 #include "kernels/cuda/exec.h"
 #include "reporting/numbers.h"
@@ -138,15 +139,17 @@ std::vector<Finding> gpus() {
 
 Finding mpi() {
     const std::string version = number_after(said_by({"mpirun", "--version"}), "");
-    return {note, "MPI", version.empty() ? "none" : "mpirun " + version,
-            "not used: a trial is one process on one device"};
+    if (engine::Communicator::has_mpi() && !version.empty())
+        return {ok, "MPI", "mpirun " + version, "several ranks can train a trial on the CPU: resources.ranks"};
+    return {note, "MPI", version.empty() ? "none" : fmt::format("mpirun {}, and a build without MPI", version),
+            "a trial is one process; for several ranks: ./deft --mpi"};
 }
 
 Finding nccl() {
     void* library = ::dlopen("libnccl.so.2", RTLD_LAZY | RTLD_LOCAL);
     if (library != nullptr) ::dlclose(library);
     return {note, "NCCL", library == nullptr ? "none" : "libnccl.so.2",
-            "not used: a trial is one process on one device"};
+            "not used: a trial on a GPU is one process"};
 }
 
 Finding libraries() {
