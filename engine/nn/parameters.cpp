@@ -125,7 +125,7 @@ Share ParameterTable::share_of_rank(Side side, int rank) const {
 }
 
 Tensor ParameterTable::moment(Side side, int which) const {
-    if (which >= static_cast<int>(moments_.size())) return {};
+    if (which >= moments()) return {};
     const std::int64_t first = side == Side::front ? 0 : share_of_rank(Side::front, owner_.rank).size();
     return moments_[static_cast<std::size_t>(which)].part(first, share_of_rank(side, owner_.rank).size());
 }
@@ -133,6 +133,7 @@ Tensor ParameterTable::moment(Side side, int which) const {
 Share ParameterTable::elements_of_rank(const Parameter& parameter, int rank) const {
     const std::int64_t first = first_element(parameter);
     const Share common = common_part(share_of_rank(side_of(parameter.kind), rank), {first, first + parameter.value.numel()});
+    if (common.size() == 0) return {};
     return {common.begin - first, common.end - first};
 }
 

@@ -63,7 +63,8 @@ class ParameterTable {
         bool decayed;
     };
     std::vector<Group> groups() const;
-    // Among which moments are shared, and which of them this is.
+    int moments() const { return static_cast<int>(moments_.size()); }  // that the optimizer keeps of each weight
+    // Among how many ranks moments are shared, and which of them this is.
     const RankOf& owner() const { return owner_; }
     // Of a parameter's elements those whose moments are that rank's.
     Share elements_of_rank(const Parameter& parameter, int rank) const;
