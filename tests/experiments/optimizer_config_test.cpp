@@ -143,5 +143,6 @@ TEST_CASE("where the optimizer's moments are is in no hash, survives JSON, and i
     CHECK(to_json(config_of("zero = 0\n")) == to_json(plain));
     CHECK(!to_json(plain).at("local").contains("zero"));
     CHECK(!to_json(shared).at("local").contains("recompute"));
-    for (const char* wrong : {"zero = 2\n", "zero = -1\n"}) check_train_refused(wrong, "train.zero", "must be in [0, 1]");
+    check_train_refused("zero = 2\n", "train.zero is 2", "must be at most 1");
+    check_train_refused("zero = -1\n", "train.zero is -1", "must be at least 0");
 }
