@@ -93,9 +93,9 @@ SavedCheckpoint save_trial_checkpoint(const TrialConfig& config, const Dataset& 
     about["train_seconds"] = progress.train_seconds;
     about["validations"] = progress.validations;
     about["best_step"] = progress.best_step;
+    engine::on_first_rank(trainer.ranks(), [&] { make_folder(folder); });
+    saved.model_sha256 = engine::save_checkpoint(trainer, saved.folder, about, dataset.tokenizer);
     engine::on_first_rank(trainer.ranks(), [&] {
-        make_folder(folder);
-        saved.model_sha256 = engine::save_checkpoint(trainer, saved.folder, about, dataset.tokenizer);
         saved.model_bytes = model_bytes(saved.folder);
         keep_newest_checkpoints(folder, config.checkpoint.keep);
     });
@@ -152,9 +152,9 @@ BestWeights save_best_weights(const TrialConfig& config, const Dataset& dataset,
     best.checkpoint.folder = named(folder, kBest, best.step);
     Json about = about_trial(config, dataset);
     about["best"] = {{"metric", config.eval.metric}, {"value", value}};
+    engine::on_first_rank(trainer.ranks(), [&] { make_folder(folder); });
+    best.checkpoint.model_sha256 = engine::save_weights(trainer, best.checkpoint.folder, about, dataset.tokenizer);
     engine::on_first_rank(trainer.ranks(), [&] {
-        make_folder(folder);
-        best.checkpoint.model_sha256 = engine::save_weights(trainer, best.checkpoint.folder, about, dataset.tokenizer);
         best.checkpoint.model_bytes = model_bytes(best.checkpoint.folder);
         for (const fs::path& other : newest_first(folder, kBest))
             if (other != best.checkpoint.folder) fs::remove_all(other);

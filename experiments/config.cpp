@@ -187,9 +187,9 @@ Json columns_json(const TrialConfig& c) {
 
 // Without keys that came later where they have the value that everything had before: trials of then keep their hashes.
 template <class Record>
-Json json_without_later_defaults(const Record& record) {
-    Json json = fields_json(record);
-    const Json before = fields_json(Record{});
+Json json_without_later_defaults(const Record& record, FieldPart part = FieldPart::all_but_local) {
+    Json json = fields_json(record, part);
+    const Json before = fields_json(Record{}, part);
     for (const Field& field : fields_of(record))
         if (field.rules.came_later && json.contains(field.key) && json.at(field.key) == before.at(field.key))
             json.erase(field.key);
@@ -294,8 +294,7 @@ Json to_json(const TrialConfig& c) {
     json["local"] = fields_json(c.data, FieldPart::local);
     json["local"].update(fields_json(c, FieldPart::local));
     json["local"].update(fields_json(c.model, FieldPart::local));
-    // Older trials have no such key.
-    if (c.train.recompute != TrainConfig{}.recompute) json["local"].update(fields_json(c.train, FieldPart::local));
+    json["local"].update(json_without_later_defaults(c.train, FieldPart::local));
     json["local"]["base_folder"] = c.base_folder;
     json["local"]["columns"] = columns_json(c);
     if (c.start && !c.start->from.empty()) json["local"].update(start_local_json(*c.start));

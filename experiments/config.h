@@ -133,6 +133,7 @@ struct TrainConfig {
     std::int64_t micro_batch_size = 0;
     std::string rows = "packed";    // packed | padded
     std::string recompute = "none";  // none | activation | block
+    std::int64_t zero = 0;           // 0 | 1
     std::int64_t budget_tokens = 0;
     double budget_fraction = 1.0;
     double learning_rate = 1e-3;

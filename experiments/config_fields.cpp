@@ -291,6 +291,9 @@ const Fields& fields_of(const TrainConfig&) {
          "what a backward pass computes again where memory is short, to the same bits: activation, the outputs of norms "
          "and activations; block, all but each block's input",
          {.one_of = {"none", "activation", "block"}, .came_later = true, .role = FieldRole::local}},
+        {"zero", at<&TrainConfig::zero>,
+         "1: each of several ranks keeps the optimizer's moments of its share of the weights alone (ZeRO-1), to the same bits",
+         {.at_least = 0, .at_most = 1, .came_later = true, .role = FieldRole::local}},
         {"budget_tokens", at<&TrainConfig::budget_tokens>,
          "layer-averaged tokens at which the baseline stops, at 100%; 0: the model of start.from is taken as it is",
          {.unit = "tokens", .at_most = kMostBudgetTokens, .by_default = "must be given, or epochs"}},

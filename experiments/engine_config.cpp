@@ -102,6 +102,7 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
     trainer.packs_samples = config.train.rows == "packed";
     trainer.epoch_samples = config.data.epoch_samples;
     trainer.recompute = recompute_of(config.train.recompute);
+    trainer.zero = static_cast<int>(config.train.zero);
     trainer.budget_layer_tokens = budget_layer_tokens(config.train);
     const std::int64_t baseline_steps = baseline_steps_of(config);
 

@@ -302,13 +302,14 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
     const auto tokens = static_cast<double>(config.train.micro_batch_size) * static_cast<double>(model.seqlen);
     const auto width = static_cast<double>(model.width), layers = static_cast<double>(model.layers);
     const auto hidden = static_cast<double>(model.hidden);
-    // At least: a layer saves so many numbers a token, and a weight has a gradient and its moments.
+    // At least: a layer saves so many numbers a token, and a weight has a gradient and its moments, which any number of
+    // ranks may share.
     const std::string& recompute = config.train.recompute;
     const double saved = recompute == "block"        ? width
                          : recompute == "activation" ? 4 * width + hidden
                                                      : 6 * width + 2 * hidden;
     const double weights = 2 * width * width + 2 * width * hidden;
-    const double copies = 2 + engine::moments_of(trainer.optimizer.kind);
+    const double copies = 2 + (trainer.zero == 1 ? 0 : engine::moments_of(trainer.optimizer.kind));
     const double bytes = 4 * layers * (tokens * saved + copies * weights);
     if (bytes > kMostBufferBytes)
         root.refuse("model",

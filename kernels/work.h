@@ -503,10 +503,16 @@ inline Work value_loss_train_work(std::int64_t B, std::int64_t C, Accumulate acc
 
 // ---- optimizer ----
 
-inline Work global_norm_work(std::int64_t n) {
+inline Work sum_of_squares_work(std::int64_t n, Accumulate accumulate) {
     Work work{2 * product(n)};
     work.sums = product(n);
-    work.other = sizeof(double);
+    work.other = written(sizeof(double), accumulate);
+    return work;
+}
+
+inline Work square_root_work() {
+    Work work{1};
+    work.other = product(2, sizeof(double));
     return work;
 }
 

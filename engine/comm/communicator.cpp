@@ -107,6 +107,18 @@ class SharedValues {
 };
 
 template <class Real>
+void sum_shares(mpi::Group& group, int rank, int ranks, std::span<Real> values) {
+    SharedValues<Real> shared(group, rank, ranks, values);
+    for (std::int64_t block = 0; block < shared.blocks(); ++block) shared.sum(block);
+}
+
+template <class Real>
+void gather_shares(mpi::Group& group, int rank, int ranks, std::span<Real> values) {
+    SharedValues<Real> shared(group, rank, ranks, values);
+    for (std::int64_t block = 0; block < shared.blocks(); ++block) shared.gather(block);
+}
+
+template <class Real>
 void sum_over_ranks(mpi::Group& group, int rank, int ranks, std::span<Real> values) {
     SharedValues<Real> shared(group, rank, ranks, values);
     for (std::int64_t block = 0; block < shared.blocks(); ++block) {
@@ -119,6 +131,11 @@ void sum_over_ranks(mpi::Group& group, int rank, int ranks, std::span<Real> valu
 
 Share share_of(std::int64_t count, int rank, int ranks) {
     return {count * rank / ranks, count * (rank + 1) / ranks};
+}
+
+Share common_part(const Share& a, const Share& b) {
+    const std::int64_t begin = std::max(a.begin, b.begin);
+    return {begin, std::max(begin, std::min(a.end, b.end))};
 }
 
 Communicator::Communicator(std::shared_ptr<mpi::Group> group)
@@ -149,15 +166,19 @@ void Communicator::all_reduce(std::span<std::int64_t> values) const {
 }
 
 void Communicator::reduce_scatter(std::span<float> values) const {
-    if (size_ == 1) return;
-    SharedValues<float> shared(*group_, rank_, size_, values);
-    for (std::int64_t block = 0; block < shared.blocks(); ++block) shared.sum(block);
+    if (size_ > 1) sum_shares(*group_, rank_, size_, values);
+}
+
+void Communicator::reduce_scatter(std::span<double> values) const {
+    if (size_ > 1) sum_shares(*group_, rank_, size_, values);
 }
 
 void Communicator::all_gather(std::span<float> values) const {
-    if (size_ == 1) return;
-    SharedValues<float> shared(*group_, rank_, size_, values);
-    for (std::int64_t block = 0; block < shared.blocks(); ++block) shared.gather(block);
+    if (size_ > 1) gather_shares(*group_, rank_, size_, values);
+}
+
+void Communicator::all_gather(std::span<double> values) const {
+    if (size_ > 1) gather_shares(*group_, rank_, size_, values);
 }
 
 void Communicator::all_to_all(std::span<const float> rows, std::span<const std::int64_t> sent, std::span<float> into,
@@ -177,6 +198,14 @@ void Communicator::all_to_all(std::span<const float> rows, std::span<const std::
 
 void Communicator::broadcast(std::span<std::byte> values, int root) const {
     if (size_ > 1) mpi::broadcast(*group_, values.data(), values.size(), root);
+}
+
+void Communicator::send(std::span<const std::byte> values, int to) const {
+    mpi::send(*group_, values.data(), static_cast<int>(values.size()), to);
+}
+
+void Communicator::receive(std::span<std::byte> values, int from) const {
+    mpi::receive(*group_, values.data(), static_cast<int>(values.size()), from);
 }
 
 void Communicator::barrier() const {

@@ -13,15 +13,23 @@ namespace mpi {
 struct Group;
 }
 
+// A rank's number, and of how many.
+struct RankOf {
+    int rank = 0, ranks = 1;
+};
+
 // The part of a range that is one rank's: contiguous, in the order of ranks, and as even as it goes.
 struct Share {
     std::int64_t begin = 0, end = 0;
     std::int64_t size() const { return end - begin; }
 };
 Share share_of(std::int64_t count, int rank, int ranks);
+// What two parts of one range have in common; of size 0 where that is nothing.
+Share common_part(const Share& a, const Share& b);
 
-// All ranks of a communicator call the same operations in the same order, with as many values each. An error that unwinds
-// the last communicator of a process ends all ranks with that process; where it is caught before, leave() does.
+// All ranks of a communicator call the same operations in the same order, with as many values each; send() and receive()
+// are of two ranks alone. An error that unwinds the last communicator of a process ends all ranks with that process; where
+// it is caught before, leave() does.
 class Communicator {
  public:
     // Alone: one rank, from which nothing moves.
@@ -34,6 +42,7 @@ class Communicator {
 
     int rank() const { return rank_; }
     int size() const { return size_; }
+    RankOf rank_of() const { return {rank_, size_}; }
     // The ranks of equal color, in their order. Not negative.
     Communicator split(int color) const;
 
@@ -44,13 +53,18 @@ class Communicator {
     void all_reduce(std::span<std::int64_t> values) const;
     // The same of this rank's share of the values alone; the others stay as they are.
     void reduce_scatter(std::span<float> values) const;
+    void reduce_scatter(std::span<double> values) const;
     // Of each rank its share of the values, put in place on all.
     void all_gather(std::span<float> values) const;
+    void all_gather(std::span<double> values) const;
     // Rows of `columns` values: sent[r] of them for rank r, which stand by ranks in `rows`; received[r] from rank r come to
     // `into` likewise.
     void all_to_all(std::span<const float> rows, std::span<const std::int64_t> sent, std::span<float> into,
                     std::span<const std::int64_t> received, std::int64_t columns) const;
     void broadcast(std::span<std::byte> values, int root) const;
+    // To another rank, which receives as many bytes, and in the order in which they were sent. At most 2 GiB at once.
+    void send(std::span<const std::byte> values, int to) const;
+    void receive(std::span<std::byte> values, int from) const;
     void barrier() const;
     // This process will end without the others, which its launcher then ends too: after an error that they may not have.
     void leave() const;

@@ -96,6 +96,15 @@ void broadcast(Group& group, std::byte* values, std::size_t bytes, int root) {
     if (rank(group) == root) group.sent += static_cast<std::int64_t>(bytes) * (size(group) - 1);
 }
 
+void send(Group& group, const std::byte* values, int bytes, int to) {
+    MPI_Send(values, bytes, MPI_BYTE, to, 0, group.comm);
+    group.sent += bytes;
+}
+
+void receive(Group& group, std::byte* values, int bytes, int from) {
+    MPI_Recv(values, bytes, MPI_BYTE, from, 0, group.comm, MPI_STATUS_IGNORE);
+}
+
 void barrier(Group& group) {
     MPI_Barrier(group.comm);
 }

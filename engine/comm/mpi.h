@@ -25,6 +25,8 @@ struct Pieces {
 // What a rank sends to itself is copied, and counts as nothing sent.
 void exchange(Group& group, const std::byte* from, const Pieces& sent, std::byte* to, const Pieces& received);
 void broadcast(Group& group, std::byte* values, std::size_t bytes, int root);
+void send(Group& group, const std::byte* values, int bytes, int to);
+void receive(Group& group, std::byte* values, int bytes, int from);
 void barrier(Group& group);
 // This process ends without a word to the others, which the launcher then ends.
 void leave(Group& group);

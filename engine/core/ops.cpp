@@ -545,11 +545,18 @@ void update_importance(Exec& exec, Tensor importance, Tensor loss_sum, Tensor co
     });
 }
 
-void global_norm(Exec& exec, Tensor norm, Tensor x) {
-    const OpTimer timer(exec, "global_norm", Phase::update, x, x.dtype, kernels::global_norm_work(x.numel()));
+void sum_of_squares(Exec& exec, Tensor total, Tensor x, Accumulate accumulate) {
+    const OpTimer timer(exec, "sum_of_squares", Phase::update, x, x.dtype,
+                        kernels::sum_of_squares_work(x.numel(), accumulate));
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        global_norm(backend, norm.as<double>(), x.as<Sum<T_>>(), x.numel());
+        sum_of_squares(backend, total.as<double>(), x.as<Sum<T_>>(), x.numel(), accumulate);
     });
+}
+
+void square_root(Exec& exec, Tensor x) {
+    const OpTimer timer(exec, "square_root", Phase::update, x, x.dtype, kernels::square_root_work());
+    // Double whatever the model computes in, and of every backend.
+    dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) { square_root(backend, x.as<double>()); });
 }
 
 void adamw_update(Exec& exec, Tensor param, Tensor rounded, Tensor m, Tensor v, Tensor grad, Tensor norm, Tensor loss,

@@ -160,8 +160,10 @@ void add_entry_losses(Exec&, Tensor loss_sum, Tensor count, Tensor loss, Tensor 
 // importance (V) f32; norm and loss (1) f64, of which neither may be other than finite, else nothing is written
 void update_importance(Exec&, Tensor importance, Tensor loss_sum, Tensor count, Tensor norm, Tensor loss, double decay);
 
-// norm (1) f64, x flat
-void global_norm(Exec&, Tensor norm, Tensor x);
+// total (1) f64, x flat
+void sum_of_squares(Exec&, Tensor total, Tensor x, Accumulate);
+// x (1) f64 = its square root
+void square_root(Exec&, Tensor x);
 // rounded bf16 or empty; norm and loss (1) f64, of which neither may be other than finite, else nothing is written
 void adamw_update(Exec&, Tensor param, Tensor rounded, Tensor m, Tensor v, Tensor grad, Tensor norm, Tensor loss,
                   const AdamW&);

@@ -69,6 +69,13 @@ Tensor Tensor::view(std::initializer_list<std::int64_t> new_shape) const {
     return viewed;
 }
 
+Tensor Tensor::part(std::int64_t first, std::int64_t count) const {
+    if (first < 0 || count < 0 || first + count > numel())
+        throw std::logic_error("elements " + std::to_string(first) + " to " + std::to_string(first + count) + " of " +
+                               shape_text());
+    return make_tensor(static_cast<char*>(data) + first * size_of(dtype), dtype, {count});
+}
+
 Tensor Tensor::slice(std::int64_t i) const {
     Tensor part = *this;
     part.rank = rank - 1;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 
 #include "kernels/bf16.h"
@@ -53,8 +54,16 @@ struct Tensor {
         return static_cast<T*>(data);
     }
 
+    // Its elements, of a tensor in the host's memory.
+    template <class T>
+    std::span<T> elements() const {
+        return {as<T>(), static_cast<std::size_t>(numel())};
+    }
+
     // The first elements under another shape of at most as many elements.
     Tensor view(std::initializer_list<std::int64_t> new_shape) const;
+    // Elements [first, first + count), flat.
+    Tensor part(std::int64_t first, std::int64_t count) const;
     // The i-th slice along the first dimension.
     Tensor slice(std::int64_t i) const;
 

@@ -57,9 +57,9 @@ std::size_t select_tokens_workspace(const Backend& backend, std::int64_t T) {
     return is_gpu(backend) ? 0 : kernels::cpu::select_kept_tokens_workspace(backend.threads, T);
 }
 
-std::size_t global_norm_workspace(const Backend& backend, std::int64_t elements) {
-    return is_gpu(backend) ? kernels::cuda::global_norm_workspace(elements)
-                           : kernels::cpu::global_norm_workspace(elements);
+std::size_t sum_of_squares_workspace(const Backend& backend, std::int64_t elements) {
+    return is_gpu(backend) ? kernels::cuda::sum_of_squares_workspace(elements)
+                           : kernels::cpu::sum_of_squares_workspace(elements);
 }
 
 }  // namespace deft::engine

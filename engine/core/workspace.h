@@ -19,6 +19,6 @@ std::size_t head_workspace(const Backend&, std::int64_t rows, std::int64_t C, st
 std::size_t experts_workspace(const Backend&, std::int64_t rows, std::int64_t E, std::int64_t k, std::int64_t C,
                               std::int64_t before, std::int64_t hidden);
 std::size_t select_tokens_workspace(const Backend&, std::int64_t T);
-std::size_t global_norm_workspace(const Backend&, std::int64_t elements);
+std::size_t sum_of_squares_workspace(const Backend&, std::int64_t elements);
 
 }  // namespace deft::engine

@@ -44,11 +44,6 @@ void transpose(const std::byte* from, std::int64_t from_stride, To* to, std::int
                     to[c * to_stride + r] = rounded<To>(element<From>(from, r * from_stride + c));
 }
 
-// Elements [first, first + count) as a flat tensor.
-Tensor flat_part(const Tensor& tensor, std::int64_t first, std::int64_t count) {
-    return make_tensor(static_cast<char*>(tensor.data) + first * size_of(tensor.dtype), tensor.dtype, {count});
-}
-
 // Calls f(first, count) for whole units of `unit_bytes` that make up `units`, as many at a time as fit into a piece.
 template <class F>
 void for_each_piece(std::int64_t units, std::int64_t unit_bytes, F&& f) {
@@ -62,7 +57,7 @@ void write_as(Exec& exec, const Tensor& tensor, bool transposed, SafetensorsOutp
     std::vector<To> piece;
     if (!transposed) {
         for_each_piece(tensor.numel(), sizeof(float), [&](std::int64_t first, std::int64_t count) {
-            const void* values = host_bytes(exec, flat_part(tensor, first, count), staging);
+            const void* values = host_bytes(exec, tensor.part(first, count), staging);
             if constexpr (sizeof(To) < sizeof(float)) {
                 piece.resize(static_cast<std::size_t>(count));
                 std::transform(static_cast<const float*>(values), static_cast<const float*>(values) + count, piece.begin(),
@@ -101,7 +96,7 @@ void read_as(Exec& exec, const StoredTensor& stored, const MappedFile& file) {
                     piece[static_cast<std::size_t>(i)] = element<From>(bytes.data(), i);
                 values = piece.data();
             }
-            write_tensor(exec, flat_part(stored.to, first, count), values);
+            write_tensor(exec, stored.to.part(first, count), values);
             file.release(bytes);
         });
         return;
@@ -116,7 +111,7 @@ void read_as(Exec& exec, const StoredTensor& stored, const MappedFile& file) {
                             rows_here, count);
             file.release(bytes);
         });
-        write_tensor(exec, flat_part(stored.to, column * rows, count * rows), piece.data());
+        write_tensor(exec, stored.to.part(column * rows, count * rows), piece.data());
     });
 }
 

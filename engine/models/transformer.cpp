@@ -49,7 +49,7 @@ std::optional<ClassHead> class_head(const Planner& plan, const TransformerConfig
 }  // namespace
 
 Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend, std::int64_t max_batch,
-                         Purpose purpose, Recompute recompute, int moments)
+                         Purpose purpose, Recompute recompute, int moments, const RankOf& owner)
     : config_(config),
       purpose_(purpose),
       parameters_(arena, backend.dtype, purpose),
@@ -62,7 +62,8 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
       class_head_(class_head(plan_, config)),
       states_(plan_.scratch("d_branch", {max_batch, config.max_seqlen, config.width})) {
     const std::int64_t B = max_batch, T = config.max_seqlen;
-    arena.reserve_workspace(global_norm_workspace(backend, parameters_.plan_optimizer(moments)));
+    parameters_.plan_optimizer(moments, owner);
+    arena.reserve_workspace(sum_of_squares_workspace(backend, parameters_.flat_gradients().numel()));
     const auto add = [&](const std::string& name, DType type, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name, type, shape);
     };

@@ -17,6 +17,10 @@ namespace {
 
 constexpr const char* kMoments[] = {"optimizer.m", "optimizer.v"};
 
+Side side_of(ParameterKind kind) {
+    return is_decayed(kind) ? Side::front : Side::back;
+}
+
 }  // namespace
 
 bool is_decayed(ParameterKind kind) {
@@ -25,7 +29,7 @@ bool is_decayed(ParameterKind kind) {
 
 Parameter ParameterTable::add(const std::string& name, ParameterKind kind,
                               std::initializer_list<std::int64_t> shape) {
-    const Side side = is_decayed(kind) ? Side::front : Side::back;
+    const Side side = side_of(kind);
     Parameter parameter{name, kind, {}, {}, {}};
     parameter.value = arena_->add(Region::parameters, name, sum_dtype(dtype_), shape, side);
     if (purpose_ == Purpose::training)
@@ -36,14 +40,18 @@ Parameter ParameterTable::add(const std::string& name, ParameterKind kind,
     return parameter;
 }
 
-std::int64_t ParameterTable::plan_optimizer(int moments) {
-    if (purpose_ == Purpose::inference) return 0;
-    const DType dtype = sum_dtype(dtype_);
-    const std::int64_t padded = arena_->flat(Region::parameters, dtype).numel();
-    moments_ = moments;
+void ParameterTable::plan_optimizer(int moments, const RankOf& owner) {
+    if (purpose_ == Purpose::inference) return;
+    owner_ = owner;
+    const std::int64_t own = share_of_rank(Side::front, owner.rank).size() + share_of_rank(Side::back, owner.rank).size();
     for (const char* name : std::span(kMoments).first(static_cast<std::size_t>(moments)))
-        arena_->add(Region::optimizer, name, dtype, {padded});
-    return padded;
+        moments_.push_back(arena_->add(Region::optimizer, name, sum_dtype(dtype_), {own}));
+}
+
+// Where a parameter begins in its group.
+std::int64_t ParameterTable::first_element(const Parameter& parameter) const {
+    const Tensor group = arena_->flat(Region::parameters, parameter.value.dtype, side_of(parameter.kind));
+    return (static_cast<const char*>(parameter.value.data) - static_cast<const char*>(group.data)) / size_of(group.dtype);
 }
 
 std::int64_t ParameterTable::count() const {
@@ -97,7 +105,8 @@ std::vector<ParameterTable::Group> ParameterTable::groups() const {
     for (const Side side : {Side::front, Side::back}) {
         const Tensor value = arena_->flat(Region::parameters, dtype, side);
         if (value.numel() == 0) continue;
-        result.push_back({value, arena_->flat(Region::gradients, dtype, side), moment(value, 0), moment(value, 1),
+        result.push_back({value, arena_->flat(Region::gradients, dtype, side), share_of_rank(side, owner_.rank),
+                          moment(side, 0), moment(side, 1),
                           rounds() ? arena_->flat(Region::rounded, dtype_, side) : Tensor{}, side == Side::front});
     }
     return result;
@@ -107,14 +116,43 @@ void ParameterTable::refresh_rounded(Exec& exec) const {
     if (rounds()) round_to(exec, arena_->flat(Region::rounded, dtype_), arena_->flat(Region::parameters, DType::f32));
 }
 
-Tensor ParameterTable::moment(const Tensor& values, int which) const {
-    if (which >= moments_) return {};
-    // Region::optimizer holds m then v, each laid out as the parameters are.
-    const Tensor all = arena_->flat(Region::parameters, values.dtype);
-    Tensor result = values;
-    result.data = static_cast<char*>(arena_->flat(Region::optimizer, values.dtype).data) + which * all.bytes() +
-                  (static_cast<const char*>(values.data) - static_cast<const char*>(all.data));
-    return result;
+std::int64_t ParameterTable::elements(Side side) const {
+    return arena_->flat(Region::parameters, sum_dtype(dtype_), side).numel();
+}
+
+Share ParameterTable::share_of_rank(Side side, int rank) const {
+    return share_of(elements(side), rank, owner_.ranks);
+}
+
+Tensor ParameterTable::moment(Side side, int which) const {
+    if (which >= moments()) return {};
+    const std::int64_t first = side == Side::front ? 0 : share_of_rank(Side::front, owner_.rank).size();
+    return moments_[static_cast<std::size_t>(which)].part(first, share_of_rank(side, owner_.rank).size());
+}
+
+Share ParameterTable::elements_of_rank(const Parameter& parameter, int rank) const {
+    const std::int64_t first = first_element(parameter);
+    const Share common = common_part(share_of_rank(side_of(parameter.kind), rank), {first, first + parameter.value.numel()});
+    if (common.size() == 0) return {};
+    return {common.begin - first, common.end - first};
+}
+
+Tensor ParameterTable::own_moment(const Parameter& parameter, int which) const {
+    const Side side = side_of(parameter.kind);
+    const Tensor of_side = moment(side, which);
+    if (!of_side) return {};
+    const Share own = elements_of_rank(parameter, owner_.rank);
+    if (own.size() == 0) return of_side.part(0, 0);
+    return of_side.part(first_element(parameter) + own.begin - share_of_rank(side, owner_.rank).begin, own.size());
+}
+
+Tensor ParameterTable::whole_moment(const Parameter& parameter, int which) const {
+    Tensor moment = own_moment(parameter, which);
+    if (!moment) return {};
+    if (moment.numel() != parameter.value.numel()) throw std::logic_error("moments of " + parameter.name + " are shared");
+    moment.rank = parameter.value.rank;
+    moment.shape = parameter.value.shape;
+    return moment;
 }
 
 void initialise(Exec& exec, ParameterTable& table, std::uint64_t seed, double std, std::int64_t layers) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/comm/communicator.h"
 #include "engine/core/arena.h"
 #include "engine/core/exec.h"
 
@@ -42,9 +43,9 @@ class ParameterTable {
     // The parameter, without memory behind it in the first pass of a plan.
     Parameter add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
 
-    // Plans the optimizer's moments, one or two, once all parameters are there, where they train; returns the elements
-    // of each, padding included, or 0.
-    std::int64_t plan_optimizer(int moments);
+    // Plans the optimizer's moments, one or two, once all parameters are there, where they train: of `owner`'s share of
+    // each group alone, where moments are shared among ranks.
+    void plan_optimizer(int moments, const RankOf& owner = {});
 
     // In the order of adding.
     const std::vector<Parameter>& all() const { return parameters_; }
@@ -54,27 +55,41 @@ class ParameterTable {
 
     // The flat range of the decayed parameters and that of the others; one alone where the other is empty.
     struct Group {
-        Tensor value, grad, m;
-        Tensor v;  // empty where there is one moment
-        Tensor rounded;  // empty where the model reads `value`
+        Tensor value, grad;  // (n)
+        Share own;           // of the n, those with moments here
+        Tensor m;            // (own)
+        Tensor v;            // (own); empty where there is one moment
+        Tensor rounded;      // (n); empty where the model reads `value`
         bool decayed;
     };
     std::vector<Group> groups() const;
-    // The moments of one parameter, in its shape; the second is empty where there is one.
-    Tensor first_moment(const Parameter& parameter) const { return moment(parameter.value, 0); }
-    Tensor second_moment(const Parameter& parameter) const { return moment(parameter.value, 1); }
+    int moments() const { return static_cast<int>(moments_.size()); }  // that the optimizer keeps of each weight
+    // Among how many ranks moments are shared, and which of them this is.
+    const RankOf& owner() const { return owner_; }
+    // Of a parameter's elements those whose moments are that rank's.
+    Share elements_of_rank(const Parameter& parameter, int rank) const;
+    // Moments of the elements that are this rank's, flat; the second is empty where there is one.
+    Tensor own_moment(const Parameter& parameter, int which) const;
+    // The moments of one parameter, in its shape, where they are not shared; the second is empty where there is one.
+    Tensor first_moment(const Parameter& parameter) const { return whole_moment(parameter, 0); }
+    Tensor second_moment(const Parameter& parameter) const { return whole_moment(parameter, 1); }
     Tensor flat_gradients() const { return arena_->flat(Region::gradients, sum_dtype(dtype_)); }
     // Rounds every value anew; for after values were written from outside.
     void refresh_rounded(Exec& exec) const;
 
  private:
     bool rounds() const { return dtype_ != sum_dtype(dtype_); }
-    Tensor moment(const Tensor& values, int which) const;
+    std::int64_t first_element(const Parameter& parameter) const;
+    std::int64_t elements(Side side) const;
+    Share share_of_rank(Side side, int rank) const;
+    Tensor moment(Side side, int which) const;
+    Tensor whole_moment(const Parameter& parameter, int which) const;
 
     Arena* arena_;
     DType dtype_;
     Purpose purpose_;
-    int moments_ = 0;
+    RankOf owner_;
+    std::vector<Tensor> moments_;  // each: the owner's share of the decayed parameters, then of the others
     std::vector<Parameter> parameters_;
 };
 

@@ -6,19 +6,23 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <span>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/whole_folder.h"
+#include "engine/comm/on_first_rank.h"
 #include "engine/data/bpe/bpe_files.h"
 #include "engine/io/huggingface_config.h"
 #include "engine/io/match_weights.h"
 #include "engine/io/safetensors.h"
 #include "engine/io/write_weights.h"
 #include "engine/models/parts_json.h"
+#include "engine/train/gathered_moments.h"
 
 namespace deft::engine {
 
@@ -52,20 +56,23 @@ std::vector<const char*> write_tokenizer_files(const AnyTokenizer& tokenizer, co
     return {std::begin(kBpeFiles), std::end(kBpeFiles)};
 }
 
-std::string write_optimizer(Trainer& trainer, const fs::path& file) {
-    const ParameterTable& table = trainer.model().parameters();
-    std::vector<NamedTensor> tensors;
-    for (const Parameter& p : table.all()) {
-        tensors.push_back({p.name + ".m", table.first_moment(p)});
-        if (const Tensor v = table.second_moment(p)) tensors.push_back({p.name + ".v", v});
-    }
-    if (const Tensor state = trainer.dropper_state()) tensors.push_back({kDropperState, state});
-    const std::size_t on_device = tensors.size();
+// What training goes on from beside the weights.
+struct OptimizerState {
+    Trainer& trainer;
+    const GatheredMoments& moments;
+};
+
+std::string write_optimizer(const OptimizerState& saved, const fs::path& file) {
+    Trainer& trainer = saved.trainer;
+    std::vector<NamedTensor> tensors = saved.moments.tensors();
+    const Tensor state = trainer.dropper_state();
+    if (state) tensors.push_back({kDropperState, state});
     std::vector<std::int32_t> unique = trainer.unique_tokens_by_sample();
     const Tensor samples = make_tensor(unique.data(), DType::i32, {static_cast<std::int64_t>(unique.size())});
     tensors.push_back({kUniqueTokens, samples});
     SafetensorsOutput out(file, tensors, {});
-    for (std::size_t i = 0; i < on_device; ++i) write_in_pieces(trainer.exec(), tensors[i].tensor, {}, out);
+    saved.moments.write(out);
+    if (state) write_in_pieces(trainer.exec(), state, {}, out);
     out.write(samples.data, samples.bytes());
     return out.finish();
 }
@@ -131,7 +138,7 @@ struct Saved {
     Exec& exec;
     const Transformer& model;
     const Counts& counts;
-    Trainer* with_optimizer;  // null: weights alone
+    const OptimizerState* optimizer;  // null: weights alone
     DType dtype = DType::f32;
 };
 
@@ -147,7 +154,7 @@ std::string write_files(const Saved& saved, const fs::path& folder, const Json& 
         hashes[kConfig] = sha256(config);
     }
     hashes.merge(write_weights(saved.exec, saved.model, names, saved.dtype, folder));
-    if (saved.with_optimizer != nullptr) hashes[kOptimizer] = write_optimizer(*saved.with_optimizer, folder / kOptimizer);
+    if (saved.optimizer != nullptr) hashes[kOptimizer] = write_optimizer(*saved.optimizer, folder / kOptimizer);
     for (const char* name : write_tokenizer_files(tokenizer, folder)) hashes[name] = sha256_file(folder / name);
     Json manifest = {{"schema", kSchema}, {"counts", counts_json(saved.counts)}, {"about", about}, {"sha256", hashes}};
     if (has_parts(model)) manifest["model"] = parts_json(model);
@@ -160,6 +167,15 @@ std::string save(const Saved& saved, const fs::path& folder, const Json& about, 
     const fs::path temporary = folder.parent_path() / "unfinished";  // one name: a kill leaves at most one
     write_whole_folder(folder, temporary,
                        [&](const fs::path& into) { sha = write_files(saved, into, about, tokenizer); });
+    return sha;
+}
+
+// The sha256 that rank 0's `work` returns, on every rank.
+std::string sha_of_first_rank(const Communicator& ranks, const std::function<std::string()>& work) {
+    std::string sha;
+    on_first_rank(ranks, [&] { sha = work(); });
+    sha.resize(64);  // hex digits
+    ranks.broadcast(std::as_writable_bytes(std::span(sha)), 0);
     return sha;
 }
 
@@ -189,12 +205,21 @@ SafetensorsFile open_hashed(const fs::path& folder, const Json& manifest, const 
 
 std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about,
                             const AnyTokenizer& tokenizer) {
-    return save({trainer.exec(), trainer.model(), trainer.counts(), &trainer}, folder, about, tokenizer);
+    const ParameterTable& table = trainer.model().parameters();
+    const Communicator& ranks = trainer.ranks();
+    if (ranks.rank() > 0) answer_for_moments(trainer.exec(), table, ranks);
+    return sha_of_first_rank(ranks, [&] {
+        const GatheredMoments moments(trainer.exec(), table, ranks);
+        const OptimizerState optimizer{trainer, moments};
+        return save({trainer.exec(), trainer.model(), trainer.counts(), &optimizer}, folder, about, tokenizer);
+    });
 }
 
 std::string save_weights(Trainer& trainer, const fs::path& folder, const Json& about, const AnyTokenizer& tokenizer,
                          DType dtype) {
-    return save({trainer.exec(), trainer.model(), trainer.counts(), nullptr, dtype}, folder, about, tokenizer);
+    return sha_of_first_rank(trainer.ranks(), [&] {
+        return save({trainer.exec(), trainer.model(), trainer.counts(), nullptr, dtype}, folder, about, tokenizer);
+    });
 }
 
 std::string save_weights(Exec& exec, const Transformer& model, const fs::path& folder, const Json& about,
@@ -258,15 +283,15 @@ OpenCheckpoint open_checkpoint(Trainer& trainer, const fs::path& folder, const J
     open.moments = open_hashed(folder, manifest, kOptimizer);
     open.counts = counts_of(manifest.at("counts"));
     open.of_weights = match_all(trainer.model(), open.weights, false);
-    const auto match = [&](const Tensor& own, const std::string& name) {
-        open.of_moments.push_back({own, expect(open.moments, name, own)});
-    };
     const ParameterTable& table = trainer.model().parameters();
-    for (const Parameter& p : table.all()) {
-        match(table.first_moment(p), p.name + ".m");
-        if (const Tensor v = table.second_moment(p)) match(v, p.name + ".v");
-    }
-    if (const Tensor state = trainer.dropper_state()) match(state, kDropperState);
+    for (const Parameter& p : table.all())
+        for (int which = 0; which < table.moments(); ++which) {
+            const Tensor& stored = expect(open.moments, moment_name(p, which), p.value);
+            const Share own = table.elements_of_rank(p, table.owner().rank);
+            open.of_moments.push_back({table.own_moment(p, which), stored.part(own.begin, own.size())});
+        }
+    if (const Tensor state = trainer.dropper_state())
+        open.of_moments.push_back({state, expect(open.moments, kDropperState, state)});
     const auto samples = static_cast<std::int64_t>(trainer.unique_tokens_by_sample().size());
     open.unique_tokens = expect(open.moments, kUniqueTokens, make_tensor(nullptr, DType::i32, {samples}));
     return open;

@@ -23,9 +23,12 @@
 namespace deft::engine {
 
 // Saving and loading hold a few pieces of a tensor in memory beside the model, see engine/io/tensor_pieces.h.
+//
+// Of a trainer on several ranks all ranks save together, and rank 0 alone writes; what it fails with is thrown on all. Each
+// reads by itself what it needs. The files are those of one rank: any number of ranks goes on from them.
 
 // Made beside `folder` as "unfinished", synced, and renamed: the folder is whole or absent. An older one of that
-// name is replaced. Returns the sha256 of model.safetensors. Errors: io.
+// name is replaced. Returns the sha256 of model.safetensors, on every rank. Errors: io.
 std::string save_checkpoint(Trainer& trainer, const std::filesystem::path& folder, const Json& about,
                             const AnyTokenizer& tokenizer);
 
@@ -67,7 +70,7 @@ void load_weights(Exec& exec, Transformer& model, const std::filesystem::path& f
 struct OpenCheckpoint {
     SafetensorsFile weights, moments;
     MatchedWeights of_weights;
-    std::vector<StoredTensor> of_moments;  // `to`: the trainer's
+    std::vector<StoredTensor> of_moments;  // `to`: the trainer's, of this rank's elements
     Counts counts;
     Tensor unique_tokens;  // (samples) i32
 };

@@ -23,13 +23,13 @@ std::int64_t results_of_heads(const TransformerConfig& model) {
     return model.head && model.class_head ? 4 : 2;
 }
 
-Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend) {
+Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend, const RankOf& rank) {
     const std::int64_t B = config.micro_batch_size;
     const LargestStep largest = largest_step(config);
     Buffers buffers;
     buffers.model =
         std::make_unique<Transformer>(arena, config.model, backend, B, Purpose::training, config.recompute,
-                                      moments_of(config.optimizer.kind));
+                                      moments_of(config.optimizer.kind), config.zero == 1 ? rank : RankOf{});
     const auto add = [&](const char* name, DType type, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name, type, shape);
     };
@@ -41,12 +41,6 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
     return buffers;
 }
 
-// On the host.
-template <class Value>
-std::span<Value> values_of(const Tensor& tensor) {
-    return {tensor.as<Value>(), static_cast<std::size_t>(tensor.numel())};
-}
-
 // Before anything is asked of the device.
 const TrainerConfig& checked(const TrainerConfig& config, const Backend& backend, const Communicator& ranks) {
     require_backend(backend, config.model.head_size());
@@ -56,21 +50,18 @@ const TrainerConfig& checked(const TrainerConfig& config, const Backend& backend
     return config;
 }
 
-// Parts of Trainer::result_, f64.
-Tensor part(const Tensor& result, std::int64_t i, std::int64_t size = 1) {
-    return make_tensor(result.as<double>() + i, DType::f64, {size});
-}
+// Parts of Trainer::result_.
 Tensor grad_norm(const Tensor& result) {
-    return part(result, 0);
+    return result.part(0, 1);
 }
 Tensor loss_sum(const Tensor& result) {
-    return part(result, 1);
+    return result.part(1, 1);
 }
 Tensor token_loss_sum(const Tensor& result) {
-    return part(result, 2);
+    return result.part(2, 1);
 }
 Tensor class_loss_sum(const Tensor& result) {
-    return part(result, 3);
+    return result.part(3, 1);
 }
 
 // By which a sum over a head's targets becomes a mean. A step without a target has no gradient, and is no division by
@@ -88,7 +79,7 @@ Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Ba
       sampler_(make_sampler(config, sample_count(data, config.model.max_seqlen))),
       arena_(backend.device),
       plan_(plan_step(config, 0)) {
-    Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend); });
+    Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend, ranks.rank_of()); });
     batches_.emplace(data, config, backend.device);
     model_ = std::move(buffers.model);
     draw_ = buffers.draw;
@@ -97,7 +88,7 @@ Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Ba
     values_.resize(static_cast<std::size_t>(result_.numel()));
     expert_totals_ = expert_totals(config_.model, results_of_heads(config_.model));
     flops_ = model_->flops();
-    groups_ = model_->parameters().groups();
+    groups_ = groups_shared_by(ranks_, model_->parameters());
     exec_ = make_exec(backend, arena_);
     draws_.reserve(static_cast<std::size_t>(largest_step(config).samples));
     if (dropping_) dropping_->choice.start(exec_);
@@ -151,7 +142,7 @@ LossScales Trainer::scales(std::int64_t B) const {
 void Trainer::sum_experts(std::int64_t B, Accumulate accumulate) {
     for (const ExpertTotals& totals : expert_totals_) {
         const Experts& experts = *model_->blocks()[static_cast<std::size_t>(totals.layer)].experts();
-        experts.sum_totals(exec_, part(result_, totals.first, totals.at.size()), share_of_step(B), accumulate);
+        experts.sum_totals(exec_, result_.part(totals.first, totals.at.size()), share_of_step(B), accumulate);
     }
 }
 
@@ -183,20 +174,21 @@ void Trainer::start_gradients() {
         if (dropping_ && dropping_->choice.observe)
             dropping_->choice.observe(exec_, model_->loaded(model_->target), model_->loaded(model_->loss), accumulate);
     }
-    if (ranks_.size() > 1) sum_over_ranks();
-    global_norm(exec_, grad_norm(result_), model_->parameters().flat_gradients());
+    if (ranks_.size() > 1)
+        sum_over_ranks();
+    else
+        sum_of_squares(exec_, grad_norm(result_), model_->parameters().flat_gradients(), Accumulate::no);
+    square_root(exec_, grad_norm(result_));
 }
 
 // On the CPU, where tensors are the host's memory.
 void Trainer::sum_over_ranks() {
-    const Tensor gradients = model_->parameters().flat_gradients();
-    if (gradients.dtype == DType::f64)
-        ranks_.all_reduce(values_of<double>(gradients));
-    else
-        ranks_.all_reduce(values_of<float>(gradients));
-    ranks_.all_reduce(values_of<double>(part(result_, 1, result_.numel() - 1)));
+    sum_own_gradients(groups_);
+    sum_own_squares(exec_, groups_, grad_norm(result_));
+    ranks_.all_reduce(result_.elements<double>());
+    if (config_.zero == 0) gather_gradients(groups_);
     if (!dropping_) return;
-    for (const Tensor& observed : dropping_->choice.observed) ranks_.all_reduce(values_of<std::int64_t>(observed));
+    for (const Tensor& observed : dropping_->choice.observed) ranks_.all_reduce(observed.elements<std::int64_t>());
 }
 
 double Trainer::learning_rate() const {
@@ -204,9 +196,10 @@ double Trainer::learning_rate() const {
 }
 
 void Trainer::start_update() {
-    for (const ParameterTable::Group& group : groups_)
-        engine::update(exec_, config_.optimizer, group, grad_norm(result_), loss_sum(result_), learning_rate(),
+    for (const SharedGroup& shared : groups_)
+        engine::update(exec_, config_.optimizer, shared.group, grad_norm(result_), loss_sum(result_), learning_rate(),
                        counts_.steps + 1);
+    if (config_.zero == 1) gather_weights(groups_);
     if (dropping_ && dropping_->choice.finish_step)
         dropping_->choice.finish_step(exec_, grad_norm(result_), loss_sum(result_));
 }
@@ -266,9 +259,9 @@ void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique
     batches_->restore(unique_tokens_by_sample);
 }
 
-MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend) {
+MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend, const RankOf& rank) {
     Arena arena(backend.device);
-    plan_buffers(arena, config, backend);
+    plan_buffers(arena, config, backend, rank);
     return {arena.total_bytes(), arena.table(), arena.planned()};
 }
 

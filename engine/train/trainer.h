@@ -14,6 +14,7 @@
 #include "engine/train/batches.h"
 #include "engine/train/draws.h"
 #include "engine/train/expert_totals.h"
+#include "engine/train/shared_weights.h"
 #include "engine/train/trainer_config.h"
 
 namespace deft::engine {
@@ -52,7 +53,8 @@ class Trainer {
     // weights are then those of before the step.
     StepResult step();
 
-    // The two halves of step(), for inspection between them.
+    // The two halves of step(), for inspection between them. Where ranks share moments, each has the gradients of its share
+    // of the weights alone.
     StepResult accumulate_gradients();
     void update();
 
@@ -92,7 +94,7 @@ class Trainer {
     void sum_experts(std::int64_t B, Accumulate accumulate);
     // This rank's rows of the step. Errors: config, for rows that ranks do not divide.
     Share own_rows() const;
-    // Gradients and losses = their sums over ranks.
+    // Gradients, their squares and losses = their sums over ranks.
     void sum_over_ranks();
     // The step is done: counts it and plans the next.
     void finish_step();
@@ -107,24 +109,24 @@ class Trainer {
     std::vector<Sampler::Draw> draws_;  // (samples of the step)
     std::optional<PlannedDropping> dropping_;
     Tensor draw_;       // (rows at once) i64
-    // f64: gradient norm, sum of the heads' losses; of a model with two heads then those of tokens and of classes; then
+    // f64: gradient norm, which is the sum of squares first, sum of the heads' losses; of a model with two heads then those of tokens and of classes; then
     // the totals of each layer of experts.
     Tensor result_;               // (2 or 4 + those)
     std::vector<double> values_;  // what it held when it was read last
     std::vector<ExpertTotals> expert_totals_;
     KeptTokens kept_;
     ModelFlops flops_;
-    std::vector<ParameterTable::Group> groups_;
+    std::vector<SharedGroup> groups_;
     Counts counts_;
     StepPlan plan_;  // of the step that is next
 };
 
-// Bytes and list of the buffers that a trainer of this configuration plans, without allocating them.
+// Bytes and list of the buffers that a trainer of this configuration plans on that rank, without allocating them.
 struct MemoryPlan {
     std::int64_t bytes = 0;
     std::string table;
     std::vector<PlannedBuffer> buffers = {};
 };
-MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend);
+MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend, const RankOf& rank = {});
 
 }  // namespace deft::engine

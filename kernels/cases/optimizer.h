@@ -42,15 +42,25 @@ inline OpCase sgd_update_case(Draw draw, std::int64_t n, const Sgd& sgd, bool ke
     return op;
 }
 
-inline OpCase global_norm_case(Draw draw, std::int64_t n) {
+inline OpCase sum_of_squares_case(Draw draw, std::int64_t n, Accumulate accumulate) {
     OpCase op;
-    op.name = shape_text("global_norm", n);
-    op.buffers = {stored_as(Item::wide, output("norm", 1)), stored_as(Item::sum, draw.input("x", n))};
-    op.set_run([=](auto& exec, const auto& b) { global_norm(exec, b.wide(0), b.sum(1), n); });
-    op.workspace = [=](int) { return cpu::global_norm_workspace(n); };
-    op.set_cuda_workspace([=](auto) { return cuda::global_norm_workspace(n); });
+    op.name = shape_text("sum_of_squares", n) + (accumulate == Accumulate::yes ? " accumulate" : "");
+    op.buffers = {stored_as(Item::wide, gradient(draw, "total", 1, accumulate)), stored_as(Item::sum, draw.input("x", n))};
+    op.set_run([=](auto& exec, const auto& b) { sum_of_squares(exec, b.wide(0), b.sum(1), n, accumulate); });
+    op.workspace = [=](int) { return cpu::sum_of_squares_workspace(n); };
+    op.set_cuda_workspace([=](auto) { return cuda::sum_of_squares_workspace(n); });
     op.tolerance = 1e-24;  // summed in double
-    op.set_work(global_norm_work(n));
+    op.set_work(sum_of_squares_work(n, accumulate));
+    return op;
+}
+
+inline OpCase square_root_case() {
+    OpCase op;
+    op.name = "square_root";
+    op.buffers = {stored_as(Item::wide, {"x", Role::update, {6.5f}})};
+    op.set_run([=](auto& exec, const auto& b) { square_root(exec, b.wide(0)); });
+    op.tolerance = 1e-24;
+    op.set_work(square_root_work());
     return op;
 }
 
@@ -96,11 +106,13 @@ inline void add_optimizer_cases(CaseTable& table) {
             const Sgd sgd{.lr = 1e-2, .momentum = 0.9, .weight_decay = 0.1, .max_grad_norm = clips ? 1.0 : 0.0};
             table.add([=](Draw draw) { return sgd_update_case(draw, n, sgd, clips); });
         }
-        table.add([=](Draw draw) { return global_norm_case(draw, n); });
+        table.add([=](Draw draw) { return sum_of_squares_case(draw, n, Accumulate::no); });
+        table.add([=](Draw draw) { return sum_of_squares_case(draw, n, Accumulate::yes); });
         table.add([=](Draw draw) { return sum_case(draw, n, Accumulate::no); });
         table.add([=](Draw draw) { return sum_case(draw, n, Accumulate::yes); });
         table.add([=](Draw draw) { return round_to_case(draw, n); });
     }
+    table.add([](Draw) { return square_root_case(); });
 }
 
 }  // namespace deft::kernels::cases

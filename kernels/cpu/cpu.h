@@ -185,9 +185,12 @@ void value_loss_train(Exec&, float* loss, float* value, float* dx, float* dw, fl
 // ---- optimizer ----
 // Global gradient norm and AdamW (Loshchilov & Hutter 2019, algorithm 2) or SGD, over flat buffers.
 
-// norm[0] = l2 norm of x (n), summed in double over fixed chunks.
-void global_norm(Exec&, double* norm, const float* x, std::int64_t n);
-std::size_t global_norm_workspace(std::int64_t n);
+// total[0] = or += sum of the squares of x (n), in double over fixed chunks.
+void sum_of_squares(Exec&, double* total, const float* x, std::int64_t n, Accumulate);
+std::size_t sum_of_squares_workspace(std::int64_t n);
+
+// x[0] = its square root.
+void square_root(Exec&, double* x);
 
 // One step on param, m, v (n) with gradient grad (n). rounded (n) or null receives the new weights, rounded. norm[0] is
 // the gradient's global norm, read here so that a device needs no host round trip. Nothing is written when norm[0] or

@@ -19,8 +19,8 @@ float clip_of(double norm, double most) {
 
 }  // namespace
 
-void global_norm(Exec& exec, double* norm, const float* x, std::int64_t n) {
-    require_workspace(exec, global_norm_workspace(n), "global_norm");
+void sum_of_squares(Exec& exec, double* total, const float* x, std::int64_t n, Accumulate accumulate) {
+    require_workspace(exec, sum_of_squares_workspace(n), "sum_of_squares");
     const std::int64_t chunks = ceil_div(n, kChunk);
     double* partial = scratch<double>(exec, 0);  // (chunks)
     parallel_items(exec.threads, chunks, [&](std::int64_t chunk, int) {
@@ -34,10 +34,14 @@ void global_norm(Exec& exec, double* norm, const float* x, std::int64_t n) {
     });
     double squares = 0;
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk) squares += partial[chunk];
-    norm[0] = std::sqrt(squares);
+    total[0] = accumulate == Accumulate::yes ? total[0] + squares : squares;
 }
 
-std::size_t global_norm_workspace(std::int64_t n) {
+void square_root(Exec&, double* x) {
+    x[0] = std::sqrt(x[0]);
+}
+
+std::size_t sum_of_squares_workspace(std::int64_t n) {
     return scratch_bytes<double>(ceil_div(n, kChunk));
 }
 

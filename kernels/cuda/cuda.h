@@ -211,8 +211,11 @@ void value_loss_train(Exec&, float* loss, float* value, Real* dx, float* dw, flo
 // Global gradient norm and AdamW (Loshchilov & Hutter 2019, algorithm 2) or SGD, over flat buffers. Master weights,
 // moments and gradients are float whatever the type of activations.
 
-// norm[0] = l2 norm of x (n), summed in double over fixed chunks.
-void global_norm(Exec&, double* norm, const float* x, std::int64_t n);
+// total[0] = or += sum of the squares of x (n), in double over fixed chunks.
+void sum_of_squares(Exec&, double* total, const float* x, std::int64_t n, Accumulate);
+
+// x[0] = its square root.
+void square_root(Exec&, double* x);
 
 // One step on param, m, v (n) with gradient grad (n). rounded (n) or null receives the new weights, rounded. norm[0] is
 // the gradient's global norm. Nothing is written when norm[0] or loss[0] is not finite.

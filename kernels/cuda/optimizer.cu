@@ -13,24 +13,22 @@ namespace {
 constexpr int kThreads = 256;
 
 // partial (chunks): sums of squares of x (n).
-__global__ void sum_squares(double* partial, const float* x, std::int64_t n) {
-    const std::int64_t first = blockIdx.x * kNormChunk, end = first + kNormChunk < n ? first + kNormChunk : n;
+__global__ void sum_squares_of_chunks(double* partial, const float* x, std::int64_t n) {
+    const std::int64_t first = blockIdx.x * kSquaresChunk, end = first + kSquaresChunk < n ? first + kSquaresChunk : n;
     double squares = 0;
     for (std::int64_t i = first + threadIdx.x; i < end; i += kThreads) squares += static_cast<double>(x[i]) * x[i];
     squares = block_sum(squares);
     if (threadIdx.x == 0) partial[blockIdx.x] = squares;
 }
 
-// norm[0] = square root of the sum of partial (chunks). One block.
-__global__ void finish_norm(double* norm, const double* partial, std::int64_t chunks) {
-    double squares = 0;
-    for (std::int64_t i = threadIdx.x; i < chunks; i += kThreads) squares += partial[i];
-    squares = block_sum(squares);
-    if (threadIdx.x == 0) norm[0] = sqrt(squares);
+// One thread.
+__global__ void replace_by_root(double* x) {
+    x[0] = sqrt(x[0]);
 }
 
 // One block.
-__global__ void sum_values(double* total, const float* x, std::int64_t n, bool adds) {
+template <class Real>
+__global__ void sum_values(double* total, const Real* x, std::int64_t n, bool adds) {
     double sum = 0;
     for (std::int64_t i = threadIdx.x; i < n; i += kThreads) sum += x[i];
     sum = block_sum(sum);
@@ -109,12 +107,16 @@ __global__ void round_values(Real* to, const float* from, std::int64_t n) {
 
 }  // namespace
 
-void global_norm(Exec& exec, double* norm, const float* x, std::int64_t n) {
-    require_workspace(exec, global_norm_workspace(n), "global_norm");
-    const std::int64_t chunks = ceil_div(n, kNormChunk);
+void sum_of_squares(Exec& exec, double* total, const float* x, std::int64_t n, Accumulate accumulate) {
+    require_workspace(exec, sum_of_squares_workspace(n), "sum_of_squares");
+    const std::int64_t chunks = ceil_div(n, kSquaresChunk);
     double* partial = scratch<double>(exec, 0);  // (chunks)
-    launch(exec, {"sum_squares", chunks, kThreads}, sum_squares, partial, x, n);
-    launch(exec, {"finish_norm", 1, kThreads}, finish_norm, norm, partial, chunks);
+    launch(exec, {"sum_squares_of_chunks", chunks, kThreads}, sum_squares_of_chunks, partial, x, n);
+    launch(exec, {"sum_values", 1, kThreads}, sum_values<double>, total, partial, chunks, accumulate == Accumulate::yes);
+}
+
+void square_root(Exec& exec, double* x) {
+    launch(exec, {"replace_by_root", 1, 1}, replace_by_root, x);
 }
 
 void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
@@ -128,7 +130,7 @@ void sgd_update(Exec& exec, float* param, bf16* rounded, float* m, const float* 
 }
 
 void sum(Exec& exec, double* total, const float* x, std::int64_t n, Accumulate accumulate) {
-    launch(exec, {"sum_values", 1, kThreads}, sum_values, total, x, n, accumulate == Accumulate::yes);
+    launch(exec, {"sum_values", 1, kThreads}, sum_values<float>, total, x, n, accumulate == Accumulate::yes);
 }
 
 template <class Real>

@@ -118,9 +118,9 @@ inline std::size_t head_loss_workspace(std::int64_t rows, std::int64_t C, std::i
     return HeadLossPlaces(rows, head_chunk_rows(rows, V), C, V).end;
 }
 
-inline constexpr std::int64_t kNormChunk = 1 << 15;  // elements a block; part of the summation order
-inline std::size_t global_norm_workspace(std::int64_t n) {
-    return scratch_bytes<double>(ceil_div(n, kNormChunk));
+inline constexpr std::int64_t kSquaresChunk = 1 << 15;  // elements a block; part of the summation order
+inline std::size_t sum_of_squares_workspace(std::int64_t n) {
+    return scratch_bytes<double>(ceil_div(n, kSquaresChunk));
 }
 
 }  // namespace deft::kernels::cuda

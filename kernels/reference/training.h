@@ -14,16 +14,20 @@
 
 namespace deft::kernels::reference {
 
-// norm[0] = l2 norm of x (n).
+// total[0] = or += sum of the squares of x (n).
 template <class Real>
-void global_norm(Exec&, double* norm, const Real* x, std::int64_t n) {
+void sum_of_squares(Exec&, double* total, const Real* x, std::int64_t n, Accumulate accumulate) {
     double squares = 0;
     for (std::int64_t i = 0; i < n; ++i) squares += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-    norm[0] = std::sqrt(squares);
+    total[0] = accumulate == Accumulate::yes ? total[0] + squares : squares;
 }
 
-inline std::size_t global_norm_workspace(std::int64_t) {
+inline std::size_t sum_of_squares_workspace(std::int64_t) {
     return 0;
+}
+
+inline void square_root(Exec&, double* x) {
+    x[0] = std::sqrt(x[0]);
 }
 
 // Loshchilov & Hutter 2019, algorithm 2, with the decay multiplied by the learning rate; gradients are first clipped by

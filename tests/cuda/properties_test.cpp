@@ -171,11 +171,12 @@ TEST_CASE("heads that CUDA cannot take and workspaces too small are named in an 
     CHECK_THROWS_WITH(attention_backward(device.exec, heads, buffer.data(), buffer.data(), read_only(heads),
                                          buffer.data(), one),
                       ContainsSubstring("attention_backward") && ContainsSubstring("given 0"));
-    double* const norm = reinterpret_cast<double*>(buffer.data());
+    double* const total = reinterpret_cast<double*>(buffer.data());
     const EmbeddingTables<float> positions{{{buffer.data(), nullptr, 4}}, 1};
     CHECK_THROWS_WITH(embedding_forward(device.exec, buffer.data(), positions, 1, 5, 6),
                       ContainsSubstring("5 positions") && ContainsSubstring("has 4 rows"));
-    CHECK_THROWS_WITH(global_norm(device.exec, norm, buffer.data(), 3), ContainsSubstring("global_norm"));
+    CHECK_THROWS_WITH(sum_of_squares(device.exec, total, buffer.data(), 3, Accumulate::no),
+                      ContainsSubstring("sum_of_squares"));
 }
 
 TEST_CASE("the workspace of a step on CUDA serves every shorter step") {

@@ -37,7 +37,8 @@ TEST_CASE("a profile names every op of a step, with its work") {
     CHECK(calls["linear_backward_weight"] == 4 * m.layers() * micro_batches);
     CHECK(calls["attention_backward"] == m.layers() * micro_batches);
     CHECK(calls["head_loss_train"] == micro_batches);
-    CHECK(calls["global_norm"] == 1);
+    CHECK(calls["sum_of_squares"] == 1);
+    CHECK(calls["square_root"] == 1);
     // 2 rows C (3 C + C + 4 C + 4 C) a layer.
     const auto rows = static_cast<double>(config.batch_size * config.model.max_seqlen);
     CHECK(flops["linear_forward"] == 2 * rows * 12 * static_cast<double>(m.width * m.width * m.layers()));

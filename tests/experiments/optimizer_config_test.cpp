@@ -131,3 +131,18 @@ TEST_CASE("keys of the optimizer and its schedule are hashed where they are used
     const Json sgd = to_json(config_of("optimizer = \"sgd\"\n")).at("train");
     for (const char* key : {"beta1", "beta2", "eps"}) CHECK(!sgd.contains(key));
 }
+
+TEST_CASE("where the optimizer's moments are is in no hash, survives JSON, and is 0 or 1") {
+    const auto config_of = [](const std::string& more) { return test::with_known_data(kTwoHundredSteps + more); };
+    const TrialConfig plain = config_of(""), shared = config_of("zero = 1\n");
+    CHECK(config_hash(shared) == config_hash(plain));
+    CHECK(variant_hash(shared) == variant_hash(plain));
+    CHECK(trainer_config(plain).zero == 0);
+    CHECK(trainer_config(from_json(to_json(shared))).zero == 1);
+    CHECK(to_json(from_json(to_json(shared))) == to_json(shared));
+    CHECK(to_json(config_of("zero = 0\n")) == to_json(plain));
+    CHECK(!to_json(plain).at("local").contains("zero"));
+    CHECK(!to_json(shared).at("local").contains("recompute"));
+    check_train_refused("zero = 2\n", "train.zero is 2", "must be at most 1");
+    check_train_refused("zero = -1\n", "train.zero is -1", "must be at least 0");
+}

@@ -528,24 +528,30 @@ TEST_CASE("two SGD steps by hand") {
     CHECK(to_float(rounded) == 0.287109375f);  // the nearest of 8 significant bits: 147 / 512
 }
 
-TEST_CASE("global norm and sum of a long buffer") {
+TEST_CASE("sum of squares, its root and sum of a long buffer") {
     const std::int64_t n = 100003;
     std::vector<float> x(static_cast<std::size_t>(n), 0.5f);
-    std::vector<std::byte> workspace(cpu::global_norm_workspace(n));
-    double norm[3], total[3];
+    std::vector<std::byte> workspace(cpu::sum_of_squares_workspace(n));
+    double squares[3], total[3];
     for (int threads = 1; threads <= 3; ++threads) {
         cpu::Exec exec{threads, workspace};
-        cpu::global_norm(exec, &norm[threads - 1], x.data(), n);
+        cpu::sum_of_squares(exec, &squares[threads - 1], x.data(), n, Accumulate::no);
         cpu::sum(exec, &total[threads - 1], x.data(), n, Accumulate::no);
     }
-    CHECK(norm[0] == Approx(0.5 * std::sqrt(100003.0)).epsilon(1e-14));
+    CHECK(squares[0] == 25000.75);
     CHECK(total[0] == 50001.5);
-    CHECK(norm[1] == norm[0]);
-    CHECK(norm[2] == norm[0]);
+    CHECK(squares[1] == squares[0]);
+    CHECK(squares[2] == squares[0]);
     CHECK(total[2] == total[0]);
     cpu::Exec exec;
     cpu::sum(exec, total, x.data(), n, Accumulate::yes);
     CHECK(total[0] == 100003.0);
+    cpu::Exec with_workspace{1, workspace};
+    cpu::sum_of_squares(with_workspace, squares, x.data(), n, Accumulate::yes);
+    CHECK(squares[0] == 50001.5);
+    squares[0] = 6.25;
+    cpu::square_root(exec, squares);
+    CHECK(squares[0] == 2.5);
 }
 
 }  // namespace

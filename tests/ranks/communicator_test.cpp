@@ -48,6 +48,20 @@ void check_all_reduce(const Communicator& ranks, std::int64_t count) {
     CHECK(ranks.bytes_sent() - before == sent * static_cast<std::int64_t>(sizeof(Real)));
 }
 
+template <class Real>
+void check_shares(const Communicator& ranks, std::int64_t count) {
+    const std::vector<Real> before = values_of_rank<Real>(ranks.rank(), count);
+    const std::vector<Real> sums = sum_in_order<Real>(ranks.size(), count);
+    std::vector<Real> values = before;
+    ranks.reduce_scatter(std::span(values));
+    const Share own = share_of(count, ranks.rank(), ranks.size());
+    std::vector<Real> expected = before;
+    std::copy(sums.begin() + own.begin, sums.begin() + own.end, expected.begin() + own.begin);
+    CHECK((values == expected));
+    ranks.all_gather(std::span(values));
+    CHECK((values == sums));
+}
+
 }  // namespace
 
 TEST_CASE("shares are contiguous, even and whole") {
@@ -74,20 +88,40 @@ TEST_CASE("a sum over ranks is taken in their order, to the bit, and its payload
     }
 }
 
+TEST_CASE("two parts of a range have in common what is in both") {
+    const auto common = [](const Share& a, const Share& b) {
+        const Share part = common_part(a, b);
+        return std::pair(part.begin, part.size());
+    };
+    CHECK(common({2, 7}, {5, 9}) == std::pair(std::int64_t{5}, std::int64_t{2}));
+    CHECK(common({5, 9}, {2, 7}) == std::pair(std::int64_t{5}, std::int64_t{2}));
+    CHECK(common({2, 9}, {4, 5}) == std::pair(std::int64_t{4}, std::int64_t{1}));
+    CHECK(common({2, 4}, {4, 9}).second == 0);
+    CHECK(common({6, 9}, {2, 4}).second == 0);
+}
+
 TEST_CASE("a rank has the sums of its share, and shares are gathered") {
-    const Communicator& ranks = all_ranks();
     for (const std::int64_t count : {1, 5, 1000, (1 << 20) + 5}) {
-        const std::vector<float> before = values_of_rank<float>(ranks.rank(), count);
-        const std::vector<float> sums = sum_in_order<float>(ranks.size(), count);
-        std::vector<float> values = before;
-        ranks.reduce_scatter(values);
-        const Share own = share_of(count, ranks.rank(), ranks.size());
-        std::vector<float> expected = before;
-        std::copy(sums.begin() + own.begin, sums.begin() + own.end, expected.begin() + own.begin);
-        CHECK((values == expected));
-        ranks.all_gather(values);
-        CHECK((values == sums));
+        check_shares<float>(all_ranks(), count);
+        check_shares<double>(all_ranks(), count);
     }
+}
+
+TEST_CASE("what one rank sends another receives, in its order") {
+    const Communicator& ranks = all_ranks();
+    const auto value = [](int from, int i) { return static_cast<std::byte>(from * 50 + i); };
+    const std::int64_t before = ranks.bytes_sent();
+    if (ranks.rank() > 0)
+        for (int i = 1; i < 4; ++i)
+            ranks.send(std::vector<std::byte>(static_cast<std::size_t>(i), value(ranks.rank(), i)), 0);
+    CHECK(ranks.bytes_sent() - before == (ranks.rank() > 0 ? 1 + 2 + 3 : 0));
+    if (ranks.rank() > 0) return;
+    for (int from = ranks.size() - 1; from > 0; --from)
+        for (int i = 1; i < 4; ++i) {
+            std::vector<std::byte> values(static_cast<std::size_t>(i));
+            ranks.receive(values, from);
+            CHECK(values == std::vector<std::byte>(static_cast<std::size_t>(i), value(from, i)));
+        }
 }
 
 TEST_CASE("rows go to the rank that they are for, and their bytes are counted") {

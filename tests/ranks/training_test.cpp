@@ -6,31 +6,13 @@
 #include "tests/engine/bert_corpus.h"
 #include "tests/engine/distance.h"
 #include "tests/engine/labelled_texts.h"
-#include "tests/engine/model_parts.h"
 #include "tests/engine/small_vit.h"
-#include "tests/engine/tiny.h"
-#include "tests/ranks/all_ranks.h"
-#include "tests/temporary_folder.h"
+#include "tests/ranks/rank_trainers.h"
 
 using namespace deft::engine;
-using deft::test::all_ranks;
-using deft::test::TemporaryFolder;
+using namespace deft::test;
 
 namespace {
-
-constexpr std::int64_t kBatch = 12;  // of which 1, 2, 3 and 4 ranks have equal parts
-
-Trainer on_ranks(const TrainerConfig& config, const TrainingData& data) {
-    return Trainer(config, data, Backend{Device::cpu, DType::f32, 1}, InitialWeights::drawn, all_ranks());
-}
-
-// Whether all ranks have rank 0's values.
-template <class Value>
-bool same_everywhere(const std::vector<Value>& values) {
-    std::vector<Value> of_first = values;
-    all_ranks().broadcast(std::as_writable_bytes(std::span(of_first)), 0);
-    return of_first == values;
-}
 
 void check_against_one_rank(TrainerConfig config, const TrainingData& data) {
     config.batch_size = config.micro_batch_size = kBatch;
@@ -61,16 +43,6 @@ void check_against_one_rank(TrainerConfig config, const TrainingData& data) {
         CHECK(loads[i].load == expected[i].load);
         CHECK(loads[i].entropy == Approx(expected[i].entropy).epsilon(1e-5));
     }
-}
-
-TrainerConfig bert_training() {
-    TrainerConfig config = tiny_config(4, 11, kBatch);
-    config.model = small_bert();
-    config.model.blocks.resize(4, config.model.blocks[0]);
-    config.model.max_seqlen = 11;
-    config.model.vocab = 31;
-    config.model.class_head = ClassHeadConfig{.pooler = true};
-    return config;
 }
 
 }  // namespace
@@ -108,9 +80,7 @@ TEST_CASE("ranks keep what one rank keeps of its rows, and learn alike what to d
 
 TEST_CASE("ranks train experts as one rank does, where nothing is dropped") {
     TrainerConfig config = tiny_config(4, 13, kBatch);
-    for (const std::size_t layer : {1u, 3u})
-        config.model.blocks[layer].experts = ExpertsConfig{
-            .count = 3, .top = 2, .capacity_factor = 0, .jitter = 0.01, .aux_weight = 0, .z_weight = 0.01, .residual = true};
+    for (const std::size_t layer : {1u, 3u}) config.model.blocks[layer].experts = three_experts();
     check_against_one_rank(config, tiny_corpus(4000, config.model.vocab));
 }
 
@@ -118,12 +88,12 @@ TEST_CASE("ranks train BERT, packed and padded, images and labelled texts as one
     TrainerConfig bert = bert_training();
     for (const bool packs : {true, false}) {
         bert.packs_samples = packs;
-        check_against_one_rank(bert, deft::test::small_samples(11));
+        check_against_one_rank(bert, small_samples(11));
     }
     TrainerConfig images = small_vit_training(4, kBatch);
     images.model = small_vit(PositionsOf::learned, Pooling::first, 0.2);
     check_against_one_rank(images, small_image_samples(20));
-    check_against_one_rank(deft::test::labelled_training(3, 7, 0.2), deft::test::small_labelled_texts(20, 3));
+    check_against_one_rank(labelled_training(3, 7, 0.2), small_labelled_texts(20, 3));
 }
 
 TEST_CASE("training on ranks that is saved goes on to the same bits, on these ranks and nearly on one") {
@@ -132,7 +102,7 @@ TEST_CASE("training on ranks that is saved goes on to the same bits, on these ra
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     Trainer whole = on_ranks(config, corpus), first = on_ranks(config, corpus);
     for (int step = 0; step < 3; ++step) first.step();
-    const TemporaryFolder folder;  // of this rank: what they save is the same
+    const SharedFolder folder;
     save_checkpoint(first, folder / "c", {}, Tokenizer::bytes());
     Trainer second = on_ranks(config, corpus), alone(config, corpus, 1);
     load_checkpoint(second, folder / "c");
@@ -155,9 +125,9 @@ TEST_CASE("micro-batches of ranks need not divide their rows, and rows that rank
     for (int step = 0; step < 3; ++step) CHECK(split.step().loss == Approx(whole.step().loss).epsilon(1e-5));
     TrainerConfig packed = bert_training();  // whose rows are laid out by micro-batches
     packed.packs_samples = true;
-    Trainer whole_bert = on_ranks(packed, deft::test::small_samples(11));
+    Trainer whole_bert = on_ranks(packed, small_samples(11));
     packed.micro_batch_size = 5;
-    Trainer split_bert = on_ranks(packed, deft::test::small_samples(11));
+    Trainer split_bert = on_ranks(packed, small_samples(11));
     for (int step = 0; step < 3; ++step) CHECK(split_bert.step().loss == Approx(whole_bert.step().loss).epsilon(1e-5));
     config.batch_size = 5;
     Trainer uneven = on_ranks(config, corpus);
