@@ -181,19 +181,18 @@ void Communicator::all_gather(std::span<double> values) const {
     if (size_ > 1) gather_shares(*group_, rank_, size_, values);
 }
 
-void Communicator::all_to_all(std::span<const float> rows, std::span<const std::int64_t> sent, std::span<float> into,
-                              std::span<const std::int64_t> received, std::int64_t columns) const {
+void Communicator::all_to_all(std::span<const std::byte> rows, std::span<const std::int64_t> sent, std::span<std::byte> into,
+                              std::span<const std::int64_t> received, std::int64_t row_bytes) const {
     if (size_ == 1) {
-        std::copy(rows.begin(), rows.begin() + sent[0] * columns, into.begin());
+        std::copy(rows.begin(), rows.begin() + sent[0] * row_bytes, into.begin());
         return;
     }
     const auto bytes = [&](std::span<const std::int64_t> counts) {
         std::vector<std::int64_t> all;
-        for (const std::int64_t count : counts) all.push_back(count * columns * static_cast<std::int64_t>(sizeof(float)));
+        for (const std::int64_t count : counts) all.push_back(count * row_bytes);
         return pieces_of(all);
     };
-    mpi::exchange(*group_, reinterpret_cast<const std::byte*>(rows.data()), bytes(sent),
-                  reinterpret_cast<std::byte*>(into.data()), bytes(received));
+    mpi::exchange(*group_, rows.data(), bytes(sent), into.data(), bytes(received));
 }
 
 void Communicator::broadcast(std::span<std::byte> values, int root) const {

@@ -57,10 +57,10 @@ class Communicator {
     // Of each rank its share of the values, put in place on all.
     void all_gather(std::span<float> values) const;
     void all_gather(std::span<double> values) const;
-    // Rows of `columns` values: sent[r] of them for rank r, which stand by ranks in `rows`; received[r] from rank r come to
+    // Rows of so many bytes: sent[r] of them for rank r, which stand by ranks in `rows`; received[r] from rank r come to
     // `into` likewise.
-    void all_to_all(std::span<const float> rows, std::span<const std::int64_t> sent, std::span<float> into,
-                    std::span<const std::int64_t> received, std::int64_t columns) const;
+    void all_to_all(std::span<const std::byte> rows, std::span<const std::int64_t> sent, std::span<std::byte> into,
+                    std::span<const std::int64_t> received, std::int64_t row_bytes) const;
     void broadcast(std::span<std::byte> values, int root) const;
     // To another rank, which receives as many bytes, and in the order in which they were sent. At most 2 GiB at once.
     void send(std::span<const std::byte> values, int to) const;

@@ -82,14 +82,14 @@ Tensor Arena::workspace() const {
 
 void Arena::commit() {
     context_ = open_device(device_);
-    std::int64_t front[kRegions] = {}, back[kRegions] = {};
-    for (int i = 0; i < kRegions; ++i) {
-        const auto region = static_cast<Region>(i);
-        front[i] = region_start(region);
-        back[i] = front[i] + side_bytes(region, Side::front);
-    }
+    std::int64_t next_of[kRegions][kSides] = {};
+    for (int i = 0; i < kRegions; ++i)
+        for (int side = 0; side < kSides; ++side) {
+            const auto region = static_cast<Region>(i);
+            next_of[i][side] = region_start(region) + side_start(region, static_cast<Side>(side));
+        }
     for (Buffer& buffer : buffers_) {
-        std::int64_t& next = (buffer.side == Side::front ? front : back)[static_cast<int>(buffer.region)];
+        std::int64_t& next = next_of[static_cast<int>(buffer.region)][static_cast<int>(buffer.side)];
         buffer.offset = next;
         next += padded_bytes(buffer.shape);
     }
@@ -107,9 +107,15 @@ std::int64_t Arena::side_bytes(Region region, Side side) const {
     return bytes;
 }
 
+// In the region.
+std::int64_t Arena::side_start(Region region, Side side) const {
+    std::int64_t start = 0;
+    for (int i = 0; i < static_cast<int>(side); ++i) start += side_bytes(region, static_cast<Side>(i));
+    return start;
+}
+
 std::int64_t Arena::region_bytes(Region region) const {
-    if (region == Region::workspace) return workspace_bytes_;
-    return side_bytes(region, Side::front) + side_bytes(region, Side::back);
+    return region == Region::workspace ? workspace_bytes_ : side_start(region, static_cast<Side>(kSides));
 }
 
 std::int64_t Arena::region_start(Region region) const {
@@ -129,7 +135,7 @@ Tensor Arena::flat(Region region, DType dtype) const {
 }
 
 Tensor Arena::flat(Region region, DType dtype, Side side) const {
-    return flat_range(region, dtype, side == Side::front ? 0 : side_bytes(region, Side::front), side_bytes(region, side));
+    return flat_range(region, dtype, side_start(region, side), side_bytes(region, side));
 }
 
 std::vector<PlannedBuffer> Arena::planned() const {

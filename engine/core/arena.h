@@ -17,8 +17,9 @@ enum class Region { parameters, rounded, gradients, optimizer, activations, work
 inline constexpr int kRegions = 6;
 const char* region_name(Region region);
 
-// A region's front buffers lie before all its back buffers, in whatever order both were added.
-enum class Side { front, back };
+// A region's buffers lie by their sides, these in this order, in whatever order the buffers were added.
+enum class Side { front, back, divided_front, divided_back };
+inline constexpr int kSides = 4;
 
 // One buffer as it is planned, without the padding behind it.
 struct PlannedBuffer {
@@ -73,6 +74,7 @@ class Arena {
         std::int64_t offset = 0;  // in the block; known from commit() on
     };
     std::int64_t side_bytes(Region region, Side side) const;
+    std::int64_t side_start(Region region, Side side) const;
     std::int64_t region_start(Region region) const;
     Tensor placed(const Buffer& buffer, const Tensor& shape) const;
     Tensor flat_range(Region region, DType dtype, std::int64_t offset, std::int64_t bytes) const;

@@ -49,11 +49,11 @@ std::optional<ClassHead> class_head(const Planner& plan, const TransformerConfig
 }  // namespace
 
 Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend, std::int64_t max_batch,
-                         Purpose purpose, Recompute recompute, int moments, const RankOf& owner)
+                         Purpose purpose, Recompute recompute, int moments, const ModelRanks& ranks)
     : config_(config),
       purpose_(purpose),
       parameters_(arena, backend.dtype, purpose),
-      plan_{arena, parameters_, backend, purpose, max_batch, config.max_seqlen},
+      plan_{arena, parameters_, backend, purpose, max_batch, config.max_seqlen, ranks},
       embedding_(embedding(plan_, config)),
       patch_embedding_(patch_embedding(plan_, config)),
       stack_(plan_, config.width, config.blocks, recompute),
@@ -62,7 +62,7 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
       class_head_(class_head(plan_, config)),
       states_(plan_.scratch("d_branch", {max_batch, config.max_seqlen, config.width})) {
     const std::int64_t B = max_batch, T = config.max_seqlen;
-    parameters_.plan_optimizer(moments, owner);
+    parameters_.plan_optimizer(moments, ranks.moments, ranks.divided_moments);
     arena.reserve_workspace(sum_of_squares_workspace(backend, parameters_.flat_gradients().numel()));
     const auto add = [&](const std::string& name, DType type, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name, type, shape);

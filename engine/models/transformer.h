@@ -73,10 +73,11 @@ class Transformer {
  public:
     // Plans every buffer for micro-batches of at most `max_batch` samples of max_seqlen tokens. Call inside a plan.
     // For inference there are no gradients, no moments, and the activations of one layer: evaluate() and logits() alone
-    // may be called. moments: that the optimizer keeps of each weight; owner: of which of them, see ParameterTable.
+    // may be called. moments: that the optimizer keeps of each weight. ranks: where they divide the experts, all of them
+    // call what computes together.
     Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend, std::int64_t max_batch,
                 Purpose purpose = Purpose::training, Recompute recompute = Recompute::none, int moments = 2,
-                const RankOf& owner = {});
+                const ModelRanks& ranks = {});
     Transformer(const Transformer&) = delete;
     Transformer& operator=(const Transformer&) = delete;
 

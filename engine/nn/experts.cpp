@@ -1,5 +1,7 @@
 #include "engine/nn/experts.h"
 
+#include <algorithm>
+
 #include "engine/core/workspace.h"
 
 namespace deft::engine {
@@ -24,11 +26,11 @@ Experts::Experts(const Planner& plan, std::int64_t width, const FeedForwardConfi
     const std::int64_t hidden = config.hidden, before = kernels::columns_before(config.activation, hidden);
     const DType sums = plan.sums();
     gate_ = plan.weight("mlp.gate.weight", ParameterKind::matrix, {E, C});
-    in_ = plan.weight("mlp.experts.c_fc.weight", ParameterKind::matrix, {E, before, C});
-    out_ = plan.weight("mlp.experts.c_proj.weight", ParameterKind::residual, {E, C, hidden});
+    in_ = plan.expert_weight("mlp.experts.c_fc.weight", ParameterKind::matrix, {E, before, C});
+    out_ = plan.expert_weight("mlp.experts.c_proj.weight", ParameterKind::residual, {E, C, hidden});
     if (config.bias) {
-        in_bias_ = plan.weight("mlp.experts.c_fc.bias", ParameterKind::bias, {E, before});
-        out_bias_ = plan.weight("mlp.experts.c_proj.bias", ParameterKind::bias, {E, C});
+        in_bias_ = plan.expert_weight("mlp.experts.c_fc.bias", ParameterKind::bias, {E, before});
+        out_bias_ = plan.expert_weight("mlp.experts.c_proj.bias", ParameterKind::bias, {E, C});
     }
 
     logits_ = plan.saved("gate.logits", sums, {N, E});
@@ -43,12 +45,19 @@ Experts::Experts(const Planner& plan, std::int64_t width, const FeedForwardConfi
     chosen_ = plan.arena.add(Region::activations, plan.prefix + "gate.chosen", DType::i32, {E + 1});
     losses_ = plan.arena.add(Region::activations, plan.prefix + "gate.losses", sums, {kernels::kGateLosses});
 
-    act_ = plan.saved_output("experts.act", {slots, hidden});
-    if (plan.trains() || config.is_gated()) pre_ = plan.saved("experts.pre", {slots, before});
+    const std::int64_t ranks = plan.ranks.experts.ranks, M = ranks * slots;
+    if (ranks > 1) {
+        exchange_.emplace(plan, E, slots, C);
+        received_ = plan.saved("experts.received", {M, C});
+        returned_ = plan.scratch("experts.returned", {M, C});
+    }
+    act_ = plan.saved_output("experts.act", {M, hidden});
+    if (plan.trains() || config.is_gated()) pre_ = plan.saved("experts.pre", {M, before});
     y_ = plan.saved("experts.y", {slots, C});
     gathered_ = plan.scratch("experts.gathered", {slots, C});
     if (experts.jitter > 0) jittered_ = plan.scratch("experts.jittered", {N, C});
     plan.arena.reserve_workspace(experts_workspace(plan.backend, N, E, k, C, before, hidden));
+    plan.arena.reserve_workspace(experts_workspace(plan.backend, ranks * N, E / ranks, k, C, before, hidden));
 
     if (experts.residual) {
         dense_.emplace(plan, width, config);
@@ -59,8 +68,8 @@ Experts::Experts(const Planner& plan, std::int64_t width, const FeedForwardConfi
         dense_out_ = plan.saved("mix.dense", {N, C});
     }
     if (!plan.trains()) return;
-    d_hidden_ = plan.scratch("experts.d_hidden", {slots, before});
-    if (config.is_gated()) d_act_ = plan.scratch("experts.d_act", {slots, hidden});
+    d_hidden_ = plan.scratch("experts.d_hidden", {M, before});
+    if (config.is_gated()) d_act_ = plan.scratch("experts.d_act", {M, hidden});
     const auto sums_scratch = [&](const char* name, std::int64_t columns) {
         return plan.arena.add_shared(name, sums, {N, columns});
     };
@@ -82,20 +91,29 @@ void Experts::forward_hidden(Exec& exec, Tensor x, const RoutingRows& rows) cons
     const std::int64_t N = x.rows(), slots = N * experts_.top;
     choose(exec, x, rows);
     gather(exec, x);
-    const Tensor pre = leading_rows(pre_, slots), act = leading_rows(act_, slots), y = leading_rows(y_, slots);
+    if (exchange_) exchange_->tell(start_);
+    const ExpertRows here = expert_rows(slots);
+    if (exchange_) exchange_->to_experts(exec, here.x, gathered_, start_);
+    const Tensor pre = leading_rows(pre_, here.n), act = leading_rows(act_, here.n), y = leading_rows(y_, slots);
     if (config_.is_gated()) {
-        grouped_linear_forward(exec, pre, {}, leading_rows(gathered_, slots), in_.compute, in_bias_.compute, start_,
-                               Activation::none);
+        grouped_linear_forward(exec, pre, {}, here.x, in_.compute, in_bias_.compute, here.start, Activation::none);
         activation_forward(exec, act, pre, config_.activation);
     } else {
-        grouped_linear_forward(exec, act, pre, leading_rows(gathered_, slots), in_.compute, in_bias_.compute, start_,
-                               config_.activation);
+        grouped_linear_forward(exec, act, pre, here.x, in_.compute, in_bias_.compute, here.start, config_.activation);
     }
-    grouped_linear_forward(exec, y, {}, act, out_.compute, out_bias_.compute, start_, Activation::none);
+    const Tensor out = exchange_ ? leading_rows(returned_, here.n) : y;
+    grouped_linear_forward(exec, out, {}, act, out_.compute, out_bias_.compute, here.start, Activation::none);
+    if (exchange_) exchange_->from_experts(exec, y, out, start_);
     if (!dense_) return;
     combine_rows(exec, leading_rows(moe_out_, N), y, leading_rows(weight_, N), leading_rows(slot_, N));
     dense_->forward(exec, rows_shaped_as(dense_out_, x), x);
     gate_logits(exec, leading_rows(mix_logits_, N), x, mix_.value, mix_bias_.value);
+}
+
+Experts::ExpertRows Experts::expert_rows(std::int64_t slots) const {
+    if (!exchange_) return {slots, leading_rows(gathered_, slots), start_};
+    const std::int64_t n = std::max<std::int64_t>(1, exchange_->rows());
+    return {n, leading_rows(received_, n), exchange_->start()};
 }
 
 Tensor Experts::gate_input(Exec& exec, Tensor x, const RoutingRows& rows) const {
@@ -126,8 +144,8 @@ void Experts::gather(Exec& exec, Tensor x) const {
 }
 
 void Experts::recompute_activation(Exec& exec, Tensor x) const {
-    const std::int64_t slots = x.rows() * experts_.top;
-    activation_forward(exec, leading_rows(act_, slots), leading_rows(pre_, slots), config_.activation);
+    const std::int64_t n = expert_rows(x.rows() * experts_.top).n;
+    activation_forward(exec, leading_rows(act_, n), leading_rows(pre_, n), config_.activation);
     if (dense_) dense_->recompute_activation(exec, x);
 }
 
@@ -152,21 +170,26 @@ void Experts::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, const Routi
 
 void Experts::backward_slots(Exec& exec, Tensor d_moe, Tensor x, Accumulate accumulate) const {
     const std::int64_t N = x.rows(), slots = N * experts_.top;
-    const Tensor dy = leading_rows(y_, slots);  // what stood there is not read again
-    const Tensor d_hidden = leading_rows(d_hidden_, slots), pre = leading_rows(pre_, slots);
-    combine_backward(exec, dy, leading_rows(d_weight_, N), d_moe, dy, leading_rows(weight_, N), leading_rows(slot_, N));
-    grouped_linear_backward_weight(exec, out_.grad, out_bias_.grad, dy, leading_rows(act_, slots), start_, accumulate);
+    const Tensor d_slots = leading_rows(y_, slots);  // what stood there is not read again
+    combine_backward(exec, d_slots, leading_rows(d_weight_, N), d_moe, d_slots, leading_rows(weight_, N),
+                     leading_rows(slot_, N));
+    const ExpertRows here = expert_rows(slots);
+    const Tensor dy = exchange_ ? leading_rows(returned_, here.n) : d_slots;
+    if (exchange_) exchange_->to_experts(exec, dy, d_slots, start_);
+    const Tensor d_hidden = leading_rows(d_hidden_, here.n), pre = leading_rows(pre_, here.n);
+    grouped_linear_backward_weight(exec, out_.grad, out_bias_.grad, dy, leading_rows(act_, here.n), here.start, accumulate);
     if (config_.is_gated()) {
-        const Tensor d_act = leading_rows(d_act_, slots);
-        grouped_linear_backward_input(exec, d_act, dy, out_.compute, {}, start_, Activation::none);
+        const Tensor d_act = leading_rows(d_act_, here.n);
+        grouped_linear_backward_input(exec, d_act, dy, out_.compute, {}, here.start, Activation::none);
         activation_backward(exec, d_hidden, d_act, pre, config_.activation);
     } else {
-        grouped_linear_backward_input(exec, d_hidden, dy, out_.compute, pre, start_, config_.activation);
+        grouped_linear_backward_input(exec, d_hidden, dy, out_.compute, pre, here.start, config_.activation);
     }
-    gather(exec, x);
-    const Tensor gathered = leading_rows(gathered_, slots);
-    grouped_linear_backward_weight(exec, in_.grad, in_bias_.grad, d_hidden, gathered, start_, accumulate);
-    grouped_linear_backward_input(exec, gathered, d_hidden, in_.compute, {}, start_, Activation::none);
+    if (!exchange_) gather(exec, x);
+    grouped_linear_backward_weight(exec, in_.grad, in_bias_.grad, d_hidden, here.x, here.start, accumulate);
+    const Tensor dx = exchange_ ? leading_rows(returned_, here.n) : here.x;
+    grouped_linear_backward_input(exec, dx, d_hidden, in_.compute, {}, here.start, Activation::none);
+    if (exchange_) exchange_->from_experts(exec, leading_rows(gathered_, slots), dx, start_);
 }
 
 void Experts::backward_gate(Exec& exec, Tensor dx, Tensor x, const RoutingRows& rows, double loss_scale,
@@ -189,7 +212,7 @@ void Experts::sum_totals(Exec& exec, Tensor totals, double weight, Accumulate ac
 std::int64_t Experts::parameters_of_expert() const {
     std::int64_t of_all = 0;
     for (const Parameter& parameter : {in_, in_bias_, out_, out_bias_}) of_all += parameter.value.numel();
-    return of_all / experts_.count;
+    return of_all / in_.value.dim(0);
 }
 
 TrainingFlops Experts::flops() const {

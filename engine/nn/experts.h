@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/core/expert_ops.h"
+#include "engine/nn/expert_exchange.h"
 #include "engine/nn/feed_forward.h"
 #include "engine/nn/planner.h"
 
@@ -67,6 +68,12 @@ class Experts {
     void choose(Exec&, Tensor x, const RoutingRows&) const;
     void gather(Exec&, Tensor x) const;
     Tensor gate_input(Exec&, Tensor x, const RoutingRows&) const;
+    // What this rank's experts see: rows (n, C), which stand by experts as start says. n is never 0.
+    struct ExpertRows {
+        std::int64_t n = 0;
+        Tensor x, start;
+    };
+    ExpertRows expert_rows(std::int64_t slots) const;
     // From the gradient of the combined rows to that of the slots' input, which stands in gathered_.
     void backward_slots(Exec&, Tensor d_moe, Tensor x, Accumulate) const;
     void backward_gate(Exec&, Tensor dx, Tensor x, const RoutingRows&, double loss_scale, Accumulate) const;
@@ -74,13 +81,16 @@ class Experts {
     FeedForwardConfig config_;
     ExpertsConfig experts_;
     Parameter gate_;                                 // (E, C)
-    Parameter in_, in_bias_, out_, out_bias_;        // (E, F or 2F, C), (E, F or 2F), (E, C, F), (E, C)
+    Parameter in_, in_bias_, out_, out_bias_;        // (E, F or 2F, C), (E, F or 2F), (E, C, F), (E, C); E this rank's
     // Of N rows with k choices and so N k slots.
     Tensor logits_, prob_, lse_, weight_, losses_;   // (N, E), (N, E), (N), (N, k), (kGateLosses)
     Tensor expert_, slot_, row_, start_, chosen_;    // (N, k), (N, k), (N k), (E + 1), (E + 1) i32
-    Tensor pre_, act_, y_;                           // (N k, F or 2F), (N k, F), (N k, C)
+    Tensor pre_, act_, y_;                           // (M, F or 2F), (M, F), (N k, C); M rows come to the experts at most
     Tensor gathered_, jittered_;                     // scratch (N k, C), (N, C)
     Tensor d_hidden_, d_act_, d_logits_, d_weight_;  // scratch, as pre, act, logits and weight
+    // Where ranks divide the experts: rows that came here, and what goes back, scratch.
+    std::optional<ExpertExchange> exchange_;
+    Tensor received_, returned_;  // (M, C), (M, C)
     // Where there is a dense part.
     std::optional<FeedForward> dense_;
     Parameter mix_, mix_bias_;                 // (2, C), (2)

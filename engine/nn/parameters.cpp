@@ -17,9 +17,16 @@ namespace {
 
 constexpr const char* kMoments[] = {"optimizer.m", "optimizer.v"};
 
-Side side_of(ParameterKind kind) {
+Side side_of(ParameterKind kind, bool is_divided) {
+    if (is_divided) return is_decayed(kind) ? Side::divided_front : Side::divided_back;
     return is_decayed(kind) ? Side::front : Side::back;
 }
+
+Side side_of(const Parameter& parameter) {
+    return side_of(parameter.kind, parameter.is_divided);
+}
+
+constexpr Side kAllSides[kSides] = {Side::front, Side::back, Side::divided_front, Side::divided_back};
 
 }  // namespace
 
@@ -27,30 +34,53 @@ bool is_decayed(ParameterKind kind) {
     return kind != ParameterKind::norm && kind != ParameterKind::bias;
 }
 
-Parameter ParameterTable::add(const std::string& name, ParameterKind kind,
-                              std::initializer_list<std::int64_t> shape) {
-    const Side side = side_of(kind);
-    Parameter parameter{name, kind, {}, {}, {}};
+Parameter ParameterTable::planned(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape,
+                                  Side side) {
+    Parameter parameter;
+    parameter.name = name;
+    parameter.kind = kind;
     parameter.value = arena_->add(Region::parameters, name, sum_dtype(dtype_), shape, side);
     if (purpose_ == Purpose::training)
         parameter.grad = arena_->add(Region::gradients, name + ".grad", sum_dtype(dtype_), shape, side);
     parameter.compute =
         rounds() ? arena_->add(Region::rounded, name + ".rounded", dtype_, shape, side) : parameter.value;
-    parameters_.push_back(parameter);
     return parameter;
 }
 
-void ParameterTable::plan_optimizer(int moments, const RankOf& owner) {
+Parameter ParameterTable::add(const std::string& name, ParameterKind kind,
+                              std::initializer_list<std::int64_t> shape) {
+    return parameters_.emplace_back(planned(name, kind, shape, side_of(kind, false)));
+}
+
+Parameter ParameterTable::add_divided(const std::string& name, ParameterKind kind,
+                                      std::initializer_list<std::int64_t> shape, const RankOf& rank) {
+    const std::vector<std::int64_t> whole(shape);  // (E, n) or (E, n, m)
+    const Share experts = share_of(whole[0], rank.rank, rank.ranks);
+    const Side side = side_of(kind, true);
+    Parameter parameter = whole.size() == 2 ? planned(name, kind, {experts.size(), whole[1]}, side)
+                                            : planned(name, kind, {experts.size(), whole[1], whole[2]}, side);
+    parameter.is_divided = true;
+    parameter.first = experts.begin * (parameter.value.numel() / experts.size());
+    return parameters_.emplace_back(parameter);
+}
+
+void ParameterTable::plan_optimizer(int moments, const RankOf& owner, const RankOf& owner_of_divided) {
     if (purpose_ == Purpose::inference) return;
     owner_ = owner;
-    const std::int64_t own = share_of_rank(Side::front, owner.rank).size() + share_of_rank(Side::back, owner.rank).size();
+    owner_of_divided_ = owner_of_divided;
+    std::int64_t own = 0;
+    for (const Side side : kAllSides) own += share_of_rank(side, owner_of(side).rank).size();
     for (const char* name : std::span(kMoments).first(static_cast<std::size_t>(moments)))
         moments_.push_back(arena_->add(Region::optimizer, name, sum_dtype(dtype_), {own}));
 }
 
+const RankOf& ParameterTable::owner_of(Side side) const {
+    return side == Side::front || side == Side::back ? owner_ : owner_of_divided_;
+}
+
 // Where a parameter begins in its group.
 std::int64_t ParameterTable::first_element(const Parameter& parameter) const {
-    const Tensor group = arena_->flat(Region::parameters, parameter.value.dtype, side_of(parameter.kind));
+    const Tensor group = arena_->flat(Region::parameters, parameter.value.dtype, side_of(parameter));
     return (static_cast<const char*>(parameter.value.data) - static_cast<const char*>(group.data)) / size_of(group.dtype);
 }
 
@@ -72,20 +102,21 @@ std::uint64_t key_of(const std::string& name) {
 
 void fill(Exec& exec, const Parameter& parameter, std::uint64_t seed, double std) {
     const std::uint64_t key = key_of(parameter.name);
-    const auto value_of = [&](std::int64_t i) -> double {
+    // element: of the whole weight
+    const auto value_of = [&](std::int64_t element) -> double {
         if (parameter.kind == ParameterKind::norm) return 1;
         if (parameter.kind == ParameterKind::bias) return 0;
         return std * kernels::philox_normal(kernels::philox_block(seed, kernels::RandomPurpose::init, key & 0xFFFFFFFFu,
                                                                   static_cast<std::uint32_t>(key >> 32),
-                                                                  static_cast<std::uint64_t>(i >> 32),
-                                                                  static_cast<std::uint32_t>(i)));
+                                                                  static_cast<std::uint64_t>(element >> 32),
+                                                                  static_cast<std::uint32_t>(element)));
     };
     // Rounded to float first, so that a double model starts from the float model's values.
     const std::int64_t n = parameter.value.numel();
     const auto draw = [&](auto* values) {
         kernels::cpu::parallel_items(exec.cpu.threads, kernels::ceil_div(n, kDrawnAtOnce), [&](std::int64_t item, int) {
             const std::int64_t end = std::min(n, (item + 1) * kDrawnAtOnce);
-            for (std::int64_t i = item * kDrawnAtOnce; i < end; ++i) values[i] = static_cast<float>(value_of(i));
+            for (std::int64_t i = item * kDrawnAtOnce; i < end; ++i) values[i] = static_cast<float>(value_of(parameter.first + i));
         });
     };
     const auto write = [&]<class Real>(Real) {
@@ -102,12 +133,14 @@ void fill(Exec& exec, const Parameter& parameter, std::uint64_t seed, double std
 std::vector<ParameterTable::Group> ParameterTable::groups() const {
     const DType dtype = sum_dtype(dtype_);
     std::vector<Group> result;
-    for (const Side side : {Side::front, Side::back}) {
+    for (const Side side : kAllSides) {
         const Tensor value = arena_->flat(Region::parameters, dtype, side);
         if (value.numel() == 0) continue;
-        result.push_back({value, arena_->flat(Region::gradients, dtype, side), share_of_rank(side, owner_.rank),
+        const bool is_divided = side == Side::divided_front || side == Side::divided_back;
+        result.push_back({value, arena_->flat(Region::gradients, dtype, side), share_of_rank(side, owner_of(side).rank),
                           moment(side, 0), moment(side, 1),
-                          rounds() ? arena_->flat(Region::rounded, dtype_, side) : Tensor{}, side == Side::front});
+                          rounds() ? arena_->flat(Region::rounded, dtype_, side) : Tensor{},
+                          side == Side::front || side == Side::divided_front, is_divided});
     }
     return result;
 }
@@ -121,29 +154,33 @@ std::int64_t ParameterTable::elements(Side side) const {
 }
 
 Share ParameterTable::share_of_rank(Side side, int rank) const {
-    return share_of(elements(side), rank, owner_.ranks);
+    return share_of(elements(side), rank, owner_of(side).ranks);
 }
 
 Tensor ParameterTable::moment(Side side, int which) const {
     if (which >= moments()) return {};
-    const std::int64_t first = side == Side::front ? 0 : share_of_rank(Side::front, owner_.rank).size();
-    return moments_[static_cast<std::size_t>(which)].part(first, share_of_rank(side, owner_.rank).size());
+    const auto own = [&](Side of) { return share_of_rank(of, owner_of(of).rank).size(); };
+    std::int64_t first = 0;
+    for (const Side before : kAllSides)
+        if (before < side) first += own(before);
+    return moments_[static_cast<std::size_t>(which)].part(first, own(side));
 }
 
 Share ParameterTable::elements_of_rank(const Parameter& parameter, int rank) const {
     const std::int64_t first = first_element(parameter);
-    const Share common = common_part(share_of_rank(side_of(parameter.kind), rank), {first, first + parameter.value.numel()});
+    const Share common = common_part(share_of_rank(side_of(parameter), rank), {first, first + parameter.value.numel()});
     if (common.size() == 0) return {};
     return {common.begin - first, common.end - first};
 }
 
 Tensor ParameterTable::own_moment(const Parameter& parameter, int which) const {
-    const Side side = side_of(parameter.kind);
+    const Side side = side_of(parameter);
     const Tensor of_side = moment(side, which);
     if (!of_side) return {};
-    const Share own = elements_of_rank(parameter, owner_.rank);
+    const int rank = owner_of(side).rank;
+    const Share own = elements_of_rank(parameter, rank);
     if (own.size() == 0) return of_side.part(0, 0);
-    return of_side.part(first_element(parameter) + own.begin - share_of_rank(side, owner_.rank).begin, own.size());
+    return of_side.part(first_element(parameter) + own.begin - share_of_rank(side, rank).begin, own.size());
 }
 
 Tensor ParameterTable::whole_moment(const Parameter& parameter, int which) const {

@@ -30,9 +30,14 @@ struct Parameter {
     ParameterKind kind = ParameterKind::matrix;
     Tensor value, grad;  // same shape; empty where a part has no such weight
     Tensor compute;      // what the model reads: `value`, or its rounding where activations are bf16
+    // Of the experts' weights of several ranks, each of which has some of the experts: the element of the whole that
+    // this rank's part begins with.
+    bool is_divided = false;
+    std::int64_t first = 0;
 };
 
-// Decayed parameters and the others are each one contiguous range of the flat buffers, in whatever order they are added.
+// Decayed parameters and the others are each one contiguous range of the flat buffers, in whatever order they are added;
+// of those that are divided among ranks likewise.
 class ParameterTable {
  public:
     // dtype: of activations. Values, gradients and moments are sum_dtype(dtype); a model that is only asked has neither
@@ -43,9 +48,13 @@ class ParameterTable {
     // The parameter, without memory behind it in the first pass of a plan.
     Parameter add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
 
+    // Its first dimension counts experts, of which that rank has its share.
+    Parameter add_divided(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape,
+                          const RankOf& rank);
+
     // Plans the optimizer's moments, one or two, once all parameters are there, where they train: of `owner`'s share of
-    // each group alone, where moments are shared among ranks.
-    void plan_optimizer(int moments, const RankOf& owner = {});
+    // each group alone, where moments are shared among ranks; of the divided ones likewise.
+    void plan_optimizer(int moments, const RankOf& owner = {}, const RankOf& owner_of_divided = {});
 
     // In the order of adding.
     const std::vector<Parameter>& all() const { return parameters_; }
@@ -53,18 +62,18 @@ class ParameterTable {
 
     std::int64_t count() const;  // elements of all parameters, padding excluded
 
-    // The flat range of the decayed parameters and that of the others; one alone where the other is empty.
+    // The flat range of the decayed parameters and that of the others, then those of the divided ones; without the empty.
     struct Group {
         Tensor value, grad;  // (n)
         Share own;           // of the n, those with moments here
         Tensor m;            // (own)
         Tensor v;            // (own); empty where there is one moment
         Tensor rounded;      // (n); empty where the model reads `value`
-        bool decayed;
+        bool decayed, is_divided;
     };
     std::vector<Group> groups() const;
     int moments() const { return static_cast<int>(moments_.size()); }  // that the optimizer keeps of each weight
-    // Among how many ranks moments are shared, and which of them this is.
+    // Among how many ranks moments of undivided parameters are shared, and which of them this is.
     const RankOf& owner() const { return owner_; }
     // Of a parameter's elements those whose moments are that rank's.
     Share elements_of_rank(const Parameter& parameter, int rank) const;
@@ -79,6 +88,8 @@ class ParameterTable {
 
  private:
     bool rounds() const { return dtype_ != sum_dtype(dtype_); }
+    Parameter planned(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape, Side side);
+    const RankOf& owner_of(Side side) const;
     std::int64_t first_element(const Parameter& parameter) const;
     std::int64_t elements(Side side) const;
     Share share_of_rank(Side side, int rank) const;
@@ -88,8 +99,8 @@ class ParameterTable {
     Arena* arena_;
     DType dtype_;
     Purpose purpose_;
-    RankOf owner_;
-    std::vector<Tensor> moments_;  // each: the owner's share of the decayed parameters, then of the others
+    RankOf owner_, owner_of_divided_;
+    std::vector<Tensor> moments_;  // each: the owner's share of each group, in their order
     std::vector<Parameter> parameters_;
 };
 

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "engine/comm/communicator.h"
 #include "engine/core/arena.h"
 #include "engine/core/backend.h"
 #include "engine/nn/parameters.h"
@@ -19,6 +20,15 @@ enum class Recompute {
     block,       // all but the block's input
 };
 
+// Ranks among which a model's parts are divided, and which of them this is.
+struct ModelRanks {
+    RankOf moments = {};          // of weights that all ranks have
+    RankOf divided_moments = {};  // of the experts' weights, where ranks divide the experts
+    RankOf experts = {};          // the experts of each layer
+    // Of these ranks, which carry rows and how many there are; alone where nothing is computed.
+    Communicator expert_rows = {}, expert_counts = {};
+};
+
 struct Planner {
     Arena& arena;
     ParameterTable& parameters;
@@ -26,6 +36,7 @@ struct Planner {
     Purpose purpose = Purpose::training;
     std::int64_t B = 1, T = 1;  // the largest micro-batch: samples, tokens of each
 
+    ModelRanks ranks = {};
     std::string prefix = {};  // of the names of what is planned: "h.3."
     // Whether what a part saves, and what it could compute again from that, is its own until the backward pass; else
     // the next block takes its place.
@@ -37,6 +48,11 @@ struct Planner {
 
     Parameter weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) const {
         return parameters.add(prefix + name, kind, shape);
+    }
+    // Likewise, of which each rank has its share of the first dimension, by experts.
+    Parameter expert_weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) const {
+        if (ranks.experts.ranks == 1) return weight(name, kind, shape);
+        return parameters.add_divided(prefix + name, kind, shape, ranks.experts);
     }
     // What a forward pass leaves for the backward pass, of the activations' type.
     Tensor saved(const std::string& name, std::initializer_list<std::int64_t> shape) const {

@@ -170,6 +170,13 @@ std::string save(const Saved& saved, const fs::path& folder, const Json& about, 
     return sha;
 }
 
+// Files hold whole weights, and nothing gathers those of experts that ranks divide.
+void require_whole_experts(const TrainerConfig& config) {
+    if (config.expert_ranks > 1)
+        throw Error(ErrorKind::config, "training with experts divided among ranks is neither saved nor gone on with",
+                    "use train.expert_ranks = 1");
+}
+
 // The sha256 that rank 0's `work` returns, on every rank.
 std::string sha_of_first_rank(const Communicator& ranks, const std::function<std::string()>& work) {
     std::string sha;
@@ -205,6 +212,7 @@ SafetensorsFile open_hashed(const fs::path& folder, const Json& manifest, const 
 
 std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about,
                             const AnyTokenizer& tokenizer) {
+    require_whole_experts(trainer.config());
     const ParameterTable& table = trainer.model().parameters();
     const Communicator& ranks = trainer.ranks();
     if (ranks.rank() > 0) answer_for_moments(trainer.exec(), table, ranks);
@@ -217,6 +225,7 @@ std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json
 
 std::string save_weights(Trainer& trainer, const fs::path& folder, const Json& about, const AnyTokenizer& tokenizer,
                          DType dtype) {
+    require_whole_experts(trainer.config());
     return sha_of_first_rank(trainer.ranks(), [&] {
         return save({trainer.exec(), trainer.model(), trainer.counts(), nullptr, dtype}, folder, about, tokenizer);
     });
@@ -275,6 +284,7 @@ void load_weights(Exec& exec, Transformer& model, const fs::path& folder) {
 }
 
 OpenCheckpoint open_checkpoint(Trainer& trainer, const fs::path& folder, const Json& manifest) {
+    require_whole_experts(trainer.config());
     if (!manifest.at("sha256").contains(kOptimizer))
         throw Error(ErrorKind::config, fmt::format("checkpoint {} holds weights alone: no training goes on from it",
                                                    folder.string()));

@@ -19,9 +19,11 @@ void all_gather(const Communicator& ranks, const Tensor& values) {
 
 }  // namespace
 
-std::vector<SharedGroup> groups_shared_by(const Communicator& ranks, const ParameterTable& table) {
+std::vector<SharedGroup> shared_groups(const ParameterTable& table, const Communicator& ranks,
+                                       const Communicator& of_divided) {
     std::vector<SharedGroup> groups;
-    for (const ParameterTable::Group& group : table.groups()) groups.push_back({group, ranks});
+    for (const ParameterTable::Group& group : table.groups())
+        groups.push_back({group, group.is_divided ? of_divided : ranks});
     return groups;
 }
 

@@ -17,7 +17,9 @@ struct SharedGroup {
     Communicator ranks;  // those that have these weights
 };
 
-std::vector<SharedGroup> groups_shared_by(const Communicator& ranks, const ParameterTable& table);
+// ranks: all; of_divided: those that have the same experts as this one.
+std::vector<SharedGroup> shared_groups(const ParameterTable& table, const Communicator& ranks,
+                                       const Communicator& of_divided);
 
 // Gradients of this rank's share of each group = their sums over its ranks; the others stay as they are.
 void sum_own_gradients(const std::vector<SharedGroup>& groups);

@@ -23,13 +23,13 @@ std::int64_t results_of_heads(const TransformerConfig& model) {
     return model.head && model.class_head ? 4 : 2;
 }
 
-Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend, const RankOf& rank) {
+Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend, const ModelRanks& ranks) {
     const std::int64_t B = config.micro_batch_size;
     const LargestStep largest = largest_step(config);
     Buffers buffers;
     buffers.model =
         std::make_unique<Transformer>(arena, config.model, backend, B, Purpose::training, config.recompute,
-                                      moments_of(config.optimizer.kind), config.zero == 1 ? rank : RankOf{});
+                                      moments_of(config.optimizer.kind), ranks);
     const auto add = [&](const char* name, DType type, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name, type, shape);
     };
@@ -75,11 +75,12 @@ double divisor(std::int64_t targets) {
 Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Backend& backend, InitialWeights weights,
                  const Communicator& ranks)
     : config_(checked(config, backend, ranks)),
-      ranks_(ranks),
+      layout_(lay_out_ranks(config, ranks)),
       sampler_(make_sampler(config, sample_count(data, config.model.max_seqlen))),
       arena_(backend.device),
       plan_(plan_step(config, 0)) {
-    Buffers buffers = plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend, ranks.rank_of()); });
+    Buffers buffers =
+        plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend, layout_.model); });
     batches_.emplace(data, config, backend.device);
     model_ = std::move(buffers.model);
     draw_ = buffers.draw;
@@ -88,7 +89,7 @@ Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Ba
     values_.resize(static_cast<std::size_t>(result_.numel()));
     expert_totals_ = expert_totals(config_.model, results_of_heads(config_.model));
     flops_ = model_->flops();
-    groups_ = groups_shared_by(ranks_, model_->parameters());
+    groups_ = shared_groups(model_->parameters(), layout_.all, layout_.same_experts);
     exec_ = make_exec(backend, arena_);
     draws_.reserve(static_cast<std::size_t>(largest_step(config).samples));
     if (dropping_) dropping_->choice.start(exec_);
@@ -106,12 +107,12 @@ SamplingStatistics Trainer::sampling() const {
 void Trainer::draw_samples() {
     draws_.resize(static_cast<std::size_t>(plan_.samples));
     sampler_.fill(counts_.samples, draws_);
-    batches_->stage(plan_, draws_, counts_.samples, rows_at_once(config_, plan_.seqlen), ranks_.size());
+    batches_->stage(plan_, draws_, counts_.samples, rows_at_once(config_, plan_.seqlen), layout_.all.size());
 }
 
 Share Trainer::own_rows() const {
-    require_even_rows(plan_, counts_.steps, ranks_.size());
-    return share_of(plan_.rows, ranks_.rank(), ranks_.size());
+    require_even_rows(plan_, counts_.steps, layout_.all.size());
+    return share_of(plan_.rows, layout_.all.rank(), layout_.all.size());
 }
 
 void Trainer::select_tokens(std::int64_t first, std::int64_t B) {
@@ -174,7 +175,7 @@ void Trainer::start_gradients() {
         if (dropping_ && dropping_->choice.observe)
             dropping_->choice.observe(exec_, model_->loaded(model_->target), model_->loaded(model_->loss), accumulate);
     }
-    if (ranks_.size() > 1)
+    if (layout_.all.size() > 1)
         sum_over_ranks();
     else
         sum_of_squares(exec_, grad_norm(result_), model_->parameters().flat_gradients(), Accumulate::no);
@@ -185,10 +186,10 @@ void Trainer::start_gradients() {
 void Trainer::sum_over_ranks() {
     sum_own_gradients(groups_);
     sum_own_squares(exec_, groups_, grad_norm(result_));
-    ranks_.all_reduce(result_.elements<double>());
+    layout_.all.all_reduce(result_.elements<double>());
     if (config_.zero == 0) gather_gradients(groups_);
     if (!dropping_) return;
-    for (const Tensor& observed : dropping_->choice.observed) ranks_.all_reduce(observed.elements<std::int64_t>());
+    for (const Tensor& observed : dropping_->choice.observed) layout_.all.all_reduce(observed.elements<std::int64_t>());
 }
 
 double Trainer::learning_rate() const {
@@ -261,7 +262,7 @@ void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique
 
 MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend, const RankOf& rank) {
     Arena arena(backend.device);
-    plan_buffers(arena, config, backend, rank);
+    plan_buffers(arena, config, backend, model_ranks(config, rank));
     return {arena.total_bytes(), arena.table(), arena.planned()};
 }
 

@@ -15,6 +15,7 @@
 #include "engine/train/draws.h"
 #include "engine/train/expert_totals.h"
 #include "engine/train/shared_weights.h"
+#include "engine/train/rank_layout.h"
 #include "engine/train/trainer_config.h"
 
 namespace deft::engine {
@@ -71,7 +72,9 @@ class Trainer {
     Exec& exec() { return exec_; }
     const Arena& arena() const { return arena_; }
     const TrainerConfig& config() const { return config_; }
-    const Communicator& ranks() const { return ranks_; }
+    const Communicator& ranks() const { return layout_.all; }
+    // Payload that left this rank with rows for experts of others, and with what came of rows for its own.
+    std::int64_t expert_bytes_sent() const { return layout_.model.expert_rows.bytes_sent(); }
     // What the token dropper has learnt so far, f32, to be kept with the weights; empty where there is nothing.
     Tensor dropper_state() const { return dropping_ ? dropping_->choice.state : Tensor{}; }
     // Kept tokens of this rank's last micro-batch, empty when none was dropped.
@@ -100,7 +103,7 @@ class Trainer {
     void finish_step();
 
     TrainerConfig config_;
-    Communicator ranks_;
+    RankLayout layout_;
     Sampler sampler_;
     Arena arena_;
     std::optional<Batches> batches_;  // once the arena has chosen a device

@@ -24,6 +24,8 @@ struct TrainerConfig {
     // Samples that have padding stand in rows one after the other, without it; else each in rows of its own.
     bool packs_samples = true;
     Recompute recompute = Recompute::none;
+    // Ranks among which the experts of each layer are divided; they divide the ranks and each layer's experts.
+    int expert_ranks = 1;
     // 1: a rank keeps the moments of its share of the weights alone, and updates no others (ZeRO-1); the same bits.
     int zero = 0;
     // Samples of an epoch, whose last step takes what is left of them; 0: all steps take as many, whatever an epoch is.

@@ -141,7 +141,8 @@ TEST_CASE("rows go to the rank that they are for, and their bytes are counted") 
     }
     std::vector<float> into(expected.size());
     const std::int64_t before = ranks.bytes_sent();
-    ranks.all_to_all(rows, sent, into, received, C);
+    ranks.all_to_all(std::as_bytes(std::span(rows)), sent, std::as_writable_bytes(std::span(into)), received,
+                     C * static_cast<std::int64_t>(sizeof(float)));
     CHECK(into == expected);
     CHECK(ranks.bytes_sent() - before == leaving);
 }

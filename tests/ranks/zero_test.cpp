@@ -152,7 +152,8 @@ TEST_CASE("elements of every tensor belong to one rank each, in the order of ran
         TrainerConfig config = tiny_config(2, 13);
         Arena arena;
         const Transformer model = plan_and_commit(arena, [&](Arena& a) {
-            return Transformer(a, config.model, Backend{}, 2, Purpose::training, Recompute::none, 2, RankOf{ranks - 1, ranks});
+            return Transformer(a, config.model, Backend{}, 2, Purpose::training, Recompute::none, 2,
+                               ModelRanks{.moments = {ranks - 1, ranks}});
         });
         const ParameterTable& table = model.parameters();
         for (const Parameter& p : table.all()) {
