@@ -124,8 +124,17 @@ class Matching {
             return;
         }
         if (!fits(parameter, part, name, shape)) return;
-        const Tensor own = rows_of_part(parameter.value, part);
-        matched_.sources.push_back({name, pieces_of(own, part, tensor), found});
+        matched_.sources.push_back({name, parts_of(parameter, part, tensor), found});
+    }
+
+    // Of a divided weight, what this rank has of the part, which may be nothing.
+    static std::vector<StoredTensor> parts_of(const Parameter& parameter, const StoredPart& part, const Tensor& tensor) {
+        if (!parameter.is_divided) return pieces_of(rows_of_part(parameter.value, part), part, tensor);
+        const Share whole = elements_of_part(parameter, part);
+        const Share own = common_part(whole, {parameter.first, parameter.first + parameter.value.numel()});
+        if (own.size() == 0) return {};
+        return {{parameter.value.part(own.begin - parameter.first, own.size()),
+                 tensor.part(own.begin - whole.begin, own.size())}};
     }
 
     bool fits(const Parameter& parameter, const StoredPart& part, const std::string& name,

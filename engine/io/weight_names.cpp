@@ -115,8 +115,8 @@ const char* family_name(WeightNames names) {
 }
 
 OwnWeight own_weight(const Parameter& parameter) {
-    const Tensor& value = parameter.value;
-    return {parameter.name, parameter.kind, {value.shape.begin(), value.shape.begin() + value.rank}};
+    const Tensor whole = parameter.whole();
+    return {parameter.name, parameter.kind, {whole.shape.begin(), whole.shape.begin() + whole.rank}};
 }
 
 std::vector<StoredPart> stored_parts(WeightNames names, const TransformerConfig& model, const OwnWeight& weight) {
@@ -163,6 +163,15 @@ Tensor rows_of_part(const Tensor& weight, const StoredPart& part) {
     rows.data = static_cast<char*>(rows.data) + part.first_row * row_bytes;
     rows.shape[0] = part.rows;
     return rows;
+}
+
+Share elements_of_part(const Parameter& parameter, const StoredPart& part) {
+    if (part.as != StoredAs::rows) throw std::logic_error("a file holds the experts of " + parameter.name + " transposed");
+    const Tensor& value = parameter.value;
+    const std::int64_t of_expert = value.numel() / value.dim(0);
+    if (part.expert < 0) return {0, parameter.experts * of_expert};
+    const std::int64_t row = of_expert / value.dim(1), first = part.expert * of_expert + part.first_row * row;
+    return {first, first + part.rows * row};
 }
 
 std::vector<std::string> spellings(WeightNames names, const std::string& name) {

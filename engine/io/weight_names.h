@@ -46,8 +46,10 @@ struct StoredPart {
 };
 // Those rows.
 Tensor rows_of_part(const Tensor& weight, const StoredPart& part);
+// Elements of the whole of a divided weight that they are.
+Share elements_of_part(const Parameter& parameter, const StoredPart& part);
 
-// A weight as the engine has it: (rows), or (rows, columns), or of experts (E, rows, columns).
+// A whole weight as the engine has it: (rows), or (rows, columns), or of experts (E, rows, columns).
 struct OwnWeight {
     std::string name;
     ParameterKind kind = ParameterKind::matrix;

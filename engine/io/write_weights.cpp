@@ -19,8 +19,10 @@ namespace {
 // A tensor to be written, and the rows of the weight that it is.
 struct Written {
     NamedTensor stored;
-    Tensor rows;
+    Tensor rows;  // empty: of a divided weight, of which
     StoredAs as = StoredAs::rows;
+    const Parameter* divided = nullptr;
+    Share elements = {};
 };
 
 std::vector<Written> tensors_of(const Transformer& model, WeightNames names, DType dtype) {
@@ -28,7 +30,12 @@ std::vector<Written> tensors_of(const Transformer& model, WeightNames names, DTy
     for (const Parameter& parameter : model.parameters().all())
         for (const StoredPart& part : stored_parts(names, model.config(), own_weight(parameter))) {
             Written written;
-            written.rows = rows_of_part(parameter.value, part);
+            if (parameter.is_divided) {
+                written.divided = &parameter;
+                written.elements = elements_of_part(parameter, part);
+            } else {
+                written.rows = rows_of_part(parameter.value, part);
+            }
             written.as = part.as;
             Tensor stored;
             stored.dtype = dtype;
@@ -39,8 +46,9 @@ std::vector<Written> tensors_of(const Transformer& model, WeightNames names, DTy
     return tensors;
 }
 
-void write_tensor_of(Exec& exec, const Written& written, SafetensorsOutput& out) {
+void write_tensor_of(Exec& exec, const Written& written, const WriteDivided& write_divided, SafetensorsOutput& out) {
     const DType dtype = written.stored.tensor.dtype;
+    if (written.divided != nullptr) return write_divided(*written.divided, written.elements, {dtype}, out);
     if (written.as != StoredAs::convolution)
         return write_in_pieces(exec, written.rows, {dtype, written.as == StoredAs::transposed}, out);
     const std::int64_t channels = written.stored.tensor.dim(1);
@@ -49,12 +57,13 @@ void write_tensor_of(Exec& exec, const Written& written, SafetensorsOutput& out)
         write_in_pieces(exec, written.rows.slice(row).view({pixels, channels}), {dtype, true}, out);
 }
 
-std::string write_file(Exec& exec, const std::vector<Written>& tensors, const std::filesystem::path& file) {
+std::string write_file(Exec& exec, const std::vector<Written>& tensors, const WriteDivided& write_divided,
+                       const std::filesystem::path& file) {
     std::vector<NamedTensor> header;
     for (const Written& written : tensors) header.push_back(written.stored);
     SafetensorsOutput out(file, header, {{"format", "pt"}});
     for (const Written& written : tensors) try {
-            write_tensor_of(exec, written, out);
+            write_tensor_of(exec, written, write_divided, out);
         } catch (const std::range_error& error) {
             throw Error(ErrorKind::config, fmt::format("{} has {}", written.stored.name, error.what()),
                         "choose bf16 or f32");
@@ -80,15 +89,16 @@ std::vector<std::vector<Written>> shards_of(std::vector<Written> tensors, std::i
 }  // namespace
 
 std::map<std::string, std::string> write_weights(Exec& exec, const Transformer& model, WeightNames names, DType dtype,
-                                                 const std::filesystem::path& folder, std::int64_t shard_bytes) {
+                                                 const std::filesystem::path& folder, std::int64_t shard_bytes,
+                                                 const WriteDivided& write_divided) {
     const std::vector<std::vector<Written>> shards = shards_of(tensors_of(model, names, dtype), shard_bytes);
-    if (shards.size() == 1) return {{kModelFile, write_file(exec, shards[0], folder / kModelFile)}};
+    if (shards.size() == 1) return {{kModelFile, write_file(exec, shards[0], write_divided, folder / kModelFile)}};
     std::map<std::string, std::string> hashes;
     Json of_tensor = Json::object();
     std::int64_t total = 0;
     for (std::size_t i = 0; i < shards.size(); ++i) {
         const std::string file = fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, shards.size());
-        hashes[file] = write_file(exec, shards[i], folder / file);
+        hashes[file] = write_file(exec, shards[i], write_divided, folder / file);
         for (const Written& written : shards[i]) {
             of_tensor[written.stored.name] = file;
             total += written.stored.tensor.bytes();

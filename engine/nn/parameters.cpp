@@ -30,6 +30,13 @@ constexpr Side kAllSides[kSides] = {Side::front, Side::back, Side::divided_front
 
 }  // namespace
 
+Tensor Parameter::whole() const {
+    Tensor whole = value;
+    whole.data = nullptr;
+    if (is_divided) whole.shape[0] = experts;
+    return whole;
+}
+
 bool is_decayed(ParameterKind kind) {
     return kind != ParameterKind::norm && kind != ParameterKind::bias;
 }
@@ -61,6 +68,7 @@ Parameter ParameterTable::add_divided(const std::string& name, ParameterKind kin
                                             : planned(name, kind, {experts.size(), whole[1], whole[2]}, side);
     parameter.is_divided = true;
     parameter.first = experts.begin * (parameter.value.numel() / experts.size());
+    parameter.experts = whole[0];
     return parameters_.emplace_back(parameter);
 }
 
@@ -76,6 +84,10 @@ void ParameterTable::plan_optimizer(int moments, const RankOf& owner, const Rank
 
 const RankOf& ParameterTable::owner_of(Side side) const {
     return side == Side::front || side == Side::back ? owner_ : owner_of_divided_;
+}
+
+const RankOf& ParameterTable::owner_of(const Parameter& parameter) const {
+    return owner_of(side_of(parameter));
 }
 
 // Where a parameter begins in its group.

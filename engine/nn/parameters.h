@@ -33,7 +33,10 @@ struct Parameter {
     // Of the experts' weights of several ranks, each of which has some of the experts: the element of the whole that
     // this rank's part begins with.
     bool is_divided = false;
-    std::int64_t first = 0;
+    std::int64_t first = 0, experts = 0;  // experts: of all ranks
+
+    // Its shape on all ranks together, without memory.
+    Tensor whole() const;
 };
 
 // Decayed parameters and the others are each one contiguous range of the flat buffers, in whatever order they are added;
@@ -75,6 +78,8 @@ class ParameterTable {
     int moments() const { return static_cast<int>(moments_.size()); }  // that the optimizer keeps of each weight
     // Among how many ranks moments of undivided parameters are shared, and which of them this is.
     const RankOf& owner() const { return owner_; }
+    // Likewise of that parameter; of a divided one among the ranks that have the same experts.
+    const RankOf& owner_of(const Parameter& parameter) const;
     // Of a parameter's elements those whose moments are that rank's.
     Share elements_of_rank(const Parameter& parameter, int rank) const;
     // Moments of the elements that are this rank's, flat; the second is empty where there is one.

@@ -22,7 +22,7 @@
 #include "engine/io/safetensors.h"
 #include "engine/io/write_weights.h"
 #include "engine/models/parts_json.h"
-#include "engine/train/gathered_moments.h"
+#include "engine/train/gathered_parameters.h"
 
 namespace deft::engine {
 
@@ -59,19 +59,19 @@ std::vector<const char*> write_tokenizer_files(const AnyTokenizer& tokenizer, co
 // What training goes on from beside the weights.
 struct OptimizerState {
     Trainer& trainer;
-    const GatheredMoments& moments;
+    const GatheredParameters& gathered;
 };
 
 std::string write_optimizer(const OptimizerState& saved, const fs::path& file) {
     Trainer& trainer = saved.trainer;
-    std::vector<NamedTensor> tensors = saved.moments.tensors();
+    std::vector<NamedTensor> tensors = saved.gathered.moments();
     const Tensor state = trainer.dropper_state();
     if (state) tensors.push_back({kDropperState, state});
     std::vector<std::int32_t> unique = trainer.unique_tokens_by_sample();
     const Tensor samples = make_tensor(unique.data(), DType::i32, {static_cast<std::int64_t>(unique.size())});
     tensors.push_back({kUniqueTokens, samples});
     SafetensorsOutput out(file, tensors, {});
-    saved.moments.write(out);
+    saved.gathered.write_moments(out);
     if (state) write_in_pieces(trainer.exec(), state, {}, out);
     out.write(samples.data, samples.bytes());
     return out.finish();
@@ -140,6 +140,7 @@ struct Saved {
     const Counts& counts;
     const OptimizerState* optimizer;  // null: weights alone
     DType dtype = DType::f32;
+    const GatheredParameters* gathered = nullptr;  // of a trainer
 };
 
 // Every file of a checkpoint, in `folder`.
@@ -153,7 +154,10 @@ std::string write_files(const Saved& saved, const fs::path& folder, const Json& 
         write_file_atomically(folder / kConfig, config);
         hashes[kConfig] = sha256(config);
     }
-    hashes.merge(write_weights(saved.exec, saved.model, names, saved.dtype, folder));
+    const auto write_divided = [&](const Parameter& parameter, Share elements, Layout layout, SafetensorsOutput& out) {
+        saved.gathered->write_elements(parameter, elements, layout, out);
+    };
+    hashes.merge(write_weights(saved.exec, saved.model, names, saved.dtype, folder, 0, write_divided));
     if (saved.optimizer != nullptr) hashes[kOptimizer] = write_optimizer(*saved.optimizer, folder / kOptimizer);
     for (const char* name : write_tokenizer_files(tokenizer, folder)) hashes[name] = sha256_file(folder / name);
     Json manifest = {{"schema", kSchema}, {"counts", counts_json(saved.counts)}, {"about", about}, {"sha256", hashes}};
@@ -168,13 +172,6 @@ std::string save(const Saved& saved, const fs::path& folder, const Json& about, 
     write_whole_folder(folder, temporary,
                        [&](const fs::path& into) { sha = write_files(saved, into, about, tokenizer); });
     return sha;
-}
-
-// Files hold whole weights, and nothing gathers those of experts that ranks divide.
-void require_whole_experts(const TrainerConfig& config) {
-    if (config.expert_ranks > 1)
-        throw Error(ErrorKind::config, "training with experts divided among ranks is neither saved nor gone on with",
-                    "use train.expert_ranks = 1");
 }
 
 // The sha256 that rank 0's `work` returns, on every rank.
@@ -210,24 +207,35 @@ SafetensorsFile open_hashed(const fs::path& folder, const Json& manifest, const 
 
 }  // namespace
 
-std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about,
-                            const AnyTokenizer& tokenizer) {
-    require_whole_experts(trainer.config());
+namespace {
+
+// All ranks of the trainer; rank 0 saves, and asks the others for what it has not. The sha256 that it returns, on every
+// rank.
+std::string save_together(Trainer& trainer, const std::function<std::string(const GatheredParameters&)>& save_gathered) {
     const ParameterTable& table = trainer.model().parameters();
     const Communicator& ranks = trainer.ranks();
-    if (ranks.rank() > 0) answer_for_moments(trainer.exec(), table, ranks);
+    if (ranks.rank() > 0) answer_for_parameters(trainer.exec(), table, ranks);
     return sha_of_first_rank(ranks, [&] {
-        const GatheredMoments moments(trainer.exec(), table, ranks);
-        const OptimizerState optimizer{trainer, moments};
-        return save({trainer.exec(), trainer.model(), trainer.counts(), &optimizer}, folder, about, tokenizer);
+        const GatheredParameters gathered(trainer.exec(), table, ranks, trainer.config().expert_ranks);
+        return save_gathered(gathered);
+    });
+}
+
+}  // namespace
+
+std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json& about,
+                            const AnyTokenizer& tokenizer) {
+    return save_together(trainer, [&](const GatheredParameters& gathered) {
+        const OptimizerState optimizer{trainer, gathered};
+        return save({trainer.exec(), trainer.model(), trainer.counts(), &optimizer, DType::f32, &gathered}, folder, about,
+                    tokenizer);
     });
 }
 
 std::string save_weights(Trainer& trainer, const fs::path& folder, const Json& about, const AnyTokenizer& tokenizer,
                          DType dtype) {
-    require_whole_experts(trainer.config());
-    return sha_of_first_rank(trainer.ranks(), [&] {
-        return save({trainer.exec(), trainer.model(), trainer.counts(), nullptr, dtype}, folder, about, tokenizer);
+    return save_together(trainer, [&](const GatheredParameters& gathered) {
+        return save({trainer.exec(), trainer.model(), trainer.counts(), nullptr, dtype, &gathered}, folder, about, tokenizer);
     });
 }
 
@@ -284,7 +292,6 @@ void load_weights(Exec& exec, Transformer& model, const fs::path& folder) {
 }
 
 OpenCheckpoint open_checkpoint(Trainer& trainer, const fs::path& folder, const Json& manifest) {
-    require_whole_experts(trainer.config());
     if (!manifest.at("sha256").contains(kOptimizer))
         throw Error(ErrorKind::config, fmt::format("checkpoint {} holds weights alone: no training goes on from it",
                                                    folder.string()));
@@ -296,9 +303,9 @@ OpenCheckpoint open_checkpoint(Trainer& trainer, const fs::path& folder, const J
     const ParameterTable& table = trainer.model().parameters();
     for (const Parameter& p : table.all())
         for (int which = 0; which < table.moments(); ++which) {
-            const Tensor& stored = expect(open.moments, moment_name(p, which), p.value);
-            const Share own = table.elements_of_rank(p, table.owner().rank);
-            open.of_moments.push_back({table.own_moment(p, which), stored.part(own.begin, own.size())});
+            const Tensor& stored = expect(open.moments, moment_name(p, which), p.whole());
+            const Share own = table.elements_of_rank(p, table.owner_of(p).rank);
+            open.of_moments.push_back({table.own_moment(p, which), stored.part(p.first + own.begin, own.size())});
         }
     if (const Tensor state = trainer.dropper_state())
         open.of_moments.push_back({state, expect(open.moments, kDropperState, state)});

@@ -1,6 +1,9 @@
 // Experts divided among ranks, against one rank that has them all.
 
+#include "base/json.h"
+#include "engine/io/huggingface_config.h"
 #include "engine/nn/experts.h"
+#include "engine/train/checkpoint.h"
 #include "tests/catch.h"
 #include "tests/engine/distance.h"
 #include "tests/ranks/rank_trainers.h"
@@ -39,13 +42,14 @@ std::vector<int> possible_expert_ranks() {
 }
 
 // How far the weights that this rank has are from those of the trainer that has all.
+template <class Real>
 double distance_to_whole(Trainer& part, Trainer& whole) {
     double largest = 0;
     for (std::size_t i = 0; i < part.model().parameters().all().size(); ++i) {
         const Parameter& own = part.model().parameters()[i];
-        const std::vector<double> a = values<double>(own.value), b = values<double>(whole.model().parameters()[i].value);
+        const std::vector<Real> a = values<Real>(own.value), b = values<Real>(whole.model().parameters()[i].value);
         for (std::size_t e = 0; e < a.size(); ++e)
-            largest = std::max(largest, std::abs(a[e] - b[static_cast<std::size_t>(own.first) + e]));
+            largest = std::max(largest, double(std::abs(a[e] - b[static_cast<std::size_t>(own.first) + e])));
     }
     return largest;
 }
@@ -58,13 +62,13 @@ void check_divided(TrainerConfig config, const TokenCorpus& corpus) {
         config.expert_ranks = divisor;
         Trainer many = on_ranks(config, corpus, all_ranks(), DType::f64);
         Trainer fresh(of_one, corpus, Backend{Device::cpu, DType::f64, 1});
-        CHECK(distance_to_whole(many, fresh) == 0);
+        CHECK(distance_to_whole<double>(many, fresh) == 0);
         for (int step = 0; step < 3; ++step) {
             const StepResult a = fresh.step(), b = many.step();
             CHECK(b.loss == Approx(a.loss).epsilon(1e-10));
             CHECK(b.grad_norm == Approx(a.grad_norm).epsilon(1e-9));
         }
-        CHECK(distance_to_whole(many, fresh) < 1e-9);
+        CHECK(distance_to_whole<double>(many, fresh) < 1e-9);
         const std::vector<ExpertLoad> loads = many.expert_loads(), expected = fresh.expert_loads();
         for (std::size_t i = 0; i < loads.size(); ++i) CHECK(loads[i].load == expected[i].load);
     }
@@ -166,4 +170,43 @@ TEST_CASE("ranks that cannot divide experts are refused") {
     CHECK_THAT(refused(config, 0, 8), ContainsSubstring("does not divide"));
     CHECK_THAT(refused(config, 8, 8), ContainsSubstring("12 experts of a layer cannot be divided among 8 ranks"));
     CHECK_THAT(refused(dense, 2, 8), ContainsSubstring("has no experts"));
+}
+
+TEST_CASE("experts that ranks divide are saved whole, and gone on with by them and by one rank") {
+    TransformerConfig mixtral = gated_model();
+    for (BlockConfig& block : mixtral.blocks)
+        block.experts = ExpertsConfig{.count = 12, .top = 2, .capacity_factor = 0, .aux_weight = 0};
+    REQUIRE(huggingface_counterpart(mixtral).names == WeightNames::mixtral);
+    TrainerConfig foreign = tiny_config(4, 13, kBatch);
+    foreign.model = mixtral;
+    for (TrainerConfig config : {with_experts(tiny_config(4, 13, kBatch).model, twelve_experts(2)), foreign}) {
+        const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+        for (const int divisor : possible_expert_ranks())
+            for (const int zero : {0, 1}) {
+                INFO(divisor << " of " << all_ranks().size() << " ranks divide the experts, zero = " << zero);
+                const SharedFolder folder;
+                config.expert_ranks = divisor;
+                config.zero = zero;
+                Trainer whole = on_ranks(config, corpus), again = on_ranks(config, corpus);
+                for (int step = 0; step < 3; ++step) whole.step();
+                save_checkpoint(whole, folder / "c", {}, Tokenizer::bytes());
+                load_checkpoint(again, folder / "c");
+                for (int step = 0; step < 2; ++step) {
+                    whole.step();
+                    again.step();
+                }
+                CHECK((all_parameters<float>(again) == all_parameters<float>(whole)));
+
+                TrainerConfig of_one = config;
+                of_one.expert_ranks = 1;
+                Trainer alone(of_one, corpus, 1);
+                load_checkpoint(alone, folder / "c");
+                const std::string own = "of_rank" + std::to_string(all_ranks().rank());
+                std::filesystem::create_directories(folder / own);
+                save_checkpoint(alone, folder / own / "c", {}, Tokenizer::bytes());
+                CHECK(verify_checkpoint(folder / own / "c").at("sha256") == verify_checkpoint(folder / "c").at("sha256"));
+                for (int step = 0; step < 2; ++step) alone.step();
+                CHECK(distance_to_whole<float>(whole, alone) < 1e-3);
+            }
+    }
 }
