@@ -112,8 +112,8 @@ class Trainer {
     std::vector<Sampler::Draw> draws_;  // (samples of the step)
     std::optional<PlannedDropping> dropping_;
     Tensor draw_;       // (rows at once) i64
-    // f64: gradient norm, which is the sum of squares first, sum of the heads' losses; of a model with two heads then those of tokens and of classes; then
-    // the totals of each layer of experts.
+    // f64: gradient norm, which is the sum of squares first; sum of the heads' losses; of a model with two heads then those
+    // of tokens and of classes; then the totals of each layer of experts.
     Tensor result_;               // (2 or 4 + those)
     std::vector<double> values_;  // what it held when it was read last
     std::vector<ExpertTotals> expert_totals_;
