@@ -50,6 +50,7 @@ class Communicator {
     // `into` likewise.
     void all_to_all(std::span<const float> rows, std::span<const std::int64_t> sent, std::span<float> into,
                     std::span<const std::int64_t> received, std::int64_t columns) const;
+    // A rank that waits long for it leaves its core to others.
     void broadcast(std::span<std::byte> values, int root) const;
     void barrier() const;
 
