@@ -19,6 +19,7 @@
 #include "sweeps/driver/slots.h"
 #include "sweeps/gate/first_loss.h"
 #include "sweeps/gate/interleaved_rounds.h"
+#include "sweeps/gate/pytorch_ddp.h"
 #include "sweeps/gate/rank_worker.h"
 
 namespace deft::cli {
@@ -82,6 +83,18 @@ RankTimes time_ranks(const engine::StepBench& bench, const BenchRanksArguments& 
     add("deft", ranks, threads, [&](long steps) { return worker.step(steps); });
     add("deft", 1, threads, [&](long steps) { return alone.step(steps); });
     add("deft", 1, ranks * threads, [&](long steps) { return together.step(steps); });
+    std::vector<std::unique_ptr<sweeps::PytorchRanksWorker>> torches;
+    const auto add_torch = [&](const std::string& python, int processes, int of_each) {
+        progress("starting " + python, -1);
+        auto& torch = *torches.emplace_back(std::make_unique<sweeps::PytorchRanksWorker>(python, bench, processes, of_each));
+        const std::string name = fmt::format("PyTorch {}{}", torch.version(), processes > 1 ? " DDP" : "");
+        sweeps::require_first_loss(name, torch.first_loss(), bench.model);
+        add(name, processes, of_each, [&torch](long steps) { return torch.step(steps); });
+    };
+    for (const std::string& python : arguments.pythons) {
+        add_torch(python, ranks, threads);
+        add_torch(python, 1, ranks * threads);
+    }
     std::vector<std::vector<double>> seconds = sweeps::time_in_rounds(
         contestants, arguments.rounds, [&](double done) { progress(model_text(bench), done); });
     times.reduce = std::move(seconds[0]);
@@ -95,7 +108,7 @@ reporting::Table ranks_table(const std::vector<RankTimes>& models, const BenchRa
     table.caption = fmt::format("Training steps on {}: median of {} interleaved rounds",
                                 threads_text(arguments.ranks, arguments.threads),
                                 models.front().reduce.size());
-    table.columns = {{"L,width,heads,V,T,B", Align::left}, {"program", Align::left}, {"ms"}, {"tokens/s"}, {"as fast"}};
+    table.columns = {{"L,width,heads,V,T,B", Align::left}, {"program", Align::left}, {"ms"}, {"tokens/s"}, {"deft on ranks"}};
     table.key_columns = 2;
     for (const RankTimes& times : models) {
         const auto tokens = static_cast<double>(times.bench.batch_size * times.bench.model.max_seqlen);
@@ -112,8 +125,8 @@ reporting::Table ranks_table(const std::vector<RankTimes>& models, const BenchRa
             to_text(sweeps::time_ratio(times.reduce, ours))));
     }
     table.notes.push_back(fmt::format(
-        "as fast: how many times as fast as the row deft trains on ranks, Hodges-Lehmann over the rounds' ratios, 95% "
-        "interval, orders from seed {}.",
+        "deft on ranks: how many times as fast as the row it is, Hodges-Lehmann over the rounds' ratios, 95% interval, "
+        "orders from seed {}. All train in float32 with AdamW and clipped gradients.",
         arguments.rounds.seed));
     return table;
 }
@@ -159,6 +172,9 @@ void add_bench_ranks(CLI::App& bench, Context& context) {
     add_number(*command, "--ranks", arguments->ranks, "Ranks, a process each", 2, 1024);
     add_threads(*command, arguments->threads, "Threads of each rank");
     add_rounds(*command, arguments->rounds);
+    command
+        ->add_option("--pytorch", arguments->pythons, "A Python with torch and gloo, timed in the same rounds; may be given again")
+        ->allow_extra_args(false);
     command->callback([arguments, &context] { context.exit_code = run_bench_ranks(*arguments); });
 
     auto worker = std::make_shared<BenchRanksArguments>();
