@@ -13,13 +13,6 @@ namespace deft::engine {
 
 namespace {
 
-TrainerConfig config_of_ranks(const StepBench& bench, const Communicator& ranks) {
-    require_ranks_divide(bench, ranks.size());
-    TrainerConfig config = trainer_config_of(bench);
-    config.micro_batch_size = bench.batch_size / ranks.size();
-    return config;
-}
-
 double seconds_on_all(const Communicator& ranks, long times, const std::function<void()>& work) {
     ranks.barrier();
     const Clock::time_point start = Clock::now();
@@ -30,15 +23,18 @@ double seconds_on_all(const Communicator& ranks, long times, const std::function
 
 }  // namespace
 
-void require_ranks_divide(const StepBench& bench, int ranks) {
+TrainerConfig rank_config(const StepBench& bench, int ranks) {
     if (bench.batch_size % ranks != 0)
-        throw Error(ErrorKind::config, fmt::format("{} ranks do not divide a batch of {}", ranks, bench.batch_size),
+        throw Error(ErrorKind::config, fmt::format("{} ranks cannot share a batch of {}", ranks, bench.batch_size),
                     "choose a batch that is a multiple of the ranks", "nothing was timed");
+    TrainerConfig config = trainer_config_of(bench);
+    config.micro_batch_size = bench.batch_size / ranks;
+    return config;
 }
 
 RankSteps::RankSteps(const StepBench& bench, int threads, const Communicator& ranks)
     : ranks_(ranks),
-      trainer_(config_of_ranks(bench, ranks), random_training_data(bench), Backend{Device::cpu, DType::f32, threads},
+      trainer_(rank_config(bench, ranks.size()), random_training_data(bench), Backend{Device::cpu, DType::f32, threads},
                InitialWeights::drawn, ranks) {
     first_loss_ = trainer_.step().loss;
     const std::int64_t before = ranks_.bytes_sent();

@@ -9,14 +9,14 @@
 
 namespace deft::engine {
 
-// Errors: config, for a batch that so many ranks cannot share.
-void require_ranks_divide(const StepBench& bench, int ranks);
+// Of one of so many ranks. Errors: config, for a batch that they cannot share.
+TrainerConfig rank_config(const StepBench& bench, int ranks);
 
 // On random_training_data(). All ranks call the same in the same order.
 class RankSteps {
  public:
     // Trains two steps, after which memory has been touched. threads: of each rank. Errors: those of
-    // require_ranks_divide() and Trainer().
+    // rank_config() and Trainer().
     RankSteps(const StepBench& bench, int threads, const Communicator& ranks = {});
 
     // Of the untrained model, over all ranks' rows.

@@ -25,6 +25,9 @@ StepBench bench_of_sizes(const std::vector<std::int64_t>& sizes) {
     if (sizes.size() != 6)
         throw Error(ErrorKind::config, fmt::format("a model of {} sizes", sizes.size()),
                     "name six: layers, width, heads, vocabulary, length, batch", "nothing was timed");
+    if (sizes[1] % sizes[2] != 0)
+        throw Error(ErrorKind::config, fmt::format("{} heads do not divide a width of {}", sizes[2], sizes[1]),
+                    "choose a width that is a multiple of the heads", "nothing was timed");
     return {gpt2_config(sizes[0], sizes[1], sizes[2], sizes[4], sizes[3]), sizes[5]};
 }
 

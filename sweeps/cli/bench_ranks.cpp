@@ -19,6 +19,7 @@
 #include "sweeps/driver/slots.h"
 #include "sweeps/gate/first_loss.h"
 #include "sweeps/gate/interleaved_rounds.h"
+#include "sweeps/gate/preset_steps.h"
 #include "sweeps/gate/pytorch_ddp.h"
 #include "sweeps/gate/rank_worker.h"
 
@@ -62,6 +63,15 @@ std::vector<engine::StepBench> chosen_models(const BenchRanksArguments& argument
 std::string threads_text(int processes, int threads) {
     return fmt::format("{} process{}, {} thread{}{}", processes, processes == 1 ? "" : "es", threads,
                        threads == 1 ? "" : "s", processes == 1 ? "" : " each");
+}
+
+// Those of deft are all there at once.
+void require_memory_of_arms(const engine::StepBench& bench, const BenchRanksArguments& arguments) {
+    std::vector<engine::TrainerConfig> trainers(static_cast<std::size_t>(arguments.ranks),
+                                                engine::rank_config(bench, arguments.ranks));
+    trainers.insert(trainers.end(), 2, engine::rank_config(bench, 1));
+    sweeps::require_memory(fmt::format("training {} on {} ranks and in two processes", model_text(bench), arguments.ranks),
+                           trainers, {engine::Device::cpu, engine::DType::f32, arguments.threads});
 }
 
 RankTimes time_ranks(const engine::StepBench& bench, const BenchRanksArguments& arguments,
@@ -135,9 +145,9 @@ int run_bench_ranks(BenchRanksArguments arguments) {
     arguments.rounds.seed = seed_or_drawn(arguments.rounds.seed);
     sweeps::require_mpirun();
     const std::vector<engine::StepBench> models = chosen_models(arguments);
-    for (const engine::StepBench& bench : models) engine::require_ranks_divide(bench, arguments.ranks);
+    for (const engine::StepBench& bench : models) require_memory_of_arms(bench, arguments);
     if (arguments.ranks * arguments.threads > sweeps::usable_cores())
-        print_note(fmt::format("{} share {} cores: they take them from each other, and what is measured is of no use",
+        print_note(fmt::format("{} take turns on {} cores: choose fewer --ranks or --threads to see what ranks are worth",
                                threads_text(arguments.ranks, arguments.threads), sweeps::usable_cores()));
     sweeps::ProgressLine line;
     std::vector<RankTimes> times;
