@@ -3,8 +3,8 @@
 usage: pytorch_ddp.py MODEL BATCH RANKS THREADS [RANK PORT]
 MODEL: as pytorch_step.py has it. BATCH: of all ranks together. THREADS: of each rank. One rank is plain PyTorch, without
 DistributedDataParallel. Without RANK it is rank 0, which starts the others and tells them over their standard input what
-it is told. It says first what it is, a JSON object in a line, then answers each line, how many steps, with {"seconds": of
-one, from when all ranks begin to when all are done}.
+it is told. It says first what it is, a JSON object in a line, then answers each line MODE STEPS, MODE eager or compiled (by
+torch.compile, before its first step), with {"seconds": of one step, from when all ranks begin to when all are done}.
 """
 import json
 import os
@@ -57,11 +57,14 @@ def adamw():
 
 
 optimizer, is_fused = adamw()
+modes = {"eager": model}
+if hasattr(torch, "compile"):
+    modes["compiled"] = torch.compile(model)
 
 
-def step():
+def step(forward):
     optimizer.zero_grad(set_to_none=True)
-    model(the_batch).backward()
+    forward(the_batch).backward()
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
 
@@ -80,19 +83,25 @@ def first_loss():
     return loss.item() / ranks
 
 
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)  # what a compiler prints is no answer
+
+
 def answer(values):
     if rank == 0:
-        print(json.dumps(values), flush=True)
+        answers.write(json.dumps(values) + "\n")
+        answers.flush()
 
 
-answer({"version": torch.__version__, "fused": is_fused, "first_loss": first_loss()})
+answer({"version": torch.__version__, "fused": is_fused, "modes": list(modes), "first_loss": first_loss()})
 for line in sys.stdin:
     for other in others:
         other.stdin.write(line)
         other.stdin.flush()
+    mode, steps = line.split()
     meet()
     before = time.perf_counter()
-    for _ in range(int(line)):
-        step()
+    for _ in range(int(steps)):
+        step(modes[mode])
     meet()
-    answer({"seconds": (time.perf_counter() - before) / int(line)})
+    answer({"seconds": (time.perf_counter() - before) / int(steps)})

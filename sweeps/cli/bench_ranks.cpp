@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -34,6 +35,7 @@ struct BenchRanksArguments {
     int ranks = 2, threads = 1;
     sweeps::RoundSettings rounds{.rounds = 10, .segment_seconds = 0.5, .seed = 0};
     std::vector<std::string> pythons;  // each has torch
+    bool compiles = false;
 };
 
 struct RankArm {
@@ -46,6 +48,7 @@ struct RankTimes {
     std::vector<RankArm> arms;  // ours on several ranks first, then in one process with one rank's threads and with all
     std::vector<double> reduce;  // seconds of one sum of gradients alone
     std::int64_t bytes = 0;      // that one rank sends in a step
+    bool has_unfused_adamw = false;  // of a PyTorch
 };
 
 std::vector<engine::StepBench> chosen_models(const BenchRanksArguments& arguments) {
@@ -77,7 +80,7 @@ void require_memory_of_arms(const engine::StepBench& bench, const BenchRanksArgu
 RankTimes time_ranks(const engine::StepBench& bench, const BenchRanksArguments& arguments,
                      const std::function<void(const std::string&, double)>& progress) {
     const int ranks = arguments.ranks, threads = arguments.threads;
-    RankTimes times{bench, {}, {}, 0};
+    RankTimes times{bench, {}, {}, 0, false};
     std::vector<sweeps::Contestant> contestants;
     const auto add = [&](const std::string& program, int processes, int of_each, std::function<double(long)> run) {
         const std::string name = fmt::format("{}, {}", program, threads_text(processes, of_each));
@@ -99,7 +102,11 @@ RankTimes time_ranks(const engine::StepBench& bench, const BenchRanksArguments& 
         auto& torch = *torches.emplace_back(std::make_unique<sweeps::PytorchRanksWorker>(python, bench, processes, of_each));
         const std::string name = fmt::format("PyTorch {}{}", torch.version(), processes > 1 ? " DDP" : "");
         sweeps::require_first_loss(name, torch.first_loss(), bench.model);
-        add(name, processes, of_each, [&torch](long steps) { return torch.step(steps); });
+        times.has_unfused_adamw |= !torch.has_fused_adamw();
+        for (const std::string& mode : torch.modes())
+            if (mode == "eager" || arguments.compiles)
+                add(fmt::format("{} {}", name, mode), processes, of_each,
+                    [&torch, mode](long steps) { return torch.step(mode, steps); });
     };
     for (const std::string& python : arguments.pythons) {
         add_torch(python, ranks, threads);
@@ -134,10 +141,11 @@ reporting::Table ranks_table(const std::vector<RankTimes>& models, const BenchRa
             reporting::si(static_cast<double>(times.bytes), "B"), reporting::small_seconds(median(times.reduce)),
             to_text(sweeps::time_ratio(times.reduce, ours))));
     }
+    const bool any_unfused = std::ranges::any_of(models, &RankTimes::has_unfused_adamw);
     table.notes.push_back(fmt::format(
         "deft on ranks: how many times as fast as the row it is, Hodges-Lehmann over the rounds' ratios, 95% interval, "
-        "orders from seed {}. All train in float32 with AdamW and clipped gradients.",
-        arguments.rounds.seed));
+        "orders from seed {}. All train in float32 with AdamW and clipped gradients.{}",
+        arguments.rounds.seed, any_unfused ? " A PyTorch has no fused AdamW on the CPU." : ""));
     return table;
 }
 
@@ -185,6 +193,7 @@ void add_bench_ranks(CLI::App& bench, Context& context) {
     command
         ->add_option("--pytorch", arguments->pythons, "A Python with torch and gloo, timed in the same rounds; may be given again")
         ->allow_extra_args(false);
+    command->add_flag("--compile", arguments->compiles, "Time torch.compile's steps too; it compiles for minutes");
     command->callback([arguments, &context] { context.exit_code = run_bench_ranks(*arguments); });
 
     auto worker = std::make_shared<BenchRanksArguments>();

@@ -1,5 +1,7 @@
 #include "sweeps/gate/pytorch_ddp.h"
 
+#include <fmt/format.h>
+
 #include "base/installed_files.h"
 #include "base/json.h"
 #include "engine/models/parts_json.h"
@@ -27,14 +29,15 @@ PytorchRanksWorker::PytorchRanksWorker(const std::string& python, const engine::
     try {
         version_ = hello.at("version");
         has_fused_adamw_ = hello.at("fused");
+        modes_ = hello.at("modes").get<std::vector<std::string>>();
         first_loss_ = hello.at("first_loss");
     } catch (const Json::exception& wrong) {
         throw worker_.failure(wrong.what());
     }
 }
 
-double PytorchRanksWorker::step(long steps) {
-    return worker_.ask(std::to_string(steps)).value("seconds", 0.0);
+double PytorchRanksWorker::step(const std::string& mode, long steps) {
+    return worker_.ask(fmt::format("{} {}", mode, steps)).value("seconds", 0.0);
 }
 
 }  // namespace deft::sweeps
