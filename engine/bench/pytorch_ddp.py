@@ -28,6 +28,7 @@ def free_port():
 
 port = sys.argv[6] if rank > 0 else free_port()
 os.environ.update(RANK=str(rank), WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
 others = [subprocess.Popen([sys.executable] + sys.argv[:5] + [str(other), port], stdin=subprocess.PIPE,
                            stdout=subprocess.DEVNULL, text=True) for other in range(1, ranks if rank == 0 else 1)]
 

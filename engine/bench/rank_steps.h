@@ -1,6 +1,6 @@
 #pragma once
-// How long a training step takes on several ranks, each of which trains its share of the batch, and how much of it the sum
-// of gradients takes.
+// How long a training step takes on several ranks, each of which trains its share of the batch, and how much of it the
+// sum of gradients takes.
 
 #include <cstdint>
 

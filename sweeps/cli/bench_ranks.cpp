@@ -1,5 +1,5 @@
-// deft bench ranks: data-parallel training on several ranks, beside one process with as many threads and beside PyTorch's
-// DistributedDataParallel, in interleaved rounds. deft bench rank-worker: what mpirun starts for it.
+// deft bench ranks: data-parallel training on several ranks, beside one process with as many threads and beside
+// PyTorch's DistributedDataParallel, in interleaved rounds. deft bench rank-worker: what mpirun starts for it.
 
 #include <fmt/format.h>
 
@@ -46,8 +46,8 @@ struct RankArm {
 struct RankTimes {
     engine::StepBench bench;
     std::vector<RankArm> arms;  // ours on several ranks first, then in one process with one rank's threads and with all
-    std::vector<double> reduce;  // seconds of one sum of gradients alone
-    std::int64_t bytes = 0;      // that one rank sends in a step
+    std::vector<double> reduce;      // seconds of one sum of gradients alone
+    std::int64_t bytes = 0;          // that one rank sends in a step
     bool has_unfused_adamw = false;  // of a PyTorch
 };
 
@@ -73,8 +73,9 @@ void require_memory_of_arms(const engine::StepBench& bench, const BenchRanksArgu
     std::vector<engine::TrainerConfig> trainers(static_cast<std::size_t>(arguments.ranks),
                                                 engine::rank_config(bench, arguments.ranks));
     trainers.insert(trainers.end(), 2, engine::rank_config(bench, 1));
-    sweeps::require_memory(fmt::format("training {} on {} ranks and in two processes", model_text(bench), arguments.ranks),
-                           trainers, {engine::Device::cpu, engine::DType::f32, arguments.threads});
+    sweeps::require_memory(
+        fmt::format("training {} on {} ranks and in two processes", model_text(bench), arguments.ranks), trainers,
+        {engine::Device::cpu, engine::DType::f32, arguments.threads});
 }
 
 RankTimes time_ranks(const engine::StepBench& bench, const BenchRanksArguments& arguments,
@@ -99,7 +100,8 @@ RankTimes time_ranks(const engine::StepBench& bench, const BenchRanksArguments& 
     std::vector<std::unique_ptr<sweeps::PytorchRanksWorker>> torches;
     const auto add_torch = [&](const std::string& python, int processes, int of_each) {
         progress("starting " + python, -1);
-        auto& torch = *torches.emplace_back(std::make_unique<sweeps::PytorchRanksWorker>(python, bench, processes, of_each));
+        auto& torch =
+            *torches.emplace_back(std::make_unique<sweeps::PytorchRanksWorker>(python, bench, processes, of_each));
         const std::string name = fmt::format("PyTorch {}{}", torch.version(), processes > 1 ? " DDP" : "");
         sweeps::require_first_loss(name, torch.first_loss(), bench.model);
         times.has_unfused_adamw |= !torch.has_fused_adamw();
@@ -112,8 +114,8 @@ RankTimes time_ranks(const engine::StepBench& bench, const BenchRanksArguments& 
         add_torch(python, ranks, threads);
         add_torch(python, 1, ranks * threads);
     }
-    std::vector<std::vector<double>> seconds = sweeps::time_in_rounds(
-        contestants, arguments.rounds, [&](double done) { progress(model_text(bench), done); });
+    std::vector<std::vector<double>> seconds =
+        sweeps::time_in_rounds(contestants, arguments.rounds, [&](double done) { progress(model_text(bench), done); });
     times.reduce = std::move(seconds[0]);
     for (std::size_t i = 0; i < times.arms.size(); ++i) times.arms[i].seconds = std::move(seconds[i + 1]);
     return times;
@@ -123,18 +125,18 @@ reporting::Table ranks_table(const std::vector<RankTimes>& models, const BenchRa
     using reporting::Align;
     reporting::Table table;
     table.caption = fmt::format("Training steps on {}: median of {} interleaved rounds",
-                                threads_text(arguments.ranks, arguments.threads),
-                                models.front().reduce.size());
-    table.columns = {{"L,width,heads,V,T,B", Align::left}, {"program", Align::left}, {"ms"}, {"tokens/s"}, {"deft on ranks"}};
+                                threads_text(arguments.ranks, arguments.threads), models.front().reduce.size());
+    table.columns = {
+        {"L,width,heads,V,T,B", Align::left}, {"program", Align::left}, {"ms"}, {"tokens/s"}, {"deft on ranks"}};
     table.key_columns = 2;
     for (const RankTimes& times : models) {
         const auto tokens = static_cast<double>(times.bench.batch_size * times.bench.model.max_seqlen);
         const std::vector<double>& ours = times.arms.front().seconds;
         for (const RankArm& arm : times.arms) {
             const double one = median(arm.seconds);
-            table.rows.push_back({model_text(times.bench), arm.name, fmt::format("{:.1f}", 1e3 * one),
-                                  reporting::si(tokens / one),
-                                  &arm == &times.arms.front() ? "1" : to_text(sweeps::time_ratio(arm.seconds, ours)) + "x"});
+            table.rows.push_back(
+                {model_text(times.bench), arm.name, fmt::format("{:.1f}", 1e3 * one), reporting::si(tokens / one),
+                 &arm == &times.arms.front() ? "1" : to_text(sweeps::time_ratio(arm.seconds, ours)) + "x"});
         }
         table.notes.push_back(fmt::format(
             "{}: a rank sends {} a step. Summing gradients takes {} alone, {} of the step.", model_text(times.bench),
@@ -155,8 +157,9 @@ int run_bench_ranks(BenchRanksArguments arguments) {
     const std::vector<engine::StepBench> models = chosen_models(arguments);
     for (const engine::StepBench& bench : models) require_memory_of_arms(bench, arguments);
     if (arguments.ranks * arguments.threads > sweeps::usable_cores())
-        print_note(fmt::format("{} take turns on {} cores: choose fewer --ranks or --threads to see what ranks are worth",
-                               threads_text(arguments.ranks, arguments.threads), sweeps::usable_cores()));
+        print_note(
+            fmt::format("{} take turns on {} cores: choose fewer --ranks or --threads to see what ranks are worth",
+                        threads_text(arguments.ranks, arguments.threads), sweeps::usable_cores()));
     sweeps::ProgressLine line;
     std::vector<RankTimes> times;
     for (const engine::StepBench& bench : models) times.push_back(time_ranks(bench, arguments, shown_on(line)));
@@ -167,7 +170,8 @@ int run_bench_ranks(BenchRanksArguments arguments) {
 
 void add_model(CLI::App& command, std::vector<std::int64_t>& model) {
     command
-        .add_option("--model", model, "A GPT-2 of your own: layers, width, heads, vocabulary, length, batch, as in 4,128,4,8192,128,16")
+        .add_option("--model", model,
+                    "A GPT-2 of your own: layers, width, heads, vocabulary, length, batch, as in 4,128,4,8192,128,16")
         ->delimiter(',')
         ->expected(6)
         ->check(CLI::Range(1, 1 << 20));
@@ -179,8 +183,7 @@ void add_bench_ranks(CLI::App& bench, Context& context) {
     auto arguments = std::make_shared<BenchRanksArguments>();
     CLI::App* command = bench.add_subcommand(
         "ranks", "Data-parallel training on several ranks, beside threads and PyTorch's DistributedDataParallel");
-    command
-        ->add_option("--size", arguments->sizes, "Which of the three standard models: 1, 2 or 3; may be given again")
+    command->add_option("--size", arguments->sizes, "Which of the three standard models: 1, 2 or 3; may be given again")
         ->capture_default_str()
         ->check(CLI::Range(1, 3))
         ->allow_extra_args(false);
@@ -191,7 +194,8 @@ void add_bench_ranks(CLI::App& bench, Context& context) {
     add_threads(*command, arguments->threads, "Threads of each rank");
     add_rounds(*command, arguments->rounds);
     command
-        ->add_option("--pytorch", arguments->pythons, "A Python with torch and gloo, timed in the same rounds; may be given again")
+        ->add_option("--pytorch", arguments->pythons,
+                     "A Python with torch and gloo, timed in the same rounds; may be given again")
         ->allow_extra_args(false);
     command->add_flag("--compile", arguments->compiles, "Time torch.compile's steps too; it compiles for minutes");
     command->callback([arguments, &context] { context.exit_code = run_bench_ranks(*arguments); });
@@ -200,8 +204,9 @@ void add_bench_ranks(CLI::App& bench, Context& context) {
     CLI::App* of_mpirun = bench.add_subcommand("rank-worker", "Time steps on the ranks that mpirun started")->group("");
     add_model(*of_mpirun, worker->model);
     add_threads(*of_mpirun, worker->threads);
-    of_mpirun->callback(
-        [worker] { sweeps::serve_rank_steps(engine::bench_of_sizes(worker->model), worker->threads, std::cin, std::cout); });
+    of_mpirun->callback([worker] {
+        sweeps::serve_rank_steps(engine::bench_of_sizes(worker->model), worker->threads, std::cin, std::cout);
+    });
 }
 
 }  // namespace deft::cli

@@ -10,7 +10,8 @@ namespace deft::sweeps {
 
 namespace {
 
-std::vector<std::string> command(const std::string& python, const engine::StepBench& bench, int ranks, int threads) {
+std::vector<std::string> ddp_command(const std::string& python, const engine::StepBench& bench, int ranks,
+                                     int threads) {
     Json model = engine::parts_json(bench.model);
     model["lengths"] = Json::array();
     return {python,
@@ -23,8 +24,9 @@ std::vector<std::string> command(const std::string& python, const engine::StepBe
 
 }  // namespace
 
-PytorchRanksWorker::PytorchRanksWorker(const std::string& python, const engine::StepBench& bench, int ranks, int threads)
-    : worker_(command(python, bench, ranks, threads), "run PyTorch on several ranks", "torch with gloo") {
+PytorchRanksWorker::PytorchRanksWorker(const std::string& python, const engine::StepBench& bench, int ranks,
+                                       int threads)
+    : worker_(ddp_command(python, bench, ranks, threads), "run PyTorch on several ranks", "torch with gloo") {
     const Json hello = worker_.read_answer();
     try {
         version_ = hello.at("version");

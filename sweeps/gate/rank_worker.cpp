@@ -41,9 +41,9 @@ Request read_request(std::istream& requests) {
 
 std::vector<std::string> worker_command(const engine::StepBench& bench, int ranks, int threads) {
     require_mpirun();
-    return mpirun_argv(ranks, {std::filesystem::read_symlink("/proc/self/exe").string(), "bench", "rank-worker", "--model",
-                               fmt::format("{}", fmt::join(engine::sizes_of(bench), ",")), "--threads",
-                               std::to_string(threads)});
+    return mpirun_argv(
+        ranks, {std::filesystem::read_symlink("/proc/self/exe").string(), "bench", "rank-worker", "--model",
+                fmt::format("{}", fmt::join(engine::sizes_of(bench), ",")), "--threads", std::to_string(threads)});
 }
 
 }  // namespace

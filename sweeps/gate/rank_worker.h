@@ -1,6 +1,6 @@
 #pragma once
-// Training steps on several ranks (engine/bench/rank_steps.h), in processes of mpirun's that are told a line at a time what
-// to do next. In between they leave the cores to whatever they are compared with.
+// Training steps on several ranks (engine/bench/rank_steps.h), in processes of mpirun's that are told a line at a time
+// what to do next. In between they leave the cores to whatever they are compared with.
 
 #include <cstdint>
 #include <iosfwd>

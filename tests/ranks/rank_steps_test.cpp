@@ -29,7 +29,11 @@ TEST_CASE("timed steps are as many as were asked for, of the model that is meant
 
 TEST_CASE("a batch that ranks cannot share, and sizes of no model, are refused before anything is timed") {
     CHECK(rank_config(bench_of_sizes({2, 16, 2, 40, 8, 12}), 3).micro_batch_size == 4);
-    deft::test::refusal([] { rank_config(bench_of_sizes({2, 16, 2, 40, 8, 12}), 5); }, "5 ranks cannot share a batch of 12");
+    deft::test::refusal(
+        [] {
+            rank_config(bench_of_sizes({2, 16, 2, 40, 8, 12}), 5);
+        },
+        "5 ranks cannot share a batch of 12");
     deft::test::refusal([] { bench_of_sizes({2, 16, 3, 40, 8, 12}); }, "3 heads do not divide a width of 16");
     deft::test::refusal([] { bench_of_sizes({2, 16}); }, "a model of 2 sizes");
     for (const StepBench& bench : standard_step_benches()) {

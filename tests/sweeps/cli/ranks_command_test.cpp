@@ -34,14 +34,17 @@ TEST_CASE("deft bench ranks tells what ranks are worth beside threads, and what 
     const TinySweep sweep(kPlain);
     const Ran ran = sweep.deft("bench", kTinyRanks);
     CHECK(ran.exit_code == kExitOk);
-    for (const char* row : {"deft, 2 processes, 1 thread each", "deft, 1 process, 1 thread", "deft, 1 process, 2 threads"})
+    for (const char* row :
+         {"deft, 2 processes, 1 thread each", "deft, 1 process, 1 thread", "deft, 1 process, 2 threads"})
         CHECK_THAT(ran.out, ContainsSubstring(row));
-    CHECK_THAT(ran.out, ContainsSubstring("2,16,2,40,8,4: a rank sends ") && ContainsSubstring("Summing gradients takes "));
+    CHECK_THAT(ran.out,
+               ContainsSubstring("2,16,2,40,8,4: a rank sends ") && ContainsSubstring("Summing gradients takes "));
     CHECK_THAT(ran.out, !ContainsSubstring("PyTorch"));
     const int cores = sweeps::usable_cores();
     const Ran many = sweep.deft("bench", with(kTinyRanks, {"--threads", std::to_string(cores)}));
     CHECK(many.exit_code == kExitOk);
-    if (cores > 1) CHECK_THAT(many.err, ContainsSubstring(fmt::format("{} threads each take turns on {} cores", cores, cores)));
+    if (cores > 1)
+        CHECK_THAT(many.err, ContainsSubstring(fmt::format("{} threads each take turns on {} cores", cores, cores)));
 }
 
 TEST_CASE("deft bench ranks refuses what ranks cannot train") {
@@ -68,10 +71,12 @@ TEST_CASE("deft bench ranks without mpirun says what to install") {
 
 TEST_CASE("deft bench ranks times PyTorch's DistributedDataParallel in the same rounds") {
     if (!missing_mpirun().empty()) DEFT_SKIP("no mpirun, or a build without MPI");
-    const std::string has_gloo = "import sys, torch.distributed as d; sys.exit(0 if d.is_available() and d.is_gloo_available() else 77)";
-    if (run_python({"-c", has_gloo}, "/usr/bin/python3").exit_code != 0) DEFT_SKIP("/usr/bin/python3 has no torch with gloo");
+    const std::string has_gloo =
+        "import sys, torch.distributed as d; sys.exit(0 if d.is_available() and d.is_gloo_available() else 77)";
+    if (run_python({"-c", has_gloo}, "/usr/bin/python3").exit_code != 0)
+        DEFT_SKIP("/usr/bin/python3 has no torch with gloo");
     const TinySweep sweep(kPlain);
     const Ran ran = sweep.deft("bench", with(kTinyRanks, {"--pytorch", "/usr/bin/python3"}));
     CHECK(ran.exit_code == kExitOk);
-    CHECK_THAT(ran.out, ContainsSubstring(" DDP, 2 processes, 1 thread each") && ContainsSubstring("PyTorch "));
+    CHECK_THAT(ran.out, ContainsSubstring(" DDP eager, 2 processes, 1 thread each") && ContainsSubstring("PyTorch "));
 }
