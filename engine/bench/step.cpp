@@ -1,11 +1,14 @@
 #include "engine/bench/step.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <memory>
 #include <string>
 
+#include "base/error.h"
 #include "base/median.h"
 #include "base/stopwatch.h"
 #include "engine/train/trainer.h"
@@ -16,6 +19,21 @@ std::vector<StepBench> standard_step_benches() {
     return {{gpt2_config(4, 128, 4, 128, 8192), 16},
             {gpt2_config(6, 256, 8, 256, 8192), 8},
             {gpt2_config(12, 768, 12, 256, 50257), 2}};
+}
+
+StepBench bench_of_sizes(const std::vector<std::int64_t>& sizes) {
+    if (sizes.size() != 6)
+        throw Error(ErrorKind::config, fmt::format("a model of {} sizes", sizes.size()),
+                    "name six: layers, width, heads, vocabulary, length, batch", "nothing was timed");
+    if (sizes[1] % sizes[2] != 0)
+        throw Error(ErrorKind::config, fmt::format("{} heads do not divide a width of {}", sizes[2], sizes[1]),
+                    "choose a width that is a multiple of the heads", "nothing was timed");
+    return {gpt2_config(sizes[0], sizes[1], sizes[2], sizes[4], sizes[3]), sizes[5]};
+}
+
+std::vector<std::int64_t> sizes_of(const StepBench& bench) {
+    const TransformerConfig& model = bench.model;
+    return {model.layers(), model.width, model.heads(), model.vocab, model.max_seqlen, bench.batch_size};
 }
 
 StepBench gpt2_124m_bench(std::int64_t batch_size) {

@@ -20,6 +20,11 @@ struct StepBench {
 // (4,128,4,8192,128,16), (6,256,8,8192,256,8), (12,768,12,50257,256,2).
 std::vector<StepBench> standard_step_benches();
 
+// GPT-2 of such six sizes, and the sizes of one. Errors: config, for another number of them, and
+// heads that do not divide the width.
+StepBench bench_of_sizes(const std::vector<std::int64_t>& sizes);
+std::vector<std::int64_t> sizes_of(const StepBench& bench);
+
 // GPT-2 124M at length 1024.
 StepBench gpt2_124m_bench(std::int64_t batch_size);
 

@@ -1,8 +1,6 @@
 #include "engine/comm/communicator.h"
 
 #include <algorithm>
-#include <limits>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -15,95 +13,93 @@ namespace {
 
 using kernels::ceil_div;
 
-// Values of all ranks that one exchange carries at most.
-constexpr std::int64_t kAtOnce = std::int64_t{1} << 20;
+// Values of all ranks that one exchange carries at most: what a rank receives and adds then stays in its cache.
+constexpr std::int64_t kAtOnce = std::int64_t{1} << 18;
 
-// Of pieces that stand one behind the other.
-mpi::Pieces pieces_of(const std::vector<std::int64_t>& bytes) {
-    mpi::Pieces pieces;
-    std::int64_t start = 0;
-    for (const std::int64_t of_rank : bytes) {
-        pieces.count.push_back(static_cast<int>(of_rank));
-        pieces.start.push_back(static_cast<int>(start));
-        start += of_rank;
-        if (start > std::numeric_limits<int>::max()) throw std::logic_error("more than 2 GiB in one exchange between ranks");
-    }
-    return pieces;
+using Outgoing = mpi::Piece<const std::byte>;
+using Incoming = mpi::Piece<std::byte>;
+
+template <class Real>
+Outgoing outgoing(const Real* at, std::int64_t count) {
+    return {reinterpret_cast<const std::byte*>(at), static_cast<std::size_t>(count) * sizeof(Real)};
 }
 
-// Values of which each rank has a share. They are carried in blocks: the same part of every share at once.
+template <class Real>
+Incoming incoming(Real* at, std::int64_t count) {
+    return {reinterpret_cast<std::byte*>(at), static_cast<std::size_t>(count) * sizeof(Real)};
+}
+
+template <class Real>
+void add(std::int64_t count, const Real* __restrict from, Real* __restrict to) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] += from[i];
+}
+
+// Values of which each rank has a share. They are carried in blocks: the same part of every share at once, from where it
+// stands and, unless it is to be added, to where it belongs.
 template <class Real>
 class SharedValues {
  public:
     SharedValues(mpi::Group& group, int rank, int ranks, std::span<Real> values)
-        : group_(group), rank_(rank), ranks_(ranks), values_(values), of_block_(std::max<std::int64_t>(1, kAtOnce / ranks)) {
+        : group_(group),
+          rank_(rank),
+          ranks_(ranks),
+          values_(values),
+          of_block_(std::max<std::int64_t>(1, kAtOnce / ranks)),
+          sent_(static_cast<std::size_t>(ranks)),
+          received_(static_cast<std::size_t>(ranks)) {
         const std::int64_t largest = ceil_div(count(), std::int64_t{ranks});
         blocks_ = ceil_div(largest, of_block_);
+        others_.resize(static_cast<std::size_t>(std::min(largest, of_block_) * ranks));
     }
 
     std::int64_t blocks() const { return blocks_; }
 
-    // This rank's part of the block = its sum over ranks.
+    // This rank's part of the block = its sum over ranks, in their order.
     void sum(std::int64_t block) {
-        std::vector<std::int64_t> sent;
-        from_.clear();
+        const Share own = part_of(rank_, block);
         for (int r = 0; r < ranks_; ++r) {
             const Share part = part_of(r, block);
-            from_.insert(from_.end(), values_.begin() + part.begin, values_.begin() + part.end);
-            sent.push_back(part.size() * kBytes);
+            const bool is_own = r == rank_;
+            sent_[static_cast<std::size_t>(r)] = outgoing(values_.data() + part.begin, is_own ? 0 : part.size());
+            received_[static_cast<std::size_t>(r)] = incoming(of_rank(r, own), is_own ? 0 : own.size());
         }
-        const Share own = part_of(rank_, block);
-        to_.resize(static_cast<std::size_t>(own.size() * ranks_));  // (ranks, own)
-        exchange(pieces_of(sent), pieces_of(std::vector<std::int64_t>(rank_count(), own.size() * kBytes)));
-        for (std::int64_t i = 0; i < own.size(); ++i) {
-            Real sum = to_[static_cast<std::size_t>(i)];
-            for (int r = 1; r < ranks_; ++r) sum += to_[static_cast<std::size_t>(r * own.size() + i)];
-            values_[static_cast<std::size_t>(own.begin + i)] = sum;
+        mpi::exchange(group_, sent_, received_);
+        Real* const sums = values_.data() + own.begin;
+        if (rank_ > 0) {
+            std::copy_n(sums, own.size(), of_rank(rank_, own));
+            std::copy_n(of_rank(0, own), own.size(), sums);
         }
+        for (int r = 1; r < ranks_; ++r) add(own.size(), of_rank(r, own), sums);
     }
 
     // Every rank's part of the block, put in place on all.
     void gather(std::int64_t block) {
         const Share own = part_of(rank_, block);
-        from_.assign(values_.begin() + own.begin, values_.begin() + own.end);
-        mpi::Pieces to_all;
-        to_all.count.assign(rank_count(), static_cast<int>(own.size() * kBytes));
-        to_all.start.assign(rank_count(), 0);
-        std::vector<std::int64_t> received;
-        std::int64_t of_all = 0;
-        for (int r = 0; r < ranks_; ++r) {
-            received.push_back(part_of(r, block).size() * kBytes);
-            of_all += part_of(r, block).size();
-        }
-        to_.resize(static_cast<std::size_t>(of_all));
-        exchange(to_all, pieces_of(received));
-        auto at = to_.begin();
         for (int r = 0; r < ranks_; ++r) {
             const Share part = part_of(r, block);
-            std::copy_n(at, part.size(), values_.begin() + part.begin);
-            at += part.size();
+            const bool is_own = r == rank_;
+            sent_[static_cast<std::size_t>(r)] = outgoing(values_.data() + own.begin, is_own ? 0 : own.size());
+            received_[static_cast<std::size_t>(r)] = incoming(values_.data() + part.begin, is_own ? 0 : part.size());
         }
+        mpi::exchange(group_, sent_, received_);
     }
 
  private:
-    static constexpr std::int64_t kBytes = sizeof(Real);
-
     std::int64_t count() const { return static_cast<std::int64_t>(values_.size()); }
-    std::size_t rank_count() const { return static_cast<std::size_t>(ranks_); }
     Share part_of(int r, std::int64_t block) const {
         const Share share = share_of(count(), r, ranks_);
         return {std::min(share.end, share.begin + block * of_block_), std::min(share.end, share.begin + (block + 1) * of_block_)};
     }
-    void exchange(const mpi::Pieces& sent, const mpi::Pieces& received) {
-        mpi::exchange(group_, reinterpret_cast<const std::byte*>(from_.data()), sent, reinterpret_cast<std::byte*>(to_.data()),
-                      received);
-    }
+    // What rank r has where `own` of this rank is summed.
+    Real* of_rank(int r, const Share& own) { return others_.data() + r * own.size(); }
 
     mpi::Group& group_;
     int rank_, ranks_;
     std::span<Real> values_;
     std::int64_t of_block_, blocks_ = 0;
-    std::vector<Real> from_, to_;
+    std::vector<Outgoing> sent_;      // (ranks)
+    std::vector<Incoming> received_;  // (ranks)
+    std::vector<Real> others_;        // (ranks, own)
 };
 
 template <class Real>
@@ -187,12 +183,17 @@ void Communicator::all_to_all(std::span<const std::byte> rows, std::span<const s
         std::copy(rows.begin(), rows.begin() + sent[0] * row_bytes, into.begin());
         return;
     }
-    const auto bytes = [&](std::span<const std::int64_t> counts) {
-        std::vector<std::int64_t> all;
-        for (const std::int64_t count : counts) all.push_back(count * row_bytes);
-        return pieces_of(all);
-    };
-    mpi::exchange(*group_, rows.data(), bytes(sent), into.data(), bytes(received));
+    std::vector<Outgoing> to_ranks;
+    std::vector<Incoming> from_ranks;
+    const std::byte* from = rows.data();
+    std::byte* to = into.data();
+    for (std::size_t r = 0; r < sent.size(); ++r) {
+        to_ranks.push_back(outgoing(from, sent[r] * row_bytes));
+        from_ranks.push_back(incoming(to, received[r] * row_bytes));
+        from += sent[r] * row_bytes;
+        to += received[r] * row_bytes;
+    }
+    mpi::exchange(*group_, to_ranks, from_ranks);
 }
 
 void Communicator::broadcast(std::span<std::byte> values, int root) const {

@@ -61,6 +61,7 @@ class Communicator {
     // `into` likewise.
     void all_to_all(std::span<const std::byte> rows, std::span<const std::int64_t> sent, std::span<std::byte> into,
                     std::span<const std::int64_t> received, std::int64_t row_bytes) const;
+    // A rank that waits long for it leaves its core to others.
     void broadcast(std::span<std::byte> values, int root) const;
     // To another rank, which receives as many bytes, and in the order in which they were sent. At most 2 GiB at once.
     void send(std::span<const std::byte> values, int to) const;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <span>
 
 namespace deft::engine::mpi {
 
@@ -18,12 +18,15 @@ int rank(const Group& group);
 int size(const Group& group);
 std::int64_t bytes_sent(const Group& group);
 
-// What goes to or comes from each rank: bytes, and where they begin.
-struct Pieces {
-    std::vector<int> count, start;
+// What goes to or comes from one rank, where it stands.
+template <class Byte>
+struct Piece {
+    Byte* at = nullptr;
+    std::size_t bytes = 0;
 };
-// What a rank sends to itself is copied, and counts as nothing sent.
-void exchange(Group& group, const std::byte* from, const Pieces& sent, std::byte* to, const Pieces& received);
+// (ranks) pieces each. What a rank sends to itself is copied, and counts as nothing sent. Pieces that are sent and those
+// that are received do not overlap.
+void exchange(Group& group, std::span<const Piece<const std::byte>> sent, std::span<const Piece<std::byte>> received);
 void broadcast(Group& group, std::byte* values, std::size_t bytes, int root);
 void send(Group& group, const std::byte* values, int bytes, int to);
 void receive(Group& group, std::byte* values, int bytes, int from);

@@ -270,6 +270,7 @@ void add_bench(CLI::App& app, Context& context) {
     add_bench_generate(*command, context);
     add_bench_moe_inference(*command, context);
     add_bench_experts(*command, context);
+    add_bench_ranks(*command, context);
 }
 
 }  // namespace deft::cli

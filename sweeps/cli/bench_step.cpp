@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <memory>
 
@@ -18,6 +17,7 @@
 #include "sweeps/driver/progress.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/gate/bench_records.h"
+#include "sweeps/gate/first_loss.h"
 #include "sweeps/gate/preset_steps.h"
 #include "sweeps/gate/pytorch_step.h"
 
@@ -83,16 +83,6 @@ bool has_padding(const engine::StepBench& bench) {
     return !bench.model.is_causal() && !bench.model.input.patches;
 }
 
-// On random tokens the loss before training is known. With another one, something else was trained.
-void require_first_loss(const std::string& who, double loss, const engine::TransformerConfig& model) {
-    const double expected = engine::expected_first_loss(model);
-    if (std::abs(loss - expected) > 0.05 * expected)
-        throw Error(
-            ErrorKind::data,
-            fmt::format("{} begins with a loss of {:.3f} on random tokens, where {:.3f} is right", who, loss, expected),
-            "", "what is stored");
-}
-
 sweeps::Contestant contestant_of(const std::string& name, engine::Trainer& trainer) {
     return {name, [&trainer](long steps) {
                 const Clock::time_point start = Clock::now();
@@ -112,7 +102,7 @@ Torch start_torch(const std::string& python, const engine::StepBench& bench, int
     torch.worker = std::make_unique<sweeps::PytorchWorker>(python, bench, threads);
     const sweeps::PytorchWorker& worker = *torch.worker;
     torch.note = {worker.version(), worker.blas(), worker.compile_failure(), 0};
-    require_first_loss("PyTorch " + worker.version(), worker.first_loss(), bench.model);
+    sweeps::require_first_loss("PyTorch " + worker.version(), worker.first_loss(), bench.model);
     return torch;
 }
 
@@ -159,7 +149,7 @@ StepTimes time_model(const engine::StepBench& bench, const BenchStepArguments& a
         const engine::TrainingData own = arm.has_full_samples ? engine::full_training_data(bench) : data;
         engine::Trainer& trainer =
             *trainers.emplace_back(std::make_unique<engine::Trainer>(arm.config, own, arguments.threads));
-        require_first_loss(arm.name, trainer.step().loss, bench.model);
+        sweeps::require_first_loss(arm.name, trainer.step().loss, bench.model);
         contestants.push_back(contestant_of(arm.name, trainer));
         times.rows.push_back({arm.name, engine::step_flops(arm.config), {}, engine::tokens_of_step(arm.config, own), {}});
     }

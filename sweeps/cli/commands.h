@@ -33,6 +33,7 @@ void add_bench_analyzer(CLI::App& bench, Context& context);  // deft bench analy
 void add_bench_generate(CLI::App& bench, Context& context);  // deft bench generate
 void add_bench_moe_inference(CLI::App& bench, Context& context);  // deft bench moe-inference
 void add_bench_experts(CLI::App& bench, Context& context);  // deft bench experts
+void add_bench_ranks(CLI::App& bench, Context& context);  // deft bench ranks
 void add_bench_ab(CLI::App& bench, Context& context);  // deft bench ab, aa and serve
 void add_bench_history(CLI::App& bench, Context& context);  // deft bench history
 void add_bench_import(CLI::App& bench, Context& context);  // deft bench import
