@@ -52,6 +52,8 @@ const RecordTable& table_of(const TrainPoint*) {
          {"lr", at<&TrainPoint::lr>}, {"grad_norm", at<&TrainPoint::grad_norm>},
          {"tokens_per_second", at<&TrainPoint::tokens_per_second>, "", {.column = "tok_per_s"}},
          {"seqlen", at<&TrainPoint::seqlen>}, {"kept_tokens", at<&TrainPoint::kept_tokens>},
+         {"sent_bytes", at<&TrainPoint::sent_bytes>, "", {.at_least = 0, .came_later = true}},
+         {"expert_bytes", at<&TrainPoint::expert_bytes>, "", {.at_least = 0, .came_later = true}},
          {"head_names", at<&TrainPoint::head_names>, "", {.came_later = true}},
          {"head_losses", at<&TrainPoint::head_losses>, "", {.came_later = true}}}};
     return table;

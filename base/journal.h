@@ -47,6 +47,9 @@ struct TrainPoint {
     double tokens_per_second = 0;
     std::int64_t seqlen = 0;
     std::int64_t kept_tokens = 0;
+    // Payload that the ranks sent each other in this step, all of them together; of it rows that went to experts of other
+    // ranks and came back, forward and backward. 0 on one rank.
+    std::int64_t sent_bytes = 0, expert_bytes = 0;
     // Of a model with several heads: what each has lost, whose sum is `loss`; else empty.
     std::vector<std::string> head_names = {};
     std::vector<double> head_losses = {};

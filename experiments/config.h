@@ -134,6 +134,7 @@ struct TrainConfig {
     std::string rows = "packed";    // packed | padded
     std::string recompute = "none";  // none | activation | block
     std::int64_t zero = 0;           // 0 | 1
+    std::int64_t expert_ranks = 1;   // that divide the experts of each layer
     std::int64_t budget_tokens = 0;
     double budget_fraction = 1.0;
     double learning_rate = 1e-3;

@@ -103,6 +103,7 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
     trainer.epoch_samples = config.data.epoch_samples;
     trainer.recompute = recompute_of(config.train.recompute);
     trainer.zero = static_cast<int>(config.train.zero);
+    trainer.expert_ranks = static_cast<int>(config.train.expert_ranks);
     trainer.budget_layer_tokens = budget_layer_tokens(config.train);
     const std::int64_t baseline_steps = baseline_steps_of(config);
 

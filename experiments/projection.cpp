@@ -32,7 +32,10 @@ Projection project(const TrialConfig& config, engine::Device device) {
 }
 
 void require_ranks(const TrialConfig& config, int ranks) {
-    if (ranks > 1 && !is_imported(config)) engine::require_even_rows(trainer_config(config), ranks);
+    if (is_imported(config)) return;
+    const engine::TrainerConfig trainer = trainer_config(config);
+    engine::require_expert_ranks(trainer, ranks);
+    engine::require_even_rows(trainer, ranks);
 }
 
 namespace {

@@ -23,7 +23,7 @@ struct Projection {
 
 Projection project(const TrialConfig& config, engine::Device device = engine::Device::cpu);
 
-// Errors: config, where so many ranks cannot train it together: rows of a step that they do not divide.
+// Errors: config, where so many ranks cannot train it together: rows of a step that they do not divide, or experts.
 void require_ranks(const TrialConfig& config, int ranks);
 
 // Bytes of the planned buffers alone, without running the schedules.

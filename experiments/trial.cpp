@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <span>
+
 #include "base/files.h"
 #include "base/journal.h"
 #include "base/sha256.h"
@@ -110,6 +112,22 @@ bool validate(const Run& run, double longest_batch) {
     return true;
 }
 
+// What the ranks sent each other in a step: measured around it.
+struct Traffic {
+    std::int64_t all = 0, experts = 0;
+
+    static Traffic so_far(const engine::Trainer& trainer) { return {trainer.bytes_sent(), trainer.expert_bytes_sent()}; }
+    Traffic operator-(const Traffic& before) const { return {all - before.all, experts - before.experts}; }
+};
+
+// All ranks call it.
+void add_traffic(const engine::Communicator& ranks, const Traffic& of_rank, journal::TrainPoint& point) {
+    std::int64_t of_all[2] = {of_rank.all, of_rank.experts};
+    ranks.all_reduce(std::span(of_all));
+    point.sent_bytes = of_all[0];
+    point.expert_bytes = of_all[1];
+}
+
 // Trains to the budget, with a journal line every log_every steps, where the model is validated, and at the end. False:
 // stopped before. longest_step: seconds that a step may take, promised to the driver.
 bool train(const Run& run, double longest_step, journal::Ended& ended) {
@@ -144,7 +162,9 @@ bool train(const Run& run, double longest_step, journal::Ended& ended) {
         }
         if (run.trainer.done()) return true;
         const Clock::time_point before_step = Clock::now();
+        const Traffic before = Traffic::so_far(run.trainer);
         const engine::StepResult result = run.trainer.step();
+        const Traffic traffic = Traffic::so_far(run.trainer) - before;
         ended.step_seconds += seconds_since(before_step);
         const engine::Counts& counts = run.trainer.counts();
         ended.train_seconds = run.resumed.progress.train_seconds + seconds_since(start) - not_training;
@@ -152,6 +172,7 @@ bool train(const Run& run, double longest_step, journal::Ended& ended) {
             journal::TrainPoint point = point_of(run, result, ended.train_seconds);
             point.tokens_per_second = static_cast<double>(counts.input_tokens - logged_tokens) /
                                       std::max(1e-9, ended.train_seconds - logged_at);
+            add_traffic(run.trainer.ranks(), traffic, point);
             run.journal.write(point);
             run.journal.write(sampling_of(run.trainer));
             for (const journal::ExpertLoad& load : expert_loads_of(run.trainer)) run.journal.write(load);

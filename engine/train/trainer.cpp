@@ -230,6 +230,12 @@ void Trainer::finish_step() {
     plan_ = plan_step(config_, counts_.steps);
 }
 
+std::int64_t Trainer::bytes_sent() const {
+    const std::int64_t of_all = layout_.all.bytes_sent();
+    if (config_.expert_ranks == 1) return of_all;
+    return of_all + layout_.same_experts.bytes_sent() + expert_bytes_sent() + layout_.model.expert_counts.bytes_sent();
+}
+
 StepResult Trainer::accumulate_gradients() {
     start_gradients();
     return read_result();

@@ -73,7 +73,8 @@ class Trainer {
     const Arena& arena() const { return arena_; }
     const TrainerConfig& config() const { return config_; }
     const Communicator& ranks() const { return layout_.all; }
-    // Payload that left this rank with rows for experts of others, and with what came of rows for its own.
+    // Payload that left this rank so far; of it, with rows for experts of others and with what came of others' rows.
+    std::int64_t bytes_sent() const;
     std::int64_t expert_bytes_sent() const { return layout_.model.expert_rows.bytes_sent(); }
     // What the token dropper has learnt so far, f32, to be kept with the weights; empty where there is nothing.
     Tensor dropper_state() const { return dropping_ ? dropping_->choice.state : Tensor{}; }

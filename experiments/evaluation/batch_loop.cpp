@@ -46,7 +46,7 @@ void for_each_batch(const BatchLoop& loop, std::int64_t count, const std::functi
     const std::int64_t ranks = loop.ranks.size();
     for (std::int64_t first = 0; first < count; first += ranks) {
         const std::int64_t own = first + loop.ranks.rank();
-        const BatchOutcome computed = own < count ? compute(own) : BatchOutcome{};
+        const BatchOutcome computed = compute(std::min(own, count - 1));
         for (std::int64_t batch = first; batch < std::min(count, first + ranks); ++batch) {
             BatchOutcome outcome = batch == own ? computed : BatchOutcome{};
             if (ranks > 1) tell(loop.ranks, static_cast<int>(batch - first), outcome);

@@ -30,7 +30,8 @@ struct BatchOutcome {
 BatchOutcome outcome_of(engine::Exec& exec, const engine::Transformer& model, std::int64_t B);
 
 // Batches 0 to count - 1: each is computed on one rank, by turns, and its outcome is taken on all of them, in the order of
-// batches: sums have the same bits on any number of ranks.
+// batches: sums have the same bits on any number of ranks. A rank for which none is left computes the last one too: ranks
+// that divide a model's experts compute together.
 void for_each_batch(const BatchLoop& loop, std::int64_t count, const std::function<BatchOutcome(std::int64_t)>& compute,
                     const std::function<void(std::int64_t, const BatchOutcome&)>& take);
 

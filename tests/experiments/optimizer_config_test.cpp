@@ -132,6 +132,17 @@ TEST_CASE("keys of the optimizer and its schedule are hashed where they are used
     for (const char* key : {"beta1", "beta2", "eps"}) CHECK(!sgd.contains(key));
 }
 
+TEST_CASE("which ranks have which experts is in no hash, and survives JSON") {
+    const auto config_of = [](const std::string& more) { return test::with_known_data(kTwoHundredSteps + more); };
+    const TrialConfig plain = config_of(""), divided = config_of("expert_ranks = 4\n");
+    CHECK(config_hash(divided) == config_hash(plain));
+    CHECK(variant_hash(divided) == variant_hash(plain));
+    CHECK(trainer_config(plain).expert_ranks == 1);
+    CHECK(trainer_config(from_json(to_json(divided))).expert_ranks == 4);
+    CHECK(to_json(config_of("expert_ranks = 1\n")) == to_json(plain));
+    check_train_refused("expert_ranks = 0\n", "train.expert_ranks is 0", "must be at least 1");
+}
+
 TEST_CASE("where the optimizer's moments are is in no hash, survives JSON, and is 0 or 1") {
     const auto config_of = [](const std::string& more) { return test::with_known_data(kTwoHundredSteps + more); };
     const TrialConfig plain = config_of(""), shared = config_of("zero = 1\n");

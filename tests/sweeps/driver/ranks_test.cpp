@@ -123,6 +123,32 @@ TEST_CASE("A rank that a signal has stopped while another waits for it ends the 
     CHECK(sweep.count("ok") == "1");
 }
 
+TEST_CASE("Ranks that divide the experts train, validate and score as those that do not, and journal what they send") {
+    if (!has_ranks()) DEFT_SKIP(kNoRanks);
+    const std::string experts = kCases + R"toml([case.model.experts]
+count = 4
+capacity_factor = 0
+aux_weight = 0
+)toml";
+    const TinySweep divided(experts), whole(experts);
+    REQUIRE(divided.run({"--ranks", "2", "--set", "train.expert_ranks=2"}).exit_code == kExitOk);
+    REQUIRE(whole.run(kTwoRanks).exit_code == kExitOk);
+    CHECK(divided.value("SELECT config_hash FROM experiment") == whole.value("SELECT config_hash FROM experiment"));
+    for (const char* sql : {"SELECT loss FROM v_curve ORDER BY step", "SELECT value FROM evaluation ORDER BY score_key, id"}) {
+        const std::vector<double> a = values(divided, sql), b = values(whole, sql);
+        REQUIRE(a.size() == b.size());
+        REQUIRE(!a.empty());
+        for (std::size_t i = 0; i < b.size(); ++i) CHECK(a[i] == Approx(b[i]).epsilon(0.01).margin(0.06));
+    }
+    // Each step; rows of 16 values of 4 bytes go there and back, forward and backward.
+    CHECK(divided.value("SELECT count(*) FROM train_point WHERE expert_bytes = 0 OR expert_bytes % (4 * 16 * 4) != 0"
+                        " OR sent_bytes <= expert_bytes") == "0");
+    CHECK(whole.value("SELECT count(*) FROM train_point WHERE expert_bytes != 0 OR sent_bytes = 0") == "0");
+    const Ran refused = whole.run({"--ranks", "2", "--set", "train.expert_ranks=3", "--set", "train.budget_tokens=5000"});
+    CHECK(refused.exit_code == kExitUsage);
+    CHECK_THAT(refused.err, ContainsSubstring("train.expert_ranks = 3 does not divide 2 ranks"));
+}
+
 TEST_CASE("Ranks that cannot train a sweep are refused before anything starts") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kCases);
