@@ -114,10 +114,11 @@ RankMemory memory_of(const engine::MemoryPlan& plan, const RankOf& rank, int exp
     memory.expert_gradients = experts * values.weight_bytes;
     memory.gradients = region(Region::gradients) - elsewhere * values.weight_bytes;
     const std::int64_t moments_elsewhere = zero == 1 ? whole.shared - here.shared : elsewhere;
-    memory.moments = region(Region::optimizer) - moments_elsewhere * moments * values.weight_bytes;
+    const std::int64_t moment_bytes_elsewhere = moments_elsewhere * moments * values.weight_bytes;
+    memory.moments = region(Region::optimizer) - moment_bytes_elsewhere;
     memory.activations = region(Region::activations);
     memory.workspace = region(Region::workspace);
-    memory.all = plan.bytes - elsewhere * (held_bytes + values.weight_bytes) - moments_elsewhere * moments * values.weight_bytes;
+    memory.all = plan.bytes - elsewhere * (held_bytes + values.weight_bytes) - moment_bytes_elsewhere;
     return memory;
 }
 

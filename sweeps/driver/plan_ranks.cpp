@@ -42,7 +42,8 @@ std::vector<double> link_seconds(const Plan& plan, std::int64_t bytes) {
 std::string expert_note(int expert_ranks) {
     return fmt::format("Experts: each of {0} neighbouring ranks holds 1/{0} of those of every layer. Rows to experts and back"
                        " are an assumption: the gate gives every expert as many rows, so that {1}/{0} of the choices leave a"
-                       " rank, forward and backward, of an average step, and as many come: activations are those of a rank's own rows.",
+                       " rank, forward and backward, of an average step, and as many come: activations are those of a rank's own"
+                       " rows.",
                        expert_ranks, expert_ranks - 1);
 }
 
