@@ -28,6 +28,17 @@ DevicePeak read_peak(TableReader table) {
     return peak;
 }
 
+DeviceLink read_link(TableReader table) {
+    DeviceLink link;
+    link.name = table.required_text("name");
+    link.bytes_per_second = table.required<double>("bytes_per_second");
+    link.source = table.required_text("source");
+    table.finish();
+    if (!(link.bytes_per_second > 0 && link.bytes_per_second < 1e15))
+        table.refuse("bytes_per_second", "must be above 0 and below 1e15");
+    return link;
+}
+
 DevicePrice read_price(TableReader table) {
     DevicePrice price;
     price.usd_per_hour = table.required<double>("usd_per_hour");
@@ -39,15 +50,28 @@ DevicePrice read_price(TableReader table) {
     return price;
 }
 
-void read_peaks(const ConfigNode& node, const std::string& name, Device& device) {
+const std::vector<ConfigNode>& tables_of(const ConfigNode& node, const std::string& name) {
     if (node.kind != Kind::array || node.items.empty())
         throw Error(ErrorKind::config, node.place, name + " must be an array of tables",
                     fmt::format("write [[{}]]", name));
-    for (const ConfigNode& item : node.items) {
+    return node.items;
+}
+
+void read_peaks(const ConfigNode& node, const std::string& name, Device& device) {
+    for (const ConfigNode& item : tables_of(node, name)) {
         DevicePeak peak = read_peak(TableReader(item, name));
         if (device.find_peak(peak.dtype) != nullptr)
             throw Error(ErrorKind::config, item.place, fmt::format("{} of {} is there twice", name, peak.dtype));
         device.peaks.push_back(std::move(peak));
+    }
+}
+
+void read_links(const ConfigNode& node, const std::string& name, Device& device) {
+    for (const ConfigNode& item : tables_of(node, name)) {
+        DeviceLink link = read_link(TableReader(item, name));
+        if (std::any_of(device.links.begin(), device.links.end(), [&](const DeviceLink& l) { return l.name == link.name; }))
+            throw Error(ErrorKind::config, item.place, fmt::format("{} {} is there twice", name, link.name));
+        device.links.push_back(std::move(link));
     }
 }
 
@@ -60,6 +84,7 @@ Device read_device(const std::string& name, const ConfigNode& node) {
     device.source = table.required_text("source");
     table.optional("memory_bytes", device.memory_bytes);
     if (const ConfigNode* peaks = table.optional_node("peak")) read_peaks(*peaks, table.name("peak"), device);
+    if (const ConfigNode* links = table.optional_node("link")) read_links(*links, table.name("link"), device);
     if (const ConfigNode* price = table.optional_node("price"))
         device.price = read_price(TableReader(*price, table.name("price")));
     table.finish();

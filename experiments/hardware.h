@@ -16,6 +16,13 @@ struct DevicePeak {
     double flops = 0;   // FLOP/s, dense
 };
 
+// What joins a device to others.
+struct DeviceLink {
+    std::string name;             // "NVLink"
+    double bytes_per_second = 0;  // of one device, in one direction
+    std::string source;
+};
+
 // What somebody published, an hour of one device.
 struct DevicePrice {
     double usd_per_hour = 0;
@@ -28,6 +35,7 @@ struct Device {
     std::string vendor, title, source;
     std::int64_t memory_bytes = 0;   // 0: not stated
     std::vector<DevicePeak> peaks;   // the first is what plans take; empty: must be measured
+    std::vector<DeviceLink> links;   // empty: not stated
     std::optional<DevicePrice> price;
 
     // Null where the device states none of that dtype.

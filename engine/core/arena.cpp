@@ -18,7 +18,7 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
 }
 
 std::int64_t padded_bytes(const Tensor& tensor) {
-    return round_up(tensor.numel(), kAlignedElements) * size_of(tensor.dtype);
+    return padded_elements(tensor.numel()) * size_of(tensor.dtype);
 }
 
 std::string human_bytes(std::int64_t bytes) {
@@ -27,6 +27,10 @@ std::string human_bytes(std::int64_t bytes) {
 }
 
 }  // namespace
+
+std::int64_t padded_elements(std::int64_t elements) {
+    return round_up(elements, kAlignedElements);
+}
 
 const char* region_name(Region region) {
     constexpr const char* names[kRegions] = {"parameters",  "rounded", "gradients", "optimizer",

@@ -28,6 +28,9 @@ struct PlannedBuffer {
     std::int64_t bytes = 0;
 };
 
+// Elements that a buffer takes with the padding behind it.
+std::int64_t padded_elements(std::int64_t elements);
+
 class Arena {
  public:
     explicit Arena(Device device = Device::cpu) : device_(device) {}

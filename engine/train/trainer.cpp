@@ -268,8 +268,13 @@ void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique
 
 MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend, const RankOf& rank) {
     Arena arena(backend.device);
-    plan_buffers(arena, config, backend, model_ranks(config, rank));
-    return {arena.total_bytes(), arena.table(), arena.planned()};
+    const Buffers buffers = plan_buffers(arena, config, backend, model_ranks(config, rank));
+    MemoryPlan plan{arena.total_bytes(), arena.table(), arena.planned()};
+    for (int region = 0; region < kRegions; ++region)
+        plan.region_bytes[static_cast<std::size_t>(region)] = arena.region_bytes(static_cast<Region>(region));
+    plan.exchanged = exchanged_values(buffers.model->parameters(), buffers.result,
+                                      buffers.dropping ? buffers.dropping->choice.observed : std::vector<Tensor>{});
+    return plan;
 }
 
 }  // namespace deft::engine

@@ -1,6 +1,7 @@
 #pragma once
 // The training loop, one step at a time.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "engine/data_efficiency/token_dropping/planned_dropping.h"
 #include "engine/models/transformer.h"
 #include "engine/train/batches.h"
+#include "engine/train/communication_plan.h"
 #include "engine/train/draws.h"
 #include "engine/train/expert_totals.h"
 #include "engine/train/shared_weights.h"
@@ -130,6 +132,8 @@ struct MemoryPlan {
     std::int64_t bytes = 0;
     std::string table;
     std::vector<PlannedBuffer> buffers = {};
+    std::array<std::int64_t, kRegions> region_bytes{};  // padding counted
+    ExchangedValues exchanged = {};
 };
 MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend, const RankOf& rank = {});
 

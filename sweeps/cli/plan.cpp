@@ -19,10 +19,13 @@
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/plan_preset.h"
+#include "sweeps/cli/plan_ranks_tables.h"
 #include "sweeps/cli/plan_tables.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/plan.h"
+#include "sweeps/driver/plan_ranks.h"
 #include "sweeps/driver/progress.h"
+#include "sweeps/spec/slot_request.h"
 
 namespace deft::cli {
 
@@ -36,6 +39,8 @@ struct PlanArguments {
     bool print_config = false;
     std::string figures;  // a file to write
     bool draws = false;
+    int ranks = 0;         // 0: the sweep's
+    int expert_ranks = 1;  // of them that divide the experts of a layer
     std::string root = sweeps::kDefaultRoot;  // of what --draws tokenises and analyses, and what has a column
 };
 
@@ -85,6 +90,11 @@ void check_columns(const std::vector<sweeps::Point>& points, const std::string& 
     }
 }
 
+void print_ranks(const sweeps::RanksPlan& ranks, const sweeps::Plan& plan) {
+    print("\n" + reporting::render_terminal(rank_memory_table(ranks, plan), output_width()));
+    print("\n" + reporting::render_terminal(rank_traffic_table(ranks, plan), output_width()));
+}
+
 bool is_preset(const std::string& name) {
     const std::vector<std::string> known = experiments::model_presets();
     return std::find(known.begin(), known.end(), name) != known.end();
@@ -116,7 +126,8 @@ int run_plan(const PlanArguments& arguments) {
         return kExitOk;
     }
     check(arguments);
-    const sweeps::Spec spec = arguments.spec.load();
+    sweeps::Spec spec = arguments.spec.load();
+    if (arguments.ranks > 0) spec.ranks = arguments.ranks;
     std::vector<sweeps::Point> points =
         sweeps::expand(spec, arguments.draws ? sweeps::Data::required : sweeps::Data::may_be_missing);
     std::erase_if(points, [&](const sweeps::Point& point) { return !arguments.spec.selects(point); });
@@ -135,11 +146,17 @@ int run_plan(const PlanArguments& arguments) {
         for (std::string& line : sweeps::exceeded_limits(points, slot, 1, sweeps::this_machine(arguments.root), arguments.root))
             plan.notes.push_back(std::move(line));
     }
+    std::optional<sweeps::RanksPlan> ranks;
+    if (spec.ranks > 1 || arguments.expert_ranks > 1)
+        ranks = sweeps::plan_ranks(spec, plan, spec.ranks, arguments.expert_ranks);
     if (arguments.json) {
-        print(sweeps::to_json(plan).dump(2));
+        Json json = sweeps::to_json(plan);
+        if (ranks) json["ranks"] = sweeps::to_json(*ranks, plan);
+        print(json.dump(2));
         return kExitOk;
     }
     print(plan_table(plan));
+    if (ranks) print_ranks(*ranks, plan);
     std::vector<sweeps::PlanRow> trained = plan.rows;
     std::erase_if(trained, [](const sweeps::PlanRow& row) { return experiments::is_imported(row.point.config); });
     if (arguments.draws && !trained.empty()) print_draws(trained, arguments.root);
@@ -180,6 +197,11 @@ void add_plan(CLI::App& app, Context& context) {
         "Show what the sampler of each case draws; tokenises and analyses the corpus, and trains nothing");
     add_root(*command, arguments->root,
              "Where --draws, and cases with a column, keep tokenised corpora and what was found");
+    command->add_option("--ranks", arguments->ranks,
+                        "Show memory of a rank and what it sends where so many train each trial, in place of the sweep's ranks")
+        ->check(CLI::Range(1, sweeps::kMostRanks));
+    command->add_option("--expert-ranks", arguments->expert_ranks, "So many of the ranks divide the experts of each layer")
+        ->check(CLI::Range(1, sweeps::kMostRanks));
     command->add_flag("--json", arguments->json, "Print the plan as JSON (schema deft-plan/1, of a preset deft-preset-plan/1)");
     command->add_flag("--print-config", arguments->print_config, "Print each point's whole configuration as JSON");
     arguments->preset.add_to(*command);

@@ -227,7 +227,8 @@ void PresetPlanArguments::add_to(CLI::App& command) {
                            "Plan a model of experiments/presets by itself, without a sweep: sizes, memory, time, cost");
     by_name->check([](const std::string& name) { return name.empty() ? std::string("needs a name") : std::string(); });
     for (const char* of_sweep :
-         {"--scale", "--set", "--only", "--seeds", "--figures", "--draws", "--root", "--print-config"})
+         {"--scale", "--set", "--only", "--seeds", "--figures", "--draws", "--root", "--print-config", "--ranks",
+          "--expert-ranks"})
         by_name->excludes(command.get_option(of_sweep));
     const auto add = [&](CLI::Option* option) { return option->needs(by_name); };
     add(command.add_option("--hardware", hardware,

@@ -44,7 +44,7 @@ pid_t start_mpirun(const fs::path& run_folder, int ranks) {
 }
 
 // By what mpirun has told the process.
-std::string number_of(pid_t rank) {
+std::string number_of_rank(pid_t rank) {
     constexpr std::string_view kName = "OMPI_COMM_WORLD_RANK=";
     std::ifstream in(fmt::format("/proc/{}/environ", rank), std::ios::binary);
     for (std::string entry; std::getline(in, entry, '\0');)
@@ -69,7 +69,7 @@ class RankWatch {
         if (!since_) since_ = Clock::now();
         if (!verdict_.empty() || seconds_since(*since_) < kStoppedSeconds) return;
         verdict_ = fmt::format("rank {} was stopped by a signal for {:.0f} s, and the others waited for it",
-                               number_of(*stopped), seconds_since(*since_));
+                               number_of_rank(*stopped), seconds_since(*since_));
         ::kill(mpirun_, SIGKILL);
     }
 

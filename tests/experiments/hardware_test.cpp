@@ -29,6 +29,13 @@ TEST_CASE("Devices have the peaks and the memory of their data sheets") {
     CHECK(device_named("H100-SXM", {}).find_peak("bf16")->flops == 989e12);
     CHECK(device_named("H200", {}).memory_bytes == 141'000'000'000);
     CHECK(device_named("cpu core", {}).peaks.empty());
+    REQUIRE(v100.links.size() == 2);
+    CHECK(v100.links[0].name == "NVLink");
+    CHECK(v100.links[0].bytes_per_second == 150e9);
+    CHECK(device_named("A100-40GB", {}).links[0].bytes_per_second == 300e9);
+    CHECK(device_named("H100-SXM", {}).links[0].bytes_per_second == 450e9);
+    CHECK(device_named("H200", {}).links[1].bytes_per_second == 64e9);
+    CHECK(device_named("cpu core", {}).links.empty());
     for (const Device& device : load_devices()) CHECK(!device.source.empty());
     CHECK(training_hours({v100, "fp16", 2, 0.5}, 125e12 * 3600) == 1.0);
     CHECK(!training_hours({device_named("cpu core", {}), "", 2, 0.5}, 1e12));
@@ -46,6 +53,14 @@ TEST_CASE("A file of devices is read strictly, with places") {
     CHECK_THAT(wrong_device(kDevice + "peak = []\n"), ContainsSubstring("[[X.peak]]"));
     const std::string peak = "[[X.peak]]\ndtype = \"fp16\"\nflops = 1e12\n";
     CHECK_THAT(wrong_device(kDevice + peak + peak), ContainsSubstring("there twice"));
+    const std::string link = "[[X.link]]\nname = \"L\"\nbytes_per_second = 1e9\nsource = \"s\"\n";
+    CHECK(wrong_device(kDevice + link) == "accepted");
+    CHECK_THAT(wrong_device(kDevice + link + link), ContainsSubstring("X.link L is there twice"));
+    CHECK_THAT(wrong_device(kDevice + "link = []\n"), ContainsSubstring("[[X.link]]"));
+    CHECK_THAT(wrong_device(kDevice + "[[X.link]]\nname = \"L\"\nbytes_per_second = 1e9\n"),
+               ContainsSubstring("source is missing"));
+    CHECK_THAT(wrong_device(kDevice + "[[X.link]]\nname = \"L\"\nbytes_per_second = 0.0\nsource = \"s\"\n"),
+               ContainsSubstring("h.toml:7:"));
     CHECK_THAT(wrong_device(kDevice + "price = { usd_per_hour = 1.0, date = \"2025-13-01\", source = \"s\" }\n"),
                ContainsSubstring("is no date"));
     CHECK_THAT(wrong_device(kDevice + "price = { usd_per_hour = 1.0, source = \"s\" }\n"),

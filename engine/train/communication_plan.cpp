@@ -1,0 +1,65 @@
+#include "engine/train/communication_plan.h"
+
+#include <string>
+
+namespace deft::engine {
+
+namespace {
+
+bool is_of_experts(const Parameter& parameter) {
+    return parameter.name.find("mlp.experts.") != std::string::npos;
+}
+
+}  // namespace
+
+std::int64_t reduce_scatter_bytes(std::int64_t count, const RankOf& rank, std::int64_t value_bytes) {
+    return (count - share_of(count, rank.rank, rank.ranks).size()) * value_bytes;
+}
+
+std::int64_t all_gather_bytes(std::int64_t count, const RankOf& rank, std::int64_t value_bytes) {
+    return share_of(count, rank.rank, rank.ranks).size() * (rank.ranks - 1) * value_bytes;
+}
+
+std::int64_t all_reduce_bytes(std::int64_t count, const RankOf& rank, std::int64_t value_bytes) {
+    return reduce_scatter_bytes(count, rank, value_bytes) + all_gather_bytes(count, rank, value_bytes);
+}
+
+ExchangedValues exchanged_values(const ParameterTable& table, const Tensor& result, const std::vector<Tensor>& observed) {
+    ExchangedValues values;
+    for (const Parameter& p : table.all()) {
+        values.weights.push_back({p.value.numel(), is_decayed(p.kind), is_of_experts(p)});
+        values.weight_bytes = size_of(p.value.dtype);
+    }
+    values.sums = result.numel();
+    for (const Tensor& tensor : observed) values.observed.push_back(tensor.numel());
+    return values;
+}
+
+std::vector<PlannedGroup> planned_groups(const ExchangedValues& values, const RankOf& rank, std::int64_t expert_ranks) {
+    const auto divided = static_cast<int>(expert_ranks);
+    std::vector<PlannedGroup> groups;
+    for (const bool of_experts : {false, true})
+        for (const bool decayed : {true, false}) {
+            PlannedGroup group{0, rank, of_experts};
+            if (of_experts) group.rank = {rank.rank / divided, rank.ranks / divided};
+            for (const ExchangedValues::Weight& weight : values.weights) {
+                if (weight.decayed != decayed || (weight.of_experts && expert_ranks > 1) != of_experts) continue;
+                group.elements += padded_elements(of_experts ? weight.elements / expert_ranks : weight.elements);
+            }
+            if (group.elements > 0) groups.push_back(group);
+        }
+    return groups;
+}
+
+StepBytes planned_step_bytes(const ExchangedValues& values, const RankOf& rank, std::int64_t expert_ranks) {
+    StepBytes bytes;
+    for (const PlannedGroup& group : planned_groups(values, rank, expert_ranks)) {
+        bytes.gradients_reduced += reduce_scatter_bytes(group.elements, group.rank, values.weight_bytes);
+        bytes.gathered += all_gather_bytes(group.elements, group.rank, values.weight_bytes);
+    }
+    bytes.sums = all_reduce_bytes(values.sums, rank, sizeof(double));
+    for (const std::int64_t count : values.observed) bytes.sums += all_reduce_bytes(count, rank, sizeof(std::int64_t));
+    return bytes;
+}
+
+}  // namespace deft::engine

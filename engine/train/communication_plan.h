@@ -1,0 +1,56 @@
+#pragma once
+// What training on ranks sends in a step, from sizes alone: no rank is started, and a build without MPI plans the same.
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/comm/communicator.h"
+#include "engine/nn/parameters.h"
+
+namespace deft::engine {
+
+// Payload that leaves a rank, as Communicator::bytes_sent() counts it, of `count` values of value_bytes each.
+std::int64_t reduce_scatter_bytes(std::int64_t count, const RankOf& rank, std::int64_t value_bytes);
+std::int64_t all_gather_bytes(std::int64_t count, const RankOf& rank, std::int64_t value_bytes);
+std::int64_t all_reduce_bytes(std::int64_t count, const RankOf& rank, std::int64_t value_bytes);
+
+// Sizes of what ranks exchange in a step.
+struct ExchangedValues {
+    struct Weight {
+        std::int64_t elements = 0;
+        bool decayed = false, of_experts = false;
+    };
+    std::vector<Weight> weights;
+    std::int64_t weight_bytes = 4;       // of one weight, gradient or moment
+    std::int64_t sums = 0;               // f64: gradient norm, losses, totals of experts
+    std::vector<std::int64_t> observed;  // i64, by tensor: what a token dropper counted
+};
+
+// result, observed: see Trainer. Tensors may have no memory behind them yet.
+ExchangedValues exchanged_values(const ParameterTable& table, const Tensor& result, const std::vector<Tensor>& observed);
+
+// A flat range of weights with those ranks that have it, and the place of one rank among them.
+struct PlannedGroup {
+    std::int64_t elements = 0;  // padding counted
+    RankOf rank;
+    bool of_experts = false;
+
+    std::int64_t own() const { return share_of(elements, rank.rank, rank.ranks).size(); }
+};
+
+// With expert_ranks above 1 the experts of every layer are divided among so many neighbouring ranks, and an expert's
+// weights are summed over the ranks that hold it too; all others over all ranks. Without elements there is no group.
+std::vector<PlannedGroup> planned_groups(const ExchangedValues& values, const RankOf& rank, std::int64_t expert_ranks = 1);
+
+// What leaves one rank in a step, rows that visit experts of other ranks left out. ZeRO-1 gathers weights where plain data
+// parallel gathers gradients: the same number of bytes.
+struct StepBytes {
+    std::int64_t gradients_reduced = 0;
+    std::int64_t gathered = 0;
+    std::int64_t sums = 0;
+
+    std::int64_t all() const { return gradients_reduced + gathered + sums; }
+};
+StepBytes planned_step_bytes(const ExchangedValues& values, const RankOf& rank, std::int64_t expert_ranks = 1);
+
+}  // namespace deft::engine

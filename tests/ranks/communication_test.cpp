@@ -1,0 +1,93 @@
+// What leaves a rank in a step, as it is planned and as it is counted; the formulas by hand.
+
+#include "tests/catch.h"
+#include "tests/engine/small_vit.h"
+#include "tests/ranks/rank_trainers.h"
+
+using namespace deft::engine;
+using namespace deft::test;
+
+namespace {
+
+// Bytes that this rank sent in each step are exactly those planned, and groups are as large as the engine lays them out.
+void check_planned(TrainerConfig config, const TrainingData& data, DType dtype = DType::f32) {
+    const RankOf here = all_ranks().rank_of();
+    for (const int zero : {0, 1}) {
+        config.zero = zero;
+        const ExchangedValues exchanged = plan_memory(config, {Device::cpu, dtype, 1}, here).exchanged;
+        const std::int64_t planned = planned_step_bytes(exchanged, here).all();
+        CHECK((planned > 0) == (here.ranks > 1));
+        Trainer trainer = on_ranks(config, data, all_ranks(), dtype);
+        for (int step = 0; step < 3; ++step) {
+            const std::int64_t before = all_ranks().bytes_sent();
+            trainer.step();
+            CHECK(all_ranks().bytes_sent() - before == planned);
+        }
+        std::int64_t elements = 0;
+        for (const PlannedGroup& group : planned_groups(exchanged, here)) elements += group.elements;
+        CHECK(elements == trainer.model().parameters().flat_gradients().numel());
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a step sends the planned bytes: a GPT, in single and double, and with what a dropper counts") {
+    TrainerConfig config = tiny_config(3, 13, kBatch);
+    const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+    check_planned(config, corpus);
+    check_planned(config, corpus, DType::f64);
+    config.micro_batch_size = 1;  // gradients are summed once a step, however many micro-batches it has
+    check_planned(config, corpus);
+    config.techniques.dropping = bypass_on({1}, {5, 11, 1, 6, 1}, 1, {0.5, {3, 30}});
+    check_planned(config, corpus);
+}
+
+TEST_CASE("a step sends the planned bytes: experts, BERT's two heads, images") {
+    TrainerConfig experts = tiny_config(4, 13, kBatch);
+    for (const std::size_t layer : {1u, 3u}) experts.model.blocks[layer].experts = three_experts();
+    check_planned(experts, tiny_corpus(4000, experts.model.vocab));
+    check_planned(bert_training(), small_samples(11));
+    TrainerConfig images = small_vit_training(4, kBatch);
+    images.model = small_vit(PositionsOf::learned, Pooling::first, 0.2);
+    check_planned(images, small_image_samples(20));
+}
+
+TEST_CASE("bytes of exchanges by hand, at sizes that ranks do not divide") {
+    // 10 values on 4 ranks: shares of 2, 3, 2 and 3.
+    CHECK(reduce_scatter_bytes(10, {0, 4}, 4) == 8 * 4);
+    CHECK(reduce_scatter_bytes(10, {3, 4}, 4) == 7 * 4);
+    CHECK(all_gather_bytes(10, {0, 4}, 4) == 2 * 3 * 4);
+    CHECK(all_gather_bytes(10, {3, 4}, 4) == 3 * 3 * 4);
+    CHECK(all_reduce_bytes(10, {3, 4}, 8) == (7 + 9) * 8);
+    CHECK(all_reduce_bytes(2, {0, 4}, 8) == 2 * 8);  // which has none of the two
+    for (const std::int64_t count : {0, 1, 10}) CHECK(all_reduce_bytes(count, {0, 1}, 8) == 0);
+}
+
+TEST_CASE("groups and bytes by hand, with experts on all ranks and divided") {
+    ExchangedValues values;
+    // A matrix of 100 and a bias of 5 that all share; four experts of 24 and their biases of 2 each.
+    values.weights = {{100, true, false}, {5, false, false}, {4 * 24, true, true}, {4 * 2, false, true}};
+    values.sums = 7;
+    values.observed = {3};
+    const auto sizes = [&](int rank, std::int64_t expert_ranks) {
+        std::vector<std::int64_t> all;
+        for (const PlannedGroup& group : planned_groups(values, {rank, 4}, expert_ranks))
+            all.insert(all.end(), {group.elements, group.rank.rank, group.rank.ranks, group.of_experts});
+        return all;
+    };
+    // Each is padded to a multiple of 16 elements.
+    CHECK(sizes(3, 1) == std::vector<std::int64_t>{112 + 96, 3, 4, 0, 16 + 16, 3, 4, 0});
+    CHECK(sizes(1, 2) == std::vector<std::int64_t>{112, 1, 4, 0, 16, 1, 4, 0, 48, 0, 2, 1, 16, 0, 2, 1});
+    CHECK(sizes(2, 2) == std::vector<std::int64_t>{112, 2, 4, 0, 16, 2, 4, 0, 48, 1, 2, 1, 16, 1, 2, 1});
+    CHECK(sizes(2, 4) == std::vector<std::int64_t>{112, 2, 4, 0, 16, 2, 4, 0, 32, 0, 1, 1, 16, 0, 1, 1});
+
+    const StepBytes whole = planned_step_bytes(values, {3, 4});
+    CHECK(whole.gradients_reduced == (208 - 52 + 32 - 8) * 4);
+    CHECK(whole.gathered == (52 + 8) * 3 * 4);
+    CHECK(whole.sums == (7 - 2 + 2 * 3 + 3 - 1 + 1 * 3) * 8);
+    const StepBytes divided = planned_step_bytes(values, {3, 4}, 2);
+    CHECK(divided.gradients_reduced == (112 - 28 + 16 - 4 + 48 - 24 + 16 - 8) * 4);
+    CHECK(divided.gathered == ((28 + 4) * 3 + 24 + 8) * 4);
+    CHECK(divided.sums == whole.sums);
+    CHECK(planned_step_bytes(values, {3, 4}, 4).gradients_reduced == (112 - 28 + 16 - 4) * 4);
+}
