@@ -30,7 +30,7 @@ bool TrainingValidation::due() const {
 
 void TrainingValidation::run(journal::Writer& journal, Heartbeat& heartbeat) {
     std::vector<journal::Evaluation> scores = validation_scores(
-        dataset_, trainer_.model(), trainer_.exec(), config_.eval.validation_tokens, config_.train.micro_batch_size,
+        dataset_, trainer_.model(), trainer_.exec(), config_.eval.validation_tokens, trainer_.samples_at_once(),
         trainer_.counts().steps, {[&] { heartbeat.beat_or_stop(); }, trainer_.ranks()});
     for (journal::Evaluation& score : scores) {
         score.score_key = kWhileTraining;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "engine/core/ops.h"
@@ -26,18 +27,18 @@ struct ExpertExchange::Counts {
     std::vector<std::int64_t> sent, received;  // (ranks)
 };
 
-ExpertExchange::ExpertExchange(const Planner& plan, std::int64_t E, std::int64_t slots, std::int64_t C)
+ExpertExchange::ExpertExchange(const Planner& plan, std::int64_t E, std::int64_t most_rows, std::int64_t C)
     : rows_(plan.ranks.expert_rows),
       counts_of_rows_(plan.ranks.expert_counts),
       ranks_(plan.ranks.experts.ranks),
       own_(E / ranks_),
-      slots_(slots),
+      most_rows_(most_rows),
       C_(C),
       count_(plan.saved("exchange.count", DType::i32, {ranks_, own_})),
       start_(plan.saved("exchange.start", DType::i32, {own_ + 1})),
-      arrival_of_(plan.saved("exchange.arrival", DType::i32, {most_rows()})),
-      place_of_(plan.saved("exchange.place", DType::i32, {most_rows()})),
-      arrived_(plan.scratch("exchange.arrived", {most_rows(), C})) {}
+      arrival_of_(plan.saved("exchange.arrival", DType::i32, {most_rows})),
+      place_of_(plan.saved("exchange.place", DType::i32, {most_rows})),
+      arrived_(plan.scratch("exchange.arrived", {most_rows, C})) {}
 
 void ExpertExchange::tell(Tensor start) const {
     const std::int32_t* const s = start.as<std::int32_t>();
@@ -54,6 +55,7 @@ void ExpertExchange::tell(Tensor start) const {
         first[e + 1] = first[e];
         for (std::int64_t r = 0; r < ranks_; ++r) first[e + 1] += count[r * own_ + e];
     }
+    if (first[own_] > most_rows_) throw std::logic_error("more rows for a rank's experts than a pass has room for");
     std::vector<std::int32_t> next(first, first + own_);  // (own): where an expert's next row stands
     std::int32_t arrival = 0;
     for (std::int64_t r = 0; r < ranks_; ++r)

@@ -14,13 +14,11 @@ namespace deft::engine {
 // together, in the order of ranks. All ranks call these together. On the CPU.
 class ExpertExchange {
  public:
-    // E experts, divided evenly among plan.ranks.experts; of each rank at most `slots` rows of C values.
-    ExpertExchange(const Planner& plan, std::int64_t E, std::int64_t slots, std::int64_t C);
+    // E experts, divided evenly among plan.ranks.experts, to which at most so many rows of C values come on a rank.
+    ExpertExchange(const Planner& plan, std::int64_t E, std::int64_t most_rows, std::int64_t C);
 
-    // Rows that may come to this rank's experts: all rows of all ranks.
-    std::int64_t most_rows() const { return ranks_ * slots_; }
-
-    // Learns what goes where. start (E + 1) i32: of this rank's slots those of each expert.
+    // Learns what goes where. start (E + 1) i32: of this rank's slots those of each expert. Errors: std::logic_error, for more
+    // rows than there is room for.
     void tell(Tensor start) const;
     // That come to this rank's experts, since tell().
     std::int64_t rows() const { return start_.as<std::int32_t>()[own_]; }
@@ -36,7 +34,7 @@ class ExpertExchange {
     Counts counts(const Tensor& start) const;
 
     Communicator rows_, counts_of_rows_;
-    std::int64_t ranks_, own_, slots_, C_;  // own: experts of this rank
+    std::int64_t ranks_, own_, most_rows_, C_;  // own: experts of this rank
     Tensor count_;                  // (ranks, own) i32: rows from each rank for each of this rank's experts
     Tensor start_;                  // (own + 1) i32
     Tensor arrival_of_, place_of_;  // (most_rows) i32: of a row by experts where it arrived, and the other way round

@@ -14,6 +14,16 @@ Tensor leading_rows(const Tensor& buffer, std::int64_t rows) {
     return buffer.rank == 1 ? buffer.view({rows}) : buffer.view({rows, buffer.columns()});
 }
 
+// Rows that may come to this rank's experts while a model trains, from all ranks: what their capacity lets through. Room for
+// a pass without it is made by taking fewer samples at once, see samples_at_once().
+std::int64_t most_rows_here(const Planner& plan, const ExpertsConfig& experts) {
+    const std::int64_t ranks = plan.ranks.experts.ranks, all = ranks * plan.rows() * experts.top;
+    if (experts.capacity_factor == 0) return all;
+    const std::int64_t taken = experts.count * kernels::expert_capacity(experts.capacity(), plan.rows(), experts.count, experts.top);
+    const std::int64_t dropless = ranks * samples_at_once(plan.B, plan.ranks) * plan.T * experts.top;
+    return std::min(all, std::max(taken, dropless));
+}
+
 Tensor rows_shaped_as(const Tensor& buffer, const Tensor& x) {
     return buffer.view({x.dim(0), x.dim(1), x.dim(2)});
 }
@@ -45,9 +55,9 @@ Experts::Experts(const Planner& plan, std::int64_t width, const FeedForwardConfi
     chosen_ = plan.arena.add(Region::activations, plan.prefix + "gate.chosen", DType::i32, {E + 1});
     losses_ = plan.arena.add(Region::activations, plan.prefix + "gate.losses", sums, {kernels::kGateLosses});
 
-    const std::int64_t ranks = plan.ranks.experts.ranks, M = ranks * slots;
+    const std::int64_t ranks = plan.ranks.experts.ranks, M = ranks == 1 ? slots : most_rows_here(plan, experts);
     if (ranks > 1) {
-        exchange_.emplace(plan, E, slots, C);
+        exchange_.emplace(plan, E, M, C);
         received_ = plan.saved("experts.received", {M, C});
         returned_ = plan.scratch("experts.returned", {M, C});
     }

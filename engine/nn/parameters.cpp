@@ -59,14 +59,15 @@ Parameter ParameterTable::add(const std::string& name, ParameterKind kind,
     return parameters_.emplace_back(planned(name, kind, shape, side_of(kind, false)));
 }
 
-Parameter ParameterTable::add_divided(const std::string& name, ParameterKind kind,
+Parameter ParameterTable::add_experts(const std::string& name, ParameterKind kind,
                                       std::initializer_list<std::int64_t> shape, const RankOf& rank) {
     const std::vector<std::int64_t> whole(shape);  // (E, n) or (E, n, m)
     const Share experts = share_of(whole[0], rank.rank, rank.ranks);
-    const Side side = side_of(kind, true);
+    const Side side = side_of(kind, rank.ranks > 1);
     Parameter parameter = whole.size() == 2 ? planned(name, kind, {experts.size(), whole[1]}, side)
                                             : planned(name, kind, {experts.size(), whole[1], whole[2]}, side);
-    parameter.is_divided = true;
+    parameter.of_experts = true;
+    parameter.is_divided = rank.ranks > 1;
     parameter.first = experts.begin * (parameter.value.numel() / experts.size());
     parameter.experts = whole[0];
     return parameters_.emplace_back(parameter);

@@ -30,6 +30,7 @@ struct Parameter {
     ParameterKind kind = ParameterKind::matrix;
     Tensor value, grad;  // same shape; empty where a part has no such weight
     Tensor compute;      // what the model reads: `value`, or its rounding where activations are bf16
+    bool of_experts = false;
     // Of the experts' weights of several ranks, each of which has some of the experts: the element of the whole that
     // this rank's part begins with.
     bool is_divided = false;
@@ -52,7 +53,7 @@ class ParameterTable {
     Parameter add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
 
     // Its first dimension counts experts, of which that rank has its share.
-    Parameter add_divided(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape,
+    Parameter add_experts(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape,
                           const RankOf& rank);
 
     // Plans the optimizer's moments, one or two, once all parameters are there, where they train: of `owner`'s share of

@@ -2,6 +2,7 @@
 // What the parts of a model are planned with: where weights and buffers come from, how large a micro-batch is, and what
 // the buffers are for.
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -29,6 +30,12 @@ struct ModelRanks {
     Communicator expert_rows = {}, expert_counts = {};
 };
 
+// Samples that ranks which divide the experts each evaluate at once, of B that they train on: all rows may choose the
+// experts of one rank.
+inline std::int64_t samples_at_once(std::int64_t B, const ModelRanks& ranks) {
+    return std::max<std::int64_t>(1, B / ranks.experts.ranks);
+}
+
 struct Planner {
     Arena& arena;
     ParameterTable& parameters;
@@ -51,8 +58,7 @@ struct Planner {
     }
     // Likewise, of which each rank has its share of the first dimension, by experts.
     Parameter expert_weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) const {
-        if (ranks.experts.ranks == 1) return weight(name, kind, shape);
-        return parameters.add_divided(prefix + name, kind, shape, ranks.experts);
+        return parameters.add_experts(prefix + name, kind, shape, ranks.experts);
     }
     // What a forward pass leaves for the backward pass, of the activations' type.
     Tensor saved(const std::string& name, std::initializer_list<std::int64_t> shape) const {

@@ -1,16 +1,6 @@
 #include "engine/train/communication_plan.h"
 
-#include <string>
-
 namespace deft::engine {
-
-namespace {
-
-bool is_of_experts(const Parameter& parameter) {
-    return parameter.name.find("mlp.experts.") != std::string::npos;
-}
-
-}  // namespace
 
 std::int64_t reduce_scatter_bytes(std::int64_t count, const RankOf& rank, std::int64_t value_bytes) {
     return (count - share_of(count, rank.rank, rank.ranks).size()) * value_bytes;
@@ -27,7 +17,7 @@ std::int64_t all_reduce_bytes(std::int64_t count, const RankOf& rank, std::int64
 ExchangedValues exchanged_values(const ParameterTable& table, const Tensor& result, const std::vector<Tensor>& observed) {
     ExchangedValues values;
     for (const Parameter& p : table.all()) {
-        values.weights.push_back({p.value.numel(), is_decayed(p.kind), is_of_experts(p)});
+        values.weights.push_back({p.value.numel(), is_decayed(p.kind), p.of_experts, p.is_divided});
         values.weight_bytes = size_of(p.value.dtype);
     }
     values.sums = result.numel();
@@ -35,23 +25,21 @@ ExchangedValues exchanged_values(const ParameterTable& table, const Tensor& resu
     return values;
 }
 
-std::vector<PlannedGroup> planned_groups(const ExchangedValues& values, const RankOf& rank, std::int64_t expert_ranks) {
-    const auto divided = static_cast<int>(expert_ranks);
+std::vector<PlannedGroup> planned_groups(const ExchangedValues& values, const RankOf& rank, int expert_ranks) {
     std::vector<PlannedGroup> groups;
-    for (const bool of_experts : {false, true})
+    for (const bool is_divided : {false, true})
         for (const bool decayed : {true, false}) {
-            PlannedGroup group{0, rank, of_experts};
-            if (of_experts) group.rank = {rank.rank / divided, rank.ranks / divided};
-            for (const ExchangedValues::Weight& weight : values.weights) {
-                if (weight.decayed != decayed || (weight.of_experts && expert_ranks > 1) != of_experts) continue;
-                group.elements += padded_elements(of_experts ? weight.elements / expert_ranks : weight.elements);
-            }
+            PlannedGroup group{0, rank, is_divided};
+            if (is_divided) group.rank = {rank.rank / expert_ranks, rank.ranks / expert_ranks};
+            for (const ExchangedValues::Weight& weight : values.weights)
+                if (weight.decayed == decayed && weight.is_divided == is_divided)
+                    group.elements += padded_elements(weight.elements);
             if (group.elements > 0) groups.push_back(group);
         }
     return groups;
 }
 
-StepBytes planned_step_bytes(const ExchangedValues& values, const RankOf& rank, std::int64_t expert_ranks) {
+StepBytes planned_step_bytes(const ExchangedValues& values, const RankOf& rank, int expert_ranks) {
     StepBytes bytes;
     for (const PlannedGroup& group : planned_groups(values, rank, expert_ranks)) {
         bytes.gradients_reduced += reduce_scatter_bytes(group.elements, group.rank, values.weight_bytes);

@@ -17,8 +17,9 @@ std::int64_t all_reduce_bytes(std::int64_t count, const RankOf& rank, std::int64
 // Sizes of what ranks exchange in a step.
 struct ExchangedValues {
     struct Weight {
-        std::int64_t elements = 0;
+        std::int64_t elements = 0;  // of one rank
         bool decayed = false, of_experts = false;
+        bool is_divided = false;  // the ranks have other experts each
     };
     std::vector<Weight> weights;
     std::int64_t weight_bytes = 4;       // of one weight, gradient or moment
@@ -33,16 +34,16 @@ ExchangedValues exchanged_values(const ParameterTable& table, const Tensor& resu
 struct PlannedGroup {
     std::int64_t elements = 0;  // padding counted
     RankOf rank;
-    bool of_experts = false;
+    bool is_divided = false;
 
     std::int64_t own() const { return share_of(elements, rank.rank, rank.ranks).size(); }
 };
 
-// With expert_ranks above 1 the experts of every layer are divided among so many neighbouring ranks, and an expert's
-// weights are summed over the ranks that hold it too; all others over all ranks. Without elements there is no group.
-std::vector<PlannedGroup> planned_groups(const ExchangedValues& values, const RankOf& rank, std::int64_t expert_ranks = 1);
+// Divided among so many neighbouring ranks, an expert's weights are summed over the ranks that hold it too; all others over
+// all ranks. Without elements there is no group.
+std::vector<PlannedGroup> planned_groups(const ExchangedValues& values, const RankOf& rank, int expert_ranks = 1);
 
-// What leaves one rank in a step, rows that visit experts of other ranks left out. ZeRO-1 gathers weights where plain data
+// What leaves one rank in a step, without rows that visit experts of other ranks and the counts of them. ZeRO-1 gathers weights where plain data
 // parallel gathers gradients: the same number of bytes.
 struct StepBytes {
     std::int64_t gradients_reduced = 0;
@@ -51,6 +52,6 @@ struct StepBytes {
 
     std::int64_t all() const { return gradients_reduced + gathered + sums; }
 };
-StepBytes planned_step_bytes(const ExchangedValues& values, const RankOf& rank, std::int64_t expert_ranks = 1);
+StepBytes planned_step_bytes(const ExchangedValues& values, const RankOf& rank, int expert_ranks = 1);
 
 }  // namespace deft::engine

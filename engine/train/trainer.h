@@ -75,6 +75,8 @@ class Trainer {
     const Arena& arena() const { return arena_; }
     const TrainerConfig& config() const { return config_; }
     const Communicator& ranks() const { return layout_.all; }
+    // That model() may evaluate at once.
+    std::int64_t samples_at_once() const { return engine::samples_at_once(config_.micro_batch_size, layout_.model); }
     // Payload that left this rank so far; of it, with rows for experts of others and with what came of others' rows.
     std::int64_t bytes_sent() const;
     std::int64_t expert_bytes_sent() const { return layout_.model.expert_rows.bytes_sent(); }

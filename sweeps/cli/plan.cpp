@@ -40,7 +40,7 @@ struct PlanArguments {
     std::string figures;  // a file to write
     bool draws = false;
     int ranks = 0;         // 0: the sweep's
-    int expert_ranks = 1;  // of them that divide the experts of a layer
+    int expert_ranks = 0;  // of them that divide the experts of a layer; 0: as each case says
     std::string root = sweeps::kDefaultRoot;  // of what --draws tokenises and analyses, and what has a column
 };
 
@@ -200,7 +200,7 @@ void add_plan(CLI::App& app, Context& context) {
     command->add_option("--ranks", arguments->ranks,
                         "Show memory of a rank and what it sends where so many train each trial, in place of the sweep's ranks")
         ->check(CLI::Range(1, sweeps::kMostRanks));
-    command->add_option("--expert-ranks", arguments->expert_ranks, "So many of the ranks divide the experts of each layer")
+    command->add_option("--expert-ranks", arguments->expert_ranks, "So many of the ranks divide the experts of each layer, in place of train.expert_ranks")
         ->check(CLI::Range(1, sweeps::kMostRanks));
     command->add_flag("--json", arguments->json, "Print the plan as JSON (schema deft-plan/1, of a preset deft-preset-plan/1)");
     command->add_flag("--print-config", arguments->print_config, "Print each point's whole configuration as JSON");

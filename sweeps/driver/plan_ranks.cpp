@@ -42,8 +42,8 @@ std::vector<double> link_seconds(const Plan& plan, std::int64_t bytes) {
 std::string expert_note(int expert_ranks) {
     return fmt::format("Experts: each of {0} neighbouring ranks holds 1/{0} of those of every layer. Rows to experts and back"
                        " are an assumption: the gate gives every expert as many rows, so that {1}/{0} of the choices leave a"
-                       " rank, forward and backward, of an average step, and as many come: activations are those of a rank's own"
-                       " rows.",
+                       " rank, forward and backward, of an average step, and as many come. Activations have room for what capacity_factor"
+                       " lets through, without one for all rows at one rank.",
                        expert_ranks, expert_ranks - 1);
 }
 
@@ -122,14 +122,17 @@ Json row_json(const RanksRow& row, const Point& point) {
 }  // namespace
 
 RanksPlan plan_ranks(const Spec& spec, const Plan& plan, int ranks, int expert_ranks) {
-    RanksPlan planned{ranks, expert_ranks, {}, {}};
-    bool any_experts = expert_ranks == 1;
+    RanksPlan planned{ranks, 1, {}, {}};
+    bool any_experts = expert_ranks <= 1;
     for (std::size_t i = 0; i < plan.rows.size(); ++i) {
         const PlanRow& row = plan.rows[i];
         if (experiments::is_imported(row.point.config)) continue;
-        const bool divides = expert_ranks > 1 && experiments::has_experts(row.point.config);
-        any_experts = any_experts || divides;
-        RanksRow of_rank{i, plan_row(spec, row.point, ranks, divides ? expert_ranks : 1), {}, {}};
+        const bool has_experts = experiments::has_experts(row.point.config);
+        any_experts = any_experts || has_experts;
+        const int asked = has_experts ? expert_ranks : 1;
+        const int divisor = expert_ranks == 0 ? static_cast<int>(row.point.config.train.expert_ranks) : asked;
+        planned.expert_ranks = std::max(planned.expert_ranks, divisor);
+        RanksRow of_rank{i, plan_row(spec, row.point, ranks, divisor), {}, {}};
         of_rank.compute_seconds = compute_seconds(plan, row, ranks);
         of_rank.link_seconds = link_seconds(plan, of_rank.plan.traffic.all());
         planned.rows.push_back(std::move(of_rank));

@@ -19,12 +19,13 @@ struct RanksRow {
 };
 
 struct RanksPlan {
-    int ranks = 1, expert_ranks = 1;
+    int ranks = 1;
+    int expert_ranks = 1;        // the most of any row
     std::vector<RanksRow> rows;  // of what is trained
     std::vector<std::string> notes;
 };
 
-// A case without experts is planned with expert_ranks = 1. Errors: config, naming the case, for what
+// expert_ranks: 0, those of each case; else a case without experts is planned with 1. Errors: config, naming the case, for what
 // experiments::plan_communication() refuses, and for expert_ranks where no case has experts.
 RanksPlan plan_ranks(const Spec& spec, const Plan& plan, int ranks, int expert_ranks);
 

@@ -94,7 +94,12 @@ TEST_CASE("Memory and bytes of divided experts by hand") {
     const std::int64_t own = (decayed + 3) / 4 + (others + 3) / 4, own_experts = here / 2;
     CHECK(plan.traffic.gradients_reduced == 4 * (decayed + others - own + here - own_experts));
     CHECK(plan.traffic.gathered == 4 * (3 * own + own_experts));
-    CHECK(plan.memory[0].all == whole.memory[0].all - 16 * here);
+    for (const int zero : {0, 1}) {
+        engine::TrainerConfig trainer = trainer_config(config);
+        trainer.zero = zero;
+        trainer.expert_ranks = 2;
+        CHECK(plan.memory[static_cast<std::size_t>(zero)].all == engine::plan_memory(trainer, {}, {3, 4}).bytes);
+    }
     CHECK(std::abs(plan.memory[1].moments - 8 * (own + own_experts)) < 2 * 16 * 4);
 
     // 2 rows of 16 tokens with two choices each, of which half leave, forward and backward, as rows of 16 floats.
@@ -135,11 +140,11 @@ TEST_CASE("A bf16 model on GPUs sends rows of two bytes and keeps a rounding of 
 TEST_CASE("Ranks that do not divide rows, ranks or experts are refused") {
     CHECK_THAT(refused(small_trial(), 3, 1), ContainsSubstring("the 8 rows of step 1 cannot be divided by 3 ranks"));
     CHECK_THAT(refused(trial_with_experts(), 8, 3),
-               ContainsSubstring("8 ranks cannot be divided into groups of 3") && ContainsSubstring("nothing was planned"));
-    CHECK_THAT(refused(trial_with_experts(), 4, 8), ContainsSubstring("4 ranks cannot be divided into groups of 8"));
+               ContainsSubstring("train.expert_ranks = 3 does not divide 8 ranks") && ContainsSubstring("nothing was started"));
+    CHECK_THAT(refused(trial_with_experts(), 4, 8), ContainsSubstring("does not divide 4 ranks"));
     CHECK_THAT(refused(trial_with_experts(), 8, 8),
-               ContainsSubstring("the 4 experts of layer 1 cannot be divided among 8 ranks"));
-    CHECK_THAT(refused(small_trial(), 4, 2), ContainsSubstring("this model has none"));
+               ContainsSubstring("4 experts of a layer cannot be divided among 8 ranks"));
+    CHECK_THAT(refused(small_trial(), 4, 2), ContainsSubstring("a model that has no experts"));
     CHECK(refused(trial_with_experts(), 4, 4) == "accepted");
     CHECK(!has_experts(small_trial()));
 }

@@ -52,6 +52,30 @@ TEST_CASE("a step sends the planned bytes: experts, BERT's two heads, images") {
     check_planned(images, small_image_samples(20));
 }
 
+TEST_CASE("a step sends the planned bytes where ranks divide the experts, and counts and rows beside them") {
+    TrainerConfig config = tiny_config(4, 13, kBatch);
+    for (const std::size_t layer : {1u, 3u}) config.model.blocks[layer].experts = three_experts();
+    for (const std::size_t layer : {1u, 3u}) config.model.blocks[layer].experts->count = 12;
+    const RankOf here = all_ranks().rank_of();
+    for (int divisor = 1; divisor <= here.ranks; ++divisor) {
+        if (here.ranks % divisor != 0) continue;
+        config.expert_ranks = divisor;
+        const ExchangedValues exchanged = plan_memory(config, Backend{}, here).exchanged;
+        Trainer trainer = on_ranks(config, tiny_corpus(4000, config.model.vocab));
+        for (int step = 0; step < 2; ++step) {
+            const std::int64_t before = trainer.bytes_sent(), experts_before = trainer.expert_bytes_sent();
+            trainer.step();
+            // Of each of two layers this rank tells each other one how many rows go to each of its experts.
+            const std::int64_t counts = 2 * (divisor - 1) * (12 / divisor) * 4;
+            CHECK(trainer.bytes_sent() - before - (trainer.expert_bytes_sent() - experts_before) ==
+                  planned_step_bytes(exchanged, here, divisor).all() + counts);
+        }
+        std::int64_t elements = 0;
+        for (const PlannedGroup& group : planned_groups(exchanged, here, divisor)) elements += group.elements;
+        CHECK(elements == trainer.model().parameters().flat_gradients().numel());
+    }
+}
+
 TEST_CASE("bytes of exchanges by hand, at sizes that ranks do not divide") {
     // 10 values on 4 ranks: shares of 2, 3, 2 and 3.
     CHECK(reduce_scatter_bytes(10, {0, 4}, 4) == 8 * 4);
@@ -66,13 +90,20 @@ TEST_CASE("bytes of exchanges by hand, at sizes that ranks do not divide") {
 TEST_CASE("groups and bytes by hand, with experts on all ranks and divided") {
     ExchangedValues values;
     // A matrix of 100 and a bias of 5 that all share; four experts of 24 and their biases of 2 each.
-    values.weights = {{100, true, false}, {5, false, false}, {4 * 24, true, true}, {4 * 2, false, true}};
+    const auto divide_by = [&](int expert_ranks) {
+        const bool is_divided = expert_ranks > 1;
+        values.weights = {{100, true},
+                          {5, false},
+                          {4 / expert_ranks * 24, true, true, is_divided},
+                          {4 / expert_ranks * 2, false, true, is_divided}};
+    };
     values.sums = 7;
     values.observed = {3};
-    const auto sizes = [&](int rank, std::int64_t expert_ranks) {
+    const auto sizes = [&](int rank, int expert_ranks) {
+        divide_by(expert_ranks);
         std::vector<std::int64_t> all;
         for (const PlannedGroup& group : planned_groups(values, {rank, 4}, expert_ranks))
-            all.insert(all.end(), {group.elements, group.rank.rank, group.rank.ranks, group.of_experts});
+            all.insert(all.end(), {group.elements, group.rank.rank, group.rank.ranks, group.is_divided});
         return all;
     };
     // Each is padded to a multiple of 16 elements.
@@ -81,13 +112,16 @@ TEST_CASE("groups and bytes by hand, with experts on all ranks and divided") {
     CHECK(sizes(2, 2) == std::vector<std::int64_t>{112, 2, 4, 0, 16, 2, 4, 0, 48, 1, 2, 1, 16, 1, 2, 1});
     CHECK(sizes(2, 4) == std::vector<std::int64_t>{112, 2, 4, 0, 16, 2, 4, 0, 32, 0, 1, 1, 16, 0, 1, 1});
 
+    divide_by(1);
     const StepBytes whole = planned_step_bytes(values, {3, 4});
     CHECK(whole.gradients_reduced == (208 - 52 + 32 - 8) * 4);
     CHECK(whole.gathered == (52 + 8) * 3 * 4);
     CHECK(whole.sums == (7 - 2 + 2 * 3 + 3 - 1 + 1 * 3) * 8);
+    divide_by(2);
     const StepBytes divided = planned_step_bytes(values, {3, 4}, 2);
     CHECK(divided.gradients_reduced == (112 - 28 + 16 - 4 + 48 - 24 + 16 - 8) * 4);
     CHECK(divided.gathered == ((28 + 4) * 3 + 24 + 8) * 4);
     CHECK(divided.sums == whole.sums);
+    divide_by(4);
     CHECK(planned_step_bytes(values, {3, 4}, 4).gradients_reduced == (112 - 28 + 16 - 4) * 4);
 }

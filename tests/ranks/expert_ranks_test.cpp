@@ -96,6 +96,14 @@ TEST_CASE("experts that ranks divide train as those of one rank") {
     config.techniques.seqtru = Pacing{7, 13, 1, 3, 1};
     keep_tokens(config, 6);
     check_divided(config, corpus);
+    config.micro_batch_size = kBatch;
+    for (const double factor : {0.5, 1.0}) {  // of which a micro-batch of a rank keeps what one of one rank does
+        for (const std::size_t layer : {1u, 3u}) {
+            config.model.blocks[layer].experts->capacity_factor = factor;
+            config.model.blocks[layer].experts->min_capacity = 1;
+        }
+        check_divided(config, corpus);
+    }
     config.optimizer.max_grad_norm = 0.01;
     for (const Recompute recompute : {Recompute::activation, Recompute::block}) {
         config.recompute = recompute;
@@ -150,6 +158,34 @@ TEST_CASE("a rank plans its own experts alone") {
     };
     CHECK(weights(2) == weights(1) / 2);
     CHECK(weights(4) == weights(1) / 4);
+}
+
+TEST_CASE("experts that ranks divide have room for what their capacity lets through, and for fewer samples without it") {
+    TrainerConfig config = with_experts(tiny_config(4, 13, kBatch).model, twelve_experts(2));
+    const auto room = [&](double factor) {
+        for (const std::size_t layer : {1u, 3u}) config.model.blocks[layer].experts->capacity_factor = factor;
+        for (const PlannedBuffer& buffer : plan_memory(config, Backend{}, RankOf{1, 4}).buffers)
+            if (buffer.name == "h.1.experts.received") return buffer.bytes / (config.model.width * 4);
+        return std::int64_t{0};
+    };
+    config.expert_ranks = 4;
+    const std::int64_t slots = kBatch * 13 * 2;
+    CHECK(room(0) == 4 * slots);
+    CHECK(room(1) == slots);
+    CHECK(room(1.5) == slots * 3 / 2);
+    CHECK(room(0.1) == slots);  // three samples of each of four ranks
+    CHECK(room(100) == 4 * slots);
+
+    config.expert_ranks = all_ranks().size();
+    config.micro_batch_size = 5;
+    for (const std::size_t layer : {1u, 3u}) config.model.blocks[layer].experts->capacity_factor = 0.2;
+    Trainer trainer = on_ranks(config, tiny_corpus(4000, config.model.vocab));
+    const std::int64_t B = trainer.samples_at_once();
+    CHECK(B == std::max(1, 5 / all_ranks().size()));
+    trainer.step();
+    const std::vector<std::int32_t> token(static_cast<std::size_t>(B * 13), 3);  // all rows choose alike
+    trainer.model().load(trainer.exec(), {B, 13, token.data(), token.data()});
+    CHECK_NOTHROW(trainer.model().evaluate(trainer.exec(), B, 13));
 }
 
 TEST_CASE("ranks that cannot divide experts are refused") {

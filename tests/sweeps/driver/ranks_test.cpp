@@ -127,7 +127,6 @@ TEST_CASE("Ranks that divide the experts train, validate and score as those that
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const std::string experts = kCases + R"toml([case.model.experts]
 count = 4
-capacity_factor = 0
 aux_weight = 0
 )toml";
     const TinySweep divided(experts), whole(experts);
