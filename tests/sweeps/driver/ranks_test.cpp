@@ -17,12 +17,12 @@ bool has_ranks() {
 constexpr const char* kNoRanks = "no MPI (Debian: libopenmpi-dev, openmpi-bin)";
 
 // Validated on the way, and saved often.
-const std::string kCases = R"toml(
+const std::string kRankedCases = R"toml(
 [defaults.checkpoint]
 every_seconds = 0.02
 )toml" + std::string(kBothTechniques) + "[case.eval]\nevery = \"3 times\"\n";
 const std::vector<std::string> kTwoRanks = {"--ranks", "2"};
-const std::vector<std::string> kLong = {"--ranks", "2", "--set",
+const std::vector<std::string> kLongOnRanks = {"--ranks", "2", "--set",
                                         fmt::format("train.budget_tokens={}", test::long_tokens(60'000))};
 
 // Of the trial whose rank 0 that is.
@@ -46,7 +46,7 @@ std::vector<double> values(const TinySweep& sweep, const std::string& sql) {
 
 TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their number") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const TinySweep two(kCases), one(kCases);
+    const TinySweep two(kRankedCases), one(kRankedCases);
     REQUIRE(two.run(kTwoRanks).exit_code == kExitOk);
     CHECK(two.says("1 slot of 2 ranks of 1 thread"));
     REQUIRE(one.run().exit_code == kExitOk);
@@ -70,12 +70,12 @@ TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their num
 
 TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same bits") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const TinySweep undisturbed(kCases);
-    REQUIRE(undisturbed.run(kLong).exit_code == kExitOk);
+    const TinySweep undisturbed(kRankedCases);
+    REQUIRE(undisturbed.run(kLongOnRanks).exit_code == kExitOk);
 
-    const TinySweep sweep(kCases);
+    const TinySweep sweep(kRankedCases);
     {  // Stopped with a checkpoint.
-        Process driver = sweep.start(kLong);
+        Process driver = sweep.start(kLongOnRanks);
         const pid_t first = sweep.freeze_trial();
         REQUIRE(first > 0);
         driver.signal(SIGTERM);
@@ -84,7 +84,7 @@ TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same
         CHECK(sweep.count("preempted") + sweep.count("cancelled") == "01");
     }
     {  // The driver is killed: nobody is left behind.
-        Process driver = sweep.start(kLong);
+        Process driver = sweep.start(kLongOnRanks);
         const pid_t first = sweep.freeze_trial();
         REQUIRE(first > 0);
         driver.signal(SIGKILL);
@@ -92,7 +92,7 @@ TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same
         CHECK(wait_until([&] { return sweep.processes().empty(); }));
     }
     {  // A rank is killed: the trial has crashed, and is tried again.
-        Process driver = sweep.start(kLong);
+        Process driver = sweep.start(kLongOnRanks);
         const pid_t first = sweep.freeze_trial();
         REQUIRE(first > 0);
         const pid_t victim = other_rank(first);
@@ -109,8 +109,8 @@ TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same
 
 TEST_CASE("A rank that a signal has stopped while another waits for it ends the trial as timed out") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const TinySweep sweep(kCases);
-    Process driver = sweep.start(kLong);
+    const TinySweep sweep(kRankedCases);
+    Process driver = sweep.start(kLongOnRanks);
     const pid_t first = sweep.freeze_trial();
     REQUIRE(first > 0);
     const pid_t victim = other_rank(first);
@@ -123,9 +123,28 @@ TEST_CASE("A rank that a signal has stopped while another waits for it ends the 
     CHECK(sweep.count("ok") == "1");
 }
 
+TEST_CASE("A rank that has no memory fails the trial with its own words") {
+    if (!has_ranks()) DEFT_SKIP(kNoRanks);
+    if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("sanitised code needs more address space than a rank is left here");
+    const TinySweep sweep(kRankedCases);
+    // In the place of mpirun one that limits rank 1.
+    const std::filesystem::path limited =
+        sweep.folder.write("bin/limited", "#!/bin/bash\n[ \"$OMPI_COMM_WORLD_RANK\" != 1 ] || ulimit -v 300000\nexec \"$@\"\n");
+    const std::filesystem::path mpirun =
+        sweep.folder.write("bin/mpirun", "#!/bin/bash\nreal=$(PATH=${PATH#*:} command -v mpirun)\n[ $# -gt 5 ] || exec \"$real\" \"$@\"\n"
+                                         "exec \"$real\" \"${@:1:5}\" \"$(dirname \"$0\")/limited\" \"${@:6}\"\n");
+    for (const std::filesystem::path& script : {limited, mpirun})
+        std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    const std::string path = mpirun.parent_path().string() + ":" + std::getenv("PATH");
+    const Ran ran = sweep.run({"--ranks", "2", "--set", "model.width=1024"}, [&] { ::setenv("PATH", path.c_str(), 1); });
+    CHECK(ran.exit_code == kExitFailed);
+    CHECK_THAT(ran.err, ContainsSubstring("(oom_host): rank 1: cannot allocate"));
+    CHECK(sweep.value("SELECT state || ' ' || fail_class FROM attempt") == "failed oom_host");
+}
+
 TEST_CASE("Ranks that divide the experts train, validate and score as those that do not, and journal what they send") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const std::string experts = kCases + R"toml([case.model.experts]
+    const std::string experts = kRankedCases + R"toml([case.model.experts]
 count = 4
 aux_weight = 0
 )toml";
@@ -150,7 +169,7 @@ aux_weight = 0
 
 TEST_CASE("Ranks that cannot train a sweep are refused before anything starts") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const TinySweep sweep(kCases);
+    const TinySweep sweep(kRankedCases);
     const Ran uneven = sweep.run({"--ranks", "3"});
     CHECK(uneven.exit_code == kExitUsage);
     CHECK_THAT(uneven.err, ContainsSubstring("case both: the 4 rows of step 1 cannot be divided by 3 ranks") &&
