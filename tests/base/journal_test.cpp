@@ -90,8 +90,8 @@ TEST_CASE("journal lines keep their form: older ones are read again, by newer pr
     from_json(before_experts, read_before);
     CHECK(read_before.active_parameters == 0);
     CHECK(to_json(TrainPoint{7, 700, 650, 500, 1.25e12, 3500, kNaN, -kInfinity, kInfinity, 200.25, 128, 64}).dump() ==
-          R"({"flops":1250000000000.0,"grad_norm":"Infinity","input_tokens":700,"kept_tokens":64,)"
-          R"("layer_tokens":500,"loss":"NaN","lr":"-Infinity","seqlen":128,"step":7,)"
+          R"({"expert_bytes":0,"flops":1250000000000.0,"grad_norm":"Infinity","input_tokens":700,"kept_tokens":64,)"
+          R"("layer_tokens":500,"loss":"NaN","lr":"-Infinity","sent_bytes":0,"seqlen":128,"step":7,)"
           R"("tokens_per_second":200.25,"type":"train","unique_tokens":650,"wall_ms":3500})");
     CHECK(to_json(Sampling{7, 90, 300, 12, 40, 5, {3.5, 0}}).dump() ==
           R"({"epochs":[3.5,0.0],"pool":90,"samples_drawn":300,"samples_repeated":12,"step":7,)"
