@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "engine/comm/communicator.h"
 #include "results_db/connection.h"
 #include "sweeps/driver/trial_process.h"
 #include "tests/sweeps/files.h"
@@ -83,6 +84,12 @@ class Process {
 
     pid_t pid_ = -1;
 };
+
+// Whether a trial can have several ranks here.
+inline bool has_ranks() {
+    return engine::Communicator::has_mpi() && std::system("command -v mpirun >/dev/null") == 0;
+}
+inline constexpr const char* kNoRanks = "no MPI (Debian: libopenmpi-dev, openmpi-bin)";
 
 struct Ran {
     int exit_code = 0;

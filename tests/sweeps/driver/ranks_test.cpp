@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/comm/communicator.h"
+#include "base/journal.h"
 #include "tests/catch.h"
 #include "tests/sweeps/program.h"
 
@@ -11,18 +11,13 @@ using namespace deft::test;
 
 namespace {
 
-bool has_ranks() {
-    return engine::Communicator::has_mpi() && std::system("command -v mpirun >/dev/null") == 0;
-}
-constexpr const char* kNoRanks = "no MPI (Debian: libopenmpi-dev, openmpi-bin)";
-
 // Validated on the way, and saved often.
-const std::string kCases = R"toml(
+const std::string kValidatedOften = R"toml(
 [defaults.checkpoint]
 every_seconds = 0.02
 )toml" + std::string(kBothTechniques) + "[case.eval]\nevery = \"3 times\"\n";
 const std::vector<std::string> kTwoRanks = {"--ranks", "2"};
-const std::vector<std::string> kLong = {"--ranks", "2", "--set",
+const std::vector<std::string> kLongOnRanks = {"--ranks", "2", "--set",
                                         fmt::format("train.budget_tokens={}", test::long_tokens(60'000))};
 
 // Of the trial whose rank 0 that is.
@@ -46,7 +41,7 @@ std::vector<double> values(const TinySweep& sweep, const std::string& sql) {
 
 TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their number") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const TinySweep two(kCases), one(kCases);
+    const TinySweep two(kValidatedOften), one(kValidatedOften);
     REQUIRE(two.run(kTwoRanks).exit_code == kExitOk);
     CHECK(two.says("1 slot of 2 ranks of 1 thread"));
     REQUIRE(one.run().exit_code == kExitOk);
@@ -70,21 +65,20 @@ TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their num
 
 TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same bits") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const TinySweep undisturbed(kCases);
-    REQUIRE(undisturbed.run(kLong).exit_code == kExitOk);
+    const TinySweep undisturbed(kValidatedOften);
+    REQUIRE(undisturbed.run(kLongOnRanks).exit_code == kExitOk);
 
-    const TinySweep sweep(kCases);
-    {  // Stopped with a checkpoint.
-        Process driver = sweep.start(kLong);
+    const TinySweep sweep(kValidatedOften);
+    {  // Stopped with a checkpoint, also where a signal had stopped a rank before.
+        Process driver = sweep.start(kLongOnRanks);
         const pid_t first = sweep.freeze_trial();
         REQUIRE(first > 0);
         driver.signal(SIGTERM);
-        ::kill(first, SIGCONT);
         CHECK(driver.wait() == kExitWorkLeft);
         CHECK(sweep.count("preempted") + sweep.count("cancelled") == "01");
     }
     {  // The driver is killed: nobody is left behind.
-        Process driver = sweep.start(kLong);
+        Process driver = sweep.start(kLongOnRanks);
         const pid_t first = sweep.freeze_trial();
         REQUIRE(first > 0);
         driver.signal(SIGKILL);
@@ -92,7 +86,7 @@ TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same
         CHECK(wait_until([&] { return sweep.processes().empty(); }));
     }
     {  // A rank is killed: the trial has crashed, and is tried again.
-        Process driver = sweep.start(kLong);
+        Process driver = sweep.start(kLongOnRanks);
         const pid_t first = sweep.freeze_trial();
         REQUIRE(first > 0);
         const pid_t victim = other_rank(first);
@@ -107,10 +101,30 @@ TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same
     CHECK(std::stoll(sweep.value("SELECT count(*) FROM attempt WHERE resume_step > 0")) > 0);
 }
 
+TEST_CASE("Why a rank above 0 failed stands in its own journal, and is why the trial did") {
+    if (!has_ranks()) DEFT_SKIP(kNoRanks);
+    const TinySweep sweep(kValidatedOften);
+    Process driver = sweep.start(kLongOnRanks);
+    const pid_t first = sweep.freeze_trial();
+    REQUIRE(first > 0);
+    const pid_t victim = other_rank(first);
+    REQUIRE(victim > 0);
+    journal::Ended ended;
+    ended.state = "failed";
+    ended.fail_class = "nan";
+    ended.error = "training diverged";
+    journal::Writer(sweep.journals().front().parent_path() / "journal_rank1.jsonl").write(ended);
+    ::kill(victim, SIGKILL);
+    CHECK(driver.wait() == kExitFailed);  // a training that diverged is not tried again
+    CHECK(sweep.query("SELECT fail_class, error FROM attempt", 2) ==
+          std::vector<std::string>{"nan rank 1: training diverged"});
+    CHECK(wait_until([&] { return sweep.processes().empty(); }));
+}
+
 TEST_CASE("A rank that a signal has stopped while another waits for it ends the trial as timed out") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const TinySweep sweep(kCases);
-    Process driver = sweep.start(kLong);
+    const TinySweep sweep(kValidatedOften);
+    Process driver = sweep.start(kLongOnRanks);
     const pid_t first = sweep.freeze_trial();
     REQUIRE(first > 0);
     const pid_t victim = other_rank(first);
@@ -125,7 +139,7 @@ TEST_CASE("A rank that a signal has stopped while another waits for it ends the 
 
 TEST_CASE("Ranks that divide the experts train, validate and score as those that do not, and journal what they send") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const std::string experts = kCases + R"toml([case.model.experts]
+    const std::string experts = kValidatedOften + R"toml([case.model.experts]
 count = 4
 capacity_factor = 0
 aux_weight = 0
@@ -151,7 +165,7 @@ aux_weight = 0
 
 TEST_CASE("Ranks that cannot train a sweep are refused before anything starts") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const TinySweep sweep(kCases);
+    const TinySweep sweep(kValidatedOften);
     const Ran uneven = sweep.run({"--ranks", "3"});
     CHECK(uneven.exit_code == kExitUsage);
     CHECK_THAT(uneven.err, ContainsSubstring("case both: the 4 rows of step 1 cannot be divided by 3 ranks") &&
