@@ -25,9 +25,10 @@ std::vector<pid_t> ranks_beside(pid_t rank) {
     return sweeps::children_of(sweeps::parent_of(rank));
 }
 
-pid_t other_rank(pid_t first) {
+// Of that sweep; -1 where there is none.
+pid_t other_rank(const TinySweep& sweep, pid_t first) {
     for (const pid_t rank : ranks_beside(first))
-        if (rank != first) return rank;
+        if (rank != first && sweep.is_of_sweep(rank)) return rank;
     return -1;
 }
 
@@ -91,7 +92,7 @@ TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same
         Process driver = sweep.start(kLongOnRanks);
         const pid_t first = sweep.freeze_trial();
         REQUIRE(first > 0);
-        const pid_t victim = other_rank(first);
+        const pid_t victim = other_rank(sweep, first);
         REQUIRE(victim > 0);
         ::kill(victim, SIGKILL);
         ::kill(first, SIGCONT);
@@ -109,7 +110,7 @@ TEST_CASE("Why a rank above 0 failed stands in its own journal, and is why the t
     Process driver = sweep.start(kLongOnRanks);
     const pid_t first = sweep.freeze_trial();
     REQUIRE(first > 0);
-    const pid_t victim = other_rank(first);
+    const pid_t victim = other_rank(sweep, first);
     REQUIRE(victim > 0);
     journal::Ended ended;
     ended.state = "failed";
@@ -129,7 +130,7 @@ TEST_CASE("A rank that a signal has stopped while another waits for it ends the 
     Process driver = sweep.start(kLongOnRanks);
     const pid_t first = sweep.freeze_trial();
     REQUIRE(first > 0);
-    const pid_t victim = other_rank(first);
+    const pid_t victim = other_rank(sweep, first);
     REQUIRE(victim > 0);
     ::kill(victim, SIGSTOP);
     ::kill(first, SIGCONT);
