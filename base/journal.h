@@ -132,7 +132,7 @@ struct Lease {
 struct Ended {
     std::int64_t time_ms = 0;
     std::string state;       // ok | failed | stopped (with a checkpoint to go on from)
-    std::string fail_class;  // config | nan | oom_host | io | crash | user | other; empty when ok
+    std::string fail_class;  // config | nan | oom_host | io | crash | timeout | user | other; empty when ok
     std::string error;
     double train_seconds = 0;  // of training since the first step, before a checkpoint too; work lost to kills is not in it
     double step_seconds = 0;   // of this attempt's optimizer steps alone; 0: not counted

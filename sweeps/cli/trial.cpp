@@ -62,7 +62,8 @@ void add_trial(CLI::App& app, Context& context) {
                 ErrorKind::usage,
                 fmt::format("process {}, which this trial was started for, is not its parent", trial.driver_pid),
                 "start the sweep, and leave its trials to it: deft run SWEEP", *folder);
-        context.exit_code = trial.ranks > 1 && !experiments::is_imported(trial.config)
+        const bool is_import = trial.assignment.work == results_db::Work::train && experiments::is_imported(trial.config);
+        context.exit_code = trial.ranks > 1 && !is_import
                                 ? sweeps::run_ranks(*folder, trial, signals)
                                 : run_assignment(trial, [&signals] { return signals.terminated(); });
     });

@@ -73,6 +73,11 @@ class RankWatch {
         ::kill(mpirun_, SIGKILL);
     }
 
+    // Ranks that a signal has stopped would not hear that they are to end.
+    void wake() const {
+        for (const pid_t rank : children_of(mpirun_)) ::kill(rank, SIGCONT);
+    }
+
     const std::string& verdict() const { return verdict_; }
 
  private:
@@ -107,13 +112,15 @@ journal::Ended ended_without_word(const fs::path& run_folder, int wait_status, c
     ended.time_ms = now_ms();
     ended.state = "failed";
     ended.fail_class = "crash";
-    const int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+    const bool mpirun_itself = WIFSIGNALED(wait_status);
+    const int code = mpirun_itself ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
     if (!watch.verdict().empty()) {
         ended.fail_class = "timeout";
         ended.error = watch.verdict();
     } else if (code > 128) {
         const int signal = code - 128;
-        ended.error = fmt::format("{} was ended by signal {} ({})", rank_named_in(run_folder / kLog), signal, ::strsignal(signal));
+        ended.error = fmt::format("{} was ended by signal {} ({})", mpirun_itself ? "mpirun" : rank_named_in(run_folder / kLog),
+                                  signal, ::strsignal(signal));
         if (signal == SIGKILL && lacked_memory) {
             ended.fail_class = "oom_host";
             ended.error += ": the kernel was out of memory";
@@ -138,7 +145,10 @@ int run_ranks(const fs::path& run_folder, const TrialFile& trial, const SignalWa
     while (true) {
         const pid_t ended = ::waitpid(mpirun, &status, WNOHANG);
         if (ended == mpirun || (ended < 0 && errno != EINTR)) break;
-        if (signals.terminated() && !ranks_are_to_stop(run_folder)) std::ofstream(run_folder / kStopFile);
+        if (signals.terminated() && !ranks_are_to_stop(run_folder)) {
+            std::ofstream(run_folder / kStopFile).close();
+            watch.wake();
+        }
         watch.look();
         signals.sleep_ms(kWatchMs);
     }

@@ -1,9 +1,12 @@
 // Experts divided among ranks, against one rank that has them all.
 
+#include <algorithm>
+
 #include "base/json.h"
 #include "engine/io/huggingface_config.h"
 #include "engine/nn/experts.h"
 #include "engine/train/checkpoint.h"
+#include "engine/train/communication_plan.h"
 #include "tests/catch.h"
 #include "tests/engine/distance.h"
 #include "tests/ranks/rank_trainers.h"
@@ -144,6 +147,43 @@ TEST_CASE("what goes to experts and back are the rows that chose an expert elsew
             CHECK((counted[0] > 0) == (divisor > 1));
             CHECK(counted[1] == 4 * counted[0] * config.model.width * static_cast<std::int64_t>(sizeof(float)));
         }
+    }
+}
+
+TEST_CASE("ranks whose experts nobody chose train as the others do") {
+    TrainerConfig config = with_experts(tiny_config(4, 13, kBatch).model, twelve_experts(1));
+    const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
+    config.expert_ranks = all_ranks().size();
+    Trainer many = on_ranks(config, corpus, all_ranks(), DType::f64);
+    config.expert_ranks = 1;
+    config.micro_batch_size = config.batch_size / all_ranks().size();
+    Trainer one(config, corpus, Backend{Device::cpu, DType::f64, 1});
+    for (int step = 0; step < 2; ++step) {
+        for (Trainer* trainer : {&many, &one})  // logits are equal, and of equals the first expert is chosen
+            for (const Parameter& parameter : trainer->model().parameters().all())
+                if (parameter.name.ends_with("gate.weight")) std::ranges::fill(parameter.value.elements<double>(), 0.0);
+        const StepResult a = one.step(), b = many.step();
+        CHECK(b.loss == Approx(a.loss).epsilon(1e-10));
+        CHECK(b.grad_norm == Approx(a.grad_norm).epsilon(1e-9));
+    }
+    for (const ExpertLoad& load : many.expert_loads()) CHECK(load.load[0] == 1);
+    CHECK(distance_to_whole<double>(many, one) < 1e-9);
+}
+
+TEST_CASE("all that ranks with divided experts send is counted") {
+    for (const int divisor : possible_expert_ranks()) {
+        TrainerConfig config = with_experts(tiny_config(4, 13, kBatch).model, twelve_experts(2));
+        config.expert_ranks = divisor;
+        Trainer trainer = on_ranks(config, tiny_corpus(4000, config.model.vocab));
+        const RankOf rank = all_ranks().rank_of();
+        config.expert_ranks = 1;
+        const StepBytes shared = planned_step_bytes(plan_memory(config, Backend{}, rank).exchanged, rank, divisor);
+        // Each of the two layers tells every other rank of its group how many rows come for each of that one's experts.
+        const std::int64_t counts = divisor == 1 ? 0 : 2 * (divisor - 1) * (12 / divisor) * 4;
+        const std::int64_t before = trainer.bytes_sent(), of_experts = trainer.expert_bytes_sent();
+        trainer.step();
+        CHECK(trainer.bytes_sent() - before == shared.gradients_reduced + shared.gathered + shared.sums + counts +
+                                                   trainer.expert_bytes_sent() - of_experts);
     }
 }
 

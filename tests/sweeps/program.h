@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "engine/comm/communicator.h"
 #include "results_db/connection.h"
 #include "sweeps/driver/trial_process.h"
 #include "tests/sweeps/files.h"
@@ -83,6 +84,12 @@ class Process {
 
     pid_t pid_ = -1;
 };
+
+// Whether a trial can have several ranks here.
+inline bool has_ranks() {
+    return engine::Communicator::has_mpi() && std::system("command -v mpirun >/dev/null") == 0;
+}
+inline constexpr const char* kNoRanks = "no MPI (Debian: libopenmpi-dev, openmpi-bin)";
 
 struct Ran {
     int exit_code = 0;
@@ -212,17 +219,20 @@ class TinySweep {
         return lines;
     }
 
-    // Processes that have this sweep's folder on their command line, zombies left out.
+    // Whether that process runs with this sweep's folder on its command line, which one that is ending has no more: its
+    // number, or its next parent, is not to be taken for a trial's.
+    bool is_of_sweep(pid_t pid) const {
+        std::ifstream in(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+        const std::string line{std::istreambuf_iterator<char>(in), {}};
+        return line.find(folder.path.string()) != std::string::npos && sweeps::is_running(sweeps::identify(pid));
+    }
+    // All of those.
     std::vector<pid_t> processes() const {
         std::vector<pid_t> found;
         std::error_code ignored;
         for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
             const pid_t pid = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
-            if (pid <= 0) continue;
-            std::ifstream in(entry.path() / "cmdline", std::ios::binary);
-            const std::string line{std::istreambuf_iterator<char>(in), {}};
-            if (line.find(folder.path.string()) != std::string::npos && sweeps::is_running(sweeps::identify(pid)))
-                found.push_back(pid);
+            if (pid > 0 && is_of_sweep(pid)) found.push_back(pid);
         }
         return found;
     }
@@ -250,7 +260,7 @@ class TinySweep {
                     ++ended;
                 } else if (text.find("\"train\"") != std::string::npos) {
                     const auto of_journal = Json::parse(text.substr(0, text.find('\n'))).at("pid").get<pid_t>();
-                    if (sweeps::is_running(sweeps::identify(of_journal))) pid = of_journal;
+                    if (is_of_sweep(of_journal)) pid = of_journal;
                 }
             }
             return pid > 0 && ended >= finished;

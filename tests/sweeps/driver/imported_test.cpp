@@ -95,6 +95,20 @@ TEST_CASE("An imported row stands beside trained ones, scored as the checkpoint 
     CHECK_THAT(again.out, ContainsSubstring("$45000.00 ‡"));
 }
 
+TEST_CASE("An imported row is imported by one process and scored by the ranks of its slot") {
+    if (!has_ranks()) DEFT_SKIP(kNoRanks);
+    const TrainedElsewhere elsewhere;
+    const TinySweep one(elsewhere.imported_case()), two(elsewhere.imported_case());
+    REQUIRE(one.run().exit_code == kExitOk);
+    REQUIRE(two.run({"--ranks", "2"}).exit_code == kExitOk);
+    CHECK(scores_of(two, "gpt") == scores_of(one, "gpt"));
+    std::vector<std::string> with_ranks;  // what the attempts did that have a second rank's log
+    for (const fs::path& journal : two.journals())
+        if (fs::exists(journal.parent_path() / "log_rank1.txt"))
+            with_ranks.push_back(Json::parse(read_file(journal.parent_path() / "trial.json")).at("work"));
+    CHECK(with_ranks == std::vector<std::string>{"score"});
+}
+
 TEST_CASE("An imported row is the same whatever is trained beside it, and another at another length") {
     const TrainedElsewhere elsewhere;
     const sweeps::Point plain = first_point_of(elsewhere.imported_case());

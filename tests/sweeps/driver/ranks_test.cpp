@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/comm/communicator.h"
+#include "base/journal.h"
 #include "tests/catch.h"
 #include "tests/sweeps/program.h"
 
@@ -11,13 +11,8 @@ using namespace deft::test;
 
 namespace {
 
-bool has_ranks() {
-    return engine::Communicator::has_mpi() && std::system("command -v mpirun >/dev/null") == 0;
-}
-constexpr const char* kNoRanks = "no MPI (Debian: libopenmpi-dev, openmpi-bin)";
-
 // Validated on the way, and saved often.
-const std::string kRankedCases = R"toml(
+const std::string kValidatedOften = R"toml(
 [defaults.checkpoint]
 every_seconds = 0.02
 )toml" + std::string(kBothTechniques) + "[case.eval]\nevery = \"3 times\"\n";
@@ -30,9 +25,10 @@ std::vector<pid_t> ranks_beside(pid_t rank) {
     return sweeps::children_of(sweeps::parent_of(rank));
 }
 
-pid_t other_rank(pid_t first) {
+// Of that sweep; -1 where there is none.
+pid_t other_rank(const TinySweep& sweep, pid_t first) {
     for (const pid_t rank : ranks_beside(first))
-        if (rank != first) return rank;
+        if (rank != first && sweep.is_of_sweep(rank)) return rank;
     return -1;
 }
 
@@ -46,7 +42,7 @@ std::vector<double> values(const TinySweep& sweep, const std::string& sql) {
 
 TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their number") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const TinySweep two(kRankedCases), one(kRankedCases);
+    const TinySweep two(kValidatedOften), one(kValidatedOften);
     REQUIRE(two.run(kTwoRanks).exit_code == kExitOk);
     CHECK(two.says("1 slot of 2 ranks of 1 thread"));
     REQUIRE(one.run().exit_code == kExitOk);
@@ -70,18 +66,19 @@ TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their num
 
 TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same bits") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const TinySweep undisturbed(kRankedCases);
+    const TinySweep undisturbed(kValidatedOften);
     REQUIRE(undisturbed.run(kLongOnRanks).exit_code == kExitOk);
 
-    const TinySweep sweep(kRankedCases);
-    {  // Stopped with a checkpoint.
+    const TinySweep sweep(kValidatedOften);
+    {  // Stopped with a checkpoint, also where a signal had stopped a rank before.
         Process driver = sweep.start(kLongOnRanks);
         const pid_t first = sweep.freeze_trial();
         REQUIRE(first > 0);
         driver.signal(SIGTERM);
-        ::kill(first, SIGCONT);
         CHECK(driver.wait() == kExitWorkLeft);
         CHECK(sweep.count("preempted") + sweep.count("cancelled") == "01");
+        // A good end to mpirun too, which would end other ranks where one's exit code told of a failure.
+        CHECK_THAT(read_file(sweep.journals().front().parent_path() / "log.txt"), !ContainsSubstring("mpirun"));
     }
     {  // The driver is killed: nobody is left behind.
         Process driver = sweep.start(kLongOnRanks);
@@ -95,7 +92,7 @@ TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same
         Process driver = sweep.start(kLongOnRanks);
         const pid_t first = sweep.freeze_trial();
         REQUIRE(first > 0);
-        const pid_t victim = other_rank(first);
+        const pid_t victim = other_rank(sweep, first);
         REQUIRE(victim > 0);
         ::kill(victim, SIGKILL);
         ::kill(first, SIGCONT);
@@ -107,13 +104,33 @@ TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same
     CHECK(std::stoll(sweep.value("SELECT count(*) FROM attempt WHERE resume_step > 0")) > 0);
 }
 
-TEST_CASE("A rank that a signal has stopped while another waits for it ends the trial as timed out") {
+TEST_CASE("Why a rank above 0 failed stands in its own journal, and is why the trial did") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const TinySweep sweep(kRankedCases);
+    const TinySweep sweep(kValidatedOften);
     Process driver = sweep.start(kLongOnRanks);
     const pid_t first = sweep.freeze_trial();
     REQUIRE(first > 0);
-    const pid_t victim = other_rank(first);
+    const pid_t victim = other_rank(sweep, first);
+    REQUIRE(victim > 0);
+    journal::Ended ended;
+    ended.state = "failed";
+    ended.fail_class = "nan";
+    ended.error = "training diverged";
+    journal::Writer(sweep.journals().front().parent_path() / "journal_rank1.jsonl").write(ended);
+    ::kill(victim, SIGKILL);
+    CHECK(driver.wait() == kExitFailed);  // a training that diverged is not tried again
+    CHECK(sweep.query("SELECT fail_class, error FROM attempt", 2) ==
+          std::vector<std::string>{"nan rank 1: training diverged"});
+    CHECK(wait_until([&] { return sweep.processes().empty(); }));
+}
+
+TEST_CASE("A rank that a signal has stopped while another waits for it ends the trial as timed out") {
+    if (!has_ranks()) DEFT_SKIP(kNoRanks);
+    const TinySweep sweep(kValidatedOften);
+    Process driver = sweep.start(kLongOnRanks);
+    const pid_t first = sweep.freeze_trial();
+    REQUIRE(first > 0);
+    const pid_t victim = other_rank(sweep, first);
     REQUIRE(victim > 0);
     ::kill(victim, SIGSTOP);
     ::kill(first, SIGCONT);
@@ -126,7 +143,7 @@ TEST_CASE("A rank that a signal has stopped while another waits for it ends the 
 TEST_CASE("A rank that has no memory fails the trial with its own words") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("sanitised code needs more address space than a rank is left here");
-    const TinySweep sweep(kRankedCases);
+    const TinySweep sweep(kValidatedOften);
     // In the place of mpirun one that limits rank 1.
     const std::filesystem::path limited =
         sweep.folder.write("bin/limited", "#!/bin/bash\n[ \"$OMPI_COMM_WORLD_RANK\" != 1 ] || ulimit -v 300000\nexec \"$@\"\n");
@@ -144,13 +161,17 @@ TEST_CASE("A rank that has no memory fails the trial with its own words") {
 
 TEST_CASE("Ranks that divide the experts train, validate and score as those that do not, and journal what they send") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const std::string experts = kRankedCases + R"toml([case.model.experts]
+    const std::string experts = kValidatedOften + R"toml([case.model.experts]
 count = 4
 aux_weight = 0
 )toml";
     const TinySweep divided(experts), whole(experts);
-    REQUIRE(divided.run({"--ranks", "2", "--set", "train.expert_ranks=2"}).exit_code == kExitOk);
-    REQUIRE(whole.run(kTwoRanks).exit_code == kExitOk);
+    // Seven batches: for the last one no batch of its own is left to the other rank, whose experts it needs.
+    const auto run = [](const TinySweep& sweep, const std::string& setting) {
+        return sweep.run({"--ranks", "2", "--set", "eval.validation_tokens=450", "--set", setting}).exit_code;
+    };
+    REQUIRE(run(divided, "train.expert_ranks=2") == kExitOk);
+    REQUIRE(run(whole, "train.expert_ranks=1") == kExitOk);
     CHECK(divided.value("SELECT config_hash FROM experiment") == whole.value("SELECT config_hash FROM experiment"));
     for (const char* sql : {"SELECT loss FROM v_curve ORDER BY step", "SELECT value FROM evaluation ORDER BY score_key, id"}) {
         const std::vector<double> a = values(divided, sql), b = values(whole, sql);
@@ -169,7 +190,7 @@ aux_weight = 0
 
 TEST_CASE("Ranks that cannot train a sweep are refused before anything starts") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const TinySweep sweep(kRankedCases);
+    const TinySweep sweep(kValidatedOften);
     const Ran uneven = sweep.run({"--ranks", "3"});
     CHECK(uneven.exit_code == kExitUsage);
     CHECK_THAT(uneven.err, ContainsSubstring("case both: the 4 rows of step 1 cannot be divided by 3 ranks") &&
