@@ -170,23 +170,6 @@ TEST_CASE("ranks whose experts nobody chose train as the others do") {
     CHECK(distance_to_whole<double>(many, one) < 1e-9);
 }
 
-TEST_CASE("all that ranks with divided experts send is counted") {
-    for (const int divisor : possible_expert_ranks()) {
-        TrainerConfig config = with_experts(tiny_config(4, 13, kBatch).model, twelve_experts(2));
-        config.expert_ranks = divisor;
-        Trainer trainer = on_ranks(config, tiny_corpus(4000, config.model.vocab));
-        const RankOf rank = all_ranks().rank_of();
-        config.expert_ranks = 1;
-        const StepBytes shared = planned_step_bytes(plan_memory(config, Backend{}, rank).exchanged, rank, divisor);
-        // Each of the two layers tells every other rank of its group how many rows come for each of that one's experts.
-        const std::int64_t counts = divisor == 1 ? 0 : 2 * (divisor - 1) * (12 / divisor) * 4;
-        const std::int64_t before = trainer.bytes_sent(), of_experts = trainer.expert_bytes_sent();
-        trainer.step();
-        CHECK(trainer.bytes_sent() - before == shared.gradients_reduced + shared.gathered + shared.sums + counts +
-                                                   trainer.expert_bytes_sent() - of_experts);
-    }
-}
-
 TEST_CASE("a rank plans its own experts alone") {
     TrainerConfig config = with_experts(tiny_config(4, 13, kBatch).model, twelve_experts(2));
     const auto weights = [&](int expert_ranks) {
