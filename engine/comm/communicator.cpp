@@ -220,4 +220,12 @@ std::int64_t Communicator::bytes_sent() const {
     return group_ ? mpi::bytes_sent(*group_) : 0;
 }
 
+std::string text_of_rank(const Communicator& ranks, int rank, std::string text) {
+    auto size = static_cast<std::int64_t>(text.size());
+    ranks.broadcast(std::as_writable_bytes(std::span(&size, 1)), rank);
+    text.resize(static_cast<std::size_t>(size));
+    ranks.broadcast(std::as_writable_bytes(std::span(text)), rank);
+    return text;
+}
+
 }  // namespace deft::engine

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace deft::engine {
 
@@ -79,5 +80,8 @@ class Communicator {
     std::shared_ptr<mpi::Group> group_;  // null: alone
     int rank_ = 0, size_ = 1;
 };
+
+// That rank's text, on all ranks. All of them call it.
+std::string text_of_rank(const Communicator& ranks, int rank, std::string text);
 
 }  // namespace deft::engine

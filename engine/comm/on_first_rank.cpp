@@ -36,13 +36,11 @@ void on_first_rank(const Communicator& ranks, const std::function<void()>& work)
     if (ranks.size() == 1) return work();
     std::optional<Failure> failure;
     if (ranks.rank() == 0) failure = failure_of(work);
-    std::int64_t told[3] = {failure ? 1 : 0, failure ? static_cast<std::int64_t>(failure->kind) : 0,
-                            failure ? static_cast<std::int64_t>(failure->what.size()) : 0};
-    ranks.broadcast(std::as_writable_bytes(std::span(told)), 0);
-    if (told[0] == 0) return;
-    std::string what = failure ? failure->what : std::string(static_cast<std::size_t>(told[2]), '\0');
-    ranks.broadcast(std::as_writable_bytes(std::span(what)), 0);
-    throw Error(static_cast<ErrorKind>(told[1]), what);
+    constexpr std::int64_t kDone = -1;
+    std::int64_t kind = failure ? static_cast<std::int64_t>(failure->kind) : kDone;
+    ranks.broadcast(std::as_writable_bytes(std::span(&kind, 1)), 0);
+    if (kind == kDone) return;
+    throw Error(static_cast<ErrorKind>(kind), text_of_rank(ranks, 0, failure ? failure->what : ""));
 }
 
 bool decided_by_first(const Communicator& ranks, bool answer) {

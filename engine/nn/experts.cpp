@@ -19,7 +19,8 @@ Tensor leading_rows(const Tensor& buffer, std::int64_t rows) {
 std::int64_t most_rows_here(const Planner& plan, const ExpertsConfig& experts) {
     const std::int64_t ranks = plan.ranks.experts.ranks, all = ranks * plan.rows() * experts.top;
     if (experts.capacity_factor == 0) return all;
-    const std::int64_t taken = experts.count * kernels::expert_capacity(experts.capacity(), plan.rows(), experts.count, experts.top);
+    const std::int64_t taken = experts.count * kernels::expert_capacity(experts.capacity(), plan.rows(), experts.count,
+                                                                        experts.top);
     const std::int64_t dropless = ranks * samples_at_once(plan.B, plan.ranks) * plan.T * experts.top;
     return std::min(all, std::max(taken, dropless));
 }
@@ -60,6 +61,7 @@ Experts::Experts(const Planner& plan, std::int64_t width, const FeedForwardConfi
         exchange_.emplace(plan, E, M, C);
         received_ = plan.saved("experts.received", {M, C});
         returned_ = plan.scratch("experts.returned", {M, C});
+        plan.arena.reserve_workspace(experts_workspace(plan.backend, ranks * N, E / ranks, k, C, before, hidden));
     }
     act_ = plan.saved_output("experts.act", {M, hidden});
     if (plan.trains() || config.is_gated()) pre_ = plan.saved("experts.pre", {M, before});
@@ -67,7 +69,6 @@ Experts::Experts(const Planner& plan, std::int64_t width, const FeedForwardConfi
     gathered_ = plan.scratch("experts.gathered", {slots, C});
     if (experts.jitter > 0) jittered_ = plan.scratch("experts.jittered", {N, C});
     plan.arena.reserve_workspace(experts_workspace(plan.backend, N, E, k, C, before, hidden));
-    plan.arena.reserve_workspace(experts_workspace(plan.backend, ranks * N, E / ranks, k, C, before, hidden));
 
     if (experts.residual) {
         dense_.emplace(plan, width, config);

@@ -178,9 +178,7 @@ std::string save(const Saved& saved, const fs::path& folder, const Json& about, 
 std::string sha_of_first_rank(const Communicator& ranks, const std::function<std::string()>& work) {
     std::string sha;
     on_first_rank(ranks, [&] { sha = work(); });
-    sha.resize(64);  // hex digits
-    ranks.broadcast(std::as_writable_bytes(std::span(sha)), 0);
-    return sha;
+    return text_of_rank(ranks, 0, sha);
 }
 
 // Those that the manifest names, and those that it must name.

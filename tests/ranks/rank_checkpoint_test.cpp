@@ -79,7 +79,7 @@ TEST_CASE("ranks with and without ZeRO-1 write the same files, and go on from th
             Trainer first = on_ranks(saved, corpus);
             train(first, 3);
             const std::string sha = save(first, folder / std::to_string(zero));
-            CHECK(sha == told_by_first(sha));
+            CHECK(sha == text_of_rank(all_ranks(), 0, sha));
             CHECK(sha == read_manifest(folder / std::to_string(zero)).at("sha256").at("model.safetensors"));
             for (const int loaded : {0, 1}) {
                 INFO("saved with zero = " << zero << ", loaded with " << loaded);
@@ -140,7 +140,7 @@ TEST_CASE("weights of ranks are saved once, and all know their hash") {
     trainer.step();
     for (const DType dtype : {DType::f32, DType::bf16}) {
         const std::string sha = save_weights(trainer, folder / dtype_name(dtype), {}, Tokenizer::bytes(), dtype);
-        CHECK(sha == told_by_first(sha));
+        CHECK(sha == text_of_rank(all_ranks(), 0, sha));
         const auto manifest = verify_checkpoint(folder / dtype_name(dtype), CheckpointFiles::model);
         CHECK(sha == manifest.at("sha256").at("model.safetensors"));
     }
@@ -155,7 +155,7 @@ TEST_CASE("a checkpoint that rank 0 cannot write fails on every rank with the sa
         trainer.step();
         const auto fails = [&](const std::filesystem::path& target, const std::string& says) {
             const std::string said = refusal(deft::ErrorKind::io, [&] { save(trainer, target); }, says);
-            CHECK(said == told_by_first(said));
+            CHECK(said == text_of_rank(all_ranks(), 0, said));
             CHECK(said != "accepted");
             CHECK(!std::filesystem::exists(target));
         };

@@ -30,21 +30,12 @@ bool same_everywhere(const std::vector<Value>& values) {
     return of_first == values;
 }
 
-// Rank 0's text, on every rank.
-inline std::string told_by_first(std::string text) {
-    auto size = static_cast<std::int64_t>(text.size());
-    all_ranks().broadcast(std::as_writable_bytes(std::span(&size, 1)), 0);
-    text.resize(static_cast<std::size_t>(size));
-    all_ranks().broadcast(std::as_writable_bytes(std::span(text)), 0);
-    return text;
-}
-
 // One temporary folder for all ranks, which is gone once all are done with it.
 class SharedFolder {
  public:
     SharedFolder() {
         if (all_ranks().rank() == 0) made_.emplace();
-        path_ = told_by_first(made_ ? made_->path().string() : std::string());
+        path_ = engine::text_of_rank(all_ranks(), 0, made_ ? made_->path().string() : std::string());
     }
     ~SharedFolder() {
         if (std::uncaught_exceptions() == 0) all_ranks().barrier();

@@ -187,7 +187,7 @@ TEST_CASE("a step that diverges on one rank is told on all, and leaves the weigh
             FAIL("nothing was thrown");
         } catch (const deft::Error& error) {
             CHECK(error.kind() == deft::ErrorKind::nonfinite);
-            CHECK(told_by_first(error.what()) == error.what());
+            CHECK(text_of_rank(all_ranks(), 0, error.what()) == error.what());
         }
         CHECK(values<float>(parameter_of(trainer, "h.1.mlp.c_fc.weight").value) == before);
         broken.value.as<float>()[0] = kept;

@@ -33,6 +33,19 @@ pid_t other_rank(const TinySweep& sweep, pid_t first) {
     return -1;
 }
 
+// Rank 0 of a trial that trains, stopped where it is, and the other one.
+struct Ranks {
+    pid_t first = -1, other = -1;
+};
+Ranks frozen_ranks(const TinySweep& sweep) {
+    Ranks ranks;
+    ranks.first = sweep.freeze_trial();
+    REQUIRE(ranks.first > 0);
+    ranks.other = other_rank(sweep, ranks.first);
+    REQUIRE(ranks.other > 0);
+    return ranks;
+}
+
 std::vector<double> values(const TinySweep& sweep, const std::string& sql) {
     std::vector<double> found;
     for (const std::string& row : sweep.query(sql, 1)) found.push_back(std::stod(row));
@@ -92,10 +105,7 @@ TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same
     }
     {  // A rank is killed: the trial has crashed, and is tried again.
         Process driver = sweep.start(kLongOnRanks);
-        const pid_t first = sweep.freeze_trial();
-        REQUIRE(first > 0);
-        const pid_t victim = other_rank(sweep, first);
-        REQUIRE(victim > 0);
+        const auto [first, victim] = frozen_ranks(sweep);
         ::kill(victim, SIGKILL);
         ::kill(first, SIGCONT);
         CHECK(driver.wait() == kExitOk);
@@ -110,10 +120,7 @@ TEST_CASE("Why a rank above 0 failed stands in its own journal, and is why the t
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kValidatedOften);
     Process driver = sweep.start(kLongOnRanks);
-    const pid_t first = sweep.freeze_trial();
-    REQUIRE(first > 0);
-    const pid_t victim = other_rank(sweep, first);
-    REQUIRE(victim > 0);
+    const auto [first, victim] = frozen_ranks(sweep);
     journal::Ended ended;
     ended.state = "failed";
     ended.fail_class = "nan";
@@ -130,10 +137,7 @@ TEST_CASE("A rank that a signal has stopped while another waits for it ends the 
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kValidatedOften);
     Process driver = sweep.start(kLongOnRanks);
-    const pid_t first = sweep.freeze_trial();
-    REQUIRE(first > 0);
-    const pid_t victim = other_rank(sweep, first);
-    REQUIRE(victim > 0);
+    const auto [first, victim] = frozen_ranks(sweep);
     ::kill(victim, SIGSTOP);
     ::kill(first, SIGCONT);
     CHECK(driver.wait() == kExitOk);  // at the second try
