@@ -58,7 +58,9 @@ void TrainingValidation::keep_if_best(double value, Heartbeat& heartbeat) {
         best_.reset();
         return;
     }
-    heartbeat.begin("saving the best weights", saving_seconds(trainer_.model().parameters().count(), 4));
+    // Of all ranks: where they divide the experts, rank 0 has a part of the weights and writes them all.
+    const std::int64_t parameters = engine::model_size(trainer_.config().model).parameters;
+    heartbeat.begin("saving the best weights", saving_seconds(parameters, 4));
     best_ = save_best_weights(config_, dataset_, trainer_, folder_, value);
 }
 
