@@ -544,4 +544,13 @@ inline Work round_to_work(std::int64_t n) {
     return work;
 }
 
+// ---- sums over ranks ----
+
+// Of values that are float.
+inline Work sum_ranks_work(std::int64_t n, int ranks) {
+    Work work{product(n, ranks - 1)};
+    work.sums = product(n, ranks + 1);
+    return work;
+}
+
 }  // namespace deft::kernels

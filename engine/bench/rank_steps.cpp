@@ -37,9 +37,9 @@ RankSteps::RankSteps(const StepBench& bench, int threads, const Communicator& ra
       trainer_(rank_config(bench, ranks.size()), random_training_data(bench), Backend{Device::cpu, DType::f32, threads},
                InitialWeights::drawn, ranks) {
     first_loss_ = trainer_.step().loss;
-    const std::int64_t before = ranks_.bytes_sent();
+    const std::int64_t before = bytes_sent();
     trainer_.step();
-    bytes_of_step_ = ranks_.bytes_sent() - before;
+    bytes_of_step_ = bytes_sent() - before;
 }
 
 double RankSteps::step(long steps) {

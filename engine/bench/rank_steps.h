@@ -21,8 +21,9 @@ class RankSteps {
 
     // Of the untrained model, over all ranks' rows.
     double first_loss() const { return first_loss_; }
-    // What one step sends from this rank.
+    // What one step sends from this rank, and what all steps so far have sent.
     std::int64_t bytes_of_step() const { return bytes_of_step_; }
+    std::int64_t bytes_sent() const { return trainer_.bytes_sent(); }
 
     // Seconds of one of so many steps, from when all ranks begin to when all are done. Errors: nonfinite.
     double step(long steps);

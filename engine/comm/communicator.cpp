@@ -5,6 +5,9 @@
 #include <vector>
 
 #include "engine/comm/mpi.h"
+#include "engine/comm/nccl.h"
+#include "engine/comm/transport.h"
+#include "engine/comm/value_home.h"
 #include "kernels/ceil_div.h"
 
 namespace deft::engine {
@@ -12,12 +15,6 @@ namespace deft::engine {
 namespace {
 
 using kernels::ceil_div;
-
-// Values of all ranks that one exchange carries at most: what a rank receives and adds then stays in its cache.
-constexpr std::int64_t kAtOnce = std::int64_t{1} << 18;
-
-using Outgoing = mpi::Piece<const std::byte>;
-using Incoming = mpi::Piece<std::byte>;
 
 template <class Real>
 Outgoing outgoing(const Real* at, std::int64_t count) {
@@ -29,98 +26,100 @@ Incoming incoming(Real* at, std::int64_t count) {
     return {reinterpret_cast<std::byte*>(at), static_cast<std::size_t>(count) * sizeof(Real)};
 }
 
-template <class Real>
-void add(std::int64_t count, const Real* __restrict from, Real* __restrict to) {
-    for (std::int64_t i = 0; i < count; ++i) to[i] += from[i];
-}
-
-// Values of which each rank has a share. They are carried in blocks: the same part of every share at once, from where it
-// stands and, unless it is to be added, to where it belongs.
+// Values of which each rank has a share, or a range of them. They are carried in blocks: the same part of every share at
+// once, from where it stands and, unless it is to be added, to where it belongs.
 template <class Real>
 class SharedValues {
  public:
-    SharedValues(mpi::Group& group, int rank, int ranks, std::span<Real> values)
-        : group_(group),
+    SharedValues(ValueHome& home, int rank, int ranks, std::span<Real> values, const Share& range)
+        : home_(home),
           rank_(rank),
           ranks_(ranks),
           values_(values),
-          of_block_(std::max<std::int64_t>(1, kAtOnce / ranks)),
-          sent_(static_cast<std::size_t>(ranks)),
-          received_(static_cast<std::size_t>(ranks)) {
-        const std::int64_t largest = ceil_div(count(), std::int64_t{ranks});
-        blocks_ = ceil_div(largest, of_block_);
-        others_.resize(static_cast<std::size_t>(std::min(largest, of_block_) * ranks));
+          range_(range),
+          of_block_(std::max<std::int64_t>(1, static_cast<std::int64_t>(home.scratch().size() / sizeof(Real)) / ranks)) {
+        for (int r = 0; r < ranks; ++r) blocks_ = std::max(blocks_, ceil_div(share(r).size(), of_block_));
     }
 
-    std::int64_t blocks() const { return blocks_; }
-
-    // This rank's part of the block = its sum over ranks, in their order.
-    void sum(std::int64_t block) {
-        const Share own = part_of(rank_, block);
-        for (int r = 0; r < ranks_; ++r) {
-            const Share part = part_of(r, block);
-            const bool is_own = r == rank_;
-            sent_[static_cast<std::size_t>(r)] = outgoing(values_.data() + part.begin, is_own ? 0 : part.size());
-            received_[static_cast<std::size_t>(r)] = incoming(of_rank(r, own), is_own ? 0 : own.size());
+    // This rank's share = its sum over ranks, in their order.
+    void begin_sum() {
+        for (std::int64_t block = 0; block < blocks_; ++block) {
+            Exchange exchange = empty();
+            const Share own = part_of(rank_, block);
+            auto* const others = reinterpret_cast<Real*>(home_.scratch().data());  // (ranks, own)
+            for (int r = 0; r < ranks_; ++r) {
+                if (r == rank_) continue;
+                const Share part = part_of(r, block);
+                exchange.sent[static_cast<std::size_t>(r)] = outgoing(values_.data() + part.begin, part.size());
+                exchange.received[static_cast<std::size_t>(r)] = incoming(others + r * own.size(), own.size());
+            }
+            Real* const sums = values_.data() + own.begin;
+            exchange.then = [&home = home_, sums, others, n = own.size(), rank = rank_, ranks = ranks_] {
+                home.sum(sums, others, n, rank, ranks);
+            };
+            home_.begin(std::move(exchange));
         }
-        mpi::exchange(group_, sent_, received_);
-        Real* const sums = values_.data() + own.begin;
-        if (rank_ > 0) {
-            std::copy_n(sums, own.size(), of_rank(rank_, own));
-            std::copy_n(of_rank(0, own), own.size(), sums);
-        }
-        for (int r = 1; r < ranks_; ++r) add(own.size(), of_rank(r, own), sums);
     }
 
-    // Every rank's part of the block, put in place on all.
-    void gather(std::int64_t block) {
-        const Share own = part_of(rank_, block);
-        for (int r = 0; r < ranks_; ++r) {
-            const Share part = part_of(r, block);
-            const bool is_own = r == rank_;
-            sent_[static_cast<std::size_t>(r)] = outgoing(values_.data() + own.begin, is_own ? 0 : own.size());
-            received_[static_cast<std::size_t>(r)] = incoming(values_.data() + part.begin, is_own ? 0 : part.size());
+    // Every rank's share, put in place on all.
+    void begin_gather() {
+        for (std::int64_t block = 0; block < blocks_; ++block) {
+            Exchange exchange = empty();
+            const Share own = part_of(rank_, block);
+            for (int r = 0; r < ranks_; ++r) {
+                if (r == rank_) continue;
+                const Share part = part_of(r, block);
+                exchange.sent[static_cast<std::size_t>(r)] = outgoing(values_.data() + own.begin, own.size());
+                exchange.received[static_cast<std::size_t>(r)] = incoming(values_.data() + part.begin, part.size());
+            }
+            home_.begin(std::move(exchange));
         }
-        mpi::exchange(group_, sent_, received_);
     }
 
  private:
-    std::int64_t count() const { return static_cast<std::int64_t>(values_.size()); }
-    Share part_of(int r, std::int64_t block) const {
-        const Share share = share_of(count(), r, ranks_);
-        return {std::min(share.end, share.begin + block * of_block_), std::min(share.end, share.begin + (block + 1) * of_block_)};
+    Exchange empty() const {
+        Exchange exchange;
+        exchange.sent.resize(static_cast<std::size_t>(ranks_));
+        exchange.received.resize(static_cast<std::size_t>(ranks_));
+        return exchange;
     }
-    // What rank r has where `own` of this rank is summed.
-    Real* of_rank(int r, const Share& own) { return others_.data() + r * own.size(); }
+    Share share(int r) const {
+        return common_part(share_of(static_cast<std::int64_t>(values_.size()), r, ranks_), range_);
+    }
+    Share part_of(int r, std::int64_t block) const {
+        const Share of_rank = share(r);
+        return {std::min(of_rank.end, of_rank.begin + block * of_block_),
+                std::min(of_rank.end, of_rank.begin + (block + 1) * of_block_)};
+    }
 
-    mpi::Group& group_;
+    ValueHome& home_;
     int rank_, ranks_;
     std::span<Real> values_;
+    Share range_;
     std::int64_t of_block_, blocks_ = 0;
-    std::vector<Outgoing> sent_;      // (ranks)
-    std::vector<Incoming> received_;  // (ranks)
-    std::vector<Real> others_;        // (ranks, own)
 };
 
 template <class Real>
-void sum_shares(mpi::Group& group, int rank, int ranks, std::span<Real> values) {
-    SharedValues<Real> shared(group, rank, ranks, values);
-    for (std::int64_t block = 0; block < shared.blocks(); ++block) shared.sum(block);
+Share all_of(std::span<Real> values) {
+    return {0, static_cast<std::int64_t>(values.size())};
 }
 
 template <class Real>
-void gather_shares(mpi::Group& group, int rank, int ranks, std::span<Real> values) {
-    SharedValues<Real> shared(group, rank, ranks, values);
-    for (std::int64_t block = 0; block < shared.blocks(); ++block) shared.gather(block);
+void sum_shares(ValueHome& home, int rank, int ranks, std::span<Real> values) {
+    SharedValues<Real>(home, rank, ranks, values, all_of(values)).begin_sum();
+    home.finish();
 }
 
 template <class Real>
-void sum_over_ranks(mpi::Group& group, int rank, int ranks, std::span<Real> values) {
-    SharedValues<Real> shared(group, rank, ranks, values);
-    for (std::int64_t block = 0; block < shared.blocks(); ++block) {
-        shared.sum(block);
-        shared.gather(block);
-    }
+void gather_shares(ValueHome& home, int rank, int ranks, std::span<Real> values) {
+    SharedValues<Real>(home, rank, ranks, values, all_of(values)).begin_gather();
+    home.finish();
+}
+
+template <class Real>
+void sum_over_ranks(ValueHome& home, int rank, int ranks, std::span<Real> values) {
+    sum_shares(home, rank, ranks, values);
+    gather_shares(home, rank, ranks, values);
 }
 
 }  // namespace
@@ -134,8 +133,18 @@ Share common_part(const Share& a, const Share& b) {
     return {begin, std::max(begin, std::min(a.end, b.end))};
 }
 
-Communicator::Communicator(std::shared_ptr<mpi::Group> group)
-    : group_(std::move(group)), rank_(group_ ? mpi::rank(*group_) : 0), size_(group_ ? mpi::size(*group_) : 1) {}
+struct Communicator::Ranks {
+    std::shared_ptr<Transport> transport;
+    std::unique_ptr<ValueHome> values;
+};
+
+Communicator::Communicator(std::shared_ptr<Transport> transport) {
+    if (!transport) return;
+    rank_ = transport->rank();
+    size_ = transport->size();
+    std::unique_ptr<ValueHome> values = values_of_host(transport);
+    ranks_ = std::make_shared<Ranks>(std::move(transport), std::move(values));
+}
 
 Communicator Communicator::of_launcher() {
     return Communicator(mpi::of_launcher());
@@ -145,36 +154,64 @@ bool Communicator::has_mpi() {
     return mpi::is_there();
 }
 
+bool Communicator::has_nccl() {
+    return nccl::is_there();
+}
+
 Communicator Communicator::split(int color) const {
-    return group_ ? Communicator(mpi::split(group_, color)) : *this;
+    return ranks_ ? Communicator(ranks_->transport->split(color)) : *this;
+}
+
+void Communicator::use_device(const kernels::cuda::Exec& exec, std::span<std::byte> scratch) const {
+    if (size_ > 1) ranks_->values = values_of_device(ranks_->transport, exec, scratch);
+}
+
+void Communicator::use_device_of(const Communicator& other) const {
+    if (size_ > 1) ranks_->values = values_beside(ranks_->transport, *other.ranks_->values);
 }
 
 void Communicator::all_reduce(std::span<float> values) const {
-    if (size_ > 1) sum_over_ranks(*group_, rank_, size_, values);
+    if (size_ > 1) sum_over_ranks(*ranks_->values, rank_, size_, values);
 }
 
 void Communicator::all_reduce(std::span<double> values) const {
-    if (size_ > 1) sum_over_ranks(*group_, rank_, size_, values);
+    if (size_ > 1) sum_over_ranks(*ranks_->values, rank_, size_, values);
 }
 
 void Communicator::all_reduce(std::span<std::int64_t> values) const {
-    if (size_ > 1) sum_over_ranks(*group_, rank_, size_, values);
+    if (size_ > 1) sum_over_ranks(*ranks_->values, rank_, size_, values);
 }
 
 void Communicator::reduce_scatter(std::span<float> values) const {
-    if (size_ > 1) sum_shares(*group_, rank_, size_, values);
+    if (size_ > 1) sum_shares(*ranks_->values, rank_, size_, values);
 }
 
 void Communicator::reduce_scatter(std::span<double> values) const {
-    if (size_ > 1) sum_shares(*group_, rank_, size_, values);
+    if (size_ > 1) sum_shares(*ranks_->values, rank_, size_, values);
+}
+
+void Communicator::begin_reduce_scatter(std::span<float> values, const Share& range) const {
+    if (size_ > 1) SharedValues<float>(*ranks_->values, rank_, size_, values, range).begin_sum();
+}
+
+void Communicator::begin_reduce_scatter(std::span<double> values, const Share& range) const {
+    if (size_ > 1) SharedValues<double>(*ranks_->values, rank_, size_, values, range).begin_sum();
+}
+
+void Communicator::finish() const {
+    if (size_ > 1) ranks_->values->finish();
 }
 
 void Communicator::all_gather(std::span<float> values) const {
-    if (size_ > 1) gather_shares(*group_, rank_, size_, values);
+    if (size_ > 1) gather_shares(*ranks_->values, rank_, size_, values);
 }
 
 void Communicator::all_gather(std::span<double> values) const {
-    if (size_ > 1) gather_shares(*group_, rank_, size_, values);
+    if (size_ > 1) gather_shares(*ranks_->values, rank_, size_, values);
+}
+
+void Communicator::all_gather(std::span<kernels::bf16> values) const {
+    if (size_ > 1) gather_shares(*ranks_->values, rank_, size_, values);
 }
 
 void Communicator::all_to_all(std::span<const std::byte> rows, std::span<const std::int64_t> sent, std::span<std::byte> into,
@@ -183,41 +220,45 @@ void Communicator::all_to_all(std::span<const std::byte> rows, std::span<const s
         std::copy(rows.begin(), rows.begin() + sent[0] * row_bytes, into.begin());
         return;
     }
-    std::vector<Outgoing> to_ranks;
-    std::vector<Incoming> from_ranks;
+    ValueHome& home = *ranks_->values;
+    Exchange exchange;
     const std::byte* from = rows.data();
     std::byte* to = into.data();
-    for (std::size_t r = 0; r < sent.size(); ++r) {
-        to_ranks.push_back(outgoing(from, sent[r] * row_bytes));
-        from_ranks.push_back(incoming(to, received[r] * row_bytes));
-        from += sent[r] * row_bytes;
-        to += received[r] * row_bytes;
+    for (int r = 0; r < size_; ++r) {
+        const auto at = static_cast<std::size_t>(r);
+        const std::int64_t leaving = sent[at] * row_bytes, coming = received[at] * row_bytes;
+        if (r == rank_) exchange.then = [&home, from, to, coming] { home.copy(to, from, static_cast<std::size_t>(coming)); };
+        exchange.sent.push_back(outgoing(from, r == rank_ ? 0 : leaving));
+        exchange.received.push_back(incoming(to, r == rank_ ? 0 : coming));
+        from += leaving;
+        to += coming;
     }
-    mpi::exchange(*group_, to_ranks, from_ranks);
+    home.begin(std::move(exchange));
+    home.finish();
 }
 
 void Communicator::broadcast(std::span<std::byte> values, int root) const {
-    if (size_ > 1) mpi::broadcast(*group_, values.data(), values.size(), root);
+    if (size_ > 1) ranks_->transport->broadcast(values.data(), values.size(), root);
 }
 
 void Communicator::send(std::span<const std::byte> values, int to) const {
-    mpi::send(*group_, values.data(), static_cast<int>(values.size()), to);
+    ranks_->transport->send(values.data(), values.size(), to);
 }
 
 void Communicator::receive(std::span<std::byte> values, int from) const {
-    mpi::receive(*group_, values.data(), static_cast<int>(values.size()), from);
+    ranks_->transport->receive(values.data(), values.size(), from);
 }
 
 void Communicator::barrier() const {
-    if (size_ > 1) mpi::barrier(*group_);
+    if (size_ > 1) ranks_->transport->barrier();
 }
 
 void Communicator::leave() const {
-    if (group_) mpi::leave(*group_);
+    if (ranks_) ranks_->transport->leave();
 }
 
 std::int64_t Communicator::bytes_sent() const {
-    return group_ ? mpi::bytes_sent(*group_) : 0;
+    return ranks_ ? ranks_->transport->bytes_sent() + ranks_->values->bytes_sent() : 0;
 }
 
 std::string text_of_rank(const Communicator& ranks, int rank, std::string text) {

@@ -1,6 +1,6 @@
 #pragma once
 // Ranks: processes that train one model together, and what they tell each other. What carries it is chosen when they start
-// (mpirun: OpenMPI; else this process is alone), and only this folder knows it.
+// (mpirun: OpenMPI; else this process is alone; between devices NCCL), and only this folder knows it.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,11 +8,13 @@
 #include <span>
 #include <string>
 
+#include "kernels/bf16.h"
+#include "kernels/cuda/exec.h"
+
 namespace deft::engine {
 
-namespace mpi {
-struct Group;
-}
+class Transport;
+class ValueHome;
 
 // A rank's number, and of how many.
 struct RankOf {
@@ -38,14 +40,23 @@ class Communicator {
     // The ranks that a launcher started together with this process; alone where none did. Once in a process. Errors:
     // missing, where mpirun started several processes of a build without MPI.
     static Communicator of_launcher();
-    // Whether this build can have more than one rank.
+    // Whether this build can have more than one rank, and more than one device.
     static bool has_mpi();
+    static bool has_nccl();
 
     int rank() const { return rank_; }
     int size() const { return size_; }
     RankOf rank_of() const { return {rank_, size_}; }
     // The ranks of equal color, in their order. Not negative.
     Communicator split(int color) const;
+
+    // What is summed, gathered and exchanged here is from now on in the memory of the ranks' devices, each rank's its own, and
+    // is so in the order of that Exec's stream. scratch: of the device, for what comes to be summed. Of all copies of this
+    // communicator; one that is split off has its values on the host. All ranks call it. Errors: missing, in a build
+    // without NCCL; device.
+    void use_device(const kernels::cuda::Exec& exec, std::span<std::byte> scratch) const;
+    // The same device, stream and scratch as another communicator of this rank uses.
+    void use_device_of(const Communicator& other) const;
 
     // values = their sum over ranks. Each is summed in the order of ranks, whatever library carries them: the same bits on
     // every rank, and in every run.
@@ -55,16 +66,25 @@ class Communicator {
     // The same of this rank's share of the values alone; the others stay as they are.
     void reduce_scatter(std::span<float> values) const;
     void reduce_scatter(std::span<double> values) const;
+    // The same of those of the values that are in `range`, which stay as they are until finish(); before it nothing else is
+    // summed, gathered or exchanged here. What this rank computes in between keeps no other rank waiting.
+    void begin_reduce_scatter(std::span<float> values, const Share& range) const;
+    void begin_reduce_scatter(std::span<double> values, const Share& range) const;
+    void finish() const;
     // Of each rank its share of the values, put in place on all.
     void all_gather(std::span<float> values) const;
     void all_gather(std::span<double> values) const;
+    void all_gather(std::span<kernels::bf16> values) const;
     // Rows of so many bytes: sent[r] of them for rank r, which stand by ranks in `rows`; received[r] from rank r come to
     // `into` likewise.
     void all_to_all(std::span<const std::byte> rows, std::span<const std::int64_t> sent, std::span<std::byte> into,
                     std::span<const std::int64_t> received, std::int64_t row_bytes) const;
+
+    // Of the host's memory, always.
+
     // A rank that waits long for it leaves its core to others.
     void broadcast(std::span<std::byte> values, int root) const;
-    // To another rank, which receives as many bytes, and in the order in which they were sent. At most 2 GiB at once.
+    // To another rank, which receives as many bytes, and in the order in which they were sent.
     void send(std::span<const std::byte> values, int to) const;
     void receive(std::span<std::byte> values, int from) const;
     void barrier() const;
@@ -75,9 +95,10 @@ class Communicator {
     std::int64_t bytes_sent() const;
 
  private:
-    explicit Communicator(std::shared_ptr<mpi::Group> group);
+    struct Ranks;
+    explicit Communicator(std::shared_ptr<Transport> transport);
 
-    std::shared_ptr<mpi::Group> group_;  // null: alone
+    std::shared_ptr<Ranks> ranks_;  // null: alone
     int rank_ = 0, size_ = 1;
 };
 

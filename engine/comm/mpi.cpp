@@ -58,107 +58,100 @@ void wait_asleep(MPI_Request& request) {
     }
 }
 
-}  // namespace
-
-struct Group {
-    std::shared_ptr<Session> session;
-    MPI_Comm comm = MPI_COMM_NULL;
-    bool is_split = false;
-    std::int64_t sent = 0;
-    std::vector<MPI_Request> requests;  // of one exchange
-
-    ~Group() {
-        if (is_split && session->ends_with_others && std::uncaught_exceptions() == 0) MPI_Comm_free(&comm);
+class MpiRanks final : public Transport {
+ public:
+    MpiRanks(std::shared_ptr<Session> session, MPI_Comm comm, bool is_split)
+        : session_(std::move(session)), comm_(comm), is_split_(is_split) {
+        MPI_Comm_rank(comm_, &rank_);
+        MPI_Comm_size(comm_, &size_);
     }
+    ~MpiRanks() override {
+        if (is_split_ && session_->ends_with_others && std::uncaught_exceptions() == 0) MPI_Comm_free(&comm_);
+    }
+
+    int rank() const override { return rank_; }
+    int size() const override { return size_; }
+
+    std::shared_ptr<Transport> split(int color) override {
+        MPI_Comm part = MPI_COMM_NULL;
+        MPI_Comm_split(comm_, color, rank_, &part);
+        return std::make_shared<MpiRanks>(session_, part, true);
+    }
+
+    void begin_sending(std::span<const Outgoing> pieces) override {
+        for (int other = 0; other < size_; ++other) {
+            const Outgoing& piece = pieces[static_cast<std::size_t>(other)];
+            in_messages(piece.bytes, [&](std::size_t first, int count) {
+                MPI_Isend(piece.at + first, count, MPI_BYTE, other, 0, comm_, &sending_.emplace_back());
+            });
+            count_sent(piece.bytes);
+        }
+    }
+
+    void receive(std::span<const Incoming> pieces) override {
+        receiving_.clear();
+        for (int other = 0; other < size_; ++other) {
+            const Incoming& piece = pieces[static_cast<std::size_t>(other)];
+            in_messages(piece.bytes, [&](std::size_t first, int count) {
+                MPI_Irecv(piece.at + first, count, MPI_BYTE, other, 0, comm_, &receiving_.emplace_back());
+            });
+        }
+        wait_for(receiving_);
+    }
+
+    void finish_sending() override {
+        wait_for(sending_);
+        sending_.clear();
+    }
+
+    void broadcast(std::byte* values, std::size_t bytes, int root) override {
+        in_messages(bytes, [&](std::size_t first, int count) {
+            MPI_Request request = MPI_REQUEST_NULL;
+            MPI_Ibcast(values + first, count, MPI_BYTE, root, comm_, &request);
+            wait_asleep(request);
+        });
+        if (rank_ == root) count_sent(bytes * static_cast<std::size_t>(size_ - 1));
+    }
+
+    void send(const std::byte* values, std::size_t bytes, int to) override {
+        in_messages(bytes, [&](std::size_t first, int count) { MPI_Send(values + first, count, MPI_BYTE, to, 0, comm_); });
+        count_sent(bytes);
+    }
+
+    void receive(std::byte* values, std::size_t bytes, int from) override {
+        in_messages(bytes, [&](std::size_t first, int count) {
+            MPI_Recv(values + first, count, MPI_BYTE, from, 0, comm_, MPI_STATUS_IGNORE);
+        });
+    }
+
+    void barrier() override { MPI_Barrier(comm_); }
+    void leave() override { session_->ends_with_others = false; }
+
+ private:
+    static void wait_for(std::vector<MPI_Request>& requests) {
+        MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    }
+
+    std::shared_ptr<Session> session_;
+    MPI_Comm comm_;
+    bool is_split_;
+    int rank_ = 0, size_ = 1;
+    std::vector<MPI_Request> sending_, receiving_;
 };
+
+}  // namespace
 
 bool is_there() {
     return true;
 }
 
-std::shared_ptr<Group> of_launcher() {
+std::shared_ptr<Transport> of_launcher() {
     if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return {};
     int already = 0;
     MPI_Initialized(&already);
     if (already != 0) throw std::logic_error("the launcher's ranks are asked for twice");
-    auto group = std::make_shared<Group>();
-    group->session = std::make_shared<Session>();
-    group->comm = MPI_COMM_WORLD;
-    return group;
-}
-
-std::shared_ptr<Group> split(const std::shared_ptr<Group>& group, int color) {
-    auto part = std::make_shared<Group>();
-    part->session = group->session;
-    part->is_split = true;
-    MPI_Comm_split(group->comm, color, rank(*group), &part->comm);
-    return part;
-}
-
-int rank(const Group& group) {
-    int number = 0;
-    MPI_Comm_rank(group.comm, &number);
-    return number;
-}
-
-int size(const Group& group) {
-    int ranks = 0;
-    MPI_Comm_size(group.comm, &ranks);
-    return ranks;
-}
-
-std::int64_t bytes_sent(const Group& group) {
-    return group.sent;
-}
-
-void exchange(Group& group, std::span<const Piece<const std::byte>> sent, std::span<const Piece<std::byte>> received) {
-    const int own = rank(group), ranks = size(group);
-    std::vector<MPI_Request>& requests = group.requests;
-    requests.clear();
-    for (int other = 0; other < ranks; ++other) {
-        if (other == own) continue;
-        const Piece<std::byte>& piece = received[static_cast<std::size_t>(other)];
-        in_messages(piece.bytes, [&](std::size_t first, int count) {
-            MPI_Irecv(piece.at + first, count, MPI_BYTE, other, 0, group.comm, &requests.emplace_back());
-        });
-    }
-    for (int other = 0; other < ranks; ++other) {
-        if (other == own) continue;
-        const Piece<const std::byte>& piece = sent[static_cast<std::size_t>(other)];
-        in_messages(piece.bytes, [&](std::size_t first, int count) {
-            MPI_Isend(piece.at + first, count, MPI_BYTE, other, 0, group.comm, &requests.emplace_back());
-        });
-        group.sent += static_cast<std::int64_t>(piece.bytes);
-    }
-    const Piece<const std::byte>& kept = sent[static_cast<std::size_t>(own)];
-    std::copy_n(kept.at, kept.bytes, received[static_cast<std::size_t>(own)].at);
-    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-}
-
-void broadcast(Group& group, std::byte* values, std::size_t bytes, int root) {
-    in_messages(bytes, [&](std::size_t first, int count) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        MPI_Ibcast(values + first, count, MPI_BYTE, root, group.comm, &request);
-        wait_asleep(request);
-    });
-    if (rank(group) == root) group.sent += static_cast<std::int64_t>(bytes) * (size(group) - 1);
-}
-
-void send(Group& group, const std::byte* values, int bytes, int to) {
-    MPI_Send(values, bytes, MPI_BYTE, to, 0, group.comm);
-    group.sent += bytes;
-}
-
-void receive(Group& group, std::byte* values, int bytes, int from) {
-    MPI_Recv(values, bytes, MPI_BYTE, from, 0, group.comm, MPI_STATUS_IGNORE);
-}
-
-void barrier(Group& group) {
-    MPI_Barrier(group.comm);
-}
-
-void leave(Group& group) {
-    group.session->ends_with_others = false;
+    auto session = std::make_shared<Session>();
+    return std::make_shared<MpiRanks>(std::move(session), MPI_COMM_WORLD, false);
 }
 
 }  // namespace deft::engine::mpi

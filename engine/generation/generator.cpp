@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "engine/core/exec.h"
+#include "engine/nn/block_stack.h"
 #include "kernels/ceil_div.h"
 
 namespace deft::engine {
@@ -36,7 +37,7 @@ KeyValueCache plan_cache(Arena& arena, const TransformerConfig& config, DType dt
     for (std::size_t i = 0; i < config.blocks.size(); ++i) {
         const AttentionConfig& attention = config.blocks[i].attention;
         const std::int64_t columns = attention.kv_heads * attention.head_size(config.width);
-        const std::string name = "h." + std::to_string(i) + ".";
+        const std::string name = block_prefix(static_cast<std::int64_t>(i));
         cache.layers.push_back({arena.add(Region::activations, name + "keys", dtype, {samples, T, columns}),
                                 arena.add(Region::activations, name + "values", dtype, {samples, T, columns})});
     }

@@ -260,16 +260,17 @@ Tensor Transformer::forward(Exec& exec, const StreamRows& rows) {
     return last_states_;
 }
 
-void Transformer::backward(Exec& exec, const StreamRows& rows, Accumulate accumulate) {
+void Transformer::backward(Exec& exec, const StreamRows& rows, Accumulate accumulate, const BlockDone& done) {
     const Tensor d_stream = rows.of(d_stream_);
     if (final_norm_)
         final_norm_->backward(exec, d_stream, {}, rows.of(states_), {}, stack_.output(rows), accumulate);
-    stack_.backward(exec, d_stream, rows, accumulate);
+    stack_.backward(exec, d_stream, rows, accumulate, done);
     embed_backward(exec, rows, accumulate);
 }
 
 void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept,
-                                   const DropoutKeys& random, const LossScales& scales, Accumulate accumulate) {
+                                   const DropoutKeys& random, const LossScales& scales, Accumulate accumulate,
+                                   const BlockDone& done) {
     if (purpose_ == Purpose::inference) throw std::logic_error("a model planned for inference is asked to train");
     StreamRows rows = stream_rows(B, T, kept, random);
     rows.auxiliary_scale = scales.auxiliary;
@@ -281,7 +282,7 @@ void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, c
     if (class_head_)
         class_head_->train(exec, told(B), d_states, head_ ? Accumulate::yes : Accumulate::no, states, packed(), random,
                            scales.classes, accumulate);
-    backward(exec, rows, accumulate);
+    backward(exec, rows, accumulate, done);
 }
 
 void Transformer::evaluate(Exec& exec, std::int64_t B, std::int64_t T) {

@@ -115,9 +115,10 @@ class Transformer {
 
     // Loss and gradients of a micro-batch: adds the gradient of each head's sum of losses times its scale to, or writes,
     // every parameter's gradient.
-    // random: by what dropout is drawn, if the model has any; without draws it drops nothing.
+    // random: by what dropout is drawn, if the model has any; without draws it drops nothing. done: told of each block, the
+    // last one first.
     void forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, const DropoutKeys& random,
-                          const LossScales& scales, Accumulate accumulate);
+                          const LossScales& scales, Accumulate accumulate, const BlockDone& done = {});
 
     // Loss and greedy hits with every token in every layer.
     void evaluate(Exec& exec, std::int64_t B, std::int64_t T);
@@ -160,7 +161,7 @@ class Transformer {
     void embed_backward(Exec& exec, const StreamRows& rows, Accumulate accumulate);
     // The blocks and the final norm over what stack_.input(rows) holds: (B, T, C), or (1, M, C) of packed rows.
     Tensor forward(Exec& exec, const StreamRows& rows);
-    void backward(Exec& exec, const StreamRows& rows, Accumulate accumulate);
+    void backward(Exec& exec, const StreamRows& rows, Accumulate accumulate, const BlockDone& done);
 
     TransformerConfig config_;
     Purpose purpose_;

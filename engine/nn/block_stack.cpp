@@ -5,6 +5,10 @@
 
 namespace deft::engine {
 
+std::string block_prefix(std::int64_t block) {
+    return "h." + std::to_string(block) + ".";
+}
+
 BlockStack::BlockStack(const Planner& plan, std::int64_t width, const std::vector<BlockConfig>& layers,
                        Recompute recompute)
     : recompute_(recompute) {
@@ -15,7 +19,7 @@ BlockStack::BlockStack(const Planner& plan, std::int64_t width, const std::vecto
     of_blocks.keeps = plan.trains() && recompute != Recompute::block;
     of_blocks.keeps_outputs = plan.trains() && recompute == Recompute::none;
     for (std::size_t i = 0; i < layers.size(); ++i) {
-        of_blocks.prefix = plan.prefix + "h." + std::to_string(i) + ".";
+        of_blocks.prefix = plan.prefix + block_prefix(static_cast<std::int64_t>(i));
         blocks_.emplace_back(of_blocks, width, layers[i], static_cast<std::int64_t>(i));
     }
 }
@@ -60,7 +64,8 @@ Residual BlockStack::forward(Exec& exec, const StreamRows& rows) const {
     return stream;
 }
 
-void BlockStack::backward(Exec& exec, Tensor d_stream, const StreamRows& rows, Accumulate accumulate) const {
+void BlockStack::backward(Exec& exec, Tensor d_stream, const StreamRows& rows, Accumulate accumulate,
+                          const BlockDone& done) const {
     for (std::int64_t layer = layers() - 1; layer >= 0; --layer) {
         const Block& block = blocks_[static_cast<std::size_t>(layer)];
         const Tensor block_input = input_of(layer, rows);
@@ -68,6 +73,7 @@ void BlockStack::backward(Exec& exec, Tensor d_stream, const StreamRows& rows, A
         const bool is_last = layer + 1 == layers();
         if (recompute_ == Recompute::block && !is_last) block.recompute(exec, block_input, rows.kept.rows(layer), rows);
         block.backward(exec, d_stream, block_input, rows.kept.rows(layer), rows, accumulate);
+        if (done) done(layer);
     }
 }
 

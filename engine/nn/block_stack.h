@@ -2,6 +2,8 @@
 // The blocks of a model and the stream between them.
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "engine/nn/block.h"
@@ -10,9 +12,15 @@
 
 namespace deft::engine {
 
+// What the names of a block's weights begin with: "h.3.".
+std::string block_prefix(std::int64_t block);
+
+// Told of a block once the gradients of its weights are what they will be.
+using BlockDone = std::function<void(std::int64_t block)>;
+
 class BlockStack {
  public:
-    // Names its layers "h.0.", "h.1." and so on. For inference the blocks share the memory of one.
+    // For inference the blocks share the memory of one.
     BlockStack(const Planner&, std::int64_t width, const std::vector<BlockConfig>&, Recompute = Recompute::none);
 
     // Where the first block's input (B, T, C) is to be written before a forward pass.
@@ -23,7 +31,7 @@ class BlockStack {
     Tensor output(const StreamRows& rows) const { return stream_before(layers(), rows); }
 
     // d_stream (B, T, C) holds the gradient of the output and receives that of the input.
-    void backward(Exec&, Tensor d_stream, const StreamRows&, Accumulate) const;
+    void backward(Exec&, Tensor d_stream, const StreamRows&, Accumulate, const BlockDone& = {}) const;
 
     std::int64_t layers() const { return static_cast<std::int64_t>(blocks_.size()); }
     const std::vector<Block>& blocks() const { return blocks_; }

@@ -3,6 +3,8 @@
 // all-to-all takes them to their experts, another brings back what these make of them.
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "engine/comm/communicator.h"
 #include "engine/core/exec.h"
@@ -11,31 +13,40 @@
 namespace deft::engine {
 
 // Every rank stands its rows by experts, and an expert's rank stands them likewise: those of one expert from all ranks
-// together, in the order of ranks. All ranks call these together. On the CPU.
+// together, in the order of ranks. All ranks call these together.
 class ExpertExchange {
  public:
     // E experts, divided evenly among plan.ranks.experts, to which at most so many rows of C values come on a rank.
     ExpertExchange(const Planner& plan, std::int64_t E, std::int64_t most_rows, std::int64_t C);
 
-    // Learns what goes where. start (E + 1) i32: of this rank's slots those of each expert. Errors: std::logic_error, for more
-    // rows than there is room for.
-    void tell(Tensor start) const;
+    // Learns what goes where, for which it waits for a device. start (E + 1) i32: of this rank's slots those of each expert.
+    // Errors: std::logic_error, for more rows than there is room for.
+    void tell(Exec&, Tensor start) const;
     // That come to this rank's experts, since tell().
-    std::int64_t rows() const { return start_.as<std::int32_t>()[own_]; }
+    std::int64_t rows() const { return told_->start.back(); }
     const Tensor& start() const { return start_; }  // (E / ranks + 1) i32, of those rows
 
-    // into (rows(), C) = the rows that chose this rank's experts; rows (slots, C) stand as told by start.
-    void to_experts(Exec&, Tensor into, Tensor rows, Tensor start) const;
+    // into (rows(), C) = the rows that chose this rank's experts; rows (slots, C) stand as was told.
+    void to_experts(Exec&, Tensor into, Tensor rows) const;
     // And back: into (slots, C), rows (rows(), C).
-    void from_experts(Exec&, Tensor into, Tensor rows, Tensor start) const;
+    void from_experts(Exec&, Tensor into, Tensor rows) const;
 
  private:
-    struct Counts;
-    Counts counts(const Tensor& start) const;
+    // On the host, where ranks tell each other how many rows they send.
+    struct Told {
+        std::vector<std::int32_t> slots;           // (E + 1): where this rank's slots of each expert start
+        std::vector<std::int32_t> leaving, count;  // (ranks, own): rows to each rank's experts, and from each to its own
+        std::vector<std::int64_t> sent, received;  // (ranks): the same of all experts of a rank
+        std::vector<std::int32_t> start;           // (own + 1)
+        std::vector<std::int32_t> next;            // (own): where an expert's next row stands
+        std::vector<std::int32_t> arrival_of, place_of;  // (most_rows)
+    };
+    void count_rows() const;
+    void place_rows() const;
 
     Communicator rows_, counts_of_rows_;
     std::int64_t ranks_, own_, most_rows_, C_;  // own: experts of this rank
-    Tensor count_;                  // (ranks, own) i32: rows from each rank for each of this rank's experts
+    std::shared_ptr<Told> told_;
     Tensor start_;                  // (own + 1) i32
     Tensor arrival_of_, place_of_;  // (most_rows) i32: of a row by experts where it arrived, and the other way round
     Tensor arrived_;                // scratch (most_rows, C), by ranks

@@ -102,9 +102,9 @@ void Experts::forward_hidden(Exec& exec, Tensor x, const RoutingRows& rows) cons
     const std::int64_t N = x.rows(), slots = N * experts_.top;
     choose(exec, x, rows);
     gather(exec, x);
-    if (exchange_) exchange_->tell(start_);
+    if (exchange_) exchange_->tell(exec, start_);
     const ExpertRows here = expert_rows(slots);
-    if (exchange_) exchange_->to_experts(exec, here.x, gathered_, start_);
+    if (exchange_) exchange_->to_experts(exec, here.x, gathered_);
     const Tensor pre = leading_rows(pre_, here.n), act = leading_rows(act_, here.n), y = leading_rows(y_, slots);
     if (config_.is_gated()) {
         grouped_linear_forward(exec, pre, {}, here.x, in_.compute, in_bias_.compute, here.start, Activation::none);
@@ -114,7 +114,7 @@ void Experts::forward_hidden(Exec& exec, Tensor x, const RoutingRows& rows) cons
     }
     const Tensor out = exchange_ ? leading_rows(returned_, here.n) : y;
     grouped_linear_forward(exec, out, {}, act, out_.compute, out_bias_.compute, here.start, Activation::none);
-    if (exchange_) exchange_->from_experts(exec, y, out, start_);
+    if (exchange_) exchange_->from_experts(exec, y, out);
     if (!dense_) return;
     combine_rows(exec, leading_rows(moe_out_, N), y, leading_rows(weight_, N), leading_rows(slot_, N));
     dense_->forward(exec, rows_shaped_as(dense_out_, x), x);
@@ -186,7 +186,7 @@ void Experts::backward_slots(Exec& exec, Tensor d_moe, Tensor x, Accumulate accu
                      leading_rows(slot_, N));
     const ExpertRows here = expert_rows(slots);
     const Tensor dy = exchange_ ? leading_rows(returned_, here.n) : d_slots;
-    if (exchange_) exchange_->to_experts(exec, dy, d_slots, start_);
+    if (exchange_) exchange_->to_experts(exec, dy, d_slots);
     const Tensor d_hidden = leading_rows(d_hidden_, here.n), pre = leading_rows(pre_, here.n);
     grouped_linear_backward_weight(exec, out_.grad, out_bias_.grad, dy, leading_rows(act_, here.n), here.start, accumulate);
     if (config_.is_gated()) {
@@ -200,7 +200,7 @@ void Experts::backward_slots(Exec& exec, Tensor d_moe, Tensor x, Accumulate accu
     grouped_linear_backward_weight(exec, in_.grad, in_bias_.grad, d_hidden, here.x, here.start, accumulate);
     const Tensor dx = exchange_ ? leading_rows(returned_, here.n) : here.x;
     grouped_linear_backward_input(exec, dx, d_hidden, in_.compute, {}, here.start, Activation::none);
-    if (exchange_) exchange_->from_experts(exec, leading_rows(gathered_, slots), dx, start_);
+    if (exchange_) exchange_->from_experts(exec, leading_rows(gathered_, slots), dx);
 }
 
 void Experts::backward_gate(Exec& exec, Tensor dx, Tensor x, const RoutingRows& rows, double loss_scale,

@@ -212,6 +212,7 @@ namespace {
 std::string save_together(Trainer& trainer, const std::function<std::string(const GatheredParameters&)>& save_gathered) {
     const ParameterTable& table = trainer.model().parameters();
     const Communicator& ranks = trainer.ranks();
+    trainer.gather_all_weights();
     if (ranks.rank() > 0) answer_for_parameters(trainer.exec(), table, ranks);
     return sha_of_first_rank(ranks, [&] {
         const GatheredParameters gathered(trainer.exec(), table, ranks, trainer.config().expert_ranks);

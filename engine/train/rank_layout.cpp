@@ -39,12 +39,27 @@ ModelRanks model_ranks(const TrainerConfig& config, const RankOf& rank) {
 
 RankLayout lay_out_ranks(const TrainerConfig& config, const Communicator& ranks) {
     require_expert_ranks(config, ranks.size());
-    RankLayout layout{ranks, ranks, model_ranks(config, ranks.rank_of())};
+    const Communicator values = ranks.split(0);
+    RankLayout layout{ranks, values, values, model_ranks(config, ranks.rank_of())};
     if (config.expert_ranks == 1) return layout;
     layout.same_experts = ranks.split(ranks.rank() % config.expert_ranks);
     layout.model.expert_rows = ranks.split(ranks.rank() / config.expert_ranks);
     layout.model.expert_counts = layout.model.expert_rows.split(0);
     return layout;
+}
+
+void RankLayout::use_device(const kernels::cuda::Exec& exec, std::span<std::byte> scratch) const {
+    values.use_device(exec, scratch);
+    if (model.experts.ranks == 1) return;
+    same_experts.use_device_of(values);
+    model.expert_rows.use_device_of(values);
+}
+
+std::int64_t RankLayout::bytes_sent() const {
+    std::int64_t bytes = all.bytes_sent() + values.bytes_sent();
+    if (model.experts.ranks > 1)
+        bytes += same_experts.bytes_sent() + model.expert_rows.bytes_sent() + model.expert_counts.bytes_sent();
+    return bytes;
 }
 
 }  // namespace deft::engine

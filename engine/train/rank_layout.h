@@ -15,9 +15,16 @@ void require_expert_ranks(const TrainerConfig& config, int ranks);
 ModelRanks model_ranks(const TrainerConfig& config, const RankOf& rank);
 
 struct RankLayout {
-    Communicator all;
-    Communicator same_experts;  // that have the same experts as this rank
+    Communicator all;           // what ranks tell each other on the host
+    Communicator values;        // all of them again: sums and weights, in the memory of their backend
+    Communicator same_experts;  // likewise those that have the same experts as this rank
     ModelRanks model;
+
+    // Their values, and the rows for experts, are from now on in the memory of each rank's device. scratch: of the device. All
+    // ranks call it. Errors: as Communicator::use_device().
+    void use_device(const kernels::cuda::Exec& exec, std::span<std::byte> scratch) const;
+    // Payload that left this rank through all of these.
+    std::int64_t bytes_sent() const;
 };
 // All ranks call it. Errors: as require_expert_ranks().
 RankLayout lay_out_ranks(const TrainerConfig& config, const Communicator& ranks);

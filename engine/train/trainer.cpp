@@ -15,7 +15,7 @@ namespace {
 struct Buffers {
     std::unique_ptr<Transformer> model;
     std::optional<PlannedDropping> dropping;
-    Tensor draw, result;
+    Tensor draw, result, received;
 };
 
 // Of gradient norm and losses in Trainer::result_.
@@ -23,7 +23,11 @@ std::int64_t results_of_heads(const TransformerConfig& model) {
     return model.head && model.class_head ? 4 : 2;
 }
 
-Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend, const ModelRanks& ranks) {
+// Of a device, that what other ranks send takes at most beside where it belongs.
+constexpr std::int64_t kMostReceivedBytes = std::int64_t{64} << 20;
+
+Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend, const RankOf& rank,
+                     const ModelRanks& ranks) {
     const std::int64_t B = config.micro_batch_size;
     const LargestStep largest = largest_step(config);
     Buffers buffers;
@@ -38,15 +42,16 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
     buffers.result = add("result", DType::f64, {end_of(expert_totals(config.model, of_heads), of_heads)});
     if (config.techniques.dropping)
         buffers.dropping = plan_dropping(arena, *config.techniques.dropping, config.model, backend, B);
+    if (backend.device != Device::cpu && rank.ranks > 1) {
+        const std::int64_t gradients = buffers.model->parameters().flat_gradients().bytes();
+        buffers.received = add("received", DType::u8, {std::min(gradients, kMostReceivedBytes)});
+    }
     return buffers;
 }
 
 // Before anything is asked of the device.
-const TrainerConfig& checked(const TrainerConfig& config, const Backend& backend, const Communicator& ranks) {
+const TrainerConfig& checked(const TrainerConfig& config, const Backend& backend) {
     require_backend(backend, config.model.head_size());
-    if (ranks.size() > 1 && backend.device != Device::cpu)
-        throw Error(ErrorKind::config, "several ranks train on the CPU alone", "use one rank, or device = \"cpu\"",
-                    "nothing was started");
     return config;
 }
 
@@ -74,13 +79,13 @@ double divisor(std::int64_t targets) {
 
 Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Backend& backend, InitialWeights weights,
                  const Communicator& ranks)
-    : config_(checked(config, backend, ranks)),
+    : config_(checked(config, backend)),
       layout_(lay_out_ranks(config, ranks)),
       sampler_(make_sampler(config, sample_count(data, config.model.max_seqlen))),
       arena_(backend.device),
       plan_(plan_step(config, 0)) {
     Buffers buffers =
-        plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend, layout_.model); });
+        plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend, ranks.rank_of(), layout_.model); });
     batches_.emplace(data, config, backend.device);
     model_ = std::move(buffers.model);
     draw_ = buffers.draw;
@@ -89,8 +94,9 @@ Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Ba
     values_.resize(static_cast<std::size_t>(result_.numel()));
     expert_totals_ = expert_totals(config_.model, results_of_heads(config_.model));
     flops_ = model_->flops();
-    groups_ = shared_groups(model_->parameters(), layout_.all, layout_.same_experts);
+    groups_ = shared_groups(model_->parameters(), model_->blocks().size(), layout_.values, layout_.same_experts);
     exec_ = make_exec(backend, arena_);
+    if (buffers.received) layout_.use_device(exec_.cuda, std::as_writable_bytes(buffers.received.elements<std::uint8_t>()));
     draws_.reserve(static_cast<std::size_t>(largest_step(config).samples));
     if (dropping_) dropping_->choice.start(exec_);
     if (weights == InitialWeights::drawn) draw_initial_weights();
@@ -168,8 +174,11 @@ void Trainer::start_gradients() {
         model_->load(exec_, batches_->rows(first, B));
         select_tokens(first, B);
         const Accumulate accumulate = first == own.begin ? Accumulate::no : Accumulate::yes;
-        model_->forward_backward(exec_, B, T, kept_, {config_.seed, counts_.steps, draw_.view({B})}, scales(B),
-                                 accumulate);
+        BlockDone done;
+        if (first + B == own.end && layout_.all.size() > 1)
+            done = [this](std::int64_t block) { begin_summing_block(groups_, block); };
+        model_->forward_backward(exec_, B, T, kept_, {config_.seed, counts_.steps, draw_.view({B})}, scales(B), accumulate,
+                                 done);
         sum_losses(B, accumulate);
         sum_experts(B, accumulate);
         if (dropping_ && dropping_->choice.observe)
@@ -182,14 +191,14 @@ void Trainer::start_gradients() {
     square_root(exec_, grad_norm(result_));
 }
 
-// On the CPU, where tensors are the host's memory.
+// Those of blocks are being summed since the backward pass.
 void Trainer::sum_over_ranks() {
-    sum_own_gradients(groups_);
+    finish_summing(groups_);
     sum_own_squares(exec_, groups_, grad_norm(result_));
-    layout_.all.all_reduce(result_.elements<double>());
+    layout_.values.all_reduce(result_.elements<double>());
     if (config_.zero == 0) gather_gradients(groups_);
     if (!dropping_) return;
-    for (const Tensor& observed : dropping_->choice.observed) layout_.all.all_reduce(observed.elements<std::int64_t>());
+    for (const Tensor& observed : dropping_->choice.observed) layout_.values.all_reduce(observed.elements<std::int64_t>());
 }
 
 double Trainer::learning_rate() const {
@@ -230,12 +239,6 @@ void Trainer::finish_step() {
     plan_ = plan_step(config_, counts_.steps);
 }
 
-std::int64_t Trainer::bytes_sent() const {
-    const std::int64_t of_all = layout_.all.bytes_sent();
-    if (config_.expert_ranks == 1) return of_all;
-    return of_all + layout_.same_experts.bytes_sent() + expert_bytes_sent() + layout_.model.expert_counts.bytes_sent();
-}
-
 StepResult Trainer::accumulate_gradients() {
     start_gradients();
     return read_result();
@@ -260,6 +263,10 @@ StepResult Trainer::step() {
     return result;
 }
 
+void Trainer::gather_all_weights() {
+    if (config_.zero == 1 && layout_.all.size() > 1) gather_values(groups_);
+}
+
 void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample) {
     counts_ = counts;
     plan_ = plan_step(config_, counts_.steps);
@@ -268,7 +275,7 @@ void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique
 
 MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend, const RankOf& rank) {
     Arena arena(backend.device);
-    const Buffers buffers = plan_buffers(arena, config, backend, model_ranks(config, rank));
+    const Buffers buffers = plan_buffers(arena, config, backend, rank, model_ranks(config, rank));
     MemoryPlan plan{arena.total_bytes(), arena.table(), arena.planned()};
     for (int region = 0; region < kRegions; ++region)
         plan.region_bytes[static_cast<std::size_t>(region)] = arena.region_bytes(static_cast<Region>(region));

@@ -68,6 +68,9 @@ class Trainer {
     SamplingStatistics sampling() const;
     // Of each layer of experts in the step before; empty where there are none.
     std::vector<ExpertLoad> expert_loads() const;
+    // Makes every weight of model().parameters() what its owner has. Where ranks share moments and the model reads rounded
+    // weights, a step gathers those alone. All ranks call it.
+    void gather_all_weights();
     // Goes on from there; weights and moments are the caller's to restore.
     void restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample);
     Transformer& model() { return *model_; }
@@ -78,7 +81,7 @@ class Trainer {
     // That model() may evaluate at once.
     std::int64_t samples_at_once() const { return engine::samples_at_once(config_.micro_batch_size, layout_.model); }
     // Payload that left this rank so far; of it, with rows for experts of others and with what came of others' rows.
-    std::int64_t bytes_sent() const;
+    std::int64_t bytes_sent() const { return layout_.bytes_sent(); }
     std::int64_t expert_bytes_sent() const { return layout_.model.expert_rows.bytes_sent(); }
     // What the token dropper has learnt so far, f32, to be kept with the weights; empty where there is nothing.
     Tensor dropper_state() const { return dropping_ ? dropping_->choice.state : Tensor{}; }

@@ -15,6 +15,7 @@
 #include "kernels/cases/optimizer.h"
 #include "kernels/cases/pooling.h"
 #include "kernels/cases/rope.h"
+#include "kernels/cases/sum_ranks.h"
 #include "kernels/cases/token_selection.h"
 #include "kernels/cases/value_loss.h"
 
@@ -40,6 +41,7 @@ inline CaseTable case_table(Sizes sizes) {
     add_expert_gate_cases(table);
     add_expert_row_cases(table);
     add_grouped_linear_cases(table);
+    add_sum_ranks_cases(table);
     return table;
 }
 

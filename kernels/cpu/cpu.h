@@ -205,6 +205,13 @@ void sgd_update(Exec&, float* param, bf16* rounded, float* m, const float* grad,
 // total[0] = or += sum of x (n), in double over fixed chunks.
 void sum(Exec&, double* total, const float* x, std::int64_t n, Accumulate);
 
+// ---- sums over ranks ----
+
+// sums (n) = the sum over ranks, one after the other in their order: of rank r row r of others (ranks, n), of `rank` itself
+// sums, and its row of others is not read. Value: float, double or std::int64_t.
+template <class Value>
+void sum_ranks(Exec&, Value* sums, const Value* others, std::int64_t n, int rank, int ranks);
+
 // ---- token selection ----
 // The tokens that a layer keeps: the K smallest keys of each row, in position order.
 

@@ -233,6 +233,12 @@ void sum(Exec&, double* total, const float* x, std::int64_t n, Accumulate);
 template <class Real>
 void round_to(Exec&, Real* to, const float* from, std::int64_t n);
 
+// ---- sums over ranks ----
+
+// Shapes and meaning: kernels/cpu/cpu.h. Value: float, double or std::int64_t.
+template <class Value>
+void sum_ranks(Exec&, Value* sums, const Value* others, std::int64_t n, int rank, int ranks);
+
 // ---- token selection ----
 // The tokens that a layer keeps: the K smallest keys of each row, in position order.
 

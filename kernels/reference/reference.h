@@ -10,5 +10,6 @@
 #include "kernels/reference/layers.h"
 #include "kernels/reference/pooling.h"
 #include "kernels/reference/rope.h"
+#include "kernels/reference/sum_ranks.h"
 #include "kernels/reference/training.h"
 #include "kernels/reference/value_loss.h"

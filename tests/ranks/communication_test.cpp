@@ -19,9 +19,9 @@ void check_planned(TrainerConfig config, const TrainingData& data, DType dtype =
         CHECK((planned > 0) == (here.ranks > 1));
         Trainer trainer = on_ranks(config, data, all_ranks(), dtype);
         for (int step = 0; step < 3; ++step) {
-            const std::int64_t before = all_ranks().bytes_sent();
+            const std::int64_t before = trainer.bytes_sent();
             trainer.step();
-            CHECK(all_ranks().bytes_sent() - before == planned);
+            CHECK(trainer.bytes_sent() - before == planned);
         }
         std::int64_t elements = 0;
         for (const PlannedGroup& group : planned_groups(exchanged, here)) elements += group.elements;

@@ -62,6 +62,23 @@ void check_shares(const Communicator& ranks, std::int64_t count) {
     CHECK((values == sums));
 }
 
+// In ranges that are begun one after the other, in no order, and are empty, within a share, and across shares.
+template <class Real>
+void check_ranges(const Communicator& ranks, std::int64_t count) {
+    const std::vector<Real> before = values_of_rank<Real>(ranks.rank(), count);
+    const std::vector<Real> sums = sum_in_order<Real>(ranks.size(), count);
+    const Share own = share_of(count, ranks.rank(), ranks.size());
+    std::vector<Real> values = before, expected = before;
+    const std::int64_t cut = count / 5, other = count / 2 + 1;
+    for (const Share& range : {Share{other, count}, Share{cut, cut}, Share{0, cut}}) {
+        ranks.begin_reduce_scatter(std::span(values), range);
+        const Share summed = common_part(range, own);
+        std::copy(sums.begin() + summed.begin, sums.begin() + summed.begin + summed.size(), expected.begin() + summed.begin);
+    }
+    ranks.finish();
+    CHECK((values == expected));
+}
+
 }  // namespace
 
 TEST_CASE("shares are contiguous, even and whole") {
@@ -206,4 +223,24 @@ TEST_CASE("rank 0 decides for all, and what differs between ranks is told on eac
     else
         CHECK_THROWS_WITH(other(), ContainsSubstring("the data is not the same on all ranks: on rank 0 it is abc, on rank 1 it is xy") &&
                                    ContainsSubstring("mend it"));
+}
+
+TEST_CASE("sums of ranges that are begun leave the rest as it is, whatever they are cut into") {
+    for (const std::int64_t count : {3, 10, 1001, 1 << 20}) {
+        check_ranges<float>(all_ranks(), count);
+        check_ranges<double>(all_ranks(), count);
+    }
+}
+
+TEST_CASE("a sum that one rank has begun keeps it from nothing, though no other rank has") {
+    const Communicator& ranks = all_ranks();
+    const Communicator values_of = ranks.split(0);
+    std::vector<float> values = values_of_rank<float>(ranks.rank(), 1 << 20);
+    const Share all{0, 1 << 20};
+    if (ranks.rank() == 0) values_of.begin_reduce_scatter(std::span(values), all);
+    ranks.barrier();  // which rank 0 would never reach
+    if (ranks.rank() > 0) values_of.begin_reduce_scatter(std::span(values), all);
+    values_of.finish();
+    values_of.all_gather(std::span(values));
+    CHECK((values == sum_in_order<float>(ranks.size(), 1 << 20)));
 }

@@ -14,9 +14,9 @@ TEST_CASE("timed steps are as many as were asked for, of the model that is meant
     RankSteps steps(bench, 1, ranks);
     CHECK(steps.first_loss() > 0.95 * expected_first_loss(bench.model));
     CHECK(steps.first_loss() < 1.05 * expected_first_loss(bench.model));
-    const std::int64_t before = ranks.bytes_sent();
+    const std::int64_t before = steps.bytes_sent();
     CHECK(steps.step(3) > 0);
-    CHECK(ranks.bytes_sent() - before == 3 * steps.bytes_of_step());
+    CHECK(steps.bytes_sent() - before == 3 * steps.bytes_of_step());
     const std::int64_t after = ranks.bytes_sent();
     CHECK(steps.reduce(2) > 0);
     // A step sends its gradients and some sums of losses.
