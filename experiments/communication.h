@@ -24,7 +24,7 @@ struct RankMemory {
 // step is the average one of the schedule. All others are exact.
 struct RankTraffic {
     std::int64_t gradients_reduced = 0;
-    std::int64_t gathered = 0;  // gradients, or weights where train.zero is 1
+    std::int64_t gathered = 0;  // gradients, or where train.zero is 1 weights as the model reads them
     std::int64_t rows_to_experts = 0, rows_back = 0;
     std::int64_t sums = 0;  // gradient norm, losses, loads of experts, what a token dropper counts
 

@@ -214,6 +214,12 @@ void Communicator::all_gather(std::span<kernels::bf16> values) const {
     if (size_ > 1) gather_shares(*ranks_->values, rank_, size_, values);
 }
 
+void Communicator::all_gather(std::span<float> values, const Share& range) const {
+    if (size_ == 1) return;
+    SharedValues<float>(*ranks_->values, rank_, size_, values, range).begin_gather();
+    ranks_->values->finish();
+}
+
 void Communicator::all_to_all(std::span<const std::byte> rows, std::span<const std::int64_t> sent, std::span<std::byte> into,
                               std::span<const std::int64_t> received, std::int64_t row_bytes) const {
     if (size_ == 1) {

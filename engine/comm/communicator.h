@@ -75,6 +75,8 @@ class Communicator {
     void all_gather(std::span<float> values) const;
     void all_gather(std::span<double> values) const;
     void all_gather(std::span<kernels::bf16> values) const;
+    // The same of those of the values that are in `range`.
+    void all_gather(std::span<float> values, const Share& range) const;
     // Rows of so many bytes: sent[r] of them for rank r, which stand by ranks in `rows`; received[r] from rank r come to
     // `into` likewise.
     void all_to_all(std::span<const std::byte> rows, std::span<const std::int64_t> sent, std::span<std::byte> into,

@@ -36,7 +36,7 @@ Experts::Experts(const Planner& plan, std::int64_t width, const FeedForwardConfi
     const std::int64_t N = plan.rows(), E = experts.count, k = experts.top, slots = N * k, C = width;
     const std::int64_t hidden = config.hidden, before = kernels::columns_before(config.activation, hidden);
     const DType sums = plan.sums();
-    gate_ = plan.weight("mlp.gate.weight", ParameterKind::matrix, {E, C});
+    gate_ = plan.unrounded_weight("mlp.gate.weight", ParameterKind::matrix, {E, C});
     in_ = plan.expert_weight("mlp.experts.c_fc.weight", ParameterKind::matrix, {E, before, C});
     out_ = plan.expert_weight("mlp.experts.c_proj.weight", ParameterKind::residual, {E, C, hidden});
     if (config.bias) {
@@ -72,8 +72,8 @@ Experts::Experts(const Planner& plan, std::int64_t width, const FeedForwardConfi
 
     if (experts.residual) {
         dense_.emplace(plan, width, config);
-        mix_ = plan.weight("mlp.coefficient.weight", ParameterKind::matrix, {2, C});
-        mix_bias_ = plan.weight("mlp.coefficient.bias", ParameterKind::bias, {2});
+        mix_ = plan.unrounded_weight("mlp.coefficient.weight", ParameterKind::matrix, {2, C});
+        mix_bias_ = plan.unrounded_weight("mlp.coefficient.bias", ParameterKind::bias, {2});
         mix_logits_ = plan.saved("mix.logits", sums, {N, 2});
         moe_out_ = plan.saved("mix.experts", {N, C});
         dense_out_ = plan.saved("mix.dense", {N, C});
@@ -118,7 +118,7 @@ void Experts::forward_hidden(Exec& exec, Tensor x, const RoutingRows& rows) cons
     if (!dense_) return;
     combine_rows(exec, leading_rows(moe_out_, N), y, leading_rows(weight_, N), leading_rows(slot_, N));
     dense_->forward(exec, rows_shaped_as(dense_out_, x), x);
-    gate_logits(exec, leading_rows(mix_logits_, N), x, mix_.value, mix_bias_.value);
+    gate_logits(exec, leading_rows(mix_logits_, N), x, mix_.compute, mix_bias_.compute);
 }
 
 Experts::ExpertRows Experts::expert_rows(std::int64_t slots) const {
@@ -139,7 +139,7 @@ void Experts::choose(Exec& exec, Tensor x, const RoutingRows& rows) const {
     const bool trains = bool(rows.draw);
     const Tensor logits = leading_rows(logits_, N), prob = leading_rows(prob_, N), lse = leading_rows(lse_, N);
     const Tensor expert = leading_rows(expert_, N), slot = leading_rows(slot_, N);
-    gate_logits(exec, logits, gate_input(exec, x, rows), gate_.value, {});
+    gate_logits(exec, logits, gate_input(exec, x, rows), gate_.compute, {});
     route(exec, prob, lse, expert, logits, rows, trains && experts_.sampled_noise);
     place_choices(exec, start_, leading_rows(row_, N * experts_.top), slot, expert, rows,
                   trains                          ? experts_.capacity()
@@ -176,7 +176,7 @@ void Experts::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, const Routi
     dense_->backward(exec, d_dense, d_dense, x, accumulate);
     residual_forward(exec, dx, {}, dx, d_dense);
     gate_backward_weight(exec, mix_.grad, mix_bias_.grad, d_mix, x, accumulate);
-    gate_backward_input(exec, dx, d_mix, mix_.value, Accumulate::yes);
+    gate_backward_input(exec, dx, d_mix, mix_.compute, Accumulate::yes);
 }
 
 void Experts::backward_slots(Exec& exec, Tensor d_moe, Tensor x, Accumulate accumulate) const {
@@ -211,8 +211,8 @@ void Experts::backward_gate(Exec& exec, Tensor dx, Tensor x, const RoutingRows& 
                   leading_rows(slot_, N), chosen_, loss_scale * experts_.aux_weight, loss_scale * experts_.z_weight);
     const Tensor seen = gate_input(exec, x, rows);
     gate_backward_weight(exec, gate_.grad, {}, d_logits, seen, accumulate);
-    if (seen.data == x.data) return gate_backward_input(exec, dx, d_logits, gate_.value, Accumulate::yes);
-    gate_backward_input(exec, seen, d_logits, gate_.value, Accumulate::no);
+    if (seen.data == x.data) return gate_backward_input(exec, dx, d_logits, gate_.compute, Accumulate::yes);
+    gate_backward_input(exec, seen, d_logits, gate_.compute, Accumulate::no);
     jitter_rows(exec, dx, seen, dx, rows, experts_.jitter);
 }
 

@@ -59,6 +59,15 @@ Parameter ParameterTable::add(const std::string& name, ParameterKind kind,
     return parameters_.emplace_back(planned(name, kind, shape, side_of(kind, false)));
 }
 
+// Its place among the rounded ones stays: these lie as the values do.
+Parameter ParameterTable::add_unrounded(const std::string& name, ParameterKind kind,
+                                        std::initializer_list<std::int64_t> shape) {
+    Parameter parameter = planned(name, kind, shape, side_of(kind, false));
+    parameter.compute = parameter.value;
+    parameter.unrounded = true;
+    return parameters_.emplace_back(parameter);
+}
+
 Parameter ParameterTable::add_experts(const std::string& name, ParameterKind kind,
                                       std::initializer_list<std::int64_t> shape, const RankOf& rank) {
     const std::vector<std::int64_t> whole(shape);  // (E, n) or (E, n, m)

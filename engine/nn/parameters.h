@@ -30,6 +30,7 @@ struct Parameter {
     ParameterKind kind = ParameterKind::matrix;
     Tensor value, grad;  // same shape; empty where a part has no such weight
     Tensor compute;      // what the model reads: `value`, or its rounding where activations are bf16
+    bool unrounded = false;  // it reads `value` whatever activations are
     bool of_experts = false;
     // Of the experts' weights of several ranks, each of which has some of the experts: the element of the whole that
     // this rank's part begins with.
@@ -51,6 +52,8 @@ class ParameterTable {
 
     // The parameter, without memory behind it in the first pass of a plan.
     Parameter add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
+    // Likewise, of one that is read as it is updated, never rounded.
+    Parameter add_unrounded(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
 
     // Its first dimension counts experts, of which that rank has its share.
     Parameter add_experts(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape,

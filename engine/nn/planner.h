@@ -56,7 +56,11 @@ struct Planner {
     Parameter weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) const {
         return parameters.add(prefix + name, kind, shape);
     }
-    // Likewise, of which each rank has its share of the first dimension, by experts.
+    // Likewise, of an op that reads weights in the type that they are updated in.
+    Parameter unrounded_weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) const {
+        return parameters.add_unrounded(prefix + name, kind, shape);
+    }
+    // As weight(), of which each rank has its share of the first dimension, by experts.
     Parameter expert_weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) const {
         return parameters.add_experts(prefix + name, kind, shape, ranks.experts);
     }

@@ -20,9 +20,11 @@ struct ExchangedValues {
         std::int64_t elements = 0;  // of one rank
         bool decayed = false, of_experts = false;
         bool is_divided = false;  // the ranks have other experts each
+        bool unrounded = false;   // the model reads it as it is updated
     };
     std::vector<Weight> weights;
     std::int64_t weight_bytes = 4;       // of one weight, gradient or moment
+    std::int64_t read_bytes = 4;         // of one weight as the model reads it, unless unrounded
     std::int64_t sums = 0;               // f64: gradient norm, losses, totals of experts
     std::vector<std::int64_t> observed;  // i64, by tensor: what a token dropper counted
 };
@@ -35,6 +37,7 @@ struct PlannedGroup {
     std::int64_t elements = 0;  // padding counted
     RankOf rank;
     bool is_divided = false;
+    std::vector<Share> unrounded = {};  // likewise
 
     std::int64_t own() const { return share_of(elements, rank.rank, rank.ranks).size(); }
 };
@@ -43,8 +46,8 @@ struct PlannedGroup {
 // all ranks. Without elements there is no group.
 std::vector<PlannedGroup> planned_groups(const ExchangedValues& values, const RankOf& rank, int expert_ranks = 1);
 
-// What leaves one rank in a step, without rows that visit experts of other ranks and the counts of them. ZeRO-1 gathers weights where plain data
-// parallel gathers gradients: the same number of bytes.
+// What leaves one rank in a step, without rows that visit experts of other ranks and the counts of them. Plain data parallel
+// gathers gradients, ZeRO-1 weights as the model reads them.
 struct StepBytes {
     std::int64_t gradients_reduced = 0;
     std::int64_t gathered = 0;
@@ -52,6 +55,7 @@ struct StepBytes {
 
     std::int64_t all() const { return gradients_reduced + gathered + sums; }
 };
-StepBytes planned_step_bytes(const ExchangedValues& values, const RankOf& rank, int expert_ranks = 1);
+StepBytes planned_step_bytes(const ExchangedValues& values, const RankOf& rank, int expert_ranks = 1,
+                             bool shares_moments = false);
 
 }  // namespace deft::engine

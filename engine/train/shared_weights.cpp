@@ -42,6 +42,14 @@ std::vector<Share> elements_of_blocks(const ParameterTable& table, const Paramet
     return of_block;
 }
 
+std::vector<Share> unrounded_elements(const ParameterTable& table, const ParameterTable::Group& group) {
+    std::vector<Share> elements;
+    if (!group.rounded) return elements;
+    for (const Parameter& parameter : table.all())
+        if (const Share own = elements_of(parameter, group); parameter.unrounded && own.size() > 0) elements.push_back(own);
+    return elements;
+}
+
 // What lies before, between and behind the blocks.
 std::vector<Share> elements_of_no_block(const SharedGroup& shared) {
     std::vector<Share> others;
@@ -61,7 +69,8 @@ std::vector<SharedGroup> shared_groups(const ParameterTable& table, std::size_t 
                                        const Communicator& of_divided) {
     std::vector<SharedGroup> groups;
     for (const ParameterTable::Group& group : table.groups())
-        groups.push_back({group, group.is_divided ? of_divided : values, elements_of_blocks(table, group, blocks)});
+        groups.push_back({group, group.is_divided ? of_divided : values, elements_of_blocks(table, group, blocks),
+                          unrounded_elements(table, group)});
     return groups;
 }
 
@@ -91,8 +100,10 @@ void gather_gradients(const std::vector<SharedGroup>& groups) {
 }
 
 void gather_weights(const std::vector<SharedGroup>& groups) {
-    for (const SharedGroup& shared : groups)
+    for (const SharedGroup& shared : groups) {
         all_gather(shared.ranks, shared.group.rounded ? shared.group.rounded : shared.group.value);
+        for (const Share& range : shared.unrounded) shared.ranks.all_gather(shared.group.value.elements<float>(), range);
+    }
 }
 
 void gather_values(const std::vector<SharedGroup>& groups) {

@@ -16,6 +16,8 @@ struct SharedGroup {
     Communicator ranks;  // those that have these weights, and their values
     // (blocks): the elements of each block's weights, one after the other; none where it has none here.
     std::vector<Share> of_block;
+    // Of weights that the model reads unrounded, beside the rounded ones: their elements.
+    std::vector<Share> unrounded;
 };
 
 // values: of all ranks; of_divided: of those that have the same experts as this one.

@@ -148,8 +148,11 @@ Finding mpi() {
 Finding nccl() {
     void* library = ::dlopen("libnccl.so.2", RTLD_LAZY | RTLD_LOCAL);
     if (library != nullptr) ::dlclose(library);
-    return {note, "NCCL", library == nullptr ? "none" : "libnccl.so.2",
-            "not used: a trial on a GPU is one process"};
+    const std::string name = library == nullptr ? "none" : "libnccl.so.2";
+    if (engine::Communicator::has_nccl())
+        return {ok, "NCCL", name, "several ranks can train a trial on GPUs, one on each: resources.ranks"};
+    return {note, "NCCL", name + (library == nullptr ? "" : ", and a build without NCCL"),
+            "a trial on GPUs is one process; for several ranks: install NCCL or set NCCL_ROOT, and build again with CUDA"};
 }
 
 Finding libraries() {

@@ -109,6 +109,16 @@ TEST_CASE("nvcc compiles what calls cuBLASLt without warnings") {
     compile(nvcc, files);
 }
 
+TEST_CASE("what calls NCCL compiles without warnings") {
+    const std::string nvcc = find_nvcc();
+    if (const std::string reason = lacking(nvcc, {"cuda_runtime.h", "nccl.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());
+    const TemporaryFolder objects;
+    const auto compiled = run_process({nvcc, "-std=c++20", "-O1", "-DDEFT_CUDA", "-I", DEFT_SOURCE_DIR, "-Xcompiler=-Wall,-Wextra,-Werror",
+                                       "-c", DEFT_SOURCE_DIR "/engine/comm/nccl.cpp", "-o", (objects.path() / "nccl.o").string()});
+    INFO(compiled.err);
+    CHECK(compiled.exit_code == 0);
+}
+
 TEST_CASE("a header that a toolkit lacks is named") {
     const std::string nvcc = find_nvcc();
     if (const std::string reason = lacking(nvcc, {"cuda_runtime.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());

@@ -14,7 +14,7 @@ bool is_there() {
 }
 
 std::shared_ptr<Group> open(const std::shared_ptr<Transport>& ranks, const kernels::cuda::Exec& computing) {
-    return std::make_shared<Group>(ranks, computing);
+    return std::make_shared<Group>(ranks->split(0), computing);  // whose bytes are not counted among those of the host
 }
 
 std::shared_ptr<Group> open(const std::shared_ptr<Transport>& ranks, const Group& in_stream_of) {
