@@ -36,22 +36,20 @@ std::vector<float> weights_of(Trainer& trainer) {
     return all;
 }
 
-// n ranks against one with n micro-batches.
-void check_against_one_device(TrainerConfig config, const TrainingData& data) {
+// n ranks against one with n micro-batches, on the CPU, as which a device trains.
+void check_against_one_rank(TrainerConfig config, const TrainingData& data) {
     config.batch_size = config.micro_batch_size = kBatch;
-    Trainer many = on_devices(config, data, kGpu), again = on_devices(config, data, kGpu);
+    Trainer many = on_devices(config, data, kGpu);
     config.micro_batch_size = kBatch / all_ranks().size();
-    Trainer one(config, data, kGpu);
-    for (int step = 0; step < 3; ++step) {
+    Trainer one(config, data, 1);
+    for (int step = 0; step < 2; ++step) {
         const StepResult a = one.step(), b = many.step();
-        again.step();
         CHECK(b.loss == Approx(a.loss).epsilon(1e-5));
         CHECK(b.grad_norm == Approx(a.grad_norm).epsilon(1e-4));
     }
     CHECK(many.counts().layer_tokens == one.counts().layer_tokens);
     const std::vector<float> weights = weights_of(many);
     CHECK(rms_distance(weights, weights_of(one)) < 1e-3);
-    CHECK((weights_of(again) == weights));
     CHECK(same_everywhere(weights));
 }
 
@@ -67,7 +65,7 @@ void check_zero(TrainerConfig config, const TrainingData& data, const Backend& b
     if (here.ranks > 1)
         CHECK(zero.arena().region_bytes(Region::optimizer) < plain.arena().region_bytes(Region::optimizer));
     const std::int64_t planned = planned_step_bytes(plan_memory(config, backend, here).exchanged, here, 1, true).all();
-    for (int step = 0; step < 3; ++step) {
+    for (int step = 0; step < 2; ++step) {
         const std::int64_t before = zero.bytes_sent();
         const StepResult a = plain.step(), b = zero.step();
         CHECK(zero.bytes_sent() - before == planned);
@@ -143,21 +141,21 @@ TEST_CASE("values of devices are summed over ranks in their order, whatever the 
     }
 }
 
-TEST_CASE("devices train a GPT, BERT, images and experts together as one device does") {
+TEST_CASE("devices train a GPT, BERT, images and experts together as one rank does") {
     TrainerConfig gpt = tiny_config(4, 13, kBatch);
     const TokenCorpus corpus = tiny_corpus(4000, gpt.model.vocab);
     gpt.techniques.seqtru = Pacing{7, 13, 1, 3, 1};
     keep_tokens(gpt, 6);
-    check_against_one_device(gpt, corpus);
+    check_against_one_rank(gpt, corpus);
     gpt.techniques.dropping = bypass_on({1, 2}, {5, 11, 1, 6, 1}, 1, {0.5, {3, 30}});
-    check_against_one_device(gpt, corpus);
+    check_against_one_rank(gpt, corpus);
     TrainerConfig bert = bert_training();
     bert.packs_samples = true;
-    check_against_one_device(bert, small_samples(11));
+    check_against_one_rank(bert, small_samples(11));
     TrainerConfig images = small_vit_training(4, kBatch);
     images.model = small_vit(PositionsOf::learned, Pooling::first, 0.2);
-    check_against_one_device(images, small_image_samples(20));
-    check_against_one_device(with_experts(2, 0), corpus);
+    check_against_one_rank(images, small_image_samples(20));
+    check_against_one_rank(with_experts(2, 0), corpus);
 }
 
 TEST_CASE("ZeRO-1 on devices gives the bits of plain data parallel, in f32 and in bf16, whose rounded weights are gathered") {
@@ -171,17 +169,17 @@ TEST_CASE("ZeRO-1 on devices gives the bits of plain data parallel, in f32 and i
     check_zero(with_experts(2, 0), corpus, kGpuBf16);  // whose gates read their weights unrounded
 }
 
-TEST_CASE("experts that devices divide train as those of one device, and their rows alone leave it") {
-    for (const auto& [top, factor] : {std::pair{1, 0.0}, {2, 0.0}, {2, 1.0}}) {
+TEST_CASE("experts that devices divide train as those of one rank, and their rows alone leave it") {
+    for (const auto& [top, factor] : {std::pair{1, 0.0}, {2, 1.0}}) {
         TrainerConfig config = with_experts(top, factor);
         const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
         TrainerConfig of_one = config;
         of_one.micro_batch_size = kBatch / all_ranks().size();
-        Trainer one(of_one, corpus, kGpu);
+        Trainer one(of_one, corpus, 1);
         config.expert_ranks = all_ranks().size();
         Trainer many = on_devices(config, corpus, kGpu);
         CHECK(many.arena().total_bytes() == plan_memory(config, kGpu, all_ranks().rank_of()).bytes);
-        for (int step = 0; step < 3; ++step) {
+        for (int step = 0; step < 2; ++step) {
             const std::int64_t before = many.expert_bytes_sent();
             const StepResult a = one.step(), b = many.step();
             CHECK(b.loss == Approx(a.loss).epsilon(1e-5));
