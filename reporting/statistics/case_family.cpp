@@ -44,19 +44,39 @@ FamilySummary family_summary(std::span<const double> ratios, double confidence) 
     return summary;
 }
 
-std::vector<double> benjamini_hochberg(std::span<const double> p_values) {
+namespace {
+
+// Their places, the smallest first.
+std::vector<std::size_t> in_order(std::span<const double> p_values) {
     for (double p : p_values)
         if (!(p >= 0 && p <= 1)) throw Error(ErrorKind::data, fmt::format("{} is not a p-value", p));
     std::vector<std::size_t> by_p(p_values.size());
     std::iota(by_p.begin(), by_p.end(), std::size_t{0});
     std::sort(by_p.begin(), by_p.end(), [&](std::size_t a, std::size_t b) { return p_values[a] < p_values[b]; });
+    return by_p;
+}
 
+}  // namespace
+
+std::vector<double> benjamini_hochberg(std::span<const double> p_values) {
+    const std::vector<std::size_t> by_p = in_order(p_values);
     std::vector<double> adjusted(p_values.size());
     double smallest = 1;  // of those with a larger p
     for (std::size_t rank = by_p.size(); rank >= 1; --rank) {
         const double scaled = p_values[by_p[rank - 1]] * static_cast<double>(by_p.size()) / static_cast<double>(rank);
         smallest = std::min(smallest, scaled);
         adjusted[by_p[rank - 1]] = smallest;
+    }
+    return adjusted;
+}
+
+std::vector<double> holm(std::span<const double> p_values) {
+    const std::vector<std::size_t> by_p = in_order(p_values);
+    std::vector<double> adjusted(p_values.size());
+    double largest = 0;  // of those with a smaller p
+    for (std::size_t rank = 0; rank < by_p.size(); ++rank) {
+        largest = std::max(largest, std::min(1.0, p_values[by_p[rank]] * static_cast<double>(by_p.size() - rank)));
+        adjusted[by_p[rank]] = largest;
     }
     return adjusted;
 }

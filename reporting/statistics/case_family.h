@@ -34,4 +34,8 @@ FamilySummary family_summary(std::span<const double> ratios, double confidence =
 // In the order given; each at least the p it came from and at most 1. Errors (data): a p outside [0, 1].
 std::vector<double> benjamini_hochberg(std::span<const double> p_values);
 
+// Likewise, so that of all tests whose truth is at their threshold none is called at adjusted p <= level with a greater
+// chance than `level` (Holm 1979). At most 1; in the order given. Errors (data): as above.
+std::vector<double> holm(std::span<const double> p_values);
+
 }  // namespace deft::reporting

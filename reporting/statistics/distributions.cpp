@@ -1,6 +1,7 @@
 #include "reporting/statistics/distributions.h"
 
 #include <algorithm>
+#include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
@@ -30,6 +31,10 @@ double student_t_quantile(double confidence, double degrees) {
 double student_t_p_value(double t, double degrees) {
     if (std::isinf(t)) return 0;
     return 2 * cdf(complement(StudentT(degrees), std::abs(t)));
+}
+
+double noncentral_t_tail(double t, double degrees, double noncentrality) {
+    return cdf(complement(boost::math::non_central_t_distribution<double, InDouble>(degrees, noncentrality), t));
 }
 
 WelchTest welch(std::span<const double> a, std::span<const double> b) {

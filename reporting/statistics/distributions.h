@@ -17,6 +17,9 @@ double student_t_quantile(double confidence, double degrees);
 // P(|T| >= |t|).
 double student_t_p_value(double t, double degrees);
 
+// P(T > t) of a T whose numerator's mean is `noncentrality` in place of 0.
+double noncentral_t_tail(double t, double degrees, double noncentrality);
+
 // The difference of two means whose spreads may differ (Welch 1947).
 
 struct WelchTest {

@@ -8,25 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "reporting/statistics/contrast.h"
 #include "reporting/statistics/verdict.h"
 
 namespace deft::reporting {
 
 inline constexpr std::size_t kFewestSeeds = 3;
-
-struct SeedScore {
-    std::int64_t seed = 0;
-    double value = 0;
-};
-
-// The variance over seeds, pooled over the recipes of one table: its only way to be known well from three seeds.
-struct PooledVariance {
-    double variance = 0;
-    double degrees = 0;  // of freedom: seeds less recipes
-};
-
-// Over recipes of two seeds or more; nothing where there is none.
-std::optional<PooledVariance> pooled_variance(std::span<const std::vector<double>> values_by_recipe);
 
 struct SeedRule {
     Improves improves = Improves::upwards;
@@ -38,16 +25,10 @@ struct SeedRule {
     std::optional<PooledVariance> pooled = {};
 };
 
-enum class SeedMethod {
-    paired,  // by seed: both sides have the same seeds
-    welch,   // they do not
-    pooled,  // each side's variance drawn towards the table's, as strongly as six degrees of freedom would
-};
-
 enum class SeedVerdict { not_worse, worse, unclear };
 
 struct SeedComparison {
-    SeedMethod method = SeedMethod::welch;
+    ContrastMethod method = ContrastMethod::welch;
     double difference = 0;               // mean of head - mean of base
     std::optional<Interval> interval;    // of the difference; nothing below kFewestSeeds, or without any spread
     double standard_error = 0, degrees = 0;  // that the interval is made of; 0 without one

@@ -35,7 +35,7 @@ SeedRule rule_of(double margin, Improves improves = Improves::upwards) {
 TEST_CASE("recipes with the same seeds are compared seed by seed") {
     const Scores base = scores(1, {0.50, 0.52, 0.54}), head = {{3, 0.56}, {1, 0.51}, {2, 0.52}};
     const SeedComparison good = compare_seeds(base, head, rule_of(0.01));
-    CHECK(good.method == SeedMethod::paired);
+    CHECK(good.method == ContrastMethod::paired);
     CHECK(good.difference == Approx(0.01));
     REQUIRE(good.interval);
     CHECK(good.interval->low == Approx(0.01 - 0.0168585).epsilon(1e-5));
@@ -58,7 +58,7 @@ TEST_CASE("recipes with the same seeds are compared seed by seed") {
 // The numbers of Welch's test by hand: difference 3, standard error sqrt(2), 216/53 degrees; t = 2.120554 at 90%.
 TEST_CASE("recipes with other seeds are compared by Welch's interval") {
     const SeedComparison other = compare_seeds(scores(1, {1, 2, 3}), scores(4, {2, 4, 6, 8}), rule_of(0.5));
-    CHECK(other.method == SeedMethod::welch);
+    CHECK(other.method == ContrastMethod::welch);
     CHECK(other.difference == Approx(3));
     REQUIRE(other.interval);
     CHECK(other.interval->high - 3 == Approx(2.120554 * std::sqrt(2.0)).epsilon(1e-5));
@@ -75,7 +75,7 @@ TEST_CASE("a table's pooled variance steadies that of few seeds") {
     CHECK(rule.pooled->variance == Approx(4.4));
     CHECK(rule.pooled->degrees == 5);
     const SeedComparison pooled = compare_seeds(scores(1, {1, 2, 3}), scores(4, {2, 4, 6, 8}), rule);
-    CHECK(pooled.method == SeedMethod::pooled);
+    CHECK(pooled.method == ContrastMethod::pooled);
     REQUIRE(pooled.interval);
     CHECK(pooled.interval->high - 3 == Approx(2.015048 * std::sqrt(2.472222)).epsilon(1e-5));
     CHECK_FALSE(pooled_variance(std::vector<std::vector<double>>{{1}, {}}));
