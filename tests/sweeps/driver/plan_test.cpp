@@ -77,7 +77,7 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
         CHECK(std::abs(*row.error_percent()) < 1);
         CHECK(!row.dollars);  // nobody published a price an hour
     }
-    CHECK(plan.rows[0].published->text == "260");
+    CHECK(plan.rows[0].published->number.text == "260");
     CHECK(static_cast<double>(plan.rows[4].point.projection.input_tokens) == Approx(390.9e9).margin(0.05e9));
     // The stated utilisation is the one that the published 260 hours imply, rounded.
     const double implied = plan.rows[0].point.projection.flops / (64 * 125e12 * 260 * 3600.0);
