@@ -161,8 +161,7 @@ Table of_bert() {
     both.scores.push_back(a_score("glue_sst2", "acc", 0.85));
     SweepAbout about{"baseline", "smoke", "", ""};
     about.published = read_published_table(DEFT_SOURCE_DIR "/reporting/paper/data_efficiency_bert_combined.toml");
-    static const auto sweep = a_sweep_of({base, dropped, both});
-    return comparison_table(sweep, about);
+    return comparison_table(a_sweep_of({base, dropped, both}), about);
 }
 
 const char* const kWhy = "remembered from version 3 of the paper, whose text could not be read";
@@ -262,6 +261,69 @@ TEST_CASE("published and measured columns side by side") {
     CHECK(cell(comparison_table(partial, about), 1, measured) == "40.0 [1 of 2 tasks]");
 }
 
+namespace {
+
+// The comparison of those trials, beside a published table of the baseline with those columns and values.
+Table beside(const std::string& columns, const std::string& values, std::vector<TrialRow> trials) {
+    const test::TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "t.toml";
+    write_file_atomically(file, "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'x'\n" + columns +
+                                    "[[row]]\ncase = 'baseline'\nbudget_fraction = 1.0\n" + values);
+    SweepAbout about{"baseline", "smoke", "", ""};
+    about.published = read_published_table(file);
+    return comparison_table(a_sweep_of(std::move(trials)), about);
+}
+
+std::string column_text(const std::string& key, const std::string& rest) {
+    return "[[column]]\nkey = '" + key + "'\ntitle = '" + key + "'\n" + rest;
+}
+
+}  // namespace
+
+TEST_CASE("a column of one task stands in its own unit, with the spread that the paper prints") {
+    std::vector<TrialRow> trials;
+    for (const double accuracy : {0.5, 0.6, 0.9}) {
+        trials.push_back(a_finished_trial("baseline", kFullBudget, static_cast<std::int64_t>(trials.size()) + 1, 3));
+        trials.back().scores.push_back(a_score("lambada", "acc", accuracy));
+        trials.back().scores.push_back(a_score("piqa", "acc", accuracy));
+    }
+    trials.push_back(a_finished_trial("CL", kFullBudget, 1, 2));
+    trials.back().scores.push_back(a_score("lambada", "acc", 0.8));
+    const Table table = beside(
+        column_text("a", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc seeds=median'\n"
+                         "spread_kind = 'standard deviation'\n") +
+            column_text("b", "unit = 'fraction'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\n") +
+            column_text("c", "unit = 'perplexity'\nbetter = 'lower'\nmeasures = 'task:validation perplexity'\n") +
+            column_text("d", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:boolq acc'\n") +
+            column_text("e", "unit = 'x'\nbetter = 'higher'\nnot_measured = 'it is a ratio'\n"),
+        "values = { a = { printed = '63.7', spread = '0.4' }, b = '0.6365', c = '16.11', d = '60', e = '5' }\n", trials);
+    CHECK(cell(table, 0, "a\nmeasured\n% ↑") == "60.0 ± 20.8");
+    CHECK(cell(table, 0, "a\n(published)\n% ↑") == "63.7 ± 0.4");
+    CHECK(cell(table, 1, "a\nagainst 100% baseline\nmeasured, points") == "+20.0");
+    CHECK(cell(table, 0, "b\nmeasured\nfraction ↑") == "0.667 ± 0.208");
+    CHECK(cell(table, 1, "b\nagainst 100% baseline\nmeasured, fraction") == "+0.1333");
+    CHECK(cell(table, 0, "c\nmeasured\nperplexity ↓") == "20.09 ± 0.000");
+    CHECK(cell(table, 1, "c\nmeasured\nperplexity ↓") == "7.389");
+    CHECK(cell(table, 1, "c\nagainst 100% baseline\nmeasured, perplexity") == "-12.70");
+    const std::string notes = all_notes(table);
+    CHECK_THAT(notes, ContainsSubstring("a, published: ± standard deviation."));
+    CHECK_THAT(notes, ContainsSubstring("not measured here: d."));
+    CHECK_THAT(notes, ContainsSubstring("not measured by deft: e: it is a ratio."));
+}
+
+TEST_CASE("a column of a resource stands beside it") {
+    TrialRow trial = a_finished_trial("baseline", kFullBudget, 1, 3);
+    trial.usd = 3;
+    const Table table = beside(
+        column_text("speed", "unit = 'samples/s'\nbetter = 'higher'\nmeasures = 'throughput samples/s'\n") +
+            column_text("price", "unit = 'K USD'\nbetter = 'lower'\nmeasures = 'cost usd'\n"),
+        "values = { speed = '70', price = '46.3' }\n", {trial});
+    CHECK(cell(table, 0, "speed\n(published)") == "70 samples/s 1.00x");
+    CHECK(cell(table, 0, "price\n(published)") == "46.3 K USD 1.00x");
+    CHECK(column(table, "speed\n(published)") == column(table, "tokens\nper s") + 1);
+    CHECK(column(table, "price\n(published)") == column(table, "cost") + 1);
+}
+
 TEST_CASE("a suite average by hand") {
     const std::vector<ScoreRow> scores = {a_score("boolq", "acc", 0.6),
                                           a_score("hellaswag", "acc", 0.9),
@@ -280,6 +342,18 @@ TEST_CASE("a suite average by hand") {
     CHECK(ten->percent == Approx(80));
     CHECK(!suite_average(project_suite("data_efficiency"), scores, 5));
     CHECK(!suite_average(project_suite("data_efficiency"), {a_score("wikitext", "word_perplexity", 50)}, 0));
+    CHECK(!suite_average(project_suite("data_efficiency"), {a_score("validation", "acc", 0.9)}, 0));
+}
+
+TEST_CASE("each split of a task counts in its suite") {
+    std::vector<ScoreRow> scores = {a_score("glue_mnli", "acc", 0.8), a_score("glue_mnli", "acc", 0.6),
+                                    a_score("glue_cola", "mcc", 0.4), a_score("glue_cola", "acc", 0.9)};
+    scores[0].split = "matched";
+    scores[1].split = "mismatched";
+    const auto average = suite_average(project_suite("glue"), scores, 0);
+    REQUIRE(average);
+    CHECK(average->percent == Approx((80 + 60 + 40) / 3.0));
+    CHECK(average->tasks == std::vector<std::string>{"glue_cola", "glue_mnli/matched", "glue_mnli/mismatched"});
 }
 
 TEST_CASE("the suite average leaves missing tasks out") {
