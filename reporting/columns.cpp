@@ -238,31 +238,25 @@ double stated_cost(const results_db::ImportedModel& model) {
     return model.usd;
 }
 
-constexpr Resource kTrainTime = {"train\ntime", wall_seconds, short_seconds, true, "s", stated_seconds};
-
 }  // namespace
 
 const std::vector<Resource>& resources() {
     using journal::TrainPoint;
     static const std::vector<Resource> all = {
-        {"steps", of_point<&TrainPoint::step>, whole_or_mean, false},
-        {"input\ntokens", of_point<&TrainPoint::input_tokens>, si, true, "", stated_tokens},
-        {"unique\ntokens", of_point<&TrainPoint::unique_tokens>, si, true},
-        {"layer-avg\ntokens", of_point<&TrainPoint::layer_tokens>, si, true},
-        {"FLOPs", of_point<&TrainPoint::flops>, si, true, "", stated_flops},
-        kTrainTime,
-        {"tokens\nper s", token_rate, si, false},
-        {"cost", cost, dollars, true, "USD", stated_cost},
+        {"steps", of_point<&TrainPoint::step>, whole_or_mean, false, "train steps"},
+        {"input\ntokens", of_point<&TrainPoint::input_tokens>, si, true, "input tokens", "", stated_tokens},
+        {"unique\ntokens", of_point<&TrainPoint::unique_tokens>, si, true, "unique tokens"},
+        {"layer-avg\ntokens", of_point<&TrainPoint::layer_tokens>, si, true, "layer tokens"},
+        {"FLOPs", of_point<&TrainPoint::flops>, si, true, "train flops", "", stated_flops},
+        {"train\ntime", wall_seconds, short_seconds, true, "train hours", "s", stated_seconds},
+        {"tokens\nper s", token_rate, si, false, "throughput"},
+        {"cost", cost, dollars, true, "cost usd", "USD", stated_cost},
     };
     return all;
 }
 
 Cell stated_cell(const results_db::ImportedModel& model, const Resource& resource) {
     return resource.stated == nullptr ? Cell("-") : stated_cell(resource.stated(model), resource.print);
-}
-
-const Resource& train_time() {
-    return kTrainTime;
 }
 
 std::optional<double> mean_of(const Variant& variant, const Resource& resource) {

@@ -36,6 +36,7 @@ struct Resource {
     std::optional<double> (*value)(const results_db::TrialRow&);
     std::string (*print)(double);
     bool with_ratio;  // also as a multiple of the baseline's
+    const char* quantity;  // how the quantities begin that it answers (reporting/quantity.h)
     const char* raw_unit = "";
     double (*stated)(const results_db::ImportedModel&) = nullptr;  // of an imported model; null: nobody states it
 };
@@ -43,9 +44,7 @@ struct Resource {
 // What an imported model's user states of it, or "-".
 Cell stated_cell(const results_db::ImportedModel& model, const Resource& resource);
 
-
 const std::vector<Resource>& resources();
-const Resource& train_time();
 
 // The mean over finished seeds; nothing where one of them lacks it, for a mean over fewer would not be comparable.
 std::optional<double> mean_of(const Variant& variant, const Resource& resource);

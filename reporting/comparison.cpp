@@ -221,11 +221,10 @@ Fields fields_of(const SweepResults& sweep, const std::vector<Variant>& variants
     fields.all.emplace_back(Column{"seeds"}, seeds_cell);
     for (const Resource& resource : resources()) {
         fields.all.push_back(resource_field(resource, variants, base_case));
-        if (published != nullptr && resource.value == train_time().value)
-            append(fields.all, published_time_fields(*published));
+        if (published != nullptr) append(fields.all, published_resource_fields(*published, resource));
     }
     fields.scores = fields.all.size();
-    if (published != nullptr) append(fields.all, average_fields(*published));
+    if (published != nullptr) append(fields.all, published_score_fields(*published));
     std::vector<Field> scores = score_fields(sweep);
     if (!scores.empty()) scores.front().column.begins_block = true;
     append(fields.all, std::move(scores));

@@ -78,6 +78,21 @@ std::string stated_of(const Table& table, const std::vector<Cell>& row) {
     return fmt::format("{}", fmt::join(titles, "; "));
 }
 
+bool any_doubt(const Table& table) {
+    for (std::size_t column = 0; column < table.columns.size(); ++column)
+        if (any_cell(table, column, [](const Cell& cell) { return !cell.doubt.empty(); })) return true;
+    return false;
+}
+
+// The columns of a row whose numbers are not verified, each with the reason.
+std::string doubt_of(const Table& table, const std::vector<Cell>& row) {
+    std::vector<std::string> texts;
+    for (std::size_t column = 0; column < std::min(row.size(), table.columns.size()); ++column)
+        if (!row[column].doubt.empty())
+            texts.push_back(fmt::format("{}: {}", plain_title(table.columns[column]), row[column].doubt));
+    return fmt::format("{}", fmt::join(texts, "; "));
+}
+
 std::string line_of(const std::vector<std::string>& fields) {
     return fmt::format("{}\r\n", fmt::join(fields, ","));
 }
@@ -86,7 +101,7 @@ std::string line_of(const std::vector<std::string>& fields) {
 
 std::string render_csv(const Table& table) {
     const std::vector<bool> with_spread = columns_with_spread(table);
-    const bool flags = any_flag(table), stated = any_stated(table);
+    const bool flags = any_flag(table), stated = any_stated(table), doubts = any_doubt(table);
     std::vector<std::string> fields;
     for (std::size_t column = 0; column < table.columns.size(); ++column) {
         const std::string title = harmless(plain_title(table.columns[column]));
@@ -95,6 +110,7 @@ std::string render_csv(const Table& table) {
     }
     if (flags) fields.push_back("flag");
     if (stated) fields.push_back("stated");
+    if (doubts) fields.push_back("unverified");
     std::string out = line_of(fields);
     for (const std::vector<Cell>& row : table.rows) {
         fields.clear();
@@ -105,6 +121,7 @@ std::string render_csv(const Table& table) {
         }
         if (flags) fields.push_back(quoted(harmless(flag_of(row))));
         if (stated) fields.push_back(quoted(harmless(stated_of(table, row))));
+        if (doubts) fields.push_back(quoted(harmless(doubt_of(table, row))));
         out += line_of(fields);
     }
     return out;

@@ -64,6 +64,7 @@ std::string classes(const Column& column, const Cell* cell) {
     std::string names = column.align == Align::left ? "l" : "";
     if (column.published) names += names.empty() ? "pub" : " pub";
     if (cell != nullptr && !cell->flag.empty()) names += names.empty() ? "flag" : " flag";
+    if (cell != nullptr && !cell->doubt.empty()) names += names.empty() ? "doubt" : " doubt";
     return names.empty() ? "" : fmt::format(" class=\"{}\"", names);
 }
 
@@ -75,11 +76,18 @@ std::string text_html(const Cell& cell) {
     return html_escaped(text.substr(0, at)) + "<br><small>" + html_escaped(text.substr(at + 1)) + "</small>";
 }
 
+// Why its value must not be taken at face value.
+std::string hint_of(const Cell& cell) {
+    if (!cell.flag.empty()) return cell.flag;
+    if (cell.stated) return "as stated in the sweep's file, not measured";
+    return cell.doubt.empty() ? "" : "not verified: " + cell.doubt;
+}
+
 std::string cell_html(const Column& column, const Cell& cell, bool names_row) {
     std::string text = text_html(cell);
     if (!cell.trace.empty() && cell.text != "-")
         text = fmt::format("<a href=\"#trace-{}\">{}</a>", html_id(cell.trace), text);
-    const std::string why = cell.flag.empty() && cell.stated ? "as stated in the sweep's file, not measured" : cell.flag;
+    const std::string why = hint_of(cell);
     const std::string hint = why.empty() ? "" : fmt::format(" title=\"{}\"", html_escaped(why));
     if (names_row) return fmt::format("<th scope=\"row\"{}{}>{}</th>", classes(column, &cell), hint, text);
     return fmt::format("<td{}{}>{}</td>", classes(column, &cell), hint, text);
@@ -144,7 +152,7 @@ td small{color:var(--muted);font-size:.9em}td{line-height:1.3}
 tbody th{font-weight:600}
 .l{text-align:left}
 .pub{background:var(--pub);font-style:italic}
-.flag{color:var(--warn)}
+.flag,.doubt{color:var(--warn)}
 td a,th a{color:inherit;text-decoration:underline;text-decoration-style:dotted;text-decoration-color:var(--muted);
 text-underline-offset:3px}
 td a:hover,th a:hover,a:focus-visible,summary:focus-visible,.scroll:focus-visible{outline:2px solid var(--link)}

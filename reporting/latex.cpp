@@ -57,6 +57,8 @@ std::string escaped_ascii(char c) {
 // What the tables themselves print; Latin letters are left to LaTeX, which reads UTF-8. Others depend on the font.
 std::string escaped_unicode(std::uint32_t code, std::string_view bytes) {
     switch (code) {
+        case 0xA7:
+            return "\\S{}";
         case 0xB1:
             return "$\\pm$";
         case 0xD7:

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "base/json.h"
@@ -21,13 +19,6 @@ using results_db::TrialRow;
 
 constexpr double kMostOfEntropy = 0.9;
 constexpr std::size_t kMostNotes = 6, kMostNames = 6;
-
-std::optional<std::int64_t> full_length(const Json& config) {
-    if (!config.is_object() || !config.contains("model") || !config["model"].is_object()) return std::nullopt;
-    const Json& model = config["model"];
-    if (!model.contains("seqlen") || !model["seqlen"].is_number_integer()) return std::nullopt;
-    return model["seqlen"].get<std::int64_t>();
-}
 
 // Whether the layers that drop tokens keep one number of them from first to last: such a schedule has no end to reach.
 bool keeps_a_constant_number(const Json& config) {
@@ -106,6 +97,13 @@ std::vector<std::string> failure_notes(const std::vector<Variant>& variants) {
 
 bool is_unigram_entropy(const ScoreRow& row) {
     return row.task == "validation" && row.measure == "unigram_entropy";
+}
+
+std::optional<std::int64_t> full_length(const Json& config) {
+    if (!config.is_object() || !config.contains("model") || !config["model"].is_object()) return std::nullopt;
+    const Json& model = config["model"];
+    if (!model.contains("seqlen") || !model["seqlen"].is_number_integer()) return std::nullopt;
+    return model["seqlen"].get<std::int64_t>();
 }
 
 MeasuredRule measured_rule(const TrialRow& trial) {

@@ -3,15 +3,21 @@
 // number of kept tokens has none), and its validation loss lies at least a tenth below the unigram entropy, so that it
 // learned more than token frequencies.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "reporting/variants.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
 
 bool is_unigram_entropy(const results_db::ScoreRow& row);
+
+// The sequence length of a trial's configuration; nothing where it names none.
+std::optional<std::int64_t> full_length(const Json& config);
 
 struct MeasuredRule {
     std::string failure;         // empty: the trial counts, as far as is known

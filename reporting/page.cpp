@@ -166,13 +166,12 @@ std::string comparison_html(const Table& table, const std::vector<Block>& blocks
                             const std::string& suffix) {
     std::string out = fmt::format("<h2 id=\"comparison{}\">Comparison</h2>\n", id);
     for (std::size_t i = 1; i < blocks.size(); ++i) {
-        // Of the scores, a paper has the averages alone.
-        const bool averages = std::any_of(blocks[i].begin(), blocks[i].end(),
+        const bool published = std::any_of(blocks[i].begin(), blocks[i].end(),
                                           [&](std::size_t column) { return table.columns[column].published; });
         out += render_html(part_of(table, blocks[i],
-                                   (averages ? "Suite averages: measured, published, and both as differences "
-                                               "to the baseline at 100%"
-                                             : "Scores of each task, means over seeds") +
+                                   (published ? "Published scores: measured, published, and both as differences "
+                                                "to the baseline at 100%"
+                                              : "Scores of each task, means over seeds") +
                                        suffix));
     }
     if (blocks.size() == 1) out += "<p>No scores have been recorded yet.</p>\n";

@@ -4,15 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
-#include <optional>
 #include <set>
+#include <utility>
 
+#include "base/median.h"
 #include "base/suites.h"
 #include "base/text.h"
 #include "reporting/imported.h"
+#include "reporting/quantity_value.h"
 #include "reporting/numbers.h"
+#include "reporting/suite_average.h"
 #include "reporting/sweep_text.h"
 
 namespace deft::reporting {
@@ -21,36 +23,30 @@ namespace {
 
 using results_db::TrialRow;
 
-constexpr int kDigits = 3;  // of a suite average, as the papers print it
+constexpr int kDigits = 3;  // of percents, as the papers print them
 
-const PublishedColumn* column_of(const PublishedTable& table, Measures measures) {
-    for (const PublishedColumn& column : table.columns)
-        if (column.measures == measures) return &column;
-    return nullptr;
+bool is_score(const PublishedColumn& column) {
+    return column.measures && column.measures->kind != Quantity::Kind::resource;
 }
 
-std::int64_t shots_of(Measures measures) {
-    return measures == Measures::ten_shot_average ? 10 : 0;
+bool is_percent(const PublishedColumn& column) {
+    return column.unit == "%";
 }
 
-const PrintedNumber* number_of(const PublishedRow* row, const PublishedColumn& column) {
+const PublishedCell* cell_of(const PublishedRow* row, const PublishedColumn& column) {
     return row == nullptr ? nullptr : row->find(column.key);
 }
 
-const PrintedNumber* number_of(const PublishedContext& context, const Variant& variant, const PublishedColumn& column) {
-    return number_of(context.table.find(variant.case_key, variant.axes.budget_fraction), column);
+const PublishedRow* row_of(const PublishedContext& context, const Variant& variant) {
+    return context.table.find(variant.case_key, variant.axes.budget_fraction);
 }
 
-// Places behind the point that a printed number has.
-int places(const PrintedNumber& number) {
-    const std::size_t point = number.text.find('.');
-    return point == std::string::npos ? 0 : static_cast<int>(number.text.size() - point - 1);
-}
-
-Cell published_cell(const PrintedNumber* number) {
-    if (number == nullptr) return "-";
-    Cell cell(number->text, number->value);
-    cell.published = number->text;
+Cell published_cell(const PublishedCell* printed) {
+    if (printed == nullptr) return "-";
+    Cell cell(printed->number.text, printed->number.value);
+    cell.published = printed->number.text;
+    cell.doubt = printed->doubt;
+    if (printed->spread) cell.text += " ± " + printed->spread->text;
     return cell;
 }
 
@@ -60,59 +56,111 @@ Cell signed_cell(double value, int decimals) {
     return {zero ? text.substr(1) : text, value};
 }
 
+// Of what is not empty, a line each.
 std::string title_of(const PublishedColumn& column, const std::string& second, const std::string& third) {
-    return fmt::format("{}\n{}\n{}", column.title, second, third);
+    std::string title = column.title;
+    for (const std::string& line : {second, third})
+        if (!line.empty()) title += "\n" + line;
+    return title;
 }
 
-std::set<std::string> tasks_of(const results_db::SweepResults& sweep, std::int64_t shots) {
+// "%, 19 tasks"; unit and direction, and what else tells of the column.
+std::string unit_title(const PublishedColumn& column, const std::string& more) {
+    return column.unit + (column.better == "higher" ? " ↑" : " ↓") + (more.empty() ? "" : ", " + more);
+}
+
+// The tasks that the sweep scored of a column's suite; of a single task that one, where it was scored.
+std::set<std::string> tasks_of(const results_db::SweepResults& sweep, const Quantity& quantity) {
     std::set<std::string> tasks;
-    for (const TrialRow& trial : sweep.trials)
-        if (trial.state == "ok")
-            if (const auto average = suite_average(trial.scores, shots))
-                tasks.insert(average->tasks.begin(), average->tasks.end());
+    for (const TrialRow& trial : sweep.trials) {
+        if (trial.state != "ok") continue;
+        if (quantity.kind != Quantity::Kind::suite) {
+            if (value_of(quantity, trial)) tasks.insert(quantity.name);
+        } else if (const auto average = suite_average(project_suite(quantity.name), trial.scores, quantity.shots)) {
+            tasks.insert(average->tasks.begin(), average->tasks.end());
+        }
+    }
     return tasks;
 }
 
-struct Averages {
-    std::vector<double> percents;     // one a finished seed that has one
+// In the column's unit.
+std::optional<double> score_of(const TrialRow& trial, const PublishedColumn& column) {
+    const std::optional<double> value = value_of(*column.measures, trial);
+    const bool is_share = is_percent(column) && column.measures->kind == Quantity::Kind::task;
+    return value && is_share ? *value * 100 : value;
+}
+
+struct RowScores {
+    std::vector<double> values;       // one an independent repeat
+    std::size_t trials = 0;           // finished ones that have one
     std::size_t fewest_tasks = 1000;  // among them
+
+    double center(const Quantity& quantity) const { return quantity.is_median ? median(values) : mean(values); }
 };
 
-Averages averages_of(const Variant& variant, std::int64_t shots) {
-    Averages out;
-    for (const TrialRow* trial : variant.ok)
-        if (const auto average = suite_average(trial->scores, shots)) {
-            out.percents.push_back(average->percent);
-            out.fewest_tasks = std::min(out.fewest_tasks, average->tasks.size());
-        }
+RowScores row_scores(const Variant& variant, const PublishedColumn& column) {
+    const Quantity& quantity = *column.measures;
+    std::vector<std::pair<const TrialRow*, double>> scored;
+    RowScores out;
+    for (const TrialRow* trial : variant.ok) {
+        const std::optional<double> value = score_of(*trial, column);
+        if (!value) continue;
+        scored.emplace_back(trial, *value);
+        if (quantity.kind == Quantity::Kind::suite)
+            out.fewest_tasks = std::min(
+                out.fewest_tasks,
+                suite_average(project_suite(quantity.name), trial->scores, quantity.shots)->tasks.size());
+    }
+    out.trials = scored.size();
+    out.values = unit_means(scored);
     return out;
 }
 
-Cell average_cell(const Variant& variant, std::int64_t shots, std::size_t tasks) {
-    const Averages averages = averages_of(variant, shots);
-    if (averages.percents.empty()) return "-";
-    const double center = mean(averages.percents);
-    Cell cell(significant(center, kDigits), center);
-    if (averages.percents.size() > 1) {
-        cell.spread = standard_deviation(averages.percents);
-        cell.text += fmt::format(" ± {:.1f}", *cell.spread);
-    }
-    if (averages.percents.size() < variant.ok.size())
-        cell.text += fmt::format(" [{} of {}]", averages.percents.size(), variant.ok.size());
-    if (averages.fewest_tasks < tasks) cell.text += fmt::format(" [{} of {} tasks]", averages.fewest_tasks, tasks);
+std::string score_text(const PublishedColumn& column, double center, const std::optional<double>& spread) {
+    if (is_percent(column)) return significant(center, kDigits) + (spread ? fmt::format(" ± {:.1f}", *spread) : "");
+    return score(center) + (spread ? " ± " + score(*spread) : "");
+}
+
+// `tasks`: that the sweep scored.
+Cell score_cell(const Variant& variant, const PublishedColumn& column, std::size_t tasks) {
+    const RowScores scores = row_scores(variant, column);
+    if (scores.values.empty()) return "-";
+    Cell cell;
+    cell.value = scores.center(*column.measures);
+    if (scores.values.size() > 1) cell.spread = standard_deviation(scores.values);
+    cell.text = score_text(column, *cell.value, cell.spread);
+    if (scores.trials < variant.ok.size()) cell.text += fmt::format(" [{} of {}]", scores.trials, variant.ok.size());
+    if (scores.fewest_tasks < tasks) cell.text += fmt::format(" [{} of {} tasks]", scores.fewest_tasks, tasks);
     return cell;
 }
 
-Cell measured_difference(const Variant& variant, const Variant& reference, std::int64_t shots) {
-    if (is_imported(variant) || is_imported(reference)) return "-";
-    const Averages own = averages_of(variant, shots), base = averages_of(reference, shots);
-    if (own.percents.empty() || base.percents.empty()) return "-";
-    return signed_cell(mean(own.percents) - mean(base.percents), 1);
+// Behind the point, of a measured difference: as many as are printed of the column, of percents one.
+int decimals_of(const PublishedTable& table, const PublishedColumn& column) {
+    if (is_percent(column)) return 1;
+    int decimals = 0;
+    for (const PublishedRow& row : table.rows)
+        if (const PublishedCell* cell = row.find(column.key)) decimals = std::max(decimals, cell->number.places());
+    return decimals;
 }
 
-Cell published_difference(const PrintedNumber* own, const PrintedNumber* base) {
+Cell measured_difference(const Variant& variant, const Variant& reference, const PublishedColumn& column,
+                         int decimals) {
+    if (is_imported(variant) || is_imported(reference)) return "-";
+    const RowScores own = row_scores(variant, column), base = row_scores(reference, column);
+    if (own.values.empty() || base.values.empty()) return "-";
+    return signed_cell(own.center(*column.measures) - base.center(*column.measures), decimals);
+}
+
+const std::string& doubt_of_two(const PublishedCell& own, const PublishedCell& base) {
+    return own.doubt.empty() ? base.doubt : own.doubt;
+}
+
+Cell published_difference(const PublishedCell* own, const PublishedCell* base) {
     if (own == nullptr || base == nullptr) return "-";
-    return signed_cell(own->value - base->value, std::max(places(*own), places(*base)));
+    Cell cell = signed_cell(own->number.value - base->number.value,
+                            std::max(own->number.places(), base->number.places()));
+    cell.doubt = doubt_of_two(*own, *base);
+    return cell;
 }
 
 // "against 100% baseline", with the budget of the rows that the differences really refer to, where it is one.
@@ -123,13 +171,12 @@ std::string reference_title(const PublishedContext& context) {
     return budgets.size() == 1 ? fmt::format("against {} baseline", *budgets.begin()) : "against baseline";
 }
 
-void add_average(const PublishedContext& context, const PublishedColumn& column, std::vector<Field>& fields) {
-    const std::int64_t shots = shots_of(column.measures);
-    const std::size_t tasks = tasks_of(context.sweep, shots).size();
+void add_score(const PublishedContext& context, const PublishedColumn& column, std::vector<Field>& fields) {
+    const std::size_t tasks = tasks_of(context.sweep, *column.measures).size();
     if (tasks == 0) return;
-    const PrintedNumber* base = number_of(context.table.full_budget(context.base_case), column);
-    const std::string arrow = column.better == "higher" ? " ↑" : " ↓";
-    const std::string unit = column.unit + arrow;
+    const PublishedCell* base = cell_of(context.table.full_budget(context.base_case), column);
+    const std::string points = is_percent(column) ? "points" : column.unit;
+    const int decimals = decimals_of(context.table, column);
     const auto add = [&fields](std::string title, bool published, std::function<Cell(const Variant&)> cell) {
         Column head;
         head.title = std::move(title);
@@ -137,64 +184,95 @@ void add_average(const PublishedContext& context, const PublishedColumn& column,
         head.begins_block = fields.empty();
         fields.emplace_back(std::move(head), std::move(cell));
     };
-    add(title_of(column, "measured", fmt::format("{}, {}", unit, counted(tasks, "task"))), false,
-        [=](const Variant& variant) { return average_cell(variant, shots, tasks); });
-    add(title_of(column, "(published)", fmt::format("{}, {}", unit, column.detail)), true,
-        [=](const Variant& variant) { return published_cell(number_of(context, variant, column)); });
-    add(title_of(column, reference_title(context), "measured, points"), false, [=](const Variant& variant) {
-        return measured_difference(variant, reference_of(context.variants, context.base_case, variant), shots);
+    const bool is_suite = column.measures->kind == Quantity::Kind::suite;
+    add(title_of(column, "measured", unit_title(column, is_suite ? counted(tasks, "task") : "")), false,
+        [=](const Variant& variant) { return score_cell(variant, column, tasks); });
+    add(title_of(column, "(published)", unit_title(column, column.detail)), true,
+        [=](const Variant& variant) { return published_cell(cell_of(row_of(context, variant), column)); });
+    add(title_of(column, reference_title(context), "measured, " + points), false, [=](const Variant& variant) {
+        return measured_difference(variant, reference_of(context.variants, context.base_case, variant), column, decimals);
     });
-    add(title_of(column, "against 100% baseline", "(published), points"), true,
-        [=](const Variant& variant) { return published_difference(number_of(context, variant, column), base); });
+    add(title_of(column, "against 100% baseline", "(published), " + points), true, [=](const Variant& variant) {
+        return published_difference(cell_of(row_of(context, variant), column), base);
+    });
+}
+
+bool is_here(const PublishedContext& context, const PublishedRow& row) {
+    return std::any_of(context.variants.begin(), context.variants.end(),
+                       [&](const Variant& variant) { return row_of(context, variant) == &row; });
+}
+
+// Whether it stands in the comparison.
+bool is_shown(const PublishedContext& context, const PublishedColumn& column) {
+    return column.measures && (!is_score(column) || !tasks_of(context.sweep, *column.measures).empty());
 }
 
 std::string not_measured_here(const PublishedContext& context) {
     std::vector<std::string> titles;
     for (const PublishedColumn& column : context.table.columns)
-        if (column.measures != Measures::train_time && tasks_of(context.sweep, shots_of(column.measures)).empty())
-            titles.push_back(column.title);
+        if (column.measures && !is_shown(context, column)) titles.push_back(column.title);
     return fmt::format("{}", fmt::join(titles, ", "));
 }
 
 std::string rows_elsewhere(const PublishedContext& context) {
     std::vector<std::string> names;
-    for (const PublishedRow& row : context.table.rows) {
-        const bool here = std::any_of(context.variants.begin(), context.variants.end(), [&](const Variant& variant) {
-            return context.table.find(variant.case_key, variant.axes.budget_fraction) == &row;
-        });
-        if (!here) names.push_back(fmt::format("{} at {:g}%", row.case_name, row.budget_fraction * 100));
-    }
+    for (const PublishedRow& row : context.table.rows)
+        if (!is_here(context, row)) names.push_back(row.name());
     return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// What stands behind the printed numbers of the columns shown, where the paper says so, and which it does not print.
+std::vector<std::string> printed_notes(const PublishedContext& context) {
+    std::map<std::int64_t, std::vector<std::string>> titles_of;  // by seeds
+    std::vector<std::string> notes;
+    for (const PublishedColumn& column : context.table.columns) {
+        if (!is_shown(context, column)) continue;
+        if (column.seeds > 0) titles_of[column.seeds].push_back(column.title);
+        std::string facts = column.aggregate;
+        if (!column.spread_kind.empty()) facts += (facts.empty() ? "± " : ", ± ") + column.spread_kind;
+        if (!facts.empty()) notes.push_back(fmt::format("{}, published: {}.", column.title, facts));
+        for (const PublishedRow& row : context.table.rows)
+            for (const auto& [key, reason] : row.missing)
+                if (key == column.key && is_here(context, row))
+                    notes.push_back(fmt::format("Not published: {} of {}: {}.", column.title, row.name(), reason));
+    }
+    for (const auto& [seeds, titles] : titles_of)
+        notes.push_back(fmt::format("Published by {}: {}.", counted(seeds, "seed"), fmt::join(titles, ", ")));
+    return notes;
 }
 
 }  // namespace
 
-std::vector<Field> published_time_fields(const PublishedContext& context) {
-    const PublishedColumn* column = column_of(context.table, Measures::train_time);
-    if (column == nullptr) return {};
-    const PrintedNumber* base = number_of(context.table.full_budget(context.base_case), *column);
-    const auto cell = [=, table_column = *column](const Variant& variant) {
-        const PrintedNumber* number = number_of(context, variant, table_column);
-        Cell out = published_cell(number);
-        if (number == nullptr) return out;
-        out.text += table_column.unit;
-        if (base != nullptr && base->value > 0) {
-            out.aside = ratio(number->value / base->value);
-            out.text += " " + out.aside;
-        }
-        return out;
-    };
-    Column head;
-    head.title = title_of(*column, "(published)", column->detail);
-    head.published = true;
-    head.raw_unit = column->unit;
-    return {Field(std::move(head), cell)};
+std::vector<Field> published_resource_fields(const PublishedContext& context, const Resource& resource) {
+    std::vector<Field> fields;
+    for (const PublishedColumn& column : context.table.columns) {
+        if (!column.measures || is_score(column) || !column.measures->name.starts_with(resource.quantity)) continue;
+        const PublishedCell* base = cell_of(context.table.full_budget(context.base_case), column);
+        const auto cell = [=, &context](const Variant& variant) {
+            const PublishedCell* own = cell_of(row_of(context, variant), column);
+            Cell out = published_cell(own);
+            if (own == nullptr) return out;
+            out.text += (column.unit.size() > 1 ? " " : "") + column.unit;
+            if (base != nullptr && base->number.value > 0) {
+                out.aside = ratio(own->number.value / base->number.value);
+                out.text += " " + out.aside;
+                out.doubt = doubt_of_two(*own, *base);
+            }
+            return out;
+        };
+        Column head;
+        head.title = title_of(column, "(published)", column.detail);
+        head.published = true;
+        head.raw_unit = column.unit;
+        fields.emplace_back(std::move(head), cell);
+    }
+    return fields;
 }
 
-std::vector<Field> average_fields(const PublishedContext& context) {
+std::vector<Field> published_score_fields(const PublishedContext& context) {
     std::vector<Field> fields;
-    for (const Measures measures : {Measures::zero_shot_average, Measures::ten_shot_average})
-        if (const PublishedColumn* column = column_of(context.table, measures)) add_average(context, *column, fields);
+    for (const PublishedColumn& column : context.table.columns)
+        if (is_score(column)) add_score(context, column, fields);
     return fields;
 }
 
@@ -208,67 +286,27 @@ std::vector<std::string> published_notes(const PublishedContext& context) {
             "Published and measured values do not compare in absolute terms: model, data and tasks here "
             "are of proxy scale. What can be compared is the effect relative to the baseline at 100%: "
             "ratios and differences.");
-    for (const Measures measures : {Measures::zero_shot_average, Measures::ten_shot_average}) {
-        const PublishedColumn* column = column_of(table, measures);
-        const std::set<std::string> tasks = tasks_of(context.sweep, shots_of(measures));
-        if (column != nullptr && !tasks.empty())
+    for (const PublishedColumn& column : table.columns) {
+        if (!column.measures || column.measures->kind != Quantity::Kind::suite) continue;
+        const std::set<std::string> tasks = tasks_of(context.sweep, *column.measures);
+        if (!tasks.empty())
             notes.push_back(fmt::format("{}, measured: unweighted mean of {} x 100: {}. The published one: {}.",
-                                        column->title, counted(tasks.size(), "task"), fmt::join(tasks, ", "),
-                                        column->detail));
+                                        column.title, counted(tasks.size(), "task"), fmt::join(tasks, ", "),
+                                        column.detail));
     }
+    for (std::string& note : printed_notes(context)) notes.push_back(std::move(note));
+    for (std::string& note : doubt_notes(table, [&](const PublishedRow& row, const PublishedColumn& column) {
+             return is_here(context, row) && is_shown(context, column);
+         }))
+        notes.push_back(std::move(note));
     if (const std::string titles = not_measured_here(context); !titles.empty())
         notes.push_back(fmt::format("Published, but not measured here: {}.", titles));
+    for (const PublishedColumn& column : table.columns)
+        if (!column.measures)
+            notes.push_back(fmt::format("Published, but not measured by deft: {}: {}.", column.title, column.not_measured));
     if (const std::string rows = rows_elsewhere(context); !rows.empty())
         notes.push_back(fmt::format("Published rows without a case here: {}.", rows));
     return notes;
-}
-
-namespace {
-
-using results_db::ScoreRow;
-
-// The suite whose averages the papers' tables have.
-const Suite& published_suite() {
-    static const Suite& suite = project_suite("data_efficiency");
-    return suite;
-}
-
-// A task that is none of the published ones counts by acc, or by acc_norm where it has nothing else.
-int preference(const ScoreRow& row) {
-    if (const SuiteTask* task = published_suite().find(row.task)) return row.measure == task->measure ? 2 : 0;
-    if (row.measure == "acc") return 2;
-    return row.measure == "acc_norm" ? 1 : 0;
-}
-
-}  // namespace
-
-std::optional<SuiteAverage> suite_average(const std::vector<ScoreRow>& scores, std::int64_t shots) {
-    std::map<std::string, const ScoreRow*> best;
-    for (const ScoreRow& row : scores) {
-        if (row.shots != shots || preference(row) == 0) continue;
-        const ScoreRow*& kept = best[row.task];
-        if (kept == nullptr || preference(row) > preference(*kept)) kept = &row;
-    }
-    if (best.empty()) return std::nullopt;
-    SuiteAverage average;
-    for (const auto& [task, row] : best) {
-        average.percent += row->value * 100;
-        average.tasks.push_back(task);
-    }
-    average.percent /= static_cast<double>(best.size());
-    return average;
-}
-
-double round_significant(double value, int digits) {
-    return std::strtod(fmt::format("{:.{}e}", value, digits - 1).c_str(), nullptr);
-}
-
-std::string significant(double value, int digits) {
-    if (std::isnan(value)) return "NaN";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    const std::string rounded = fmt::format("{:.{}e}", value, digits - 1);
-    const int exponent = std::atoi(rounded.c_str() + rounded.find('e') + 1);
-    return fmt::format("{:.{}f}", round_significant(value, digits), std::max(0, digits - 1 - exponent));
 }
 
 }  // namespace deft::reporting

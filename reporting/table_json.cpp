@@ -16,6 +16,10 @@ OrderedJson cell_json(const Cell& cell) {
     if (!cell.trace.empty()) json["trace"] = cell.trace;
     if (!cell.flag.empty()) json["flag"] = cell.flag;
     if (cell.stated) json["stated"] = true;
+    if (!cell.doubt.empty()) {
+        json["verified"] = false;
+        json["reason"] = cell.doubt;
+    }
     return json;
 }
 

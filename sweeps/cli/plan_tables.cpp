@@ -73,7 +73,9 @@ void add_device_columns(reporting::Table& table, const sweeps::Plan& plan) {
         const sweeps::PlanRow& row = plan.rows[i];
         table.rows[i].push_back(hours_text(row.hours));
         if (any_published) {
-            table.rows[i].push_back(row.published ? row.published->text : "-");
+            reporting::Cell published = row.published ? row.published->number.text : std::string("-");
+            if (row.published) published.doubt = row.published->doubt;
+            table.rows[i].push_back(std::move(published));
             table.rows[i].push_back(error_text(row.error_percent()));
         }
         table.rows[i].push_back(row.dollars ? reporting::dollars(*row.dollars) : "-");

@@ -28,17 +28,17 @@ std::optional<PlanPrice> plan_price(const Spec& spec) {
 const reporting::PublishedColumn* hours_column(const Plan& plan) {
     if (!plan.published) return nullptr;
     for (const reporting::PublishedColumn& column : plan.published->columns)
-        if (column.measures == reporting::Measures::train_time && column.unit == "h") return &column;
+        if (column.measures && reporting::to_text(*column.measures) == "train hours") return &column;
     return nullptr;
 }
 
-std::optional<reporting::PrintedNumber> published_hours(const Plan& plan, const Point& point) {
+std::optional<reporting::PublishedCell> published_hours(const Plan& plan, const Point& point) {
     const reporting::PublishedColumn* column = hours_column(plan);
     if (column == nullptr) return {};
     const auto* row = plan.published->find(point.case_name, point.config.train.budget_fraction);
-    const reporting::PrintedNumber* number = row == nullptr ? nullptr : row->find(column->key);
-    if (number == nullptr) return {};
-    return *number;
+    const reporting::PublishedCell* cell = row == nullptr ? nullptr : row->find(column->key);
+    if (cell == nullptr) return {};
+    return *cell;
 }
 
 std::vector<PlanRow> rows_of(std::vector<Point> points) {
@@ -150,6 +150,20 @@ std::string published_note(const reporting::PublishedTable& table) {
                        table.paper, table.source, table.scale);
 }
 
+// The source of the published hours, and which of them nobody could verify.
+void add_published_notes(Plan& plan) {
+    const reporting::PublishedColumn* hours = hours_column(plan);
+    if (hours == nullptr) return;
+    plan.notes.push_back(published_note(*plan.published));
+    const auto is_shown = [&](const reporting::PublishedRow& row, const reporting::PublishedColumn& column) {
+        return &column == hours && std::any_of(plan.rows.begin(), plan.rows.end(), [&](const PlanRow& planned) {
+                   const experiments::TrialConfig& config = planned.point.config;
+                   return plan.published->find(planned.point.case_name, config.train.budget_fraction) == &row;
+               });
+    };
+    for (std::string& note : reporting::doubt_notes(*plan.published, is_shown)) plan.notes.push_back(std::move(note));
+}
+
 // Which rows are models taken as they are, and what their users state of them.
 void add_imported_notes(Plan& plan) {
     for (const PlanRow& row : plan.rows) {
@@ -192,7 +206,7 @@ void add_notes(Plan& plan) {
         plan.notes.push_back(hours_note(*plan.device));
         plan.notes.push_back(memory_note(plan));
         plan.notes.push_back(price_note(plan));
-        if (hours_column(plan) != nullptr) plan.notes.push_back(published_note(*plan.published));
+        add_published_notes(plan);
     }
     if (any_of_bert(plan))
         plan.notes.push_back(
@@ -243,7 +257,8 @@ Json row_json(const PlanRow& row) {
             {"flops", projection.flops},
             {"memory_bytes", projection.memory_bytes},
             {"hours", number_or_null(row.hours)},
-            {"published_hours", row.published ? Json(row.published->text) : Json()},
+            {"published_hours", row.published ? Json(row.published->number.text) : Json()},
+            {"published_hours_doubt", row.published ? row.published->doubt : ""},
             {"hours_error_percent", number_or_null(row.error_percent())},
             {"usd", number_or_null(row.dollars)}};
 }
@@ -251,8 +266,8 @@ Json row_json(const PlanRow& row) {
 }  // namespace
 
 std::optional<double> PlanRow::error_percent() const {
-    if (!hours || !published || !(published->value > 0)) return {};
-    return 100 * (*hours / published->value - 1);
+    if (!hours || !published || !(published->number.value > 0)) return {};
+    return 100 * (*hours / published->number.value - 1);
 }
 
 Plan make_plan(const Spec& spec, std::vector<Point> points) {

@@ -20,7 +20,7 @@ struct PlanRow {
     std::vector<std::int64_t> seeds;
     std::size_t trained = 0;  // of those that no row above trains already
     std::optional<double> hours;                         // where the sweep names a device with a peak
-    std::optional<reporting::PrintedNumber> published;   // hours, where it also names a paper's table that has them
+    std::optional<reporting::PublishedCell> published;   // hours, where it also names a paper's table that has them
     std::optional<double> dollars;                       // devices x hours x price, where there is a price
 
     std::optional<double> error_percent() const;  // of hours against the published ones

@@ -247,14 +247,14 @@ TEST_CASE("words for a shell") {
     CHECK(shell_word("") == "''");
 }
 
-TEST_CASE("a page names suite averages where there are some") {
+TEST_CASE("a page names published scores where there are some") {
     ReportData data = a_report();
     data.about.published = read_published_table(DEFT_SOURCE_DIR "/reporting/paper/data_efficiency_gpt_combined.toml");
     const std::string losses = render_page(data);
-    CHECK(count_of(losses, "<span>Suite averages") == 0);
+    CHECK(count_of(losses, "<span>Published scores") == 0);
     CHECK(count_of(losses, "<span>Scores of each task") == 1);
     for (auto& trial : data.sweep.trials) trial.scores.push_back(a_score("boolq", "acc", 0.5));
     const std::string scored = render_page(data);
-    CHECK(count_of(scored, "<span>Suite averages") == 1);
+    CHECK(count_of(scored, "<span>Published scores") == 1);
     CHECK(count_of(scored, "<span>Scores of each task") == 1);
 }

@@ -3,6 +3,8 @@
 #include "sweeps/driver/plan.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "reporting/table.h"
+#include "sweeps/cli/plan_tables.h"
 #include "sweeps/driver/machine_limits.h"
 
 #include <map>
@@ -77,11 +79,27 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
         CHECK(std::abs(*row.error_percent()) < 1);
         CHECK(!row.dollars);  // nobody published a price an hour
     }
-    CHECK(plan.rows[0].published->text == "260");
+    CHECK(plan.rows[0].published->number.text == "260");
     CHECK(static_cast<double>(plan.rows[4].point.projection.input_tokens) == Approx(390.9e9).margin(0.05e9));
     // The stated utilisation is the one that the published 260 hours imply, rounded.
     const double implied = plan.rows[0].point.projection.flops / (64 * 125e12 * 260 * 3600.0);
     CHECK(plan.device->utilisation == Approx(implied).margin(0.005));
+}
+
+TEST_CASE("A plan marks published hours that nobody could verify") {
+    const Plan plan = small_plan(
+        "[[case]]\nname = \"random-LTD\"\nrandom_ltd = { min = 16, duration = 0.4 }\n"
+        "[resources]\ndevice = \"V100\"\nutilisation = 0.5\n[report]\npaper = \"data_efficiency_bert_combined\"\n");
+    REQUIRE(plan.rows.size() == 2);
+    REQUIRE(plan.rows[1].published);
+    CHECK(plan.rows[1].published->number.text == "302");
+    const Json row = to_json(plan).at("rows").at(1);
+    CHECK(row.at("published_hours") == "302");
+    CHECK_THAT(row.at("published_hours_doubt").get<std::string>(), ContainsSubstring("version 3"));
+    std::string notes;
+    for (const std::string& note : plan.notes) notes += note + "\n";
+    CHECK_THAT(notes, ContainsSubstring("§ Not verified: train time of baseline at 100%, train time of random-LTD at 100%: "));
+    CHECK_THAT(reporting::render_terminal(cli::plan_table(plan), 0), ContainsSubstring("302 §"));
 }
 
 TEST_CASE("Hours and dollars of a plan by hand; without a price or a peak there are none") {

@@ -1,0 +1,59 @@
+#include "reporting/quantity_value.h"
+
+#include <cmath>
+
+#include "base/json.h"
+#include "base/score_key.h"
+#include "base/suites.h"
+#include "reporting/columns.h"
+#include "reporting/measured.h"
+#include "reporting/suite_average.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using results_db::ScoreRow;
+using results_db::TrialRow;
+
+std::optional<double> score_of(const Quantity& quantity, const TrialRow& trial) {
+    const bool is_perplexity = quantity.name == kValidationTask && quantity.metric == "perplexity";
+    const std::string metric = is_perplexity ? "loss" : quantity.metric;
+    for (const ScoreRow& row : trial.scores)
+        if (row.task == quantity.name && row.measure == metric && row.shots == quantity.shots &&
+            (quantity.split.empty() || row.split == quantity.split))
+            return is_perplexity ? std::exp(row.value) : row.value;
+    return std::nullopt;
+}
+
+std::optional<double> resource_value(const Quantity& quantity, const TrialRow& trial) {
+    for (const Resource& resource : resources()) {
+        if (!quantity.name.starts_with(resource.quantity)) continue;
+        const std::optional<double> value = resource.value(trial);
+        if (!value) return std::nullopt;
+        if (quantity.name == "train hours") return *value / 3600;
+        if (quantity.name != "throughput samples/s") return value;
+        const std::optional<std::int64_t> length = full_length(try_parse_json(trial.config_json));
+        if (!length || *length <= 0) return std::nullopt;
+        return *value / static_cast<double>(*length);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> value_of(const Quantity& quantity, const TrialRow& trial) {
+    switch (quantity.kind) {
+        case Quantity::Kind::task:
+            return score_of(quantity, trial);
+        case Quantity::Kind::suite:
+            if (const auto average = suite_average(project_suite(quantity.name), trial.scores, quantity.shots))
+                return average->percent;
+            return std::nullopt;
+        case Quantity::Kind::resource:
+            return resource_value(quantity, trial);
+    }
+    return std::nullopt;
+}
+
+}  // namespace deft::reporting
