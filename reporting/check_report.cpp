@@ -16,16 +16,17 @@ int exit_code_of(const CheckReport& report, bool strict) {
                            [&](const CheckFinding& finding) { return finding.outcome == outcome; });
     };
     if (any(Outcome::broken)) return kExitFailed;
-    if (any(Outcome::worse)) return kExitWorse;
-    const bool measured = any(Outcome::better) || any(Outcome::same) || any(Outcome::unclear);
+    if (any(Outcome::worse) || any(Outcome::fails)) return kExitWorse;
+    const bool measured =
+        any(Outcome::better) || any(Outcome::same) || any(Outcome::holds) || any(Outcome::unclear);
     if (!measured) return kExitNothing;
     return strict && any(Outcome::unclear) ? kExitUnclear : kExitOk;
 }
 
 namespace {
 
-constexpr std::array kGravestFirst = {Outcome::broken,  Outcome::worse,  Outcome::unclear,
-                                      Outcome::missing, Outcome::better, Outcome::same};
+constexpr std::array kGravestFirst = {Outcome::broken,  Outcome::worse,  Outcome::fails, Outcome::unclear,
+                                      Outcome::missing, Outcome::better, Outcome::holds, Outcome::same};
 
 std::size_t gravity(const CheckFinding& finding) {
     return static_cast<std::size_t>(std::find(kGravestFirst.begin(), kGravestFirst.end(), finding.outcome) -

@@ -21,6 +21,7 @@ enum class Outcome {
     unclear,
     broken,   // crashed, wrong output, NaN: there is no number, and that is the news
     missing,  // not measured, or nothing to compare with
+    holds, fails,  // of a claim: as same and worse
 };
 
 // As the database and machine-readable output spell it.
@@ -36,6 +37,10 @@ constexpr const char* name(Outcome outcome) {
             return "unclear";
         case Outcome::broken:
             return "broken";
+        case Outcome::holds:
+            return "holds";
+        case Outcome::fails:
+            return "fails";
         case Outcome::missing:
             break;
     }
@@ -58,7 +63,7 @@ constexpr Outcome outcome_of(Verdict verdict) {
 
 // One measure of one case.
 struct CheckFinding {
-    std::string check;  // bench | quality | trend
+    std::string check;  // bench | quality | trend | claim
     std::string name;   // the case and measure: "linear_forward/64x64x64", "baseline: validation loss"
     std::string where;  // the host or variant that tells findings of one name apart; may be empty
     Outcome outcome = Outcome::missing;

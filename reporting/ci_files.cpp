@@ -32,6 +32,7 @@ const char* level_of(Outcome outcome) {
     switch (outcome) {
         case Outcome::broken:
         case Outcome::worse:
+        case Outcome::fails:
             return "error";
         case Outcome::unclear:
         case Outcome::missing:
@@ -39,6 +40,7 @@ const char* level_of(Outcome outcome) {
         case Outcome::better:
             return "notice";
         case Outcome::same:
+        case Outcome::holds:
             break;
     }
     return "";
@@ -99,6 +101,7 @@ JUnitKind kind_of(Outcome outcome, bool strict) {
         case Outcome::broken:
             return JUnitKind::error;
         case Outcome::worse:
+        case Outcome::fails:
             return JUnitKind::failure;
         case Outcome::unclear:
             return strict ? JUnitKind::failure : JUnitKind::skipped;
@@ -106,6 +109,7 @@ JUnitKind kind_of(Outcome outcome, bool strict) {
             return JUnitKind::skipped;
         case Outcome::better:
         case Outcome::same:
+        case Outcome::holds:
             break;
     }
     return JUnitKind::passed;
@@ -189,7 +193,7 @@ void add(Json& metric, const char* key, const std::optional<double>& value, bool
 std::string render_bencher_metrics(const CheckReport& report) {
     Json all = Json::object();
     for (const CheckFinding& finding : report.findings) {
-        const bool is_log = finding.check != "quality";
+        const bool is_log = finding.check != "quality" && finding.check != "claim";
         Json metric = Json::object();
         add(metric, "value", finding.effect, is_log);
         if (metric.empty()) continue;

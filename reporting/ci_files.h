@@ -12,7 +12,7 @@ namespace deft::reporting {
 std::string github_data(std::string_view text);
 std::string github_property(std::string_view text);
 
-// Workflow commands to be printed, a line each: ::error for broken and worse, ::warning for unclear and missing,
+// Workflow commands to be printed, a line each: ::error for broken, worse and failing claims, ::warning for unclear and missing,
 // ::notice for better, nothing for same. GitHub shows ten of a kind for a step: where there are more, the tenth counts
 // the rest.
 std::string github_annotations(const CheckReport& report);
@@ -22,7 +22,7 @@ std::string github_summary(const CheckReport& report);
 
 // The findings of a gate as JUnit XML, which GitLab, Jenkins and others read.
 
-// A test case a finding: worse is a failure, broken an error, missing and unclear are skipped, if `strict` unclear is a
+// A test case a finding: worse is a failure, as is a claim that fails, broken an error, missing and unclear are skipped, if `strict` unclear is a
 // failure. Well-formed whatever the names hold: characters that XML 1.0 lacks are replaced.
 std::string render_junit(const CheckReport& report, bool strict);
 

@@ -211,6 +211,10 @@ Claim read_claim(const ConfigNode& node, const PublishedTable& table) {
     claim.kind = rule.kind;
     read_rows(reader, table, claim);
     read_amount(reader, rule, claim);
+    std::string method = "pooled";
+    reader.optional("method", method);
+    reader.require_one_of("method", method, {"pooled", "paired"});
+    claim.method = method == "paired" ? ContrastMethod::paired : ContrastMethod::pooled;
     claim.paper = read_scale(reader, "paper", rule, claim, table);
     claim.proxy = read_scale(reader, "proxy", rule, claim, table);
     if (!claim.paper.not_judged.empty() && !claim.proxy.not_judged.empty())

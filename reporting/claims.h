@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "reporting/quantity.h"
+#include "reporting/statistics/contrast.h"
 
 namespace deft::reporting {
 
@@ -44,6 +45,7 @@ struct Claim {
     std::optional<ClaimedRow> against;  // not of best_in_column
     std::optional<ClaimedRow> from;     // of closes_gap: the other row with less data
     double amount = 0;                  // of the kinds that have one: fraction, times or share
+    ContrastMethod method = ContrastMethod::pooled;  // or paired: seed by seed
     ClaimScale proxy, paper;
 };
 

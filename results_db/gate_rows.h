@@ -36,12 +36,12 @@ std::vector<BaselineRow> read_baselines(Connection& connection);
 struct VerdictRow {
     std::string check_uid;  // shared by the verdicts of one check
     std::int64_t created_ms = 0;
-    std::string kind;  // bench | quality | trend
+    std::string kind;  // bench | quality | trend | claim
     std::string subject_json = "{}", rule_json = "{}";
     std::optional<double> effect, lower, upper;  // log ratio of times, or difference of scores and losses
     std::optional<double> limit;                 // in the effect's units
     std::optional<double> p_value, adjusted_p;
-    std::string result;  // better | same | worse | unclear | broken | missing
+    std::string result;  // better | same | worse | unclear | broken | missing; of a claim holds | fails
     std::string text;    // the finding as it was told
 };
 

@@ -166,6 +166,8 @@ std::string status_text(const SeriesHistory& history) {
         case Outcome::unclear:
         case Outcome::broken:
             return name(history.finding->outcome);
+        case Outcome::holds:
+        case Outcome::fails:
         case Outcome::same:
             break;
     }

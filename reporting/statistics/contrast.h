@@ -13,6 +13,9 @@
 
 namespace deft::reporting {
 
+// Of a recipe, below which there is no verdict on it.
+inline constexpr std::size_t kFewestSeeds = 3;
+
 struct SeedScore {
     std::int64_t seed = 0;
     double value = 0;

@@ -13,8 +13,6 @@
 
 namespace deft::reporting {
 
-inline constexpr std::size_t kFewestSeeds = 3;
-
 struct SeedRule {
     Improves improves = Improves::upwards;
     double margin = 0;        // how much worse is still no worse, in the measure's units; above 0

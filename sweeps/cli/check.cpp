@@ -118,6 +118,7 @@ void add_check(CLI::App& app, Context& context) {
     bench->callback([arguments, &context] { context.exit_code = check_bench(*arguments); });
     add_check_quality(*command, context);
     add_check_trend(*command, context);
+    add_check_claims(*command, context);
 }
 
 }  // namespace deft::cli

@@ -40,6 +40,7 @@ void add_bench_import(CLI::App& bench, Context& context);  // deft bench import
 void add_check(CLI::App& app, Context& context);
 void add_check_quality(CLI::App& check, Context& context);  // deft check quality
 void add_check_trend(CLI::App& check, Context& context);    // deft check trend
+void add_check_claims(CLI::App& check, Context& context);   // deft check claims
 void add_baseline(CLI::App& app, Context& context);
 void add_db(CLI::App& app, Context& context);
 void add_tune(CLI::App& app, Context& context);

@@ -1,0 +1,43 @@
+#pragma once
+// A claim as a test: contrasts of recipes against thresholds, and how likely what was seen would be by chance.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reporting/claims.h"
+#include "reporting/claims/claim_values.h"
+#include "reporting/statistics/contrast.h"
+
+namespace deft::reporting {
+
+struct ClaimRule {
+    double level = 0.05;  // of the claims of a table none that is at its threshold is called with a greater chance
+    double power = 0.8;   // of the smallest effect that is told
+};
+
+// A contrast that must lie above its threshold for the claim to hold. Larger is better.
+struct ClaimPart {
+    std::vector<ContrastTerm> terms;
+    double threshold = 0;
+    ContrastRule rule;
+    Contrast found;
+};
+
+struct ClaimTest {
+    std::vector<ClaimPart> parts;  // all of them must
+    bool is_logarithmic = false;   // ratios: values are compared by their logarithms
+    double holds_by_chance = 1, fails_by_chance = 1;  // unadjusted
+    std::optional<double> paired_holds_by_chance;     // seed by seed, where all rows have the same seeds
+    // Of closes_gap: the share of the gap that is closed, and its interval at twice the level; none where the gap itself
+    // cannot be told from nothing.
+    std::optional<double> share;
+    std::optional<Interval> share_interval;
+};
+
+// The rows in the claim's order: of, against, from; of best_in_column first `of` and then all others. Each has two seeds or
+// more. Errors: as contrast(); data, for a ratio of values that are not positive.
+ClaimTest test_claim(const Claim& claim, const ClaimScale& scale, const std::vector<ClaimValues>& rows,
+                     const std::vector<std::vector<double>>& table, const ClaimRule& rule);
+
+}  // namespace deft::reporting

@@ -1,0 +1,125 @@
+#include "reporting/claims/claim_values.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "reporting/measured.h"
+#include "reporting/published.h"
+#include "reporting/quantity_value.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using results_db::TrialRow;
+
+bool has_value(const Variant& variant, const Quantity& quantity) {
+    for (const TrialRow* trial : variant.ok)
+        if (value_of(quantity, *trial)) return true;
+    return false;
+}
+
+// A share that is printed in percent.
+double in_unit(double value, const ClaimScale& scale) {
+    return scale.unit == "%" && scale.quantity.kind == Quantity::Kind::task ? 100 * value : value;
+}
+
+std::string seed_text(const TrialRow& trial) {
+    return trial.seeds.empty() ? std::to_string(trial.seed) : trial.seeds;
+}
+
+std::string row_name(const ClaimedRow& row) {
+    return fmt::format("{} at {:g}%", row.case_name, 100 * row.budget_fraction);
+}
+
+// Values of one seed of the first stage, whose later stages nest in it, are averaged.
+std::vector<SeedScore> by_unit(const Variant& variant, const ClaimScale& scale) {
+    std::map<std::int64_t, std::pair<double, int>> sums;
+    for (const TrialRow* trial : variant.ok)
+        if (const auto value = value_of(scale.quantity, *trial)) {
+            auto& [sum, count] = sums[std::stoll(unit_seed(*trial))];
+            sum += in_unit(*value, scale);
+            ++count;
+        }
+    std::vector<SeedScore> scores;
+    for (const auto& [seed, of_seed] : sums) scores.push_back({seed, of_seed.first / of_seed.second});
+    return scores;
+}
+
+void count_ends(ClaimValues& values) {
+    double seconds = 0, usd = 0;
+    for (const TrialRow* trial : values.variant->trials) {
+        if (trial->state == "ok") {
+            seconds += trial->device_seconds;
+            usd += trial->usd.value_or(0);
+        } else if (trial->fail_class == "nan") {
+            values.diverged.push_back(seed_text(*trial));
+        } else {
+            values.unfinished.push_back(seed_text(*trial));
+        }
+    }
+    const auto finished = static_cast<double>(values.values.size());
+    if (finished == 0) return;
+    values.seconds_a_seed = seconds / finished;
+    values.usd_a_seed = usd / finished;
+}
+
+bool is_row(const Variant& variant, const ClaimedRow& row) {
+    return variant.case_key == row.case_name && same_budget(variant.axes.budget_fraction, row.budget_fraction);
+}
+
+std::string why_missing(const std::vector<Variant>& variants, const ClaimedRow& row, const ClaimScale& scale) {
+    bool has_case = false;
+    for (const Variant& variant : variants) {
+        if (is_row(variant, row))
+            return variant.ok.empty() ? fmt::format("no seed of {} has finished", row_name(row))
+                                      : fmt::format("{} has no {}", row_name(row), to_text(scale.quantity));
+        has_case = has_case || variant.case_key == row.case_name;
+    }
+    return has_case ? fmt::format("the sweep has {}, and not at {:g}%", row.case_name, 100 * row.budget_fraction)
+                    : fmt::format("the sweep has no case {}", row.case_name);
+}
+
+}  // namespace
+
+ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow& row, const ClaimScale& scale) {
+    ClaimValues result;
+    result.name = row_name(row);
+    for (const Variant& variant : variants) {
+        if (!is_row(variant, row) || !has_value(variant, scale.quantity)) continue;
+        if (result.variant != nullptr && result.variant->stage == variant.stage) {
+            result.missing = fmt::format("the sweep has several rows of {}: {} and {}", result.name, result.variant->name,
+                                         variant.name);
+            return result;
+        }
+        if (result.variant == nullptr) result.variant = &variant;
+    }
+    if (result.variant == nullptr) {
+        result.missing = why_missing(variants, row, scale);
+        return result;
+    }
+    result.values = by_unit(*result.variant, scale);
+    count_ends(result);
+    for (const SeedScore& value : result.values)
+        if (!std::isfinite(value.value))
+            result.missing = fmt::format("seed {} of {} has the value {}", value.seed, result.name, value.value);
+    if (const std::string why = not_measured(*result.variant); !why.empty())
+        result.missing = fmt::format("{} does not count as measured: {}", result.name, why);
+    return result;
+}
+
+std::vector<std::vector<double>> values_of_table(const std::vector<Variant>& variants, const ClaimScale& scale) {
+    std::vector<std::vector<double>> recipes;
+    for (const Variant& variant : variants) {
+        std::vector<double> values;
+        for (const SeedScore& score : by_unit(variant, scale))
+            if (std::isfinite(score.value)) values.push_back(score.value);
+        if (values.size() > 1) recipes.push_back(std::move(values));
+    }
+    return recipes;
+}
+
+}  // namespace deft::reporting

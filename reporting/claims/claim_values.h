@@ -1,0 +1,30 @@
+#pragma once
+// The rows of a sweep that a claim is of, a value a seed.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "reporting/claims.h"
+#include "reporting/statistics/contrast.h"
+#include "reporting/variants.h"
+
+namespace deft::reporting {
+
+struct ClaimValues {
+    std::string name;               // "CL at 50%"
+    const Variant* variant = nullptr;
+    std::vector<SeedScore> values;  // in the claim's unit; seeds of later stages are averaged within the first stage's
+    std::vector<std::string> diverged, unfinished;  // seeds
+    double seconds_a_seed = 0;      // of training, on all devices of a trial, as measured
+    double usd_a_seed = 0;          // 0: no price
+    std::string missing;            // why there is no value to judge by; empty: there is
+};
+
+// Among the sweep's rows of that case and budget the first that has the quantity. `scale`: of the claim.
+ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow& row, const ClaimScale& scale);
+
+// Of every row of the table that is in the sweep with the quantity: what the variance over seeds is pooled from.
+std::vector<std::vector<double>> values_of_table(const std::vector<Variant>& variants, const ClaimScale& scale);
+
+}  // namespace deft::reporting

@@ -1,0 +1,292 @@
+#include "reporting/claims/claims_check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "reporting/numbers.h"
+#include "reporting/statistics/case_family.h"
+
+namespace deft::reporting {
+
+namespace {
+
+constexpr const char* kCheck = "claim";
+
+// A claim on its way to a finding.
+struct Judging {
+    const Claim* claim = nullptr;
+    const ClaimScale* scale = nullptr;
+    std::vector<ClaimValues> rows;
+    std::optional<ClaimTest> test;
+    std::string missing, unclear;  // why there is no verdict; empty: there is one
+};
+
+const ClaimScale& scale_of(const Claim& claim, const results_db::SweepResults& sweep) {
+    return sweep.scale == "paper" ? claim.paper : claim.proxy;
+}
+
+std::vector<ClaimValues> rows_of(const Claim& claim, const ClaimScale& scale, const PublishedTable& table,
+                                 const std::vector<Variant>& variants) {
+    std::vector<ClaimValues> rows = {claim_values(variants, claim.of, scale)};
+    if (claim.against) rows.push_back(claim_values(variants, *claim.against, scale));
+    if (claim.from) rows.push_back(claim_values(variants, *claim.from, scale));
+    if (claim.kind != ClaimKind::best_in_column) return rows;
+    for (const PublishedRow& row : table.rows)
+        if (row.case_name != claim.of.case_name || !same_budget(row.budget_fraction, claim.of.budget_fraction))
+            rows.push_back(claim_values(variants, {row.case_name, row.budget_fraction}, scale));
+    return rows;
+}
+
+std::string first_missing(const std::vector<ClaimValues>& rows) {
+    for (const ClaimValues& row : rows)
+        if (!row.missing.empty()) return row.missing;
+    return {};
+}
+
+// What keeps seeds from being judged by, though they have values.
+std::string why_unclear(const std::vector<ClaimValues>& rows) {
+    for (const ClaimValues& row : rows)
+        if (!row.diverged.empty())
+            return fmt::format("{} of {} of {} diverged (seed {}): a mean over the others would flatter it",
+                               row.diverged.size(), counted(row.variant->trials.size(), "seed"), row.name,
+                               fmt::join(row.diverged, ", "));
+    for (const ClaimValues& row : rows)
+        if (row.values.size() < kFewestSeeds)
+            return fmt::format("no verdict below {} seeds: {} has {}", kFewestSeeds, row.name, row.values.size());
+    return {};
+}
+
+Judging judging_of(const Claim& claim, const PublishedTable& table, const results_db::SweepResults& sweep,
+                   const std::vector<Variant>& variants, const ClaimRule& rule) {
+    Judging one;
+    one.claim = &claim;
+    one.scale = &scale_of(claim, sweep);
+    if (!one.scale->not_judged.empty()) {
+        one.missing = fmt::format("not judged at this scale: {}", one.scale->not_judged);
+        return one;
+    }
+    one.rows = rows_of(claim, *one.scale, table, variants);
+    one.missing = first_missing(one.rows);
+    if (one.missing.empty()) one.unclear = why_unclear(one.rows);
+    if (!one.missing.empty() || !one.unclear.empty()) return one;
+    try {
+        one.test = test_claim(claim, *one.scale, one.rows, values_of_table(variants, *one.scale), rule);
+    } catch (const Error& error) {
+        one.missing = error.what();
+        return one;
+    }
+    const bool has_spread = std::all_of(one.test->parts.begin(), one.test->parts.end(),
+                                        [](const ClaimPart& part) { return part.found.standard_error > 0; });
+    if (!has_spread && one.scale->quantity.kind != Quantity::Kind::resource)
+        one.unclear = "without any spread over seeds there is nothing to judge by";
+    if (claim.kind == ClaimKind::closes_gap && !one.test->share)
+        one.unclear = fmt::format("the gap from {} to {} cannot be told from none", one.rows[2].name, one.rows[1].name);
+    if (!one.unclear.empty()) one.test.reset();
+    return one;
+}
+
+// Of those with a test; `chance` is one of its two.
+std::vector<double> adjusted(const std::vector<Judging>& all, double ClaimTest::*chance) {
+    std::vector<double> p_values;
+    for (const Judging& one : all)
+        if (one.test) p_values.push_back((*one.test).*chance);
+    return holm(p_values);
+}
+
+double mean_of(const ClaimValues& row) {
+    double sum = 0;
+    for (const SeedScore& seed : row.values) sum += seed.value;
+    return sum / static_cast<double>(row.values.size());
+}
+
+// The part that decides: the one that is farthest from holding.
+const ClaimPart& weakest(const ClaimTest& test) {
+    return *std::max_element(test.parts.begin(), test.parts.end(), [](const ClaimPart& a, const ClaimPart& b) {
+        return chance_above(a.found, a.threshold) < chance_above(b.found, b.threshold);
+    });
+}
+
+std::string means_text(const Judging& one) {
+    std::vector<std::string> means;
+    for (const ClaimValues& row : one.rows) means.push_back(fmt::format("{} {}", row.name, score(mean_of(row))));
+    if (means.size() > 3) {
+        const std::size_t others = means.size() - 1;
+        means = {means.front(), fmt::format("the best of {} others {}", others,
+                                            score(one.scale->better == "higher"
+                                                      ? mean_of(*std::max_element(one.rows.begin() + 1, one.rows.end(),
+                                                                                  [](const auto& a, const auto& b) { return mean_of(a) < mean_of(b); }))
+                                                      : mean_of(*std::min_element(one.rows.begin() + 1, one.rows.end(), [](const auto& a, const auto& b) {
+                                                            return mean_of(a) < mean_of(b);
+                                                        }))))};
+    }
+    return fmt::format("{}: {}", to_text(one.scale->quantity), fmt::join(means, ", "));
+}
+
+// The bound of the verdict against what it is held to, in the claim's own words.
+std::string bound_text(const Judging& one, const ClaimRule& rule) {
+    const ClaimTest& test = *one.test;
+    const double confidence = 1 - 2 * rule.level;
+    const std::string sure = fmt::format("{:.0f}% sure", 100 * (1 - rule.level));
+    if (test.share)
+        return fmt::format("closes {:.0f}% of the gap, [{:.0f}%, {:.0f}%], claimed at least {:.0f}%", 100 * *test.share,
+                           100 * test.share_interval->low, 100 * test.share_interval->high, 100 * one.claim->amount);
+    const ClaimPart& part = weakest(test);
+    const Interval interval = interval_of(part.found, confidence);
+    if (test.is_logarithmic) {
+        if (one.claim->kind == ClaimKind::at_most_fraction)
+            return fmt::format("takes {:.3g} of it, at most {:.3g} ({}), claimed at most {:g}", std::exp(-part.found.estimate),
+                               std::exp(-interval.low), sure, one.claim->amount);
+        return fmt::format("{:.3g} times as fast, at least {:.3g} ({}), claimed at least {:g}", std::exp(part.found.estimate),
+                           std::exp(interval.low), sure, one.claim->amount);
+    }
+    const auto side = [](double difference) {
+        return fmt::format("{} {}", score(std::abs(difference)), difference < 0 ? "worse" : "better");
+    };
+    std::string text = fmt::format("{}, at least {} and at most {} (each {})", side(part.found.estimate), side(interval.low),
+                                   side(interval.high), sure);
+    if (part.threshold < 0) text += fmt::format(", margin {}", score(-part.threshold));
+    return text;
+}
+
+struct Settling {
+    std::optional<std::size_t> seeds;
+    double seconds = 0, usd = 0;
+};
+
+// Of all parts together, at the level that holds however the other claims turn out.
+Settling settling(const Judging& one, double level) {
+    Settling result{0, 0, 0};
+    for (const ClaimPart& part : one.test->parts) {
+        const auto more = more_seeds(part.terms, part.rule, part.threshold, level);
+        if (!more) return {std::nullopt, 0, 0};
+        result.seeds = std::max(*result.seeds, *more);
+    }
+    for (const ClaimValues& row : one.rows) {
+        result.seconds += static_cast<double>(*result.seeds) * row.seconds_a_seed;
+        result.usd += static_cast<double>(*result.seeds) * row.usd_a_seed;
+    }
+    return result;
+}
+
+std::string settling_text(const Judging& one, std::size_t claims, const ClaimRule& rule) {
+    const double level = rule.level / static_cast<double>(claims);
+    const Contrast& found = weakest(*one.test).found;
+    const double smallest = smallest_effect(found, level, rule.power);
+    const std::string effect = one.test->is_logarithmic ? fmt::format("{:.1f}%", 100 * std::expm1(smallest)) : score(smallest);
+    std::string text = fmt::format("these seeds show {} beyond the claim with {:.0f}% power", effect, 100 * rule.power);
+    const Settling more = settling(one, level);
+    if (!more.seeds) return text + "; no number of seeds up to a thousand would settle it";
+    if (*more.seeds == 0) return text + "; alone it would count, among so many claims it may be chance";
+    text += fmt::format("; {} of each row would settle it, about {:.2g} device-hours", counted(*more.seeds, "more seed"),
+                        more.seconds / 3600);
+    if (more.usd > 0) text += fmt::format(" or {}", dollars(more.usd));
+    return text;
+}
+
+std::string unfinished_text(const std::vector<ClaimValues>& rows) {
+    std::string text;
+    for (const ClaimValues& row : rows)
+        if (!row.unfinished.empty())
+            text += fmt::format("; {} of {} of {} have not finished", row.unfinished.size(),
+                                counted(row.variant->trials.size(), "seed"), row.name);
+    return text;
+}
+
+// "margin was 0.01 when it was judged on 2026-11-25", of the newest verdict on this claim at this scale that was another.
+std::string earlier_margin(const std::string& subject, std::span<const results_db::VerdictRow> earlier) {
+    const Json now = try_parse_json(subject);
+    for (auto row = earlier.rbegin(); row != earlier.rend(); ++row) {
+        if (row->kind != kCheck) continue;
+        const Json then = try_parse_json(row->subject_json);
+        if (!then.is_object() || !then.contains("margin") || !then.contains("amount")) continue;
+        const auto same = [&](const char* key) { return then.contains(key) && then.at(key) == now.at(key); };
+        if (!same("table") || !same("claim") || !same("scale")) continue;
+        if (same("margin") && same("amount")) return {};
+        const char* key = same("margin") ? "amount" : "margin";
+        return fmt::format("; its {} was {} when it was judged on {}", std::string(key) == "margin" ? "margin" : "bound",
+                           then.at(key).dump(), date(row->created_ms));
+    }
+    return {};
+}
+
+ClaimFinding started(const Judging& one, const PublishedTable& table, const results_db::SweepResults& sweep) {
+    ClaimFinding finding;
+    finding.claim = one.claim->id;
+    CheckFinding& told = finding.judged.finding;
+    told.check = kCheck;
+    told.name = fmt::format("{}: {}", table.name, one.claim->id);
+    told.where = sweep.scale;
+    const Json subject = {{"table", table.name}, {"claim", one.claim->id}, {"kind", to_text(one.claim->kind)},
+                          {"scale", sweep.scale == "paper" ? "paper" : "proxy"}, {"sweep", sweep.name},
+                          {"spec_sha256", sweep.spec_sha256}, {"margin", one.scale->margin}, {"amount", one.claim->amount}};
+    finding.judged.subject_json = canonical_json(subject);
+    return finding;
+}
+
+// The difference, or log ratio, of the part that decides, with its interval; larger is better.
+void tell_numbers(Judged& judged, const Judging& one, const ClaimRule& rule) {
+    const ClaimPart& part = weakest(*one.test);
+    const Interval interval = interval_of(part.found, 1 - 2 * rule.level);
+    judged.finding.effect = part.found.estimate;
+    judged.finding.lower = interval.low;
+    judged.finding.upper = interval.high;
+    if (part.threshold != 0) judged.finding.limit = std::abs(part.threshold);
+}
+
+}  // namespace
+
+std::vector<ClaimFinding> check_claims(const PublishedTable& table, const results_db::SweepResults& sweep,
+                                       std::span<const results_db::VerdictRow> earlier, const ClaimRule& rule) {
+    const std::vector<Variant> variants = variants_of(sweep);
+    std::vector<Judging> all;
+    for (const Claim& claim : table.claims) all.push_back(judging_of(claim, table, sweep, variants, rule));
+    const std::vector<double> holds = adjusted(all, &ClaimTest::holds_by_chance);
+    const std::vector<double> fails = adjusted(all, &ClaimTest::fails_by_chance);
+    std::vector<ClaimFinding> findings;
+    std::size_t judged = 0;
+    for (const Judging& one : all) {
+        ClaimFinding& finding = findings.emplace_back(started(one, table, sweep));
+        CheckFinding& told = finding.judged.finding;
+        told.outcome = one.missing.empty() ? Outcome::unclear : Outcome::missing;
+        told.text = one.claim->statement + ". " + (one.missing.empty() ? one.unclear : one.missing);
+        if (one.test) {
+            const bool does_hold = holds[judged] <= rule.level, does_fail = fails[judged] <= rule.level;
+            told.outcome = does_hold ? Outcome::holds : does_fail ? Outcome::fails : Outcome::unclear;
+            finding.judged.p_value = does_fail ? one.test->fails_by_chance : one.test->holds_by_chance;
+            finding.judged.adjusted_p = does_fail ? fails[judged] : holds[judged];
+            told.text = fmt::format("{}. {}: {}; adjusted p {:.2g}", one.claim->statement, means_text(one),
+                                    bound_text(one, rule), *finding.judged.adjusted_p);
+            if (one.test->paired_holds_by_chance && one.claim->method != ContrastMethod::paired)
+                told.text += fmt::format(" (seed by seed {:.2g})", *one.test->paired_holds_by_chance);
+            if (told.outcome == Outcome::unclear) told.text += "; " + settling_text(one, holds.size(), rule);
+            tell_numbers(finding.judged, one, rule);
+            ++judged;
+        }
+        told.text += unfinished_text(one.rows) + earlier_margin(finding.judged.subject_json, earlier);
+    }
+    return findings;
+}
+
+std::string rule_json(const ClaimRule& rule) {
+    return canonical_json(Json{{"level", rule.level},
+                               {"power", rule.power},
+                               {"fewest_seeds", kFewestSeeds},
+                               {"family", "Holm over the claims of a table"},
+                               {"variance", "pooled over the table and shrunk, six prior degrees of freedom"}});
+}
+
+CheckReport claims_report(std::span<const ClaimFinding> findings, const std::string& sweep, const PublishedTable& table) {
+    CheckReport report;
+    report.caption = fmt::format("Claims of {} in {}", table.name, sweep);
+    for (const ClaimFinding& one : findings) report.findings.push_back(one.judged.finding);
+    return report;
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,33 @@
+#pragma once
+// A sweep against what a paper claims of its table: each claim holds, fails, is unclear or was not measured. The unit is the
+// seed, and the claims of a table are one family (Holm 1979).
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "reporting/check_report.h"
+#include "reporting/claims/claim_test.h"
+#include "reporting/published.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+struct ClaimFinding {
+    Judged judged;
+    std::string claim;  // its id
+};
+
+// At the sweep's scale. `earlier`: verdicts so far, by which a margin is told that was another one.
+//   holds   the bound of the claim's test is beyond its threshold, and stands up to the number of claims
+//   fails   the opposite bound is
+//   unclear neither; below kFewestSeeds seeds, with a seed that diverged, or without any spread over seeds of a score
+//   missing a row of the claim has no value or does not count as measured, or the claim is not judged at this scale
+std::vector<ClaimFinding> check_claims(const PublishedTable& table, const results_db::SweepResults& sweep,
+                                       std::span<const results_db::VerdictRow> earlier, const ClaimRule& rule = {});
+
+std::string rule_json(const ClaimRule& rule);
+
+CheckReport claims_report(std::span<const ClaimFinding> findings, const std::string& sweep, const PublishedTable& table);
+
+}  // namespace deft::reporting

@@ -1,0 +1,83 @@
+// deft check claims: does a sweep bear out what the paper says of its table?
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "reporting/claims/claims_check.h"
+#include "reporting/sweep_text.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/gate_options.h"
+#include "sweeps/cli/options.h"
+#include "sweeps/cli/results.h"
+#include "sweeps/spec/published_tables.h"
+
+namespace deft::cli {
+
+namespace {
+
+struct CheckClaimsArguments {
+    std::string sweep;
+    GateOptions gate;
+};
+
+// The newest of each name, of those that name a published table.
+std::vector<results_db::SweepResults> asked_sweeps(const results_db::Reader& reader, const std::string& asked) {
+    std::vector<results_db::SweepResults> sweeps;
+    if (asked != "all") {
+        sweeps.push_back(find_sweep(reader, asked));
+        if (sweeps.front().paper.empty())
+            throw Error(ErrorKind::missing,
+                        fmt::format("sweep {} names no published table, whose claims could be checked", sweeps.front().name),
+                        "name one in the sweep file: paper = \"data_efficiency_gpt_combined\"");
+        return sweeps;
+    }
+    std::set<std::string> seen;
+    for (const results_db::SweepHead& head : reader.sweeps())
+        if (!head.paper.empty() && seen.insert(head.name).second) sweeps.push_back(find_sweep(reader, head.name));
+    return sweeps;
+}
+
+reporting::CheckReport check_claims(const CheckClaimsArguments& arguments) {
+    const reporting::ClaimRule rule;
+    reporting::CheckReport all;
+    std::vector<reporting::Judged> judged;
+    {
+        const results_db::Reader reader = open_results(arguments.gate.root);
+        const std::vector<results_db::VerdictRow> earlier = reader.verdicts();
+        for (const results_db::SweepResults& sweep : asked_sweeps(reader, arguments.sweep)) {
+            const reporting::PublishedTable table = *sweeps::published_table(sweep.paper);
+            const auto findings = reporting::check_claims(table, sweep, earlier, rule);
+            for (const reporting::ClaimFinding& one : findings) judged.push_back(one.judged);
+            reporting::CheckReport report = reporting::claims_report(findings, reporting::sweep_text(sweep), table);
+            all.caption = all.caption.empty() ? report.caption : "Claims of all sweeps";
+            for (reporting::CheckFinding& finding : report.findings) all.findings.push_back(std::move(finding));
+        }
+    }
+    if (all.caption.empty()) all.caption = "Claims";
+    record_and_print(all, reporting::check_table(all, all.findings.size()), judged, rule_json(rule), arguments.gate);
+    return all;
+}
+
+}  // namespace
+
+void add_check_claims(CLI::App& check, Context& context) {
+    auto arguments = std::make_shared<CheckClaimsArguments>();
+    CLI::App* command = check.add_subcommand(
+        "claims", "Does a sweep bear out what the paper claims? 0 nothing fails, 3 a claim fails, 4 unclear (--strict), 5 "
+                  "nothing measured");
+    command->add_option("SWEEP", arguments->sweep, std::string(kSweepHelp) + "; all: the newest of each that has claims");
+    add_gate_options(*command, arguments->gate);
+    command->callback([arguments, &context] {
+        prepare_outputs(arguments->gate);
+        context.exit_code = finish_check(check_claims(*arguments), arguments->gate);
+    });
+}
+
+}  // namespace deft::cli

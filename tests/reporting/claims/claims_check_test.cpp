@@ -1,0 +1,294 @@
+// Claims against tables of known truth.
+
+#include "reporting/claims/claims_check.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <random>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "tests/catch.h"
+#include "tests/reporting/a_sweep.h"
+
+using namespace deft;
+using namespace deft::reporting;
+using results_db::SweepResults;
+using results_db::TrialRow;
+
+namespace {
+
+// Of the validation loss, which is better lower.
+Claim a_claim(ClaimKind kind, ClaimedRow of, std::optional<ClaimedRow> against, double margin_or_amount) {
+    Claim claim;
+    claim.id = to_text(kind);
+    claim.statement = "One is as the other";
+    claim.kind = kind;
+    claim.of = std::move(of);
+    claim.against = std::move(against);
+    claim.proxy.quantity = {Quantity::Kind::task, "validation", "loss"};
+    claim.proxy.unit = "nats/token";
+    claim.proxy.better = "lower";
+    claim.proxy.margin = margin_or_amount;
+    claim.amount = margin_or_amount;
+    claim.paper.not_judged = "too dear";
+    return claim;
+}
+
+const ClaimedRow kBase{"base", 1}, kBaseHalf{"base", 0.5}, kTech{"tech", 1}, kTechHalf{"tech", 0.5};
+
+PublishedTable table_of(std::vector<Claim> claims) {
+    PublishedTable table;
+    table.name = "a_table";
+    for (const ClaimedRow& row : {kBase, kBaseHalf, kTech, kTechHalf}) {
+        PublishedRow printed;
+        printed.case_name = row.case_name;
+        printed.budget_fraction = row.budget_fraction;
+        table.rows.push_back(printed);
+    }
+    table.claims = std::move(claims);
+    return table;
+}
+
+struct Row {
+    ClaimedRow row;
+    std::vector<double> losses;
+    std::int64_t wall_ms = 1000;
+};
+
+SweepResults sweep_of(const std::vector<Row>& rows) {
+    std::vector<TrialRow> trials;
+    for (const Row& row : rows) {
+        std::int64_t seed = 0;
+        for (const double loss : row.losses) {
+            trials.push_back(a_finished_trial(row.row.case_name.c_str(), row.row.budget_fraction == 1 ? kFullBudget : kHalfBudget,
+                                              ++seed, loss, row.wall_ms + seed));
+            trials.back().train_seconds = static_cast<double>(row.wall_ms + seed) / 1000;
+            trials.back().device_seconds = 1800;
+            trials.back().usd = 2.0;
+        }
+    }
+    SweepResults sweep = a_sweep_of(std::move(trials));
+    sweep.scale = "proxy";
+    return sweep;
+}
+
+// Rows of a table whose spread over seeds is known well.
+std::vector<Row> quiet_rows(double base, double base_half, double tech, double tech_half) {
+    const auto around = [](double mean) { return std::vector<double>{mean - 0.01, mean, mean + 0.01}; };
+    return {{kBase, around(base)}, {kBaseHalf, around(base_half)}, {kTech, around(tech)}, {kTechHalf, around(tech_half)}};
+}
+
+CheckFinding judged(Claim claim, const SweepResults& sweep) {
+    return check_claims(table_of({std::move(claim)}), sweep, {}).front().judged.finding;
+}
+
+}  // namespace
+
+// Four rows of variance 1e-4: pooled 1e-4 with 8 degrees; the standard error of a difference is 0.00816, t(95%, 8) 1.8595,
+// so that a bound is 0.01518 from the difference.
+TEST_CASE("no worse, better, equal and best: bounds against margins") {
+    const auto outcome = [](const Claim& claim, const std::vector<Row>& rows) { return judged(claim, sweep_of(rows)).outcome; };
+    const Claim no_worse = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
+    CHECK(outcome(no_worse, quiet_rows(2, 2.5, 1.9, 2.004)) == Outcome::holds);
+    CHECK(outcome(no_worse, quiet_rows(2, 2.5, 1.9, 2.006)) == Outcome::unclear);
+    CHECK(outcome(no_worse, quiet_rows(2, 2.5, 1.9, 2.034)) == Outcome::unclear);
+    CHECK(outcome(no_worse, quiet_rows(2, 2.5, 1.9, 2.036)) == Outcome::fails);
+    const Claim better = a_claim(ClaimKind::better, kTech, kBase, 0);
+    CHECK(outcome(better, quiet_rows(2, 2.5, 1.984, 2)) == Outcome::holds);
+    CHECK(outcome(better, quiet_rows(2, 2.5, 1.986, 2)) == Outcome::unclear);
+    CHECK(outcome(better, quiet_rows(2, 2.5, 2.016, 2)) == Outcome::fails);
+    const Claim equal = a_claim(ClaimKind::equal_within, kTech, kBase, 0.02);
+    CHECK(outcome(equal, quiet_rows(2, 2.5, 2.004, 2)) == Outcome::holds);
+    CHECK(outcome(equal, quiet_rows(2, 2.5, 1.996, 2)) == Outcome::holds);
+    CHECK(outcome(equal, quiet_rows(2, 2.5, 1.994, 2)) == Outcome::unclear);
+    CHECK(outcome(equal, quiet_rows(2, 2.5, 2.05, 2)) == Outcome::fails);
+    CHECK(outcome(equal, quiet_rows(2, 2.5, 1.95, 2)) == Outcome::fails);
+    const Claim best = a_claim(ClaimKind::best_in_column, kTech, std::nullopt, 0.02);
+    CHECK(outcome(best, quiet_rows(2, 2.5, 2.004, 2.1)) == Outcome::holds);
+    CHECK(outcome(best, quiet_rows(2.1, 2.5, 2.006, 2)) == Outcome::unclear);
+    CHECK(outcome(best, quiet_rows(2.1, 2.5, 2.06, 2)) == Outcome::fails);
+    // What is better higher turns round.
+    Claim higher = no_worse;
+    higher.proxy.better = "higher";
+    CHECK(outcome(higher, quiet_rows(2, 2.5, 1.9, 1.994)) == Outcome::unclear);
+    CHECK(outcome(higher, quiet_rows(2, 2.5, 1.9, 1.996)) == Outcome::holds);
+}
+
+TEST_CASE("the finding says means, bounds, margin and what would settle it") {
+    const CheckFinding holds = judged(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02), sweep_of(quiet_rows(2, 2.5, 1.9, 2.004)));
+    CHECK_THAT(holds.text, ContainsSubstring("One is as the other. task:validation loss: tech at 50% 2.004, base at 100% 2.000") &&
+                               ContainsSubstring("0.004 worse, at least 0.019 worse and at most 0.011 better (each 95% sure), margin 0.020"));
+    CHECK(holds.check == "claim");
+    CHECK(holds.name == "a_table: no_worse");
+    CHECK(*holds.effect == Approx(-0.004));
+    CHECK(*holds.lower == Approx(-0.004 - 0.0151836).epsilon(1e-4));
+    CHECK(*holds.limit == Approx(0.02));
+    const CheckFinding unclear = judged(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02), sweep_of(quiet_rows(2, 2.5, 1.9, 2.01)));
+    // half < 0.01: t(14) sqrt(2e-4 / 6) = 0.01017 with 6 seeds, t(16) sqrt(2e-4 / 7) = 0.00933 with 7: 4 more of two rows, at
+    // half a device-hour and two dollars each. The smallest effect is 2.75 standard errors (noncentral t of 8 degrees).
+    CHECK_THAT(unclear.text, ContainsSubstring("4 more seeds of each row would settle it, about 4 device-hours or $16.00"));
+    CHECK_THAT(unclear.text, ContainsSubstring("these seeds show 0.022 beyond the claim with 80% power"));
+}
+
+TEST_CASE("ratios are judged by logarithms") {
+    std::vector<Row> rows = quiet_rows(2, 2.5, 1.9, 2);
+    rows[0].wall_ms = 100'000;
+    rows[3].wall_ms = 50'000;
+    Claim fraction = a_claim(ClaimKind::at_most_fraction, kTechHalf, kBase, 0.51);
+    fraction.proxy.quantity = {Quantity::Kind::resource, "train hours"};
+    fraction.proxy.unit = "h";
+    const CheckFinding half = judged(fraction, sweep_of(rows));
+    CHECK(half.outcome == Outcome::holds);
+    CHECK_THAT(half.text, ContainsSubstring("takes 0.5 of it, at most 0.5 (95% sure), claimed at most 0.51"));
+    fraction.amount = 0.49;
+    CHECK(judged(fraction, sweep_of(rows)).outcome == Outcome::fails);
+    Claim fast = fraction;
+    fast.kind = ClaimKind::times_as_fast;
+    fast.amount = 1.9;
+    CHECK(judged(fast, sweep_of(rows)).outcome == Outcome::holds);
+    fast.amount = 2.1;
+    CHECK(judged(fast, sweep_of(rows)).outcome == Outcome::fails);
+    fast.proxy.better = "higher";  // a throughput, of which the half-budget row has half
+    fast.amount = 1.1;
+    CHECK(judged(fast, sweep_of(rows)).outcome == Outcome::fails);
+}
+
+TEST_CASE("the share of a gap that is closed has an interval, and none where there is no gap") {
+    Claim gap = a_claim(ClaimKind::closes_gap, kTechHalf, kBase, 0.5);
+    gap.from = kBaseHalf;
+    const CheckFinding closes = judged(gap, sweep_of(quiet_rows(2, 2.5, 1.9, 2.1)));
+    CHECK(closes.outcome == Outcome::holds);
+    CHECK_THAT(closes.text, ContainsSubstring("closes 80% of the gap, [7") && ContainsSubstring("claimed at least 50%"));
+    CHECK(judged(gap, sweep_of(quiet_rows(2, 2.5, 1.9, 2.4))).outcome == Outcome::fails);
+    CHECK(judged(gap, sweep_of(quiet_rows(2, 2.5, 1.9, 2.25))).outcome == Outcome::unclear);
+    const CheckFinding none = judged(gap, sweep_of(quiet_rows(2, 2.01, 1.9, 2.0)));
+    CHECK(none.outcome == Outcome::unclear);
+    CHECK_THAT(none.text, ContainsSubstring("the gap from base at 50% to base at 100% cannot be told from none"));
+}
+
+TEST_CASE("what cannot be judged says why") {
+    const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
+    std::vector<Row> rows = quiet_rows(2, 2.5, 1.9, 2);
+    rows[3].losses = {2, 2.01};
+    CHECK_THAT(judged(claim, sweep_of(rows)).text, ContainsSubstring("no verdict below 3 seeds: tech at 50% has 2"));
+    CHECK(judged(claim, sweep_of(rows)).outcome == Outcome::unclear);
+    rows[3].losses.clear();
+    CHECK(judged(claim, sweep_of(rows)).outcome == Outcome::missing);
+    CHECK_THAT(judged(claim, sweep_of(rows)).text, ContainsSubstring("the sweep has tech, and not at 50%"));
+    rows[2].losses.clear();
+    CHECK_THAT(judged(claim, sweep_of(rows)).text, ContainsSubstring("the sweep has no case tech"));
+    rows = quiet_rows(2, 2.5, 1.9, 2);
+    for (Row& row : rows) row.losses = {2, 2, 2};
+    CHECK(judged(claim, sweep_of(rows)).outcome == Outcome::unclear);
+    CHECK_THAT(judged(claim, sweep_of(rows)).text, ContainsSubstring("without any spread over seeds"));
+    rows = quiet_rows(2, 2.5, 1.9, 2);
+    rows[3].losses[1] = NAN;
+    CHECK(judged(claim, sweep_of(rows)).outcome == Outcome::missing);
+    CHECK_THAT(judged(claim, sweep_of(rows)).text, ContainsSubstring("seed 2 of tech at 50% has the value nan"));
+    SweepResults paper = sweep_of(quiet_rows(2, 2.5, 1.9, 2));
+    paper.scale = "paper";
+    CHECK_THAT(judged(claim, paper).text, ContainsSubstring("not judged at this scale: too dear"));
+    CHECK(judged(claim, a_sweep_of({})).outcome == Outcome::missing);
+}
+
+TEST_CASE("a seed that diverged is counted and never dropped, and one that waits is told") {
+    const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
+    SweepResults sweep = sweep_of(quiet_rows(2, 2.5, 1.9, 2));
+    TrialRow more = sweep.trials.back();
+    more.seed = 4;
+    more.state = "pending";
+    more.ordinal = 99;
+    sweep.trials.push_back(more);
+    CHECK(judged(claim, sweep).outcome == Outcome::holds);
+    CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("; 1 of 4 seeds of tech at 50% have not finished"));
+    sweep.trials.back().state = "failed";
+    sweep.trials.back().fail_class = "nan";
+    CHECK(judged(claim, sweep).outcome == Outcome::unclear);
+    CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("1 of 4 seeds of tech at 50% diverged (seed 4)"));
+}
+
+TEST_CASE("a row whose schedule did not end does not count") {
+    SweepResults sweep = sweep_of(quiet_rows(2, 2.5, 1.9, 2));
+    sweep.trials.back().last_point->seqlen = 32;
+    const CheckFinding finding = judged(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02), sweep);
+    CHECK(finding.outcome == Outcome::missing);
+    CHECK_THAT(finding.text, ContainsSubstring("tech at 50% does not count as measured"));
+}
+
+TEST_CASE("seeds of a later stage are averaged within the seed that they nest in") {
+    SweepResults sweep = sweep_of({{kBase, {2, 2.01, 1.99}}, {kTechHalf, {1, 3, 1, 3.02, 1, 2.98}}});
+    std::size_t nested = 0;
+    for (TrialRow& trial : sweep.trials)
+        if (trial.case_key == "tech") {
+            trial.seeds = fmt::format("{}.{}", nested / 2 + 1, nested % 2 + 1);
+            ++nested;
+        }
+    const CheckFinding finding = judged(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.05), sweep);
+    CHECK(finding.outcome == Outcome::holds);  // 2, 2.01 and 1.99, not six values from 1 to 3
+}
+
+TEST_CASE("a margin that was another one when the claim was judged is told") {
+    const PublishedTable before = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.01)});
+    const PublishedTable after = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02)});
+    const SweepResults sweep = sweep_of(quiet_rows(2, 2.5, 1.9, 2));
+    std::vector<Judged> first;
+    for (const ClaimFinding& one : check_claims(before, sweep, {})) first.push_back(one.judged);
+    const auto rows = verdict_rows(first, "uid", rule_json(ClaimRule{}), 1'700'000'000'000);
+    CHECK_THAT(check_claims(after, sweep, rows).front().judged.finding.text,
+               ContainsSubstring("its margin was 0.01 when it was judged on 2023-11-14"));
+    CHECK_THAT(check_claims(before, sweep, rows).front().judged.finding.text, !ContainsSubstring("was judged"));
+}
+
+TEST_CASE("exit codes and words of a check of claims") {
+    const SweepResults sweep = sweep_of(quiet_rows(2, 2.5, 1.9, 2.1));
+    const auto code = [&](const Claim& claim, bool strict) {
+        const PublishedTable table = table_of({claim});
+        return exit_code_of(claims_report(check_claims(table, sweep, {}), "quick", table), strict);
+    };
+    CHECK(code(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02), false) == kExitWorse);
+    CHECK(code(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.1), false) == kExitOk);
+    CHECK(code(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.1), true) == kExitUnclear);
+    CHECK(code(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.2), true) == kExitOk);
+    CHECK(code(a_claim(ClaimKind::no_worse, {"other", 1}, kBase, 0.2), false) == kExitNothing);
+    const PublishedTable table = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02)});
+    CHECK(counts_text(claims_report(check_claims(table, sweep, {}), "quick", table)) == "1 fails");
+}
+
+// The truth of every claim is at its margin: of a table none may hold, or fail, with a chance above 5% each. Measured over
+// 4,000 tables of 5 rows with 3 seeds: any of four false "holds" 4.6%, "fails" 4.4%.
+TEST_CASE("tables whose truth is at every margin: the family is wrong as often as was said") {
+    const unsigned seed = std::random_device{}();
+    std::mt19937_64 random{seed};
+    std::normal_distribution<double> normal;
+    std::vector<Claim> claims;
+    for (int i = 0; i < 4; ++i) {
+        Claim claim = a_claim(ClaimKind::no_worse, {fmt::format("tech{}", i), 1}, kBase, 1);
+        claim.id += std::to_string(i);
+        claims.push_back(claim);
+    }
+    const PublishedTable table = table_of(claims);
+    constexpr int kTables = 600;
+    int holds = 0, fails = 0;
+    for (int trial = 0; trial < kTables; ++trial) {
+        std::vector<Row> rows = {{kBase, {}}};
+        for (int i = 0; i < 4; ++i) rows.push_back({{fmt::format("tech{}", i), 1}, {}});
+        for (Row& row : rows)
+            for (int s = 0; s < 3; ++s) row.losses.push_back((row.row.case_name == "base" ? 2 : 3) + normal(random));
+        bool any_holds = false, any_fails = false;
+        for (const ClaimFinding& one : check_claims(table, sweep_of(rows), {})) {
+            any_holds = any_holds || one.judged.finding.outcome == Outcome::holds;
+            any_fails = any_fails || one.judged.finding.outcome == Outcome::fails;
+        }
+        holds += any_holds;
+        fails += any_fails;
+    }
+    std::printf("seed %u: of %d tables any false holds %.4f, any false fails %.4f\n", seed, kTables, 1.0 * holds / kTables,
+                1.0 * fails / kTables);
+    CHECK(1.0 * holds / kTables < 0.08);  // 0.05 and three standard errors
+    CHECK(1.0 * fails / kTables < 0.08);
+    CHECK(holds + fails > 0);
+}
