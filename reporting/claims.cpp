@@ -19,8 +19,8 @@ struct KindRule {
     ClaimKind kind;
     const char* name;
     bool has_margin;
-    const char* amount;   // its key; null: none
-    double above, most;   // what the amount lies between
+    const char* amount;  // its key; null: none
+    double above, most;  // what the amount lies between
 };
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
@@ -69,8 +69,8 @@ ClaimedRow read_row_name(TableReader& claim, const char* key, const PublishedTab
         if (of.case_name == row.case_name) rows.push_back(fmt::format("{:g}", of.budget_fraction));
     }
     if (!rows.empty())
-        reader.refuse("budget_fraction", fmt::format("is {:g}, and the table has no such row of {}", row.budget_fraction,
-                                                     row.case_name),
+        reader.refuse("budget_fraction",
+                      fmt::format("is {:g}, and the table has no such row of {}", row.budget_fraction, row.case_name),
                       fmt::format("it has {}", fmt::join(rows, ", ")));
     std::sort(cases.begin(), cases.end());
     cases.erase(std::unique(cases.begin(), cases.end()), cases.end());
@@ -91,7 +91,8 @@ void read_rows(TableReader& reader, const PublishedTable& table, Claim& claim) {
     if (claim.against && is_same(claim.of, *claim.against))
         reader.refuse("against", "is the row that the claim is of", "name another row");
     if (claim.kind != ClaimKind::closes_gap) {
-        require_absent(reader, "from", fmt::format("is of the kind closes_gap, and this claim is {}", to_text(claim.kind)));
+        require_absent(reader, "from",
+                       fmt::format("is of the kind closes_gap, and this claim is {}", to_text(claim.kind)));
         return;
     }
     claim.from = read_row_name(reader, "from", table);

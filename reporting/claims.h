@@ -1,5 +1,6 @@
 #pragma once
-// What a paper claims of its table, as data: which rows, by which quantity, and within what margin, named before anything runs.
+// What a paper claims of its table, as data: which rows, by which quantity, and within what margin, named before
+// anything runs.
 
 #include <optional>
 #include <string>
@@ -53,8 +54,8 @@ struct Claim {
 std::string to_text(ClaimKind kind);
 
 // One [[claim]] of a table whose columns, rows and earlier claims have been read.
-// Errors: config, with the place: what the table does not have (with the nearest name), a margin or an amount that is none,
-// a row that prints no number of the claimed column.
+// Errors: config, with the place: what the table does not have (with the nearest name), a margin or an amount that is
+// none, a row that prints no number of the claimed column.
 Claim read_claim(const ConfigNode& node, const PublishedTable& table);
 
 }  // namespace deft::reporting

@@ -115,12 +115,13 @@ void read_cells(const ConfigNode& values, const ConfigNode& missing, const std::
         const char* key = column.key.c_str();
         const bool printed = cells.optional_node(key) != nullptr;
         if (printed == (reasons.optional_node(key) != nullptr))
-            throw Error(ErrorKind::config, printed ? cells.place(key) : place,
-                        printed ? fmt::format("{} has a value of column {}, and a reason why it has none", row.name(), key)
-                                : fmt::format("{} has no value of column {}", row.name(), key),
-                        printed ? "leave one out"
-                                : fmt::format("write it in values, or why it is not there in missing = {{ {} = \"...\" }}",
-                                              key));
+            throw Error(
+                ErrorKind::config, printed ? cells.place(key) : place,
+                printed ? fmt::format("{} has a value of column {}, and a reason why it has none", row.name(), key)
+                        : fmt::format("{} has no value of column {}", row.name(), key),
+                printed
+                    ? "leave one out"
+                    : fmt::format("write it in values, or why it is not there in missing = {{ {} = \"...\" }}", key));
         if (printed)
             row.cells.emplace_back(column.key, read_cell(cells, column, doubt));
         else
@@ -226,8 +227,8 @@ std::vector<std::string> published_table_names(const std::filesystem::path& fold
     return names;
 }
 
-std::vector<std::string> doubt_notes(
-    const PublishedTable& table, const std::function<bool(const PublishedRow&, const PublishedColumn&)>& is_shown) {
+std::vector<std::string> doubt_notes(const PublishedTable& table,
+                                     const std::function<bool(const PublishedRow&, const PublishedColumn&)>& is_shown) {
     std::vector<std::pair<std::string, std::vector<std::string>>> cells_of;  // by reason, in the table's order
     for (const PublishedRow& row : table.rows)
         for (const PublishedColumn& column : table.columns) {

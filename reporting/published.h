@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "reporting/claims.h"
-#include "reporting/quantity.h"
 #include "reporting/printed.h"
+#include "reporting/quantity.h"
 
 namespace deft::reporting {
 
@@ -21,7 +21,7 @@ struct PublishedColumn {
     std::string detail;  // "19 tasks"
     std::string unit;
     std::string better;                // lower | higher
-    std::optional<Quantity> measures;   // what of a sweep answers the same question
+    std::optional<Quantity> measures;  // what of a sweep answers the same question
     std::string not_measured;          // why nothing does
     std::string aggregate;             // how a number came from several, "median of 5 fine-tuning seeds"
     std::string spread_kind;           // of its cells, "standard deviation"; empty: none prints a spread
@@ -38,9 +38,9 @@ struct PublishedCell {
 struct PublishedRow {
     std::string case_name;
     double budget_fraction = 1;
-    std::string data;  // "150B tokens"
-    std::vector<std::pair<std::string, PublishedCell>> cells;   // by column key
-    std::vector<std::pair<std::string, std::string>> missing;   // by column key: why there is no cell
+    std::string data;                                          // "150B tokens"
+    std::vector<std::pair<std::string, PublishedCell>> cells;  // by column key
+    std::vector<std::pair<std::string, std::string>> missing;  // by column key: why there is no cell
 
     const PublishedCell* find(const std::string& key) const;
     std::string name() const;  // "CL at 50%"
@@ -70,7 +70,7 @@ PublishedTable read_published_table(const std::filesystem::path& file);
 std::vector<std::string> published_table_names(const std::filesystem::path& folder);
 
 // "§ Not verified: train time of CL at 50%: REASON." Of the cells that `is_shown`, one note a reason.
-std::vector<std::string> doubt_notes(
-    const PublishedTable& table, const std::function<bool(const PublishedRow&, const PublishedColumn&)>& is_shown);
+std::vector<std::string> doubt_notes(const PublishedTable& table,
+                                     const std::function<bool(const PublishedRow&, const PublishedColumn&)>& is_shown);
 
 }  // namespace deft::reporting

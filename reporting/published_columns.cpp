@@ -12,8 +12,8 @@
 #include "base/suites.h"
 #include "base/text.h"
 #include "reporting/imported.h"
-#include "reporting/quantity_value.h"
 #include "reporting/numbers.h"
+#include "reporting/quantity_value.h"
 #include "reporting/suite_average.h"
 #include "reporting/sweep_text.h"
 
@@ -107,9 +107,9 @@ RowScores row_scores(const Variant& variant, const PublishedColumn& column) {
         if (!value) continue;
         scored.emplace_back(trial, *value);
         if (quantity.kind == Quantity::Kind::suite)
-            out.fewest_tasks = std::min(
-                out.fewest_tasks,
-                suite_average(project_suite(quantity.name), trial->scores, quantity.shots)->tasks.size());
+            out.fewest_tasks =
+                std::min(out.fewest_tasks,
+                         suite_average(project_suite(quantity.name), trial->scores, quantity.shots)->tasks.size());
     }
     out.trials = scored.size();
     out.values = unit_means(scored);
@@ -157,8 +157,8 @@ const std::string& doubt_of_two(const PublishedCell& own, const PublishedCell& b
 
 Cell published_difference(const PublishedCell* own, const PublishedCell* base) {
     if (own == nullptr || base == nullptr) return "-";
-    Cell cell = signed_cell(own->number.value - base->number.value,
-                            std::max(own->number.places(), base->number.places()));
+    Cell cell =
+        signed_cell(own->number.value - base->number.value, std::max(own->number.places(), base->number.places()));
     cell.doubt = doubt_of_two(*own, *base);
     return cell;
 }
@@ -190,11 +190,11 @@ void add_score(const PublishedContext& context, const PublishedColumn& column, s
     add(title_of(column, "(published)", unit_title(column, column.detail)), true,
         [=](const Variant& variant) { return published_cell(cell_of(row_of(context, variant), column)); });
     add(title_of(column, reference_title(context), "measured, " + points), false, [=](const Variant& variant) {
-        return measured_difference(variant, reference_of(context.variants, context.base_case, variant), column, decimals);
+        return measured_difference(variant, reference_of(context.variants, context.base_case, variant), column,
+                                   decimals);
     });
-    add(title_of(column, "against 100% baseline", "(published), " + points), true, [=](const Variant& variant) {
-        return published_difference(cell_of(row_of(context, variant), column), base);
-    });
+    add(title_of(column, "against 100% baseline", "(published), " + points), true,
+        [=](const Variant& variant) { return published_difference(cell_of(row_of(context, variant), column), base); });
 }
 
 bool is_here(const PublishedContext& context, const PublishedRow& row) {
@@ -295,7 +295,7 @@ std::vector<std::string> published_notes(const PublishedContext& context) {
                                         column.detail));
     }
     for (std::string& note : printed_notes(context)) notes.push_back(std::move(note));
-    for (std::string& note : doubt_notes(table, [&](const PublishedRow& row, const PublishedColumn& column) {
+    for (std::string& note : doubt_notes(table, [&](const PublishedRow&row, const PublishedColumn&column) {
              return is_here(context, row) && is_shown(context, column);
          }))
         notes.push_back(std::move(note));
@@ -303,7 +303,8 @@ std::vector<std::string> published_notes(const PublishedContext& context) {
         notes.push_back(fmt::format("Published, but not measured here: {}.", titles));
     for (const PublishedColumn& column : table.columns)
         if (!column.measures)
-            notes.push_back(fmt::format("Published, but not measured by deft: {}: {}.", column.title, column.not_measured));
+            notes.push_back(
+                fmt::format("Published, but not measured by deft: {}: {}.", column.title, column.not_measured));
     if (const std::string rows = rows_elsewhere(context); !rows.empty())
         notes.push_back(fmt::format("Published rows without a case here: {}.", rows));
     return notes;

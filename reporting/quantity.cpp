@@ -98,7 +98,8 @@ void read_options(const std::vector<std::string>& words, const std::vector<std::
         const std::string key = words[i].substr(0, equals);
         require_known(key, known, "no option of such a quantity", place);
         if (equals == std::string::npos)
-            throw Error(ErrorKind::config, place, fmt::format("{} has no value", key), fmt::format("write {}=...", key));
+            throw Error(ErrorKind::config, place, fmt::format("{} has no value", key),
+                        fmt::format("write {}=...", key));
         if (!seen.insert(key).second)
             throw Error(ErrorKind::config, place, fmt::format("{} is given twice", key), "give it once");
         const std::string value = words[i].substr(equals + 1);
@@ -135,8 +136,8 @@ Quantity parse_score(Quantity::Kind kind, const std::vector<std::string>& words,
 
 const std::vector<std::string>& resource_quantities() {
     static const std::vector<std::string> all = {
-        "train hours",  "train steps",  "train flops",         "input tokens",         "unique tokens",
-        "layer tokens", "cost usd",     "throughput tokens/s", "throughput samples/s",
+        "train hours",  "train steps", "train flops",         "input tokens",         "unique tokens",
+        "layer tokens", "cost usd",    "throughput tokens/s", "throughput samples/s",
     };
     return all;
 }
@@ -169,8 +170,8 @@ std::string better_of(const Quantity& quantity) {
 
 std::string to_text(const Quantity& quantity) {
     if (quantity.kind == Quantity::Kind::resource) return quantity.name;
-    std::string text = fmt::format("{}{} {}", quantity.kind == Quantity::Kind::task ? kTask : kSuite, quantity.name,
-                                   quantity.metric);
+    std::string text =
+        fmt::format("{}{} {}", quantity.kind == Quantity::Kind::task ? kTask : kSuite, quantity.name, quantity.metric);
     if (quantity.shots != 0) text += fmt::format(" shots={}", quantity.shots);
     if (!quantity.split.empty()) text += " split=" + quantity.split;
     if (quantity.is_median) text += " seeds=median";

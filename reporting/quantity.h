@@ -17,9 +17,9 @@ struct Quantity {
     enum class Kind { task, suite, resource };
 
     Kind kind = Kind::resource;
-    std::string name;       // of the task or suite; of a resource all its words
-    std::string metric;     // "acc"; "average" of a suite; empty of a resource
-    std::string split;      // of a task; empty: whichever was scored
+    std::string name;    // of the task or suite; of a resource all its words
+    std::string metric;  // "acc"; "average" of a suite; empty of a resource
+    std::string split;   // of a task; empty: whichever was scored
     std::int64_t shots = 0;
     bool is_median = false;  // over seeds, which otherwise are averaged
 

@@ -8,9 +8,9 @@
 
 namespace deft::reporting {
 
-// As stored: a score as its task gives it, a suite's average times 100, training in hours, cost in dollars. Samples a second
-// are of the model's full length. A perplexity of the validation is exp of its loss.
-// Nothing where the trial has no such result.
+// As stored: a score as its task gives it, a suite's average times 100, training in hours, cost in dollars. Samples a
+// second are of the model's full length. A perplexity of the validation is exp of its loss. Nothing where the trial has
+// no such result.
 std::optional<double> value_of(const Quantity& quantity, const results_db::TrialRow& trial);
 
 }  // namespace deft::reporting

@@ -26,8 +26,7 @@ int preference(const Suite& suite, const ScoreRow& row) {
 
 }  // namespace
 
-std::optional<SuiteAverage> suite_average(const Suite& suite, const std::vector<ScoreRow>& scores,
-                                          std::int64_t shots) {
+std::optional<SuiteAverage> suite_average(const Suite& suite, const std::vector<ScoreRow>& scores, std::int64_t shots) {
     std::map<std::pair<std::string, std::string>, const ScoreRow*> best;  // by task and split
     for (const ScoreRow& row : scores) {
         if (row.shots != shots || preference(suite, row) == 0) continue;
@@ -37,8 +36,8 @@ std::optional<SuiteAverage> suite_average(const Suite& suite, const std::vector<
     if (best.empty()) return std::nullopt;
     SuiteAverage average;
     for (const auto& [key, row] : best) {
-        const auto splits = std::count_if(best.begin(), best.end(),
-                                          [&](const auto& other) { return other.first.first == row->task; });
+        const auto splits =
+            std::count_if(best.begin(), best.end(), [&](const auto& other) { return other.first.first == row->task; });
         average.percent += row->value * 100;
         average.tasks.push_back(splits > 1 ? row->task + "/" + row->split : row->task);
     }

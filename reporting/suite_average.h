@@ -17,8 +17,8 @@ struct SuiteAverage {
 };
 
 // Over the tasks present at that number of shots, each with its measure in the suite; acc for those that are not in it.
-// Each split of a task counts by itself. Perplexities and validations are never averaged. Nothing where there is no such
-// task. As in the reference's evaluation scripts, a missing task is left out of sum and count.
+// Each split of a task counts by itself. Perplexities and validations are never averaged. Nothing where there is no
+// such task. As in the reference's evaluation scripts, a missing task is left out of sum and count.
 std::optional<SuiteAverage> suite_average(const Suite& suite, const std::vector<results_db::ScoreRow>& scores,
                                           std::int64_t shots);
 

@@ -109,8 +109,9 @@ TEST_CASE("a claim about what the table does not have is refused with the neares
                ContainsSubstring("nothing measures: a ratio"));
     CHECK_THAT(wrong(no_worse(kOf, kAgainst, "paper = { column = 'hours', margin = 1 }\n", kProxy)),
                ContainsSubstring("both at 50% prints no number"));
-    CHECK_THAT(wrong(no_worse(kOf, kAgainst, kPaper, "proxy = { measures = 'task:lambda acc', unit = '%', margin = 1 }\n")),
-               ContainsSubstring("did you mean lambada?"));
+    CHECK_THAT(
+        wrong(no_worse(kOf, kAgainst, kPaper, "proxy = { measures = 'task:lambda acc', unit = '%', margin = 1 }\n")),
+        ContainsSubstring("did you mean lambada?"));
 }
 
 TEST_CASE("a claim that says too little, too much or nothing is refused") {
@@ -162,10 +163,12 @@ TEST_CASE("a margin or an amount that is none is refused") {
                ContainsSubstring("claim.share is of the kind closes_gap"));
     CHECK_THAT(wrong(kHead + "kind = 'at_most_fraction'\nfraction = 0.5\n" + rows + kPaperPlain + kProxyPlain),
                ContainsSubstring("nothing that training takes"));
-    CHECK_THAT(wrong(kHead + "kind = 'at_most_fraction'\nfraction = 0.5\n" + rows + "paper = { not_judged = 'no' }\n"
+    CHECK_THAT(wrong(kHead + "kind = 'at_most_fraction'\nfraction = 0.5\n" + rows +
+                     "paper = { not_judged = 'no' }\n"
                      "proxy = { measures = 'throughput tokens/s', unit = 'tokens/s' }\n"),
                ContainsSubstring("nothing that training takes"));
-    CHECK_THAT(wrong(kHead + "kind = 'times_as_fast'\ntimes = 2\n" + rows + "paper = { not_judged = 'no' }\n"
+    CHECK_THAT(wrong(kHead + "kind = 'times_as_fast'\ntimes = 2\n" + rows +
+                     "paper = { not_judged = 'no' }\n"
                      "proxy = { measures = 'cost usd', unit = 'USD' }\n"),
                ContainsSubstring("is no speed"));
 }

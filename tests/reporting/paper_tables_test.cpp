@@ -150,7 +150,8 @@ TEST_CASE("every published table is whole") {
                                                    [&](const auto& of) { return of.first == column.key; });
                 CHECK((cell == nullptr) == (missing == 1));
                 if (cell != nullptr && column.unit == "%") CHECK((cell->number.value > 0 && cell->number.value < 100));
-                if (cell != nullptr && column.unit == "fraction") CHECK((cell->number.value > 0 && cell->number.value < 1));
+                if (cell != nullptr && column.unit == "fraction")
+                    CHECK((cell->number.value > 0 && cell->number.value < 1));
             }
         }
         for (const PublishedRow& row : table.rows) {
@@ -177,11 +178,16 @@ TEST_CASE("the printed numbers bear out what is claimed of them") {
 
 TEST_CASE("cases of the published tables are spelled as the sweeps spell theirs") {
     const std::map<std::string, std::string> sweeps = {
-        {"data_efficiency_gpt_curriculum", "gpt_techniques"}, {"data_efficiency_gpt_random_ltd", "gpt_techniques"},
-        {"data_efficiency_gpt_combined", "gpt_combined"},     {"data_efficiency_gpt_low_budget", "gpt_combined"},
-        {"data_efficiency_bert_curriculum", "bert_techniques"}, {"data_efficiency_bert_random_ltd", "bert_techniques"},
-        {"data_efficiency_vit", "vit_finetune"},              {"data_efficiency_gpt2_ptb", "gpt2_ptb"},
-        {"data_efficiency_moe", "moe_data_efficiency"},       {"moe_zero_shot", "moe_quality"},
+        {"data_efficiency_gpt_curriculum", "gpt_techniques"},
+        {"data_efficiency_gpt_random_ltd", "gpt_techniques"},
+        {"data_efficiency_gpt_combined", "gpt_combined"},
+        {"data_efficiency_gpt_low_budget", "gpt_combined"},
+        {"data_efficiency_bert_curriculum", "bert_techniques"},
+        {"data_efficiency_bert_random_ltd", "bert_techniques"},
+        {"data_efficiency_vit", "vit_finetune"},
+        {"data_efficiency_gpt2_ptb", "gpt2_ptb"},
+        {"data_efficiency_moe", "moe_data_efficiency"},
+        {"moe_zero_shot", "moe_quality"},
         {"moe_zero_shot_pile", "moe_quality"},
     };
     for (const PublishedTable& table : all_tables()) {

@@ -66,6 +66,10 @@ TEST_CASE("the combined GPT-3 table is whole") {
     CHECK(both->find("ten_shot")->number.text == "44.0");
     CHECK(table.full_budget("baseline")->find("zero_shot")->number.text == "42.5");
     CHECK(table.find("CL", 0.25) == nullptr);
+    CHECK(table.find("CL", 0.4999) != nullptr);
+    CHECK(table.find("CL", 0.499) == nullptr);
+    CHECK(same_budget(0.667, 2.0 / 3));
+    CHECK(!same_budget(0.667, 0.67));
 }
 
 TEST_CASE("published tables are read strictly") {
@@ -106,6 +110,8 @@ TEST_CASE("a cell has its spread, its seeds and whether it was verified; a gap h
                                     "values = { a = { printed = '87.3', spread = '0.2', seeds = 3 } }\n"
                                     "[[row]]\ncase = 'y'\nbudget_fraction = 1.0\nverified = false\n"
                                     "reason = 'not seen'\nvalues = { a = '1' }\n"
+                                    "[[row]]\ncase = 'v'\nbudget_fraction = 1.0\nverified = false\n"
+                                    "reason = 'not seen'\nvalues = { a = { printed = '1', verified = true } }\n"
                                     "[[row]]\ncase = 'z'\nbudget_fraction = 1.0\nmissing = { a = 'cut off' }\n");
     const PublishedTable table = read_published_table(file);
     CHECK(table.columns[0].aggregate == "median");
@@ -117,8 +123,9 @@ TEST_CASE("a cell has its spread, its seeds and whether it was verified; a gap h
     CHECK(cell.doubt.empty());
     CHECK(table.rows[1].find("a")->doubt == "not seen");
     CHECK(table.rows[1].find("a")->seeds == 5);
-    CHECK(table.rows[2].find("a") == nullptr);
-    CHECK(table.rows[2].missing.front().second == "cut off");
+    CHECK(table.rows[2].find("a")->doubt.empty());
+    CHECK(table.rows[3].find("a") == nullptr);
+    CHECK(table.rows[3].missing.front().second == "cut off");
     CHECK_THAT(with("values = { a = { printed = '1', spread = '0.1' } }\n"), ContainsSubstring("spread is of no kind"));
     CHECK_THAT(with("values = { a = { printed = '1', spread = 'x' } }\n", spread), ContainsSubstring("'x'"));
     CHECK_THAT(with("values = { a = { spread = '1' } }\n"), ContainsSubstring("row.values.a.printed is missing"));

@@ -56,13 +56,14 @@ TEST_CASE("which way a quantity is better") {
     for (const char* text : {"task:validation loss", "task:validation bits_per_byte", "task:validation perplexity",
                              "task:ptb word_perplexity", "task:piqa gold_bits_per_byte", "train hours", "cost usd"})
         CHECK(better_of(parsed(text)) == "lower");
-    for (const char* text : {"task:lambada acc", "task:glue_stsb spearman", "suite:moe average",
-                             "throughput samples/s"})
+    for (const char* text :
+         {"task:lambada acc", "task:glue_stsb spearman", "suite:moe average", "throughput samples/s"})
         CHECK(better_of(parsed(text)) == "higher");
 }
 
 TEST_CASE("what is no quantity is refused at its place, with the nearest word") {
-    CHECK_THAT(wrong("train hour"), ContainsSubstring("'train hour'") && ContainsSubstring("did you mean train hours?"));
+    CHECK_THAT(wrong("train hour"),
+               ContainsSubstring("'train hour'") && ContainsSubstring("did you mean train hours?"));
     CHECK_THAT(wrong("fun"), ContainsSubstring("known: train hours") && ContainsSubstring("task:NAME METRIC"));
     CHECK_THAT(wrong("latency ms/token"), ContainsSubstring("nothing that is measured is called"));
     CHECK_THAT(wrong("tsk:lambada acc"), ContainsSubstring("did you mean task:?"));
