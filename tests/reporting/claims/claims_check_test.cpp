@@ -29,7 +29,7 @@ Claim a_claim(ClaimKind kind, ClaimedRow of, std::optional<ClaimedRow> against, 
     claim.kind = kind;
     claim.of = std::move(of);
     claim.against = std::move(against);
-    claim.proxy.quantity = {Quantity::Kind::task, "validation", "loss"};
+    claim.proxy.quantity = parse_quantity("task:validation loss", {});
     claim.proxy.unit = "nats/token";
     claim.proxy.better = "lower";
     claim.proxy.margin = margin_or_amount;
@@ -64,8 +64,9 @@ SweepResults sweep_of(const std::vector<Row>& rows) {
     for (const Row& row : rows) {
         std::int64_t seed = 0;
         for (const double loss : row.losses) {
+            ++seed;
             trials.push_back(a_finished_trial(row.row.case_name.c_str(), row.row.budget_fraction == 1 ? kFullBudget : kHalfBudget,
-                                              ++seed, loss, row.wall_ms + seed));
+                                              seed, loss, row.wall_ms + seed));
             trials.back().train_seconds = static_cast<double>(row.wall_ms + seed) / 1000;
             trials.back().device_seconds = 1800;
             trials.back().usd = 2.0;
@@ -139,7 +140,7 @@ TEST_CASE("ratios are judged by logarithms") {
     rows[0].wall_ms = 100'000;
     rows[3].wall_ms = 50'000;
     Claim fraction = a_claim(ClaimKind::at_most_fraction, kTechHalf, kBase, 0.51);
-    fraction.proxy.quantity = {Quantity::Kind::resource, "train hours"};
+    fraction.proxy.quantity = parse_quantity("train hours", {});
     fraction.proxy.unit = "h";
     const CheckFinding half = judged(fraction, sweep_of(rows));
     CHECK(half.outcome == Outcome::holds);
