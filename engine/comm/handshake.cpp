@@ -71,7 +71,7 @@ void refuse(const Descriptor& socket, const Refusal& refusal) {
 // What rank 0 knows of who came so far.
 struct Guests {
     std::vector<Descriptor> sockets;  // (ranks)
-    std::vector<Place> places;        // (ranks)
+    std::vector<DoorAddress> places;        // (ranks)
     std::vector<std::string> turned_away;
 };
 
@@ -105,11 +105,11 @@ Refusal not_all_came(const Meeting& meeting, const Guests& guests) {
 }
 
 // Rank 0 waits for the others, and tells them of each other.
-std::vector<Place> hold(const Meeting& meeting, const Door& own) {
+std::vector<DoorAddress> hold(const Meeting& meeting, const Door& own) {
     const Descriptor listener = tcp::listen_at(meeting.host, meeting.port);
     const Clock::time_point deadline = Clock::now() + meeting.patience;
     const auto ranks = static_cast<std::size_t>(meeting.ranks);
-    Guests guests{std::vector<Descriptor>(ranks), std::vector<Place>(ranks), {}};
+    Guests guests{std::vector<Descriptor>(ranks), std::vector<DoorAddress>(ranks), {}};
     guests.places[0] = {{}, own.port(), 0, own.key()};
     Visitors visitors(listener, meeting.ranks);
     for (int missing = meeting.ranks - 1; missing > 0;) {
@@ -167,7 +167,7 @@ Descriptor reach_first(const Meeting& meeting, Clock::time_point deadline) {
 }
 
 // Nothing where rank 0 was ending when it was met.
-std::optional<std::vector<Place>> ask_first(const Meeting& meeting, const Door& own, const Descriptor& socket) {
+std::optional<std::vector<DoorAddress>> ask_first(const Meeting& meeting, const Door& own, const Descriptor& socket) {
     // From here on it is rank 0 that counts the time, which it may have begun to do only now.
     const Clock::time_point deadline = Clock::now() + meeting.patience + std::chrono::seconds(5);
     const Hello hello{.rank = meeting.rank, .ranks = meeting.ranks, .door_port = own.port(), .door_key = own.key(),
@@ -180,7 +180,7 @@ std::optional<std::vector<Place>> ask_first(const Meeting& meeting, const Door& 
                                                meeting.rank, seconds_text(meeting)),
                     "see whether it is rank 0, or set MASTER_PORT, or DEFT_PORT, to a free port", kNothingStarted);
     }
-    std::vector<Place> places(static_cast<std::size_t>(meeting.ranks));
+    std::vector<DoorAddress> places(static_cast<std::size_t>(meeting.ranks));
     const auto bytes = std::as_writable_bytes(std::span(places));
     const bool is_known = reply.magic == Hello::kMagic;
     if (is_known && reply.is_welcome == 0) fail_as_told(meeting, socket, reply, deadline);
@@ -190,16 +190,16 @@ std::optional<std::vector<Place>> ask_first(const Meeting& meeting, const Door& 
                     kNothingStarted);
     if (!tcp::read_whole(socket, bytes, deadline)) return {};
     // What rank 0 sees as its own machine is where this rank found rank 0.
-    for (Place& place : places)
+    for (DoorAddress& place : places)
         if (place.rank == 0 || tcp::is_loopback(place.host)) place.host = tcp::peer_of(socket);
     return places;
 }
 
-std::vector<Place> join(const Meeting& meeting, const Door& own) {
+std::vector<DoorAddress> join(const Meeting& meeting, const Door& own) {
     const Clock::time_point deadline = Clock::now() + meeting.patience;
     for (;;) {
         const Descriptor socket = reach_first(meeting, deadline);
-        if (std::optional<std::vector<Place>> places = ask_first(meeting, own, socket)) return *places;
+        if (std::optional<std::vector<DoorAddress>> places = ask_first(meeting, own, socket)) return *places;
         if (Clock::now() > deadline)
             throw Error(ErrorKind::io, fmt::format("what listens at {} closed the connection of rank {} without a word",
                                                    text_of(meeting), meeting.rank),
@@ -215,18 +215,18 @@ Door::Door() : listener_(tcp::listen_at("", 0)) {
     }
 }
 
-std::vector<Place> meet(const Meeting& meeting, const Door& own) {
+std::vector<DoorAddress> meet(const Meeting& meeting, const Door& own) {
     return meeting.rank == 0 ? hold(meeting, own) : join(meeting, own);
 }
 
 // Each rank connects to those before it, and is connected to by those behind it. A connection stands as soon as the other
 // rank listens, so nobody waits for anybody in turn.
-std::vector<std::vector<Descriptor>> connect_pairs(int rank, std::span<const Place> places, const Door& own, int channels,
+std::vector<std::vector<Descriptor>> connect_pairs(int rank, std::span<const DoorAddress> places, const Door& own, int channels,
                                                    Clock::time_point deadline) {
     const int ranks = static_cast<int>(places.size());
     std::vector<std::vector<Descriptor>> sockets(static_cast<std::size_t>(channels));
     for (auto& of_channel : sockets) of_channel.resize(places.size());
-    for (const Place& place : places.first(static_cast<std::size_t>(rank)))
+    for (const DoorAddress& place : places.first(static_cast<std::size_t>(rank)))
         for (std::uint32_t channel = 0; channel < sockets.size(); ++channel) {
             std::string problem = "it closed the connection";
             const auto port = static_cast<std::uint16_t>(place.port);

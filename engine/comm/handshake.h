@@ -27,7 +27,7 @@ class Door {
 };
 
 // Where the door of a rank is, as the others see it.
-struct Place {
+struct DoorAddress {
     tcp::Host host;
     std::uint32_t port = 0;
     std::int32_t rank = 0;  // of all ranks, for messages
@@ -35,11 +35,11 @@ struct Place {
 };
 
 // (ranks) all doors. Rank 0 listens where the meeting is, and tells the others. Errors: io, config.
-std::vector<Place> meet(const Meeting& meeting, const Door& own);
+std::vector<DoorAddress> meet(const Meeting& meeting, const Door& own);
 
 // (channels, ranks) connections of this rank, that many to each other one; none to itself. Each rank of `places` calls it.
 // Errors: io.
-std::vector<std::vector<Descriptor>> connect_pairs(int rank, std::span<const Place> places, const Door& own, int channels,
+std::vector<std::vector<Descriptor>> connect_pairs(int rank, std::span<const DoorAddress> places, const Door& own, int channels,
                                                    Clock::time_point deadline);
 
 }  // namespace deft::engine

@@ -49,7 +49,7 @@ class SocketRanks final : public Transport {
         mesh_->exchange(awaited_, others_);
 
         int rank = 0;
-        std::vector<Place> places;
+        std::vector<DoorAddress> places;
         std::vector<int> numbers;
         for (std::size_t r = 0; r < links_.size(); ++r) {
             if (told[r].color != color) continue;
@@ -139,9 +139,9 @@ class SocketRanks final : public Transport {
 std::shared_ptr<Transport> join(const Meeting& meeting) {
     if (meeting.ranks == 1) return {};
     const Door door;
-    const std::vector<Place> places = meet(meeting, door);
+    const std::vector<DoorAddress> places = meet(meeting, door);
     std::vector<int> numbers;
-    for (const Place& place : places) numbers.push_back(place.rank);
+    for (const DoorAddress& place : places) numbers.push_back(place.rank);
     auto sockets = connect_pairs(meeting.rank, places, door, 2, Clock::now() + meeting.patience);
     auto mesh = std::make_shared<Mesh>(std::move(sockets[0]));
     return std::make_shared<SocketRanks>(std::move(mesh), meeting.rank, std::move(sockets[1]), numbers);
