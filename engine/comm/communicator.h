@@ -1,6 +1,7 @@
 #pragma once
 // Ranks: processes that train one model together, and what they tell each other. What carries it is chosen when they start
-// (mpirun: OpenMPI; torchrun or srun: sockets; else this process is alone; between devices NCCL), and only this folder knows it.
+// (mpirun: OpenMPI; torchrun or srun: sockets; else this process is alone; between devices NCCL), and only this folder knows
+// it.
 
 #include <cstddef>
 #include <cstdint>

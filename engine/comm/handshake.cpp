@@ -151,13 +151,14 @@ Descriptor reach_first(const Meeting& meeting, Clock::time_point deadline) {
             throw Error(ErrorKind::io,
                         fmt::format("rank {} found no rank 0 at {} within {}: {}", meeting.rank, text_of(meeting),
                                     seconds_text(meeting), problem),
-                        "see that rank 0 was started, on the machine that MASTER_ADDR names, and that nothing keeps others from "
-                        "its MASTER_PORT", kNothingStarted);
+                        "see that rank 0 was started, on the machine that MASTER_ADDR names, and that nothing keeps others "
+                        "from its MASTER_PORT", kNothingStarted);
         std::this_thread::sleep_for(pause);
     }
 }
 
-[[noreturn]] void fail_as_told(const Meeting& meeting, const Descriptor& socket, const Reply& reply, Clock::time_point deadline) {
+[[noreturn]] void fail_as_told(const Meeting& meeting, const Descriptor& socket, const Reply& reply,
+                               Clock::time_point deadline) {
     std::string text(std::min<std::uint64_t>(reply.bytes, kMostRefusalBytes), '\0');
     tcp::read_whole(socket, std::as_writable_bytes(std::span(text)), deadline);
     const std::size_t cut = std::min(text.find('\n'), text.size());
@@ -189,9 +190,7 @@ std::optional<std::vector<DoorAddress>> ask_first(const Meeting& meeting, const 
                     "set MASTER_PORT, or DEFT_PORT, to a free port, the same on all ranks, and start the same deft on each",
                     kNothingStarted);
     if (!tcp::read_whole(socket, bytes, deadline)) return {};
-    // What rank 0 sees as its own machine is where this rank found rank 0.
-    for (DoorAddress& place : places)
-        if (place.rank == 0 || tcp::is_loopback(place.host)) place.host = tcp::peer_of(socket);
+    for (DoorAddress& place : places) place = seen_from(tcp::peer_of(socket), place);
     return places;
 }
 
@@ -215,6 +214,11 @@ Door::Door() : listener_(tcp::listen_at("", 0)) {
     }
 }
 
+DoorAddress seen_from(const tcp::Host& first, DoorAddress door) {
+    if (door.rank == 0 || tcp::is_loopback(door.host)) door.host = first;
+    return door;
+}
+
 std::vector<DoorAddress> meet(const Meeting& meeting, const Door& own) {
     return meeting.rank == 0 ? hold(meeting, own) : join(meeting, own);
 }
@@ -234,8 +238,10 @@ std::vector<std::vector<Descriptor>> connect_pairs(int rank, std::span<const Doo
             const Hello hello{.key = place.key, .rank = rank, .ranks = ranks, .channel = channel};
             if (socket.number() < 0 || !tcp::write_whole(socket, bytes_of(hello), deadline))
                 throw Error(ErrorKind::io,
-                            fmt::format("rank {} cannot be reached at {}: {}", place.rank, tcp::text_of(place.host, port), problem),
-                            "see what its log says, and that the machines of ranks reach each other at all ports", kNothingStarted);
+                            fmt::format("rank {} cannot be reached at {}: {}", place.rank, tcp::text_of(place.host, port),
+                                        problem),
+                            "see what its log says, and that the machines of ranks reach each other at all ports",
+                            kNothingStarted);
             sockets[channel][static_cast<std::size_t>(&place - places.data())] = std::move(socket);
         }
     Visitors visitors(own.listener(), ranks * channels);

@@ -34,6 +34,9 @@ struct DoorAddress {
     std::uint64_t key = 0;
 };
 
+// That door as a rank sees it which found rank 0 at `first`: what rank 0 sees as its own machine's is there.
+DoorAddress seen_from(const tcp::Host& first, DoorAddress door);
+
 // (ranks) all doors. Rank 0 listens where the meeting is, and tells the others. Errors: io, config.
 std::vector<DoorAddress> meet(const Meeting& meeting, const Door& own);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
@@ -43,7 +44,8 @@ std::string text_in(const char* name) {
 }
 
 void require_set(const char* name, const std::string& why) {
-    if (text_in(name).empty()) throw Error(ErrorKind::config, fmt::format("{}, and {} is not", why, name), kMend, kNothingStarted);
+    if (text_in(name).empty())
+        throw Error(ErrorKind::config, fmt::format("{}, and {} is not", why, name), kMend, kNothingStarted);
 }
 
 // The process that started torchrun's ranks keeps a store of its own at MASTER_PORT where it says so, and the port is taken.

@@ -165,8 +165,8 @@ void Mesh::fail_of(int rank, const std::string& why) {
 
 void Mesh::fail(int lost, const std::string& why) {
     tell_all(lost);
-    throw Error(ErrorKind::io, fmt::format("rank {} is gone: {}", lost, why), "see what its log says, and start the ranks again",
-                "checkpoints written so far");
+    throw Error(ErrorKind::io, fmt::format("rank {} is gone: {}", lost, why),
+                "see what its log says, and start the ranks again", "checkpoints written so far");
 }
 
 void Mesh::tell_all(std::int32_t word) {

@@ -204,7 +204,8 @@ TEST_CASE("sending begins without the receiver, and what stands ready reaches it
 TEST_CASE("groups of groups have the ranks of equal color in their order, and mix nothing up") {
     CHECK(on_ranks(4, [](const Ranks& ranks) {
               const int rank = ranks->rank();
-              const Ranks half = ranks->split(rank / 2), odd = ranks->split(rank % 2), one = half->split(rank), all = half->split(7);
+              const Ranks half = ranks->split(rank / 2), odd = ranks->split(rank % 2);
+              const Ranks one = half->split(rank), all = half->split(7);
               require(half->size() == 2 && half->rank() == rank % 2, "halves");
               require(odd->size() == 2 && odd->rank() == rank / 2, "odd and even ones");
               require(one->size() == 1 && one->rank() == 0, "a rank alone");
@@ -213,7 +214,8 @@ TEST_CASE("groups of groups have the ranks of equal color in their order, and mi
               const std::vector<Ranks> groups = {ranks, half, odd, all};
               std::vector<Pieces> pieces;
               for (std::size_t g = 0; g < groups.size(); ++g) {
-                  pieces.push_back(pieces_of(groups[g], [&](int from, int to) { return static_cast<std::size_t>(from + 2 * to) * 100 + g; }));
+                  const auto bytes = [&](int from, int to) { return static_cast<std::size_t>(from + 2 * to) * 100 + g; };
+                  pieces.push_back(pieces_of(groups[g], bytes));
                   begin(groups[g], pieces[g]);
               }
               for (std::size_t g = groups.size(); g-- > 0;) receive(groups[g], pieces[g]);
@@ -281,6 +283,24 @@ TEST_CASE("a rank that ends because of another says so, and is not taken for the
     CHECK_THAT(ends[1], ContainsSubstring("rank 2 is gone"));
 }
 
+TEST_CASE("a rank that waits hears at once of one that is gone, whoever it waits for") {
+    double waited = 100;
+    const auto ends = on_ranks(3, [&](const Ranks& ranks) {
+        std::byte value{};
+        if (ranks->rank() == 2) return ranks->leave();
+        if (ranks->rank() == 1) return std::this_thread::sleep_for(milliseconds(1500));  // and hears of nothing
+        const Clock::time_point start = Clock::now();
+        try {
+            ranks->receive(&value, 1, 1);
+        } catch (const Error&) {
+            waited = seconds_since(start);
+            throw;
+        }
+    });
+    CHECK_THAT(ends[0], ContainsSubstring("rank 2 is gone: it closed its connection"));
+    CHECK(waited < 1);
+}
+
 TEST_CASE("a rank whose error unwinds it says no goodbye, and one that ended well is missed only where it is awaited") {
     const auto failing = on_ranks(3, [](const Ranks& ranks) {
         const Ranks own = ranks;
@@ -288,7 +308,7 @@ TEST_CASE("a rank whose error unwinds it says no goodbye, and one that ended wel
         ranks->barrier();
     });
     CHECK(failing[1] == "nothing to give");
-    CHECK_THAT(failing[0], ContainsSubstring("rank 1 is gone"));
+    CHECK_THAT(failing[0], ContainsSubstring("rank 1 is gone") && !ContainsSubstring("it has ended"));
     CHECK_THAT(failing[2], ContainsSubstring("rank 1 is gone"));
     CHECK(on_ranks(3, [](const Ranks& ranks) {
               std::byte value{};
@@ -353,7 +373,7 @@ TEST_CASE("strangers who say something else, a part, or nothing do not disturb a
         for (int i = 0; i < 270; ++i) strangers.push_back(stranger_at(port));
         say(strangers[0], "GET / HTTP/1.1\r\nHost: first\r\nAccept: */*\r\nUser-Agent: a browser that says much\r\n", 80);
         say(strangers[1], "x", 1);
-        const std::vector<std::byte> noise(1 << 16, std::byte{0xff});
+        const std::vector<std::byte> noise(sizeof(Hello), std::byte{0xff});
         say(strangers[2], noise.data(), noise.size());
         strangers[3].close();
         Hello hello;  // which knows the first words, and asks for much
@@ -369,8 +389,19 @@ TEST_CASE("strangers who say something else, a part, or nothing do not disturb a
         say(strangers[9], &hello, sizeof hello / 2);
         const Ranks ranks = sockets::join(meeting_at(port, 1, 2));
         ranks->barrier();
+        std::byte answer{};
+        require(!tcp::read_whole(strangers[2], std::span(&answer, 1), Clock::now() + milliseconds(100)), "no answer");
     });
     CHECK(together(bodies) == all_well(2));
+}
+
+TEST_CASE("a door beside rank 0 is where rank 0 was found, and others where rank 0 sees them") {
+    const tcp::Host first{0, {10, 0, 0, 1}}, loopback{0, {127, 0, 0, 1}}, elsewhere{0, {10, 0, 0, 2}};
+    const auto seen = [&](const tcp::Host& host, int rank) { return tcp::text_of(seen_from(first, {host, 0, rank, 0}).host, 9); };
+    CHECK(seen({}, 0) == "10.0.0.1:9");
+    CHECK(seen(loopback, 1) == "10.0.0.1:9");
+    CHECK(seen({1, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}, 1) == "10.0.0.1:9");
+    CHECK(seen(elsewhere, 1) == "10.0.0.2:9");
 }
 
 TEST_CASE("a door opens to those who know its number, once for each") {
@@ -381,8 +412,10 @@ TEST_CASE("a door opens to those who know its number, once for each") {
     CHECK(first.key() != second.key());
     std::string problem;
     std::vector<Descriptor> strangers;
-    for (const Hello& hello : {Hello{.key = first.key() + 1, .rank = 1, .ranks = 2}, Hello{.key = first.key(), .rank = 0, .ranks = 2},
-                               Hello{.key = first.key(), .rank = 2, .ranks = 2}, Hello{.key = first.key(), .rank = 1, .ranks = 3},
+    for (const Hello& hello : {Hello{.key = first.key() + 1, .rank = 1, .ranks = 2},
+                               Hello{.key = first.key(), .rank = 0, .ranks = 2},
+                               Hello{.key = first.key(), .rank = 2, .ranks = 2},
+                               Hello{.key = first.key(), .rank = 1, .ranks = 3},
                                Hello{.key = first.key(), .rank = 1, .ranks = 2, .channel = 1}}) {
         strangers.push_back(tcp::connect_to(places[0].host, first.port(), deadline, problem));
         say(strangers.back(), &hello, sizeof hello);
@@ -397,15 +430,16 @@ TEST_CASE("a door opens to those who know its number, once for each") {
     CHECK(refusal(ErrorKind::io, [&] { connect_pairs(0, places, first, 1, Clock::now() + milliseconds(50)); },
                   "not connected in time: rank 1") != "accepted");
     const std::vector<DoorAddress> nowhere = {{{0, {127, 0, 0, 1}}, FreePort().number(), 5, 1}, places[1]};
-    CHECK(refusal(ErrorKind::io, [&] { connect_pairs(1, nowhere, second, 1, deadline); }, "rank 5 cannot be reached at 127.0.0.1:") !=
-          "accepted");
+    CHECK(refusal(ErrorKind::io, [&] { connect_pairs(1, nowhere, second, 1, deadline); },
+                  "rank 5 cannot be reached at 127.0.0.1:") != "accepted");
 }
 
 TEST_CASE("a rank is refused where none listens, or somebody else does") {
     const FreePort port;
     const std::string address = "127.0.0.1:" + std::to_string(port.number());
     const auto join_second = [&] { sockets::join(meeting_at(port, 1, 2, milliseconds(300))); };
-    CHECK_THAT(together({join_second})[0], ContainsSubstring("io: rank 1 found no rank 0 at " + address + " within 0.3 s: Connection refused"));
+    CHECK_THAT(together({join_second})[0],
+               ContainsSubstring("io: rank 1 found no rank 0 at " + address + " within 0.3 s: Connection refused"));
     Meeting unknown = meeting_at(port, 1, 2, milliseconds(300));
     unknown.host = "no.such.host.invalid";
     CHECK_THAT(together({[&] { sockets::join(unknown); }})[0], ContainsSubstring("the name no.such.host.invalid is not known"));
@@ -424,7 +458,8 @@ TEST_CASE("a rank is refused where none listens, or somebody else does") {
     CHECK_THAT(answered("", false), ContainsSubstring("io: what listens at " + address + " did not answer rank 1"));
     // The port of a rank 0 is that listener's.
     CHECK_THAT(together({[&] { sockets::join(meeting_at(port, 0, 2)); }})[0],
-               ContainsSubstring("io: port " + std::to_string(port.number()) + " of 127.0.0.1, at which ranks are to meet, is taken"));
+               ContainsSubstring("io: port " + std::to_string(port.number()) + " of 127.0.0.1") &&
+                   ContainsSubstring("at which ranks are to meet, is taken"));
 }
 
 TEST_CASE("ranks that were not started for each other are refused, and told why") {
@@ -449,7 +484,8 @@ TEST_CASE("ranks that were not started for each other are refused, and told why"
     };
     const auto twice = meet(3, {other(1, 3), other(1, 3)});
     const std::string missing = "of 3 ranks 2 did not come to 127.0.0.1:";
-    CHECK_THAT(twice[0], ContainsSubstring("io: " + missing) && ContainsSubstring("within 1.5 s; turned away: rank 1 of 3 was started twice"));
+    CHECK_THAT(twice[0], ContainsSubstring("io: " + missing) &&
+                             ContainsSubstring("within 1.5 s; turned away: rank 1 of 3 was started twice"));
     CHECK(std::count_if(twice.begin() + 1, twice.end(), [](const std::string& end) {
               return end.find("says: rank 1 of 3 was started twice") != std::string::npos && end.starts_with("config: ");
           }) == 1);
@@ -457,7 +493,8 @@ TEST_CASE("ranks that were not started for each other are refused, and told why"
               return end.find("says: " + missing) != std::string::npos && end.starts_with("io: ");
           }) == 1);
     const auto sizes = meet(2, {other(1, 4)});
-    CHECK_THAT(sizes[1], ContainsSubstring("config: ") && ContainsSubstring("rank 1 was started as one of 4 ranks, and rank 0 as one of 2") &&
+    CHECK_THAT(sizes[1], ContainsSubstring("config: ") &&
+                             ContainsSubstring("rank 1 was started as one of 4 ranks, and rank 0 as one of 2") &&
                              ContainsSubstring("to mend: start all ranks with the same WORLD_SIZE"));
     CHECK_THAT(sizes[0], ContainsSubstring("turned away: rank 1 was started as one of 4 ranks"));
     CHECK_THAT(meet(2, {other(1, 2, "of another job")})[1], ContainsSubstring("config: ") && ContainsSubstring("ranks of another job meet"));
