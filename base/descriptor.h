@@ -7,15 +7,19 @@
 #include <cerrno>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace deft {
 
 class Descriptor {
  public:
-    explicit Descriptor(int number) : number_(number) {}
+    explicit Descriptor(int number = -1) : number_(number) {}
     ~Descriptor() { close(); }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
+    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        reset(std::exchange(other.number_, -1));
+        return *this;
+    }
     int number() const { return number_; }
     // 0, or -1 with errno: closing may be what reports a full disk on a network file system.
     int close() {

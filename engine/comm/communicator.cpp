@@ -4,8 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "engine/comm/meeting.h"
 #include "engine/comm/mpi.h"
 #include "engine/comm/nccl.h"
+#include "engine/comm/sockets.h"
 #include "engine/comm/transport.h"
 #include "engine/comm/value_home.h"
 #include "kernels/ceil_div.h"
@@ -147,7 +149,8 @@ Communicator::Communicator(std::shared_ptr<Transport> transport) {
 }
 
 Communicator Communicator::of_launcher() {
-    return Communicator(mpi::of_launcher());
+    if (mpi::has_started_this()) return Communicator(mpi::of_launcher());
+    return Communicator(sockets::join(meeting_of_launcher()));
 }
 
 bool Communicator::has_mpi() {

@@ -1,6 +1,7 @@
 #pragma once
 // Ranks: processes that train one model together, and what they tell each other. What carries it is chosen when they start
-// (mpirun: OpenMPI; else this process is alone; between devices NCCL), and only this folder knows it.
+// (mpirun: OpenMPI; torchrun or srun: sockets; else this process is alone; between devices NCCL), and only this folder knows
+// it.
 
 #include <cstddef>
 #include <cstdint>
@@ -37,10 +38,11 @@ class Communicator {
  public:
     // Alone: one rank, from which nothing moves.
     Communicator() = default;
-    // The ranks that a launcher started together with this process; alone where none did. Once in a process. Errors:
-    // missing, where mpirun started several processes of a build without MPI.
+    // The ranks that a launcher started together with this process; alone where none did. mpirun goes before others, since
+    // it may run within Slurm. Once in a process. Errors: missing, where mpirun started several processes of a build without
+    // MPI; config and io, where those of another launcher do not meet.
     static Communicator of_launcher();
-    // Whether this build can have more than one rank, and more than one device.
+    // Whether mpirun can start ranks of this build, and whether those can have a device each.
     static bool has_mpi();
     static bool has_nccl();
 

@@ -13,10 +13,11 @@ bool is_there() {
 }
 
 std::shared_ptr<Transport> of_launcher() {
-    const char* const size = std::getenv("OMPI_COMM_WORLD_SIZE");
-    if (size != nullptr && std::string(size) != "1")
-        throw Error(ErrorKind::missing, std::string("mpirun started ") + size + " processes of a build without MPI",
-                    "install MPI (Debian: libopenmpi-dev) and build again", "nothing was started");
+    const std::string size = std::getenv("OMPI_COMM_WORLD_SIZE");
+    if (size != "1")
+        throw Error(ErrorKind::missing, "mpirun started " + size + " processes of a build without MPI",
+                    "install MPI (Debian: libopenmpi-dev) and build again, or start ranks by torchrun or srun",
+                    "nothing was started");
     return {};
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The ranks that this program runs on: mpirun's, or alone.
+// The ranks that this program runs on: those of its launcher, or alone.
 
 #include "engine/comm/communicator.h"
 

@@ -1,4 +1,4 @@
-// What ranks tell each other, on as many as mpirun started.
+// What ranks tell each other, on as many as were started.
 
 #include <cstring>
 #include <numeric>
