@@ -13,6 +13,7 @@
 #include "engine/comm/on_first_rank.h"
 #include "experiments/score_trial.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/driver/rank_cards.h"
 #include "sweeps/driver/rank_group.h"
 #include "sweeps/driver/run_folder.h"
 #include "sweeps/driver/signals.h"
@@ -35,6 +36,7 @@ int run_rank(sweeps::TrialFile& trial) {
     const std::filesystem::path& folder = trial.places.run_folder;
     trial.slot.ranks = sweeps::join_ranks(folder, trial);
     const engine::Communicator& ranks = trial.slot.ranks;
+    sweeps::use_own_card(ranks.rank());  // all ranks of a trial are on this machine
     const int code = run_assignment(trial, [&] {
         return engine::decided_by_first(ranks, ranks.rank() == 0 && sweeps::ranks_are_to_stop(folder));
     });

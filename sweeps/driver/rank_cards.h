@@ -1,0 +1,15 @@
+#pragma once
+// The GPUs of a slot of several ranks: each rank sees all of them, as exchanges between them want it, and its own first, which
+// is the one that it uses.
+
+#include <string>
+
+namespace deft::sweeps {
+
+// CUDA_VISIBLE_DEVICES as rank 0 has it, for another rank of this machine: "A,B,C" of rank 1 is "B,C,A".
+std::string own_card_first(const std::string& visible, int rank);
+
+// Puts it into this process's environment, where that names any GPU. Before CUDA is used.
+void use_own_card(int rank);
+
+}  // namespace deft::sweeps
