@@ -28,14 +28,14 @@ constexpr double kWaitSeconds = 1;  // for a trial that is to stop, before that 
 Json slot_json(const Slot& slot, std::size_t number, int threads) {
     Json json = {{"slot", number}, {"device", engine::device_name(slot.device)}, {"threads", threads}};
     if (slot.device == engine::Device::cuda)
-        json.update({{"gpu", slot.gpu_uuid}, {"gpu_name", slot.gpu_name}, {"per_gpu", slot.per_gpu}});
+        json.update({{"gpus", slot.gpu_uuids}, {"gpu_name", slot.gpu_name}, {"per_gpu", slot.per_gpu}});
     return json;
 }
 
-// Of several GPUs a trial sees its own alone.
+// Of several GPUs a trial sees its own alone, in the order of its ranks.
 std::vector<std::string> environment_of(const Slot& slot) {
     if (slot.device == engine::Device::cpu) return {};
-    return {"CUDA_VISIBLE_DEVICES=" + slot.gpu_uuid};
+    return {fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(slot.gpu_uuids, ","))};
 }
 
 results_db::NewAttempt new_attempt(TrialStarter& starter, std::int64_t number, std::size_t slot_number,

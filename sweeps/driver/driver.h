@@ -18,6 +18,7 @@ struct DriverOptions {
     std::filesystem::path root = kDefaultRoot;
     std::filesystem::path trial_program = "/proc/self/exe";  // started as: program trial RUN_FOLDER
     std::vector<Slot> slots = {{}};
+    std::string slots_note;         // on GPUs that they leave unused; empty: on none
     int threads = 1;                // of each trial
     std::vector<std::string> only;  // cases; all where empty
     bool fail_fast = false;
