@@ -9,6 +9,7 @@
 #include "sweeps/driver/progress.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/driver/slots.h"
+#include "sweeps/driver/trial_pulse.h"
 #include "sweeps/spec/expand.h"
 #include "sweeps/spec/spec.h"
 
@@ -24,8 +25,8 @@ struct DriverOptions {
     bool fail_fast = false;
     bool retrain = false;       // what is trained and lacks its checkpoint is trained again, to be scored
     bool dry_run = false;       // say what would run, and write nothing
-    double start_seconds = 600;  // that a trial may load its data before it promises anything
-    double hang_seconds = 60;    // by which a trial may break a promise before it has hung
+    double start_seconds = kStartSeconds;
+    double hang_seconds = 60;  // by which a trial may break a promise before it has hung
     std::string continue_with;  // the command that goes on, for messages
     std::string fill_with;      // the same for all cases, for reports
     std::string points;         // of that command the sweep's file and options, for reports

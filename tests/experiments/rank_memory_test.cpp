@@ -10,24 +10,24 @@ using namespace deft::experiments;
 
 namespace {
 
-constexpr std::int64_t C = 16, T = 16;
+constexpr std::int64_t kWidth = 16, kLength = 16;
 
 // Three layers of width 16, so that no weight is padded.
-TrialConfig trial_with(const std::string& train, const std::string& model = "") {
+TrialConfig ranks_trial(const std::string& train, const std::string& model = "") {
     return test::resolved_trial("data = { corpus = \"embedded\" }\n"
                                 "model = { layers = 3, width = 16, heads = 2, seqlen = 16" + model + " }\n"
                                 "train = { batch_size = 12, micro_batch_size = 3, budget_tokens = 1280" + train + " }\n");
 }
 
-PlannedBytes on_cpu(const TrialConfig& config, int ranks) {
+PlannedBytes planned_by_ranks(const TrialConfig& config, int ranks) {
     return planned_bytes(config, engine::Device::cpu, ranks);
 }
 
 }  // namespace
 
 TEST_CASE("ranks that share nothing plan as much as one alone, each") {
-    const TrialConfig config = trial_with("");
-    const PlannedBytes alone = on_cpu(config, 1), three = on_cpu(config, 3);
+    const TrialConfig config = ranks_trial("");
+    const PlannedBytes alone = planned_by_ranks(config, 1), three = planned_by_ranks(config, 3);
     CHECK(alone.all == alone.largest);
     CHECK(alone.largest == project(config).memory_bytes);
     CHECK(three.largest == alone.largest);
@@ -38,16 +38,16 @@ TEST_CASE("ranks that share nothing plan as much as one alone, each") {
 }
 
 TEST_CASE("ranks that share moments plan fewer of them by hand") {
-    const TrialConfig plain = trial_with(""), zero = trial_with(", zero = 1");
+    const TrialConfig plain = ranks_trial(""), zero = ranks_trial(", zero = 1");
     const std::int64_t vocab = trainer_config(plain).model.vocab;
-    const std::int64_t decayed = (vocab + T) * C + 3 * 12 * C * C, others = 2 * C + 3 * 13 * C;
-    CHECK(on_cpu(zero, 1).largest == on_cpu(plain, 1).largest);
+    const std::int64_t decayed = (vocab + kLength) * kWidth + 3 * 12 * kWidth * kWidth, others = 2 * kWidth + 3 * 13 * kWidth;
+    CHECK(planned_by_ranks(zero, 1).largest == planned_by_ranks(plain, 1).largest);
     for (const int ranks : {2, 3}) {
         const auto up = [&](std::int64_t count) { return (count + ranks - 1) / ranks; };
         // Two moments of f32, in buffers of a multiple of 16 elements, together of 256 bytes.
         const std::int64_t own = (up(decayed) + up(others) + 15) / 16 * 16;
-        const PlannedBytes planned = on_cpu(zero, ranks);
-        CHECK(planned.largest == on_cpu(plain, 1).largest - 8 * (decayed + others) + (8 * own + 255) / 256 * 256);
+        const PlannedBytes planned = planned_by_ranks(zero, ranks);
+        CHECK(planned.largest == planned_by_ranks(plain, 1).largest - 8 * (decayed + others) + (8 * own + 255) / 256 * 256);
         CHECK(planned.all == ranks * planned.largest);
         std::int64_t sum = 0;
         for (int rank = 0; rank < ranks; ++rank) {
@@ -61,8 +61,8 @@ TEST_CASE("ranks that share moments plan fewer of them by hand") {
 
 TEST_CASE("ranks that divide experts plan fewer of them by hand, and ranks that cannot are refused") {
     constexpr const char* kExperts = ", experts = { count = 4, top = 2, capacity_factor = 0.0, layers = [1] }";
-    const TrialConfig divided = trial_with(", expert_ranks = 2", kExperts);
-    const std::int64_t experts = 4 * (8 * C * C + 5 * C);
+    const TrialConfig divided = ranks_trial(", expert_ranks = 2", kExperts);
+    const std::int64_t experts = 4 * (8 * kWidth * kWidth + 5 * kWidth);
     const auto weights = [&](int expert_ranks) {
         engine::TrainerConfig trainer = trainer_config(divided);
         trainer.expert_ranks = expert_ranks;
@@ -74,13 +74,13 @@ TEST_CASE("ranks that divide experts plan fewer of them by hand, and ranks that 
     };
     // A weight, its gradient and two moments of each.
     CHECK(weights(1) - weights(2) == 4 * 4 * experts / 2);
-    CHECK(on_cpu(divided, 2).largest == engine::plan_memory(trainer_config(divided), {}, {1, 2}).bytes);
-    CHECK(on_cpu(divided, 2).all == 2 * on_cpu(divided, 2).largest);
-    CHECK_THAT(test::refusal([&] { on_cpu(divided, 3); }), ContainsSubstring("train.expert_ranks = 2 does not divide 3 ranks"));
+    CHECK(planned_by_ranks(divided, 2).largest == engine::plan_memory(trainer_config(divided), {}, {1, 2}).bytes);
+    CHECK(planned_by_ranks(divided, 2).all == 2 * planned_by_ranks(divided, 2).largest);
+    CHECK_THAT(test::refusal([&] { planned_by_ranks(divided, 3); }), ContainsSubstring("train.expert_ranks = 2 does not divide 3 ranks"));
 }
 
 TEST_CASE("a schedule says how much larger its steps may become") {
-    CHECK(project(trial_with("")).growth == 1);
+    CHECK(project(ranks_trial("")).growth == 1);
     const TrialConfig growing = test::resolved_trial(
         "data = { corpus = \"embedded\" }\nmodel = { layers = 3, width = 16, heads = 2, seqlen = 16 }\n"
         "train = { batch_size = 4, budget_tokens = 4096 }\n"
