@@ -6,26 +6,38 @@ namespace deft::experiments {
 
 namespace {
 
-constexpr double kLeastPromise = 60;  // seconds: a machine may be busy, a disk asleep
-constexpr double kTimesLonger = 10;   // than any piece of work so far
-constexpr double kEvery = 10;         // seconds between two lines at most as long as pieces are shorter
+constexpr double kLeastPromise = 60;       // seconds: a machine may be busy, a disk asleep
+constexpr double kLeastOfRanks = 30;       // of computing alone: other ranks wait for one that hangs, at the price of all
+constexpr double kTimesLonger = 10;        // than any piece of work so far
+constexpr double kEvery = 10;              // seconds between two lines at most as long as pieces are shorter
 
 }  // namespace
 
-Heartbeat::Heartbeat(journal::Writer& journal, std::function<bool()> stop)
-    : journal_(journal), stop_(std::move(stop)) {}
+Heartbeat::Heartbeat(journal::Writer& journal, std::function<bool()> stop, int ranks)
+    : journal_(journal), stop_(std::move(stop)), several_ranks_(ranks > 1) {}
 
 void Heartbeat::begin(const std::string& doing, double seconds) {
-    doing_ = doing;
-    promised_seconds_ = std::max(kLeastPromise, seconds);
-    beaten_ = Clock::now();
-    write();
+    growth_.reset();
+    start(doing, std::max(kLeastPromise, seconds));
+}
+
+void Heartbeat::begin_pieces(const std::string& doing, double seconds, double growth) {
+    if (!several_ranks_) return begin(doing, seconds);
+    growth_ = growth;
+    at_most_ = seconds;
+    start(doing, std::max(kLeastOfRanks, seconds));
 }
 
 void Heartbeat::beat() {
-    promised_seconds_ = std::max(promised_seconds_, kTimesLonger * seconds_since(beaten_));
+    const double promised_before = promised_seconds_;
+    longest_ = std::max(longest_, seconds_since(beaten_));
     beaten_ = Clock::now();
-    if (seconds_since(written_) >= kEvery) write();
+    const double measured = kTimesLonger * longest_;
+    if (growth_)
+        promised_seconds_ = std::max({kLeastOfRanks, measured, std::min(at_most_, *growth_ * measured)});
+    else
+        promised_seconds_ = std::max(promised_seconds_, measured);
+    if (promised_seconds_ < promised_before || seconds_since(written_) >= kEvery) write();
 }
 
 void Heartbeat::beat_or_stop() {
@@ -38,6 +50,14 @@ bool Heartbeat::stopping() {
     if (!answered_) write();
     answered_ = true;
     return true;
+}
+
+void Heartbeat::start(const std::string& doing, double promised_seconds) {
+    doing_ = doing;
+    promised_seconds_ = promised_seconds;
+    longest_ = 0;
+    beaten_ = Clock::now();
+    write();
 }
 
 void Heartbeat::write() {

@@ -3,6 +3,7 @@
 // has hung.
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/journal.h"
@@ -15,11 +16,14 @@ struct StopAsked {};
 
 class Heartbeat {
  public:
-    // `stop`: whether somebody wants the trial to end.
-    Heartbeat(journal::Writer& journal, std::function<bool()> stop);
+    // `stop`: whether somebody wants the trial to end. `ranks`: that do it together.
+    Heartbeat(journal::Writer& journal, std::function<bool()> stop, int ranks = 1);
 
     // What is done from now on, for whoever waits for it, and the longest that may take until the next beat or begin.
     void begin(const std::string& doing, double seconds);
+    // The same of computing alone, in pieces of which none is more than `growth` times as much work as another. Where a
+    // rank may keep others waiting, how long the first pieces took is promised for the next ones.
+    void begin_pieces(const std::string& doing, double seconds, double growth);
     // A piece of the work is done: a step, a batch. A piece that took unexpectedly long makes later promises longer.
     void beat();
     // Likewise. Throws StopAsked once somebody wants the trial to end.
@@ -28,12 +32,17 @@ class Heartbeat {
     bool stopping();
 
  private:
+    void start(const std::string& doing, double promised_seconds);
     void write();
 
     journal::Writer& journal_;
     std::function<bool()> stop_;
+    bool several_ranks_;
     std::string doing_;
     double promised_seconds_ = 0;
+    std::optional<double> growth_;  // nothing: promises are not measured
+    double at_most_ = 0;            // seconds of a piece, as planned
+    double longest_ = 0;            // of a piece so far, as measured
     Clock::time_point written_, beaten_;
     bool answered_ = false;
 };

@@ -1,5 +1,7 @@
 #include "experiments/projection.h"
 
+#include <algorithm>
+
 #include "engine/train/accounting.h"
 #include "experiments/engine_config.h"
 
@@ -11,6 +13,25 @@ double one_step_flops(const engine::TrainerConfig& trainer) {
     const engine::StepPlan plan = engine::plan_step(trainer, 0);
     return static_cast<double>(plan.rows) *
            engine::sample_flops(engine::model_size(trainer.model).flops, trainer.techniques, plan);
+}
+
+// The largest step counts all tokens of its rows, also where layers drop some.
+double growth_of_steps(const engine::TrainerConfig& trainer) {
+    const std::int64_t first = engine::step_layer_tokens(engine::plan_step(trainer, 0));
+    return static_cast<double>(engine::largest_step(trainer).tokens) / static_cast<double>(std::max<std::int64_t>(1, first));
+}
+
+engine::MemoryPlan plan_scoring(const TrialConfig& config, engine::Device device) {
+    engine::Arena arena(device);
+    const engine::Transformer model(arena, trainer_config(config).model, backend_of(config, device, 1),
+                                    config.train.micro_batch_size, engine::Purpose::inference);
+    return {arena.total_bytes(), arena.table()};
+}
+
+// Of training; an imported model is held, and no more.
+engine::MemoryPlan plan_trial(const TrialConfig& config, engine::Device device, const engine::RankOf& rank = {}) {
+    if (is_imported(config)) return plan_scoring(config, device);
+    return engine::plan_memory(trainer_config(config), backend_of(config, device, 1), rank);
 }
 
 }  // namespace
@@ -27,7 +48,8 @@ Projection project(const TrialConfig& config, engine::Device device) {
     projection.flops = counts.flops;
     projection.step_flops =
         counts.steps > 0 ? counts.flops / static_cast<double>(counts.steps) : one_step_flops(trainer);
-    projection.memory_bytes = planned_bytes(config, device);
+    projection.growth = growth_of_steps(trainer);
+    projection.memory_bytes = plan_trial(config, device).bytes;
     return projection;
 }
 
@@ -38,33 +60,20 @@ void require_ranks(const TrialConfig& config, int ranks) {
     engine::require_even_rows(trainer, ranks);
 }
 
-namespace {
-
-engine::MemoryPlan plan_scoring(const TrialConfig& config, engine::Device device) {
-    engine::Arena arena(device);
-    const engine::Transformer model(arena, trainer_config(config).model, backend_of(config, device, 1),
-                                    config.train.micro_batch_size, engine::Purpose::inference);
-    return {arena.total_bytes(), arena.table()};
-}
-
-// Of training; an imported model is held, and no more.
-engine::MemoryPlan plan_trial(const TrialConfig& config, engine::Device device) {
-    if (is_imported(config)) return plan_scoring(config, device);
-    return engine::plan_memory(trainer_config(config), backend_of(config, device, 1));
-}
-
-}  // namespace
-
-std::int64_t planned_bytes(const TrialConfig& config, engine::Device device) {
-    return plan_trial(config, device).bytes;
+PlannedBytes planned_bytes(const TrialConfig& config, engine::Device device, int ranks) {
+    if (is_imported(config)) return planned_scoring_bytes(config, device);  // by one rank
+    engine::require_expert_ranks(trainer_config(config), ranks);
+    const std::int64_t of_last = plan_trial(config, device, {ranks - 1, ranks}).bytes;
+    return {of_last, ranks * of_last};
 }
 
 std::string memory_table(const TrialConfig& config, engine::Device device) {
     return plan_trial(config, device).table;
 }
 
-std::int64_t planned_scoring_bytes(const TrialConfig& config, engine::Device device) {
-    return plan_scoring(config, device).bytes;
+PlannedBytes planned_scoring_bytes(const TrialConfig& config, engine::Device device, int ranks) {
+    const std::int64_t bytes = plan_scoring(config, device).bytes;
+    return {bytes, ranks * bytes};
 }
 
 std::string scoring_memory_table(const TrialConfig& config, engine::Device device) {

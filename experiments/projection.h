@@ -18,7 +18,8 @@ struct Projection {
     std::int64_t layer_tokens = 0;
     double flops = 0;
     double step_flops = 0;  // of one step, on average; of an imported model, what one would take
-    std::int64_t memory_bytes = 0;  // planned buffers
+    double growth = 1;              // how many times as many tokens a step may have as the first one
+    std::int64_t memory_bytes = 0;  // planned buffers, of one rank alone
 };
 
 Projection project(const TrialConfig& config, engine::Device device = engine::Device::cpu);
@@ -26,14 +27,19 @@ Projection project(const TrialConfig& config, engine::Device device = engine::De
 // Errors: config, where so many ranks cannot train it together: rows of a step that they do not divide, or experts.
 void require_ranks(const TrialConfig& config, int ranks);
 
-// Bytes of the planned buffers alone, without running the schedules.
-std::int64_t planned_bytes(const TrialConfig& config, engine::Device device);
+// Bytes of planned buffers alone, without running the schedules, where so many ranks train the trial together.
+struct PlannedBytes {
+    std::int64_t largest = 0;  // of the last rank, whose shares are the largest
+    std::int64_t all = 0;      // of all ranks, each taken for that one: they differ by how shares are rounded
+};
+// Errors: as require_ranks(), of experts.
+PlannedBytes planned_bytes(const TrialConfig& config, engine::Device device, int ranks = 1);
 
 // The plan of every buffer, as text: name, shape, bytes, by region; what `deft plan --memory` prints.
 std::string memory_table(const TrialConfig& config, engine::Device device);
 
-// The same of scoring, which needs no gradients, no moments and one layer's activations.
-std::int64_t planned_scoring_bytes(const TrialConfig& config, engine::Device device);
+// The same of scoring, which needs no gradients, no moments and one layer's activations, and on every rank the whole model.
+PlannedBytes planned_scoring_bytes(const TrialConfig& config, engine::Device device, int ranks = 1);
 std::string scoring_memory_table(const TrialConfig& config, engine::Device device);
 
 }  // namespace deft::experiments

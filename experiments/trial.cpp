@@ -103,7 +103,7 @@ SavedCheckpoint save(const Run& run, double seconds) {
 
 // False: stopped before its end.
 bool validate(const Run& run, double longest_batch) {
-    run.heartbeat.begin("validating", longest_batch);
+    run.heartbeat.begin_pieces("validating", longest_batch, 1);
     try {
         run.validation.run(run.journal, run.heartbeat);
     } catch (const StopAsked&) {
@@ -147,7 +147,7 @@ bool train(const Run& run, double longest_step, journal::Ended& ended) {
         // On a slow disk less often: at most about a tenth of the time goes into checkpoints.
         if (every > 0) every = std::max(run.config.checkpoint.every_seconds, 9 * took);
     };
-    run.heartbeat.begin("training", longest_step);
+    run.heartbeat.begin_pieces("training", longest_step, run.projection.growth);
     while (true) {
         if (run.validation.due()) {
             const Clock::time_point before = Clock::now();
@@ -158,7 +158,7 @@ bool train(const Run& run, double longest_step, journal::Ended& ended) {
                 save_now();
                 return false;
             }
-            run.heartbeat.begin("training", longest_step);
+            run.heartbeat.begin_pieces("training", longest_step, run.projection.growth);
         }
         if (run.trainer.done()) return true;
         const Clock::time_point before_step = Clock::now();
@@ -186,7 +186,7 @@ bool train(const Run& run, double longest_step, journal::Ended& ended) {
             every > 0 && engine::decided_by_first(run.trainer.ranks(), seconds_since(last_save) >= every);
         if (stopping || due) save_now();
         if (stopping) return false;
-        if (due) run.heartbeat.begin("training", longest_step);
+        if (due) run.heartbeat.begin_pieces("training", longest_step, run.projection.growth);
     }
 }
 
@@ -261,7 +261,7 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
         if (!note.empty()) fmt::print(stderr, "{}\n", note);
     if (resumed.step > 0) fmt::print(stderr, "going on from step {}\n", resumed.step);
 
-    Heartbeat heartbeat(journal, stop);
+    Heartbeat heartbeat(journal, stop, ranks.size());
     const Run run{config, places, dataset, trainer, journal, heartbeat, validation, resumed, project(config),
                   start_note};
     write_started(run);

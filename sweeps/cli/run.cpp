@@ -86,6 +86,7 @@ int run_cases(const RunArguments& arguments) {
     const std::vector<sweeps::Point> points = sweeps::expand(spec);
     options.threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, points);
     options.slots = sweeps::make_slots(request, options.threads);
+    options.slots_note = sweeps::unused_gpus(request);
     const sweeps::RunSummary summary = sweeps::run_sweep(spec, points, options);
     if (arguments.dry_run) return summary.exit_code;
 

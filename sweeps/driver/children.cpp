@@ -5,8 +5,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <exception>
-#include <fstream>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -28,14 +26,14 @@ constexpr double kWaitSeconds = 1;  // for a trial that is to stop, before that 
 Json slot_json(const Slot& slot, std::size_t number, int threads) {
     Json json = {{"slot", number}, {"device", engine::device_name(slot.device)}, {"threads", threads}};
     if (slot.device == engine::Device::cuda)
-        json.update({{"gpu", slot.gpu_uuid}, {"gpu_name", slot.gpu_name}, {"per_gpu", slot.per_gpu}});
+        json.update({{"gpus", slot.gpu_uuids}, {"gpu_name", slot.gpu_name}, {"per_gpu", slot.per_gpu}});
     return json;
 }
 
-// Of several GPUs a trial sees its own alone.
+// Of several GPUs a trial sees its own alone, in the order of its ranks.
 std::vector<std::string> environment_of(const Slot& slot) {
     if (slot.device == engine::Device::cpu) return {};
-    return {"CUDA_VISIBLE_DEVICES=" + slot.gpu_uuid};
+    return {fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(slot.gpu_uuids, ","))};
 }
 
 results_db::NewAttempt new_attempt(TrialStarter& starter, std::int64_t number, std::size_t slot_number,
@@ -63,25 +61,6 @@ void kill(Child& child, const std::string& why, Progress& progress) {
 }
 
 }  // namespace
-
-void TrialPulse::look(const fs::path& journal) {
-    std::ifstream in(journal, std::ios::binary);
-    if (!in.seekg(static_cast<std::streamoff>(read_))) return;
-    for (std::string line; std::getline(in, line);) {
-        if (in.eof()) return;  // no newline: still being written
-        read_ += line.size() + 1;
-        heard_ = Clock::now();
-        if (line.find(R"("type":"lease")") == std::string::npos) continue;
-        try {
-            journal::Lease lease;
-            journal::from_json(parse_json(line), lease);
-            promised_ = static_cast<double>(lease.until_ms - lease.time_ms) / 1000;
-            if (!lease.doing.empty()) doing_ = lease.doing;
-        } catch (const std::exception&) {
-            // Damage is told by the ingestion, with its place.
-        }
-    }
-}
 
 Child start_trial(TrialStarter& starter, const std::vector<Point>& points, std::size_t place, std::size_t slot_number,
                   const Assignment& assignment) {

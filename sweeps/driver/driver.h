@@ -9,6 +9,7 @@
 #include "sweeps/driver/progress.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/driver/slots.h"
+#include "sweeps/driver/trial_pulse.h"
 #include "sweeps/spec/expand.h"
 #include "sweeps/spec/spec.h"
 
@@ -18,13 +19,14 @@ struct DriverOptions {
     std::filesystem::path root = kDefaultRoot;
     std::filesystem::path trial_program = "/proc/self/exe";  // started as: program trial RUN_FOLDER
     std::vector<Slot> slots = {{}};
+    std::string slots_note;         // on GPUs that they leave unused; empty: on none
     int threads = 1;                // of each trial
     std::vector<std::string> only;  // cases; all where empty
     bool fail_fast = false;
     bool retrain = false;       // what is trained and lacks its checkpoint is trained again, to be scored
     bool dry_run = false;       // say what would run, and write nothing
-    double start_seconds = 600;  // that a trial may load its data before it promises anything
-    double hang_seconds = 60;    // by which a trial may break a promise before it has hung
+    double start_seconds = kStartSeconds;
+    double hang_seconds = 60;  // by which a trial may break a promise before it has hung
     std::string continue_with;  // the command that goes on, for messages
     std::string fill_with;      // the same for all cases, for reports
     std::string points;         // of that command the sweep's file and options, for reports

@@ -50,18 +50,22 @@ Machine this_machine(const fs::path& root) {
 std::vector<std::string> exceeded_limits(const std::vector<Point>& points, const Slot& slot, std::size_t at_once,
                                          const Machine& machine, const fs::path& root) {
     const Point* hungriest = nullptr;
+    std::int64_t memory = 0;  // that it plans on all ranks
     const std::int64_t kept = checkpoint_bytes(points);
     std::int64_t saving = 0;  // checkpoints of a trial under way
     for (const Point& point : points) {
-        if (slot.device == engine::Device::cpu &&
-            (hungriest == nullptr || point.projection.memory_bytes > hungriest->projection.memory_bytes))
-            hungriest = &point;
+        if (slot.device == engine::Device::cpu) {
+            const std::int64_t planned = slot.ranks == 1 ? point.projection.memory_bytes : planned_in(slot, point).all;
+            if (hungriest == nullptr || planned > memory) {
+                hungriest = &point;
+                memory = planned;
+            }
+        }
         saving = std::max(saving, point.config.checkpoint.keep * checkpoint_bytes_of(point));
     }
     const auto text = [](std::int64_t bytes) { return reporting::binary_bytes(static_cast<double>(bytes)); };
     std::vector<std::string> lines;
     if (hungriest != nullptr) {
-        const std::int64_t memory = slot.ranks * hungriest->projection.memory_bytes;
         if (memory > machine.memory_bytes)
             lines.push_back(fmt::format("Memory: {} plans {} of buffers, and this machine has {}.", hungriest->name(),
                                         text(memory), text(machine.memory_bytes)));

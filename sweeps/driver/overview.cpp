@@ -94,6 +94,7 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
             estimate += "; the time is known once the first trial runs";
         }
         lines.push_back(estimate);
+        if (!options.slots_note.empty()) lines.push_back("  " + options.slots_note);
     }
     return lines;
 }

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <regex>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "base/stopwatch.h"
 #include "sweeps/driver/mpirun.h"
 #include "sweeps/driver/trial_process.h"
+#include "sweeps/driver/trial_pulse.h"
 
 namespace deft::sweeps {
 
@@ -55,22 +57,28 @@ std::string number_of_rank(pid_t rank) {
 // What the watching of ranks has found.
 class RankWatch {
  public:
-    explicit RankWatch(pid_t mpirun) : mpirun_(mpirun) {}
+    RankWatch(pid_t mpirun, fs::path journal) : mpirun_(mpirun), journal_(std::move(journal)) {}
 
-    // Ends all ranks where some have been stopped for too long, and others not.
-    void look() {
+    // Ends all ranks where some have been stopped for too long, and others not, or where rank 0 breaks a promise. Where they
+    // are to stop, the driver counts the time.
+    void look(bool are_to_stop) {
+        if (!verdict_.empty()) return;
         const std::vector<pid_t> ranks = children_of(mpirun_);
         const auto stopped = std::find_if(ranks.begin(), ranks.end(), is_stopped);
-        const bool all = std::all_of(ranks.begin(), ranks.end(), is_stopped);
-        if (stopped == ranks.end() || all) {
+        if (stopped == ranks.end()) {
+            since_.reset();
+            look_at_promise(ranks, are_to_stop);
+            return;
+        }
+        pulse_.rest();
+        if (std::all_of(ranks.begin(), ranks.end(), is_stopped)) {
             since_.reset();
             return;
         }
         if (!since_) since_ = Clock::now();
-        if (!verdict_.empty() || seconds_since(*since_) < kStoppedSeconds) return;
-        verdict_ = fmt::format("rank {} was stopped by a signal for {:.0f} s, and the others waited for it",
-                               number_of_rank(*stopped), seconds_since(*since_));
-        ::kill(mpirun_, SIGKILL);
+        if (seconds_since(*since_) < kStoppedSeconds) return;
+        end_all(fmt::format("rank {} was stopped by a signal for {:.0f} s, and the others waited for it",
+                            number_of_rank(*stopped), seconds_since(*since_)));
     }
 
     // Ranks that a signal has stopped would not hear that they are to end.
@@ -81,8 +89,50 @@ class RankWatch {
     const std::string& verdict() const { return verdict_; }
 
  private:
+    // How long each rank had computed by the middle of a silence.
+    struct Sample {
+        Clock::time_point at;
+        std::map<pid_t, double> seconds;
+    };
+
+    void look_at_promise(const std::vector<pid_t>& ranks, bool are_to_stop) {
+        pulse_.look(journal_);
+        if (pulse_.silent() < pulse_.promised() / 2) {
+            sample_.reset();
+        } else if (!sample_) {
+            sample_.emplace(Clock::now());
+            for (const pid_t rank : ranks) sample_->seconds[rank] = computing_seconds(rank);
+        }
+        if (are_to_stop || pulse_.overdue() <= 0) return;
+        end_all(fmt::format("nothing came of the ranks for {:.0f} s ({}): {}. Another try goes on from the last checkpoint; "
+                            "where it hangs there again, train it on one rank (--ranks 1)",
+                            pulse_.silent(), pulse_.doing(), who_computed(ranks)));
+    }
+
+    // "rank 0 computed for 3% of the time, rank 1 for 100%", over the second half of the silence. One that waits in MPI asks
+    // the kernel again and again, and hardly computes.
+    std::string who_computed(const std::vector<pid_t>& ranks) const {
+        std::string text;
+        for (const pid_t rank : ranks) {
+            const auto before = sample_->seconds.find(rank);
+            if (before == sample_->seconds.end()) continue;
+            const double share = (computing_seconds(rank) - before->second) / seconds_since(sample_->at);
+            text += fmt::format("{}rank {} {}for {:.0f}%{}", text.empty() ? "" : ", ", number_of_rank(rank),
+                                text.empty() ? "computed " : "", 100 * share, text.empty() ? " of the time" : "");
+        }
+        return text;
+    }
+
+    void end_all(const std::string& verdict) {
+        verdict_ = verdict;
+        ::kill(mpirun_, SIGKILL);
+    }
+
     pid_t mpirun_;
-    std::optional<Clock::time_point> since_;
+    fs::path journal_;  // of rank 0
+    TrialPulse pulse_{kStartSeconds};
+    std::optional<Sample> sample_;
+    std::optional<Clock::time_point> since_;  // some are stopped
     std::string verdict_;
 };
 
@@ -140,7 +190,8 @@ int exit_code_of(const journal::Ended& ended) {
 int run_ranks(const fs::path& run_folder, const TrialFile& trial, const SignalWatch& signals) {
     const long memory_kills_before = memory_kills();
     const pid_t mpirun = start_mpirun(run_folder, trial.ranks);
-    RankWatch watch(mpirun);
+    const fs::path file = experiments::journal_of_rank(run_folder, 0);
+    RankWatch watch(mpirun, file);
     int status = 0;
     while (true) {
         const pid_t ended = ::waitpid(mpirun, &status, WNOHANG);
@@ -149,10 +200,9 @@ int run_ranks(const fs::path& run_folder, const TrialFile& trial, const SignalWa
             std::ofstream(run_folder / kStopFile).close();
             watch.wake();
         }
-        watch.look();
+        watch.look(ranks_are_to_stop(run_folder));
         signals.sleep_ms(kWatchMs);
     }
-    const fs::path file = experiments::journal_of_rank(run_folder, 0);
     if (const auto ended = read_journal(file).ended) return exit_code_of(*ended);
     std::optional<journal::Ended> ended = failure_of_another(run_folder, trial.ranks);
     if (!ended) ended = ended_without_word(run_folder, status, watch, memory_kills() > memory_kills_before);

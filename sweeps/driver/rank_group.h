@@ -11,8 +11,8 @@
 namespace deft::sweeps {
 
 // Starts this program on the trial's ranks, waits for their end and sees to it that the journal says how they ended, also
-// where rank 0 could not: that of the rank which failed. A rank that a signal has stopped, while others wait for it, is
-// ended with them. Returns an exit code, as run_attempt().
+// where rank 0 could not: that of the rank which failed. Ends them all as timed out where a signal has stopped one while
+// others wait for it, or where rank 0 breaks a promise of its journal. Returns an exit code, as run_attempt().
 int run_ranks(const std::filesystem::path& run_folder, const TrialFile& trial, const SignalWatch& signals);
 
 // Whether this process is one of the ranks that run_ranks() started for the trial. Errors: usage, where it was started as

@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 #include <thread>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/comm/communicator.h"
 #include "experiments/engine_config.h"
-#include "experiments/projection.h"
 #include "sweeps/driver/mpirun.h"
 
 namespace deft::sweeps {
@@ -20,14 +21,38 @@ namespace {
 // What the driver, the runtime and its libraries take of a card beside a trial's own buffers.
 constexpr std::int64_t kContextBytes = std::int64_t{768} << 20;
 
-std::vector<Slot> gpu_slots(const std::vector<engine::Gpu>& gpus, std::size_t cards, int per_gpu) {
+// A slot on these cards, one a rank.
+Slot slot_on(std::span<const engine::Gpu> cards, int per_gpu) {
+    const auto least = std::min_element(cards.begin(), cards.end(), [](const engine::Gpu& a, const engine::Gpu& b) {
+        return a.memory_bytes < b.memory_bytes;
+    });
+    Slot slot;
+    slot.device = engine::Device::cuda;
+    for (const engine::Gpu& card : cards) slot.gpu_uuids.push_back(card.uuid);
+    slot.gpu_name = least->name;
+    slot.memory_bytes = std::max<std::int64_t>(1, least->memory_bytes / per_gpu - kContextBytes);
+    slot.per_gpu = per_gpu;
+    slot.ranks = static_cast<int>(cards.size());
+    return slot;
+}
+
+std::vector<Slot> gpu_slots(std::span<const engine::Gpu> cards, int per_gpu, int ranks) {
+    const auto of_trial = static_cast<std::size_t>(ranks);
     std::vector<Slot> slots;
     // Every card gets its first trial before any gets its second.
     for (int turn = 0; turn < per_gpu; ++turn)
-        for (std::size_t i = 0; i < cards; ++i)
-            slots.push_back({engine::Device::cuda, gpus[i].uuid, gpus[i].name,
-                             std::max<std::int64_t>(1, gpus[i].memory_bytes / per_gpu - kContextBytes), per_gpu});
+        for (std::size_t first = 0; first + of_trial <= cards.size(); first += of_trial)
+            slots.push_back(slot_on(cards.subspan(first, of_trial), per_gpu));
     return slots;
+}
+
+bool is_on_gpus(const SlotRequest& request, std::size_t visible) {
+    return request.where == SlotRequest::Where::gpu || (request.where == SlotRequest::Where::automatic && visible > 0);
+}
+
+// Cards that are asked for; of those that are visible all, where no number is said.
+std::size_t cards_of(const SlotRequest& request, std::size_t visible) {
+    return request.count == 0 ? visible : static_cast<std::size_t>(request.count);
 }
 
 }  // namespace
@@ -45,38 +70,60 @@ int usable_cores() {
 
 std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<engine::Gpu>& gpus,
                              const std::string& gpu_problem) {
-    using Where = SlotRequest::Where;
-    if (request.ranks > 1 && (request.where == Where::gpu || (request.where == Where::automatic && !gpus.empty())))
-        throw Error(ErrorKind::config, fmt::format("{} ranks are asked for on GPUs, and several ranks train on the CPU alone", request.ranks),
-                    "use ranks = 1, or slots = \"cpu:1\"", "nothing was started");
-    if (request.where == Where::automatic && !gpus.empty()) return gpu_slots(gpus, gpus.size(), 1);
-    Slot on_cpu;
-    on_cpu.ranks = request.ranks;
-    if (request.where == Where::automatic)
-        return std::vector<Slot>(static_cast<std::size_t>(std::max(1, usable_cores() / (std::max(1, threads) * request.ranks))), on_cpu);
-    if (request.where == Where::cpu) return std::vector<Slot>(static_cast<std::size_t>(request.count), on_cpu);
-    const std::size_t cards = request.count == 0 ? gpus.size() : static_cast<std::size_t>(request.count);
+    if (!is_on_gpus(request, gpus.size())) {
+        Slot on_cpu;
+        on_cpu.ranks = request.ranks;
+        const int at_once = request.where == SlotRequest::Where::cpu ? request.count
+                                                                     : usable_cores() / (std::max(1, threads) * request.ranks);
+        return std::vector<Slot>(static_cast<std::size_t>(std::max(1, at_once)), on_cpu);
+    }
+    const std::size_t cards = cards_of(request, gpus.size());
     if (gpus.empty() || cards > gpus.size())
         throw Error(ErrorKind::missing,
                     gpus.empty() ? fmt::format("slots {} need a GPU: {}", request.text, gpu_problem)
                                  : fmt::format("slots {} need {} GPUs, and {} can be used here", request.text, cards,
                                                gpus.size()),
                     "use cpu slots, fewer GPUs, or see `deft doctor`");
-    return gpu_slots(gpus, cards, request.per_gpu);
+    if (cards < static_cast<std::size_t>(request.ranks))
+        throw Error(ErrorKind::missing,
+                    fmt::format("{} ranks of a trial need a GPU each, and slots {} {} {}", request.ranks, request.text,
+                                request.count == 0 ? "find" : "name", cards),
+                    fmt::format("use ranks = {}, {}or train on the CPU: slots = \"cpu:1\"", cards,
+                                cards < gpus.size() ? "more GPUs, " : ""),
+                    "nothing was started");
+    return gpu_slots(std::span(gpus).first(cards), request.per_gpu, request.ranks);
 }
 
 std::vector<Slot> make_slots(const SlotRequest& request, int threads) {
     if (request.ranks > 1) require_mpirun();
     if (request.where == SlotRequest::Where::cpu) return make_slots(request, threads, {}, "");
-    return make_slots(request, threads, engine::usable_gpus(), engine::gpu_problem());
+    std::vector<Slot> slots = make_slots(request, threads, engine::usable_gpus(), engine::gpu_problem());
+    if (request.ranks > 1 && slots.front().device == engine::Device::cuda && !engine::Communicator::has_nccl())
+        throw Error(ErrorKind::missing,
+                    fmt::format("{} ranks are asked for on GPUs, for which they need NCCL, and this deft has none", request.ranks),
+                    "install NCCL or set NCCL_ROOT and build again, use ranks = 1, or train on the CPU: slots = \"cpu:1\"", "nothing was started");
+    return slots;
+}
+
+std::string unused_gpus(const SlotRequest& request, std::size_t visible) {
+    if (!is_on_gpus(request, visible)) return "";
+    const std::size_t cards = cards_of(request, visible), unused = cards % static_cast<std::size_t>(request.ranks);
+    if (unused == 0) return "";
+    return fmt::format("{} of {} stay{} unused: a trial of {} takes {}", unused, counted(cards, "GPU"), unused == 1 ? "s" : "",
+                       counted(request.ranks, "rank"), request.ranks);
+}
+
+std::string unused_gpus(const SlotRequest& request) {
+    return request.ranks == 1 ? "" : unused_gpus(request, engine::usable_gpus().size());
 }
 
 int default_threads(const std::vector<Point>& points, int cores, std::int64_t memory_bytes, int ranks) {
     const int at_once = std::max(1, cores / ranks);  // trials of one thread a rank
     std::int64_t largest = 0;
-    for (const Point& point : points)
-        largest = std::max(largest, experiments::planned_bytes(point.config, engine::Device::cpu));
-    const bool fits_side_by_side = largest <= memory_bytes / 2 / (at_once * ranks);
+    Slot on_cpu;
+    on_cpu.ranks = ranks;
+    for (const Point& point : points) largest = std::max(largest, planned_in(on_cpu, point).all);
+    const bool fits_side_by_side = largest <= memory_bytes / 2 / at_once;
     return points.size() >= static_cast<std::size_t>(at_once) && fits_side_by_side ? 1 : at_once;
 }
 
@@ -86,17 +133,17 @@ int threads_for(int asked, const SlotRequest& request, const std::vector<Point>&
     return default_threads(points, usable_cores(), memory_here(), request.ranks);
 }
 
-namespace {
-
-std::int64_t planned(const Point& point, engine::Device device, results_db::Work work) {
-    return work == results_db::Work::train ? experiments::planned_bytes(point.config, device)
-                                           : experiments::planned_scoring_bytes(point.config, device);
+experiments::PlannedBytes planned_in(const Slot& slot, const Point& point, results_db::Work work) {
+    try {
+        return work == results_db::Work::train ? experiments::planned_bytes(point.config, slot.device, slot.ranks)
+                                               : experiments::planned_scoring_bytes(point.config, slot.device, slot.ranks);
+    } catch (const Error& error) {
+        throw Error(error.kind(), fmt::format("case {}: {}", point.case_name, error.what()));
+    }
 }
 
-}  // namespace
-
 bool fits(const Point& point, const Slot& slot, results_db::Work work) {
-    return slot.memory_bytes == 0 || planned(point, slot.device, work) <= slot.memory_bytes;
+    return slot.memory_bytes == 0 || planned_in(slot, point, work).largest <= slot.memory_bytes;
 }
 
 void require_fit(const Point& point, const std::vector<Slot>& slots, results_db::Work work) {
@@ -113,8 +160,8 @@ void require_fit(const Point& point, const std::vector<Slot>& slots, results_db:
     });
     const auto gib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); };
     throw Error(ErrorKind::memory,
-                fmt::format("case {} plans {:.1f} GiB, and the largest slot has {:.1f} GiB ({}{})", point.case_name,
-                            gib(planned(point, largest->device, work)),
+                fmt::format("case {} plans {:.1f} GiB{}, and the largest slot has {:.1f} GiB ({}{})", point.case_name,
+                            gib(planned_in(*largest, point, work).largest), largest->ranks == 1 ? "" : " on a rank",
                             gib(largest->memory_bytes), largest->gpu_name,
                             largest->per_gpu == 1 ? "" : fmt::format(", shared by {} trials", largest->per_gpu)),
                 "lower train.micro_batch_size (`deft plan --memory` shows each buffer), put fewer trials on a card, or "
@@ -129,7 +176,7 @@ std::string describe_slots(const std::vector<Slot>& slots, int threads) {
     if (slots.front().device == engine::Device::cpu)
         return fmt::format("{}{} of {}", count, of_ranks, counted(threads, "thread"));
     const std::string share = slots.front().per_gpu == 1 ? "" : fmt::format(", {} a card", slots.front().per_gpu);
-    return fmt::format("{} on {}{}", count, slots.front().gpu_name, share);
+    return fmt::format("{}{} on {}{}", count, of_ranks, slots.front().gpu_name, share);
 }
 
 results_db::Shape shape_of(const Slot& slot, int threads) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/core/backend.h"
+#include "experiments/projection.h"
 #include "results_db/store.h"
 #include "sweeps/spec/expand.h"
 #include "sweeps/spec/slot_request.h"
@@ -14,18 +15,23 @@ namespace deft::sweeps {
 
 struct Slot {
     engine::Device device = engine::Device::cpu;
-    std::string gpu_uuid, gpu_name;
-    std::int64_t memory_bytes = 0;  // of the GPU, what a trial here may plan; 0 on the CPU: not limited
+    std::vector<std::string> gpu_uuids = {};  // a rank's each, in their order; empty on the CPU
+    std::string gpu_name = {};                // of the one with least memory
+    std::int64_t memory_bytes = 0;  // of that GPU, what a rank here may plan; 0 on the CPU: not limited
     int per_gpu = 1;
     int ranks = 1;  // processes of a trial here, each with all its threads
 };
 
-// "auto": a slot a GPU, without one as many as the cores allow at `threads` each of every rank, at least one.
-// Errors: missing, where fewer GPUs are visible than asked for; config, for several ranks on GPUs.
+// "auto": a slot for as many GPUs as a trial has ranks, without one as many as the cores allow at `threads` each of every
+// rank, at least one. Errors: missing, where fewer GPUs are visible than asked for, or than one trial needs.
 std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<engine::Gpu>& gpus,
                              const std::string& gpu_problem);
 // On the GPUs of this machine. Errors: missing, where several ranks cannot be started here.
 std::vector<Slot> make_slots(const SlotRequest& request, int threads);
+
+// "1 of 3 GPUs stays unused: a trial of 2 ranks takes 2"; empty where slots take all that were asked for.
+std::string unused_gpus(const SlotRequest& request, std::size_t visible);
+std::string unused_gpus(const SlotRequest& request);
 
 // Threads of each trial on the CPU where nobody chose: one for all trials of a sweep, since wall times are compared
 // between slots of one shape. Results are the same bits either way. `deft bench slots` measured that trials side by side
@@ -38,18 +44,21 @@ int default_threads(const std::vector<Point>& points, int cores, std::int64_t me
 // no GPU, and one thread where somebody chose that number.
 int threads_for(int asked, const SlotRequest& request, const std::vector<Point>& points);
 
-// Whether the buffers that are planned for that work at the trial fit the slot.
+// What that work at the trial plans of memory in the slot. Errors: config, naming the case, for experts that its ranks do
+// not divide.
+experiments::PlannedBytes planned_in(const Slot& slot, const Point& point, results_db::Work work = results_db::Work::train);
+// Whether the buffers that are planned for that work at the trial fit the slot: those of each rank its GPU.
 bool fits(const Point& point, const Slot& slot, results_db::Work work = results_db::Work::train);
 // Errors: config, where the slots' device lacks the trial's dtype or head size, or their ranks do not divide the rows of
 // each of its steps; memory, where its buffers fit none.
 void require_fit(const Point& point, const std::vector<Slot>& slots, results_db::Work work = results_db::Work::train);
 
-// "2 slots of 1 thread", "1 slot of 2 ranks of 1 thread", "1 slot on a GPU (NVIDIA H200)".
+// "2 slots of 1 thread", "1 slot of 2 ranks of 1 thread", "1 slot of 2 ranks on NVIDIA H200".
 std::string describe_slots(const std::vector<Slot>& slots, int threads);
 
 // The share of the machine that a trial in the slot holds.
 results_db::Shape shape_of(const Slot& slot, int threads);
-// Devices that a trial pays for: the threads of all its ranks, or its share of a GPU.
+// Devices that a trial pays for: the threads of all its ranks, or its share of their GPUs.
 double devices_a_trial(const Slot& slot, int threads);
 
 // The cores that this process may use.

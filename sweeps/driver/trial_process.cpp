@@ -20,6 +20,7 @@ namespace {
 struct ProcessState {
     char state = 0;  // 0: no such process
     pid_t parent = 0;
+    std::int64_t user_ticks = 0;
     std::int64_t start_ticks = 0;
 };
 
@@ -34,7 +35,9 @@ ProcessState state_of(std::int64_t pid) {
     ProcessState result;
     fields >> result.state >> result.parent;
     std::string skipped;
-    for (int field = 5; field <= 21; ++field) fields >> skipped;
+    for (int field = 5; field <= 13; ++field) fields >> skipped;
+    fields >> result.user_ticks;
+    for (int field = 15; field <= 21; ++field) fields >> skipped;
     fields >> result.start_ticks;
     return result;
 }
@@ -85,6 +88,10 @@ std::vector<pid_t> children_of(pid_t pid) {
 bool is_stopped(pid_t pid) {
     const char state = state_of(pid).state;
     return state == 'T' || state == 't';
+}
+
+double computing_seconds(pid_t pid) {
+    return static_cast<double>(state_of(pid).user_ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 void ask_group_to_end(pid_t pid) {

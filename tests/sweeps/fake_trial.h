@@ -24,6 +24,7 @@ echo "running $case_name"
 await_stop() { until grep -q '^ShdPnd:.*[4567cdef]...$' /proc/$$/status; do sleep 0.05; done; }
 case "$case_name" in
     ok*) cat "$here/ok.jsonl" > "$journal" ;;
+    cards*) echo "$CUDA_VISIBLE_DEVICES" > "$here/cards"; cat "$here/ok.jsonl" > "$journal" ;;
     nan*) echo "the loss is NaN"; cat "$here/nan.jsonl" > "$journal"; exit 1 ;;
     silent*) exit 0 ;;
     config*) echo "deft: error: no such model" >&2; exit 2 ;;

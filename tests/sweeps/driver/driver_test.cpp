@@ -218,6 +218,26 @@ TEST_CASE("A trial that breaks its promise is ended, and tried again") {
     CHECK(sweep.row(0).state == "ok");
 }
 
+TEST_CASE("A trial of several ranks on GPUs sees their cards in the order of ranks, pays for all, and keeps which they were") {
+    FakeSweep sweep({"cards"});
+    Slot slot;
+    slot.device = engine::Device::cuda;
+    slot.gpu_uuids = {"GPU-b", "GPU-a"};
+    slot.gpu_name = "NVIDIA H200";
+    slot.per_gpu = 4;
+    slot.ranks = 2;
+    sweep.options.slots = {slot};
+    sweep.options.slots_note = "1 of 3 GPUs stays unused";
+    CHECK(sweep.run().ok == 1);
+    CHECK(read_file(sweep.folder.path / "cards") == "GPU-b,GPU-a\n");
+    CHECK_THAT(sweep.said, ContainsSubstring("in 1 slot of 2 ranks on NVIDIA H200, 4 a card"));
+    CHECK_THAT(sweep.said, ContainsSubstring("  1 of 3 GPUs stays unused\n"));
+    CHECK_THAT(reporting::render_trial(sweep.row(0)), ContainsSubstring("on 2 ranks on 1/4 of 2 GPUs"));
+    CHECK(sweep.row(0).device_seconds == Approx(10 * 2 / 4.0));
+    const Json trial = Json::parse(read_file(sweep.options.root / sweep.row(0).workdir / "trial.json"));
+    CHECK(trial.at("slots").at("gpus") == Json({"GPU-b", "GPU-a"}));
+}
+
 TEST_CASE("A trial that starts and never says a word has hung as well") {
     FakeSweep sweep({"stubborn"});
     sweep.options.start_seconds = 0.2;

@@ -210,6 +210,9 @@ TEST_CASE("A plan that exceeds the machine says by what") {
     of_ranks.ranks = 3;
     CHECK(lines({3 * memory, 0}, 1, of_ranks).empty());
     CHECK(lines({3 * memory - 1, 0}, 1, of_ranks).size() == 1);
+    auto zero = points;  // moments are shared
+    for (Point& point : zero) point.config.train.zero = 1;
+    CHECK(exceeded_limits(zero, of_ranks, 1, {3 * memory - 1, 0}, "somewhere").empty());
     CHECK_THAT(lines({2 * memory, 4 * checkpoint - 1}).at(0),
                ContainsSubstring("2 trials") && ContainsSubstring("somewhere"));
     // SGD has one moment to keep, and AdamW two.

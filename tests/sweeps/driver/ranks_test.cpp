@@ -46,6 +46,18 @@ Ranks frozen_ranks(const TinySweep& sweep) {
     return ranks;
 }
 
+// A PATH on which mpirun has rank 1 do that first, as a line of bash.
+std::string path_with_rank_1(const TinySweep& sweep, const std::string& line) {
+    const std::filesystem::path first = sweep.folder.write(
+        "bin/rank", "#!/bin/bash\n[ \"$OMPI_COMM_WORLD_RANK\" != 1 ] || " + line + "\nexec \"$@\"\n");
+    const std::filesystem::path mpirun =
+        sweep.folder.write("bin/mpirun", "#!/bin/bash\nreal=$(PATH=${PATH#*:} command -v mpirun)\n[ $# -gt 5 ] || exec \"$real\" \"$@\"\n"
+                                         "exec \"$real\" \"${@:1:5}\" \"$(dirname \"$0\")/rank\" \"${@:6}\"\n");
+    for (const std::filesystem::path& script : {first, mpirun})
+        std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    return mpirun.parent_path().string() + ":" + std::getenv("PATH");
+}
+
 std::vector<double> values(const TinySweep& sweep, const std::string& sql) {
     std::vector<double> found;
     for (const std::string& row : sweep.query(sql, 1)) found.push_back(std::stod(row));
@@ -146,19 +158,58 @@ TEST_CASE("A rank that a signal has stopped while another waits for it ends the 
     CHECK(sweep.count("ok") == "1");
 }
 
+#ifdef DEFT_HANGING_EXCHANGE
+namespace {
+
+// Has rank 1 hang while it trains; why the trial was ended then, and after how long.
+struct Hung {
+    std::string error;
+    double seconds = 0;
+};
+Hung hang(const TinySweep& sweep, const std::string& how) {
+    const std::filesystem::path file = sweep.folder.path / "hang";
+    const WithVariable path("PATH", path_with_rank_1(sweep, "export LD_PRELOAD=" DEFT_HANGING_EXCHANGE)),
+        hang_file("DEFT_HANG", file.string());
+    Process driver = sweep.start(kLongOnRanks);
+    REQUIRE(wait_until([&] {
+        const auto journals = sweep.journals();
+        return !journals.empty() && read_file(journals.front()).find("\"train\"") != std::string::npos;
+    }));
+    sweep.folder.write("hang", how);
+    REQUIRE(wait_until([&] { return !std::filesystem::exists(file); }));
+    const auto start = std::chrono::steady_clock::now();
+    REQUIRE(wait_until([&] { return sweep.says("retry"); }));
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    CHECK(driver.wait() == kExitOk);
+    CHECK(sweep.count("ok") == "1");
+    return {sweep.value("SELECT error FROM attempt WHERE state = 'timeout'"), seconds};
+}
+
+}  // namespace
+
+TEST_CASE("A rank that computes for ever ends the trial as timed out within a minute") {
+    if (!has_ranks()) DEFT_SKIP(kNoRanks);
+    if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("nothing is loaded before a sanitiser");
+    const Hung hung = hang(TinySweep(kValidatedOften), "computing");
+    CHECK(hung.seconds < 60);
+    CHECK_THAT(hung.error, ContainsSubstring("nothing came of the ranks for 3") && ContainsSubstring("rank 1 for ") && !ContainsSubstring("rank 1 for 0%") &&
+                               ContainsSubstring("--ranks 1"));
+}
+
+TEST_CASE("A rank that waits for ever ends the trial as timed out within a minute, and is named as one that computes nothing") {
+    if (!has_ranks()) DEFT_SKIP(kNoRanks);
+    if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("nothing is loaded before a sanitiser");
+    const Hung hung = hang(TinySweep(kValidatedOften), "waiting");
+    CHECK(hung.seconds < 60);
+    CHECK_THAT(hung.error, ContainsSubstring("(training)") && ContainsSubstring("rank 1 for 0%"));
+}
+#endif
+
 TEST_CASE("A rank that has no memory fails the trial with its own words") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("sanitised code needs more address space than a rank is left here");
     const TinySweep sweep(kValidatedOften);
-    // In the place of mpirun one that limits rank 1.
-    const std::filesystem::path limited =
-        sweep.folder.write("bin/limited", "#!/bin/bash\n[ \"$OMPI_COMM_WORLD_RANK\" != 1 ] || ulimit -v 300000\nexec \"$@\"\n");
-    const std::filesystem::path mpirun =
-        sweep.folder.write("bin/mpirun", "#!/bin/bash\nreal=$(PATH=${PATH#*:} command -v mpirun)\n[ $# -gt 5 ] || exec \"$real\" \"$@\"\n"
-                                         "exec \"$real\" \"${@:1:5}\" \"$(dirname \"$0\")/limited\" \"${@:6}\"\n");
-    for (const std::filesystem::path& script : {limited, mpirun})
-        std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-    const std::string path = mpirun.parent_path().string() + ":" + std::getenv("PATH");
+    const std::string path = path_with_rank_1(sweep, "ulimit -v 300000");
     const Ran ran = sweep.run({"--ranks", "2", "--set", "model.width=1024"}, [&] { ::setenv("PATH", path.c_str(), 1); });
     CHECK(ran.exit_code == kExitFailed);
     CHECK_THAT(ran.err, ContainsSubstring("(oom_host): rank 1: cannot allocate"));

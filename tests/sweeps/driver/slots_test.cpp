@@ -5,6 +5,7 @@
 #include "experiments/projection.h"
 #include "sweeps/spec/spec.h"
 #include "tests/catch.h"
+#include "tests/refusal.h"
 
 using namespace deft;
 using namespace deft::sweeps;
@@ -16,6 +17,30 @@ const std::vector<engine::Gpu> kTwo = {{"Small", "GPU-a", std::int64_t{8} << 30}
 
 std::vector<Slot> slots(const std::string& text, const std::vector<engine::Gpu>& gpus = kTwo) {
     return make_slots(parse_slots(text), 1, gpus, "none is here");
+}
+
+SlotRequest request_of(const std::string& text, int ranks) {
+    SlotRequest request = parse_slots(text);
+    request.ranks = ranks;
+    return request;
+}
+
+std::vector<Slot> of_ranks(const std::string& text, int ranks, int threads, const std::vector<engine::Gpu>& gpus = {}) {
+    return make_slots(request_of(text, ranks), threads, gpus, "none is here");
+}
+
+// "a b": the cards of a slot, by their last letters.
+std::string cards(const Slot& slot) {
+    std::string text;
+    for (const std::string& uuid : slot.gpu_uuids) text += (text.empty() ? "" : " ") + uuid.substr(4);
+    return text;
+}
+
+std::vector<engine::Gpu> equal_gpus(int count) {
+    std::vector<engine::Gpu> gpus;
+    for (int i = 0; i < count; ++i)
+        gpus.push_back({"NVIDIA H200", std::string("GPU-") + static_cast<char>('a' + i), std::int64_t{8} << 30});
+    return gpus;
 }
 
 Point point_of(std::int64_t width, std::int64_t batch) {
@@ -35,8 +60,8 @@ TEST_CASE("auto is a slot a GPU, and without one a slot a core") {
     const auto two = slots("auto");
     REQUIRE(two.size() == 2);
     CHECK(two[0].device == engine::Device::cuda);
-    CHECK(two[0].gpu_uuid == "GPU-a");
-    CHECK(two[1].gpu_uuid == "GPU-b");
+    CHECK(cards(two[0]) == "a");
+    CHECK(cards(two[1]) == "b");
     const auto none = slots("auto", {});
     CHECK(none.size() == static_cast<std::size_t>(usable_cores()));
     CHECK(none[0].device == engine::Device::cpu);
@@ -48,8 +73,8 @@ TEST_CASE("GPUs are counted, and shared") {
     CHECK(slots("cpu:3").size() == 3);
     const auto shared = slots("gpu:2/3");
     REQUIRE(shared.size() == 6);
-    CHECK(shared[0].gpu_uuid != shared[1].gpu_uuid);  // each card gets one before any gets two
-    CHECK(shared[0].gpu_uuid == shared[2].gpu_uuid);
+    CHECK(shared[0].gpu_uuids != shared[1].gpu_uuids);  // each card gets one before any gets two
+    CHECK(shared[0].gpu_uuids == shared[2].gpu_uuids);
     // A third of the card each, less what the driver takes beside a trial's own buffers.
     CHECK(shared[0].memory_bytes == (std::int64_t{8} << 30) / 3 - (std::int64_t{768} << 20));
     CHECK(shared[1].memory_bytes == (std::int64_t{80} << 30) / 3 - (std::int64_t{768} << 20));
@@ -67,12 +92,7 @@ TEST_CASE("GPUs are counted, and shared") {
     CHECK(describe_slots(slots("cpu:1"), 2) == "1 slot of 2 threads");
 }
 
-TEST_CASE("a slot of several ranks takes the cores of all, and stands on the CPU") {
-    const auto of_ranks = [](const std::string& text, int ranks, int threads, const std::vector<engine::Gpu>& gpus = {}) {
-        SlotRequest request = parse_slots(text);
-        request.ranks = ranks;
-        return make_slots(request, threads, gpus, "none is here");
-    };
+TEST_CASE("a slot of several ranks on the CPU takes the cores of all") {
     const auto cores = static_cast<std::size_t>(usable_cores());
     CHECK(of_ranks("auto", 2, 1).size() == std::max<std::size_t>(1, cores / 2));
     CHECK(of_ranks("auto", 2, 3).size() == std::max<std::size_t>(1, cores / 6));
@@ -83,19 +103,94 @@ TEST_CASE("a slot of several ranks takes the cores of all, and stands on the CPU
     CHECK(shape_of(two[0], 4).ranks == 3);
     CHECK(devices_a_trial(two[0], 4) == 12);
     CHECK(describe_slots(two, 4) == "2 slots of 3 ranks of 4 threads");
-    for (const char* text : {"auto", "gpu:1"})
-        CHECK_THROWS_WITH(of_ranks(text, 2, 1, kTwo), ContainsSubstring("2 ranks are asked for on GPUs"));
+    CHECK(of_ranks("cpu:1", 2, 1, kTwo)[0].gpu_uuids.empty());
+}
+
+TEST_CASE("a slot of several ranks on GPUs has a card for each, and pays for all of them") {
+    const auto one = of_ranks("auto", 2, 4, equal_gpus(2));
+    REQUIRE(one.size() == 1);
+    CHECK(cards(one[0]) == "a b");
+    CHECK(one[0].device == engine::Device::cuda);
+    CHECK(one[0].ranks == 2);
+    CHECK(shape_of(one[0], 4).device == "cuda");
+    CHECK(shape_of(one[0], 4).devices == 2);
+    CHECK(shape_of(one[0], 4).ranks == 2);
+    CHECK(devices_a_trial(one[0], 4) == 2);
+    CHECK(describe_slots(one, 4) == "1 slot of 2 ranks on NVIDIA H200");
+
+    const auto shared = of_ranks("gpu:4/2", 2, 1, equal_gpus(5));
+    REQUIRE(shared.size() == 4);
+    CHECK(cards(shared[0]) == "a b");  // each card gets one before any gets two
+    CHECK(cards(shared[1]) == "c d");
+    CHECK(cards(shared[2]) == "a b");
+    CHECK(cards(shared[3]) == "c d");
+    CHECK(shared[0].memory_bytes == (std::int64_t{4} << 30) - (std::int64_t{768} << 20));
+    CHECK(shape_of(shared[0], 1).trials_per_device == 2);
+    CHECK(devices_a_trial(shared[0], 1) == 1);
+    CHECK(describe_slots(shared, 1) == "4 slots of 2 ranks on NVIDIA H200, 2 a card");
+
+    // No rank may plan more than the smallest card has.
+    CHECK(of_ranks("gpu", 2, 1, kTwo)[0].memory_bytes == slots("gpu:1")[0].memory_bytes);
+    CHECK(of_ranks("gpu", 2, 1, {kTwo[1], kTwo[0]})[0].gpu_name == "Small");
+}
+
+TEST_CASE("cards that slots of several ranks leave over are told, and unused") {
+    const auto slots_of = [](const std::string& text, int ranks, int visible) {
+        return of_ranks(text, ranks, 1, equal_gpus(visible)).size();
+    };
+    CHECK(slots_of("auto", 2, 5) == 2);
+    CHECK(unused_gpus(request_of("auto", 2), 5) == "1 of 5 GPUs stays unused: a trial of 2 ranks takes 2");
+    CHECK(slots_of("gpu:5/3", 3, 6) == 3);
+    CHECK(unused_gpus(request_of("gpu:5/3", 3), 6) == "2 of 5 GPUs stay unused: a trial of 3 ranks takes 3");
+    CHECK(unused_gpus(request_of("gpu", 2), 4).empty());
+    CHECK(unused_gpus(request_of("auto", 1), 3).empty());
+    CHECK(unused_gpus(request_of("auto", 2), 0).empty());
+    CHECK(unused_gpus(request_of("cpu:1", 2), 3).empty());
+}
+
+TEST_CASE("too few cards for the ranks of a trial are refused with what to do") {
+    const auto refused = [](const std::string& text, int ranks, int visible) {
+        return test::refusal(ErrorKind::missing, [&] { of_ranks(text, ranks, 1, equal_gpus(visible)); });
+    };
+    CHECK_THAT(refused("auto", 2, 1), ContainsSubstring("2 ranks of a trial need a GPU each, and slots auto find 1") &&
+                                          ContainsSubstring("use ranks = 1, or train on the CPU: slots = \"cpu:1\""));
+    CHECK_THAT(refused("gpu:2", 3, 4), ContainsSubstring("3 ranks of a trial need a GPU each, and slots gpu:2 name 2") &&
+                                           ContainsSubstring("use ranks = 2, more GPUs, or train on the CPU"));
+    CHECK_THAT(refused("gpu:3", 3, 2), ContainsSubstring("need 3 GPUs, and 2 can be used here"));
+}
+
+TEST_CASE("of several ranks each has to fit its card") {
+    Point zero = point_of(64, 8), plain = zero;
+    zero.config.train.zero = 1;
+    auto two = of_ranks("gpu", 2, 1, equal_gpus(2));
+    two[0].memory_bytes = planned_in(two[0], zero).largest;
+    CHECK(fits(zero, two[0]));
+    --two[0].memory_bytes;
+    CHECK(!fits(zero, two[0]));
+    ++two[0].memory_bytes;
+    CHECK(!fits(plain, two[0]));
+    CHECK(fits(plain, two[0], results_db::Work::score));
+    CHECK_THROWS_WITH(require_fit(plain, two), ContainsSubstring("GiB on a rank, and the largest slot has"));
+    Slot on_cpu;
+    on_cpu.ranks = 3;
+    CHECK(planned_in(on_cpu, plain).all == 3 * experiments::planned_bytes(plain.config, engine::Device::cpu).all);
+    plain.config.train.expert_ranks = 2;
+    CHECK_THROWS_WITH(planned_in(on_cpu, plain), ContainsSubstring("case baseline: train.expert_ranks = 2 does not divide 3 ranks"));
 }
 
 TEST_CASE("ranks share the cores that a trial would have") {
     const std::vector<Point> points(4, point_of(64, 8));
-    const std::int64_t bytes = experiments::planned_bytes(points[0].config, engine::Device::cpu);
+    const std::int64_t bytes = experiments::planned_bytes(points[0].config, engine::Device::cpu).all;
     CHECK(default_threads(points, 8, 1000 * bytes, 2) == 1);  // four at once
     CHECK(default_threads({points[0]}, 8, 1000 * bytes, 2) == 4);
     CHECK(default_threads({points[0]}, 2, 1000 * bytes, 2) == 1);
     CHECK(default_threads({points[0]}, 2, 1000 * bytes, 4) == 1);
     CHECK(default_threads(points, 8, 16 * bytes, 2) == 1);
     CHECK(default_threads(points, 8, 16 * bytes - 2, 2) == 4);
+    // Moments that ranks share leave room for all of them.
+    std::vector<Point> zero = points;
+    for (Point& point : zero) point.config.train.zero = 1;
+    CHECK(default_threads(zero, 8, 16 * bytes - 2, 2) == 1);
 }
 
 TEST_CASE("a trial goes where its buffers fit, and nowhere else") {
@@ -126,7 +221,7 @@ TEST_CASE("where nobody says how many threads: one each side by side, all where 
     mixed.push_back(point_of(8192, 8));             // some 50 GiB
     CHECK(default_threads(mixed, 2, memory) == 2);  // one shape for the whole sweep
     CHECK(default_threads(mixed, 2, 100 * memory) == 1);
-    const std::int64_t planned = experiments::planned_bytes(small.front().config, engine::Device::cpu);
+    const std::int64_t planned = experiments::planned_bytes(small.front().config, engine::Device::cpu).all;
     CHECK(default_threads(small, 2, 4 * planned) == 1);
     CHECK(default_threads(small, 2, 4 * planned - 1) == 2);
     CHECK(threads_for(3, parse_slots("auto"), small) == 3);

@@ -1,0 +1,39 @@
+#include "sweeps/driver/trial_pulse.h"
+
+#include <algorithm>
+#include <exception>
+#include <fstream>
+
+#include "base/journal.h"
+#include "base/json.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+constexpr double kLongestGap = 2;  // seconds between two looks of a process that runs
+
+}  // namespace
+
+void TrialPulse::look(const std::filesystem::path& journal) {
+    silent_ += std::min(kLongestGap, seconds_since(looked_));
+    looked_ = Clock::now();
+    std::ifstream in(journal, std::ios::binary);
+    if (!in.seekg(static_cast<std::streamoff>(read_))) return;
+    for (std::string line; std::getline(in, line);) {
+        if (in.eof()) return;  // no newline: still being written
+        read_ += line.size() + 1;
+        silent_ = 0;
+        if (line.find(R"("type":"lease")") == std::string::npos) continue;
+        try {
+            journal::Lease lease;
+            journal::from_json(parse_json(line), lease);
+            promised_ = static_cast<double>(lease.until_ms - lease.time_ms) / 1000;
+            if (!lease.doing.empty()) doing_ = lease.doing;
+        } catch (const std::exception&) {
+            // Damage is told by the ingestion, with its place.
+        }
+    }
+}
+
+}  // namespace deft::sweeps
