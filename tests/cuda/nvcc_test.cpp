@@ -115,7 +115,7 @@ TEST_CASE("what calls NCCL compiles without warnings") {
     const TemporaryFolder objects;
     const auto compiled = run_process({nvcc, "-std=c++20", "-O1", "-DDEFT_CUDA", "-I", DEFT_SOURCE_DIR, "-Xcompiler=-Wall,-Wextra,-Werror",
                                        "-c", DEFT_SOURCE_DIR "/engine/comm/nccl.cpp", "-o", (objects.path() / "nccl.o").string()});
-    INFO(compiled.err);
+    INFO(compiled.out);
     CHECK(compiled.exit_code == 0);
 }
 
