@@ -143,7 +143,11 @@ int run_plan(const PlanArguments& arguments) {
         sweeps::Slot slot;
         slot.device = sweeps::planned_device(spec, points.front().config);
         slot.ranks = spec.ranks;
-        for (std::string& line : sweeps::exceeded_limits(points, slot, 1, sweeps::this_machine(arguments.root), arguments.root))
+        std::vector<sweeps::Point> limited = points;
+        if (arguments.expert_ranks > 0)
+            for (sweeps::Point& point : limited)
+                point.config.train.expert_ranks = experiments::has_experts(point.config) ? arguments.expert_ranks : 1;
+        for (std::string& line : sweeps::exceeded_limits(limited, slot, 1, sweeps::this_machine(arguments.root), arguments.root))
             plan.notes.push_back(std::move(line));
     }
     std::optional<sweeps::RanksPlan> ranks;

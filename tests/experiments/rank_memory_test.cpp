@@ -37,12 +37,20 @@ TEST_CASE("ranks that share nothing plan as much as one alone, each") {
     CHECK(scoring.all == 3 * scoring.largest);
 }
 
+TEST_CASE("an imported model is held by one rank, whatever the number of them") {
+    TrialConfig config = ranks_trial("");
+    config.train.budget_tokens = 0;
+    config.start.emplace().from = "elsewhere";
+    REQUIRE(is_imported(config));
+    CHECK(planned_by_ranks(config, 3).all == planned_scoring_bytes(config, engine::Device::cpu).all);
+}
+
 TEST_CASE("ranks that share moments plan fewer of them by hand") {
     const TrialConfig plain = ranks_trial(""), zero = ranks_trial(", zero = 1");
     const std::int64_t vocab = trainer_config(plain).model.vocab;
     const std::int64_t decayed = (vocab + kLength) * kWidth + 3 * 12 * kWidth * kWidth, others = 2 * kWidth + 3 * 13 * kWidth;
     CHECK(planned_by_ranks(zero, 1).largest == planned_by_ranks(plain, 1).largest);
-    for (const int ranks : {2, 3}) {
+    for (const int ranks : {2, 3, 5}) {
         const auto up = [&](std::int64_t count) { return (count + ranks - 1) / ranks; };
         // Two moments of f32, in buffers of a multiple of 16 elements, together of 256 bytes.
         const std::int64_t own = (up(decayed) + up(others) + 15) / 16 * 16;

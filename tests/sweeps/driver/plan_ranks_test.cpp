@@ -105,6 +105,13 @@ TEST_CASE("deft plan --ranks prints memory and bytes of a rank, and with one ran
     write_file_atomically(of_two.file, text);
     CHECK_THAT(of_two.deft("plan").out, ContainsSubstring("Memory of one of 2 ranks"));
 
+    // What the option names holds of the machine's limits too.
+    const std::vector<std::string> by_case = {"--ranks", "4", "--set", "train.expert_ranks=3"};
+    CHECK(sweep.deft("plan", by_case).exit_code == kExitUsage);
+    std::vector<std::string> by_option = by_case;
+    by_option.insert(by_option.end(), {"--expert-ranks", "1"});
+    CHECK(sweep.deft("plan", by_option).exit_code == kExitOk);
+
     for (const std::vector<std::string>& wrong :
          {std::vector<std::string>{"--ranks", "0"}, {"--ranks", "1025"}, {"--ranks", "3"}, {"--expert-ranks", "2"},
           {"--ranks", "4", "--expert-ranks", "8"}, {"--preset", "bert_large", "--ranks", "2"}}) {

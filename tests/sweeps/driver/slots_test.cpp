@@ -131,7 +131,10 @@ TEST_CASE("a slot of several ranks on GPUs has a card for each, and pays for all
 
     // No rank may plan more than the smallest card has.
     CHECK(of_ranks("gpu", 2, 1, kTwo)[0].memory_bytes == slots("gpu:1")[0].memory_bytes);
-    CHECK(of_ranks("gpu", 2, 1, {kTwo[1], kTwo[0]})[0].gpu_name == "Small");
+    const Slot reversed = of_ranks("gpu", 2, 1, {kTwo[1], kTwo[0]})[0];
+    CHECK(cards(reversed) == "b a");
+    CHECK(reversed.gpu_name == "Small");
+    CHECK(reversed.memory_bytes == slots("gpu:1")[0].memory_bytes);
 }
 
 TEST_CASE("cards that slots of several ranks leave over are told, and unused") {
