@@ -40,8 +40,8 @@ struct CommunicationPlan {
 };
 
 // Of the last rank, whose shares are the largest. Experts of a layer are divided among expert_ranks neighbouring ranks;
-// activations have room for what their capacity lets through, or else for the rows of all of these. Errors: config, for ranks that do not divide the rows of every step,
-// and as engine::require_expert_ranks().
+// activations have room for what their capacity lets through, or else for the rows of all of these. Errors: config, for ranks
+// that do not divide the rows of every step, and as engine::require_expert_ranks().
 CommunicationPlan plan_communication(const TrialConfig& config, engine::Device device, int ranks, int expert_ranks = 1);
 
 bool has_experts(const TrialConfig& config);

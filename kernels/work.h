@@ -546,10 +546,10 @@ inline Work round_to_work(std::int64_t n) {
 
 // ---- sums over ranks ----
 
-// Of values that are float.
-inline Work sum_ranks_work(std::int64_t n, int ranks) {
+// A rank's own row of what the others sent is not read.
+inline Work sum_ranks_work(std::int64_t n, int ranks, std::int64_t value_bytes) {
     Work work{product(n, ranks - 1)};
-    work.sums = product(n, ranks + 1);
+    work.other = product(n, ranks + 1, value_bytes);
     return work;
 }
 

@@ -12,9 +12,9 @@ namespace deft::reporting {
 std::string github_data(std::string_view text);
 std::string github_property(std::string_view text);
 
-// Workflow commands to be printed, a line each: ::error for broken, worse and failing claims, ::warning for unclear and missing,
-// ::notice for better, nothing for same. GitHub shows ten of a kind for a step: where there are more, the tenth counts
-// the rest.
+// Workflow commands to be printed, a line each: ::error for broken, worse and fails, ::warning for unclear and missing,
+// ::notice for better, nothing for same and holds. GitHub shows ten of a kind for a step: where there are more, the tenth
+// counts the rest.
 std::string github_annotations(const CheckReport& report);
 
 // Markdown for the file that GITHUB_STEP_SUMMARY names, far below the size that GitHub refuses.
@@ -22,8 +22,8 @@ std::string github_summary(const CheckReport& report);
 
 // The findings of a gate as JUnit XML, which GitLab, Jenkins and others read.
 
-// A test case a finding: worse is a failure, as is a claim that fails, broken an error, missing and unclear are skipped, if `strict` unclear is a
-// failure. Well-formed whatever the names hold: characters that XML 1.0 lacks are replaced.
+// A test case a finding: worse and fails are failures, broken an error, missing and unclear are skipped, if `strict`
+// unclear is a failure. Well-formed whatever the names hold: characters that XML 1.0 lacks are replaced.
 std::string render_junit(const CheckReport& report, bool strict);
 
 // The findings of a gate in Bencher Metric Format.

@@ -105,13 +105,14 @@ void rejoin(Group& group) {
 // Sends and receives alone: sums are the kernels' own, and no algorithm that NCCL chooses shows in them.
 void exchange(Group& group, std::span<const Outgoing> sent, std::span<const Incoming> received) {
     check(ncclGroupStart(), "ncclGroupStart");
+    const ncclComm_t comm = group.comm;
+    const cudaStream_t stream = group.stream->stream;
     for (std::size_t r = 0; r < sent.size(); ++r) {
         const int rank = static_cast<int>(r);
-        if (sent[r].bytes > 0)
-            check(ncclSend(sent[r].at, sent[r].bytes, ncclInt8, rank, group.comm, group.stream->stream), "ncclSend", group.comm);
-        if (received[r].bytes > 0)
-            check(ncclRecv(received[r].at, received[r].bytes, ncclInt8, rank, group.comm, group.stream->stream), "ncclRecv",
-                  group.comm);
+        const Outgoing& out = sent[r];
+        const Incoming& in = received[r];
+        if (out.bytes > 0) check(ncclSend(out.at, out.bytes, ncclInt8, rank, comm, stream), "ncclSend", comm);
+        if (in.bytes > 0) check(ncclRecv(in.at, in.bytes, ncclInt8, rank, comm, stream), "ncclRecv", comm);
     }
     check(ncclGroupEnd(), "ncclGroupEnd", group.comm);
 }

@@ -59,12 +59,13 @@ void ExpertExchange::count_rows() const {
 
     told.start.assign(static_cast<std::size_t>(own_) + 1, 0);
     told.received.assign(static_cast<std::size_t>(ranks_), 0);
-    for (std::int64_t r = 0; r < ranks_; ++r) {
-        told.sent[static_cast<std::size_t>(r)] = told.slots[static_cast<std::size_t>((r + 1) * own_)] - told.slots[static_cast<std::size_t>(r * own_)];
-        for (std::int64_t e = 0; e < own_; ++e) {
-            const std::int32_t rows = told.count[static_cast<std::size_t>(r * own_ + e)];
-            told.received[static_cast<std::size_t>(r)] += rows;
-            told.start[static_cast<std::size_t>(e) + 1] += rows;
+    const auto own = static_cast<std::size_t>(own_);
+    for (std::size_t r = 0; r < told.sent.size(); ++r) {
+        told.sent[r] = told.slots[(r + 1) * own] - told.slots[r * own];
+        for (std::size_t e = 0; e < own; ++e) {
+            const std::int32_t rows = told.count[r * own + e];
+            told.received[r] += rows;
+            told.start[e + 1] += rows;
         }
     }
     std::partial_sum(told.start.begin(), told.start.end(), told.start.begin());

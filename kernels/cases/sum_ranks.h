@@ -22,7 +22,7 @@ inline OpCase sum_ranks_case(Draw draw, Item item, std::int64_t n, int rank, int
         sum_ranks(exec, b.id(0), b.id(1), n, rank, ranks);
     });
     op.tolerance = item == Item::sum ? 1e-12 : 0;
-    op.set_work(sum_ranks_work(n, ranks));
+    op.set_work(sum_ranks_work(n, ranks, item == Item::sum ? 4 : 8));
     return op;
 }
 

@@ -113,19 +113,20 @@ const ClaimPart& weakest(const ClaimTest& test) {
     });
 }
 
+const ClaimValues& best_other(const Judging& one) {
+    const double sign = one.scale->better == "higher" ? 1 : -1;
+    return *std::max_element(one.rows.begin() + 1, one.rows.end(), [&](const ClaimValues& a, const ClaimValues& b) {
+        return sign * mean_of(a) < sign * mean_of(b);
+    });
+}
+
 std::string means_text(const Judging& one) {
+    const auto told = [](const ClaimValues& row) { return fmt::format("{} {}", row.name, score(mean_of(row))); };
     std::vector<std::string> means;
-    for (const ClaimValues& row : one.rows) means.push_back(fmt::format("{} {}", row.name, score(mean_of(row))));
-    if (means.size() > 3) {
-        const std::size_t others = means.size() - 1;
-        means = {means.front(), fmt::format("the best of {} others {}", others,
-                                            score(one.scale->better == "higher"
-                                                      ? mean_of(*std::max_element(one.rows.begin() + 1, one.rows.end(),
-                                                                                  [](const auto& a, const auto& b) { return mean_of(a) < mean_of(b); }))
-                                                      : mean_of(*std::min_element(one.rows.begin() + 1, one.rows.end(), [](const auto& a, const auto& b) {
-                                                            return mean_of(a) < mean_of(b);
-                                                        }))))};
-    }
+    if (one.claim->kind == ClaimKind::best_in_column)
+        means = {told(one.rows.front()), fmt::format("the best of {} others {}", one.rows.size() - 1, told(best_other(one)))};
+    else
+        for (const ClaimValues& row : one.rows) means.push_back(told(row));
     return fmt::format("{}: {}", to_text(one.scale->quantity), fmt::join(means, ", "));
 }
 

@@ -20,7 +20,7 @@ double bytes_of_buffers(const OpCase& op) {
 // It reads or writes a part of a buffer: some rows, or heads with gaps between them.
 bool takes_rows(const OpCase& op) {
     const auto has = [&](const char* text) { return op.name.find(text) != std::string::npos; };
-    return has("indexed") || has("rope ") || has("cache_rows") || has(" first") || has("embedding") || has(" keys ") || has(" apart") || has(" spare") ||
+    return has("indexed") || has("rope ") || has("cache_rows") || has(" first") || has("embedding") || has(" keys ") || has(" apart") || has(" spare") || has("sum_ranks") ||
            (has("head_loss") && !has("all targets"));
 }
 
@@ -56,6 +56,9 @@ TEST_CASE("the work of a product and of rows taken through an index, by hand") {
     CHECK(added.flops == 6 * 7);
     CHECK(added.bytes(2, 4) == 2 * 3 * 6 * 7);
     CHECK(linear_flops(1 << 20, 1 << 20, 1 << 24) == std::ldexp(1.0, 65));
+    // Two sums a value; two other ranks' values, and this one's, which is read and written.
+    CHECK(sum_ranks_work(5, 3, 8).flops == 2 * 5);
+    CHECK(sum_ranks_work(5, 3, 8).bytes(2, 4) == 8 * 4 * 5);
 }
 
 TEST_CASE("the work of attention, by hand") {

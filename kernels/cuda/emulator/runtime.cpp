@@ -34,10 +34,11 @@ std::string unusable_reason() {
 // As many as the variable says: each process has one of them to itself, and their memory is one.
 std::vector<DeviceInfo> devices() {
     const auto page = static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
-    std::vector<DeviceInfo> all = {{.name = "emulated", .uuid = "GPU-emulated", .memory_bytes = page * sysconf(_SC_PHYS_PAGES)}};
+    const std::int64_t memory = page * sysconf(_SC_PHYS_PAGES);
+    std::vector<DeviceInfo> all = {{.name = "emulated", .uuid = "GPU-emulated", .memory_bytes = memory}};
     if (const char* const count = std::getenv("DEFT_EMULATED_DEVICES"))
         for (int i = 1; i < std::atoi(count); ++i)
-            all.push_back({.name = "emulated", .uuid = "GPU-emulated-" + std::to_string(i), .memory_bytes = all[0].memory_bytes});
+            all.push_back({.name = "emulated", .uuid = fmt::format("GPU-emulated-{}", i), .memory_bytes = memory});
     return all;
 }
 
