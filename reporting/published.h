@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "reporting/claims.h"
+#include "reporting/claims/claim.h"
 #include "reporting/printed.h"
 #include "reporting/quantity.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/claims.h"
+#include "reporting/claims/claim.h"
 #include "reporting/claims/claim_values.h"
 #include "reporting/statistics/contrast.h"
 

@@ -111,9 +111,11 @@ ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow&
     return result;
 }
 
-std::vector<std::vector<double>> values_of_table(const std::vector<Variant>& variants, const ClaimScale& scale) {
+std::vector<std::vector<double>> values_of_stage(const std::vector<Variant>& variants, const std::string& stage,
+                                                 const ClaimScale& scale) {
     std::vector<std::vector<double>> recipes;
     for (const Variant& variant : variants) {
+        if (variant.stage != stage) continue;
         std::vector<double> values;
         for (const SeedScore& score : by_unit(variant, scale))
             if (std::isfinite(score.value)) values.push_back(score.value);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/claims.h"
+#include "reporting/claims/claim.h"
 #include "reporting/statistics/contrast.h"
 #include "reporting/variants.h"
 
@@ -24,7 +24,8 @@ struct ClaimValues {
 // Among the sweep's rows of that case and budget the first that has the quantity. `scale`: of the claim.
 ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow& row, const ClaimScale& scale);
 
-// Of every row of the table that is in the sweep with the quantity: what the variance over seeds is pooled from.
-std::vector<std::vector<double>> values_of_table(const std::vector<Variant>& variants, const ClaimScale& scale);
+// Of every row of that stage with the quantity: what the variance over seeds is pooled from.
+std::vector<std::vector<double>> values_of_stage(const std::vector<Variant>& variants, const std::string& stage,
+                                                 const ClaimScale& scale);
 
 }  // namespace deft::reporting

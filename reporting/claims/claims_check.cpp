@@ -47,6 +47,10 @@ std::vector<ClaimValues> rows_of(const Claim& claim, const ClaimScale& scale, co
 std::string first_missing(const std::vector<ClaimValues>& rows) {
     for (const ClaimValues& row : rows)
         if (!row.missing.empty()) return row.missing;
+    for (const ClaimValues& row : rows)
+        if (row.variant->stage != rows.front().variant->stage)
+            return fmt::format("{} has it in stage {}, and {} in stage {}", rows.front().name, rows.front().variant->stage,
+                               row.name, row.variant->stage);
     return {};
 }
 
@@ -77,7 +81,8 @@ Judging judging_of(const Claim& claim, const PublishedTable& table, const result
     if (one.missing.empty()) one.unclear = why_unclear(one.rows);
     if (!one.missing.empty() || !one.unclear.empty()) return one;
     try {
-        one.test = test_claim(claim, *one.scale, one.rows, values_of_table(variants, *one.scale), rule);
+        const auto recipes = values_of_stage(variants, one.rows.front().variant->stage, *one.scale);
+        one.test = test_claim(claim, *one.scale, one.rows, recipes, rule);
     } catch (const Error& error) {
         one.missing = error.what();
         return one;

@@ -40,15 +40,6 @@ TrainerConfig small_config() {
     return config;
 }
 
-std::vector<float> parameters_of(Trainer& trainer) {
-    std::vector<float> all;
-    for (const Parameter& p : trainer.model().parameters().all()) {
-        const std::vector<float> part = host_copy<float>(trainer.exec(), p.value);
-        all.insert(all.end(), part.begin(), part.end());
-    }
-    return all;
-}
-
 // Largest difference, relative to the root mean square of `b`.
 double largest_distance(const std::vector<float>& a, const std::vector<float>& b) {
     double largest = 0, power = 0;
@@ -77,7 +68,7 @@ void check_recomputed(TrainerConfig config, const TrainingData& data, const std:
             const double loss = rounded.step().loss;
             if (!expected.empty()) CHECK(loss == Approx(expected[step]).epsilon(epsilon));
         }
-        weights.push_back(parameters_of(rounded));
+        weights.push_back(all_parameters<float>(rounded));
     }
     CHECK((weights[1] == weights[0]));
     CHECK((weights[2] == weights[0]));
@@ -95,7 +86,7 @@ TEST_CASE("a device that computes activations again has the same bits, in f32 an
             config.recompute = recompute;
             Trainer trainer(config, corpus, backend);
             for (int step = 0; step < 3; ++step) trainer.step();
-            weights.push_back(parameters_of(trainer));
+            weights.push_back(all_parameters<float>(trainer));
         }
         CHECK(weights[1] == weights[0]);
         CHECK(weights[2] == weights[0]);
@@ -106,7 +97,7 @@ TEST_CASE("a device trains as the CPU does, in f32") {
     const TrainerConfig config = small_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     Trainer cpu(config, corpus, 1), gpu(config, corpus, kGpu);
-    CHECK(parameters_of(gpu) == parameters_of(cpu));
+    CHECK(all_parameters<float>(gpu) == all_parameters<float>(cpu));
     for (int step = 0; step < 4; ++step) {
         const StepResult a = cpu.step(), b = gpu.step();
         CHECK(b.loss == Approx(a.loss).epsilon(1e-5));
@@ -116,7 +107,7 @@ TEST_CASE("a device trains as the CPU does, in f32") {
               host_copy<std::int32_t>(cpu.exec(), cpu.kept().index));
     }
     CHECK(gpu.counts().flops == cpu.counts().flops);
-    CHECK(largest_distance(parameters_of(gpu), parameters_of(cpu)) < 0.02);  // AdamW amplifies rounding where gradients are tiny
+    CHECK(largest_distance(all_parameters<float>(gpu), all_parameters<float>(cpu)) < 0.02);  // AdamW amplifies rounding where gradients are tiny
 }
 
 TEST_CASE("a device trains by SGD as the CPU does, warmed up in steps") {
@@ -132,7 +123,7 @@ TEST_CASE("a device trains by SGD as the CPU does, warmed up in steps") {
         CHECK(b.lr == a.lr);
         CHECK(b.loss == Approx(a.loss).epsilon(1e-5));
     }
-    CHECK(largest_distance(parameters_of(gpu), parameters_of(cpu)) < 1e-3);
+    CHECK(largest_distance(all_parameters<float>(gpu), all_parameters<float>(cpu)) < 1e-3);
 }
 
 TEST_CASE("models of other parts train on a device as on the CPU, and computed again to the same bits in bf16") {
@@ -157,7 +148,7 @@ TEST_CASE("models of other parts train on a device as on the CPU, and computed a
             CHECK(b.class_loss == Approx(a.class_loss).epsilon(1e-5));
             CHECK((a.class_loss > 0) == config->model.class_head.has_value());
         }
-        CHECK(rms_distance(parameters_of(gpu), parameters_of(cpu)) < 1e-3);
+        CHECK(rms_distance(all_parameters<float>(gpu), all_parameters<float>(cpu)) < 1e-3);
         check_recomputed(*config, corpus);
     }
 }
@@ -176,7 +167,7 @@ TEST_CASE("a model with experts trains on a device as on the CPU, and computed a
         config.model.blocks[3].experts->count = experts.count + 1;  // a pyramid
         const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
         Trainer cpu(config, corpus, 1), gpu(config, corpus, kGpu);
-        CHECK(parameters_of(gpu) == parameters_of(cpu));
+        CHECK(all_parameters<float>(gpu) == all_parameters<float>(cpu));
         std::vector<double> cpu_losses;
         for (int step = 0; step < 4; ++step) {
             const StepResult a = cpu.step(), b = gpu.step();
@@ -195,7 +186,7 @@ TEST_CASE("a model with experts trains on a device as on the CPU, and computed a
             CHECK((loads[0].dropped > 0) == (experts.capacity_factor > 0));
         }
         CHECK(gpu.counts().flops == cpu.counts().flops);
-        CHECK(rms_distance(parameters_of(gpu), parameters_of(cpu)) < 1e-3);
+        CHECK(rms_distance(all_parameters<float>(gpu), all_parameters<float>(cpu)) < 1e-3);
         check_recomputed(config, corpus, cpu_losses, 0.05);
     }
 }
@@ -211,7 +202,7 @@ TEST_CASE("a device's two runs with experts have the same bits, whatever the ord
             use_schedule(schedule);
             Trainer trainer(config, corpus, backend);
             losses(trainer, 3);
-            weights.push_back(parameters_of(trainer));
+            weights.push_back(all_parameters<float>(trainer));
         }
         CHECK((weights[0] == weights[1]));
     }
@@ -229,7 +220,7 @@ TEST_CASE("a model of images trains on a device as on the CPU, and computed agai
         config.micro_batch_size = 3;
         if (drops) keep_tokens(config, 4);
         Trainer cpu(config, samples, 1), gpu(config, samples, kGpu);
-        CHECK(parameters_of(gpu) == parameters_of(cpu));
+        CHECK(all_parameters<float>(gpu) == all_parameters<float>(cpu));
         std::vector<double> cpu_losses;
         for (int step = 0; step < 4; ++step) {
             const StepResult a = cpu.step(), b = gpu.step();
@@ -243,7 +234,7 @@ TEST_CASE("a model of images trains on a device as on the CPU, and computed agai
         }
         // The gradient of a key's bias is nothing but rounding, for softmax takes no shift, and AdamW makes steps of
         // it.
-        CHECK(rms_distance(parameters_of(gpu), parameters_of(cpu)) < 5e-3);
+        CHECK(rms_distance(all_parameters<float>(gpu), all_parameters<float>(cpu)) < 5e-3);
         check_recomputed(config, samples, cpu_losses, 0.05);
     }
 }
@@ -264,7 +255,7 @@ TEST_CASE("a model of labelled texts trains on a device as on the CPU, packed an
                 CHECK(b.class_loss == Approx(a.class_loss).epsilon(1e-5));
                 CHECK(b.grad_norm == Approx(a.grad_norm).epsilon(1e-4));
             }
-            CHECK(rms_distance(parameters_of(gpu), parameters_of(cpu)) < 5e-3);
+            CHECK(rms_distance(all_parameters<float>(gpu), all_parameters<float>(cpu)) < 5e-3);
             check_recomputed(config, samples, cpu_losses, 0.1);
         }
 }
@@ -331,7 +322,7 @@ TEST_CASE("two runs on a device have the same bits") {
             use_schedule(schedule);
             Trainer trainer(config, corpus, backend);
             losses(trainer, 3);
-            weights.push_back(parameters_of(trainer));
+            weights.push_back(all_parameters<float>(trainer));
         }
         CHECK(weights[0] == weights[1]);
     }
@@ -350,7 +341,7 @@ TEST_CASE("a run may start on one backend and go on on the other") {
         save_checkpoint(first, folder / "c", {}, Tokenizer::bytes());
         Trainer second(config, corpus, to);
         load_checkpoint(second, folder / "c");
-        CHECK(parameters_of(second) == parameters_of(first));
+        CHECK(all_parameters<float>(second) == all_parameters<float>(first));
         for (const DType dtype : {DType::f32, DType::bf16})  // a file does not tell which device it is from
             CHECK(save_weights(first, folder / "w", {}, Tokenizer::bytes(), dtype) ==
                   save_weights(second, folder / "w", {}, Tokenizer::bytes(), dtype));

@@ -1,8 +1,5 @@
-// Training on as many ranks as mpirun started, each on a device of its own: emulated, or a GPU a rank.
+// Training on as many ranks as mpirun started, each on an emulated device of its own.
 
-#include <algorithm>
-#include <cmath>
-#include <random>
 #include <span>
 #include <vector>
 
@@ -14,6 +11,7 @@
 #include "tests/engine/distance.h"
 #include "tests/engine/small_vit.h"
 #include "tests/ranks/rank_trainers.h"
+#include "tests/ranks/rank_values.h"
 
 using namespace deft::engine;
 using namespace deft::test;
@@ -25,15 +23,6 @@ constexpr Backend kGpuBf16{Device::cuda, DType::bf16, 1};
 
 Trainer on_devices(const TrainerConfig& config, const TrainingData& data, const Backend& backend) {
     return {config, data, backend, InitialWeights::drawn, all_ranks()};
-}
-
-std::vector<float> weights_of(Trainer& trainer) {
-    std::vector<float> all;
-    for (const Parameter& parameter : trainer.model().parameters().all()) {
-        const std::vector<float> part = host_copy<float>(trainer.exec(), parameter.value);
-        all.insert(all.end(), part.begin(), part.end());
-    }
-    return all;
 }
 
 // n ranks against one with n micro-batches, on the CPU, as which a device trains.
@@ -48,8 +37,8 @@ void check_against_one_rank(TrainerConfig config, const TrainingData& data) {
         CHECK(b.grad_norm == Approx(a.grad_norm).epsilon(1e-4));
     }
     CHECK(many.counts().layer_tokens == one.counts().layer_tokens);
-    const std::vector<float> weights = weights_of(many);
-    CHECK(rms_distance(weights, weights_of(one)) < 1e-3);
+    const std::vector<float> weights = all_parameters<float>(many);
+    CHECK(rms_distance(weights, all_parameters<float>(one)) < 1e-3);
     CHECK(same_everywhere(weights));
 }
 
@@ -76,13 +65,13 @@ void check_zero(TrainerConfig config, const TrainingData& data, const Backend& b
     save_checkpoint(zero, folder / "zero", {}, Tokenizer::bytes());
     save_checkpoint(plain, folder / "plain", {}, Tokenizer::bytes());
     CHECK(read_manifest(folder / "zero").at("sha256") == read_manifest(folder / "plain").at("sha256"));
-    CHECK((weights_of(zero) == weights_of(plain)));
+    CHECK((all_parameters<float>(zero) == all_parameters<float>(plain)));
 
     TrainerConfig of_one = config;
     of_one.zero = 0;
     Trainer one(of_one, data, backend, InitialWeights::later);
     load_checkpoint(one, folder / "zero");
-    CHECK((weights_of(one) == weights_of(plain)));
+    CHECK((all_parameters<float>(one) == all_parameters<float>(plain)));
     CHECK(one.step().loss == Approx(plain.step().loss).epsilon(backend.dtype == DType::bf16 ? 1e-3 : 1e-5));
 }
 
@@ -95,28 +84,14 @@ TrainerConfig with_experts(std::int64_t top, double capacity_factor) {
     return config;
 }
 
-template <class Value>
-std::vector<Value> values_of_rank(int rank, std::int64_t count) {
-    std::mt19937_64 random(static_cast<std::uint64_t>(rank) * 1000 + static_cast<std::uint64_t>(count));
-    std::vector<Value> values;
-    for (std::int64_t i = 0; i < count; ++i)
-        values.push_back(static_cast<Value>(std::ldexp(static_cast<double>(random() % 1000) - 500, static_cast<int>(random() % 30))));
-    return values;
-}
-
 // Values of the device are summed in the order of ranks, in pieces that the scratch has room for.
 template <class Value>
 void check_sum(const Communicator& values_of, Exec& exec, const Tensor& buffer, std::int64_t count) {
-    std::vector<Value> sum = values_of_rank<Value>(0, count);
-    for (int r = 1; r < values_of.size(); ++r) {
-        const std::vector<Value> other = values_of_rank<Value>(r, count);
-        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += other[i];
-    }
     const std::vector<Value> own = values_of_rank<Value>(values_of.rank(), count);
     const Tensor values = make_tensor(buffer.data, dtype_of<Value>, {count});
     write_tensor(exec, values, own.data());
     values_of.all_reduce(values.elements<Value>());
-    CHECK((host_copy<Value>(exec, values) == sum));
+    CHECK((host_copy<Value>(exec, values) == sum_in_order<Value>(values_of.size(), count)));
 }
 
 }  // namespace
@@ -211,7 +186,7 @@ TEST_CASE("experts that devices divide have the same bits again, and with ZeRO-1
         CHECK(again.step().loss == loss);
         CHECK(zero.step().loss == loss);
     }
-    CHECK((weights_of(again) == weights_of(plain)));
+    CHECK((all_parameters<float>(again) == all_parameters<float>(plain)));
     zero.gather_all_weights();
-    CHECK((weights_of(zero) == weights_of(plain)));
+    CHECK((all_parameters<float>(zero) == all_parameters<float>(plain)));
 }

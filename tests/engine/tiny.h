@@ -53,11 +53,12 @@ inline const Parameter& parameter_of(Trainer& trainer, const std::string& name) 
     throw std::logic_error("no parameter named " + name);
 }
 
+// Wherever its backend has them.
 template <class T>
 std::vector<T> all_parameters(Trainer& trainer) {
     std::vector<T> all;
     for (const Parameter& p : trainer.model().parameters().all()) {
-        const std::vector<T> part = values<T>(p.value);
+        const std::vector<T> part = host_copy<T>(trainer.exec(), p.value);
         all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -10,31 +10,14 @@
 #include "engine/comm/require_same.h"
 #include "tests/catch.h"
 #include "tests/ranks/all_ranks.h"
+#include "tests/ranks/rank_values.h"
 
 using namespace deft::engine;
 using deft::test::all_ranks;
+using deft::test::sum_in_order;
+using deft::test::values_of_rank;
 
 namespace {
-
-// What a rank has before they meet; of other magnitudes, so that the order of a sum shows.
-template <class Real>
-std::vector<Real> values_of_rank(int rank, std::int64_t count) {
-    std::mt19937_64 random(static_cast<std::uint64_t>(rank) * 1000 + static_cast<std::uint64_t>(count));
-    std::vector<Real> values;
-    for (std::int64_t i = 0; i < count; ++i)
-        values.push_back(static_cast<Real>(std::ldexp(static_cast<double>(random() % 1000) - 500, static_cast<int>(random() % 30))));
-    return values;
-}
-
-template <class Real>
-std::vector<Real> sum_in_order(int ranks, std::int64_t count) {
-    std::vector<Real> sum = values_of_rank<Real>(0, count);
-    for (int r = 1; r < ranks; ++r) {
-        const std::vector<Real> other = values_of_rank<Real>(r, count);
-        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += other[i];
-    }
-    return sum;
-}
 
 template <class Real>
 void check_all_reduce(const Communicator& ranks, std::int64_t count) {

@@ -232,6 +232,22 @@ TEST_CASE("seeds of a later stage are averaged within the seed that they nest in
     CHECK(finding.outcome == Outcome::holds);  // 2, 2.01 and 1.99, not six values from 1 to 3
 }
 
+TEST_CASE("rows of another stage lend no variance, and are compared with none of this one") {
+    const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
+    SweepResults sweep = sweep_of(quiet_rows(2, 2.5, 1.9, 2.004));
+    for (TrialRow& trial : sweep.trials) trial.stage = "pretrain";
+    for (const TrialRow& loud : sweep_of({{kBase, {1, 2, 3}}, {kTechHalf, {0, 4, 8}}}).trials) {
+        sweep.trials.push_back(loud);
+        sweep.trials.back().stage = "finetune";
+        sweep.trials.back().ordinal += 100;
+    }
+    CHECK(judged(claim, sweep).outcome == Outcome::holds);
+    for (TrialRow& trial : sweep.trials)
+        if (trial.case_key == "tech" && trial.stage == "pretrain") trial.scores.clear();
+    CHECK(judged(claim, sweep).outcome == Outcome::missing);
+    CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("tech at 50% has it in stage finetune, and base at 100% in stage pretrain"));
+}
+
 TEST_CASE("a margin that was another one when the claim was judged is told") {
     const PublishedTable before = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.01)});
     const PublishedTable after = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02)});

@@ -1,4 +1,4 @@
-#include "reporting/claims.h"
+#include "reporting/claims/claim.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // Claims as data, read strictly.
 
-#include "reporting/claims.h"
+#include "reporting/claims/claim.h"
 
 #include "base/files.h"
 #include "reporting/published.h"
