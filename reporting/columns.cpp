@@ -144,11 +144,30 @@ std::string score_title(const ScoreKey& key, const std::vector<const ScoreRow*>&
     return title;
 }
 
-Cell score_cell(const Variant& variant, const ScoreKey& key) {
+const ScoreRow* find_score(const TrialRow& trial, const ScoreKey& key) {
+    for (const ScoreRow& row : trial.scores)
+        if (key_of(row) == key) return &row;
+    return nullptr;
+}
+
+std::vector<std::pair<const TrialRow*, double>> scored_trials(const Variant& variant, const ScoreKey& key) {
     std::vector<std::pair<const TrialRow*, double>> scored;
     for (const TrialRow* trial : variant.ok)
-        for (const ScoreRow& row : trial->scores)
-            if (key_of(row) == key) scored.emplace_back(trial, row.value);
+        if (const ScoreRow* row = find_score(*trial, key)) scored.emplace_back(trial, row->value);
+    return scored;
+}
+
+FieldScores scores_of(const ScoreKey& key) {
+    return {key.better == "higher" ? Improves::upwards : Improves::downwards,
+            [key](const Variant& variant) { return unit_means(scored_trials(variant, key)); },
+            [key](const TrialRow& trial) -> std::optional<GuessedScore> {
+                const ScoreRow* row = find_score(trial, key);
+                return row == nullptr ? std::nullopt : guessed(*row);
+            }};
+}
+
+Cell score_cell(const Variant& variant, const ScoreKey& key) {
+    const auto scored = scored_trials(variant, key);
     if (scored.empty()) return "-";
     const std::vector<double> values = unit_means(scored);
     Cell cell(mean_and_spread(values), mean(values));
@@ -162,9 +181,11 @@ Cell score_cell(const Variant& variant, const ScoreKey& key) {
 std::vector<Field> score_fields(const SweepResults& sweep) {
     const ScoresByKey scores = all_scores(sweep);
     std::vector<Field> fields;
-    for (const auto& [key, rows] : scores)
+    for (const auto& [key, rows] : scores) {
         fields.emplace_back(Column{score_title(key, rows, scores)},
                             [score_key = key](const Variant& variant) { return score_cell(variant, score_key); });
+        fields.back().scores = scores_of(key);
+    }
     return fields;
 }
 

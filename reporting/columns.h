@@ -7,16 +7,26 @@
 #include <utility>
 #include <vector>
 
+#include "reporting/chance_level.h"
+#include "reporting/statistics/verdict.h"
 #include "reporting/table.h"
 #include "reporting/variants.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
 
+// What rows of a column of scores are told apart by.
+struct FieldScores {
+    Improves improves = Improves::upwards;
+    std::function<std::vector<double>(const Variant&)> values;  // one an independent repeat
+    GuessedScoreOf guessed;                                     // of one trial, beside what guessing scores
+};
+
 // One column, and how a row fills it.
 struct Field {
     Column column;
     std::function<Cell(const Variant&)> cell;
+    std::optional<FieldScores> scores = {};  // of a column of measured scores
 
     Field(Column head, std::function<Cell(const Variant&)> fill) : column(std::move(head)), cell(std::move(fill)) {}
 };

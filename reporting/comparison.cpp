@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/published_columns.h"
+#include "reporting/score_marks.h"
 #include "reporting/scoring_notes.h"
 #include "reporting/sweep_text.h"
 #include "reporting/variants.h"
@@ -177,11 +179,20 @@ struct Provenance {
     }
 };
 
+std::vector<std::string> regime_notes_of(const std::vector<Variant>& variants, const std::string& base_case,
+                                         const SweepAbout& about) {
+    const Variant& row = reference_of(variants, base_case, variants.front());
+    const std::optional<Regime> own = regime_of(row);
+    if (!own) return {};
+    return regime_notes(row.name, *own, about.published ? about.published->regime : std::nullopt);
+}
+
 std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep, const std::vector<Variant>& variants,
                                           const std::string& base_case, const SweepAbout& about) {
     if (variants.empty()) return {"The sweep has no trials."};
     std::vector<std::string> notes = {seeds_note(variants), values_note(variants, base_case),
                                       scale_note(sweep, about.scale)};
+    for (std::string& text : regime_notes_of(variants, base_case, about)) notes.push_back(std::move(text));
     for (std::string& text : imported_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : measured_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : scoring_notes(variants)) notes.push_back(std::move(text));
@@ -231,6 +242,13 @@ Fields fields_of(const SweepResults& sweep, const std::vector<Variant>& variants
     return fields;
 }
 
+// Of a row that does not count: a number would be taken for a result.
+Cell not_shown(std::string why) {
+    Cell cell("-");
+    cell.flag = std::move(why);
+    return cell;
+}
+
 std::vector<Cell> row_of(const Variant& variant, const Fields& fields) {
     const std::string flag = not_measured(variant);
     std::vector<Cell> row;
@@ -240,6 +258,7 @@ std::vector<Cell> row_of(const Variant& variant, const Fields& fields) {
             !fields.all[i].column.published && !cell.stated && (cell.value || i == 0) && !variant.ok.empty();
         if (measured && (i == 0 || i >= fields.keys)) cell.trace = variant.name;
         if (measured && (i == 0 || i >= fields.scores)) cell.flag = flag;
+        if (i >= fields.scores && !cell.flag.empty()) cell = not_shown(std::move(cell.flag));
         row.push_back(std::move(cell));
     }
     return row;
@@ -259,7 +278,11 @@ Table comparison_table(const SweepResults& sweep, const SweepAbout& about) {
     table.key_columns = fields.keys;
     for (const Field& field : fields.all) table.columns.push_back(field.column);
     for (const Variant& variant : variants) table.rows.push_back(row_of(variant, fields));
+    if (!variants.empty()) mark_scores(table, fields.all, variants, base_case);
     table.notes = comparison_notes(sweep, variants, base_case, about);
+    std::vector<std::string> marks = score_mark_notes(table);
+    table.notes.insert(table.notes.begin() + std::min<std::ptrdiff_t>(2, std::ssize(table.notes)),
+                       std::make_move_iterator(marks.begin()), std::make_move_iterator(marks.end()));
     if (published && !variants.empty())
         for (std::string& text : published_notes(*published)) table.notes.push_back(std::move(text));
     return table;

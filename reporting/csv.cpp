@@ -64,32 +64,38 @@ std::string flag_of(const std::vector<Cell>& row) {
     return {};
 }
 
-bool any_stated(const Table& table) {
-    for (std::size_t column = 0; column < table.columns.size(); ++column)
-        if (any_cell(table, column, [](const Cell& cell) { return cell.stated; })) return true;
-    return false;
+// A column behind the others that says which cells of a row have a mark.
+struct MarkColumn {
+    const char* title;
+    bool (*has)(const Cell&);
+    std::string (*reason)(const Cell&);  // null: the mark says all
+};
+
+const MarkColumn kMarks[] = {
+    {"best", [](const Cell& cell) { return cell.is_best; }, nullptr},
+    {"stated", [](const Cell& cell) { return cell.stated; }, nullptr},
+    {"unverified", [](const Cell& cell) { return !cell.doubt.empty(); }, [](const Cell& cell) { return cell.doubt; }},
+};
+
+// Those that some cell has.
+std::vector<MarkColumn> marks_of(const Table& table) {
+    std::vector<MarkColumn> marks;
+    for (const MarkColumn& mark : kMarks)
+        for (std::size_t column = 0; column < table.columns.size(); ++column)
+            if (any_cell(table, column, mark.has)) {
+                marks.push_back(mark);
+                break;
+            }
+    return marks;
 }
 
-// The columns of a row whose numbers are stated, not measured.
-std::string stated_of(const Table& table, const std::vector<Cell>& row) {
-    std::vector<std::string> titles;
-    for (std::size_t column = 0; column < std::min(row.size(), table.columns.size()); ++column)
-        if (row[column].stated) titles.push_back(plain_title(table.columns[column]));
-    return fmt::format("{}", fmt::join(titles, "; "));
-}
-
-bool any_doubt(const Table& table) {
-    for (std::size_t column = 0; column < table.columns.size(); ++column)
-        if (any_cell(table, column, [](const Cell& cell) { return !cell.doubt.empty(); })) return true;
-    return false;
-}
-
-// The columns of a row whose numbers are not verified, each with the reason.
-std::string doubt_of(const Table& table, const std::vector<Cell>& row) {
+// The titles of the row's cells that have it, each with its reason.
+std::string marked_columns(const Table& table, const std::vector<Cell>& row, const MarkColumn& mark) {
     std::vector<std::string> texts;
     for (std::size_t column = 0; column < std::min(row.size(), table.columns.size()); ++column)
-        if (!row[column].doubt.empty())
-            texts.push_back(fmt::format("{}: {}", plain_title(table.columns[column]), row[column].doubt));
+        if (mark.has(row[column]))
+            texts.push_back(plain_title(table.columns[column]) +
+                            (mark.reason == nullptr ? "" : ": " + mark.reason(row[column])));
     return fmt::format("{}", fmt::join(texts, "; "));
 }
 
@@ -101,7 +107,8 @@ std::string line_of(const std::vector<std::string>& fields) {
 
 std::string render_csv(const Table& table) {
     const std::vector<bool> with_spread = columns_with_spread(table);
-    const bool flags = any_flag(table), stated = any_stated(table), doubts = any_doubt(table);
+    const bool flags = any_flag(table);
+    const std::vector<MarkColumn> marks = marks_of(table);
     std::vector<std::string> fields;
     for (std::size_t column = 0; column < table.columns.size(); ++column) {
         const std::string title = harmless(plain_title(table.columns[column]));
@@ -109,8 +116,7 @@ std::string render_csv(const Table& table) {
         if (with_spread[column]) fields.push_back(quoted(title + " standard deviation"));
     }
     if (flags) fields.push_back("flag");
-    if (stated) fields.push_back("stated");
-    if (doubts) fields.push_back("unverified");
+    for (const MarkColumn& mark : marks) fields.emplace_back(mark.title);
     std::string out = line_of(fields);
     for (const std::vector<Cell>& row : table.rows) {
         fields.clear();
@@ -120,8 +126,7 @@ std::string render_csv(const Table& table) {
             if (with_spread[column]) fields.push_back(cell.spread ? fmt::format("{}", *cell.spread) : "");
         }
         if (flags) fields.push_back(quoted(harmless(flag_of(row))));
-        if (stated) fields.push_back(quoted(harmless(stated_of(table, row))));
-        if (doubts) fields.push_back(quoted(harmless(doubt_of(table, row))));
+        for (const MarkColumn& mark : marks) fields.push_back(quoted(harmless(marked_columns(table, row, mark))));
         out += line_of(fields);
     }
     return out;

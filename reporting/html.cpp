@@ -65,6 +65,7 @@ std::string classes(const Column& column, const Cell* cell) {
     if (column.published) names += names.empty() ? "pub" : " pub";
     if (cell != nullptr && !cell->flag.empty()) names += names.empty() ? "flag" : " flag";
     if (cell != nullptr && !cell->doubt.empty()) names += names.empty() ? "doubt" : " doubt";
+    if (cell != nullptr && cell->is_best) names += names.empty() ? "best" : " best";
     return names.empty() ? "" : fmt::format(" class=\"{}\"", names);
 }
 
@@ -101,7 +102,7 @@ std::string render_html(const Table& table) {
         "<caption><span>{0}</span></caption>\n<thead><tr>",
         html_escaped(table.caption));
     for (const Column& column : table.columns)
-        out += fmt::format("<th scope=\"col\"{}>{}</th>", classes(column, nullptr), title_html(column.title));
+        out += fmt::format("<th scope=\"col\"{}>{}</th>", classes(column, nullptr), title_html(marked_title(column)));
     out += "</tr></thead>\n<tbody>\n";
     for (const std::vector<Cell>& row : table.rows) {
         out += "<tr>";
@@ -139,6 +140,14 @@ p{margin:8px 0;max-width:78ch}
 .scale{display:inline-block;border:1px solid var(--warn);color:var(--warn);border-radius:4px;padding:1px 9px;
 font-weight:600}
 .caution{border-left:4px solid var(--warn);background:var(--soft);padding:8px 12px}
+.verdicts{border:1px solid var(--line);border-radius:4px;padding:4px 14px 8px;margin:14px 0}
+.verdicts p{color:var(--muted);font-size:.9rem}
+.verdicts ul{list-style:none;margin:0;padding:0}
+.verdicts li{padding:6px 0;border-top:1px solid var(--line)}
+.verdicts strong{display:inline-block;min-width:6.2em}
+.verdicts small{display:block;color:var(--muted);font-size:.84rem;overflow-wrap:anywhere}
+.verdicts .holds strong{color:var(--good)}.verdicts .fails strong{color:var(--warn)}
+.verdicts .unclear strong,.verdicts .missing strong{color:var(--muted)}
 a{color:var(--link)}
 .scroll{overflow-x:auto;margin:12px 0;max-width:100%}
 table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}
@@ -153,6 +162,7 @@ tbody th{font-weight:600}
 .l{text-align:left}
 .pub{background:var(--pub);font-style:italic}
 .flag,.doubt{color:var(--warn)}
+.best{font-weight:700}
 td a,th a{color:inherit;text-decoration:underline;text-decoration-style:dotted;text-decoration-color:var(--muted);
 text-underline-offset:3px}
 td a:hover,th a:hover,a:focus-visible,summary:focus-visible,.scroll:focus-visible{outline:2px solid var(--link)}

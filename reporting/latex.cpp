@@ -92,9 +92,15 @@ std::string escaped(std::string_view raw) {
     return out;
 }
 
+std::string latex_text(const Cell& cell) {
+    const std::string text = escaped(marked_text(cell));
+    return cell.is_best ? "\\textbf{" + text + "}" : text;
+}
+
 // Lines of a title stand one above the other.
 std::string stacked(const Column& column) {
-    const std::vector<std::string_view> lines = lines_of(column.title);
+    const std::string title = marked_title(column);
+    const std::vector<std::string_view> lines = lines_of(title);
     if (lines.size() == 1) return escaped(lines.front());
     std::string out = column.align == Align::right ? "\\shortstack[r]{" : "\\shortstack[l]{";
     for (std::size_t i = 0; i < lines.size(); ++i) out += (i > 0 ? "\\\\" : "") + escaped(lines[i]);
@@ -106,7 +112,8 @@ std::vector<int> widths_of(const Table& table) {
     std::vector<int> widths;
     for (std::size_t column = 0; column < table.columns.size(); ++column) {
         int width = 0;
-        for (const std::string_view line : lines_of(table.columns[column].title))
+        const std::string title = marked_title(table.columns[column]);
+        for (const std::string_view line : lines_of(title))
             width = std::max(width, display_width(line));
         for (const std::vector<Cell>& row : table.rows)
             if (column < row.size()) width = std::max(width, display_width(marked_text(row[column])));
@@ -139,7 +146,7 @@ std::string rows_text(const Table& table, const Block& block) {
     for (const std::vector<Cell>& row : table.rows) {
         std::vector<std::string> cells;
         for (const std::size_t column : block)
-            cells.push_back(column < row.size() ? escaped(marked_text(row[column])) : "");
+            cells.push_back(column < row.size() ? latex_text(row[column]) : "");
         out += row_text(cells);
     }
     return out;

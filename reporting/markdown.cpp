@@ -74,15 +74,20 @@ struct MarkdownGrid {
     std::vector<int> widths;
 };
 
+std::string markdown_text(const Cell& cell) {
+    const std::string text = escaped(marked_text(cell), "<br>");
+    return cell.is_best ? "**" + text + "**" : text;
+}
+
 MarkdownGrid grid_of(const Table& table, const std::vector<std::size_t>& block) {
     MarkdownGrid grid;
     grid.rows.resize(1 + table.rows.size());
     for (const std::size_t column : block) {
         grid.aligns.push_back(table.columns[column].align);
-        grid.rows[0].push_back(escaped(table.columns[column].title, " "));
+        grid.rows[0].push_back(escaped(marked_title(table.columns[column]), " "));
         for (std::size_t row = 0; row < table.rows.size(); ++row) {
             const auto& cells = table.rows[row];
-            grid.rows[row + 1].push_back(column < cells.size() ? escaped(marked_text(cells[column]), "<br>") : "");
+            grid.rows[row + 1].push_back(column < cells.size() ? markdown_text(cells[column]) : "");
         }
         int width = 2;
         for (const auto& row : grid.rows) width = std::max(width, display_width(row.back()));

@@ -18,6 +18,7 @@ using results_db::ScoreRow;
 using results_db::TrialRow;
 
 constexpr double kMostOfEntropy = 0.9;
+constexpr std::int64_t kFewestSteps = 200;
 constexpr std::size_t kMostNotes = 6, kMostNames = 6;
 
 // Whether the layers that drop tokens keep one number of them from first to last: such a schedule has no end to reach.
@@ -35,6 +36,11 @@ std::optional<double> validation(const TrialRow& trial, const char* measure) {
     for (const ScoreRow& row : trial.scores)
         if (row.task == "validation" && row.measure == measure && row.unit == "nats/token") return row.value;
     return std::nullopt;
+}
+
+std::string length_failure(const journal::TrainPoint& last) {
+    if (last.step >= kFewestSteps) return {};
+    return fmt::format("it ran {}, fewer than {}", counted(static_cast<std::size_t>(last.step), "step"), kFewestSteps);
 }
 
 std::string schedule_failure(const journal::TrainPoint& last, std::int64_t full, bool kept_grows) {
@@ -111,7 +117,9 @@ MeasuredRule measured_rule(const TrialRow& trial) {
     const Json config = try_parse_json(trial.config_json);
     const std::optional<std::int64_t> full = full_length(config);
     rule.length_known = (full && trial.last_point) || trial.imported;  // which has no schedule
-    if (full && trial.last_point) rule.failure = schedule_failure(*trial.last_point, *full, !keeps_a_constant_number(config));
+    if (trial.last_point) rule.failure = length_failure(*trial.last_point);
+    if (full && trial.last_point && rule.failure.empty())
+        rule.failure = schedule_failure(*trial.last_point, *full, !keeps_a_constant_number(config));
     const std::optional<double> entropy = validation(trial, "unigram_entropy");
     rule.entropy_known = entropy.has_value();
     if (entropy && rule.failure.empty()) rule.failure = entropy_failure(validation(trial, "loss"), *entropy);
@@ -136,6 +144,7 @@ std::vector<std::string> measured_notes(const std::vector<Variant>& variants) {
     const bool length = holds_for_all(variants, &MeasuredRule::length_known);
     const bool entropy = holds_for_all(variants, &MeasuredRule::entropy_known);
     std::string text = notes.empty() ? "Measured: " : "Other rows: ";
+    text += fmt::format("at least {} steps, ", kFewestSteps);
     text += length ? "schedules reached their ends" : "full length unknown for some trials";
     text += entropy ? ", validation loss at least 10% below the unigram entropy." : "; unigram entropy unknown.";
     notes.push_back(std::move(text));

@@ -9,6 +9,7 @@
 
 #include "base/score_key.h"
 #include "base/text.h"
+#include "reporting/claims/verdict_strip.h"
 #include "reporting/curves.h"
 #include "reporting/expert_routing.h"
 #include "reporting/html.h"
@@ -148,6 +149,18 @@ std::string summary_html(const ReportData& data, std::size_t rows) {
     return out;
 }
 
+std::string verdicts_html(const ReportData& data) {
+    if (!data.about.published) return {};
+    return verdict_strip_html(claims_of(data), *data.about.published, scale_label(data.sweep, data.about.scale));
+}
+
+OrderedJson claims_json(const ReportData& data) {
+    OrderedJson claims = OrderedJson::array();
+    for (const ClaimFinding& one : claims_of(data))
+        claims.push_back({{"id", one.claim}, {"verdict", name(one.judged.finding.outcome)}, {"text", one.judged.finding.text}});
+    return claims;
+}
+
 // Those columns as a table of their own, under another caption and without notes.
 Table part_of(const Table& table, const Block& columns, const std::string& caption) {
     Table part;
@@ -224,10 +237,16 @@ std::string stage_html(const ReportData& data, const StageResults& stage, const 
 
 }  // namespace
 
+std::vector<ClaimFinding> claims_of(const ReportData& data) {
+    if (!data.about.published) return {};
+    return check_claims(*data.about.published, data.sweep, data.earlier);
+}
+
 std::string render_page(const ReportData& data) {
     const std::vector<Variant> variants = variants_of(data.sweep);
     const std::string suffix = overrides_suffix(data.sweep);
-    std::string out = page_head(title_of(data)) + "<body>\n<main>\n" + summary_html(data, variants.size());
+    std::string out = page_head(title_of(data)) + "<body>\n<main>\n" + summary_html(data, variants.size()) +
+                      verdicts_html(data);
     for (const StageResults& stage : stages_of(data.sweep)) out += stage_html(data, stage, suffix);
     if (const std::string note = stage_costs_note(data.sweep); !note.empty())
         out += "<p class=\"facts\">" + html_escaped(note) + "</p>\n";
@@ -253,6 +272,7 @@ std::string render_report_json(const ReportData& data) {
     json["overrides"] = results_db::overrides_text(data.sweep);
     json["scale"] = scale_label(data.sweep, data.about.scale);
     if (data.about.published) json["published_source"] = data.about.published->source;
+    if (data.about.published) json["claims"] = claims_json(data);
     json["trials"] = raw_values_json(data.sweep);
     return json_text(json);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reporting/claims/claims_check.h"
 #include "reporting/comparison.h"
 #include "reporting/curves.h"
 #include "reporting/expert_routing.h"
@@ -17,7 +18,11 @@ struct ReportData {
     Curves curves;                                    // may be empty
     std::vector<results_db::Checkpoint> checkpoints;  // by config hash and step
     ExpertLoads experts = {};                         // of models with experts
+    std::vector<results_db::VerdictRow> earlier = {};  // on claims, by which an edited margin is told
 };
+
+// The sweep against the claims of its published table; none where it names none.
+std::vector<ClaimFinding> claims_of(const ReportData& data);
 
 // The same data give the same bytes.
 std::string render_page(const ReportData& data);

@@ -164,6 +164,22 @@ void read_rows(const ConfigNode& items, PublishedTable& table) {
     }
 }
 
+// Of [regime]; what is left out is unknown.
+Regime read_regime(const ConfigNode& node) {
+    TableReader reader(node, "regime");
+    Regime regime;
+    regime.parameters = reader.required<double>("parameters");
+    regime.tokens = reader.required<double>("tokens");
+    reader.optional("steps", regime.steps);
+    reader.optional("passes", regime.passes);
+    reader.finish();
+    for (const auto& [key, value] : {std::pair("parameters", regime.parameters), std::pair("tokens", regime.tokens)})
+        if (!(value > 0)) reader.refuse(key, "must be above 0");
+    if (!(regime.steps >= 0)) reader.refuse("steps", "must not be negative");
+    if (!(regime.passes >= 0)) reader.refuse("passes", "must not be negative");
+    return regime;
+}
+
 }  // namespace
 
 bool same_budget(double a, double b) {
@@ -208,6 +224,7 @@ PublishedTable read_published_table(const std::filesystem::path& file) {
     table.source = reader.required_text("source");
     table.label = reader.required_text("label");
     table.scale = reader.required_text("scale");
+    if (const ConfigNode* regime = reader.optional_node("regime")) table.regime = read_regime(*regime);
     const Place place{file.string(), 0, 0};
     read_columns(array_of_tables(reader, "column", place), table);
     read_rows(array_of_tables(reader, "row", place), table);

@@ -12,6 +12,7 @@
 #include "reporting/claims/claim.h"
 #include "reporting/printed.h"
 #include "reporting/quantity.h"
+#include "reporting/regime.h"
 
 namespace deft::reporting {
 
@@ -50,6 +51,7 @@ struct PublishedTable {
     std::string name;  // of its file
     std::string paper, source, label;
     std::string scale;  // "GPT-3 1.3B, 300B tokens"
+    std::optional<Regime> regime;  // of its baseline at the full budget, of tables of pretraining
     std::vector<PublishedColumn> columns;
     std::vector<PublishedRow> rows;
     std::vector<Claim> claims;

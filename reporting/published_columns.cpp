@@ -12,7 +12,9 @@
 #include "base/suites.h"
 #include "base/text.h"
 #include "reporting/imported.h"
+#include "reporting/measured.h"
 #include "reporting/numbers.h"
+#include "reporting/published_verdict.h"
 #include "reporting/quantity_value.h"
 #include "reporting/suite_average.h"
 #include "reporting/sweep_text.h"
@@ -27,6 +29,11 @@ constexpr int kDigits = 3;  // of percents, as the papers print them
 
 bool is_score(const PublishedColumn& column) {
     return column.measures && column.measures->kind != Quantity::Kind::resource;
+}
+
+// Whether measured and printed numbers are of one scale.
+bool is_comparable(const PublishedContext& context) {
+    return context.scale == "paper" && !is_small_scale(context.sweep, context.scale);
 }
 
 bool is_percent(const PublishedColumn& column) {
@@ -121,6 +128,16 @@ std::string score_text(const PublishedColumn& column, double center, const std::
     return score(center) + (spread ? " ± " + score(*spread) : "");
 }
 
+Improves improves(const PublishedColumn& column) {
+    return column.better == "higher" ? Improves::upwards : Improves::downwards;
+}
+
+FieldScores scores_of(const PublishedColumn& column) {
+    return {improves(column),
+            [column](const Variant& variant) { return row_scores(variant, column).values; },
+            [column](const TrialRow& trial) { return guessed(*column.measures, trial); }};
+}
+
 // `tasks`: that the sweep scored.
 Cell score_cell(const Variant& variant, const PublishedColumn& column, std::size_t tasks) {
     const RowScores scores = row_scores(variant, column);
@@ -145,7 +162,7 @@ int decimals_of(const PublishedTable& table, const PublishedColumn& column) {
 
 Cell measured_difference(const Variant& variant, const Variant& reference, const PublishedColumn& column,
                          int decimals) {
-    if (is_imported(variant) || is_imported(reference)) return "-";
+    if (is_imported(variant) || is_imported(reference) || !not_measured(reference).empty()) return "-";
     const RowScores own = row_scores(variant, column), base = row_scores(reference, column);
     if (own.values.empty() || base.values.empty()) return "-";
     return signed_cell(own.center(*column.measures) - base.center(*column.measures), decimals);
@@ -171,6 +188,17 @@ std::string reference_title(const PublishedContext& context) {
     return budgets.size() == 1 ? fmt::format("against {} baseline", *budgets.begin()) : "against baseline";
 }
 
+// Of one score; nothing where nobody printed it, or the row does not count.
+Cell against_published(const PublishedContext& context, const Variant& variant, const PublishedColumn& column,
+                       std::size_t tasks) {
+    const PublishedCell* printed = cell_of(row_of(context, variant), column);
+    const RowScores scores = row_scores(variant, column);
+    if (printed == nullptr || scores.values.empty() || !not_measured(variant).empty()) return "-";
+    if (column.measures->kind == Quantity::Kind::suite && tasks < project_suite(column.measures->name).tasks.size())
+        return "not comparable";  // an average over fewer tasks
+    return published_verdict(scores.values, *printed, column, improves(column));
+}
+
 void add_score(const PublishedContext& context, const PublishedColumn& column, std::vector<Field>& fields) {
     const std::size_t tasks = tasks_of(context.sweep, *column.measures).size();
     if (tasks == 0) return;
@@ -187,8 +215,12 @@ void add_score(const PublishedContext& context, const PublishedColumn& column, s
     const bool is_suite = column.measures->kind == Quantity::Kind::suite;
     add(title_of(column, "measured", unit_title(column, is_suite ? counted(tasks, "task") : "")), false,
         [=](const Variant& variant) { return score_cell(variant, column, tasks); });
+    fields.back().scores = scores_of(column);
     add(title_of(column, "(published)", unit_title(column, column.detail)), true,
         [=](const Variant& variant) { return published_cell(cell_of(row_of(context, variant), column)); });
+    if (is_comparable(context))
+        add(title_of(column, "measured against", "(published)"), false,
+            [=](const Variant& variant) { return against_published(context, variant, column, tasks); });
     add(title_of(column, reference_title(context), "measured, " + points), false, [=](const Variant& variant) {
         return measured_difference(variant, reference_of(context.variants, context.base_case, variant), column,
                                    decimals);
@@ -281,11 +313,15 @@ std::vector<std::string> published_notes(const PublishedContext& context) {
     std::vector<std::string> notes = {
         fmt::format("Published: {}. {} ({}). Every number marked (published) is theirs, at {}.", table.label,
                     table.paper, table.source, table.scale)};
-    if (is_small_scale(context.sweep, context.scale))
-        notes.push_back(
-            "Published and measured values do not compare in absolute terms: model, data and tasks here "
-            "are of proxy scale. What can be compared is the effect relative to the baseline at 100%: "
-            "ratios and differences.");
+    if (is_comparable(context))
+        notes.emplace_back(
+            "Measured against published: agrees where both differ by no more than the last printed digit's half and 95% of "
+            "what seeds differ by.");
+    else
+        notes.push_back(fmt::format(
+            "Not comparable: measured values ({}) with published ones ({}), in absolute terms: model, data and tasks are others. "
+            "What can be compared is the effect relative to the baseline at 100%: ratios and differences.",
+            scale_label(context.sweep, context.scale), table.scale));
     for (const PublishedColumn& column : table.columns) {
         if (!column.measures || column.measures->kind != Quantity::Kind::suite) continue;
         const std::set<std::string> tasks = tasks_of(context.sweep, *column.measures);

@@ -14,6 +14,7 @@ namespace deft::reporting {
 struct SuiteAverage {
     double percent = 0;              // not rounded
     std::vector<std::string> tasks;  // that went into it, sorted; of one with several splits "task/split"
+    std::vector<const results_db::ScoreRow*> rows;  // theirs, among the scores that were given
 };
 
 // Over the tasks present at that number of shots, each with its measure in the suite; acc for those that are not in it.

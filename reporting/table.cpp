@@ -16,6 +16,10 @@ std::string marked_text(const Cell& cell) {
            (cell.doubt.empty() ? "" : " §");
 }
 
+std::string marked_title(const Column& column) {
+    return column.title + (column.caveat.empty() ? "" : "\n" + column.caveat);
+}
+
 namespace {
 
 // What the columns of a block take, all gaps included.

@@ -17,6 +17,7 @@ struct Column {
     bool begins_block = false;  // where one line does not hold all columns
     bool published = false;     // holds what a paper printed, not what was measured here
     std::string raw_unit = {};  // of the values where their texts carry a unit of their own, as in "33.1s"
+    std::string caveat = {};    // a few words below the title on what all its numbers lack: "at chance"
 };
 
 // What stands in one place of a table; most cells are text alone.
@@ -30,6 +31,7 @@ struct Cell {
     std::string flag;              // why the value must not be taken at face value; empty: nothing against it
     bool stated = false;           // somebody says so, and nothing here measured it
     std::string doubt = {};        // why a paper's number is not verified; empty: its source was read
+    bool is_best = false;          // it may be the best of its column, as far as seeds can tell
 
     Cell() = default;
     Cell(std::string words) : text(std::move(words)) {}
@@ -40,6 +42,9 @@ struct Cell {
 
 // The text with the marks of a flagged, stated or unverified value behind it.
 std::string marked_text(const Cell& cell);
+
+// The title with its caveat as a line below it.
+std::string marked_title(const Column& column);
 
 // A number with all its digits.
 Cell exact_cell(double value);
@@ -57,8 +62,8 @@ std::string render_terminal(const Table&, int width);
 // A GitHub table, padded so that its source can be read as well.
 std::string render_markdown(const Table&);
 // RFC 4180 with raw numbers instead of printed ones, their units in the titles, and plain words there: no arrows. What
-// marks say of a row stands in columns of its own: flag, stated with the titles of such numbers, unverified with their
-// titles and reasons. No cell of it is a formula to a spreadsheet.
+// marks say of a row stands in columns of its own: flag, best and stated with the titles of such numbers, unverified with
+// their titles and reasons. No cell of it is a formula to a spreadsheet.
 std::string render_csv(const Table&);
 // A table environment for the booktabs package, or a longtable where a page is too short; several where it is too
 // narrow for all columns. Notes follow.

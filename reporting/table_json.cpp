@@ -15,6 +15,7 @@ OrderedJson cell_json(const Cell& cell) {
     if (!cell.published.empty()) json["published"] = cell.published;
     if (!cell.trace.empty()) json["trace"] = cell.trace;
     if (!cell.flag.empty()) json["flag"] = cell.flag;
+    if (cell.is_best) json["best"] = true;
     if (cell.stated) json["stated"] = true;
     if (!cell.doubt.empty()) {
         json["verified"] = false;
@@ -33,8 +34,10 @@ OrderedJson json_number(double value) {
 
 OrderedJson table_json(const Table& table) {
     OrderedJson columns = OrderedJson::array(), rows = OrderedJson::array();
-    for (const Column& column : table.columns)
+    for (const Column& column : table.columns) {
         columns.push_back({{"title", column.title}, {"published", column.published}});
+        if (!column.caveat.empty()) columns.back()["caveat"] = column.caveat;
+    }
     for (const std::vector<Cell>& row : table.rows) {
         OrderedJson cells = OrderedJson::array();
         for (const Cell& cell : row) cells.push_back(cell_json(cell));

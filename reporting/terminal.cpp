@@ -25,11 +25,16 @@ Lines title_lines(const std::string& title) {
     return lines;
 }
 
+// An asterisk stands for bold type.
+std::string terminal_text(const Cell& cell) {
+    return printable(marked_text(cell)) + (cell.is_best ? " *" : "");
+}
+
 TerminalGrid grid_of(const Table& table) {
     TerminalGrid grid;
     std::size_t height = 0;
     for (const Column& column : table.columns) {
-        grid.header.push_back(title_lines(column.title));
+        grid.header.push_back(title_lines(marked_title(column)));
         height = std::max(height, grid.header.back().size());
     }
     for (Lines& lines : grid.header) {
@@ -41,7 +46,7 @@ TerminalGrid grid_of(const Table& table) {
     for (const auto& row : table.rows) {
         auto& cells = grid.rows.emplace_back();
         for (std::size_t column = 0; column < table.columns.size(); ++column) {
-            cells.push_back(column < row.size() ? printable(marked_text(row[column])) : std::string());
+            cells.push_back(column < row.size() ? terminal_text(row[column]) : std::string());
             grid.widths[column] = std::max(grid.widths[column], display_width(cells.back()));
         }
     }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "reporting/chance_level.h"
 #include "reporting/numbers.h"
 #include "reporting/statistics/case_family.h"
 
@@ -42,6 +43,23 @@ std::vector<ClaimValues> rows_of(const Claim& claim, const ClaimScale& scale, co
         if (row.case_name != claim.of.case_name || !same_budget(row.budget_fraction, claim.of.budget_fraction))
             rows.push_back(claim_values(variants, {row.case_name, row.budget_fraction}, scale));
     return rows;
+}
+
+// The baseline at the largest budget of the claim's stage, where its score cannot be told from guessing.
+std::string at_chance(const ClaimScale& scale, const ClaimValues& first, const results_db::SweepResults& sweep,
+                      const std::vector<Variant>& variants) {
+    if (first.variant == nullptr) return {};
+    std::vector<Variant> stage;
+    for (const Variant& variant : variants)
+        if (variant.stage == first.variant->stage) stage.push_back(variant);
+    const std::string base_case = sweep.baseline.empty() ? baseline_case(stage, "", sweep.name) : sweep.baseline;
+    const auto is_baseline = [&](const Variant& variant) { return variant.case_key == base_case; };
+    if (std::none_of(stage.begin(), stage.end(), is_baseline)) return {};
+    const Variant& baseline = reference_of(stage, base_case, stage.front());
+    const auto guessed_of = [&](const results_db::TrialRow& trial) { return guessed(scale.quantity, trial); };
+    if (!is_at_chance(baseline, guessed_of)) return {};
+    return fmt::format("{} of {} cannot be told from guessing, so that it tells no recipes apart", to_text(scale.quantity),
+                       baseline.name);
 }
 
 std::string first_missing(const std::vector<ClaimValues>& rows) {
@@ -78,6 +96,7 @@ Judging judging_of(const Claim& claim, const PublishedTable& table, const result
     }
     one.rows = rows_of(claim, *one.scale, table, variants);
     one.missing = first_missing(one.rows);
+    if (one.missing.empty()) one.missing = at_chance(*one.scale, one.rows.front(), sweep, variants);
     if (one.missing.empty()) one.unclear = why_unclear(one.rows);
     if (!one.missing.empty() || !one.unclear.empty()) return one;
     try {

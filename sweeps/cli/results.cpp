@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "reporting/claims/verdict_strip.h"
 #include "reporting/comparison.h"
 #include "reporting/stages.h"
 #include "reporting/table.h"
@@ -21,6 +22,11 @@ namespace {
 reporting::SweepAbout about_of(const results_db::SweepHead& sweep) {
     return {sweep.baseline, sweep.scale,  sweep.title,
             sweep.command,  sweep.points, sweeps::published_table(sweep.paper)};
+}
+
+std::string verdicts_note(const reporting::ReportData& data) {
+    if (!data.about.published) return {};
+    return reporting::verdict_line(reporting::claims_of(data), *data.about.published, results_db::full_name(data.sweep));
 }
 
 std::string page_name(const results_db::SweepHead& sweep) {
@@ -48,6 +54,7 @@ reporting::ReportData report_data(const results_db::Reader& reader, results_db::
     reporting::ReportData data;
     data.sweep = std::move(sweep);
     data.about = about_of(data.sweep);
+    data.earlier = reader.verdicts();
     if (with_curves) {
         data.curves = reader.curves(data.sweep);
         data.checkpoints = reader.checkpoints(data.sweep);
@@ -72,8 +79,10 @@ std::string render_report(const reporting::ReportData& data, const std::string& 
         const reporting::Table table = reporting::comparison_table(stage.sweep, reporting::about_stage(data.about, stage));
         text += (text.empty() ? "" : "\n") + render_table(table, format, width);
     }
-    const std::string note = reporting::stage_costs_note(data.sweep);
-    return note.empty() || format == "tex" ? text : text + "\n" + note + "\n";
+    if (format == "tex") return text;
+    for (const std::string& note : {reporting::stage_costs_note(data.sweep), verdicts_note(data)})
+        if (!note.empty()) text += "\n" + note + "\n";
+    return text;
 }
 
 std::string render_table(const reporting::Table& table, const std::string& format, int width) {

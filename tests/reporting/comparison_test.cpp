@@ -30,7 +30,7 @@ TrialRow a_trial(const char* case_key, const char* axes, std::int64_t ordinal, s
 
 TrialRow measured(TrialRow trial, std::int64_t tokens, std::int64_t wall_ms, double loss, double accuracy) {
     journal::TrainPoint point;
-    point.step = tokens / 1000;
+    point.step = std::max<std::int64_t>(tokens / 1000, 200);
     point.input_tokens = tokens;
     point.unique_tokens = tokens / 2;
     point.layer_tokens = tokens;
@@ -138,7 +138,7 @@ TEST_CASE("a comparison as it is printed") {
           "                          input     unique    layer-avg\n"
           "case  seeds  steps       tokens     tokens       tokens\n"
           "───────────────────────────────────────────────────────\n"
-          "base      1      1  1.00k 1.00x  500 1.00x  1.00k 1.00x\n"
+          "base      1    200  1.00k 1.00x  500 1.00x  1.00k 1.00x\n"
           "\n"
           "                         train  tokens\n"
           "case        FLOPs         time   per s             cost\n"
@@ -156,7 +156,8 @@ TEST_CASE("a comparison as it is printed") {
           "  much as case base.\n"
           "Scale: as written, up to 1.00k input tokens. Results at so small a scale say\n"
           "  nothing by themselves about the models of the papers.\n"
-          "Measured: full length unknown for some trials; unigram entropy unknown.\n"
+          "Measured: at least 200 steps, full length unknown for some trials; unigram\n"
+          "  entropy unknown.\n"
           "Cost: $0.05 an hour of cpu4, price of 2024-05-01, a list.\n"
           "Code: commit 0123456789ab.\n"
           "Host: Example CPU (4 cores).\n"

@@ -62,6 +62,14 @@ TEST_CASE("a constant number of kept tokens has no end to reach") {
     CHECK(measured_rule(trial).failure == "the length schedule ended at 56 of 64");
 }
 
+TEST_CASE("fewer than 200 steps measure nothing") {
+    TrialRow trial = a_finished_trial("base", "{}", 1, 3);
+    trial.last_point->step = 200;
+    CHECK(measured_rule(trial).failure.empty());
+    trial.last_point->step = 199;
+    CHECK(measured_rule(trial).failure == "it ran 199 steps, fewer than 200");
+}
+
 TEST_CASE("the validation loss must lie a tenth below the unigram entropy") {
     CHECK(measured_rule(with_entropy(2.69, 3)).failure.empty());
     CHECK(measured_rule(with_entropy(2.71, 3)).failure ==
@@ -73,7 +81,7 @@ TEST_CASE("the validation loss must lie a tenth below the unigram entropy") {
     CHECK(measured_rule(trial).failure == "there is no validation loss");
 }
 
-TEST_CASE("a row that is not measured is flagged and explained, not hidden") {
+TEST_CASE("a row that is not measured shows no score, and says why") {
     TrialRow short_one = a_finished_trial("cl", "{}", 2, 3);
     short_one.last_point->seqlen = 56;
     const auto sweep =
@@ -83,10 +91,12 @@ TEST_CASE("a row that is not measured is flagged and explained, not hidden") {
     CHECK(table.rows[0][0].flag.empty());
     CHECK(table.rows[1][0].flag == "the length schedule ended at 56 of 64 (seed 2)");
     CHECK(table.rows[1].back().flag == table.rows[1][0].flag);
-    CHECK(table.rows[1].back().text == "3.000 ± 0.000");
+    CHECK(table.rows[1].back().text == "-");
+    CHECK(!table.rows[1].back().value);
+    CHECK(cell(table, 1, "steps") == "1000");  // which were run
     CHECK_THAT(all_notes(table),
                ContainsSubstring("† Not measured: cl: the length schedule ended at 56 of 64 (seed 2).\n"
-                                 "Other rows: schedules reached their ends; unigram entropy unknown.\n"));
+                                 "Other rows: at least 200 steps, schedules reached their ends; unigram entropy unknown.\n"));
 }
 
 TEST_CASE("two hundred rows that are not measured take a few notes") {

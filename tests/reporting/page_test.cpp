@@ -258,3 +258,34 @@ TEST_CASE("a page names published scores where there are some") {
     CHECK(count_of(scored, "<span>Published scores") == 1);
     CHECK(count_of(scored, "<span>Scores of each task") == 1);
 }
+
+TEST_CASE("verdicts on a paper's claims lead the page, in words and shapes, and stand in the JSON") {
+    ReportData data = a_report();
+    data.about.baseline = "baseline";
+    data.about.published = read_published_table(DEFT_SOURCE_DIR "/reporting/paper/data_efficiency_gpt_combined.toml");
+    std::vector<results_db::TrialRow> trials;
+    for (const char* name : {"baseline", "CL+random-LTD"})
+        for (int seed = 1; seed <= 3; ++seed) {
+            const bool is_base = std::string(name) == "baseline";
+            trials.push_back(a_finished_trial(name, kFullBudget, seed, (is_base ? 3 : 2.9) + 0.001 * seed));
+            trials.back().scores.push_back(a_validation("bits_per_byte", (is_base ? 2 : 1.9) + 0.001 * seed));
+            trials.back().scores.back().unit = "bits/byte";
+        }
+    data.sweep = a_sweep_of(trials);
+    const std::string html = render_page(data);
+    CHECK(markup_fault(html) == "");
+    const std::size_t strip = html.find("<section class=\"verdicts\"");
+    REQUIRE(strip != std::string::npos);
+    CHECK(strip < html.find("<h2 id=\"comparison"));
+    CHECK_THAT(html, ContainsSubstring("<li class=\"missing\"><strong><span aria-hidden=\"true\">–</span> missing</strong>"));
+    const Json json = Json::parse(render_report_json(data));
+    REQUIRE(json["claims"].size() == data.about.published->claims.size());
+    for (const Json& claim : json["claims"]) {
+        const std::string verdict = claim["verdict"];
+        CHECK((verdict == "holds" || verdict == "fails" || verdict == "unclear" || verdict == "missing"));
+    }
+    CHECK(json["claims"][0]["id"] == data.about.published->claims[0].id);
+    data.about.published.reset();
+    CHECK(render_page(data).find("<section class=\"verdicts\"") == std::string::npos);
+    CHECK(!Json::parse(render_report_json(data)).contains("claims"));
+}

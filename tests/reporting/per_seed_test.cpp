@@ -26,9 +26,9 @@ TEST_CASE("one row a seed, with units in the titles and no arrows") {
     CHECK(csv ==
           "case,budget (fraction),seed,state,steps,input tokens,unique tokens,layer-avg tokens,FLOPs,train time (s),"
           "tokens per s,cost (USD),device time (s),peak memory (B),validation loss (nats/token)\r\n"
-          "base,1,1,ok,10,1000,1000,1000,1000000000,1,1000,0.25,12.5,,3\r\n"
-          "base,1,2,ok,10,1000,1000,1000,1000000000,2.5,400,,,,3.5\r\n"
-          "cl,0.5,1,failed,10,1000,1000,1000,1000000000,1,1000,,,,\r\n");
+          "base,1,1,ok,1000,1000,1000,1000,1000000000,1,1000,0.25,12.5,,3\r\n"
+          "base,1,2,ok,1000,1000,1000,1000,1000000000,2.5,400,,,,3.5\r\n"
+          "cl,0.5,1,failed,1000,1000,1000,1000,1000000000,1,1000,,,,\r\n");
 }
 
 TEST_CASE("one row a logged step, with what was scored and drawn there") {

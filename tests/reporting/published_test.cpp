@@ -258,7 +258,7 @@ TEST_CASE("published and measured columns side by side") {
             CHECK(table.columns[i + 1].title == "train time\n(published)\n64 V100");
     std::string notes;
     for (const std::string& note : table.notes) notes += note + "\n";
-    CHECK_THAT(notes, ContainsSubstring("Published and measured values do not compare in absolute terms"));
+    CHECK_THAT(notes, ContainsSubstring("Not comparable: measured values (smoke: proxy scale) with published ones (GPT-3 1.3B, 300B"));
     CHECK_THAT(notes, ContainsSubstring("unweighted mean of 2 tasks x 100: a, b."));
     CHECK_THAT(notes, ContainsSubstring("not measured here: average 10-shot."));
     CHECK_THAT(notes, ContainsSubstring("Published rows without a case here: CL at 100%, random-LTD at 100%"));
@@ -316,6 +316,37 @@ TEST_CASE("a column of one task stands in its own unit, with the spread that the
     CHECK_THAT(notes, ContainsSubstring("a, published: ± standard deviation."));
     CHECK_THAT(notes, ContainsSubstring("not measured here: d."));
     CHECK_THAT(notes, ContainsSubstring("not measured by deft: e: it is a ratio."));
+}
+
+TEST_CASE("at paper scale each score has a verdict against the printed one") {
+    const std::string columns =
+        column_text("a", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\n") +
+        column_text("s", "unit = '%'\nbetter = 'higher'\nmeasures = 'suite:moe average'\n");
+    std::vector<TrialRow> trials;
+    for (const double accuracy : {0.60, 0.61, 0.62}) {
+        trials.push_back(a_finished_trial("baseline", kFullBudget, static_cast<std::int64_t>(trials.size()) + 1, 3));
+        trials.back().parameters = 1'300'000'000;
+        trials.back().scores.push_back(a_score("lambada", "acc", accuracy));
+    }
+    const auto at = [&](const char* printed, const char* scale) {
+        const test::TemporaryFolder folder;
+        const std::filesystem::path file = folder.path() / "t.toml";
+        write_file_atomically(file, "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'x'\n" + columns +
+                                        "[[row]]\ncase = 'baseline'\nbudget_fraction = 1.0\nvalues = { a = '" + printed +
+                                        "', s = '61' }\n");
+        SweepAbout about{"baseline", scale, "", ""};
+        about.published = read_published_table(file);
+        return comparison_table(a_sweep_of(trials), about);
+    };
+    const char* title = "a\nmeasured against\n(published)";
+    CHECK(cell(at("61.5", "paper"), 0, title) == "agrees");
+    CHECK(cell(at("70.5", "paper"), 0, title) == "worse");
+    CHECK(cell(at("50.5", "paper"), 0, title) == "better");
+    CHECK(cell(at("61.5", "paper"), 0, "s\nmeasured against\n(published)") == "not comparable");
+    CHECK_THAT(all_notes(at("61.5", "paper")), ContainsSubstring("Measured against published: agrees where"));
+    for (const Column& column : at("61.5", "proxy").columns) CHECK(column.title != title);
+    trials[0].last_point->step = 100;
+    CHECK(cell(at("61.5", "paper"), 0, title) == "-");
 }
 
 TEST_CASE("a column of a resource stands beside it") {

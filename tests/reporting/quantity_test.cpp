@@ -112,7 +112,7 @@ TEST_CASE("quantities of a trial by hand") {
     CHECK(*value("suite:glue average", trial) == Approx(100 * (0.25 + 0.5 + 0.6 + 0.7) / 4));
     CHECK(!value("suite:moe average shots=3", trial));
     CHECK(value("train hours", trial) == 2.0);
-    CHECK(value("train steps", trial) == 10.0);
+    CHECK(value("train steps", trial) == 1000.0);
     CHECK(value("train flops", trial) == 1e9);
     CHECK(value("input tokens", trial) == 7'200.0 * 640);
     CHECK(value("unique tokens", trial) == 11.0);

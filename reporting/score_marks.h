@@ -1,0 +1,22 @@
+#pragma once
+// What a comparison's columns of scores say beyond their numbers: which rows may be the best, and where the baseline only
+// guesses.
+
+#include <string>
+#include <vector>
+
+#include "reporting/columns.h"
+#include "reporting/table.h"
+#include "reporting/variants.h"
+
+namespace deft::reporting {
+
+// Marks them in a table whose columns are those of the fields and whose rows those of the variants. Of a column in which the
+// baseline is at chance no row is the best.
+void mark_scores(Table& table, const std::vector<Field>& fields, const std::vector<Variant>& variants,
+                 const std::string& base_case);
+
+// What the marks mean, below the table; nothing where there are none.
+std::vector<std::string> score_mark_notes(const Table& table);
+
+}  // namespace deft::reporting
