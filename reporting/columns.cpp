@@ -15,6 +15,7 @@
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/scoring_notes.h"
+#include "reporting/stale.h"
 
 namespace deft::reporting {
 
@@ -146,12 +147,17 @@ std::string score_title(const ScoreKey& key, const std::vector<const ScoreRow*>&
 
 Cell score_cell(const Variant& variant, const ScoreKey& key) {
     std::vector<std::pair<const TrialRow*, double>> scored;
+    std::string stale;
     for (const TrialRow* trial : variant.ok)
         for (const ScoreRow& row : trial->scores)
-            if (key_of(row) == key) scored.emplace_back(trial, row.value);
+            if (key_of(row) == key) {
+                scored.emplace_back(trial, row.value);
+                add_reasons(stale, row.stale);
+            }
     if (scored.empty()) return "-";
     const std::vector<double> values = unit_means(scored);
     Cell cell(mean_and_spread(values), mean(values));
+    cell.stale = stale;
     if (values.size() > 1) cell.spread = standard_deviation(values);
     if (scored.size() < variant.ok.size()) cell.text += fmt::format(" [{} of {}]", scored.size(), variant.ok.size());
     return cell;

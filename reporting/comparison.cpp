@@ -18,6 +18,7 @@
 #include "reporting/numbers.h"
 #include "reporting/published_columns.h"
 #include "reporting/scoring_notes.h"
+#include "reporting/stale.h"
 #include "reporting/sweep_text.h"
 #include "reporting/variants.h"
 #include "results_db/trial_name.h"
@@ -185,12 +186,14 @@ std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep,
     for (std::string& text : imported_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : measured_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : scoring_notes(variants)) notes.push_back(std::move(text));
+    for (std::string& text : stale_notes(variants, about.command)) notes.push_back(std::move(text));
     for (std::string& text : missing_notes(sweep, about.command)) notes.push_back(std::move(text));
     if (const std::size_t most = most_at_once(sweep); most > 1)
         notes.push_back(fmt::format("Train time: {} trials side by side on one host.", most));
     const Provenance provenance(variants);
     if (!provenance.commits.empty())
         for (std::string& text : provenance.notes()) notes.push_back(std::move(text));
+    if (const std::string text = other_commit_note(variants, about.commit_now); !text.empty()) notes.push_back(text);
     return notes;
 }
 
@@ -232,7 +235,7 @@ Fields fields_of(const SweepResults& sweep, const std::vector<Variant>& variants
 }
 
 std::vector<Cell> row_of(const Variant& variant, const Fields& fields) {
-    const std::string flag = not_measured(variant);
+    const std::string flag = not_measured(variant), stale = stale_training(variant);
     std::vector<Cell> row;
     for (std::size_t i = 0; i < fields.all.size(); ++i) {
         Cell cell = fields.all[i].cell(variant);
@@ -240,6 +243,7 @@ std::vector<Cell> row_of(const Variant& variant, const Fields& fields) {
             !fields.all[i].column.published && !cell.stated && (cell.value || i == 0) && !variant.ok.empty();
         if (measured && (i == 0 || i >= fields.keys)) cell.trace = variant.name;
         if (measured && (i == 0 || i >= fields.scores)) cell.flag = flag;
+        if (measured && (i == 0 || i >= fields.keys)) cell.stale = with_reasons(stale, cell.stale);
         row.push_back(std::move(cell));
     }
     return row;

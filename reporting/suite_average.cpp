@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/score_key.h"
+#include "reporting/stale.h"
 
 namespace deft::reporting {
 
@@ -39,6 +40,7 @@ std::optional<SuiteAverage> suite_average(const Suite& suite, const std::vector<
         const auto splits =
             std::count_if(best.begin(), best.end(), [&](const auto& other) { return other.first.first == row->task; });
         average.percent += row->value * 100;
+        add_reasons(average.stale, row->stale);
         average.tasks.push_back(splits > 1 ? row->task + "/" + row->split : row->task);
     }
     average.percent /= static_cast<double>(best.size());

@@ -15,6 +15,7 @@ OrderedJson cell_json(const Cell& cell) {
     if (!cell.published.empty()) json["published"] = cell.published;
     if (!cell.trace.empty()) json["trace"] = cell.trace;
     if (!cell.flag.empty()) json["flag"] = cell.flag;
+    if (!cell.stale.empty()) json["stale"] = cell.stale;
     if (cell.stated) json["stated"] = true;
     if (!cell.doubt.empty()) {
         json["verified"] = false;

@@ -26,6 +26,7 @@ struct RunArguments {
     bool dry_run = false;
     bool fail_fast = false;
     bool retrain = false;
+    std::string rerun_if = "code,data,eval";
 };
 
 std::string continue_with(const RunArguments& arguments) {
@@ -62,7 +63,7 @@ void write_page(const std::string& root, const reporting::ReportData& data) {
 // Prints the table and writes the page.
 void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options) {
     const results_db::Reader reader(sweeps::database_file(options.root));
-    const reporting::ReportData data = report_data(reader, reader.sweep(spec.name), true);
+    const reporting::ReportData data = report_data(reader, find_checked_sweep(reader, spec.name, options.root), true);
     print(render_report(data, "term", output_width()));
     write_page(options.root, data);
 }
@@ -80,6 +81,7 @@ int run_cases(const RunArguments& arguments) {
     options.fail_fast = arguments.fail_fast;
     options.dry_run = arguments.dry_run;
     options.retrain = arguments.retrain;
+    options.rerun_if = sweeps::parse_rerun_if(arguments.rerun_if);
     options.continue_with = continue_with(arguments);
     options.fill_with = fill_with(arguments);
     options.points = points_of(arguments);
@@ -112,6 +114,11 @@ void add_run(CLI::App& app, Context& context) {
         ->capture_default_str();
     command->add_flag("--retrain", arguments->retrain,
                       "Train again what is to be scored and whose checkpoint is gone");
+    command->add_option("--rerun-if", arguments->rerun_if,
+                        "Which results are made anew that are stale: by code (another result epoch) or data the training "
+                        "and its scores, by eval (a task's file or records, or the scoring) the scores; never: none, and "
+                        "only what was never measured is")
+        ->capture_default_str();
     command->add_flag("--dry-run", arguments->dry_run, "Say what would be trained, and train nothing");
     command->add_flag("--fail-fast", arguments->fail_fast, "Start no trial after the first that failed");
     command->callback([arguments, &context] { context.exit_code = run_cases(*arguments); });

@@ -107,7 +107,7 @@ RunSummary dry_run(const Spec& spec, const std::vector<Point>& points, const Dri
         if (!is_asked_for(point, options)) continue;
         ++overview.selected;
         const bool trained = reader && is_trained(*reader, point);
-        if (trained && reader->unscored(point.config_hash, point.score_keys()).empty())
+        if (point.is_left || (trained && reader->unscored(point.config_hash, point.score_keys()).empty()))
             ++overview.done;
         else
             overview.add_left(point, trained);
