@@ -183,6 +183,7 @@ TrialRow trial_of(Connection& connection, const SweepPlace& place) {
     if (!row.step()) connection.fail("read");
     TrialRow trial;
     trial.newer_state = place.newer_state;
+    trial.newer_hash = place.newer_hash;
     trial.stage = place.stage;
     trial.seeds = place.seeds;
     trial.imported = imported_of(place.imported_json);

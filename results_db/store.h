@@ -306,8 +306,9 @@ struct TrialRow {
     std::int64_t active_parameters = 0;  // that one token meets; `parameters` where all do
     std::int64_t peak_rss_bytes = 0;
     double eval_seconds = 0;  // over all scoring
-    // Its place in the sweep was given another training since, which has not ended well; the state of that one. Empty: no.
-    std::string newer_state = {};
+    // Its place in the sweep was given another training since, which has not ended well; the state and the configuration
+    // hash of that one. Empty: no.
+    std::string newer_state = {}, newer_hash = {};
     // As those of a score, of its training.
     std::string stale = {}, unchecked = {};
 

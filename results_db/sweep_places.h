@@ -15,7 +15,7 @@ struct SweepPlace {
     std::int64_t ordinal = 0;
     std::string scores_json = "[]";
     std::string stage, seeds, imported_json;
-    std::string newer_state = {};  // as TrialRow's
+    std::string newer_state = {}, newer_hash = {};  // as TrialRow's
 };
 
 // By ordinal. A place has several trainings where its data or the program have changed between two runs: the one planned

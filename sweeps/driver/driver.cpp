@@ -369,7 +369,8 @@ PlannedReruns reruns_of(const Spec& spec, const std::vector<Point>& points, cons
     const results_db::Reader reader(file);
     for (const results_db::SweepHead& head : reader.sweeps())
         if (head.name == spec.name && head.spec_sha256 == spec.sha256)
-            return plan_reruns(points, reader.sweep(results_db::full_name(head)), options.rerun_if);
+            return plan_reruns(points, reader.sweep(results_db::full_name(head)), options.rerun_if,
+                               [&](const std::string& hash) { return is_trained(reader, hash); });
     return {points, {}};
 }
 

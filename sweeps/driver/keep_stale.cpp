@@ -136,7 +136,8 @@ RerunIf parse_rerun_if(const std::string& text) {
     return rerun_if;
 }
 
-PlannedReruns plan_reruns(std::vector<Point> points, const results_db::SweepResults& measured, const RerunIf& rerun_if) {
+PlannedReruns plan_reruns(std::vector<Point> points, const results_db::SweepResults& measured, const RerunIf& rerun_if,
+                          const std::function<bool(const std::string&)>& is_trained) {
     std::map<std::string, const TrialRow*> trained;  // by the place's name
     for (const TrialRow& trial : measured.trials)
         if (trial.state == "ok") trained.emplace(results_db::trial_name(trial), &trial);
@@ -151,6 +152,7 @@ PlannedReruns plan_reruns(std::vector<Point> points, const results_db::SweepResu
             continue;
         }
         const TrialRow& then = *found->second;
+        if (then.config_hash != point.config_hash && is_trained(point.config_hash)) continue;
         std::string& stale = stale_of[i];
         if (then.config_hash != point.config_hash) {
             stale = reporting::training_differences(try_parse_json(then.config_json), experiments::to_json(point.config));
