@@ -17,6 +17,8 @@ namespace deft::cli {
 
 namespace {
 
+constexpr const char* kRerunAll = "code,data,eval";
+
 struct RunArguments {
     SpecArguments spec;
     std::string root = sweeps::kDefaultRoot;
@@ -26,7 +28,7 @@ struct RunArguments {
     bool dry_run = false;
     bool fail_fast = false;
     bool retrain = false;
-    std::string rerun_if = "code,data,eval";
+    std::string rerun_if = kRerunAll;
 };
 
 std::string continue_with(const RunArguments& arguments) {
@@ -35,11 +37,13 @@ std::string continue_with(const RunArguments& arguments) {
     if (!arguments.slots.empty()) line += " --slots " + reporting::shell_word(arguments.slots);
     if (arguments.threads > 0) line += " --threads " + std::to_string(arguments.threads);
     if (arguments.ranks > 0) line += " --ranks " + std::to_string(arguments.ranks);
+    if (arguments.rerun_if != kRerunAll) line += " --rerun-if " + reporting::shell_word(arguments.rerun_if);
     return line;
 }
 
 std::string fill_with(RunArguments arguments) {
     arguments.spec.only.clear();
+    arguments.rerun_if = kRerunAll;  // a report names the kinds itself
     return continue_with(arguments);
 }
 

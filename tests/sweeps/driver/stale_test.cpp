@@ -120,8 +120,14 @@ TEST_CASE("A task file edited by one byte: exactly its cells become stale, in si
     CHECK(count_of(tex, "\\P{}") == 2);
     CHECK_THAT(csv, ContainsSubstring(",stale\r\n") && ContainsSubstring("mine acc (chance 0.25): " + kReason));
     CHECK(count_of(csv, kReason) == 1);
-    CHECK(count_of(html, "¶") == 2);
-    CHECK(count_of(html, "stale: eval: the task&#39;s file has changed") == 1);
+    CHECK(count_of(html, "¶") == 4);  // the cell, the note, and the raw value of each seed
+    CHECK(count_of(html, "title=\"stale: eval: the task&#39;s file has changed\"") == 3);
+    const Json trials = Json::parse(sweep.report("json")).at("trials");
+    for (const Json& trial : trials) {
+        CHECK_FALSE(trial.contains("stale"));
+        for (const Json& score : trial.at("scores"))
+            CHECK(score.value("stale", "") == (score.at("task") == "mine" ? kReason : ""));
+    }
     const std::string listed = sweep.stale();
     CHECK(count_of(listed, kReason) == 2);  // a line a seed
     CHECK_THAT(listed, ContainsSubstring("plain/1") && ContainsSubstring("plain/2") && !ContainsSubstring("last_words"));
