@@ -1,6 +1,6 @@
 #pragma once
-// What a stored trial would be made of today: the hashes of its data, of its columns of difficulties, of the model that it
-// starts from, and of the tasks that it was scored by.
+// What a stored trial would be made of today: the hashes of its data, of its columns of difficulties, of the model that
+// it starts from, and of the tasks that it was scored by.
 
 #include <cstdint>
 #include <filesystem>

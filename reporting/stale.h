@@ -1,7 +1,7 @@
 #pragma once
 // Results that would be others today: because the program trains or scores in another way, or because their data, their
-// task or its records have changed since. Who knows what these are today says so in a plain value; this folder compares it
-// with what the database keeps of each result.
+// task or its records have changed since. Who knows what these are today says so in a plain value; this folder compares
+// it with what the database keeps of each result.
 
 #include <cstdint>
 #include <map>
@@ -41,11 +41,12 @@ struct Current {
 };
 
 // Fills `stale` and `unchecked` of all trials and their scores. `stale`: reasons as in "code: result epoch 3, now 4;
-// data: the training data has changed". A trial whose start is another trial of the sweep that is stale is stale for its reasons.
+// data: the training data has changed". A trial whose start is another trial of the sweep that is stale is stale for
+// its reasons.
 void mark_stale(results_db::SweepResults& sweep, const Current& now);
 
-// What a configuration's training is stale by when it would be `now` today: reasons as above; empty: by nothing. Both as
-// experiments store configurations.
+// What a configuration's training is stale by when it would be `now` today: reasons as above; empty: by nothing. Both
+// as experiments store configurations.
 std::string training_differences(const Json& then, const Json& now);
 
 // The kinds among reasons.
@@ -60,8 +61,8 @@ std::string stale_training(const Variant& variant);
 // What stands below a table of these rows: what is stale and why, how to do it again, and of what nobody knows.
 std::vector<std::string> stale_notes(const std::vector<Variant>& variants, const std::string& command);
 
-// That rows come of other commits than this program and are not stale by code; empty where they do not. Another commit of
-// one result epoch is a hint, no more.
+// That rows come of other commits than this program and are not stale by code; empty where they do not. Another commit
+// of one result epoch is a hint, no more.
 std::string other_commit_note(const std::vector<Variant>& variants, const std::string& commit_now);
 
 // All that is stale, a row each; no row: nothing is. `command` does it again.

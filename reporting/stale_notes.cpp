@@ -103,9 +103,9 @@ std::string other_commit_note(const std::vector<Variant>& variants, const std::s
         });
     }
     if (others == 0) return {};
-    return fmt::format("This program is of commit {}, and {} of another commit of the same result epoch: not stale by code.",
-                       short_hash(commit_now),
-                       others == rows ? "all rows are" : fmt::format("{} of {} rows are", others, rows));
+    return fmt::format(
+        "This program is of commit {}, and {} of another commit of the same result epoch: not stale by code.",
+        short_hash(commit_now), others == rows ? "all rows are" : fmt::format("{} of {} rows are", others, rows));
 }
 
 Table stale_table(const results_db::SweepResults& sweep, const std::string& command) {

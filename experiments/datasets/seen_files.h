@@ -1,6 +1,6 @@
 #pragma once
-// Hashes of files that were read before: a file that has the size, the times and the place on the disk that it had then is
-// not read again. Who only asks whether data has changed since need not read all of it each time.
+// Hashes of files that were read before: a file that has the size, the times and the place on the disk that it had then
+// is not read again. Who only asks whether data has changed since need not read all of it each time.
 
 #include <filesystem>
 #include <functional>
@@ -16,8 +16,8 @@ class SeenFiles {
     // What `store` holds is known; a store that is not there or is damaged holds nothing.
     explicit SeenFiles(std::filesystem::path store);
 
-    // The hash that `compute` gave or gives of this file. `what` tells several hashes of one file apart. Errors: those of
-    // `compute`.
+    // The hash that `compute` gave or gives of this file. `what` tells several hashes of one file apart. Errors: those
+    // of `compute`.
     std::string sha256(const std::string& what, const std::filesystem::path& file,
                        const std::function<std::string()>& compute);
 

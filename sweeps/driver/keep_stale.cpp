@@ -75,8 +75,8 @@ class Told {
         std::vector<std::string> lines;
         for (const auto& [words, names] : all_) {
             const std::size_t named = std::min(names.size(), kMostNames);
-            std::string text = fmt::format(
-                "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+            std::string text =
+                fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
             if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
             lines.push_back(fmt::format("stale   {}: {}", text, words));
         }
@@ -102,8 +102,9 @@ void plan_scores(Point& point, const TrialRow& then, const RerunIf& rerun_if, To
         const AskedScore* former = former_score(then, request);
         if (former == nullptr) continue;
         if (rerun_if.eval) {
-            told.add(fmt::format("{} is scored again, as the task, its records or its scoring have changed", request.task),
-                     point);
+            told.add(
+                fmt::format("{} is scored again, as the task, its records or its scoring have changed", request.task),
+                point);
         } else {
             request.key = former->key;
             told.add(fmt::format("the score of {} is kept, though the task, its records or its scoring have changed",
@@ -155,7 +156,8 @@ PlannedReruns plan_reruns(std::vector<Point> points, const results_db::SweepResu
         if (then.config_hash != point.config_hash && is_trained(point.config_hash)) continue;
         std::string& stale = stale_of[i];
         if (then.config_hash != point.config_hash) {
-            stale = reporting::training_differences(try_parse_json(then.config_json), experiments::to_json(point.config));
+            stale =
+                reporting::training_differences(try_parse_json(then.config_json), experiments::to_json(point.config));
             if (point.parent) reporting::add_reasons(stale, stale_of[*point.parent]);
         }
         if (!stale.empty()) {

@@ -1,7 +1,7 @@
 #pragma once
-// Which stale results a run makes anew, and which it leaves standing. A trial's data and the result epoch are part of its
-// configuration's hash, and a task and its records are part of a score's key, so that what has changed is new work unless it
-// is taken back here.
+// Which stale results a run makes anew, and which it leaves standing. A trial's data and the result epoch are part of
+// its configuration's hash, and a task and its records are part of a score's key, so that what has changed is new work
+// unless it is taken back here.
 
 #include <functional>
 #include <string>
@@ -26,8 +26,8 @@ struct PlannedReruns {
     std::vector<std::string> said;  // for people: what is made anew and what is kept, a line each
 };
 
-// `measured`: what the database has of this very sweep; its trials tell what stood at each place. `is_trained`: whether a
-// configuration of that hash is trained already, as when data is again what it once was: its result needs no other.
+// `measured`: what the database has of this very sweep; its trials tell what stood at each place. `is_trained`: whether
+// a configuration of that hash is trained already, as when data is again what it once was: its result needs no other.
 PlannedReruns plan_reruns(std::vector<Point> points, const results_db::SweepResults& measured, const RerunIf& rerun_if,
                           const std::function<bool(const std::string&)>& is_trained);
 

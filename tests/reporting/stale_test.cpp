@@ -38,7 +38,7 @@ TrialRow a_trial(const char* case_key, std::int64_t seed) {
     trial.scores[0].score_key = "validation key";
     trial.scores[0].scoring_version = 2;
     trial.scores.push_back(a_keyed_score("copa", "copa key"));
-    trial.scores.push_back(a_keyed_score("piqa", "piqa key"));
+    trial.scores.push_back(a_keyed_score("rte", "rte key"));
     return trial;
 }
 
@@ -54,7 +54,7 @@ Current as_measured(const SweepResults& sweep) {
     for (const TrialRow& trial : sweep.trials)
         now.trials[trial.config_hash] = {
             {{"data.sha256", {"d1", ""}}, {"start.sha256", {"s1", ""}}, {"curriculum.mine.column_sha256", {"c1", ""}}},
-            {{"copa key", {"file of copa", "task of copa", ""}}, {"piqa key", {"file of piqa", "task of piqa", ""}}}};
+            {{"copa key", {"file of copa", "task of copa", ""}}, {"rte key", {"file of rte", "task of rte", ""}}}};
     return now;
 }
 
@@ -100,18 +100,21 @@ TEST_CASE("A task that has changed marks its cells alone, in every format") {
     Current now = as_measured(sweep);
     for (auto& [hash, trial] : now.trials) trial.tasks["copa key"] = {"file of copa edited", "task of copa edited", ""};
     const Table table = table_of(sweep, now);
-    const Texts expected = {"plain copa: eval: the task's file has changed", "other copa: eval: the task's file has changed"};
+    const Texts expected = {"plain copa: eval: the task's file has changed",
+                            "other copa: eval: the task's file has changed"};
     CHECK(marked(table) == expected);
     CHECK_THAT(all_notes(table), ContainsSubstring("¶ Stale: copa of all rows: eval: the task's file has changed.\n"
                                                    "To measure anew what is stale: deft run x.toml --rerun-if eval\n"));
     CHECK_THAT(render_terminal(table, 0), ContainsSubstring("0.500 ± 0.000 ¶"));
     CHECK_THAT(render_markdown(table), ContainsSubstring("0.500 ± 0.000 ¶ |"));
-    CHECK_THAT(render_latex(table), ContainsSubstring("0.500 $\\pm$ 0.000 \\P{}") && ContainsSubstring("\\P{} Stale: copa"));
+    CHECK_THAT(render_latex(table),
+               ContainsSubstring("0.500 $\\pm$ 0.000 \\P{}") && ContainsSubstring("\\P{} Stale: copa"));
     const std::string html = render_html(table);
     CHECK_THAT(html, ContainsSubstring("<td class=\"stale\" title=\"stale: eval: the task&#39;s file has changed\">") &&
                          ContainsSubstring("0.500 ± 0.000 ¶") && ContainsSubstring("<li>¶ Stale: copa"));
     const std::string csv = render_csv(table);
-    CHECK_THAT(csv, ContainsSubstring(",stale\r\n") && ContainsSubstring(",copa acc: eval: the task's file has changed\r\n"));
+    CHECK_THAT(
+        csv, ContainsSubstring(",stale\r\n") && ContainsSubstring(",copa acc: eval: the task's file has changed\r\n"));
     const Json json = Json::parse(render_json(table));
     int in_json = 0;
     for (const Json& row : json.at("rows"))
@@ -160,7 +163,8 @@ TEST_CASE("An older result epoch, other data, column or model marks the whole ro
         mark_stale(own, now);
         return own.trials[0].stale + "|" + own.trials[1].stale;
     };
-    CHECK(reason([](Current& now) { now.result_epoch = 4; }) == "code: result epoch 3, now 4|code: result epoch 3, now 4");
+    CHECK(reason([](Current& now) { now.result_epoch = 4; }) ==
+          "code: result epoch 3, now 4|code: result epoch 3, now 4");
     CHECK(reason([](Current& now) { now.result_epoch = 3; }) == "|");
     CHECK(reason([&](Current& now) { now.trials[plain_2].inputs["data.sha256"].sha256 = "d2"; }) ==
           "|data: the training data has changed (sha256 d1, now d2)");
@@ -174,8 +178,8 @@ TEST_CASE("An older result epoch, other data, column or model marks the whole ro
     const Table table = table_of(sweep, now);
     const std::string words = "data: the training data has changed (sha256 d1, now d2)";
     Texts expected;
-    for (const char* column : {"case", "steps", "input", "unique", "layer-avg", "FLOPs", "train", "tokens", "validation",
-                               "copa", "piqa"})
+    for (const char* column :
+         {"case", "steps", "input", "unique", "layer-avg", "FLOPs", "train", "tokens", "validation", "copa", "rte"})
         expected.push_back(std::string("plain ") + column + ": " + words);
     CHECK(marked(table) == expected);
     CHECK_THAT(all_notes(table), ContainsSubstring("¶ Stale: plain: " + words + ".\n"));
@@ -193,7 +197,8 @@ TEST_CASE("An older result epoch, other data, column or model marks the whole ro
 }
 
 TEST_CASE("A trial is stale for the reasons of the one that it starts from, however long the chain") {
-    SweepResults sweep = a_sweep_of({a_trial("last", 1), a_trial("second", 1), a_trial("first", 1), a_trial("alone", 1)});
+    SweepResults sweep =
+        a_sweep_of({a_trial("last", 1), a_trial("second", 1), a_trial("first", 1), a_trial("alone", 1)});
     sweep.trials[0].config_json = Json{{"result_epoch", 3}, {"start", {{"trial", sweep.trials[1].config_hash}}}}.dump();
     sweep.trials[1].config_json = Json{{"result_epoch", 3}, {"start", {{"trial", sweep.trials[2].config_hash}}}}.dump();
     Current now = as_measured(sweep);
@@ -211,13 +216,13 @@ TEST_CASE("What nobody can look at is not stale, and is said") {
     Current now = as_measured(sweep);
     now.trials[sweep.trials[0].config_hash].inputs["data.sha256"] = {"", "corpus.txt is missing"};
     now.trials[sweep.trials[1].config_hash].inputs["data.sha256"] = {"", "corpus.txt is missing"};
-    now.trials[sweep.trials[3].config_hash].tasks["piqa key"] = {"", "", "unknown task"};
+    now.trials[sweep.trials[3].config_hash].tasks["rte key"] = {"", "", "unknown task"};
     const Table table = table_of(sweep, now);
     CHECK(marked(table).empty());
     const std::string notes = all_notes(table);
     CHECK_THAT(notes, ContainsSubstring("Not known whether stale: plain: the training data: corpus.txt is missing.\n"));
     CHECK_THAT(notes, ContainsSubstring("Not known whether stale: other: its result epoch is not stored.\n"));
-    CHECK_THAT(notes, ContainsSubstring("Not known whether stale: piqa of other: unknown task.\n"));
+    CHECK_THAT(notes, ContainsSubstring("Not known whether stale: rte of other: unknown task.\n"));
     CHECK_THAT(notes, !ContainsSubstring("To measure anew"));
     mark_stale(sweep, now);
     const Table listed = stale_table(sweep, "deft run x.toml");
@@ -230,15 +235,15 @@ TEST_CASE("An average is stale by any score that enters it, and so is a differen
     Current now = as_measured(sweep);
     now.trials[sweep.trials[0].config_hash].tasks["copa key"] = {"file of copa", "records edited", ""};
     mark_stale(sweep, now);
-    Quantity copa, piqa, both, steps;
+    Quantity copa, rte, both, steps;
     copa = parse_quantity("task:copa acc", {});
-    piqa = parse_quantity("task:piqa acc", {});
+    rte = parse_quantity("task:rte acc", {});
     both = parse_quantity("suite:data_efficiency average", {});
     steps = parse_quantity("train steps", {});
     const std::string words = "eval: the task's records have changed";
     CHECK(stale_score(copa, sweep.trials[0]) == words);
     CHECK(stale_score(both, sweep.trials[0]) == words);
-    CHECK(stale_score(piqa, sweep.trials[0]).empty());
+    CHECK(stale_score(rte, sweep.trials[0]).empty());
     CHECK(stale_score(steps, sweep.trials[0]).empty());
     CHECK(stale_score(both, sweep.trials[1]).empty());
 
@@ -258,8 +263,9 @@ TEST_CASE("An average is stale by any score that enters it, and so is a differen
     for (const std::vector<Cell>& row : table.rows)
         for (std::size_t i = 0; i < row.size(); ++i)
             if (!row[i].stale.empty()) cells.push_back(row[0].text + " " + std::string(table.columns[i].title));
-    CHECK(cells == Texts{"plain average\nmeasured\n% ↑, 2 tasks", "plain average\nagainst baseline\nmeasured, points",
-                         "plain copa\nacc ↑", "other average\nagainst baseline\nmeasured, points"});
+    CHECK(cells == Texts{"plain average\nmeasured\n% ↑, 2 tasks",
+                         "plain average\nagainst 100% baseline\nmeasured, points", "plain copa\nacc ↑",
+                         "other average\nagainst 100% baseline\nmeasured, points"});
 }
 
 TEST_CASE("Another commit of one result epoch is a hint, and none where the row is stale by code") {
@@ -306,7 +312,8 @@ TEST_CASE("Of two configurations what makes a training stale are the epoch and t
     now["curriculum"]["mine"]["column_sha256"] = "c2";
     now["data"]["sha256"] = "d2";
     CHECK(kinds_of(training_differences(then, now)) == std::set<std::string>{"code", "data"});
-    CHECK_THAT(training_differences(then, now), ContainsSubstring("the column of mine") && ContainsSubstring("training data"));
+    CHECK_THAT(training_differences(then, now),
+               ContainsSubstring("the column of mine") && ContainsSubstring("training data"));
     CHECK(training_differences(Json::object(), now).empty());
     CHECK(kinds_of("").empty());
 }

@@ -82,8 +82,9 @@ TEST_CASE("--rerun-if takes kinds in any order, or never") {
     CHECK(parse_rerun_if("data") == RerunIf{false, true, false});
     CHECK(parse_rerun_if("code,data,eval") == RerunIf{});
     for (const char* wrong : {"", ",", "epoch", "never,code", "code data", "Data"})
-        CHECK_THAT(test::refusal([&] { parse_rerun_if(wrong); }), ContainsSubstring("--rerun-if"));
-    CHECK_THAT(test::refusal([] { parse_rerun_if("code,date"); }), ContainsSubstring("'date' is none of code, data, eval"));
+        CHECK_THAT(test::refusal(ErrorKind::usage, [&] { parse_rerun_if(wrong); }), ContainsSubstring("--rerun-if"));
+    CHECK_THAT(test::refusal(ErrorKind::usage, [] { parse_rerun_if("code,date"); }),
+               ContainsSubstring("'date' is none of code, data, eval"));
 }
 
 TEST_CASE("What is as it was measured is planned as ever, whatever is to be made anew") {
@@ -107,7 +108,8 @@ TEST_CASE("A training whose data has changed is new work, or keeps the data of t
         const PlannedReruns planned = measured.planned(rerun_if);
         CHECK(planned.points[0].config_hash == after);
         REQUIRE(planned.said.size() == 1);
-        CHECK_THAT(planned.said[0], ContainsSubstring("plain/1: trained again, for data: the training data has changed"));
+        CHECK_THAT(planned.said[0],
+                   ContainsSubstring("plain/1: trained again, for data: the training data has changed"));
     }
     for (const char* rerun_if : {"never", "eval", "code", "code,eval"}) {
         const PlannedReruns planned = measured.planned(rerun_if);

@@ -1,5 +1,5 @@
-// What has changed since a sweep was measured, through the whole program: cells are marked in every format, and a run makes
-// anew what it is asked to.
+// What has changed since a sweep was measured, through the whole program: cells are marked in every format, and a run
+// makes anew what it is asked to.
 
 #include <algorithm>
 #include <map>
@@ -25,11 +25,13 @@ constexpr const char* kTask =
 struct StaleSweep : TinySweep {
     StaleSweep() : TinySweep(kPlain, "[1, 2]") {
         std::string text = read_file(file);
-        const auto put = [&](const std::string& from, const std::string& to) { text.replace(text.find(from), from.size(), to); };
+        const auto put = [&](const std::string& from, const std::string& to) {
+            text.replace(text.find(from), from.size(), to);
+        };
         put("corpus = \"embedded\"\nembedded_bytes = 5000\n", "corpus = \"text\"\ntrain_files = [\"corpus.txt\"]\n");
-        put("[\"embedded_questions\"]", "[\"mine.toml\", \"embedded_last_words\"]");
+        put("[\"embedded_questions\"]", "[\"asked.toml\", \"embedded_last_words\"]");
         folder.write("tiny.toml", text);
-        folder.write("mine.toml", kTask);
+        folder.write("asked.toml", kTask);
         write_corpus("a cat ran");
         REQUIRE(run().exit_code == kExitOk);
     }
@@ -41,7 +43,7 @@ struct StaleSweep : TinySweep {
     void edit_task(const std::string& prompt) const {
         std::string text = kTask;
         text.replace(text.find("{context}"), 9, prompt);
-        folder.write("mine.toml", text);
+        folder.write("asked.toml", text);
     }
     std::string report(const std::string& format) const {
         const Ran ran = deft("report", {"--root", root.string(), "--format", format, "tiny"});
@@ -55,15 +57,17 @@ struct StaleSweep : TinySweep {
     }
     // How many trainings and scorings there were.
     std::string attempts() const {
-        return value("SELECT count(*) FILTER (WHERE kind = 'train') || ' ' || count(*) FILTER (WHERE kind = 'score')"
-                     " FROM attempt");
+        return value(
+            "SELECT count(*) FILTER (WHERE kind = 'train') || ' ' || count(*) FILTER (WHERE kind = 'score')"
+            " FROM attempt");
     }
     // As if a program of the epoch before had done it.
     void age() const {
         results_db::Connection connection(root / "results.db", results_db::Connection::Mode::write);
-        connection.execute("DROP TRIGGER experiment_ro;"
-                           "UPDATE experiment SET config_hash = 'b' || substr(config_hash, 2),"
-                           " config_json = json_set(config_json, '$.result_epoch', (config_json ->> 'result_epoch') - 1)");
+        connection.execute(
+            "DROP TRIGGER experiment_ro;"
+            "UPDATE experiment SET config_hash = 'b' || substr(config_hash, 2),"
+            " config_json = json_set(config_json, '$.result_epoch', (config_json ->> 'result_epoch') - 1)");
     }
 };
 
@@ -100,12 +104,12 @@ TEST_CASE("A task file edited by one byte: exactly its cells become stale, in si
     for (const std::string& format : formats) before[format] = sweep.report(format);
     for (const auto& [format, text] : before) CHECK(count_of(text, "¶") + count_of(text, "\\P{}") == 0);
     // A comment says nothing, and changes nothing.
-    sweep.folder.write("mine.toml", std::string(kTask) + "#\n");
+    sweep.folder.write("asked.toml", std::string(kTask) + "#\n");
     for (const std::string& format : formats) CHECK(sweep.report(format) == before[format]);
     std::string text = kTask;
     text.replace(text.find("{context}"), 9, "{context}.");
     REQUIRE(text.size() == std::string(kTask).size() + 1);
-    sweep.folder.write("mine.toml", text);
+    sweep.folder.write("asked.toml", text);
 
     CHECK(marked(sweep.report("json")) == std::pair(std::vector<std::string>{"mine"}, kReason));
     for (const char* format : {"term", "md"}) {
@@ -121,7 +125,7 @@ TEST_CASE("A task file edited by one byte: exactly its cells become stale, in si
     CHECK_THAT(csv, ContainsSubstring(",stale\r\n") && ContainsSubstring("mine acc (chance 0.25): " + kReason));
     CHECK(count_of(csv, kReason) == 1);
     CHECK(count_of(html, "¶") == 4);  // the cell, the note, and the raw value of each seed
-    CHECK(count_of(html, "title=\"stale: eval: the task&#39;s file has changed\"") == 3);
+    CHECK(count_of(html, "stale: eval: the task&#39;s file has changed\"") == 3);
     const Json trials = Json::parse(sweep.report("json")).at("trials");
     for (const Json& trial : trials) {
         CHECK_FALSE(trial.contains("stale"));
@@ -130,17 +134,19 @@ TEST_CASE("A task file edited by one byte: exactly its cells become stale, in si
     }
     const std::string listed = sweep.stale();
     CHECK(count_of(listed, kReason) == 2);  // a line a seed
-    CHECK_THAT(listed, ContainsSubstring("plain/1") && ContainsSubstring("plain/2") && !ContainsSubstring("last_words"));
+    CHECK_THAT(listed,
+               ContainsSubstring("plain/1") && ContainsSubstring("plain/2") && !ContainsSubstring("last_words"));
     CHECK_THAT(listed, ContainsSubstring("--rerun-if eval"));
 
     // A run keeps it or scores it again, and trains nothing.
     CHECK(sweep.attempts() == "2 2");
-    CHECK_THAT(sweep.run({"--rerun-if", "never"}).err, ContainsSubstring("2 already done") && ContainsSubstring("is kept"));
+    CHECK_THAT(sweep.run({"--rerun-if", "never"}).err,
+               ContainsSubstring("2 already done") && ContainsSubstring("is kept"));
     CHECK_THAT(sweep.run({"--rerun-if", "code,data"}).err, ContainsSubstring("2 already done"));
     CHECK(sweep.attempts() == "2 2");
     CHECK(marked(sweep.report("json")).second == kReason);
     const Ran dry = sweep.run({"--rerun-if", "eval", "--dry-run"});
-    CHECK_THAT(dry.err, ContainsSubstring("mine.toml is scored again") && ContainsSubstring("0 already done"));
+    CHECK_THAT(dry.err, ContainsSubstring("asked.toml is scored again") && ContainsSubstring("0 already done"));
     CHECK_THAT(sweep.run({"--rerun-if", "eval"}).out, !ContainsSubstring("¶"));
     CHECK(sweep.attempts() == "2 4");
     CHECK_THAT(sweep.stale(), ContainsSubstring("Nothing is stale."));
@@ -149,7 +155,7 @@ TEST_CASE("A task file edited by one byte: exactly its cells become stale, in si
     CHECK(sweep.attempts() == "2 6");
     CHECK(sweep.run({"--rerun-if", "sometimes"}).exit_code == kExitUsage);
     // A task that is gone is not known to be stale.
-    std::filesystem::remove(sweep.folder.path / "mine.toml");
+    std::filesystem::remove(sweep.folder.path / "asked.toml");
     CHECK(marked(sweep.report("json")).first.empty());
     CHECK_THAT(sweep.report("term"), ContainsSubstring("Not known whether stale: mine of plain: "));
 }
@@ -175,7 +181,7 @@ TEST_CASE("A corpus edited by a byte makes its rows stale; its new trainings tak
     const Ran scored = sweep.run({"--rerun-if", "eval"});
     CHECK(scored.exit_code == kExitOk);
     CHECK_THAT(scored.err, ContainsSubstring("the result is kept, though stale by data") &&
-                               ContainsSubstring("mine.toml is scored again"));
+                               ContainsSubstring("asked.toml is scored again"));
     CHECK(sweep.attempts() == "2 4");
     CHECK(marked(sweep.report("json")) == std::pair(titles, reason));
     CHECK_THAT(sweep.stale(), ContainsSubstring("training") && ContainsSubstring("--rerun-if data\n"));
