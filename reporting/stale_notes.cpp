@@ -78,6 +78,23 @@ std::string command_for(const std::string& command, const std::set<std::string>&
     return fmt::format("{} --rerun-if {}", command, fmt::join(kinds, ","));
 }
 
+// Trainings of what has changed that have ended badly or not yet, so that what was measured before stands in their
+// place.
+std::string newer_note(const std::vector<Variant>& variants) {
+    std::vector<std::string> names;
+    for (const Variant& variant : variants)
+        for (const TrialRow* trial : variant.ok)
+            if (!trial->newer_state.empty())
+                names.push_back(fmt::format("{} ({})", results_db::trial_name(*trial), trial->newer_state));
+    if (names.empty()) return {};
+    const std::size_t named = std::min(names.size(), kMostNames);
+    std::string text =
+        fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+    if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
+    return fmt::format("Shown as it was before what it is made of changed, its new training not having ended well: {}.",
+                       text);
+}
+
 }  // namespace
 
 std::vector<std::string> stale_notes(const std::vector<Variant>& variants, const std::string& command) {
@@ -86,6 +103,7 @@ std::vector<std::string> stale_notes(const std::vector<Variant>& variants, const
     std::set<std::string> kinds;
     for (const Said& said : stale) kinds.merge(kinds_of(said.words));
     if (!stale.empty()) notes.push_back("To measure anew what is stale: " + command_for(command, kinds));
+    if (const std::string text = newer_note(variants); !text.empty()) notes.push_back(text);
     for (std::string& text : notes_of(collected(variants, &TrialRow::unchecked, &ScoreRow::unchecked),
                                       "Not known whether stale", variants.size()))
         notes.push_back(std::move(text));

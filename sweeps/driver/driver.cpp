@@ -369,8 +369,11 @@ PlannedReruns reruns_of(const Spec& spec, const std::vector<Point>& points, cons
     const results_db::Reader reader(file);
     for (const results_db::SweepHead& head : reader.sweeps())
         if (head.name == spec.name && head.spec_sha256 == spec.sha256)
-            return plan_reruns(points, reader.sweep(results_db::full_name(head)), options.rerun_if,
-                               [&](const std::string& hash) { return is_trained(reader, hash); });
+            return plan_reruns(points,
+                               {reader.sweep(results_db::full_name(head)),
+                                [&](const std::string& hash) { return is_trained(reader, hash); },
+                                [&](const Point& point) { return is_asked_for(point, options); }},
+                               options.rerun_if);
     return {points, {}};
 }
 

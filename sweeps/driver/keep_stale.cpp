@@ -137,15 +137,15 @@ RerunIf parse_rerun_if(const std::string& text) {
     return rerun_if;
 }
 
-PlannedReruns plan_reruns(std::vector<Point> points, const results_db::SweepResults& measured, const RerunIf& rerun_if,
-                          const std::function<bool(const std::string&)>& is_trained) {
+PlannedReruns plan_reruns(std::vector<Point> points, const RerunFacts& facts, const RerunIf& rerun_if) {
     std::map<std::string, const TrialRow*> trained;  // by the place's name
-    for (const TrialRow& trial : measured.trials)
+    for (const TrialRow& trial : facts.measured.trials)
         if (trial.state == "ok") trained.emplace(results_db::trial_name(trial), &trial);
-    Told told;
+    Told asked, others;
     std::vector<std::string> stale_of(points.size());
     for (std::size_t i = 0; i < points.size(); ++i) {
         Point& point = points[i];
+        Told& told = facts.is_asked_for(point) ? asked : others;
         const auto found = trained.find(point.name());
         if (found == trained.end()) {
             // What it would start from is not made anew.
@@ -153,7 +153,7 @@ PlannedReruns plan_reruns(std::vector<Point> points, const results_db::SweepResu
             continue;
         }
         const TrialRow& then = *found->second;
-        if (then.config_hash != point.config_hash && is_trained(point.config_hash)) continue;
+        if (then.config_hash != point.config_hash && facts.is_trained(point.config_hash)) continue;
         std::string& stale = stale_of[i];
         if (then.config_hash != point.config_hash) {
             stale =
@@ -171,7 +171,7 @@ PlannedReruns plan_reruns(std::vector<Point> points, const results_db::SweepResu
         }
         if (then.config_hash == point.config_hash) plan_scores(point, then, rerun_if, told);
     }
-    return {std::move(points), told.lines()};
+    return {std::move(points), asked.lines()};
 }
 
 }  // namespace deft::sweeps

@@ -26,9 +26,17 @@ struct PlannedReruns {
     std::vector<std::string> said;  // for people: what is made anew and what is kept, a line each
 };
 
-// `measured`: what the database has of this very sweep; its trials tell what stood at each place. `is_trained`: whether
-// a configuration of that hash is trained already, as when data is again what it once was: its result needs no other.
-PlannedReruns plan_reruns(std::vector<Point> points, const results_db::SweepResults& measured, const RerunIf& rerun_if,
-                          const std::function<bool(const std::string&)>& is_trained);
+// What the database and the command line say of points.
+struct RerunFacts {
+    // What the database has of this very sweep; its trials tell what stood at each place.
+    const results_db::SweepResults& measured;
+    // Whether a configuration of that hash is trained already, as when data is again what it once was: its result needs
+    // no other.
+    std::function<bool(const std::string&)> is_trained;
+    // Whether this run is about the point; of others nothing is said.
+    std::function<bool(const Point&)> is_asked_for;
+};
+
+PlannedReruns plan_reruns(std::vector<Point> points, const RerunFacts& facts, const RerunIf& rerun_if);
 
 }  // namespace deft::sweeps

@@ -8,6 +8,7 @@
 #include "reporting/comparison.h"
 #include "reporting/per_seed.h"
 #include "reporting/quantity_value.h"
+#include "reporting/status.h"
 #include "reporting/suite_average.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/table_parts.h"
@@ -316,4 +317,15 @@ TEST_CASE("Of two configurations what makes a training stale are the epoch and t
                ContainsSubstring("the column of mine") && ContainsSubstring("training data"));
     CHECK(training_differences(Json::object(), now).empty());
     CHECK(kinds_of("").empty());
+}
+
+TEST_CASE("A training that has not ended well is named, and what it was to replace stays") {
+    SweepResults sweep = two_rows();
+    sweep.trials[1].newer_state = "failed";
+    sweep.trials[1].newer_hash = "0123456789abcdef";
+    const Table table = table_of(sweep, as_measured(sweep));
+    CHECK_THAT(all_notes(table), ContainsSubstring("its new training not having ended well: plain/2 (failed).\n"));
+    CHECK(cell(status_table(sweep, {}), 1, "state") ==
+          "ok, of inputs that have changed since; of those of today failed (01234567)");
+    CHECK(cell(status_table(sweep, {}), 0, "state") == "ok");
 }

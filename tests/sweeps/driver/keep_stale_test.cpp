@@ -29,7 +29,7 @@ struct Measured {
     test::Folder folder;
     std::string toml;
     results_db::SweepResults results;
-    std::string also_trained;
+    std::string also_trained, not_asked_for;
 
     explicit Measured(const std::string& sweep = kSweep) : toml(sweep) {
         write_corpus("a");
@@ -62,8 +62,10 @@ struct Measured {
     }
     std::vector<Point> points() const { return expand(load_spec(folder.write("s.toml", toml), {})); }
     PlannedReruns planned(const std::string& rerun_if) const {
-        return plan_reruns(points(), results, parse_rerun_if(rerun_if),
-                           [&](const std::string& hash) { return hash == also_trained; });
+        return plan_reruns(points(),
+                           {results, [&](const std::string& hash) { return hash == also_trained; },
+                            [&](const Point& point) { return point.case_name != not_asked_for; }},
+                           parse_rerun_if(rerun_if));
     }
     // As if a program of another epoch had trained the trial.
     void age(std::size_t trial) {
@@ -180,6 +182,14 @@ TEST_CASE("A result that is there already is taken, and none is kept in its plac
         CHECK(measured.planned(rerun_if).points[0].config_hash == measured.also_trained);
         CHECK(measured.planned(rerun_if).said.empty());
     }
+}
+
+TEST_CASE("Of cases that the run is not about nothing is said, and they are planned as the others") {
+    Measured measured;
+    measured.write_corpus("b");
+    measured.not_asked_for = "plain";
+    CHECK(measured.planned("never").said.empty());
+    CHECK(measured.planned("never").points[0].config_hash == measured.results.trials[0].config_hash);
 }
 
 TEST_CASE("What was never trained to its end is no result to keep") {
