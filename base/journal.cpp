@@ -102,7 +102,9 @@ const RecordTable& table_of(const Scored*) {
          {"documents", at<&Scored::documents>, "", {.at_least = 0}}, {"step", at<&Scored::step>},
          {"model_sha256", at<&Scored::model_sha256>}, {"seconds", at<&Scored::seconds>},
          {"cut_share", at<&Scored::cut_share>}, {"mean_shots", at<&Scored::mean_shots>},
-         {"items", at<&Scored::items>}}};
+         {"items", at<&Scored::items>},
+         {"definition_sha256", at<&Scored::definition_sha256>, "", {.came_later = true}},
+         {"scoring_version", at<&Scored::scoring_version>, "", {.at_least = 1, .came_later = true}}}};
     return table;
 }
 

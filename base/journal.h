@@ -109,6 +109,8 @@ struct Scored {
     double cut_share = 0;   // of the prompts, those that lost their front to the model's length
     double mean_shots = 0;  // that were left of a prompt's, on average
     std::string items = {};  // a line a document, experiments/evaluation/items.h; empty: none kept
+    std::string definition_sha256 = {};  // of the task's file alone; empty in journals of an older deft
+    std::int64_t scoring_version = 1;    // kScoringVersion of base/score_key.h
 };
 
 // A file that the trial left.

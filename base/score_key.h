@@ -6,7 +6,8 @@
 
 namespace deft {
 
-// Raised by hand whenever scoring gives other numbers for the same model and task.
+// Raised by hand whenever scoring gives other numbers for the same model and task: it is part of every score's key, reports
+// mark scores of an older one as stale, and `deft run` scores again. Of training: experiments/result_epoch.h.
 inline constexpr int kScoringVersion = 1;
 
 // The task under which the loss on the validation text is scored. Its documents are tokens.

@@ -13,14 +13,12 @@
 #include "experiments/datasets/find_file.h"
 #include "experiments/datasets/dataset.h"
 #include "experiments/evaluation/task.h"
+#include "experiments/result_epoch.h"
 #include "experiments/train_keys.h"
 
 namespace deft::experiments {
 
 namespace {
-
-// Raised by hand whenever the trainer's numerics change, so that old results are not taken for new ones.
-constexpr int kResultEpoch = 4;
 
 // Of tokenizers that are known by name.
 constexpr std::int64_t kGpt2Vocab = 50257, kBertVocab = 30522;

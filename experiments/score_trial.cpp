@@ -75,6 +75,7 @@ bool score_all(const TrialConfig& config, std::span<const std::string> keys, con
         const Clock::time_point start = Clock::now();
         journal::Scored scored{request.key, request.task, request.task_sha256, request.shots, request.documents,
                                trained.step, trained.model_sha256};
+        scored.scoring_version = kScoringVersion;
         std::vector<journal::Evaluation> scores;
         try {
             if (request.task == kValidationTask) {
@@ -85,6 +86,7 @@ bool score_all(const TrialConfig& config, std::span<const std::string> keys, con
             } else {
                 const Task task = planned_task(request, config);
                 scored.task = task.name;
+                scored.definition_sha256 = definition_sha256(task);
                 TaskResult result = evaluate_task(
                     task, {text_tokenizer(trained), *trained.model, trained.exec, batch, request.documents,
                            config.data.embedded_seed, config.base_folder, trained.step, loop});

@@ -15,6 +15,7 @@
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/scoring_notes.h"
+#include "reporting/stale.h"
 
 namespace deft::reporting {
 
@@ -166,11 +167,20 @@ FieldScores scores_of(const ScoreKey& key) {
             }};
 }
 
+// Why any of them would be another today.
+std::string stale_scores(const Variant& variant, const ScoreKey& key) {
+    std::string stale;
+    for (const TrialRow* trial : variant.ok)
+        if (const ScoreRow* row = find_score(*trial, key)) add_reasons(stale, row->stale);
+    return stale;
+}
+
 Cell score_cell(const Variant& variant, const ScoreKey& key) {
     const auto scored = scored_trials(variant, key);
     if (scored.empty()) return "-";
     const std::vector<double> values = unit_means(scored);
     Cell cell(mean_and_spread(values), mean(values));
+    cell.stale = stale_scores(variant, key);
     if (values.size() > 1) cell.spread = standard_deviation(values);
     if (scored.size() < variant.ok.size()) cell.text += fmt::format(" [{} of {}]", scored.size(), variant.ok.size());
     return cell;

@@ -20,6 +20,7 @@
 #include "reporting/published_columns.h"
 #include "reporting/score_marks.h"
 #include "reporting/scoring_notes.h"
+#include "reporting/stale.h"
 #include "reporting/sweep_text.h"
 #include "reporting/variants.h"
 #include "results_db/trial_name.h"
@@ -196,12 +197,14 @@ std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep,
     for (std::string& text : imported_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : measured_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : scoring_notes(variants)) notes.push_back(std::move(text));
+    for (std::string& text : stale_notes(variants, about.command)) notes.push_back(std::move(text));
     for (std::string& text : missing_notes(sweep, about.command)) notes.push_back(std::move(text));
     if (const std::size_t most = most_at_once(sweep); most > 1)
         notes.push_back(fmt::format("Train time: {} trials side by side on one host.", most));
     const Provenance provenance(variants);
     if (!provenance.commits.empty())
         for (std::string& text : provenance.notes()) notes.push_back(std::move(text));
+    if (const std::string text = other_commit_note(variants, about.commit_now); !text.empty()) notes.push_back(text);
     return notes;
 }
 
@@ -250,7 +253,7 @@ Cell not_shown(std::string why) {
 }
 
 std::vector<Cell> row_of(const Variant& variant, const Fields& fields) {
-    const std::string flag = not_measured(variant);
+    const std::string flag = not_measured(variant), stale = stale_training(variant);
     std::vector<Cell> row;
     for (std::size_t i = 0; i < fields.all.size(); ++i) {
         Cell cell = fields.all[i].cell(variant);
@@ -259,6 +262,7 @@ std::vector<Cell> row_of(const Variant& variant, const Fields& fields) {
         if (measured && (i == 0 || i >= fields.keys)) cell.trace = variant.name;
         if (measured && (i == 0 || i >= fields.scores)) cell.flag = flag;
         if (i >= fields.scores && !cell.flag.empty()) cell = not_shown(std::move(cell.flag));
+        if (measured && (i == 0 || i >= fields.keys) && cell.text != "-") cell.stale = with_reasons(stale, cell.stale);
         row.push_back(std::move(cell));
     }
     return row;

@@ -19,6 +19,7 @@ struct SweepAbout {
     std::string command;  // that trains what is missing
     std::string points = {};  // the sweep's file and options as `deft run` takes them, without --only and --root
     std::optional<PublishedTable> published = {};  // to stand beside what was measured
+    std::string commit_now = {};  // of the program that reports
 };
 
 Table comparison_table(const results_db::SweepResults& sweep, const SweepAbout& about);

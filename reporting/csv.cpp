@@ -99,6 +99,28 @@ std::string marked_columns(const Table& table, const std::vector<Cell>& row, con
     return fmt::format("{}", fmt::join(texts, "; "));
 }
 
+bool any_stale(const Table& table) {
+    for (std::size_t column = 0; column < table.columns.size(); ++column)
+        if (any_cell(table, column, [](const Cell& cell) { return !cell.stale.empty(); })) return true;
+    return false;
+}
+
+// The reasons of a row, each with the columns that it holds of; with none where the row's own name carries it.
+std::string stale_of(const Table& table, const std::vector<Cell>& row) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> titles_of;  // by reason, in the order of the columns
+    for (std::size_t column = 0; column < std::min(row.size(), table.columns.size()); ++column) {
+        const std::string& why = row[column].stale;
+        if (why.empty()) continue;
+        auto found = std::find_if(titles_of.begin(), titles_of.end(), [&](const auto& one) { return one.first == why; });
+        if (found == titles_of.end()) found = titles_of.insert(found, {why, {}});
+        found->second.push_back(column == 0 ? "" : plain_title(table.columns[column]));
+    }
+    std::vector<std::string> texts;
+    for (const auto& [why, titles] : titles_of)
+        texts.push_back(titles.front().empty() ? why : fmt::format("{}: {}", fmt::join(titles, ", "), why));
+    return fmt::format("{}", fmt::join(texts, "; "));
+}
+
 std::string line_of(const std::vector<std::string>& fields) {
     return fmt::format("{}\r\n", fmt::join(fields, ","));
 }
@@ -107,7 +129,7 @@ std::string line_of(const std::vector<std::string>& fields) {
 
 std::string render_csv(const Table& table) {
     const std::vector<bool> with_spread = columns_with_spread(table);
-    const bool flags = any_flag(table);
+    const bool flags = any_flag(table), stale = any_stale(table);
     const std::vector<MarkColumn> marks = marks_of(table);
     std::vector<std::string> fields;
     for (std::size_t column = 0; column < table.columns.size(); ++column) {
@@ -117,6 +139,7 @@ std::string render_csv(const Table& table) {
     }
     if (flags) fields.push_back("flag");
     for (const MarkColumn& mark : marks) fields.emplace_back(mark.title);
+    if (stale) fields.push_back("stale");
     std::string out = line_of(fields);
     for (const std::vector<Cell>& row : table.rows) {
         fields.clear();
@@ -127,6 +150,7 @@ std::string render_csv(const Table& table) {
         }
         if (flags) fields.push_back(quoted(harmless(flag_of(row))));
         for (const MarkColumn& mark : marks) fields.push_back(quoted(harmless(marked_columns(table, row, mark))));
+        if (stale) fields.push_back(quoted(harmless(stale_of(table, row))));
         out += line_of(fields);
     }
     return out;

@@ -64,6 +64,7 @@ std::string classes(const Column& column, const Cell* cell) {
     std::string names = column.align == Align::left ? "l" : "";
     if (column.published) names += names.empty() ? "pub" : " pub";
     if (cell != nullptr && !cell->flag.empty()) names += names.empty() ? "flag" : " flag";
+    if (cell != nullptr && !cell->stale.empty()) names += names.empty() ? "stale" : " stale";
     if (cell != nullptr && !cell->doubt.empty()) names += names.empty() ? "doubt" : " doubt";
     if (cell != nullptr && cell->is_best) names += names.empty() ? "best" : " best";
     return names.empty() ? "" : fmt::format(" class=\"{}\"", names);
@@ -79,7 +80,9 @@ std::string text_html(const Cell& cell) {
 
 // Why its value must not be taken at face value.
 std::string hint_of(const Cell& cell) {
-    if (!cell.flag.empty()) return cell.flag;
+    const std::string stale = cell.stale.empty() ? "" : "stale: " + cell.stale;
+    if (!cell.flag.empty()) return cell.flag + (stale.empty() ? "" : "; " + stale);
+    if (!stale.empty()) return stale;
     if (cell.stated) return "as stated in the sweep's file, not measured";
     return cell.doubt.empty() ? "" : "not verified: " + cell.doubt;
 }
@@ -161,7 +164,7 @@ td small{color:var(--muted);font-size:.9em}td{line-height:1.3}
 tbody th{font-weight:600}
 .l{text-align:left}
 .pub{background:var(--pub);font-style:italic}
-.flag,.doubt{color:var(--warn)}
+.flag,.doubt,.stale{color:var(--warn)}
 .best{font-weight:700}
 td a,th a{color:inherit;text-decoration:underline;text-decoration-style:dotted;text-decoration-color:var(--muted);
 text-underline-offset:3px}

@@ -61,6 +61,8 @@ std::string escaped_unicode(std::uint32_t code, std::string_view bytes) {
             return "\\S{}";
         case 0xB1:
             return "$\\pm$";
+        case 0xB6:
+            return "\\P{}";
         case 0xD7:
             return "$\\times$";
         case 0x2020:

@@ -41,7 +41,7 @@ std::string title_of(const ScoreRow& row) {
 
 OrderedJson scores_json(const TrialRow& trial) {
     OrderedJson scores = OrderedJson::array();
-    for (const ScoreRow& row : trial.scores)
+    for (const ScoreRow& row : trial.scores) {
         scores.push_back({{"task", row.task},
                           {"metric", row.measure},
                           {"unit", row.unit},
@@ -56,6 +56,8 @@ OrderedJson scores_json(const TrialRow& trial) {
                           {"under_capacity", is_under_capacity(row.score_key)},
                           {"model_sha256", row.model_sha256},
                           {"evaluator_commit", row.git_sha}});
+        if (!row.stale.empty()) scores.back()["stale"] = row.stale;
+    }
     return scores;
 }
 
@@ -84,6 +86,7 @@ OrderedJson trial_json(const TrialRow& trial) {
         json["train_seconds"] = static_cast<double>(trial.last_point->wall_ms) / 1000;
     }
     if (trial.usd) json["usd"] = json_number(*trial.usd);
+    if (!trial.stale.empty()) json["stale"] = trial.stale;
     json["scores"] = scores_json(trial);
     return json;
 }
@@ -101,6 +104,7 @@ Table raw_values_table(const SweepResults& sweep) {
     for (const std::string& title : titles) table.columns.push_back({title});
     for (const TrialRow& trial : sweep.trials) {
         std::vector<Cell> row = {Cell(results_db::trial_name(trial)), trial.state};
+        row.front().stale = trial.stale;
         if (const auto& last = trial.last_point) {
             for (const std::int64_t count : {last->step, last->input_tokens, last->unique_tokens, last->layer_tokens})
                 row.push_back({fmt::format("{}", count), static_cast<double>(count)});
@@ -109,7 +113,10 @@ Table raw_values_table(const SweepResults& sweep) {
         }
         row.resize(counts, Cell("-"));
         std::map<std::string, Cell> scores;
-        for (const ScoreRow& score : trial.scores) scores[title_of(score)] = exact_cell(score.value);
+        for (const ScoreRow& score : trial.scores) {
+            Cell& cell = scores[title_of(score)] = exact_cell(score.value);
+            cell.stale = score.stale;
+        }
         for (const std::string& title : titles) row.push_back(scores.contains(title) ? scores.at(title) : Cell("-"));
         table.rows.push_back(std::move(row));
     }

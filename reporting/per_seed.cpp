@@ -9,6 +9,7 @@
 
 #include "reporting/columns.h"
 #include "reporting/numbers.h"
+#include "reporting/stale.h"
 #include "reporting/sweep_text.h"
 #include "reporting/variants.h"
 
@@ -107,6 +108,10 @@ Table per_seed_table(const results_db::SweepResults& sweep) {
     for (const Variant& one : trials) {
         std::vector<Cell>& row = table.rows.emplace_back();
         for (const Field& field : fields) row.push_back(field.cell(one));
+        if (one.ok.empty()) continue;
+        for (std::size_t i = 0; i < row.size(); ++i)
+            if (i == 0 || (i >= table.key_columns && row[i].value && !row[i].stated))
+                row[i].stale = with_reasons(one.ok.front()->stale, row[i].stale);
     }
     return table;
 }

@@ -16,6 +16,7 @@
 #include "reporting/numbers.h"
 #include "reporting/published_verdict.h"
 #include "reporting/quantity_value.h"
+#include "reporting/stale.h"
 #include "reporting/suite_average.h"
 #include "reporting/sweep_text.h"
 
@@ -101,6 +102,7 @@ struct RowScores {
     std::vector<double> values;       // one an independent repeat
     std::size_t trials = 0;           // finished ones that have one
     std::size_t fewest_tasks = 1000;  // among them
+    std::string stale = {};           // as a cell's
 
     double center(const Quantity& quantity) const { return quantity.is_median ? median(values) : mean(values); }
 };
@@ -113,6 +115,7 @@ RowScores row_scores(const Variant& variant, const PublishedColumn& column) {
         const std::optional<double> value = score_of(*trial, column);
         if (!value) continue;
         scored.emplace_back(trial, *value);
+        add_reasons(out.stale, stale_score(quantity, *trial));
         if (quantity.kind == Quantity::Kind::suite)
             out.fewest_tasks =
                 std::min(out.fewest_tasks,
@@ -146,6 +149,7 @@ Cell score_cell(const Variant& variant, const PublishedColumn& column, std::size
     cell.value = scores.center(*column.measures);
     if (scores.values.size() > 1) cell.spread = standard_deviation(scores.values);
     cell.text = score_text(column, *cell.value, cell.spread);
+    cell.stale = scores.stale;
     if (scores.trials < variant.ok.size()) cell.text += fmt::format(" [{} of {}]", scores.trials, variant.ok.size());
     if (scores.fewest_tasks < tasks) cell.text += fmt::format(" [{} of {} tasks]", scores.fewest_tasks, tasks);
     return cell;
@@ -165,7 +169,11 @@ Cell measured_difference(const Variant& variant, const Variant& reference, const
     if (is_imported(variant) || is_imported(reference) || !not_measured(reference).empty()) return "-";
     const RowScores own = row_scores(variant, column), base = row_scores(reference, column);
     if (own.values.empty() || base.values.empty()) return "-";
-    return signed_cell(own.center(*column.measures) - base.center(*column.measures), decimals);
+    Cell cell = signed_cell(own.center(*column.measures) - base.center(*column.measures), decimals);
+    add_reasons(cell.stale, own.stale);
+    add_reasons(cell.stale, base.stale);
+    add_reasons(cell.stale, stale_training(reference));
+    return cell;
 }
 
 const std::string& doubt_of_two(const PublishedCell& own, const PublishedCell& base) {

@@ -16,14 +16,24 @@ namespace {
 using results_db::ScoreRow;
 using results_db::TrialRow;
 
-std::optional<double> score_of(const Quantity& quantity, const TrialRow& trial) {
-    const bool is_perplexity = quantity.name == kValidationTask && quantity.metric == "perplexity";
-    const std::string metric = is_perplexity ? "loss" : quantity.metric;
+bool is_perplexity(const Quantity& quantity) {
+    return quantity.name == kValidationTask && quantity.metric == "perplexity";
+}
+
+// Null where the trial has none.
+const ScoreRow* row_of(const Quantity& quantity, const TrialRow& trial) {
+    const std::string metric = is_perplexity(quantity) ? "loss" : quantity.metric;
     for (const ScoreRow& row : trial.scores)
         if (row.task == quantity.name && row.measure == metric && row.shots == quantity.shots &&
             (quantity.split.empty() || row.split == quantity.split))
-            return is_perplexity ? std::exp(row.value) : row.value;
-    return std::nullopt;
+            return &row;
+    return nullptr;
+}
+
+std::optional<double> score_of(const Quantity& quantity, const TrialRow& trial) {
+    const ScoreRow* row = row_of(quantity, trial);
+    if (row == nullptr) return std::nullopt;
+    return is_perplexity(quantity) ? std::exp(row->value) : row->value;
 }
 
 std::optional<double> resource_value(const Quantity& quantity, const TrialRow& trial) {
@@ -54,6 +64,17 @@ std::optional<double> value_of(const Quantity& quantity, const TrialRow& trial) 
             return resource_value(quantity, trial);
     }
     return std::nullopt;
+}
+
+std::string stale_score(const Quantity& quantity, const TrialRow& trial) {
+    if (quantity.kind == Quantity::Kind::task) {
+        const ScoreRow* row = row_of(quantity, trial);
+        return row == nullptr ? "" : row->stale;
+    }
+    if (quantity.kind == Quantity::Kind::suite)
+        if (const auto average = suite_average(project_suite(quantity.name), trial.scores, quantity.shots))
+            return average->stale;
+    return "";
 }
 
 }  // namespace deft::reporting

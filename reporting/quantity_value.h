@@ -2,6 +2,7 @@
 // Quantities read off a trial's stored results.
 
 #include <optional>
+#include <string>
 
 #include "reporting/quantity.h"
 #include "results_db/store.h"
@@ -12,5 +13,9 @@ namespace deft::reporting {
 // second are of the model's full length. A perplexity of the validation is exp of its loss. Nothing where the trial has
 // no such result.
 std::optional<double> value_of(const Quantity& quantity, const results_db::TrialRow& trial);
+
+// Why that value would be another today for what it was scored by, as reporting/stale.h says; empty: it is not known to be.
+// The training's own reasons are the trial's.
+std::string stale_score(const Quantity& quantity, const results_db::TrialRow& trial);
 
 }  // namespace deft::reporting

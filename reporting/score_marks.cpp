@@ -23,10 +23,14 @@ bool baseline_guesses(const std::vector<Variant>& variants, const std::string& b
     });
 }
 
-std::vector<bool> may_be_best(const std::vector<Variant>& variants, const FieldScores& scores) {
+// A row that does not count, or whose score would be another today, is none.
+std::vector<bool> may_be_best(const Table& table, std::size_t column, const std::vector<Variant>& variants,
+                              const FieldScores& scores) {
     std::vector<std::vector<double>> values;
-    for (const Variant& variant : variants)
-        values.push_back(not_measured(variant).empty() ? scores.values(variant) : std::vector<double>());
+    for (std::size_t row = 0; row < variants.size(); ++row) {
+        const bool counts = not_measured(variants[row]).empty() && table.rows[row][column].stale.empty();
+        values.push_back(counts ? scores.values(variants[row]) : std::vector<double>());
+    }
     return best_rows(values, scores.improves);
 }
 
@@ -46,7 +50,7 @@ void mark_scores(Table& table, const std::vector<Field>& fields, const std::vect
             table.columns[column].caveat = kAtChance;
             continue;
         }
-        const std::vector<bool> best = may_be_best(variants, *fields[column].scores);
+        const std::vector<bool> best = may_be_best(table, column, variants, *fields[column].scores);
         for (std::size_t row = 0; row < variants.size(); ++row) table.rows[row][column].is_best = best[row];
     }
 }

@@ -119,6 +119,9 @@ void add_scores(StatusLines& lines, const results_db::TrialRow& trial) {
 // "ok", or "trained, 2 of 3 scored" where tasks that were asked for are left; of an imported model "imported" in both.
 std::string state_text(const results_db::TrialRow& trial) {
     if (trial.state != "ok") return trial.state + (trial.imported ? " (imported)" : "");
+    if (!trial.newer_state.empty()) 
+        return fmt::format("{}, of inputs that have changed since; of those of today {} ({})", trial.state, trial.newer_state,
+                           trial.newer_hash.substr(0, 8));
     if (trial.unscored() == 0) return trial.imported ? "imported" : trial.state;
     const auto asked = static_cast<std::int64_t>(trial.asked.size());
     return fmt::format("{}, {} of {} scored", trial.imported ? "imported" : "trained", asked - trial.unscored(), asked);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/score_key.h"
+#include "reporting/stale.h"
 
 namespace deft::reporting {
 
@@ -40,6 +41,7 @@ std::optional<SuiteAverage> suite_average(const Suite& suite, const std::vector<
             std::count_if(best.begin(), best.end(), [&](const auto& other) { return other.first.first == row->task; });
         average.percent += row->value * 100;
         average.rows.push_back(row);
+        add_reasons(average.stale, row->stale);
         average.tasks.push_back(splits > 1 ? row->task + "/" + row->split : row->task);
     }
     average.percent /= static_cast<double>(best.size());

@@ -12,7 +12,7 @@ Cell exact_cell(double value) {
 }
 
 std::string marked_text(const Cell& cell) {
-    return cell.text + (cell.flag.empty() ? "" : " †") + (cell.stated ? " ‡" : "") +
+    return cell.text + (cell.flag.empty() ? "" : " †") + (cell.stale.empty() ? "" : " ¶") + (cell.stated ? " ‡" : "") +
            (cell.doubt.empty() ? "" : " §");
 }
 

@@ -32,6 +32,7 @@ struct Cell {
     bool stated = false;           // somebody says so, and nothing here measured it
     std::string doubt = {};        // why a paper's number is not verified; empty: its source was read
     bool is_best = false;          // it may be the best of its column, as far as seeds can tell
+    std::string stale = {};        // why it would be another today, as reporting/stale.h says; empty: nothing known
 
     Cell() = default;
     Cell(std::string words) : text(std::move(words)) {}
@@ -40,7 +41,7 @@ struct Cell {
     bool operator==(const Cell&) const = default;
 };
 
-// The text with the marks of a flagged, stated or unverified value behind it.
+// The text with the marks of a flagged, stale, stated or unverified value behind it.
 std::string marked_text(const Cell& cell);
 
 // The title with its caveat as a line below it.
@@ -63,7 +64,7 @@ std::string render_terminal(const Table&, int width);
 std::string render_markdown(const Table&);
 // RFC 4180 with raw numbers instead of printed ones, their units in the titles, and plain words there: no arrows. What
 // marks say of a row stands in columns of its own: flag, best and stated with the titles of such numbers, unverified with
-// their titles and reasons. No cell of it is a formula to a spreadsheet.
+// their titles and reasons, stale with the reasons and what they are of. No cell of it is a formula to a spreadsheet.
 std::string render_csv(const Table&);
 // A table environment for the booktabs package, or a longtable where a page is too short; several where it is too
 // narrow for all columns. Notes follow.

@@ -16,6 +16,7 @@ OrderedJson cell_json(const Cell& cell) {
     if (!cell.trace.empty()) json["trace"] = cell.trace;
     if (!cell.flag.empty()) json["flag"] = cell.flag;
     if (cell.is_best) json["best"] = true;
+    if (!cell.stale.empty()) json["stale"] = cell.stale;
     if (cell.stated) json["stated"] = true;
     if (!cell.doubt.empty()) {
         json["verified"] = false;

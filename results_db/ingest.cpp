@@ -154,8 +154,8 @@ class Rows {
               " chance = excluded.chance, score_key = excluded.score_key"),
           scored_(connection,
                   "INSERT OR REPLACE INTO score (attempt_id, score_key, task, task_sha256, shots, documents, step,"
-                  " model_sha256, seconds, cut_share, mean_shots, items)"
-                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)") {}
+                  " model_sha256, seconds, cut_share, mean_shots, items, definition_sha256, scoring_version)"
+                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)") {}
 
     // A point at or before one already stored means that the trial resumed from a checkpoint before it: what came after
     // is measured anew.
@@ -204,7 +204,8 @@ class Rows {
         const std::vector<std::byte> items = compressed(scored.items);
         scored_.bind(attempt_, scored.score_key, scored.task, scored.task_sha256, scored.shots, scored.documents,
                      scored.step, scored.model_sha256, scored.seconds, scored.cut_share, scored.mean_shots,
-                     items.empty() ? std::nullopt : std::optional(std::span<const std::byte>(items)));
+                     items.empty() ? std::nullopt : std::optional(std::span<const std::byte>(items)),
+                     scored.definition_sha256, scored.scoring_version);
         scored_.run();
     }
 

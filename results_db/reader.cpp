@@ -16,6 +16,7 @@
 #include "results_db/store.h"
 #include "results_db/score_rows.h"
 #include "results_db/sweep_heads.h"
+#include "results_db/sweep_places.h"
 #include "results_db/trial_name.h"
 
 namespace deft::results_db {
@@ -176,19 +177,13 @@ constexpr const char* kTrialColumns =
     " LEFT JOIN dataset d ON d.id = a.dataset_id"
     " WHERE e.id = ?1";
 
-struct Membership {
-    std::int64_t experiment_id = 0;
-    std::string case_key, axes_json;
-    std::int64_t ordinal = 0;
-    std::string scores_json = "[]";
-    std::string stage, seeds, imported_json;
-};
-
-TrialRow trial_of(Connection& connection, const Membership& place) {
+TrialRow trial_of(Connection& connection, const SweepPlace& place) {
     Statement row(connection, kTrialColumns);
     row.bind(place.experiment_id, place.case_key, place.axes_json, place.ordinal);
     if (!row.step()) connection.fail("read");
     TrialRow trial;
+    trial.newer_state = place.newer_state;
+    trial.newer_hash = place.newer_hash;
     trial.stage = place.stage;
     trial.seeds = place.seeds;
     trial.imported = imported_of(place.imported_json);
@@ -239,20 +234,6 @@ TrialRow trial_of(Connection& connection, const Membership& place) {
     return trial;
 }
 
-std::vector<Membership> members_of(Connection& connection, std::int64_t sweep_id) {
-    Statement query(connection,
-                    "SELECT m.experiment_id, m.case_key, m.axes_json, m.ordinal, m.scores_json, m.stage, m.seeds,"
-                    " m.imported_json"
-                    " FROM sweep_member m JOIN experiment e ON e.id = m.experiment_id WHERE m.sweep_id = ?1"
-                    " ORDER BY m.ordinal, m.case_key, e.seed, e.config_hash");
-    query.bind(sweep_id);
-    std::vector<Membership> members;
-    while (query.step())
-        members.push_back({query.integer(0), query.text(1), query.text(2), query.integer(3), query.text(4), query.text(5),
-                           query.text(6), query.text(7)});
-    return members;
-}
-
 [[noreturn]] void fail_ambiguous(const std::string& selector, const std::vector<TrialRow>& found) {
     std::string names;
     for (const TrialRow& trial : found)
@@ -273,7 +254,7 @@ struct Reader::Impl {
     std::vector<TrialRow> by_name(const std::string& selector) {
         std::vector<TrialRow> found;
         const std::int64_t sweep = connection->integer("SELECT id FROM sweep ORDER BY use_order DESC LIMIT 1");
-        for (const Membership& member : members_of(*connection, sweep)) {
+        for (const SweepPlace& member : places_of(*connection, sweep)) {
             TrialRow trial = trial_of(*connection, member);
             if (trial_name(trial) == selector) return {std::move(trial)};
             if (is_named(trial, selector)) found.push_back(std::move(trial));
@@ -326,7 +307,7 @@ SweepResults Reader::sweep(const std::string& selector) const {
     Connection& connection = *impl_->connection;
     const Transaction snapshot(connection, Transaction::Kind::read);
     SweepResults results{find_sweep(read_sweeps(connection), selector, connection.file()), {}};
-    for (const Membership& member : members_of(connection, results.id))
+    for (const SweepPlace& member : places_of(connection, results.id))
         results.trials.push_back(trial_of(connection, member));
     return results;
 }

@@ -77,7 +77,7 @@ std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_
     Statement query(connection,
                     "SELECT v.task, m.name, m.unit, m.better, v.split, v.value, v.kind, v.n, v.chance, v.shots,"  // 0..9
                     " v.step, v.stderr, v.score_key, s.model_sha256, c.git_sha, a.uid, s.cut_share, s.mean_shots,"
-                    " v.task_version"
+                    " v.task_version, s.task_sha256, s.definition_sha256, s.scoring_version"
                     " FROM attempt a CROSS JOIN evaluation v ON v.attempt_id = a.id JOIN metric m ON m.id = v.metric_id"
                     " JOIN code c ON c.id = v.code_id"
                     " LEFT JOIN score s ON s.attempt_id = a.id AND s.score_key = v.score_key"
@@ -108,6 +108,9 @@ std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_
         score.cut_share = query.real(16);
         score.mean_shots = query.real(17);
         score.task_version = query.text(18);
+        score.task_sha256 = query.text(19);
+        score.definition_sha256 = query.text(20);
+        score.scoring_version = query.integer(21);
         const bool is_asked = std::any_of(asked.begin(), asked.end(),
                                           [&](const AskedScore& one) { return one.key == score.score_key; });
         const std::pair rank(is_asked, !model || score.model_sha256.empty() || score.model_sha256 == model->sha256);

@@ -244,6 +244,11 @@ struct ScoreRow {
     double cut_share = 0;   // of the prompts, those that lost their front to the model's length
     double mean_shots = 0;  // that were left of a prompt's, on average
     std::string task_version = {};
+    // What it was of; empty or 0 where an older program did not say.
+    std::string task_sha256 = {}, definition_sha256 = {};
+    std::int64_t scoring_version = 0;
+    // Empty as read: reporting/stale.h says in them why it would be another today, and what of that nobody can tell.
+    std::string stale = {}, unchecked = {};
 };
 
 // One task that a trained model is to be scored by.
@@ -301,6 +306,11 @@ struct TrialRow {
     std::int64_t active_parameters = 0;  // that one token meets; `parameters` where all do
     std::int64_t peak_rss_bytes = 0;
     double eval_seconds = 0;  // over all scoring
+    // Its place in the sweep was given another training since, which has not ended well; the state and the configuration
+    // hash of that one. Empty: no.
+    std::string newer_state = {}, newer_hash = {};
+    // As those of a score, of its training.
+    std::string stale = {}, unchecked = {};
 
     // Tasks that were asked for and are not scored.
     std::int64_t unscored() const;

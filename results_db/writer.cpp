@@ -202,10 +202,11 @@ void Writer::add_member(std::int64_t sweep_id, std::int64_t experiment_id, const
     Transaction transaction(*impl_->connection);
     Statement(*impl_->connection,
               "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json, scores_json,"
-              " stage, seeds, imported_json) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+              " stage, seeds, imported_json, use_order) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+              " 1 + (SELECT ifnull(max(use_order), 0) FROM sweep_member WHERE sweep_id = ?1))"
               " ON CONFLICT (sweep_id, experiment_id, case_key, axes_json) DO UPDATE SET ordinal = excluded.ordinal,"
               " scores_json = excluded.scores_json, stage = excluded.stage, seeds = excluded.seeds,"
-              " imported_json = excluded.imported_json")
+              " imported_json = excluded.imported_json, use_order = excluded.use_order")
         .bind(sweep_id, experiment_id, member.case_key, member.ordinal, valid_json(member.axes_json, "a case's axes"),
               valid_json(member.scores_json, "a case's scores"), member.stage, member.seeds,
               imported_json(member.imported))

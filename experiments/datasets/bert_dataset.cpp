@@ -81,10 +81,10 @@ std::shared_ptr<const engine::WordPiece> named_wordpiece(const std::string& name
                                                      wordpiece_rules(lower_case));
 }
 
-DatasetIdentity bert_identity(const DataConfig& data, const std::string& base_folder) {
+DatasetIdentity bert_identity(const DataConfig& data, const std::string& base_folder, SeenFiles* seen) {
     const auto wordpiece = named_wordpiece(data.tokenizer, data.bert.lower_case, base_folder);
     CorpusSource source = training_source(data, base_folder);
-    return {corpus_sha256(source, data, tokenizer_identity(*wordpiece, data.bert)), wordpiece->vocab()};
+    return {corpus_sha256(source, data, tokenizer_identity(*wordpiece, data.bert), seen), wordpiece->vocab()};
 }
 
 BertDataset load_bert_dataset(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,

@@ -28,7 +28,7 @@ std::shared_ptr<const engine::WordPiece> named_wordpiece(const std::string& name
 // What a folder holds as vocab.txt. Errors: as read_vocab_txt.
 std::shared_ptr<const engine::WordPiece> read_wordpiece(const std::filesystem::path& folder, bool lower_case);
 
-DatasetIdentity bert_identity(const DataConfig& data, const std::string& base_folder);
+DatasetIdentity bert_identity(const DataConfig& data, const std::string& base_folder, SeenFiles* seen = nullptr);
 
 // Tokenises what is not tokenised yet. Errors: as load_packed_dataset().
 BertDataset load_bert_dataset(const DataConfig& data, const std::string& base_folder,

@@ -263,7 +263,7 @@ CorpusSource training_source(const DataConfig& data, const fs::path& base_folder
     return source;
 }
 
-std::string source_sha256(CorpusSource& source, const DataConfig& data) {
+std::string source_sha256(CorpusSource& source, const DataConfig& data, SeenFiles* seen) {
     std::string digests;
     if (source.embedded) {
         const EmbeddedCorpus documents = embedded(data);
@@ -271,7 +271,10 @@ std::string source_sha256(CorpusSource& source, const DataConfig& data) {
         for (const std::string& text : documents.valid) digests += "valid " + sha256(text) + "\n";
     }
     for (SourceFile& file : source.files) {
-        if (file.sha256.empty()) file.sha256 = text_sha256(file.path);
+        if (file.sha256.empty())
+            file.sha256 = seen == nullptr
+                              ? text_sha256(file.path)
+                              : seen->sha256("text", file.path, [&] { return text_sha256(file.path); });
         digests += fmt::format("{} {}", static_cast<int>(file.split), file.sha256);
         // text and jsonl follow from what a file is; the others read one text in several ways.
         if (file.reader > DocumentReader::jsonl) digests += fmt::format(" reader {}", static_cast<int>(file.reader));

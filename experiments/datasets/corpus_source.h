@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiments/config.h"
+#include "experiments/datasets/seen_files.h"
 
 namespace deft::experiments {
 
@@ -49,8 +50,9 @@ CorpusSource corpus_source(const DataConfig& data, const std::filesystem::path& 
 CorpusSource training_source(const DataConfig& data, const std::filesystem::path& base_folder);
 
 // A hash of all texts in their order; fills the files' hashes that are unknown. Known hashes are taken on trust:
-// for_each_document() verifies them. Errors: as text_files(); config, for what is no text or empty.
-std::string source_sha256(CorpusSource& source, const DataConfig& data);
+// for_each_document() verifies them. `seen`: hashes of files that need not be read again; null: all are read. Errors: as
+// text_files(); config, for what is no text or empty.
+std::string source_sha256(CorpusSource& source, const DataConfig& data, SeenFiles* seen = nullptr);
 
 // Calls `take` for every document until it returns false. `progress` gets the fraction read, now and then.
 // Errors: data, for a file that is not here; io, for text whose hash is not the known one (found at the file's end), for a line

@@ -94,11 +94,11 @@ Dataset dataset_of(LabelledDataset texts, std::int64_t seqlen, const std::filesy
     return dataset;
 }
 
-DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder) {
+DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder, SeenFiles* seen) {
     if (sample_kind(data) == SampleKind::labelled) return labelled_identity(data, base_folder);
     if (sample_kind(data) == SampleKind::images) return image_identity(data, base_folder);
-    return sample_kind(data) == SampleKind::bert ? bert_identity(data, base_folder)
-                                                 : packed_identity(data, base_folder);
+    return sample_kind(data) == SampleKind::bert ? bert_identity(data, base_folder, seen)
+                                                 : packed_identity(data, base_folder, seen);
 }
 
 Dataset load_dataset(const DataConfig& data, std::int64_t seqlen, const std::string& base_folder,

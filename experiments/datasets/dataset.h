@@ -42,8 +42,9 @@ Dataset dataset_of(const ImageDataset& images, const DataConfig& data, std::int6
 // folder: for what is derived from the texts.
 Dataset dataset_of(LabelledDataset texts, std::int64_t seqlen, const std::filesystem::path& folder);
 
-// What names the corpus and its tokenizer, without opening it. Errors: as load_dataset().
-DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder);
+// What names the corpus and its tokenizer, without opening it. `seen`: hashes of text files that need not be read again;
+// null: all are read. Errors: as load_dataset().
+DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder, SeenFiles* seen = nullptr);
 
 // Tokenises the corpus where that is not done yet. Errors: as load_packed_dataset() and the like; config,
 // for a corpus without a training sample, or of BERT samples without one to validate on.

@@ -115,16 +115,19 @@ std::vector<fs::path> find_shards(const std::vector<std::string>& names, const s
     return shards;
 }
 
-DatasetIdentity indexed_identity(const DataConfig& data, const std::string& base_folder) {
+DatasetIdentity indexed_identity(const DataConfig& data, const std::string& base_folder, SeenFiles* seen = nullptr) {
+    const auto hash_of = [&](const fs::path& file) {
+        return seen == nullptr ? sha256_file(file) : seen->sha256("bytes", file, [&] { return sha256_file(file); });
+    };
     const engine::Tokenizer tokenizer = named_tokenizer(data.tokenizer, base_folder);
     Json identity = {{"format", kCorpusFormat}, {"split", data.split}, {"tokenizer", tokenizer.sha256()}};
     for (const auto* names : {&data.train_files, &data.valid_files}) {  // an entry for each, of the hashes of its files
         if (names->empty()) continue;
         Json hashes = Json::array();
-        for (const fs::path& shard : find_shards(*names, base_folder)) hashes.push_back(sha256_file(shard));
+        for (const fs::path& shard : find_shards(*names, base_folder)) hashes.push_back(hash_of(shard));
         if (hashes.empty()) {
             const fs::path path = find_prefix(names->front(), base_folder);
-            hashes = {sha256_file(engine::idx_file(path)), sha256_file(engine::bin_file(path))};
+            hashes = {hash_of(engine::idx_file(path)), hash_of(engine::bin_file(path))};
         }
         identity["files"].push_back(hashes);
     }
@@ -181,9 +184,10 @@ PackedDataset open_indexed(const DataConfig& data, const std::string& base_folde
     return dataset;
 }
 
-DatasetIdentity identity_of(CorpusSource& source, const DataConfig& data, const std::string& base_folder) {
+DatasetIdentity identity_of(CorpusSource& source, const DataConfig& data, const std::string& base_folder,
+                            SeenFiles* seen = nullptr) {
     DatasetIdentity identity;
-    identity.sha256 = corpus_sha256(source, data, tokenizer_identity(data, base_folder, identity.vocab));
+    identity.sha256 = corpus_sha256(source, data, tokenizer_identity(data, base_folder, identity.vocab), seen);
     return identity;
 }
 
@@ -195,10 +199,10 @@ engine::Tokenizer named_tokenizer(const std::string& name, const std::string& ba
     return engine::load_tokenizer(find_data_file(folder + "/vocab.json", base_folder).parent_path());
 }
 
-DatasetIdentity packed_identity(const DataConfig& data, const std::string& base_folder) {
-    if (data.corpus == "indexed") return indexed_identity(data, base_folder);
+DatasetIdentity packed_identity(const DataConfig& data, const std::string& base_folder, SeenFiles* seen) {
+    if (data.corpus == "indexed") return indexed_identity(data, base_folder, seen);
     CorpusSource source = training_source(data, base_folder);
-    return identity_of(source, data, base_folder);
+    return identity_of(source, data, base_folder, seen);
 }
 
 PackedDataset load_packed_dataset(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,

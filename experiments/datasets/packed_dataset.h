@@ -24,7 +24,7 @@ struct PackedDataset {
 // bytes | gpt2 | a folder with vocab.json and merges.txt. Errors: config or io.
 engine::Tokenizer named_tokenizer(const std::string& name, const std::string& base_folder);
 
-DatasetIdentity packed_identity(const DataConfig& data, const std::string& base_folder);
+DatasetIdentity packed_identity(const DataConfig& data, const std::string& base_folder, SeenFiles* seen = nullptr);
 
 // Tokenises what is not tokenised yet; several processes may ask at once. What data.sha256 names is opened without
 // reading the texts again where it is prepared; indexed datasets are hashed each time, for they are used in place.

@@ -187,9 +187,9 @@ DocumentRanges divide_documents(std::int64_t documents, const std::vector<std::i
     return ranges;
 }
 
-std::string corpus_sha256(CorpusSource& source, const DataConfig& data, const std::string& tokenizer) {
+std::string corpus_sha256(CorpusSource& source, const DataConfig& data, const std::string& tokenizer, SeenFiles* seen) {
     const Json identity = {{"format", kCorpusFormat},
-                           {"texts", source_sha256(source, data)},
+                           {"texts", source_sha256(source, data, seen)},
                            {"tokenizer", tokenizer},
                            {"split", data.split},
                            {"max_bytes", data.max_bytes}};

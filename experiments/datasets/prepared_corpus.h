@@ -42,8 +42,9 @@ struct DocumentRanges {
 DocumentRanges divide_documents(std::int64_t documents, const std::vector<std::int64_t>& shares);
 
 // `tokenizer` spells what decides the tokens of a text. Fills the hashes of the source's files, so that what is
-// tokenised later is verified to be what was hashed.
-std::string corpus_sha256(CorpusSource& source, const DataConfig& data, const std::string& tokenizer);
+// tokenised later is verified to be what was hashed. `seen`: as source_sha256().
+std::string corpus_sha256(CorpusSource& source, const DataConfig& data, const std::string& tokenizer,
+                          SeenFiles* seen = nullptr);
 
 // Writes FOLDER/tokens and FOLDER/tokenizer, and tells `each` of every document: its split and its bytes of text. Gives
 // the manifest's "tokenizer": its name, sha256 and vocab; and fills `written`.

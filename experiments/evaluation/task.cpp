@@ -72,6 +72,10 @@ RecordContext context_of(const Task& task) {
     return {task.file.parent_path(), task.base_folder};
 }
 
+std::string definition_sha256(const Task& task) {
+    return sha256(canonical_json(task.definition));
+}
+
 std::string task_sha256(const Task& task) {
     Json content{{"definition", task.definition}};
     if (task.records.generator.empty()) content["records"] = records_sha256(task.records, task);

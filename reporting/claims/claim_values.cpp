@@ -9,6 +9,7 @@
 #include "reporting/measured.h"
 #include "reporting/published.h"
 #include "reporting/quantity_value.h"
+#include "reporting/stale.h"
 
 namespace deft::reporting {
 
@@ -47,6 +48,13 @@ std::vector<SeedScore> by_unit(const Variant& variant, const ClaimScale& scale) 
     std::vector<SeedScore> scores;
     for (const auto& [seed, of_seed] : sums) scores.push_back({seed, of_seed.first / of_seed.second});
     return scores;
+}
+
+// Why the row's values would be others today, for its training or for what they were scored by.
+std::string stale_value(const Variant& variant, const ClaimScale& scale) {
+    std::string stale = stale_training(variant);
+    for (const TrialRow* trial : variant.ok) add_reasons(stale, stale_score(scale.quantity, *trial));
+    return stale;
 }
 
 void count_ends(ClaimValues& values) {
@@ -106,6 +114,8 @@ ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow&
     for (const SeedScore& value : result.values)
         if (!std::isfinite(value.value))
             result.missing = fmt::format("seed {} of {} has the value {}", value.seed, result.name, value.value);
+    if (const std::string why = stale_value(*result.variant, scale); !why.empty())
+        result.missing = fmt::format("{} is stale by {}", result.name, why);
     if (const std::string why = not_measured(*result.variant); !why.empty())
         result.missing = fmt::format("{} does not count as measured: {}", result.name, why);
     return result;
@@ -115,7 +125,7 @@ std::vector<std::vector<double>> values_of_stage(const std::vector<Variant>& var
                                                  const ClaimScale& scale) {
     std::vector<std::vector<double>> recipes;
     for (const Variant& variant : variants) {
-        if (variant.stage != stage) continue;
+        if (variant.stage != stage || !stale_value(variant, scale).empty()) continue;
         std::vector<double> values;
         for (const SeedScore& score : by_unit(variant, scale))
             if (std::isfinite(score.value)) values.push_back(score.value);

@@ -66,7 +66,8 @@ void add_report(CLI::App& app, Context& context) {
     command->callback([arguments, &context] {
         const results_db::Reader reader = open_results(arguments->root);
         const reporting::ReportData data =
-            report_data(reader, find_sweep(reader, arguments->sweep), arguments->format == "html" || arguments->curves);
+            report_data(reader, find_checked_sweep(reader, arguments->sweep, arguments->root),
+                        arguments->format == "html" || arguments->curves);
         if (arguments->format == "lm-eval") {
             write_lm_eval(data.sweep, arguments->out);
             return;

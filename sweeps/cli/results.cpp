@@ -11,6 +11,8 @@
 #include "reporting/stages.h"
 #include "reporting/table.h"
 #include "results_db/sweep_heads.h"
+#include "sweeps/driver/current_inputs.h"
+#include "sweeps/driver/provenance.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/spec/published_tables.h"
 #include "sweeps/spec/spec.h"
@@ -21,7 +23,7 @@ namespace {
 
 reporting::SweepAbout about_of(const results_db::SweepHead& sweep) {
     return {sweep.baseline, sweep.scale,  sweep.title,
-            sweep.command,  sweep.points, sweeps::published_table(sweep.paper)};
+            sweep.command,  sweep.points, sweeps::published_table(sweep.paper), sweeps::current_commit()};
 }
 
 std::string verdicts_note(const reporting::ReportData& data) {
@@ -48,6 +50,13 @@ results_db::SweepResults find_sweep(const results_db::Reader& reader, const std:
     const std::vector<std::string> names = reader.sweep_names();
     if (names.empty()) throw Error(ErrorKind::missing, "no sweep has been run yet", "run one: deft run SWEEP.toml");
     return reader.sweep(name.empty() ? names.front() : name);
+}
+
+results_db::SweepResults find_checked_sweep(const results_db::Reader& reader, const std::string& name,
+                                            const std::filesystem::path& root) {
+    results_db::SweepResults sweep = find_sweep(reader, name);
+    reporting::mark_stale(sweep, sweeps::current_inputs(sweep, root));
+    return sweep;
 }
 
 reporting::ReportData report_data(const results_db::Reader& reader, results_db::SweepResults sweep, bool with_curves) {

@@ -14,6 +14,9 @@ namespace deft::cli {
 results_db::Reader open_results(const std::string& root);
 // The sweep of that name, or NAME@HASH; the newest where it is empty. Errors: missing, with the nearest name.
 results_db::SweepResults find_sweep(const results_db::Reader& reader, const std::string& name);
+// The same, with what of it is stale: the files of its data and tasks are looked at.
+results_db::SweepResults find_checked_sweep(const results_db::Reader& reader, const std::string& name,
+                                            const std::filesystem::path& root);
 
 // All that a report is made of; curves and checkpoints only where the format shows them.
 reporting::ReportData report_data(const results_db::Reader& reader, results_db::SweepResults sweep, bool with_curves);

@@ -17,6 +17,8 @@ namespace deft::cli {
 
 namespace {
 
+constexpr const char* kRerunAll = "code,data,eval";
+
 struct RunArguments {
     SpecArguments spec;
     std::string root = sweeps::kDefaultRoot;
@@ -26,6 +28,7 @@ struct RunArguments {
     bool dry_run = false;
     bool fail_fast = false;
     bool retrain = false;
+    std::string rerun_if = kRerunAll;
 };
 
 std::string continue_with(const RunArguments& arguments) {
@@ -34,11 +37,13 @@ std::string continue_with(const RunArguments& arguments) {
     if (!arguments.slots.empty()) line += " --slots " + reporting::shell_word(arguments.slots);
     if (arguments.threads > 0) line += " --threads " + std::to_string(arguments.threads);
     if (arguments.ranks > 0) line += " --ranks " + std::to_string(arguments.ranks);
+    if (arguments.rerun_if != kRerunAll) line += " --rerun-if " + reporting::shell_word(arguments.rerun_if);
     return line;
 }
 
 std::string fill_with(RunArguments arguments) {
     arguments.spec.only.clear();
+    arguments.rerun_if = kRerunAll;  // a report names the kinds itself
     return continue_with(arguments);
 }
 
@@ -62,7 +67,7 @@ void write_page(const std::string& root, const reporting::ReportData& data) {
 // Prints the table and writes the page.
 void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options) {
     const results_db::Reader reader(sweeps::database_file(options.root));
-    const reporting::ReportData data = report_data(reader, reader.sweep(spec.name), true);
+    const reporting::ReportData data = report_data(reader, find_checked_sweep(reader, spec.name, options.root), true);
     print(render_report(data, "term", output_width()));
     write_page(options.root, data);
 }
@@ -80,6 +85,7 @@ int run_cases(const RunArguments& arguments) {
     options.fail_fast = arguments.fail_fast;
     options.dry_run = arguments.dry_run;
     options.retrain = arguments.retrain;
+    options.rerun_if = sweeps::parse_rerun_if(arguments.rerun_if);
     options.continue_with = continue_with(arguments);
     options.fill_with = fill_with(arguments);
     options.points = points_of(arguments);
@@ -112,6 +118,11 @@ void add_run(CLI::App& app, Context& context) {
         ->capture_default_str();
     command->add_flag("--retrain", arguments->retrain,
                       "Train again what is to be scored and whose checkpoint is gone");
+    command->add_option("--rerun-if", arguments->rerun_if,
+                        "Which results are made anew that are stale: by code (another result epoch) or data the training "
+                        "and its scores, by eval (a task's file or records, or the scoring) the scores; never: none, and "
+                        "only what was never measured is")
+        ->capture_default_str();
     command->add_flag("--dry-run", arguments->dry_run, "Say what would be trained, and train nothing");
     command->add_flag("--fail-fast", arguments->fail_fast, "Start no trial after the first that failed");
     command->callback([arguments, &context] { context.exit_code = run_cases(*arguments); });

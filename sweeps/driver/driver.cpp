@@ -13,6 +13,7 @@
 #include "experiments/prepare.h"
 #include "experiments/projection.h"
 #include "results_db/open.h"
+#include "results_db/sweep_heads.h"
 #include "sweeps/driver/children.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/narration.h"
@@ -83,7 +84,8 @@ class Driver {
     void fill_queue() {
         state_.queue = make_queue(points_, spec_.sha256, [&](std::size_t point) {
             if (!is_asked_for(points_[point], options_)) return false;
-            if (!work_.is_trained(point) || !work_.unscored(point).empty()) return true;
+            const bool is_done = work_.is_trained(point) && work_.unscored(point).empty();
+            if (!is_done && !points_[point].is_left) return true;
             ++state_.summary.already_done;
             return false;
         });
@@ -357,6 +359,26 @@ class Driver {
 
 }  // namespace
 
+namespace {
+
+// By what the database has of this sweep, where it has anything.
+PlannedReruns reruns_of(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
+    const std::filesystem::path file = database_file(options.root);
+    if (!std::filesystem::exists(file)) return {points, {}};
+    if (!options.dry_run) { const results_db::Writer migrated(file); }
+    const results_db::Reader reader(file);
+    for (const results_db::SweepHead& head : reader.sweeps())
+        if (head.name == spec.name && head.spec_sha256 == spec.sha256)
+            return plan_reruns(points,
+                               {reader.sweep(results_db::full_name(head)),
+                                [&](const std::string& hash) { return is_trained(reader, hash); },
+                                [&](const Point& point) { return is_asked_for(point, options); }},
+                               options.rerun_if);
+    return {points, {}};
+}
+
+}  // namespace
+
 bool is_asked_for(const Point& point, const DriverOptions& options) {
     const std::vector<std::string>& only = options.only;
     return only.empty() || std::find(only.begin(), only.end(), point.case_name) != only.end();
@@ -364,8 +386,13 @@ bool is_asked_for(const Point& point, const DriverOptions& options) {
 
 RunSummary run_sweep(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
     require_cases(spec, options.only);
-    if (options.dry_run) return dry_run(spec, points, options);
-    return Driver(spec, points, options).run();
+    const PlannedReruns planned = reruns_of(spec, points, options);
+    {
+        Progress progress(options.progress, options.narration);
+        for (const std::string& line : planned.said) options.dry_run ? progress.warning(line) : progress.event(line);
+    }
+    if (options.dry_run) return dry_run(spec, planned.points, options);
+    return Driver(spec, planned.points, options).run();
 }
 
 }  // namespace deft::sweeps

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sweeps/driver/keep_stale.h"
 #include "sweeps/driver/progress.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/driver/slots.h"
@@ -24,6 +25,7 @@ struct DriverOptions {
     std::vector<std::string> only;  // cases; all where empty
     bool fail_fast = false;
     bool retrain = false;       // what is trained and lacks its checkpoint is trained again, to be scored
+    RerunIf rerun_if = {};      // which stale results are made anew
     bool dry_run = false;       // say what would run, and write nothing
     double start_seconds = kStartSeconds;
     double hang_seconds = 60;  // by which a trial may break a promise before it has hung

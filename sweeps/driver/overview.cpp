@@ -14,15 +14,6 @@ namespace deft::sweeps {
 
 namespace {
 
-bool is_trained(const results_db::Reader& reader, const Point& point) {
-    try {
-        return reader.trial(point.config_hash).state == "ok";
-    } catch (const Error& error) {
-        if (error.kind() != ErrorKind::missing) throw;
-        return false;
-    }
-}
-
 // How many trials it has, and what they start from. What cases share is counted once.
 std::string stage_text(const Stage& stage, const std::vector<Point>& points) {
     std::set<std::string> trainings;
@@ -32,6 +23,15 @@ std::string stage_text(const Stage& stage, const std::vector<Point>& points) {
 }
 
 }  // namespace
+
+bool is_trained(const results_db::Reader& reader, const std::string& config_hash) {
+    try {
+        return reader.trial(config_hash).state == "ok";
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::missing) throw;
+        return false;
+    }
+}
 
 void Overview::add_left(const Point& point, bool is_trained) {
     if (is_trained)
@@ -106,8 +106,8 @@ RunSummary dry_run(const Spec& spec, const std::vector<Point>& points, const Dri
     for (const Point& point : points) {
         if (!is_asked_for(point, options)) continue;
         ++overview.selected;
-        const bool trained = reader && is_trained(*reader, point);
-        if (trained && reader->unscored(point.config_hash, point.score_keys()).empty())
+        const bool trained = reader && is_trained(*reader, point.config_hash);
+        if (point.is_left || (trained && reader->unscored(point.config_hash, point.score_keys()).empty()))
             ++overview.done;
         else
             overview.add_left(point, trained);

@@ -10,6 +10,9 @@
 
 namespace deft::sweeps {
 
+// Whether a configuration of that hash is trained.
+bool is_trained(const results_db::Reader& reader, const std::string& config_hash);
+
 struct Overview {
     std::size_t selected = 0;  // trials of this run, done or not
     std::size_t done = 0;      // trained and scored

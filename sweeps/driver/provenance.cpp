@@ -158,6 +158,15 @@ results_db::Code describe_code(Diff keep, const std::optional<fs::path>& folder)
     return code;
 }
 
+std::string current_commit(const std::optional<fs::path>& folder) {
+    if (!folder) return "unknown";
+    std::string commit;
+    if (std::ifstream installed(*folder / "commit"); std::getline(installed, commit))
+        return commit.substr(0, commit.find('-'));
+    const ProcessOutput head = git(*folder, {"rev-parse", "HEAD"});
+    return head.exit_code == 0 ? trimmed(head.out) : "unknown";
+}
+
 results_db::Host describe_host() {
     results_db::Host host;
     struct utsname name {};

@@ -26,6 +26,8 @@ enum class Diff { hash, text };
 results_db::Code describe_code(Diff keep = Diff::hash,
                                const std::optional<std::filesystem::path>& folder = files_folder());
 results_db::Host describe_host();
+// The commit alone, as describe_code() has it, without a look at the program or at what is not committed.
+std::string current_commit(const std::optional<std::filesystem::path>& folder = files_folder());
 
 // Versions of what the program was built with and of what it runs on: results may differ in bits between them.
 // {"oneDNN": "2.6.3", "libc": "glibc 2.36", ...} as loaded in this process, "compiler" as built; every value is text.

@@ -27,6 +27,7 @@ struct Point {
     std::string label;  // the case's
     experiments::Projection projection;
     std::vector<experiments::ScoreRequest> scores;  // asked of the trained model
+    bool is_left = false;  // measured before, stale now, and to stay so: this run neither trains nor scores it
 
     std::vector<std::string> score_keys() const;
     // "cl/1", or "cl[budget_fraction=0.5]/1" where there are axes, "cl:finetune[task=sst2]/1.3" where there are stages.

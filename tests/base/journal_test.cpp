@@ -103,9 +103,9 @@ TEST_CASE("journal lines keep their form: older ones are read again, by newer pr
           R"({"better":"lower","chance":0.25,"metric":"loss","n":20,"score_key":"","shots":0,"split":"valid",)"
           R"("standard_error":"NaN","step":7,"task":"validation","task_version":"1","type":"evaluation",)"
           R"("unit":"nats/token","value":3.5})");
-    CHECK(to_json(Scored{"ab", "piqa", "cd", 10, 200, 7, "ef", 1.5, 0.25, 9.5, "x"}).dump() ==
-          R"({"cut_share":0.25,"documents":200,"items":"x","mean_shots":9.5,"model_sha256":"ef","score_key":"ab",)"
-          R"("seconds":1.5,"shots":10,"step":7,"task":"piqa","task_sha256":"cd","type":"scored"})");
+    CHECK(to_json(Scored{"ab", "piqa", "cd", 10, 200, 7, "ef", 1.5, 0.25, 9.5, "x", "gh", 2}).dump() ==
+          R"({"cut_share":0.25,"definition_sha256":"gh","documents":200,"items":"x","mean_shots":9.5,)"
+          R"("model_sha256":"ef","score_key":"ab","scoring_version":2,"seconds":1.5,"shots":10,"step":7,"task":"piqa","task_sha256":"cd","type":"scored"})");
     CHECK(round_trip(Scored{"ab", "piqa", "cd", 10, 200, 7, "ef", 1.5, 0.25, 9.5, "x"}).mean_shots == 9.5);
     CHECK(to_json(Artifact{"checkpoint", "ckpt/7", "ff", 12, "last", 7}).dump() ==
           R"({"bytes":12,"kind":"checkpoint","path":"ckpt/7","role":"last","sha256":"ff","step":7,)"

@@ -260,10 +260,10 @@ TEST_CASE("a reader works on read-only media, a writer says what to mend") {
 
 TEST_CASE("a full disk rolls back, and the writer goes on once there is space") {
     const TemporaryFolder folder;
-    const SmallDisk disk(folder / "disk", 1024);
+    const SmallDisk disk(folder / "disk", 1536);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
     OneAttempt one(disk / "results.db");
-    write_text(disk / "filler", std::string(400 << 10, 'f'));
+    write_text(disk / "filler", std::string(800 << 10, 'f'));
     std::string journal;
     for (int step = 1; step <= 10000; ++step) journal += line(a_point(step));
     write_text(folder / "journal.jsonl", journal);

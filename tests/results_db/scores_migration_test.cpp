@@ -1,5 +1,7 @@
 // Trials of version 5 and before, whose hash was also of what they were scored by, become trainings with scores.
 
+#include <fmt/format.h>
+
 #include "base/json.h"
 #include "base/score_key.h"
 #include "base/sha256.h"

@@ -309,3 +309,34 @@ TEST_CASE("tables whose truth is at every margin: the family is wrong as often a
     CHECK(1.0 * fails / kTables < 0.08);
     CHECK(holds + fails > 0);
 }
+
+TEST_CASE("A row that is stale has no value to judge a claim by, and none of its spread is pooled") {
+    const SweepResults fresh = sweep_of(quiet_rows(1, 1.1, 1, 1.1));
+    const Claim claim = a_claim(ClaimKind::no_worse, kTech, kBase, 0.05);
+    CHECK(judged(claim, fresh).outcome == Outcome::holds);
+    for (const char* case_key : {"tech", "base"}) {
+        SweepResults sweep = fresh;
+        for (TrialRow& trial : sweep.trials)
+            if (trial.case_key == case_key && trial.axes_json == kFullBudget && trial.seed == 2)
+                trial.stale = "data: the training data has changed";
+        const CheckFinding finding = judged(claim, sweep);
+        CHECK(finding.outcome == Outcome::missing);
+        CHECK_THAT(finding.text, ContainsSubstring("at 100% is stale by data: the training data has changed"));
+    }
+    // A stale score is of its own quantity alone.
+    for (const char* measure : {"loss", "acc"}) {
+        SweepResults sweep = fresh;
+        for (TrialRow& trial : sweep.trials) {
+            trial.scores.push_back(a_score("copa", "acc", 0.5));
+            for (results_db::ScoreRow& score : trial.scores)
+                if (score.measure == measure) score.stale = "eval: scoring version 1, now 2";
+        }
+        CHECK((judged(claim, sweep).outcome == Outcome::missing) == (std::string(measure) == "loss"));
+    }
+    // Rows that no claim is of lend their spread over seeds only while they are not stale.
+    SweepResults wild = sweep_of({{kBase, {0.99, 1, 1.01}}, {kTech, {0.99, 1, 1.01}}, {kTechHalf, {0, 5, 10}}});
+    const double wide = judged(claim, wild).upper.value();
+    for (TrialRow& trial : wild.trials)
+        if (trial.axes_json == kHalfBudget) trial.stale = "code: result epoch 3, now 4";
+    CHECK(judged(claim, wild).upper.value() < wide);
+}

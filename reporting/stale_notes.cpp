@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "reporting/measured.h"
+#include "reporting/stale.h"
+#include "results_db/trial_name.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using results_db::ScoreRow;
+using results_db::TrialRow;
+
+constexpr std::size_t kMostNotes = 6, kMostNames = 6;
+
+// What has the same said of it: rows, or tasks of rows, in the order in which they came.
+struct Said {
+    std::string what;   // empty: rows as a whole
+    std::string words;  // of all of these
+    std::vector<std::string> rows;
+};
+
+void say(std::vector<Said>& all, const std::string& what, const std::string& words, const std::string& row) {
+    if (words.empty()) return;
+    auto found = std::find_if(all.begin(), all.end(),
+                              [&](const Said& said) { return said.what == what && said.words == words; });
+    if (found == all.end()) found = all.insert(found, {what, words, {}});
+    if (found->rows.empty() || found->rows.back() != row) found->rows.push_back(row);
+}
+
+std::string task_text(const ScoreRow& score) {
+    return score.shots > 0 ? fmt::format("{}, {}", score.task, counted(score.shots, "shot")) : score.task;
+}
+
+// Of each row: its training, then each of its tasks.
+std::vector<Said> collected(const std::vector<Variant>& variants, std::string TrialRow::*of_trial,
+                            std::string ScoreRow::*of_score) {
+    std::vector<Said> all;
+    for (const Variant& variant : variants) {
+        for (const TrialRow* trial : variant.ok) say(all, "", trial->*of_trial, variant.name);
+        for (const TrialRow* trial : variant.ok)
+            for (const ScoreRow& score : trial->scores)
+                if (!is_unigram_entropy(score)) say(all, task_text(score), score.*of_score, variant.name);
+    }
+    return all;
+}
+
+std::string rows_text(const std::vector<std::string>& rows, std::size_t of_all) {
+    if (rows.size() == of_all && of_all > 1) return "all rows";
+    const std::size_t named = std::min(rows.size(), kMostNames);
+    std::string text =
+        fmt::format("{}", fmt::join(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+    if (named < rows.size()) text += fmt::format(" and {} more rows", rows.size() - named);
+    return text;
+}
+
+std::vector<std::string> notes_of(const std::vector<Said>& all, const char* head, std::size_t rows) {
+    std::vector<std::string> notes;
+    for (const Said& said : all) {
+        if (notes.size() == kMostNotes) {
+            notes.push_back(fmt::format("{}: {} more reasons, which stand with each cell in JSON and HTML.", head,
+                                        all.size() - kMostNotes));
+            break;
+        }
+        const std::string of = said.what.empty() ? "" : said.what + " of ";
+        notes.push_back(fmt::format("{}: {}{}: {}.", head, of, rows_text(said.rows, rows), said.words));
+    }
+    return notes;
+}
+
+std::string command_for(const std::string& command, const std::set<std::string>& kinds) {
+    if (command.empty()) return "run the sweep's file again";
+    return fmt::format("{} --rerun-if {}", command, fmt::join(kinds, ","));
+}
+
+// Trainings of what has changed that have ended badly or not yet, so that what was measured before stands in their
+// place.
+std::string newer_note(const std::vector<Variant>& variants) {
+    std::vector<std::string> names;
+    for (const Variant& variant : variants)
+        for (const TrialRow* trial : variant.ok)
+            if (!trial->newer_state.empty())
+                names.push_back(fmt::format("{} ({})", results_db::trial_name(*trial), trial->newer_state));
+    if (names.empty()) return {};
+    const std::size_t named = std::min(names.size(), kMostNames);
+    std::string text =
+        fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+    if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
+    return fmt::format("Shown as it was before what it is made of changed, its new training not having ended well: {}.",
+                       text);
+}
+
+}  // namespace
+
+std::vector<std::string> stale_notes(const std::vector<Variant>& variants, const std::string& command) {
+    const std::vector<Said> stale = collected(variants, &TrialRow::stale, &ScoreRow::stale);
+    std::vector<std::string> notes = notes_of(stale, "¶ Stale", variants.size());
+    std::set<std::string> kinds;
+    for (const Said& said : stale) kinds.merge(kinds_of(said.words));
+    if (!stale.empty()) notes.push_back("To measure anew what is stale: " + command_for(command, kinds));
+    if (const std::string text = newer_note(variants); !text.empty()) notes.push_back(text);
+    for (std::string& text : notes_of(collected(variants, &TrialRow::unchecked, &ScoreRow::unchecked),
+                                      "Not known whether stale", variants.size()))
+        notes.push_back(std::move(text));
+    return notes;
+}
+
+std::string other_commit_note(const std::vector<Variant>& variants, const std::string& commit_now) {
+    if (commit_now.empty() || commit_now == "unknown") return {};
+    std::size_t others = 0, rows = 0;
+    for (const Variant& variant : variants) {
+        if (variant.ok.empty()) continue;
+        ++rows;
+        others += std::any_of(variant.ok.begin(), variant.ok.end(), [&](const TrialRow* trial) {
+            return trial->code.git_sha != commit_now && !kinds_of(trial->stale).contains(kByCode);
+        });
+    }
+    if (others == 0) return {};
+    return fmt::format(
+        "This program is of commit {}, and {} of another commit of the same result epoch: not stale by code.",
+        short_hash(commit_now), others == rows ? "all rows are" : fmt::format("{} of {} rows are", others, rows));
+}
+
+Table stale_table(const results_db::SweepResults& sweep, const std::string& command) {
+    Table table;
+    table.columns = {{"hash", Align::left}, {"trial", Align::left}, {"what", Align::left}, {"stale", Align::left}};
+    table.key_columns = 2;
+    std::set<std::string> kinds;
+    std::vector<Said> unchecked;
+    for (const TrialRow& trial : sweep.trials) {
+        const std::string name = results_db::trial_name(trial);
+        const auto add = [&](const std::string& what, const std::string& stale) {
+            if (stale.empty()) return;
+            std::vector<Cell> row = {short_hash(trial.config_hash).substr(0, 8), name, what, stale};
+            if (std::find(table.rows.begin(), table.rows.end(), row) == table.rows.end()) table.rows.push_back(row);
+            kinds.merge(kinds_of(stale));
+        };
+        add("training", trial.stale);
+        say(unchecked, "", trial.unchecked, name);
+        for (const ScoreRow& score : trial.scores) {
+            add(task_text(score), score.stale);
+            say(unchecked, task_text(score), score.unchecked, name);
+        }
+    }
+    if (!table.rows.empty()) table.notes.push_back("To measure anew what is stale: " + command_for(command, kinds));
+    for (std::string& text : notes_of(unchecked, "Not known whether stale", sweep.trials.size()))
+        table.notes.push_back(std::move(text));
+    return table;
+}
+
+}  // namespace deft::reporting

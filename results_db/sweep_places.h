@@ -1,0 +1,25 @@
+#pragma once
+// The places of a sweep, and the training that stands for each.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "results_db/connection.h"
+
+namespace deft::results_db {
+
+struct SweepPlace {
+    std::int64_t experiment_id = 0;
+    std::string case_key, axes_json;
+    std::int64_t ordinal = 0;
+    std::string scores_json = "[]";
+    std::string stage, seeds, imported_json;
+    std::string newer_state = {}, newer_hash = {};  // as TrialRow's
+};
+
+// By ordinal. A place has several trainings where its data or the program have changed between two runs: the one
+// planned last that has ended well stands for it, or else the one planned last.
+std::vector<SweepPlace> places_of(Connection& connection, std::int64_t sweep_id);
+
+}  // namespace deft::results_db

@@ -1,0 +1,86 @@
+#include "sweeps/driver/current_inputs.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/json.h"
+#include "base/score_key.h"
+#include "experiments/inputs_now.h"
+#include "experiments/result_epoch.h"
+#include "sweeps/driver/root.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+using reporting::InputNow;
+using reporting::TaskNow;
+using results_db::ScoreRow;
+using results_db::TrialRow;
+
+// Most trials of a sweep share data and tasks, which are looked at once.
+class Lookup {
+ public:
+    explicit Lookup(const std::filesystem::path& root) : seen_(data_folder(root) / "seen_files.json") {}
+
+    std::map<std::string, InputNow> inputs_of(const Json& config) {
+        const auto part = [&](const char* key) { return config.is_object() ? config.value(key, Json()) : Json(); };
+        const std::string key = canonical_json({part("data"), part("start"), part("curriculum"), part("local")});
+        const auto [found, fresh] = inputs_.try_emplace(key);
+        if (fresh)
+            for (const auto& [keys, input] : experiments::inputs_now(config, seen_))
+                found->second[keys] = {input.sha256, input.unknown};
+        return found->second;
+    }
+
+    TaskNow task(const std::string& name, std::int64_t shots, const std::string& base_folder) {
+        const auto [found, fresh] = tasks_.try_emplace({name, shots, base_folder});
+        if (fresh) {
+            const experiments::TaskNow now = experiments::task_now(name, shots, base_folder);
+            found->second = {now.definition_sha256, now.task_sha256, now.unknown};
+        }
+        return found->second;
+    }
+
+    void save() const { seen_.save(); }
+
+ private:
+    experiments::SeenFiles seen_;
+    std::map<std::string, std::map<std::string, InputNow>> inputs_;
+    std::map<std::tuple<std::string, std::int64_t, std::string>, TaskNow> tasks_;
+};
+
+// What [eval] called the task of a score: a task file of the user's is found by its file name alone.
+std::string asked_name(const TrialRow& trial, const ScoreRow& score) {
+    const auto found = std::find_if(trial.asked.begin(), trial.asked.end(),
+                                    [&](const results_db::AskedScore& one) { return one.key == score.score_key; });
+    return found == trial.asked.end() ? score.task : found->task;
+}
+
+std::string base_folder_of(const Json& config) {
+    if (!config.is_object() || !config.contains("local") || !config.at("local").is_object()) return {};
+    const Json folder = config.at("local").value("base_folder", Json());
+    return folder.is_string() ? folder.get<std::string>() : "";
+}
+
+}  // namespace
+
+reporting::Current current_inputs(const results_db::SweepResults& sweep, const std::filesystem::path& root) {
+    reporting::Current now;
+    now.result_epoch = experiments::kResultEpoch;
+    now.scoring_version = kScoringVersion;
+    Lookup lookup(root);
+    for (const TrialRow& trial : sweep.trials) {
+        if (trial.state != "ok") continue;
+        const Json config = try_parse_json(trial.config_json);
+        reporting::TrialNow& own = now.trials[trial.config_hash];
+        own.inputs = lookup.inputs_of(config);
+        for (const ScoreRow& score : trial.scores)
+            if (score.task != kValidationTask && !score.score_key.empty() && !own.tasks.contains(score.score_key))
+                own.tasks[score.score_key] = lookup.task(asked_name(trial, score), score.shots, base_folder_of(config));
+    }
+    lookup.save();
+    return now;
+}
+
+}  // namespace deft::sweeps

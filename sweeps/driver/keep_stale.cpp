@@ -1,0 +1,177 @@
+#include "sweeps/driver/keep_stale.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/suggestion.h"
+#include "base/text.h"
+#include "reporting/stale.h"
+#include "reporting/text.h"
+#include "results_db/trial_name.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+using results_db::AskedScore;
+using results_db::TrialRow;
+
+constexpr const char* kNever = "never";
+constexpr std::size_t kMostNames = 6;
+
+bool is_any_of(const std::string& stale, const RerunIf& rerun_if) {
+    const std::set<std::string> kinds = reporting::kinds_of(stale);
+    return (rerun_if.code && kinds.contains(reporting::kByCode)) ||
+           (rerun_if.data && kinds.contains(reporting::kByData)) ||
+           (rerun_if.eval && kinds.contains(reporting::kByEval));
+}
+
+// Gives the point the data, columns and model that the stored configuration names. False: it is not that trial even so.
+bool take_back_inputs(Point& point, const std::vector<Point>& points, const TrialRow& then) {
+    const Json stored = try_parse_json(then.config_json);
+    experiments::TrialConfig config = point.config;
+    try {
+        const Json& data = stored.at("data");
+        config.data.sha256 = data.at("sha256").get<std::string>();
+        config.data.vocab = data.value("vocab", config.data.vocab);
+        config.data.epoch_samples = data.value("epoch_samples", config.data.epoch_samples);
+        if (config.start && !config.start->from.empty())
+            config.start->sha256 = stored.at("start").at("sha256").get<std::string>();
+        if (config.curriculum)
+            for (experiments::CurriculumMetric& metric : config.curriculum->metrics)
+                if (!metric.column.empty())
+                    metric.column_sha256 =
+                        stored.at("curriculum").at(metric.metric).at("column_sha256").get<std::string>();
+    } catch (const Json::exception&) {
+        return false;
+    }
+    if (point.parent) {
+        config.start->trial = points[*point.parent].config_hash;
+        config.start->variant = points[*point.parent].variant_hash;
+    }
+    if (experiments::config_hash(config) != then.config_hash) return false;
+    point.config = config;
+    point.config_hash = then.config_hash;
+    point.variant_hash = experiments::variant_hash(config);
+    return true;
+}
+
+// The names of points by what is said of them, in the order in which they came.
+class Told {
+ public:
+    void add(const std::string& words, const Point& point) {
+        auto found = std::find_if(all_.begin(), all_.end(), [&](const auto& one) { return one.first == words; });
+        if (found == all_.end()) found = all_.insert(found, {words, {}});
+        found->second.push_back(reporting::visible(point.name()));
+    }
+
+    std::vector<std::string> lines() const {
+        std::vector<std::string> lines;
+        for (const auto& [words, names] : all_) {
+            const std::size_t named = std::min(names.size(), kMostNames);
+            std::string text =
+                fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+            if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
+            lines.push_back(fmt::format("stale   {}: {}", text, words));
+        }
+        return lines;
+    }
+
+ private:
+    std::vector<std::pair<std::string, std::vector<std::string>>> all_;
+};
+
+// The scores of the sweep as it stood that are asked in another way now: of the same task and shots, under another key.
+const AskedScore* former_score(const TrialRow& then, const experiments::ScoreRequest& request) {
+    const auto same = [&](const AskedScore& one) { return one.task == request.task && one.shots == request.shots; };
+    if (std::any_of(then.asked.begin(), then.asked.end(),
+                    [&](const AskedScore& one) { return one.key == request.key; }))
+        return nullptr;
+    const auto found = std::find_if(then.asked.begin(), then.asked.end(), same);
+    return found == then.asked.end() || !found->is_scored ? nullptr : &*found;
+}
+
+void plan_scores(Point& point, const TrialRow& then, const RerunIf& rerun_if, Told& told) {
+    for (experiments::ScoreRequest& request : point.scores) {
+        const AskedScore* former = former_score(then, request);
+        if (former == nullptr) continue;
+        if (rerun_if.eval) {
+            told.add(
+                fmt::format("{} is scored again, as the task, its records or its scoring have changed", request.task),
+                point);
+        } else {
+            request.key = former->key;
+            told.add(fmt::format("the score of {} is kept, though the task, its records or its scoring have changed",
+                                 request.task),
+                     point);
+        }
+    }
+}
+
+}  // namespace
+
+RerunIf parse_rerun_if(const std::string& text) {
+    RerunIf rerun_if{false, false, false};
+    if (text == kNever) return rerun_if;
+    std::istringstream in(text);
+    for (std::string kind; std::getline(in, kind, ',');) {
+        if (kind == reporting::kByCode)
+            rerun_if.code = true;
+        else if (kind == reporting::kByData)
+            rerun_if.data = true;
+        else if (kind == reporting::kByEval)
+            rerun_if.eval = true;
+        else
+            throw Error(ErrorKind::usage, fmt::format("--rerun-if {}: '{}' is none of code, data, eval", text, kind),
+                        "name some of them, as in code,data, or never", "nothing was run");
+    }
+    if (rerun_if == RerunIf{false, false, false})
+        throw Error(ErrorKind::usage, "--rerun-if names nothing", "name some of code, data, eval, or never",
+                    "nothing was run");
+    return rerun_if;
+}
+
+PlannedReruns plan_reruns(std::vector<Point> points, const RerunFacts& facts, const RerunIf& rerun_if) {
+    std::map<std::string, const TrialRow*> trained;  // by the place's name
+    for (const TrialRow& trial : facts.measured.trials)
+        if (trial.state == "ok") trained.emplace(results_db::trial_name(trial), &trial);
+    Told asked, others;
+    std::vector<std::string> stale_of(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        Point& point = points[i];
+        Told& told = facts.is_asked_for(point) ? asked : others;
+        const auto found = trained.find(point.name());
+        if (found == trained.end()) {
+            // What it would start from is not made anew.
+            point.is_left = point.parent && points[*point.parent].is_left;
+            continue;
+        }
+        const TrialRow& then = *found->second;
+        if (then.config_hash != point.config_hash && facts.is_trained(point.config_hash)) continue;
+        std::string& stale = stale_of[i];
+        if (then.config_hash != point.config_hash) {
+            stale =
+                reporting::training_differences(try_parse_json(then.config_json), experiments::to_json(point.config));
+            if (point.parent) reporting::add_reasons(stale, stale_of[*point.parent]);
+        }
+        if (!stale.empty()) {
+            if (is_any_of(stale, rerun_if)) {
+                told.add(fmt::format("trained again, for {} (--rerun-if never keeps the result)", stale), point);
+                continue;
+            }
+            told.add(fmt::format("the result is kept, though stale by {}", stale), point);
+            // Another result epoch cannot be computed with by this program, not even scored.
+            point.is_left = !take_back_inputs(point, points, then);
+        }
+        if (then.config_hash == point.config_hash) plan_scores(point, then, rerun_if, told);
+    }
+    return {std::move(points), asked.lines()};
+}
+
+}  // namespace deft::sweeps

@@ -1,0 +1,42 @@
+#pragma once
+// Which stale results a run makes anew, and which it leaves standing. A trial's data and the result epoch are part of
+// its configuration's hash, and a task and its records are part of a score's key, so that what has changed is new work
+// unless it is taken back here.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "results_db/store.h"
+#include "sweeps/spec/expand.h"
+
+namespace deft::sweeps {
+
+// What is stale by one of these is made anew: of code and data the training and its scores, of eval the scores alone.
+struct RerunIf {
+    bool code = true, data = true, eval = true;
+
+    bool operator==(const RerunIf&) const = default;
+};
+// "code,data,eval", some of these, or "never". Errors: usage.
+RerunIf parse_rerun_if(const std::string& text);
+
+struct PlannedReruns {
+    std::vector<Point> points;      // of what is kept with the data and the keys of then
+    std::vector<std::string> said;  // for people: what is made anew and what is kept, a line each
+};
+
+// What the database and the command line say of points.
+struct RerunFacts {
+    // What the database has of this very sweep; its trials tell what stood at each place.
+    const results_db::SweepResults& measured;
+    // Whether a configuration of that hash is trained already, as when data is again what it once was: its result needs
+    // no other.
+    std::function<bool(const std::string&)> is_trained;
+    // Whether this run is about the point; of others nothing is said.
+    std::function<bool(const Point&)> is_asked_for;
+};
+
+PlannedReruns plan_reruns(std::vector<Point> points, const RerunFacts& facts, const RerunIf& rerun_if);
+
+}  // namespace deft::sweeps
