@@ -14,11 +14,11 @@ namespace {
 
 using results_db::AttemptRow;
 
-std::string or_unknown(const std::string& text) {
+std::string stated(const std::string& text) {
     return text.empty() ? "unknown" : text;
 }
 
-std::string joined(const std::set<std::string>& texts) {
+std::string all_of(const std::set<std::string>& texts) {
     return fmt::format("{}", fmt::join(texts, "; "));
 }
 
@@ -40,13 +40,13 @@ struct Rests {
         const results_db::Code& code = one.trial.code;
         if (code.dirty)
             changes.insert(fmt::format("commit {} with changes that were not committed (diff sha256 {})",
-                                       or_unknown(short_hash(code.git_sha)), or_unknown(code.diff_sha256)));
-        programs.insert(fmt::format("sha256 {}, by {}, {}", or_unknown(short_hash(code.binary_sha256)),
-                                    or_unknown(code.compiler), or_unknown(code.build_type)));
-        processors.insert(or_unknown(one.trial.host.cpu_model) + instructions(one.trial.host));
+                                       stated(short_hash(code.git_sha)), stated(code.diff_sha256)));
+        programs.insert(fmt::format("sha256 {}, by {}, {}", stated(short_hash(code.binary_sha256)),
+                                    stated(code.compiler), stated(code.build_type)));
+        processors.insert(stated(one.trial.host.cpu_model) + instructions(one.trial.host));
         data.insert(one.trial.dataset_name.empty()
                         ? "unknown"
-                        : fmt::format("{} (sha256 {})", one.trial.dataset_name, or_unknown(one.trial.dataset_sha256)));
+                        : fmt::format("{} (sha256 {})", one.trial.dataset_name, stated(one.trial.dataset_sha256)));
         for (const AttemptRow& attempt : one.trial.attempt_rows) {
             if (!attempt.counts) continue;
             devices.insert(attempt.shape.device);
@@ -78,11 +78,11 @@ std::vector<std::string> rests_on(const std::vector<TracedTrial>& trials, const 
         texts.push_back(
             "The same bits are promised for the same program on the same kind of processor; elsewhere a number"
             " differs by rounding, which training may amplify.");
-    texts.push_back(fmt::format("Program: {}.", joined(rests.programs)));
+    texts.push_back(fmt::format("Program: {}.", all_of(rests.programs)));
     if (!rests.changes.empty())
         texts.push_back(
-            fmt::format("Built from {}: a checkout of the commit alone is another program.", joined(rests.changes)));
-    texts.push_back(fmt::format("Processor: {}.", joined(rests.processors)));
+            fmt::format("Built from {}: a checkout of the commit alone is another program.", all_of(rests.changes)));
+    texts.push_back(fmt::format("Processor: {}.", all_of(rests.processors)));
     if (rests.devices.contains("cuda"))
         texts.push_back("Trained on a GPU: the same kind of GPU and its libraries count too.");
     if (rests.ranks.size() > 1)
@@ -92,9 +92,9 @@ std::vector<std::string> rests_on(const std::vector<TracedTrial>& trials, const 
     else if (rests.ranks.size() == 1 && *rests.ranks.begin() > 1)
         texts.push_back(
             fmt::format("Trained on {} ranks: other numbers of ranks round otherwise.", *rests.ranks.begin()));
-    texts.push_back(fmt::format("Data: {}. The hash is part of the configuration's.", joined(rests.data)));
+    texts.push_back(fmt::format("Data: {}. The hash is part of the configuration's.", all_of(rests.data)));
     if (!rests.scoring.empty())
-        texts.push_back(fmt::format("Scored by another commit than it was trained by: {}.", joined(rests.scoring)));
+        texts.push_back(fmt::format("Scored by another commit than it was trained by: {}.", all_of(rests.scoring)));
     texts.push_back(can_repeat
                         ? "The sweep's file must say what it said: a repetition is the same training where its"
                           " configuration hash is the same. Its root must be a new one: trained twice is nothing."

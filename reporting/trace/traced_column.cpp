@@ -27,7 +27,7 @@ using results_db::SweepResults;
 using results_db::TrialRow;
 
 // The lines of a title without their directions, joined: "validation loss (nats/token)". `lines`: the first ones alone.
-std::string plain_title(const std::string& title, std::size_t lines = 99) {
+std::string title_words(const std::string& title, std::size_t lines = 99) {
     std::string text;
     for (std::size_t at = 0; at <= title.size() && lines > 0; --lines) {
         const std::size_t end = std::min(title.find('\n', at), title.size());
@@ -59,7 +59,7 @@ std::string shots_text(std::int64_t shots) {
 TracedColumn resource_column(const Resource& resource, const SweepAbout& about) {
     TracedColumn column;
     column.title = resource.title;
-    column.names = {plain_title(resource.title), resource.quantity};
+    column.names = {title_words(resource.title), resource.quantity};
     if (about.published)
         for (const PublishedColumn& published : about.published->columns)
             if (published.measures && published.measures->name.starts_with(resource.quantity))
@@ -84,8 +84,8 @@ TracedColumn score_column(const ScoreColumn& shown, const std::vector<ScoreColum
     const std::string name = score_name(shown), of_split = name + " split=" + shown.split;
     const auto same =
         std::count_if(all.begin(), all.end(), [&](const auto& other) { return score_name(other) == name; });
-    column.names = {same > 1 ? of_split : name, name, "task:" + name, plain_title(shown.title, 2),
-                    plain_title(shown.title)};
+    column.names = {same > 1 ? of_split : name, name, "task:" + name, title_words(shown.title, 2),
+                    title_words(shown.title)};
     if (!shown.split.empty()) column.names.insert(column.names.end(), {of_split, "task:" + of_split});
     column.unit = shown.unit;
     column.tasks = {{shown.task, shown.shots}};

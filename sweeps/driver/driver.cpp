@@ -23,6 +23,7 @@
 #include "sweeps/driver/recovery.h"
 #include "sweeps/driver/signals.h"
 #include "sweeps/driver/work_left.h"
+#include "sweeps/spec/select.h"
 
 namespace deft::sweeps {
 
@@ -40,6 +41,7 @@ class Driver {
         : spec_(spec),
           points_(points),
           options_(options),
+          selected_(selected_points(points, options.only)),
           progress_(options.progress, options.narration),
           writer_(database_in(options.root)),
           starter_{spec, options, recorded_, writer_, results_db::random_uid()},
@@ -54,7 +56,7 @@ class Driver {
         for (const std::string& line : recover(writer_, options_.root, kOrphanGraceMs)) progress_.event(line);
         std::vector<std::size_t> asked_for;
         for (std::size_t point = 0; point < points_.size(); ++point)
-            if (is_asked_for(points_[point], options_)) asked_for.push_back(point);
+            if (selected_[point] != 0) asked_for.push_back(point);
         for (const std::string& line : take_in_finished(writer_, options_.root, points_, asked_for, recorded_))
             progress_.event(line);
         fill_queue();
@@ -82,7 +84,7 @@ class Driver {
  private:
     void fill_queue() {
         state_.queue = make_queue(points_, spec_.sha256, [&](std::size_t point) {
-            if (!is_asked_for(points_[point], options_)) return false;
+            if (selected_[point] == 0) return false;
             if (!work_.is_trained(point) || !work_.unscored(point).empty()) return true;
             ++state_.summary.already_done;
             return false;
@@ -118,7 +120,7 @@ class Driver {
     std::size_t without_validations() const {
         std::set<std::int64_t> found;
         for (std::size_t point = 0; point < points_.size(); ++point)
-            if (is_asked_for(points_[point], options_) && !points_[point].config.eval.every.empty() &&
+            if (selected_[point] != 0 && !points_[point].config.eval.every.empty() &&
                 work_.is_trained(point) && !writer_.was_validated(recorded_.experiments[point]) &&
                 experiments::validates_on_the_way(
                     experiments::parse_validation_schedule(points_[point].config.eval.every),
@@ -340,6 +342,7 @@ class Driver {
     const Spec& spec_;
     const std::vector<Point>& points_;
     const DriverOptions& options_;
+    const std::vector<char> selected_;  // by point: whether this run is asked for it
     SignalWatch signals_;
     Progress progress_;
     results_db::Writer writer_;
@@ -357,13 +360,8 @@ class Driver {
 
 }  // namespace
 
-bool is_asked_for(const Point& point, const DriverOptions& options) {
-    const std::vector<std::string>& only = options.only;
-    return only.empty() || std::find(only.begin(), only.end(), point.case_name) != only.end();
-}
-
 RunSummary run_sweep(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
-    require_cases(spec, options.only);
+    require_selected(spec, points, options.only);
     if (options.dry_run) return dry_run(spec, points, options);
     return Driver(spec, points, options).run();
 }
