@@ -81,8 +81,10 @@ std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, con
 
 std::vector<std::string> claims_of(const PublishedTable& table, const Variant& variant) {
     std::vector<std::string> names;
+    const bool is_published = table.find(variant.case_key, variant.axes.budget_fraction) != nullptr;
     for (const Claim& claim : table.claims)
-        if (is_of(claim.of, variant) || is_of(claim.against, variant) || is_of(claim.from, variant))
+        if ((claim.kind == ClaimKind::best_in_column && is_published) || is_of(claim.of, variant) ||
+            is_of(claim.against, variant) || is_of(claim.from, variant))
             names.push_back(claim.id);
     return names;
 }

@@ -14,7 +14,7 @@ namespace deft::reporting {
 std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, const std::vector<Variant>& variants,
                                       const PublishedTable& table);
 
-// The names of the table's claims that are of that row.
+// The names of the table's claims that are of that row, or compare it with others.
 std::vector<std::string> claims_of(const PublishedTable& table, const Variant& variant);
 
 }  // namespace deft::reporting

@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "base/text.h"
 #include "reporting/imported.h"
@@ -185,24 +186,30 @@ auto rank_of(const MissingRun& run) {
     return std::tuple(run.lack == Lack::edit, run.seconds.value_or(kUnknown), run.flops.value_or(kUnknown));
 }
 
+// Whether the sweep as it is runs it.
+bool is_left(const MissingRun& run) {
+    return run.lack == Lack::training || run.lack == Lack::scoring;
+}
+
 }  // namespace
 
-std::vector<MissingRun> missing_runs(const SweepResults& sweep, const SweepAbout& about,
-                                     const MissingEstimates& estimates) {
+MissingRuns missing_runs(const SweepResults& sweep, const SweepAbout& about, const MissingEstimates& estimates) {
     const std::string selector = results_db::full_name(sweep);
     const std::vector<Variant> variants = variants_of(sweep);
     const Rates rates(sweep);
-    std::vector<MissingRun> runs;
+    MissingRuns missing;
     std::set<std::string> seen;
     for (const Variant& variant : variants) {
-        add_trials(variant, selector, rates, estimates, seen, runs);
-        add_seeds(variant, about, selector, rates, estimates, runs);
+        add_trials(variant, selector, rates, estimates, seen, missing.runs);
+        add_seeds(variant, about, selector, rates, estimates, missing.runs);
     }
     if (about.published)
-        for (MissingRun& run : missing_edits(sweep, variants, *about.published)) runs.push_back(std::move(run));
-    std::stable_sort(runs.begin(), runs.end(),
+        for (MissingRun& run : missing_edits(sweep, variants, *about.published)) missing.runs.push_back(std::move(run));
+    std::stable_sort(missing.runs.begin(), missing.runs.end(),
                      [](const MissingRun& a, const MissingRun& b) { return rank_of(a) < rank_of(b); });
-    return runs;
+    if (std::any_of(missing.runs.begin(), missing.runs.end(), is_left))
+        missing.command = "./deft run --for-table " + shell_word(selector) + " --root " + shell_word(estimates.root);
+    return missing;
 }
 
 }  // namespace deft::reporting

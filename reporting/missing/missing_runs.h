@@ -34,14 +34,19 @@ struct MissingEstimates {
     std::map<std::string, double> planned_flops;  // by config hash; empty where the sweep's file is gone or has changed
 };
 
+struct MissingRuns {
+    std::vector<MissingRun> runs;
+    std::string command;  // that trains and scores what the sweep has left; empty: it has nothing left
+};
+
 // Of all stages. Estimates: a finished trial of the same row with another seed; otherwise the plan's FLOPs at the rate
 // and the price of the sweep's finished trials. Cheapest first, then what has no estimate, then edits.
-std::vector<MissingRun> missing_runs(const results_db::SweepResults& sweep, const SweepAbout& about,
-                                     const MissingEstimates& estimates);
+MissingRuns missing_runs(const results_db::SweepResults& sweep, const SweepAbout& about,
+                         const MissingEstimates& estimates);
 
 // One row a run, with the sum below.
-Table missing_table(const std::vector<MissingRun>& runs, const results_db::SweepResults& sweep);
-// {"schema": "deft-missing/1", "sweep", "runs", "total"}.
-std::string render_missing_json(const std::vector<MissingRun>& runs, const results_db::SweepResults& sweep);
+Table missing_table(const MissingRuns& missing, const results_db::SweepResults& sweep);
+// {"schema": "deft-missing/1", "sweep", "runs", "command", "total"}.
+std::string render_missing_json(const MissingRuns& missing, const results_db::SweepResults& sweep);
 
 }  // namespace deft::reporting

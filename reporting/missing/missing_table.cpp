@@ -66,7 +66,7 @@ OrderedJson number_or_null(const std::optional<double>& value) {
 
 }  // namespace
 
-Table missing_table(const std::vector<MissingRun>& runs, const results_db::SweepResults& sweep) {
+Table missing_table(const MissingRuns& missing, const results_db::SweepResults& sweep) {
     Table table;
     table.caption = "What sweep " + sweep_text(sweep) + " waits for, cheapest first";
     table.key_columns = 1;
@@ -75,13 +75,15 @@ Table missing_table(const std::vector<MissingRun>& runs, const results_db::Sweep
     table.columns.push_back({"cost", Align::right, false, false, "USD"});
     table.columns.push_back({"fills", Align::left, true});
     table.columns.push_back({"command", Align::left});
-    for (const MissingRun& run : runs)
+    for (const MissingRun& run : missing.runs)
         table.rows.push_back({run.name, text_of(run.lack), run.why,
                               cell_of(run.flops, [](double value) { return si(value); }),
                               cell_of(run.seconds, [](double value) { return short_seconds(value); }),
                               cell_of(run.usd, [](double value) { return dollars(value); }), run.fills, run.command});
-    const Total total(runs);
+    const Total total(missing.runs);
     table.notes.push_back(total_text(total));
+    if (!missing.command.empty())
+        table.notes.push_back("What the sweep has left to train and score: " + missing.command);
     if (total.runs > 0)
         table.notes.push_back(
             "Time and cost: of a finished seed of the same row, otherwise the plan's FLOPs at the speed and"
@@ -93,9 +95,9 @@ Table missing_table(const std::vector<MissingRun>& runs, const results_db::Sweep
     return table;
 }
 
-std::string render_missing_json(const std::vector<MissingRun>& runs, const results_db::SweepResults& sweep) {
+std::string render_missing_json(const MissingRuns& missing, const results_db::SweepResults& sweep) {
     OrderedJson list = OrderedJson::array();
-    for (const MissingRun& run : runs)
+    for (const MissingRun& run : missing.runs)
         list.push_back({{"what", run.name},
                         {"to_do", text_of(run.lack)},
                         {"why", run.why},
@@ -104,10 +106,11 @@ std::string render_missing_json(const std::vector<MissingRun>& runs, const resul
                         {"seconds", number_or_null(run.seconds)},
                         {"usd", number_or_null(run.usd)},
                         {"command", run.command}});
-    const Total total(runs);
+    const Total total(missing.runs);
     return json_text({{"schema", "deft-missing/1"},
                       {"sweep", sweep_text(sweep)},
                       {"runs", std::move(list)},
+                      {"command", missing.command},
                       {"total",
                        {{"runs", total.runs},
                         {"edits", total.edits},

@@ -13,7 +13,7 @@ namespace {
 
 // By dotted path; arrays are values.
 void flatten(const Json& json, const std::string& path, std::map<std::string, std::string>& into) {
-    if (json.is_object() && !json.empty()) {
+    if (json.is_object() && (!json.empty() || path.empty())) {
         for (const auto& [key, value] : json.items()) flatten(value, path.empty() ? key : path + "." + key, into);
         return;
     }

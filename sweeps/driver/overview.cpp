@@ -115,6 +115,9 @@ RunSummary dry_run(const Spec& spec, const std::vector<Point>& points, const Dri
         else
             overview.add_left(point, trained);
     }
+    if (reader)
+        for (const std::string& name : reader->sweep_names())
+            if (name == spec.name) overview.flops_per_second = measured_rate(reader->sweep(name));
     Progress progress(options.progress, options.narration);
     for (const std::string& line : describe(spec, points, options, overview)) progress.warning(line);
     RunSummary summary;
