@@ -199,6 +199,21 @@ std::vector<Field> score_fields(const SweepResults& sweep) {
     return fields;
 }
 
+std::vector<ScoreColumn> score_columns(const SweepResults& sweep) {
+    const ScoresByKey scores = all_scores(sweep);
+    std::vector<ScoreColumn> columns;
+    for (const auto& [key, rows] : scores) {
+        const auto find = [wanted = key](const TrialRow& trial) -> const ScoreRow* {
+            for (const ScoreRow& row : trial.scores)
+                if (key_of(row) == wanted) return &row;
+            return nullptr;
+        };
+        columns.push_back({score_title(key, rows, scores), key.task, key.measure, key.split, key.unit, key.shots,
+                           key.under_capacity, find});
+    }
+    return columns;
+}
+
 namespace {
 
 using results_db::TrialRow;

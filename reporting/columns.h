@@ -1,6 +1,7 @@
 #pragma once
 // The columns of a comparison: what tells rows apart, scores, and what training consumed.
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -39,6 +40,18 @@ std::vector<Field> key_fields(const std::vector<Variant>& variants);
 // Validation first, then what is better higher, then the rest. The unigram entropy, which says nothing of a model, has
 // no column. `sweep` must outlive the fields.
 std::vector<Field> score_fields(const results_db::SweepResults& sweep);
+
+// What one of those columns shows.
+struct ScoreColumn {
+    std::string title;  // the column's
+    std::string task, measure, split, unit;
+    std::int64_t shots = 0;
+    bool under_capacity = false;
+    std::function<const results_db::ScoreRow*(const results_db::TrialRow&)> find;  // null where a trial has none
+};
+
+// In the order of score_fields().
+std::vector<ScoreColumn> score_columns(const results_db::SweepResults& sweep);
 
 // What the trials of a row consumed: tokens, FLOPs, time, money.
 struct Resource {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "reporting/html.h"
 #include "reporting/imported.h"
@@ -113,17 +114,49 @@ std::string shell_word(const std::string& word) {
     return text + "'";
 }
 
-std::vector<std::string> repeat_commands(const Variant& variant, const std::string& points) {
+std::vector<std::string> shell_words(const std::string& line) {
+    std::vector<std::string> words;
+    bool in_word = false;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+        if (line[at] == ' ') {
+            in_word = false;
+            continue;
+        }
+        if (!in_word) words.emplace_back();
+        in_word = true;
+        if (line[at] == '\'') {
+            const std::size_t end = line.find('\'', at + 1);
+            if (end == std::string::npos)
+                throw Error(ErrorKind::database, fmt::format("a quote is not closed in the stored command {}", line),
+                            "run the sweep's file again, which stores it anew");
+            words.back() += line.substr(at + 1, end - at - 1);
+            at = end;
+        } else {
+            if (line[at] == '\\' && at + 1 < line.size()) ++at;
+            words.back() += line[at];
+        }
+    }
+    return words;
+}
+
+std::string repeat_command(const Variant& variant, const std::string& points, const std::string& options,
+                           const std::string& root) {
     if (points.empty() || variant.trials.empty()) return {};
+    return fmt::format("./deft run {} --only {}{} --seeds {}{}{} --root {}", points, shell_word(variant.case_key),
+                       axes_options(variant.trials.front()->axes_json), seed_list(variant.trials),
+                       options.empty() ? "" : " ", options, root);
+}
+
+std::vector<std::string> repeat_commands(const Variant& variant, const std::string& points) {
+    // A root of its own: in the old one the trials are done already.
+    const std::string run = repeat_command(variant, points, "", "deft-repeat");
+    if (run.empty()) return {};
     std::set<std::string> commits;
     for (const results_db::TrialRow* trial : variant.ok)
         if (!trial->code.git_sha.empty() && trial->code.git_sha != "unknown") commits.insert(trial->code.git_sha);
     std::vector<std::string> lines;
     if (commits.size() == 1) lines.push_back("git checkout " + shell_word(*commits.begin()));
-    // A root of its own: in the old one the trials are done already.
-    lines.push_back(fmt::format("./deft run {} --only {}{} --seeds {} --root deft-repeat", points,
-                                shell_word(variant.case_key), axes_options(variant.trials.front()->axes_json),
-                                seed_list(variant.trials)));
+    lines.push_back(run);
     return lines;
 }
 

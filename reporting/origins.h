@@ -22,6 +22,15 @@ std::string provenance_html(const std::vector<Variant>& variants,
 // A word as a shell would take it back.
 std::string shell_word(const std::string& word);
 
+// Words as a shell would take them from a line that shell_word() and blanks have made. Errors: database, for a quote that
+// is not closed: such lines are kept there.
+std::vector<std::string> shell_words(const std::string& line);
+
+// The one that trains, with further options of `deft run` behind the row's own. `root`: where to, a word already quoted.
+// Empty where the sweep's file is unknown.
+std::string repeat_command(const Variant& variant, const std::string& points, const std::string& options,
+                           const std::string& root);
+
 // Lines for a shell. `points`: the sweep's file and options as `deft run` takes them, words already quoted.
 // Empty where the sweep's file is unknown.
 std::vector<std::string> repeat_commands(const Variant& variant, const std::string& points);

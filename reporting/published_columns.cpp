@@ -91,13 +91,6 @@ std::set<std::string> tasks_of(const results_db::SweepResults& sweep, const Quan
     return tasks;
 }
 
-// In the column's unit.
-std::optional<double> score_of(const TrialRow& trial, const PublishedColumn& column) {
-    const std::optional<double> value = value_of(*column.measures, trial);
-    const bool is_share = is_percent(column) && column.measures->kind == Quantity::Kind::task;
-    return value && is_share ? *value * 100 : value;
-}
-
 struct RowScores {
     std::vector<double> values;       // one an independent repeat
     std::size_t trials = 0;           // finished ones that have one
@@ -112,7 +105,7 @@ RowScores row_scores(const Variant& variant, const PublishedColumn& column) {
     std::vector<std::pair<const TrialRow*, double>> scored;
     RowScores out;
     for (const TrialRow* trial : variant.ok) {
-        const std::optional<double> value = score_of(*trial, column);
+        const std::optional<double> value = score_in_unit(*trial, column);
         if (!value) continue;
         scored.emplace_back(trial, *value);
         add_reasons(out.stale, stale_score(quantity, *trial));
@@ -282,6 +275,12 @@ std::vector<std::string> printed_notes(const PublishedContext& context) {
 }
 
 }  // namespace
+
+std::optional<double> score_in_unit(const TrialRow& trial, const PublishedColumn& column) {
+    const std::optional<double> value = value_of(*column.measures, trial);
+    const bool is_share = is_percent(column) && column.measures->kind == Quantity::Kind::task;
+    return value && is_share ? *value * 100 : value;
+}
 
 std::vector<Field> published_resource_fields(const PublishedContext& context, const Resource& resource) {
     std::vector<Field> fields;

@@ -1,6 +1,7 @@
 #pragma once
 // A paper's columns, each right beside the measured one that answers the same question.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct PublishedContext {
     std::string base_case;
     std::string scale;
 };
+
+// A trial's score in the column's unit, a share that is printed in percent times 100; nothing where it has none.
+std::optional<double> score_in_unit(const results_db::TrialRow& trial, const PublishedColumn& column);
 
 // Beside that measured resource: what was printed, and its ratio to the published baseline.
 std::vector<Field> published_resource_fields(const PublishedContext& context, const Resource& resource);

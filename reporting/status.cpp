@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "reporting/expert_routing.h"
 #include "reporting/imported.h"
+#include "reporting/named_lines.h"
 #include "reporting/numbers.h"
 #include "reporting/scoring_notes.h"
 #include "reporting/sweep_text.h"
@@ -23,10 +24,6 @@ namespace deft::reporting {
 
 namespace {
 
-std::string or_dash(const std::string& text) {
-    return text.empty() ? "-" : printable(text);
-}
-
 std::string error_text(const results_db::TrialRow& trial) {
     if (trial.state == "ok" && trial.unscored() > 0 && !trial.scoring_rows.empty()) {
         const results_db::AttemptRow& last = trial.scoring_rows.back();
@@ -36,46 +33,7 @@ std::string error_text(const results_db::TrialRow& trial) {
     return trial.fail_class.empty() ? trial.error : trial.fail_class + ": " + trial.error;
 }
 
-// Sections of names and values, the values of a section below each other.
-class StatusLines {
- public:
-    void section(const char* title) {
-        close();
-        text_ += fmt::format("{}{}\n", text_.empty() ? "" : "\n", title);
-    }
-    void add(const std::string& name, const std::string& value) {
-        entries_.emplace_back(printable(name), or_dash(value));
-        width_ = std::max(width_, display_width(entries_.back().first));
-    }
-    void add_lines(const std::string& value) {
-        for (std::size_t at = 0; at < value.size();) {
-            const std::size_t end = std::min(value.find('\n', at), value.size());
-            text_ += "  " + printable(std::string_view(value).substr(at, end - at)) + "\n";
-            at = end + 1;
-        }
-    }
-    std::string take() {
-        close();
-        return std::move(text_);
-    }
-
- private:
-    static constexpr int kLeastWidth = 22;
-
-    void close() {
-        for (const auto& [name, value] : entries_)
-            text_ += fmt::format("  {}{}  {}\n", name,
-                                 std::string(static_cast<std::size_t>(width_ - display_width(name)), ' '), value);
-        entries_.clear();
-        width_ = kLeastWidth;
-    }
-
-    std::string text_;
-    std::vector<std::pair<std::string, std::string>> entries_;
-    int width_ = kLeastWidth;
-};
-
-void add_counts(StatusLines& lines, const results_db::TrialRow& trial) {
+void add_counts(NamedLines& lines, const results_db::TrialRow& trial) {
     lines.section("Counts");
     if (trial.parameters > 0) lines.add("parameters", si(static_cast<double>(trial.parameters)));
     if (!trial.last_point) {
@@ -99,7 +57,7 @@ void add_counts(StatusLines& lines, const results_db::TrialRow& trial) {
                                 : "its last weights, which validated best");
 }
 
-void add_scores(StatusLines& lines, const results_db::TrialRow& trial) {
+void add_scores(NamedLines& lines, const results_db::TrialRow& trial) {
     lines.section("Scores");
     if (trial.scores.empty()) lines.add("scores", "none yet");
     for (const results_db::ScoreRow& row : trial.scores) {
@@ -128,7 +86,7 @@ std::string state_text(const results_db::TrialRow& trial) {
 }
 
 // Which tasks were scored by which program, and of which checkpoint.
-void add_scoring(StatusLines& lines, const results_db::TrialRow& trial) {
+void add_scoring(NamedLines& lines, const results_db::TrialRow& trial) {
     lines.section("Scoring");
     for (const results_db::AskedScore& asked : trial.asked)
         if (!asked.is_scored) lines.add(asked.task, "not scored yet");
@@ -170,7 +128,7 @@ std::string attempt_text(const results_db::AttemptRow& attempt) {
 }
 
 // What the cost is the sum of.
-void add_attempts(StatusLines& lines, const results_db::TrialRow& trial) {
+void add_attempts(NamedLines& lines, const results_db::TrialRow& trial) {
     if (trial.attempt_rows.empty()) return;
     lines.section("Attempts");
     for (const results_db::AttemptRow& attempt : trial.attempt_rows)
@@ -192,7 +150,7 @@ std::string libraries_text(const results_db::TrialRow& trial) {
     return {};
 }
 
-void add_provenance(StatusLines& lines, const results_db::TrialRow& trial) {
+void add_provenance(NamedLines& lines, const results_db::TrialRow& trial) {
     lines.section("Provenance");
     const results_db::Code& code = trial.code;
     lines.add("commit", code.git_sha + (code.git_branch.empty() ? "" : " (" + code.git_branch + ")"));
@@ -271,7 +229,7 @@ std::string start_text(const results_db::TrialRow& trial) {
 namespace {
 
 // What the sweep's file says that an imported model's training took.
-void add_stated(StatusLines& lines, const results_db::ImportedModel& model) {
+void add_stated(NamedLines& lines, const results_db::ImportedModel& model) {
     lines.section("Stated in the sweep's file, not measured");
     const auto add = [&](const char* name, double value, const auto& print) {
         lines.add(name, value > 0 ? print(value) : "");
@@ -286,7 +244,7 @@ void add_stated(StatusLines& lines, const results_db::ImportedModel& model) {
 }  // namespace
 
 std::string render_trial(const results_db::TrialRow& trial, const std::vector<journal::ExpertLoad>& experts) {
-    StatusLines lines;
+    NamedLines lines;
     lines.section("Trial");
     lines.add("name", results_db::trial_name(trial));
     lines.add("label", trial.label);

@@ -24,6 +24,11 @@ struct SuiteAverage {
 std::optional<SuiteAverage> suite_average(const Suite& suite, const std::vector<results_db::ScoreRow>& scores,
                                           std::int64_t shots);
 
+// The rows whose values that mean is of, as many as there are tasks in it and in their order.
+std::vector<const results_db::ScoreRow*> rows_in_average(const Suite& suite,
+                                                         const std::vector<results_db::ScoreRow>& scores,
+                                                         std::int64_t shots);
+
 // To that many significant digits, halves of the binary value to even: what Python's round() gives the same digits.
 double round_significant(double value, int digits);
 // The same as text, trailing zeros kept: "44.0".

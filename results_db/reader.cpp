@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "results_db/attempt_rows.h"
 #include "results_db/connection.h"
 #include "results_db/expert_load_rows.h"
 #include "results_db/host_key.h"
@@ -104,44 +105,6 @@ std::vector<Checkpoint> checkpoints_of_sweep(Connection& connection, std::int64_
         checkpoints.push_back({query.text(0), query.text(1), query.text(2), query.integer(3), query.integer(4),
                                query.text(5)});
     return checkpoints;
-}
-
-// By number.
-std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t experiment_id, const char* kind) {
-    Statement query(
-        connection,
-        "SELECT a.number, a.uid, a.state, a.fail_class, a.error, a.workdir, a.created_ms, a.started_ms,"  // 0..7
-        " a.ended_ms, a.resume_step, a.device, a.devices, a.trials_per_device, a.own_seconds,"            // 8..13
-        " a.device_seconds, a.usd, a.sku, a.price_date_ms, a.usd_per_hour, a.price_source,"               // 14..19
-        // A join to the view would make the whole of it for each trial.
-        " a.libraries_json, (SELECT k.is_result OR k.last_step IS NULL OR k.last_step > k.after_step"  // 20, 21
-        "  FROM v_kept k WHERE k.attempt_id = a.id), a.start_note, a.ranks"  // 22, 23
-        " FROM attempt a WHERE a.experiment_id = ?1 AND a.kind = ?2 ORDER BY a.number");
-    query.bind(experiment_id, kind);
-    std::vector<AttemptRow> rows;
-    while (query.step()) {
-        AttemptRow row;
-        row.number = query.integer(0);
-        row.uid = query.text(1);
-        row.state = query.text(2);
-        row.fail_class = query.text(3);
-        row.error = query.text(4);
-        row.workdir = query.text(5);
-        row.created_ms = query.integer(6);
-        row.started_ms = query.integer(7);
-        row.ended_ms = query.integer(8);
-        row.resume_step = query.integer(9);
-        row.shape = {query.text(10), query.integer(11), query.integer(12), query.integer(23)};
-        row.own_seconds = query.maybe_real(13);
-        row.device_seconds = query.maybe_real(14);
-        row.usd = query.maybe_real(15);
-        if (!query.is_null(18)) row.price = Price{query.text(16), query.integer(17), query.real(18), query.text(19)};
-        row.libraries_json = query.text(20);
-        row.counts = !query.is_null(21) && query.integer(21) != 0;
-        row.start_note = query.text(22);
-        rows.push_back(std::move(row));
-    }
-    return rows;
 }
 
 // Device-seconds and dollars over the attempts that count.
@@ -294,6 +257,11 @@ Reader::~Reader() = default;
 
 std::vector<SweepHead> Reader::sweeps() const {
     return read_sweeps(*impl_->connection);
+}
+
+std::string Reader::spec_text(const SweepHead& sweep) const {
+    Statement query(*impl_->connection, "SELECT spec_toml FROM sweep WHERE id = ?1");
+    return query.bind(sweep.id).step() ? query.text(0) : std::string();
 }
 
 std::vector<std::string> Reader::sweep_names() const {

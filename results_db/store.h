@@ -271,6 +271,8 @@ struct AttemptRow {
     std::string libraries_json = "{}";
     std::string start_note = {};  // what [start] did not simply copy
     bool counts = false;  // the result was built on it: it is the result, or steps of it are in the result's curve
+    Code code = {};       // commit, changes and program alone
+    Host host = {};       // name, processor and cores alone
 };
 
 // The newest attempt at one training that ended ok, or the newest of any state; with what the model was scored by.
@@ -353,6 +355,7 @@ class Reader {
 
     std::vector<SweepHead> sweeps() const;         // newest first
     std::vector<std::string> sweep_names() const;  // each once, newest first
+    std::string spec_text(const SweepHead& sweep) const;  // of its file as it was
     // "NAME", the newest spec of that name, or "NAME@HASH", of which the hash may be cut short. Errors: missing, or
     // usage when ambiguous.
     SweepResults sweep(const std::string& selector) const;

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <random>
+#include <utility>
 
 #include "base/error.h"
 #include "reporting/origins.h"
+#include "sweeps/spec/select.h"
 
 namespace deft::cli {
 
@@ -50,7 +52,16 @@ void SpecArguments::add_to(CLI::App& command, bool file_is_required) {
     command.add_option("--scale", scale, "The scale to run it at")->capture_default_str();
     command.add_option("--set", overrides, "Lay a value over every case, as in train.learning_rate=1e-3")
         ->allow_extra_args(false);
-    command.add_option("--only", only, "Only these cases, as in baseline,cl")->delimiter(',')->allow_extra_args(false);
+    command
+        .add_option_function<std::vector<std::string>>(
+            "--only",
+            [this](const std::vector<std::string>& texts) {
+                only.clear();
+                for (const std::string& text : texts)
+                    for (std::string& name : sweeps::split_names(text)) only.push_back(std::move(name));
+            },
+            "Only these cases, as in baseline,cl, or rows or trials, as in 'cl[budget_fraction=0.5]/1'")
+        ->allow_extra_args(false);
     command.add_option("--seeds", seeds, "How many seeds, or a list of them as in 4,7");
 }
 
@@ -60,12 +71,12 @@ sweeps::Spec SpecArguments::load() const {
     options.overrides = overrides;
     if (!seeds.empty()) options.seeds = sweeps::parse_seeds(seeds);
     sweeps::Spec spec = sweeps::load_spec(file, options);
-    sweeps::require_cases(spec, only);
+    sweeps::require_selectable(spec, only);
     return spec;
 }
 
 bool SpecArguments::selects(const sweeps::Point& point) const {
-    return only.empty() || std::find(only.begin(), only.end(), point.case_name) != only.end();
+    return sweeps::is_selected(point, only);
 }
 
 sweeps::Point SpecArguments::first_point(sweeps::Data data) const {

@@ -1,19 +1,26 @@
 // deft report: a sweep's results again, in any format.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "reporting/lm_eval.h"
+#include "reporting/missing/missing_runs.h"
 #include "reporting/per_seed.h"
 #include "results_db/trial_name.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/find_table.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
+#include "sweeps/cli/run_arguments.h"
 
 namespace deft::cli {
 
@@ -38,6 +45,32 @@ void write_lm_eval(const results_db::SweepResults& sweep, const std::string& fol
     }
 }
 
+// The FLOPs of each trial by the sweep's plan; none where its file is gone or has changed.
+std::map<std::string, double> planned_flops(const results_db::Reader& reader, const results_db::SweepHead& sweep) {
+    std::map<std::string, double> flops;
+    try {
+        const RunArguments run = stored_run(sweep);
+        require_unchanged(run, sweep, reader.spec_text(sweep));
+        for (const sweeps::Point& point : sweeps::expand(run.spec.load(), sweeps::Data::may_be_missing))
+            flops[point.config_hash] = point.projection.flops;
+    } catch (const Error& error) {
+        print_note(fmt::format("nothing is planned: {}", error.what()));
+    }
+    return flops;
+}
+
+void print_missing(const results_db::Reader& reader, results_db::SweepResults sweep, const std::string& root,
+                   const std::string& format, const std::string& out) {
+    if (format == "html" || format == "lm-eval")
+        throw Error(ErrorKind::usage, fmt::format("--missing is no {}", format), "choose term, md, csv, tex or json");
+    const auto flops = planned_flops(reader, sweep);
+    const reporting::ReportData data = report_data(reader, std::move(sweep), false);
+    const auto runs = reporting::missing_runs(data.sweep, data.about, {root, flops});
+    print_to(out, format == "json" ? reporting::render_missing_json(runs, data.sweep)
+                                   : render_table(reporting::missing_table(runs, data.sweep), format,
+                                                  out.empty() ? output_width() : kPlainWidth));
+}
+
 }  // namespace
 
 void add_report(CLI::App& app, Context& context) {
@@ -46,7 +79,7 @@ void add_report(CLI::App& app, Context& context) {
         std::string root = sweeps::kDefaultRoot;
         std::string format = "term";
         std::string out;
-        bool per_seed = false, curves = false;
+        bool per_seed = false, curves = false, missing = false;
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("report", "Print a sweep's results, or write them to a file");
@@ -63,8 +96,19 @@ void add_report(CLI::App& app, Context& context) {
                                               "One row a trial, not means over seeds: term, md, csv or tex");
     command->add_flag("--curves", arguments->curves, "One row a logged step of a trial: term, md, csv or tex")
         ->excludes(per_seed);
+    command
+        ->add_flag(
+            "--missing", arguments->missing,
+            "The runs that empty cells wait for, cheapest first, with what they would take: term, md, csv, tex or json")
+        ->excludes(per_seed)
+        ->excludes("--curves");
     command->callback([arguments, &context] {
         const results_db::Reader reader = open_results(arguments->root);
+        if (arguments->missing) {
+            print_missing(reader, find_table(reader, arguments->sweep), arguments->root, arguments->format,
+                          arguments->out);
+            return;
+        }
         const reporting::ReportData data =
             report_data(reader, find_checked_sweep(reader, arguments->sweep, arguments->root),
                         arguments->format == "html" || arguments->curves);

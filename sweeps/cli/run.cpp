@@ -1,15 +1,19 @@
 // deft run: trains what a sweep has left to train, and prints its table.
 
+#include <fmt/format.h>
+
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
 
-#include "reporting/origins.h"
+#include "base/error.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/find_table.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
+#include "sweeps/cli/run_arguments.h"
 #include "sweeps/driver/driver.h"
 #include "sweeps/driver/slots.h"
 
@@ -17,34 +21,10 @@ namespace deft::cli {
 
 namespace {
 
-constexpr const char* kRerunAll = "code,data,eval";
-
-struct RunArguments {
-    SpecArguments spec;
-    std::string root = sweeps::kDefaultRoot;
-    std::string slots;
-    int threads = 0, ranks = 0;
-    std::string progress = "auto";
-    bool dry_run = false;
-    bool fail_fast = false;
-    bool retrain = false;
-    std::string rerun_if = kRerunAll;
-};
-
-std::string continue_with(const RunArguments& arguments) {
-    std::string line = "deft run " + arguments.spec.text();
-    if (arguments.root != sweeps::kDefaultRoot) line += " --root " + reporting::shell_word(arguments.root);
-    if (!arguments.slots.empty()) line += " --slots " + reporting::shell_word(arguments.slots);
-    if (arguments.threads > 0) line += " --threads " + std::to_string(arguments.threads);
-    if (arguments.ranks > 0) line += " --ranks " + std::to_string(arguments.ranks);
-    if (arguments.rerun_if != kRerunAll) line += " --rerun-if " + reporting::shell_word(arguments.rerun_if);
-    return line;
-}
-
 std::string fill_with(RunArguments arguments) {
     arguments.spec.only.clear();
     arguments.rerun_if = kRerunAll;  // a report names the kinds itself
-    return continue_with(arguments);
+    return arguments.continue_with();
 }
 
 // A report names the case and the seeds itself where it says how to repeat a row, so they are left out here.
@@ -72,6 +52,28 @@ void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options
     write_page(options.root, data);
 }
 
+// What that table's sweep was run with, where the file still says the same; what is given now goes before it.
+RunArguments for_table(const std::string& table, const RunArguments& given) {
+    RunArguments run;
+    {
+        const results_db::Reader reader = open_results(given.root);
+        const results_db::SweepResults sweep = find_table(reader, table);
+        run = stored_run(sweep);
+        require_unchanged(run, sweep, reader.spec_text(sweep));
+    }
+    run.root = given.root;
+    run.spec.only = given.spec.only;
+    if (!given.spec.seeds.empty()) run.spec.seeds = given.spec.seeds;
+    if (!given.slots.empty()) run.slots = given.slots;
+    if (given.threads > 0) run.threads = given.threads;
+    if (given.ranks > 0) run.ranks = given.ranks;
+    run.progress = given.progress;
+    run.dry_run = given.dry_run;
+    run.fail_fast = given.fail_fast;
+    run.retrain = given.retrain;
+    return run;
+}
+
 int run_cases(const RunArguments& arguments) {
     // Results are stored whether or not somebody still reads along.
     std::signal(SIGPIPE, SIG_IGN);
@@ -86,7 +88,7 @@ int run_cases(const RunArguments& arguments) {
     options.dry_run = arguments.dry_run;
     options.retrain = arguments.retrain;
     options.rerun_if = sweeps::parse_rerun_if(arguments.rerun_if);
-    options.continue_with = continue_with(arguments);
+    options.continue_with = arguments.continue_with();
     options.fill_with = fill_with(arguments);
     options.points = points_of(arguments);
     const std::vector<sweeps::Point> points = sweeps::expand(spec);
@@ -104,28 +106,31 @@ int run_cases(const RunArguments& arguments) {
 }  // namespace
 
 void add_run(CLI::App& app, Context& context) {
-    auto arguments = std::make_shared<RunArguments>();
+    struct Arguments {
+        RunArguments run;
+        std::string table;
+    };
+    auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("run", "Train and score what a sweep has left, and print its table");
-    arguments->spec.add_to(*command);
-    add_root(*command, arguments->root, "Where results go");
-    command->add_option("--slots", arguments->slots,
-                        "Trials at once: auto, or as in cpu:2, gpu:1, gpu:1/2 (two on a card)");
-    add_threads(*command, arguments->threads,
-                "Threads of each trial; chosen by the size of the models where neither this nor the sweep says");
-    command->add_option("--ranks", arguments->ranks, "Processes that train each trial together, in place of the sweep's ranks")
-        ->check(CLI::Range(1, sweeps::kMostRanks));
-    command->add_option("--progress", arguments->progress, "How to show progress: auto, live, plain or none")
-        ->capture_default_str();
-    command->add_flag("--retrain", arguments->retrain,
-                      "Train again what is to be scored and whose checkpoint is gone");
-    command->add_option("--rerun-if", arguments->rerun_if,
-                        "Which results are made anew that are stale: by code (another result epoch) or data the training "
-                        "and its scores, by eval (a task's file or records, or the scoring) the scores; never: none, and "
-                        "only what was never measured is")
-        ->capture_default_str();
-    command->add_flag("--dry-run", arguments->dry_run, "Say what would be trained, and train nothing");
-    command->add_flag("--fail-fast", arguments->fail_fast, "Start no trial after the first that failed");
-    command->callback([arguments, &context] { context.exit_code = run_cases(*arguments); });
+    arguments->run.add_to(*command, false);
+    command->add_option(
+        "--for-table", arguments->table,
+        std::string("In place of the sweep file: run what a table of the results waits for. ") + kTableHelp);
+    command->callback([arguments, command, &context] {
+        const bool is_for_table = command->count("--for-table") > 0;
+        if (is_for_table == (command->count("sweep") > 0))
+            throw Error(
+                ErrorKind::usage,
+                is_for_table ? "a sweep file and --for-table are two answers to one question" : "what is to be run?",
+                is_for_table ? "leave one of them out"
+                             : "name a sweep file, or a table of the results: --for-table TABLE");
+        for (const char* option : {"--scale", "--set"})
+            if (is_for_table && command->count(option) > 0)
+                throw Error(ErrorKind::usage,
+                            fmt::format("{} would make another table than the one of --for-table", option),
+                            "leave it out, or run the sweep's file with it");
+        context.exit_code = run_cases(is_for_table ? for_table(arguments->table, arguments->run) : arguments->run);
+    });
 }
 
 }  // namespace deft::cli

@@ -24,6 +24,7 @@
 #include "sweeps/driver/recovery.h"
 #include "sweeps/driver/signals.h"
 #include "sweeps/driver/work_left.h"
+#include "sweeps/spec/select.h"
 
 namespace deft::sweeps {
 
@@ -41,6 +42,7 @@ class Driver {
         : spec_(spec),
           points_(points),
           options_(options),
+          selected_(selected_points(points, options.only)),
           progress_(options.progress, options.narration),
           writer_(database_in(options.root)),
           starter_{spec, options, recorded_, writer_, results_db::random_uid()},
@@ -55,7 +57,7 @@ class Driver {
         for (const std::string& line : recover(writer_, options_.root, kOrphanGraceMs)) progress_.event(line);
         std::vector<std::size_t> asked_for;
         for (std::size_t point = 0; point < points_.size(); ++point)
-            if (is_asked_for(points_[point], options_)) asked_for.push_back(point);
+            if (selected_[point] != 0) asked_for.push_back(point);
         for (const std::string& line : take_in_finished(writer_, options_.root, points_, asked_for, recorded_))
             progress_.event(line);
         fill_queue();
@@ -83,7 +85,7 @@ class Driver {
  private:
     void fill_queue() {
         state_.queue = make_queue(points_, spec_.sha256, [&](std::size_t point) {
-            if (!is_asked_for(points_[point], options_)) return false;
+            if (selected_[point] == 0) return false;
             const bool is_done = work_.is_trained(point) && work_.unscored(point).empty();
             if (!is_done && !points_[point].is_left) return true;
             ++state_.summary.already_done;
@@ -120,7 +122,7 @@ class Driver {
     std::size_t without_validations() const {
         std::set<std::int64_t> found;
         for (std::size_t point = 0; point < points_.size(); ++point)
-            if (is_asked_for(points_[point], options_) && !points_[point].config.eval.every.empty() &&
+            if (selected_[point] != 0 && !points_[point].config.eval.every.empty() &&
                 work_.is_trained(point) && !writer_.was_validated(recorded_.experiments[point]) &&
                 experiments::validates_on_the_way(
                     experiments::parse_validation_schedule(points_[point].config.eval.every),
@@ -342,6 +344,7 @@ class Driver {
     const Spec& spec_;
     const std::vector<Point>& points_;
     const DriverOptions& options_;
+    const std::vector<char> selected_;  // by point: whether this run is asked for it
     SignalWatch signals_;
     Progress progress_;
     results_db::Writer writer_;
@@ -372,20 +375,15 @@ PlannedReruns reruns_of(const Spec& spec, const std::vector<Point>& points, cons
             return plan_reruns(points,
                                {reader.sweep(results_db::full_name(head)),
                                 [&](const std::string& hash) { return is_trained(reader, hash); },
-                                [&](const Point& point) { return is_asked_for(point, options); }},
+                                [&](const Point& point) { return is_selected(point, options.only); }},
                                options.rerun_if);
     return {points, {}};
 }
 
 }  // namespace
 
-bool is_asked_for(const Point& point, const DriverOptions& options) {
-    const std::vector<std::string>& only = options.only;
-    return only.empty() || std::find(only.begin(), only.end(), point.case_name) != only.end();
-}
-
 RunSummary run_sweep(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
-    require_cases(spec, options.only);
+    require_selected(spec, points, options.only);
     const PlannedReruns planned = reruns_of(spec, points, options);
     {
         Progress progress(options.progress, options.narration);

@@ -22,7 +22,7 @@ struct DriverOptions {
     std::vector<Slot> slots = {{}};
     std::string slots_note;         // on GPUs that they leave unused; empty: on none
     int threads = 1;                // of each trial
-    std::vector<std::string> only;  // cases; all where empty
+    std::vector<std::string> only;  // as in spec/select.h; all where empty
     bool fail_fast = false;
     bool retrain = false;       // what is trained and lacks its checkpoint is trained again, to be scored
     RerunIf rerun_if = {};      // which stale results are made anew
@@ -44,8 +44,6 @@ struct RunSummary {
     int left = 0;
     int exit_code = 0;
 };
-
-bool is_asked_for(const Point& point, const DriverOptions& options);
 
 // Errors: database (another driver, foreign file), io (root not writable, full disk: children are ended first, and what
 // they wrote is taken in by the next run).

@@ -9,6 +9,7 @@
 #include "reporting/numbers.h"
 #include "reporting/text.h"
 #include "sweeps/driver/root.h"
+#include "sweeps/spec/select.h"
 
 namespace deft::sweeps {
 
@@ -103,8 +104,10 @@ RunSummary dry_run(const Spec& spec, const std::vector<Point>& points, const Dri
     Overview overview;
     std::optional<results_db::Reader> reader;
     if (const auto file = database_file(options.root); std::filesystem::exists(file)) reader.emplace(file);
-    for (const Point& point : points) {
-        if (!is_asked_for(point, options)) continue;
+    const std::vector<char> selected = selected_points(points, options.only);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        if (selected[i] == 0) continue;
+        const Point& point = points[i];
         ++overview.selected;
         const bool trained = reader && is_trained(*reader, point.config_hash);
         if (point.is_left || (trained && reader->unscored(point.config_hash, point.score_keys()).empty()))
@@ -112,6 +115,9 @@ RunSummary dry_run(const Spec& spec, const std::vector<Point>& points, const Dri
         else
             overview.add_left(point, trained);
     }
+    if (reader)
+        for (const std::string& name : reader->sweep_names())
+            if (name == spec.name) overview.flops_per_second = measured_rate(reader->sweep(name));
     Progress progress(options.progress, options.narration);
     for (const std::string& line : describe(spec, points, options, overview)) progress.warning(line);
     RunSummary summary;

@@ -59,6 +59,35 @@ TEST_CASE("curves and checkpoints of a sweep are those of the attempts that its 
     CHECK(reader.checkpoints(none).empty());
 }
 
+TEST_CASE("each attempt names its own commit and machine, and a sweep the text of its file") {
+    const TemporaryFolder folder;
+    OneAttempt db(folder / "results.db");
+    db.writer.end_attempt(db.attempt, ended_ok());
+    results_db::Code changed = a_code();
+    changed.git_sha = std::string(40, 'f');
+    changed.dirty = true;
+    changed.diff_sha256 = "d1ff";
+    results_db::Host other = a_host();
+    other.hostname = "node2";
+    other.cores = 64;
+    db.writer.begin_attempt(db.experiment, db.writer.add_code(changed), db.writer.add_host(other), an_attempt("a2", 2));
+    db.writer.add_sweep({"text", "s9", "name = \"text\"\n", "[]"});
+    const results_db::Reader reader(folder / "results.db");
+    const auto attempts = reader.sweep("quick").trials.front().attempt_rows;
+    REQUIRE(attempts.size() == 2);
+    CHECK(attempts[0].code.git_sha == a_code().git_sha);
+    CHECK(attempts[0].code.binary_sha256 == "b1");
+    CHECK_FALSE(attempts[0].code.dirty);
+    CHECK(attempts[0].host.hostname == "node1");
+    CHECK(attempts[0].host.cpu_model == "Example CPU");
+    CHECK(attempts[1].code.git_sha == changed.git_sha);
+    CHECK(attempts[1].code.dirty);
+    CHECK(attempts[1].code.diff_sha256 == "d1ff");
+    CHECK(attempts[1].host.hostname == "node2");
+    CHECK(attempts[1].host.cores == 64);
+    CHECK(reader.spec_text(reader.sweeps().front()) == "name = \"text\"\n");
+}
+
 TEST_CASE("validations on the way are curves of the training that is the result, and scores of nothing") {
     const TemporaryFolder folder;
     OneAttempt db(folder / "results.db");

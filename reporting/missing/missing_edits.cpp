@@ -1,0 +1,92 @@
+#include "reporting/missing/missing_edits.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/suites.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using results_db::AskedScore;
+using results_db::TrialRow;
+
+bool is_row(const Variant& variant, const std::string& case_name, double budget) {
+    return variant.case_key == case_name && same_budget(variant.axes.budget_fraction, budget);
+}
+
+bool is_of(const std::optional<ClaimedRow>& row, const Variant& variant) {
+    return row && is_row(variant, row->case_name, row->budget_fraction);
+}
+
+// A suite's average takes any task that has a share of right answers; which ones those are, scores alone tell.
+bool answers(const AskedScore& asked, const Quantity& quantity) {
+    if (asked.shots != quantity.shots) return false;
+    return quantity.kind == Quantity::Kind::suite ? asked.task != "validation" : asked.task == quantity.name;
+}
+
+bool is_asked(const results_db::SweepResults& sweep, const Quantity& quantity) {
+    for (const TrialRow& trial : sweep.trials)
+        for (const AskedScore& asked : trial.asked)
+            if (answers(asked, quantity)) return true;
+    return false;
+}
+
+// What to write into eval.tasks.
+std::string task_to_ask(const Quantity& quantity) {
+    std::string task = quantity.name;
+    if (quantity.kind == Quantity::Kind::suite) task = project_suite(quantity.name).tasks.front().name + " or others";
+    return fmt::format("ask for {}{} in eval.tasks", task,
+                       quantity.shots > 0 ? fmt::format(" with {} shots", quantity.shots) : "");
+}
+
+}  // namespace
+
+std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, const std::vector<Variant>& variants,
+                                      const PublishedTable& table) {
+    std::vector<MissingRun> edits;
+    for (const PublishedRow& row : table.rows) {
+        if (std::any_of(variants.begin(), variants.end(),
+                        [&](const Variant& variant) { return is_row(variant, row.case_name, row.budget_fraction); }))
+            continue;
+        const bool has_case = std::any_of(variants.begin(), variants.end(),
+                                          [&](const Variant& variant) { return variant.case_key == row.case_name; });
+        edits.push_back({Lack::edit,
+                         "row " + row.name(),
+                         "published, and not in the sweep",
+                         "that row",
+                         {},
+                         {},
+                         {},
+                         has_case ? fmt::format("add {:g} to train.budget_fraction", row.budget_fraction)
+                                  : fmt::format("add a [[case]] named \"{}\"", row.case_name)});
+    }
+    for (const PublishedColumn& column : table.columns) {
+        if (!column.measures || column.measures->kind == Quantity::Kind::resource || is_asked(sweep, *column.measures))
+            continue;
+        edits.push_back({Lack::edit,
+                         "column " + column.title,
+                         "published, and no task of the sweep answers it",
+                         to_text(*column.measures),
+                         {},
+                         {},
+                         {},
+                         task_to_ask(*column.measures)});
+    }
+    return edits;
+}
+
+std::vector<std::string> claims_of(const PublishedTable& table, const Variant& variant) {
+    std::vector<std::string> names;
+    const bool is_published = table.find(variant.case_key, variant.axes.budget_fraction) != nullptr;
+    for (const Claim& claim : table.claims)
+        if ((claim.kind == ClaimKind::best_in_column && is_published) || is_of(claim.of, variant) ||
+            is_of(claim.against, variant) || is_of(claim.from, variant))
+            names.push_back(claim.id);
+    return names;
+}
+
+}  // namespace deft::reporting

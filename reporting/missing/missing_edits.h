@@ -1,0 +1,20 @@
+#pragma once
+// What of a published table a sweep does not ask for: no run fills it before the sweep's file is changed.
+
+#include <string>
+#include <vector>
+
+#include "reporting/missing/missing_runs.h"
+#include "reporting/published.h"
+#include "reporting/variants.h"
+
+namespace deft::reporting {
+
+// Rows without a case at that budget, and columns without a task.
+std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, const std::vector<Variant>& variants,
+                                      const PublishedTable& table);
+
+// The names of the table's claims that are of that row, or compare it with others.
+std::vector<std::string> claims_of(const PublishedTable& table, const Variant& variant);
+
+}  // namespace deft::reporting

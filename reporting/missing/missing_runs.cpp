@@ -1,0 +1,215 @@
+#include "reporting/missing/missing_runs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+#include "reporting/imported.h"
+#include "reporting/missing/missing_edits.h"
+#include "reporting/origins.h"
+#include "reporting/statistics/contrast.h"
+#include "reporting/variants.h"
+#include "results_db/sweep_heads.h"
+#include "results_db/trial_name.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using results_db::SweepResults;
+using results_db::TrialRow;
+
+// FLOP/s and dollars a second of training, over the sweep's finished trials; 0: unknown.
+struct Rates {
+    double flops = 0, usd = 0, scoring_seconds = 0;  // the last of one task
+
+    explicit Rates(const SweepResults& sweep) {
+        double flops_sum = 0, seconds = 0, priced_seconds = 0, usd_sum = 0, scored_seconds = 0;
+        std::int64_t scored = 0;
+        std::set<std::string> seen;  // places of a sweep may share a training
+        for (const TrialRow& trial : sweep.trials) {
+            if (trial.state != "ok" || !seen.insert(trial.config_hash).second) continue;
+            if (const std::int64_t tasks = static_cast<std::int64_t>(trial.asked.size()) - trial.unscored();
+                tasks > 0 && trial.eval_seconds > 0) {
+                scored += tasks;
+                scored_seconds += trial.eval_seconds;
+            }
+            if (!trial.last_point || !(trial.train_seconds > 0)) continue;
+            flops_sum += trial.last_point->flops;
+            seconds += trial.train_seconds;
+            if (!trial.usd) continue;
+            priced_seconds += trial.train_seconds;
+            usd_sum += *trial.usd;
+        }
+        if (seconds > 0) flops = flops_sum / seconds;
+        if (priced_seconds > 0) usd = usd_sum / priced_seconds;
+        if (scored > 0) scoring_seconds = scored_seconds / static_cast<double>(scored);
+    }
+};
+
+struct Cost {
+    std::optional<double> flops, seconds, usd;
+};
+
+// A finished trial of that row: only the seed tells it from the others.
+const TrialRow* finished_sibling(const Variant& variant) {
+    for (const TrialRow* trial : variant.ok)
+        if (trial->last_point && trial->train_seconds > 0) return trial;
+    return nullptr;
+}
+
+Cost training_cost(const Variant& variant, const TrialRow& trial, const Rates& rates,
+                   const MissingEstimates& estimates) {
+    Cost cost;
+    if (const TrialRow* sibling = finished_sibling(variant)) {
+        cost.flops = sibling->last_point->flops;
+        cost.seconds = sibling->train_seconds;
+        cost.usd = sibling->usd;
+        return cost;
+    }
+    const auto planned = estimates.planned_flops.find(trial.config_hash);
+    if (planned == estimates.planned_flops.end()) return cost;
+    cost.flops = planned->second;
+    if (rates.flops > 0) cost.seconds = *cost.flops / rates.flops;
+    if (cost.seconds && rates.usd > 0) cost.usd = *cost.seconds * rates.usd;
+    return cost;
+}
+
+void set_cost(MissingRun& run, const Cost& cost, double times = 1) {
+    const auto scaled = [&](const std::optional<double>& value) {
+        return value ? std::optional(*value * times) : value;
+    };
+    run.flops = scaled(cost.flops);
+    run.seconds = scaled(cost.seconds);
+    run.usd = scaled(cost.usd);
+}
+
+std::string command_of(const std::string& selector, const std::string& only, const std::string& more,
+                       const MissingEstimates& estimates) {
+    return fmt::format("./deft run --for-table {} --only {}{} --root {}", shell_word(selector), shell_word(only), more,
+                       shell_word(estimates.root));
+}
+
+std::string why_unfinished(const TrialRow& trial) {
+    std::string why = trial.fail_class.empty() || trial.fail_class == trial.state
+                          ? trial.state
+                          : trial.state + ", " + trial.fail_class;
+    if (trial.fail_class == "nan") why += ": the same seed diverges again";
+    return why;
+}
+
+std::vector<std::string> unscored_tasks(const TrialRow& trial) {
+    std::vector<std::string> tasks;
+    for (const results_db::AskedScore& asked : trial.asked)
+        if (!asked.is_scored)
+            tasks.push_back(asked.task + (asked.shots > 0 ? fmt::format(" ({} shots)", asked.shots) : ""));
+    return tasks;
+}
+
+void add_trials(const Variant& variant, const std::string& selector, const Rates& rates,
+                const MissingEstimates& estimates, std::set<std::string>& seen, std::vector<MissingRun>& runs) {
+    for (const TrialRow* trial : variant.trials) {
+        const std::vector<std::string> tasks = unscored_tasks(*trial);
+        if (trial->state == "ok" && tasks.empty()) continue;
+        MissingRun run;
+        run.name = results_db::trial_name(*trial);
+        run.command = command_of(selector, run.name, "", estimates);
+        if (trial->state == "ok") {
+            run.lack = Lack::scoring;
+            run.why = fmt::format("{} not scored", fmt::join(tasks, ", "));
+            run.fills = fmt::format("{} of {}", fmt::join(tasks, ", "), variant.name);
+            if (rates.scoring_seconds > 0) run.seconds = rates.scoring_seconds * static_cast<double>(tasks.size());
+        } else {
+            run.why = why_unfinished(*trial);
+            run.fills = "all of " + variant.name;
+            if (!is_imported(variant)) set_cost(run, training_cost(variant, *trial, rates, estimates));
+            if (!seen.insert(trial->config_hash).second) {  // another place of the sweep shares it
+                set_cost(run, {0, 0, run.usd ? std::optional(0.0) : std::nullopt});
+                run.why += ", the same training as above";
+            }
+        }
+        runs.push_back(std::move(run));
+    }
+}
+
+// "1,2,3": the seeds that there are, and as many new ones as are lacking.
+std::string enough_seeds(const std::vector<std::int64_t>& seeds) {
+    std::vector<std::int64_t> all = seeds;
+    for (std::int64_t next = 1; all.size() < kFewestSeeds; ++next)
+        if (std::find(all.begin(), all.end(), next) == all.end()) all.push_back(next);
+    return fmt::format("{}", fmt::join(all, ","));
+}
+
+std::vector<std::int64_t> units_of(const Variant& variant) {
+    std::vector<std::int64_t> units;
+    for (const TrialRow* trial : variant.trials) {
+        const std::int64_t seed = std::stoll(unit_seed(*trial));
+        if (std::find(units.begin(), units.end(), seed) == units.end()) units.push_back(seed);
+    }
+    return units;
+}
+
+std::string verdicts_text(const Variant& variant, const SweepAbout& about) {
+    std::vector<std::string> claims =
+        about.published ? claims_of(*about.published, variant) : std::vector<std::string>();
+    return claims.empty() ? "a verdict on " + variant.name : fmt::format("verdicts: {}", fmt::join(claims, ", "));
+}
+
+void add_seeds(const Variant& variant, const SweepAbout& about, const std::string& selector, const Rates& rates,
+               const MissingEstimates& estimates, std::vector<MissingRun>& runs) {
+    if (is_imported(variant)) return;
+    const std::vector<std::int64_t> units = units_of(variant);
+    if (units.empty() || units.size() >= kFewestSeeds) return;
+    MissingRun run;
+    run.lack = Lack::seeds;
+    const std::size_t lacking = kFewestSeeds - units.size();
+    run.name = fmt::format("{}: {}", variant.name, counted(lacking, "more seed"));
+    run.why = fmt::format("{} of {} seeds", units.size(), kFewestSeeds);
+    run.fills = verdicts_text(variant, about);
+    run.command = command_of(selector, variant.name, " --seeds " + shell_word(enough_seeds(units)), estimates);
+    const double trials_a_unit = static_cast<double>(variant.trials.size()) / static_cast<double>(units.size());
+    set_cost(run, training_cost(variant, *variant.trials.front(), rates, estimates),
+             static_cast<double>(lacking) * trials_a_unit);
+    runs.push_back(std::move(run));
+}
+
+// Known times before known FLOPs, those before nothing known; edits run nothing and come last.
+auto rank_of(const MissingRun& run) {
+    constexpr double kUnknown = std::numeric_limits<double>::infinity();
+    return std::tuple(run.lack == Lack::edit, run.seconds.value_or(kUnknown), run.flops.value_or(kUnknown));
+}
+
+// Whether the sweep as it is runs it.
+bool is_left(const MissingRun& run) {
+    return run.lack == Lack::training || run.lack == Lack::scoring;
+}
+
+}  // namespace
+
+MissingRuns missing_runs(const SweepResults& sweep, const SweepAbout& about, const MissingEstimates& estimates) {
+    const std::string selector = results_db::full_name(sweep);
+    const std::vector<Variant> variants = variants_of(sweep);
+    const Rates rates(sweep);
+    MissingRuns missing;
+    std::set<std::string> seen;
+    for (const Variant& variant : variants) {
+        add_trials(variant, selector, rates, estimates, seen, missing.runs);
+        add_seeds(variant, about, selector, rates, estimates, missing.runs);
+    }
+    if (about.published)
+        for (MissingRun& run : missing_edits(sweep, variants, *about.published)) missing.runs.push_back(std::move(run));
+    std::stable_sort(missing.runs.begin(), missing.runs.end(),
+                     [](const MissingRun& a, const MissingRun& b) { return rank_of(a) < rank_of(b); });
+    if (std::any_of(missing.runs.begin(), missing.runs.end(), is_left))
+        missing.command = "./deft run --for-table " + shell_word(selector) + " --root " + shell_word(estimates.root);
+    return missing;
+}
+
+}  // namespace deft::reporting

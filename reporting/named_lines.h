@@ -1,0 +1,30 @@
+#pragma once
+// Sections of names and values for a terminal, the values of a section below each other.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace deft::reporting {
+
+// What it is given may come from a database or a child process, and is made printable.
+class NamedLines {
+ public:
+    void section(const std::string& title);
+    // An empty value stands as a dash.
+    void add(const std::string& name, const std::string& value);
+    // Each line of it by itself, without a name, behind what was added before.
+    void add_lines(const std::string& value);
+    std::string take();
+
+ private:
+    static constexpr int kLeastWidth = 22;
+
+    void close();
+
+    std::string text_;
+    std::vector<std::pair<std::string, std::string>> entries_;  // not written yet
+    int width_ = kLeastWidth;
+};
+
+}  // namespace deft::reporting

@@ -1,0 +1,15 @@
+#pragma once
+// The attempts at one experiment, as readers get them.
+
+#include <cstdint>
+#include <vector>
+
+#include "results_db/connection.h"
+#include "results_db/store.h"
+
+namespace deft::results_db {
+
+// By number. `kind`: "train" or "score".
+std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t experiment_id, const char* kind);
+
+}  // namespace deft::results_db

@@ -1,0 +1,18 @@
+#pragma once
+// The sweep that stands behind a table somebody names.
+
+#include <string>
+
+#include "results_db/store.h"
+
+namespace deft::cli {
+
+// Help of an argument that names a table.
+inline constexpr const char* kTableHelp =
+    "A sweep of the results, NAME or NAME@HASH, or a published table, for the newest sweep that stands beside it";
+
+// A sweep's name comes first; then a published table's (reporting/paper), of which the newest sweep that names it is
+// meant. The newest sweep where the name is empty. Errors: missing, with the nearest or all names.
+results_db::SweepResults find_table(const results_db::Reader& reader, const std::string& name);
+
+}  // namespace deft::cli

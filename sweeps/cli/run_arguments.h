@@ -1,0 +1,39 @@
+#pragma once
+// What `deft run` is given, and the same again from what the results keep of a sweep.
+
+#include <string>
+
+#include "results_db/store.h"
+#include "sweeps/cli/options.h"
+
+namespace deft::cli {
+
+// Every kind of what is stale is made anew.
+inline constexpr const char* kRerunAll = "code,data,eval";
+
+struct RunArguments {
+    SpecArguments spec;
+    std::string root = sweeps::kDefaultRoot;
+    std::string slots;
+    int threads = 0, ranks = 0;
+    std::string progress = "auto";
+    bool dry_run = false;
+    bool fail_fast = false;
+    bool retrain = false;
+    std::string rerun_if = kRerunAll;
+
+    void add_to(CLI::App& command, bool file_is_required);
+    // The command that goes on with the same.
+    std::string continue_with() const;
+    // Of that, what gives a trial its shape: "--slots cpu:1 --ranks 2"; empty where the sweep's file decides all of it.
+    std::string shape_options() const;
+};
+
+// From the command that the results keep of a sweep. Errors: missing, where they keep none.
+RunArguments stored_run(const results_db::SweepHead& sweep);
+
+// Refuses to run a sweep's file again that is gone, or that says something else than when it was run, with what
+// differs. `text`: of the file as it was. Errors: missing.
+void require_unchanged(const RunArguments& stored, const results_db::SweepHead& sweep, const std::string& text);
+
+}  // namespace deft::cli

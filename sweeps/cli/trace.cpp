@@ -1,0 +1,67 @@
+// deft trace: where one number of a table comes from, and the command that repeats it.
+
+#include "reporting/trace/trace.h"
+
+#include <memory>
+
+#include "base/error.h"
+#include "sweeps/cli/commands.h"
+#include "sweeps/cli/find_table.h"
+#include "sweeps/cli/options.h"
+#include "sweeps/cli/output.h"
+#include "sweeps/cli/results.h"
+#include "sweeps/cli/run_arguments.h"
+
+namespace deft::cli {
+
+namespace {
+
+// Of the command that the sweep was run by; empty where the results keep none.
+std::string shape_options(const results_db::SweepHead& sweep) {
+    try {
+        return stored_run(sweep).shape_options();
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app, Context& context) {
+    struct Arguments {
+        std::string table;
+        reporting::TraceQuestion question{{}, {}, sweeps::kDefaultRoot, "deft-repeat", {}};
+        std::string format = "term";
+    };
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command =
+        app.add_subcommand("trace", "Show what one cell of a table rests on, and the command that repeats it");
+    command->add_option("table", arguments->table, kTableHelp)->required();
+    command
+        ->add_option(
+            "case", arguments->question.row,
+            "The row: CASE, 'CASE at 50%' or 'CASE[budget_fraction=0.5]', with CASE:STAGE where there are stages")
+        ->required();
+    command
+        ->add_option(
+            "column", arguments->question.column,
+            "The column by its title's words or its key: 'lambada acc', 'validation loss', zero_shot, 'train time'")
+        ->required();
+    add_root(*command, arguments->question.root);
+    command
+        ->add_option("--repeat-root", arguments->question.repeat_root, "Where the repetition that is printed would go")
+        ->capture_default_str();
+    command->add_option("--format", arguments->format, "The format: term or json")
+        ->check(CLI::IsMember({"term", "json"}))
+        ->capture_default_str();
+    command->callback([arguments, &context] {
+        const results_db::Reader reader = open_results(arguments->question.root);
+        const reporting::ReportData data = report_data(reader, find_table(reader, arguments->table), false);
+        arguments->question.options = shape_options(data.sweep);
+        const reporting::Trace trace = reporting::trace_cell(data.sweep, data.about, arguments->question);
+        print(arguments->format == "json" ? reporting::render_trace_json(trace) : reporting::render_trace(trace));
+        context.exit_code = trace.value ? kExitOk : kExitNothing;
+    });
+}
+
+}  // namespace deft::cli

@@ -1,0 +1,29 @@
+#pragma once
+// Which trials of a sweep are meant by the names of --only: a case ("cl"), a row of its table
+// ("cl[budget_fraction=0.5]", "cl:finetune") or a trial ("cl[budget_fraction=0.5]/1"), as they are printed.
+
+#include <string>
+#include <vector>
+
+#include "sweeps/spec/expand.h"
+#include "sweeps/spec/spec.h"
+
+namespace deft::sweeps {
+
+// All are where there are no names.
+bool is_selected(const Point& point, const std::vector<std::string>& names);
+
+// By place: those that are meant, and the trials that they start from.
+std::vector<char> selected_points(const std::vector<Point>& points, const std::vector<std::string>& names);
+
+// Refuses a name that means none of the points, with the nearest of `points`. Errors: usage.
+void require_selected(const Spec& spec, const std::vector<Point>& points, const std::vector<std::string>& names);
+
+// Refuses a name of a case that the sweep does not have, or of a row or a trial of such a case, with the nearest,
+// before there are points. Errors: usage.
+void require_selectable(const Spec& spec, const std::vector<std::string>& names);
+
+// "a,b[x=1,y=2]" is two names: a comma within brackets is part of one.
+std::vector<std::string> split_names(const std::string& text);
+
+}  // namespace deft::sweeps

@@ -1,0 +1,92 @@
+// Which trials --only means.
+
+#include "sweeps/spec/select.h"
+
+#include "tests/catch.h"
+#include "tests/sweeps/files.h"
+
+using namespace deft;
+using namespace deft::sweeps;
+
+namespace {
+
+Spec staged_spec(const test::Folder& folder) {
+    return load_spec(folder.write("s.toml", R"toml(
+name = "s"
+seeds = [1, 2]
+[defaults.model]
+layers = 2
+width = 16
+heads = 2
+seqlen = 16
+[defaults.data]
+corpus = "embedded"
+embedded_bytes = 5000
+[defaults.train]
+batch_size = 4
+budget_tokens = 1024
+[stage.pretrain]
+[stage.finetune]
+from = "pretrain"
+[stage.finetune.train]
+learning_rate = 5e-4
+[[case]]
+name = "a"
+[[case]]
+name = "a+b"
+[case.pretrain.train]
+learning_rate = 2e-3
+)toml"));
+}
+
+std::vector<std::string> chosen(const std::vector<Point>& points, const std::vector<std::string>& names) {
+    std::vector<std::string> found;
+    const std::vector<char> selected = selected_points(points, names);
+    for (std::size_t i = 0; i < points.size(); ++i)
+        if (selected[i] != 0) found.push_back(points[i].name());
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("--only takes cases, rows and trials, and what those start from") {
+    const test::Folder folder;
+    const Spec spec = staged_spec(folder);
+    const std::vector<Point> points = expand(spec);
+    REQUIRE(points.size() == 8);
+    CHECK(chosen(points, {}).size() == 8);
+    CHECK(chosen(points, {"a"}) ==
+          std::vector<std::string>{"a:pretrain/1", "a:pretrain/2", "a:finetune/1", "a:finetune/2"});
+    CHECK(chosen(points, {"a:pretrain"}) == std::vector<std::string>{"a:pretrain/1", "a:pretrain/2"});
+    CHECK(chosen(points, {"a:finetune/2"}) == std::vector<std::string>{"a:pretrain/2", "a:finetune/2"});
+    CHECK(chosen(points, {"a+b:pretrain/1", "a:pretrain/1"}).size() == 2);
+    CHECK(is_selected(points[0], {"a"}));
+    CHECK_FALSE(is_selected(points[0], {"a+b"}));
+}
+
+TEST_CASE("--only refuses what means none of the trials") {
+    const test::Folder folder;
+    const Spec spec = staged_spec(folder);
+    const std::vector<Point> points = expand(spec);
+    const auto refused = [&](const char* name) {
+        return test::refusal(ErrorKind::usage, [&] { require_selected(spec, points, {"a", name}); });
+    };
+    CHECK_THAT(refused("a:finetun/2"), ContainsSubstring("did you mean a:finetune/2?"));
+    CHECK_THAT(refused("a:finetune/3"), ContainsSubstring("no case, row or trial a:finetune/3"));
+    CHECK_THAT(refused(""), ContainsSubstring("to mend"));
+    require_selected(spec, points, {"a", "a+b:pretrain", "a:finetune/2"});
+    // Before there are points, a case is all that can be known.
+    require_selectable(spec, {"a", "a:finetune/3", "a+b[x=1]/1"});
+    for (const char* name : {"c", "ax", "c:pretrain/1"}) {
+        INFO(name);
+        CHECK_THAT(test::refusal(ErrorKind::usage, [&] { require_selectable(spec, {name}); }),
+                   ContainsSubstring("no case"));
+    }
+}
+
+TEST_CASE("a comma within brackets parts no names") {
+    CHECK(split_names("a,b") == std::vector<std::string>{"a", "b"});
+    CHECK(split_names("a[x=1,y=2]/1,b") == std::vector<std::string>{"a[x=1,y=2]/1", "b"});
+    CHECK(split_names("a") == std::vector<std::string>{"a"});
+    CHECK(split_names("a],b") == std::vector<std::string>{"a]", "b"});
+}
