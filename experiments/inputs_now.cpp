@@ -63,9 +63,9 @@ std::map<std::string, InputNow> inputs_now(const Json& stored, SeenFiles& seen) 
 TaskNow task_now(const std::string& name, std::int64_t shots, const std::filesystem::path& base_folder) {
     try {
         const Task task = with_shots(load_task(name, base_folder), shots);
-        return {definition_sha256(task), task_sha256(task), {}};
+        return {definition_sha256(task), task_sha256(task), {}, task.name};
     } catch (const std::exception& error) {
-        return {{}, {}, first_line(error.what())};
+        return {{}, {}, first_line(error.what()), {}};
     }
 }
 

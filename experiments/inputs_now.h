@@ -24,6 +24,7 @@ std::map<std::string, InputNow> inputs_now(const Json& config, SeenFiles& seen);
 struct TaskNow {
     std::string definition_sha256, task_sha256;  // as experiments/evaluation/task.h has them
     std::string unknown;
+    std::string name = {};  // that results call it by
 };
 
 // A task by the name that [eval] gives it, beside the sweep file or one of the project's.

@@ -33,12 +33,9 @@ class Lookup {
         return found->second;
     }
 
-    TaskNow task(const std::string& name, std::int64_t shots, const std::string& base_folder) {
+    const experiments::TaskNow& task(const std::string& name, std::int64_t shots, const std::string& base_folder) {
         const auto [found, fresh] = tasks_.try_emplace({name, shots, base_folder});
-        if (fresh) {
-            const experiments::TaskNow now = experiments::task_now(name, shots, base_folder);
-            found->second = {now.definition_sha256, now.task_sha256, now.unknown};
-        }
+        if (fresh) found->second = experiments::task_now(name, shots, base_folder);
         return found->second;
     }
 
@@ -47,14 +44,22 @@ class Lookup {
  private:
     experiments::SeenFiles seen_;
     std::map<std::string, std::map<std::string, InputNow>> inputs_;
-    std::map<std::tuple<std::string, std::int64_t, std::string>, TaskNow> tasks_;
+    std::map<std::tuple<std::string, std::int64_t, std::string>, experiments::TaskNow> tasks_;
 };
 
-// What [eval] called the task of a score: a task file of the user's is found by its file name alone.
-std::string asked_name(const TrialRow& trial, const ScoreRow& score) {
-    const auto found = std::find_if(trial.asked.begin(), trial.asked.end(),
-                                    [&](const results_db::AskedScore& one) { return one.key == score.score_key; });
-    return found == trial.asked.end() ? score.task : found->task;
+// The task of a score as it is now. A task file of the user's is found by the name that [eval] gives it, which was
+// planned with the score's key, or with another since then.
+TaskNow task_of(Lookup& lookup, const TrialRow& trial, const ScoreRow& score, const std::string& base_folder) {
+    const auto same_key = [&](const results_db::AskedScore& one) { return one.key == score.score_key; };
+    const auto same_task = [&](const results_db::AskedScore& one) {
+        return one.shots == score.shots && one.task != kValidationTask &&
+               lookup.task(one.task, one.shots, base_folder).name == score.task;
+    };
+    auto found = std::find_if(trial.asked.begin(), trial.asked.end(), same_key);
+    if (found == trial.asked.end()) found = std::find_if(trial.asked.begin(), trial.asked.end(), same_task);
+    const std::string& name = found == trial.asked.end() ? score.task : found->task;
+    const experiments::TaskNow& now = lookup.task(name, score.shots, base_folder);
+    return {now.definition_sha256, now.task_sha256, now.unknown};
 }
 
 std::string base_folder_of(const Json& config) {
@@ -77,7 +82,7 @@ reporting::Current current_inputs(const results_db::SweepResults& sweep, const s
         own.inputs = lookup.inputs_of(config);
         for (const ScoreRow& score : trial.scores)
             if (score.task != kValidationTask && !score.score_key.empty() && !own.tasks.contains(score.score_key))
-                own.tasks[score.score_key] = lookup.task(asked_name(trial, score), score.shots, base_folder_of(config));
+                own.tasks[score.score_key] = task_of(lookup, trial, score, base_folder_of(config));
     }
     lookup.save();
     return now;

@@ -138,6 +138,15 @@ TEST_CASE("A task file edited by one byte: exactly its cells become stale, in si
                ContainsSubstring("plain/1") && ContainsSubstring("plain/2") && !ContainsSubstring("last_words"));
     CHECK_THAT(listed, ContainsSubstring("--rerun-if eval"));
 
+    // The task is found also where its new scoring was planned and has not come to its end.
+    const std::string planned = sweep.value("SELECT scores_json FROM sweep_member");
+    const auto plan = [&](const std::string& sql) {
+        results_db::Connection(sweep.root / "results.db", results_db::Connection::Mode::write).execute(sql.c_str());
+    };
+    plan("UPDATE sweep_member SET scores_json = json_set(scores_json, '$[1].key', 'planned since')");
+    CHECK(marked(sweep.report("json")) == std::pair(std::vector<std::string>{"mine"}, kReason));
+    plan("UPDATE sweep_member SET scores_json = '" + planned + "'");
+
     // A run keeps it or scores it again, and trains nothing.
     CHECK(sweep.attempts() == "2 2");
     CHECK_THAT(sweep.run({"--rerun-if", "never"}).err,
