@@ -253,6 +253,22 @@ PreparedCorpus open_prepared(const PreparedFolder& prepared) {
     }
 }
 
+std::optional<std::int64_t> prepared_train_tokens(const fs::path& data_folder, const std::string& sha256) {
+    const fs::path folder = prepared_folder(data_folder, sha256);
+    if (!fs::exists(folder / kManifest)) return std::nullopt;
+    try {
+        const Json manifest = parse_json(read_file(folder / kManifest));
+        const auto [first, last] = manifest.at("documents").at("train").get<std::pair<std::int64_t, std::int64_t>>();
+        const engine::IndexedDataset tokens(folder / "tokens");
+        if (first < 0 || last <= first || last > tokens.documents()) return std::nullopt;
+        return tokens.document_start(last) - tokens.document_start(first);
+    } catch (const Error&) {
+        return std::nullopt;
+    } catch (const Json::exception&) {
+        return std::nullopt;
+    }
+}
+
 DamagedCorpus::DamagedCorpus(const fs::path& folder, const std::string& what)
     : Error(ErrorKind::io, what, fmt::format("delete the folder {}: it is made again", folder.string())) {}
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,9 @@ PreparedFolder open_or_prepare(const DataConfig& data, const std::string& base_f
                                const PrepareProgress& progress);
 
 std::filesystem::path prepared_folder(const std::filesystem::path& data_folder, const std::string& sha256);
+// Tokens of its training documents, by their index alone: nothing is verified. Nothing where it is not tokenised yet, or
+// what is there cannot be read.
+std::optional<std::int64_t> prepared_train_tokens(const std::filesystem::path& data_folder, const std::string& sha256);
 // Errors: config, where data.sha256 is known and another.
 void require_planned(const DataConfig& data, const std::string& sha256);
 

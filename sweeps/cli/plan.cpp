@@ -24,6 +24,7 @@
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/plan.h"
 #include "sweeps/driver/plan_ranks.h"
+#include "sweeps/driver/plan_regime.h"
 #include "sweeps/driver/progress.h"
 #include "sweeps/spec/slot_request.h"
 
@@ -138,6 +139,7 @@ int run_plan(const PlanArguments& arguments) {
         return kExitOk;
     }
     sweeps::Plan plan = sweeps::make_plan(spec, points);
+    for (std::string& line : sweeps::plan_regime_notes(spec, plan, arguments.root)) plan.notes.push_back(std::move(line));
     // A sweep that names a device is planned for another machine.
     if (!spec.device) {
         sweeps::Slot slot;

@@ -118,6 +118,21 @@ TEST_CASE("corpus files: empty files are refused, empty documents are left out")
     CHECK(decoded(dataset.train, dataset.tokenizer) + decoded(dataset.valid, dataset.tokenizer) == "onetwothree");
 }
 
+TEST_CASE("the tokens to train on are known once the corpus is tokenised") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.jsonl", json_lines({"one", "two", "three", "four"}));
+    const DataConfig data = text_data({"a.jsonl"});
+    const PackedDataset dataset = load_packed_dataset(data, folder.path(), folder / "data");
+    CHECK(prepared_train_tokens(folder / "data", dataset.sha256) ==
+          static_cast<std::int64_t>(dataset.train.tokens.size));
+    CHECK(!prepared_train_tokens(folder / "data", std::string(64, '0')));
+    CHECK(!prepared_train_tokens(folder / "elsewhere", dataset.sha256));
+    write_text(prepared_folder(folder / "data", dataset.sha256) / "manifest.json", "{}");
+    CHECK(!prepared_train_tokens(folder / "data", dataset.sha256));
+    write_text(prepared_folder(folder / "data", dataset.sha256) / "manifest.json", "not JSON");
+    CHECK(!prepared_train_tokens(folder / "data", dataset.sha256));
+}
+
 TEST_CASE("corpus files: a folder or a pattern names its texts, in the order of their names") {
     const TemporaryFolder folder;
     fs::create_directories(folder / "books" / "old [1]" / ".git");

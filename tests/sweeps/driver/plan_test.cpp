@@ -6,6 +6,7 @@
 #include "reporting/table.h"
 #include "sweeps/cli/plan_tables.h"
 #include "sweeps/driver/machine_limits.h"
+#include "sweeps/driver/plan_regime.h"
 
 #include <map>
 
@@ -42,6 +43,25 @@ std::string wrong_slots(const std::string& resources) {
 }
 
 }  // namespace
+
+TEST_CASE("A plan tells its baseline's regime beside the published one, and warns far below it") {
+    const test::Folder folder;
+    const auto notes = [&](const std::filesystem::path& file, const std::string& scale) {
+        SpecOptions options;
+        options.scale = scale;
+        const Spec spec = load_spec(file, options);
+        const Plan plan = make_plan(spec, expand(spec, Data::may_be_missing));
+        return plan_regime_notes(spec, plan, folder.path);
+    };
+    // 300e9 tokens over 24 x 50,358,272 + 102,930,432 + 2048 x 2048 for the positions = 1,315,723,264 parameters.
+    CHECK(notes(DEFT_SOURCE_DIR "/sweeps/gpt_combined.toml", "paper") ==
+          std::vector<std::string>{"Regime: baseline[budget_fraction=1.0]: 228 tokens a parameter, 286k steps, repeats of the "
+                                   "text unknown; published: 231 tokens a parameter, 286k steps, text seen once."});
+    const auto small = notes(folder.write("s.toml", kPlannedSpec), kDefaultScale);
+    REQUIRE(small.size() == 2);
+    CHECK_THAT(small[0], ContainsSubstring("Regime: baseline: ") && !ContainsSubstring("published"));
+    CHECK_THAT(small[1], ContainsSubstring("Warning: below 20 tokens a parameter"));
+}
 
 TEST_CASE("The published setting of gpt_combined is planned to the step and, within a percent, to the hour") {
     const Plan plan = plan_of(DEFT_SOURCE_DIR "/sweeps/gpt_combined.toml", "paper");
