@@ -246,10 +246,11 @@ Fields fields_of(const SweepResults& sweep, const std::vector<Variant>& variants
 }
 
 // Of a row that does not count: a number would be taken for a result.
-Cell not_shown(std::string why) {
-    Cell cell("-");
-    cell.flag = std::move(why);
-    return cell;
+Cell not_shown(const Cell& cell) {
+    Cell dash("-");
+    dash.flag = cell.flag;
+    dash.stale = cell.stale;
+    return dash;
 }
 
 std::vector<Cell> row_of(const Variant& variant, const Fields& fields) {
@@ -261,8 +262,8 @@ std::vector<Cell> row_of(const Variant& variant, const Fields& fields) {
             !fields.all[i].column.published && !cell.stated && (cell.value || i == 0) && !variant.ok.empty();
         if (measured && (i == 0 || i >= fields.keys)) cell.trace = variant.name;
         if (measured && (i == 0 || i >= fields.scores)) cell.flag = flag;
-        if (i >= fields.scores && !cell.flag.empty()) cell = not_shown(std::move(cell.flag));
-        if (measured && (i == 0 || i >= fields.keys) && cell.text != "-") cell.stale = with_reasons(stale, cell.stale);
+        if (i >= fields.scores && !cell.flag.empty()) cell = not_shown(cell);
+        if (measured && (i == 0 || i >= fields.keys)) cell.stale = with_reasons(stale, cell.stale);
         row.push_back(std::move(cell));
     }
     return row;
