@@ -3,12 +3,22 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/json.h"
 #include "reporting/imported.h"
 #include "reporting/numbers.h"
 
 namespace deft::reporting {
 
 namespace {
+
+// Images, labels and weights that came trained have no such measure.
+bool is_pretraining_on_text(const results_db::TrialRow& trial) {
+    const Json config = try_parse_json(trial.config_json);
+    if (!config.is_object()) return true;
+    const Json data = config.value("data", Json::object());
+    const std::string samples = data.is_object() ? data.value("samples", "packed") : "packed";
+    return !config.contains("start") && samples != "images" && samples != "labelled";
+}
 
 std::string times_seen(double passes) {
     const std::string times = fmt::format("{:.2g}", passes);
@@ -29,7 +39,7 @@ std::optional<Regime> regime_of(const Variant& row) {
     Regime sum;
     double trials = 0;
     for (const results_db::TrialRow* trial : row.ok) {
-        if (!trial->last_point) continue;
+        if (!trial->last_point || !is_pretraining_on_text(*trial)) continue;
         const journal::TrainPoint& last = *trial->last_point;
         sum.parameters += static_cast<double>(trial->active_parameters);
         sum.tokens += static_cast<double>(last.input_tokens);

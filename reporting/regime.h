@@ -21,7 +21,8 @@ struct Regime {
 // Below it a model is short of data for its size (Hoffmann et al. 2022, section 3: about 20 are best for a fixed compute).
 inline constexpr double kFewTokensAParameter = 20;
 
-// Means over the finished seeds of a row; nothing where none has finished, or it is imported.
+// Means over the finished seeds of a row that is trained on text from drawn weights; nothing of another, or where none has
+// finished.
 std::optional<Regime> regime_of(const Variant& row);
 
 // "Regime: baseline at 100%: 1.50 tokens a parameter, 1368 steps, text seen 1.0 times; published: ...", and a warning below

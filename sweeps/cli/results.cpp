@@ -26,14 +26,15 @@ reporting::SweepAbout about_of(const results_db::SweepHead& sweep) {
             sweep.command,  sweep.points, sweeps::published_table(sweep.paper), sweeps::current_commit()};
 }
 
-std::string verdicts_note(const reporting::ReportData& data) {
-    if (!data.about.published) return {};
-    return reporting::verdict_line(reporting::claims_of(data), *data.about.published, results_db::full_name(data.sweep));
-}
-
+// What --set or --scale tells apart has its hash behind its name.
 std::string page_name(const results_db::SweepHead& sweep) {
     const bool as_usual = sweep.scale.empty() || sweep.scale == sweeps::kDefaultScale || sweep.scale == "unknown";
     return as_usual && results_db::overrides_text(sweep).empty() ? sweep.name : results_db::full_name(sweep);
+}
+
+std::string verdicts_note(const reporting::ReportData& data) {
+    if (!data.about.published) return {};
+    return reporting::verdict_line(reporting::claims_of(data), *data.about.published, page_name(data.sweep));
 }
 
 }  // namespace

@@ -36,3 +36,16 @@ TEST_CASE("a table tells the regime of its baseline at the largest budget, by th
     const Table table = comparison_table(a_sweep_of(trials), {"base", "smoke", "", ""});
     CHECK_THAT(all_notes(table), ContainsSubstring("25 tokens a parameter, 1.00k steps, text seen 2.5 times.\n"));
 }
+
+TEST_CASE("images, labels and trained weights have no tokens a parameter") {
+    results_db::TrialRow trial = a_finished_trial("base", "{}", 1, 3);
+    trial.active_parameters = 100;
+    const auto notes = [&](const char* config) {
+        trial.config_json = config;
+        return all_notes(comparison_table(a_sweep_of({trial}), {"base", "smoke", "", ""}));
+    };
+    CHECK_THAT(notes(R"({"data":{"samples":"packed"}})"), ContainsSubstring("Regime: base: 10 tokens a parameter"));
+    for (const char* config : {R"({"data":{"samples":"images"}})", R"({"data":{"samples":"labelled"}})",
+                               R"({"data":{"samples":"packed"},"start":{"from":"gpt2"}})"})
+        CHECK_THAT(notes(config), !ContainsSubstring("Regime"));
+}
