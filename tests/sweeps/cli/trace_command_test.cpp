@@ -83,13 +83,13 @@ TEST_CASE("a traced cell's command, run in another root, gives the same number t
 
 TEST_CASE("a cell of a later stage is repeated with what its trials start from") {
     const TinySweep sweep(
-        "[stage.pretrain]\n[stage.finetune]\nfrom = \"pretrain\"\nseeds = [1, 2]\n[stage.finetune.axes.grid]\n"
+        "[stage.pretrain]\n[stage.finetune]\nfrom = \"pretrain\"\nseeds = [1, 2]\n[stage.finetune.axes]\n"
         "\"train.learning_rate\" = [5e-4, 2e-4]\n" +
         kPlain);
     REQUIRE(sweep.run().exit_code == kExitOk);
     const Json first = traced(sweep, sweep.root.string(), "plain:finetune[learning_rate=2e-4]", "validation loss");
     CHECK(first.at("trials").size() == 2);
-    CHECK_THAT(first.at("how").get<std::string>(), ContainsSubstring("one seed"));
+    CHECK_THAT(first.at("how").get<std::string>(), ContainsSubstring("nest in it (2 trials)"));
     repeat(sweep, first);
     const Json second = traced(sweep, (sweep.folder.path / "again").string(), first.at("row"), first.at("column"));
     CHECK(second.at("value") == first.at("value"));
