@@ -37,9 +37,12 @@ bool is_selected(const Point& point, const std::vector<std::string>& names) {
 
 std::vector<char> selected_points(const std::vector<Point>& points, const std::vector<std::string>& names) {
     std::vector<char> selected(points.size(), 0);
-    for (std::size_t i = points.size(); i-- > 0;) {  // a trial stands behind the one that it starts from
-        if (is_selected(points[i], names)) selected[i] = 1;
-        if (selected[i] != 0 && points[i].parent) selected[*points[i].parent] = 1;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        if (!is_selected(points[i], names)) continue;
+        selected[i] = 1;
+        const bool is_whole_case = std::find(names.begin(), names.end(), points[i].case_name) != names.end();
+        if (names.empty() || is_whole_case) continue;
+        for (auto start = points[i].parent; start; start = points[*start].parent) selected[*start] = 1;
     }
     return selected;
 }
