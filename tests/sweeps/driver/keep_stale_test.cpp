@@ -78,7 +78,7 @@ struct Measured {
 
 }  // namespace
 
-TEST_CASE("--rerun-if takes kinds in any order, or never") {
+TEST_CASE("What --rerun-if takes: kinds in any order, or never") {
     CHECK(parse_rerun_if("never") == RerunIf{false, false, false});
     CHECK(parse_rerun_if("eval,code") == RerunIf{true, false, true});
     CHECK(parse_rerun_if("data") == RerunIf{false, true, false});

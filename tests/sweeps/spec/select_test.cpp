@@ -49,7 +49,7 @@ std::vector<std::string> chosen(const std::vector<Point>& points, const std::vec
 
 }  // namespace
 
-TEST_CASE("--only takes cases, rows and trials, and what those start from") {
+TEST_CASE("What is named by --only: it takes cases, rows and trials, and what those start from") {
     const test::Folder folder;
     const Spec spec = staged_spec(folder);
     const std::vector<Point> points = expand(spec);
@@ -64,7 +64,7 @@ TEST_CASE("--only takes cases, rows and trials, and what those start from") {
     CHECK_FALSE(is_selected(points[0], {"a+b"}));
 }
 
-TEST_CASE("--only refuses what means none of the trials") {
+TEST_CASE("What is named by --only: it refuses what means none of the trials") {
     const test::Folder folder;
     const Spec spec = staged_spec(folder);
     const std::vector<Point> points = expand(spec);
