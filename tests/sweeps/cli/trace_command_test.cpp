@@ -171,8 +171,10 @@ TEST_CASE("the runs that a table waits for are named, and run by the commands th
 TEST_CASE("deft run --for-table refuses a sweep whose file is gone or has changed, and leaves the results") {
     const TinySweep sweep(kPlain);
     const auto for_table = [&](const std::vector<std::string>& more) {
-        std::vector<std::string> argv = {DEFT_PROGRAM, "run", "--root", sweep.root.string()};
+        std::vector<std::string> argv = {DEFT_PROGRAM, "run"};
         argv.insert(argv.end(), more.begin(), more.end());
+        if (std::find(more.begin(), more.end(), "--root") == more.end())
+            argv.insert(argv.end(), {"--root", sweep.root.string()});
         test::Process process(argv, sweep.out(), sweep.err());
         const int code = process.wait();
         UNSCOPED_INFO(read_file(sweep.err()));
@@ -207,6 +209,14 @@ TEST_CASE("deft run --for-table refuses a sweep whose file is gone or has change
     CHECK(report.exit_code == kExitOk);
     CHECK_THAT(report.out, ContainsSubstring("2 more seeds"));
     CHECK_THAT(report.err, ContainsSubstring("nothing is planned"));
+    // Results that were moved are gone on with where they are now.
+    sweep.folder.write("tiny.toml", text);
+    std::filesystem::rename(sweep.root, sweep.folder.path / "moved");
+    CHECK(for_table({"--for-table", "tiny", "--root", (sweep.folder.path / "moved").string(), "--seeds", "1,2"})
+              .exit_code == kExitOk);
+    CHECK_FALSE(std::filesystem::exists(sweep.root));
+    std::filesystem::rename(sweep.folder.path / "moved", sweep.root);
+    CHECK(sweep.count("ok") == "2");
     // A title is no part of what is trained.
     sweep.folder.write("tiny.toml", "title = \"of another title\"\n" + text);
     CHECK(for_table({"--for-table", "tiny"}).exit_code == kExitOk);
