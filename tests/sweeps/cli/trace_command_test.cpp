@@ -1,6 +1,7 @@
 // A number of a table to the command that gives it again, and a table's empty cells to the runs that fill them.
 
 #include <algorithm>
+#include <utility>
 
 #include "base/json.h"
 #include "tests/sweeps/program.h"
@@ -76,6 +77,16 @@ TEST_CASE("a traced cell's command, run in another root, gives the same number t
     CHECK_THAT(text.out, ContainsSubstring(first.at("value").at("digits").get<std::string>()));
     CHECK_THAT(text.out, ContainsSubstring("--only both --set train.budget_fraction=0.5 --seeds 1,2"));
     CHECK_THAT(text.out, ContainsSubstring("train.learning_rate=0.003"));
+    // A later sweep beside the same published table is the one that its name means; NAME@HASH means the old one still.
+    REQUIRE(sweep.run({"--set", "train.learning_rate=0.004", "--only", "both"}).exit_code == kExitOk);
+    const auto sweep_and_value = [&](const std::string& table) {
+        const Json json =
+            parse_json(sweep.deft("trace", {table, "both 50%", "loss", "--root", root, "--format", "json"}).out);
+        return std::pair(json.at("sweep"), json.at("value"));
+    };
+    CHECK(sweep_and_value(first.at("sweep")) == std::pair(first.at("sweep"), first.at("value")));
+    CHECK(sweep_and_value("data_efficiency_gpt_combined").first != first.at("sweep"));
+    CHECK(sweep_and_value("data_efficiency_gpt_combined").second != first.at("value"));
     // Its log is where it says.
     const std::string log = first.at("trials").at(0).at("attempts").at(0).at("log");
     CHECK(std::filesystem::exists(sweep.root / log));
