@@ -180,10 +180,10 @@ void add_seeds(const Variant& variant, const SweepAbout& about, const std::strin
     runs.push_back(std::move(run));
 }
 
-// Known times before known FLOPs, those before nothing known; edits run nothing and come last.
+// Known times before known FLOPs, those before nothing known.
 auto rank_of(const MissingRun& run) {
     constexpr double kUnknown = std::numeric_limits<double>::infinity();
-    return std::tuple(run.lack == Lack::edit, run.seconds.value_or(kUnknown), run.flops.value_or(kUnknown));
+    return std::tuple(run.seconds.value_or(kUnknown), run.flops.value_or(kUnknown));
 }
 
 // Whether the sweep as it is runs it.
@@ -205,6 +205,7 @@ MissingRuns missing_runs(const SweepResults& sweep, const SweepAbout& about, con
     }
     if (about.published)
         for (MissingRun& run : missing_edits(sweep, variants, *about.published)) missing.runs.push_back(std::move(run));
+    // Edits, which nobody can time, stay behind all others.
     std::stable_sort(missing.runs.begin(), missing.runs.end(),
                      [](const MissingRun& a, const MissingRun& b) { return rank_of(a) < rank_of(b); });
     if (std::any_of(missing.runs.begin(), missing.runs.end(), is_left))

@@ -1,6 +1,7 @@
 // A number of a table to the command that gives it again, and a table's empty cells to the runs that fill them.
 
 #include <algorithm>
+#include <utility>
 
 #include "base/json.h"
 #include "tests/sweeps/program.h"
@@ -77,6 +78,16 @@ TEST_CASE("a traced cell's command, run in another root, gives the same number t
     CHECK_THAT(text.out, ContainsSubstring(first.at("value").at("digits").get<std::string>()));
     CHECK_THAT(text.out, ContainsSubstring("--only both --set train.budget_fraction=0.5 --seeds 1,2"));
     CHECK_THAT(text.out, ContainsSubstring("train.learning_rate=0.01"));
+    // A later sweep beside the same published table is the one that its name means; NAME@HASH means the old one still.
+    REQUIRE(sweep.run({"--set", "train.learning_rate=0.004", "--only", "both"}).exit_code == kExitOk);
+    const auto sweep_and_value = [&](const std::string& table) {
+        const Json json =
+            parse_json(sweep.deft("trace", {table, "both 50%", "loss", "--root", root, "--format", "json"}).out);
+        return std::pair(json.at("sweep"), json.at("value"));
+    };
+    CHECK(sweep_and_value(first.at("sweep")) == std::pair(first.at("sweep"), first.at("value")));
+    CHECK(sweep_and_value("data_efficiency_gpt_combined").first != first.at("sweep"));
+    CHECK(sweep_and_value("data_efficiency_gpt_combined").second != first.at("value"));
     // Its log is where it says.
     const std::string log = first.at("trials").at(0).at("attempts").at(0).at("log");
     CHECK(std::filesystem::exists(sweep.root / log));
@@ -172,8 +183,10 @@ TEST_CASE("the runs that a table waits for are named, and run by the commands th
 TEST_CASE("deft run --for-table refuses a sweep whose file is gone or has changed, and leaves the results") {
     const TinySweep sweep(kPlain);
     const auto for_table = [&](const std::vector<std::string>& more) {
-        std::vector<std::string> argv = {DEFT_PROGRAM, "run", "--root", sweep.root.string()};
+        std::vector<std::string> argv = {DEFT_PROGRAM, "run"};
         argv.insert(argv.end(), more.begin(), more.end());
+        if (std::find(more.begin(), more.end(), "--root") == more.end())
+            argv.insert(argv.end(), {"--root", sweep.root.string()});
         test::Process process(argv, sweep.out(), sweep.err());
         const int code = process.wait();
         UNSCOPED_INFO(read_file(sweep.err()));
@@ -208,6 +221,14 @@ TEST_CASE("deft run --for-table refuses a sweep whose file is gone or has change
     CHECK(report.exit_code == kExitOk);
     CHECK_THAT(report.out, ContainsSubstring("2 more seeds"));
     CHECK_THAT(report.err, ContainsSubstring("nothing is planned"));
+    // Results that were moved are gone on with where they are now.
+    sweep.folder.write("tiny.toml", text);
+    std::filesystem::rename(sweep.root, sweep.folder.path / "moved");
+    CHECK(for_table({"--for-table", "tiny", "--root", (sweep.folder.path / "moved").string(), "--seeds", "1,2"})
+              .exit_code == kExitOk);
+    CHECK_FALSE(std::filesystem::exists(sweep.root));
+    std::filesystem::rename(sweep.folder.path / "moved", sweep.root);
+    CHECK(sweep.count("ok") == "2");
     // A title is no part of what is trained.
     sweep.folder.write("tiny.toml", "title = \"of another title\"\n" + text);
     CHECK(for_table({"--for-table", "tiny"}).exit_code == kExitOk);
