@@ -153,3 +153,11 @@ TEST_CASE("a row that does not count is neither the best nor compared with") {
     CHECK(!table.rows[0][accuracy].is_best);
     CHECK(!table.rows[1][accuracy].is_best);
 }
+
+TEST_CASE("a baseline that does not count says nothing of a column's chance") {
+    auto sweep = a_sweep_with_accuracies({0.51, 0.5, 0.52}, {0.61, 0.6, 0.62});
+    for (results_db::TrialRow& trial : sweep.trials)
+        if (trial.case_key == "base") trial.last_point->step = 100;
+    const Table table = comparison_table(sweep, {"base", "smoke", "", ""});
+    CHECK(table.columns[column(table, "piqa\nacc ↑\n(chance 0.5)")].caveat.empty());
+}

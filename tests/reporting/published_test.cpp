@@ -349,6 +349,16 @@ TEST_CASE("at paper scale each score has a verdict against the printed one") {
     CHECK(cell(at("61.5", "paper"), 0, title) == "-");
 }
 
+TEST_CASE("nothing is measured against a baseline that does not count") {
+    const std::string one_column = column_text("a", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\n");
+    std::vector<TrialRow> trials = {a_finished_trial("baseline", kFullBudget, 1, 3), a_finished_trial("CL", kFullBudget, 1, 3)};
+    for (TrialRow& trial : trials) trial.scores.push_back(a_score("lambada", "acc", 0.5));
+    const char* title = "a\nagainst 100% baseline\nmeasured, points";
+    CHECK(cell(beside(one_column, "values = { a = '60' }\n", trials), 1, title) == "0.0");
+    trials[0].last_point->step = 100;
+    CHECK(cell(beside(one_column, "values = { a = '60' }\n", trials), 1, title) == "-");
+}
+
 TEST_CASE("a column of a resource stands beside it") {
     TrialRow trial = a_finished_trial("baseline", kFullBudget, 1, 3);
     trial.usd = 3;

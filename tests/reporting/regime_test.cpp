@@ -26,8 +26,10 @@ TEST_CASE("below twenty tokens a parameter there is a warning") {
 
 TEST_CASE("a table tells the regime of its baseline at the largest budget, by the parameters that a token meets") {
     std::vector<results_db::TrialRow> trials;
-    for (const char* axes : {R"({"train.budget_fraction": 0.5})", R"({"train.budget_fraction": 1})"}) {
-        results_db::TrialRow& trial = trials.emplace_back(a_finished_trial("base", axes, 1, 3));
+    for (const char* axes : {R"({"train.budget_fraction": 0.5})", R"({"train.budget_fraction": 1})",
+                             R"({"train.budget_fraction": 1})"}) {
+        const auto seed = static_cast<std::int64_t>(trials.size()) + 1;
+        results_db::TrialRow& trial = trials.emplace_back(a_finished_trial("base", axes, seed, 3));
         trial.parameters = 80'000;
         trial.active_parameters = 40'000;
         trial.last_point->input_tokens = std::string(axes).find("0.5") == std::string::npos ? 1'000'000 : 500'000;

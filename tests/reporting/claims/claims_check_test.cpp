@@ -340,3 +340,29 @@ TEST_CASE("A row that is stale has no value to judge a claim by, and none of its
         if (trial.axes_json == kHalfBudget) trial.stale = "code: result epoch 3, now 4";
     CHECK(judged(claim, wild).upper.value() < wide);
 }
+
+TEST_CASE("a claim on a task whose baseline guesses is not judged") {
+    SweepResults sweep = sweep_of(quiet_rows(2, 2.5, 1.9, 2));
+    const auto score = [&](double of_base) {
+        for (TrialRow& trial : sweep.trials) {
+            const double above = trial.case_key == "base" ? of_base : 0.7;
+            results_db::ScoreRow row;
+            row.task = "piqa";
+            row.measure = "acc";
+            row.better = "higher";
+            row.value = above + 0.001 * static_cast<double>(trial.seed);
+            row.n = 400;
+            row.chance = 0.5;
+            row.standard_error = 0.025;
+            trial.scores = {row, a_validation("loss", 2)};
+        }
+    };
+    Claim claim = a_claim(ClaimKind::better, kTech, kBase, 0);
+    claim.proxy.quantity = parse_quantity("task:piqa acc", {});
+    claim.proxy.better = "higher";
+    score(0.5);
+    CHECK(judged(claim, sweep).outcome == Outcome::missing);
+    CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("task:piqa acc of base[budget_fraction=1.0] cannot be told from guessing"));
+    score(0.6);
+    CHECK(judged(claim, sweep).outcome == Outcome::holds);
+}
