@@ -195,6 +195,7 @@ Cell against_published(const PublishedContext& context, const Variant& variant, 
     const PublishedCell* printed = cell_of(row_of(context, variant), column);
     const RowScores scores = row_scores(variant, column);
     if (printed == nullptr || scores.values.empty() || !not_measured(variant).empty()) return "-";
+    if (!scores.stale.empty() || !stale_training(variant).empty()) return "stale";
     if (column.measures->kind == Quantity::Kind::suite && tasks < project_suite(column.measures->name).tasks.size())
         return "not comparable";  // an average over fewer tasks
     return published_verdict(scores.values, *printed, column, improves(column));

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "reporting/imported.h"
+#include "reporting/measured.h"
 #include "reporting/missing/missing_edits.h"
 #include "reporting/origins.h"
 #include "reporting/statistics/contrast.h"
@@ -202,6 +203,9 @@ MissingRuns missing_runs(const SweepResults& sweep, const SweepAbout& about, con
     for (const Variant& variant : variants) {
         add_trials(variant, selector, rates, estimates, seen, missing.runs);
         add_seeds(variant, about, selector, rates, estimates, missing.runs);
+        if (const std::string why = not_measured(variant); !why.empty())
+            missing.runs.push_back({Lack::edit, variant.name, why, "scores of " + variant.name, {}, {}, {},
+                                    "train it longer, or let its schedules end: it does not count as measured"});
     }
     if (about.published)
         for (MissingRun& run : missing_edits(sweep, variants, *about.published)) missing.runs.push_back(std::move(run));

@@ -7,9 +7,11 @@
 #include <set>
 #include <utility>
 
+#include "base/median.h"
 #include "base/text.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
+#include "reporting/numbers.h"
 #include "reporting/origins.h"
 #include "reporting/stages.h"
 #include "reporting/trace/configuration_diff.h"
@@ -180,22 +182,23 @@ Trace trace_cell(const SweepResults& sweep, const SweepAbout& about, const Trace
     trace.cell = "-";
     trace.flag = not_measured(variant);
     trace.trials = traced_trials(variant, column);
+    bool has_value = false;  // the table's own rule: of a resource that one seed lacks there is no mean
     if (const auto place = place_of(column, table)) {
         const Cell& cell = table.rows[at][*place];
         trace.cell = cell.text;
-        if (!cell.stated) trace.value = cell.value;
-        trace.spread = cell.spread;
+        trace.stale = cell.stale;
+        has_value = (cell.value && !cell.stated) || !cell.flag.empty();
         trace.published = published_text(table, table.rows[at], *place, about);
     }
-    std::set<std::string> units;
-    std::size_t values = 0;
+    std::vector<std::pair<const TrialRow*, double>> values;
     for (const TracedTrial& one : trace.trials) {
         if (!one.waits_for.empty()) trace.waits_for.push_back(one.name + ": " + one.waits_for);
-        if (!one.value) continue;
-        ++values;
-        units.insert(unit_seed(one.trial));
+        if (one.value) values.emplace_back(&one.trial, *one.value);
     }
-    trace.how = how_text(variant, column, values, units.size());
+    const std::vector<double> units = unit_means(values);
+    if (has_value && !units.empty()) trace.value = column.is_median ? median(units) : mean(units);
+    if (has_value && units.size() > 1) trace.spread = standard_deviation(units);
+    trace.how = how_text(variant, column, values.size(), units.size());
     const Variant& reference = reference_of(variants, baseline_case(variants, about.baseline, sweep.name), variant);
     if (reference.name != variant.name) {
         trace.baseline = reference.name;

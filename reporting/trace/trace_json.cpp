@@ -125,6 +125,7 @@ std::string render_trace_json(const Trace& trace) {
                       {"spread", value_json(trace.spread)},
                       {"published", trace.published},
                       {"flag", trace.flag},
+                      {"stale", trace.stale},
                       {"how", trace.how},
                       {"trials", std::move(trials)},
                       {"baseline", trace.baseline},

@@ -88,12 +88,13 @@ void add_lines(NamedLines& lines, const std::string& title, const std::vector<st
 std::string render_trace(const Trace& trace) {
     NamedLines lines;
     lines.section(fmt::format("{}, {} of sweep {}", trace.column, trace.row, trace.sweep));
-    lines.add("in the table", trace.cell + (trace.flag.empty() ? "" : " †"));
+    lines.add("in the table", trace.cell + (trace.flag.empty() ? "" : " †") + (trace.stale.empty() ? "" : " ¶"));
     lines.add("exactly", trace.value ? with_unit(*trace.value, trace.unit) : "nothing is measured yet");
     if (trace.spread) lines.add("spread", exact_text(*trace.spread));
     if (!trace.how.empty()) lines.add("how", trace.how);
     if (!trace.published.empty()) lines.add("published", trace.published);
     if (!trace.flag.empty()) lines.add("† not measured", trace.flag);
+    if (!trace.stale.empty()) lines.add("¶ stale", trace.stale);
     add_lines(lines, "It waits for", trace.waits_for);
     for (const TracedTrial& one : trace.trials) add_trial(lines, one, trace.unit);
     if (trace.baseline.empty())

@@ -53,11 +53,14 @@ results_db::SweepResults find_sweep(const results_db::Reader& reader, const std:
     return reader.sweep(name.empty() ? names.front() : name);
 }
 
-results_db::SweepResults find_checked_sweep(const results_db::Reader& reader, const std::string& name,
-                                            const std::filesystem::path& root) {
-    results_db::SweepResults sweep = find_sweep(reader, name);
+results_db::SweepResults checked(results_db::SweepResults sweep, const std::filesystem::path& root) {
     reporting::mark_stale(sweep, sweeps::current_inputs(sweep, root));
     return sweep;
+}
+
+results_db::SweepResults find_checked_sweep(const results_db::Reader& reader, const std::string& name,
+                                            const std::filesystem::path& root) {
+    return checked(find_sweep(reader, name), root);
 }
 
 reporting::ReportData report_data(const results_db::Reader& reader, results_db::SweepResults sweep, bool with_curves) {

@@ -14,7 +14,9 @@ namespace deft::cli {
 results_db::Reader open_results(const std::string& root);
 // The sweep of that name, or NAME@HASH; the newest where it is empty. Errors: missing, with the nearest name.
 results_db::SweepResults find_sweep(const results_db::Reader& reader, const std::string& name);
-// The same, with what of it is stale: the files of its data and tasks are looked at.
+// With what of it is stale: the files of its data and tasks are looked at.
+results_db::SweepResults checked(results_db::SweepResults sweep, const std::filesystem::path& root);
+// Of that sweep.
 results_db::SweepResults find_checked_sweep(const results_db::Reader& reader, const std::string& name,
                                             const std::filesystem::path& root);
 

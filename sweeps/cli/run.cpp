@@ -52,25 +52,19 @@ void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options
     write_page(options.root, data);
 }
 
-// What that table's sweep was run with, where the file still says the same; what is given now goes before it.
+// What is given now, and for the rest what that table's sweep was run with, where its file still says the same.
 RunArguments for_table(const std::string& table, const RunArguments& given) {
-    RunArguments run;
-    {
-        const results_db::Reader reader = open_results(given.root);
-        const results_db::SweepResults sweep = find_table(reader, table);
-        run = stored_run(sweep);
-        require_unchanged(run, sweep, reader.spec_text(sweep));
-    }
-    run.root = given.root;
+    RunArguments run = given;
+    const results_db::Reader reader = open_results(given.root);
+    const results_db::SweepResults sweep = find_table(reader, table);
+    const RunArguments stored = stored_run(sweep);
+    require_unchanged(stored, sweep, reader.spec_text(sweep));
+    run.spec = stored.spec;
     run.spec.only = given.spec.only;
     if (!given.spec.seeds.empty()) run.spec.seeds = given.spec.seeds;
-    if (!given.slots.empty()) run.slots = given.slots;
-    if (given.threads > 0) run.threads = given.threads;
-    if (given.ranks > 0) run.ranks = given.ranks;
-    run.progress = given.progress;
-    run.dry_run = given.dry_run;
-    run.fail_fast = given.fail_fast;
-    run.retrain = given.retrain;
+    if (given.slots.empty()) run.slots = stored.slots;
+    if (given.threads == 0) run.threads = stored.threads;
+    if (given.ranks == 0) run.ranks = stored.ranks;
     return run;
 }
 

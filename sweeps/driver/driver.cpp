@@ -375,7 +375,7 @@ PlannedReruns reruns_of(const Spec& spec, const std::vector<Point>& points, cons
             return plan_reruns(points,
                                {reader.sweep(results_db::full_name(head)),
                                 [&](const std::string& hash) { return is_trained(reader, hash); },
-                                [&](const Point& point) { return is_selected(point, options.only); }},
+                                selected_points(points, options.only)},
                                options.rerun_if);
     return {points, {}};
 }

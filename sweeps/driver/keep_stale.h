@@ -33,8 +33,8 @@ struct RerunFacts {
     // Whether a configuration of that hash is trained already, as when data is again what it once was: its result needs
     // no other.
     std::function<bool(const std::string&)> is_trained;
-    // Whether this run is about the point; of others nothing is said.
-    std::function<bool(const Point&)> is_asked_for;
+    // By point: whether this run is about it; of others nothing is said.
+    std::vector<char> selected;
 };
 
 PlannedReruns plan_reruns(std::vector<Point> points, const RerunFacts& facts, const RerunIf& rerun_if);

@@ -345,6 +345,8 @@ TEST_CASE("at paper scale each score has a verdict against the printed one") {
     CHECK(cell(at("61.5", "paper"), 0, "s\nmeasured against\n(published)") == "not comparable");
     CHECK_THAT(all_notes(at("61.5", "paper")), ContainsSubstring("Measured against published: agrees where"));
     for (const Column& column : at("61.5", "proxy").columns) CHECK(column.title != title);
+    trials[1].stale = "data: the training data has changed";
+    CHECK(cell(at("61.5", "paper"), 0, title) == "stale");
     trials[0].last_point->step = 100;
     CHECK(cell(at("61.5", "paper"), 0, title) == "-");
 }

@@ -160,6 +160,16 @@ TEST_CASE("what is published and not in the sweep is an edit, not a run") {
     CHECK_THAT(table.notes.front(), ContainsSubstring("$0.40"));
 }
 
+TEST_CASE("a row that does not count waits for an edit") {
+    SweepResults sweep = a_sweep_of({a_finished_trial("base", "{}", 1, 3), a_finished_trial("short", "{}", 1, 3)});
+    sweep.trials[1].last_point->step = 100;
+    const MissingRuns missing = missing_runs(sweep, {}, {"r", {}});
+    std::vector<std::string> edits;
+    for (const MissingRun& run : missing.runs)
+        if (run.lack == Lack::edit) edits.push_back(run.name + ": " + run.why);
+    CHECK(edits == std::vector<std::string>{"short: it ran 100 steps, fewer than 200 (seed 1)"});
+}
+
 TEST_CASE("the missing runs as JSON") {
     const Json json = parse_json(render_missing_json(missing_runs(a_sweep(), {}, planned(1.5e9)), a_sweep()));
     CHECK(json.at("schema") == "deft-missing/1");

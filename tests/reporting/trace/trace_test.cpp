@@ -118,6 +118,26 @@ TEST_CASE("a traced cell's command repeats its row in a root of its own, and say
     CHECK(text.find("uncommitted") == std::string::npos);
 }
 
+TEST_CASE("a row that does not count, or is stale, is traced all the same, and its command stands") {
+    SweepResults sweep = a_sweep();
+    for (TrialRow& trial : sweep.trials)
+        if (trial.case_key == "CL") {
+            trial.last_point->step = 100;
+            trial.stale = "data: the training data has changed";
+        }
+    const Trace trace = trace_cell(sweep, about(), question("CL at 50%", "validation loss"));
+    CHECK(trace.cell == "-");
+    CHECK_THAT(trace.flag, ContainsSubstring("fewer than 200"));
+    CHECK(trace.stale == "data: the training data has changed");
+    REQUIRE(trace.value);
+    CHECK(*trace.value == (0.1 + 0.2) / 2);
+    CHECK(*trace.spread == Approx(std::sqrt(0.005)));
+    CHECK(trace.repeat.size() == 3);
+    CHECK_THAT(render_trace(trace), ContainsSubstring("- † ¶") && ContainsSubstring("¶ stale") &&
+                                        ContainsSubstring("0.15000000000000002 nats/token"));
+    CHECK(Json::parse(render_trace_json(trace)).at("stale") == "data: the training data has changed");
+}
+
 TEST_CASE("what no repetition gives back is said") {
     SweepResults sweep = a_sweep();
     const auto rests = [&](const char* column) {

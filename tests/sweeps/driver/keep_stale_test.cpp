@@ -62,9 +62,10 @@ struct Measured {
     }
     std::vector<Point> points() const { return expand(load_spec(folder.write("s.toml", toml), {})); }
     PlannedReruns planned(const std::string& rerun_if) const {
-        return plan_reruns(points(),
-                           {results, [&](const std::string& hash) { return hash == also_trained; },
-                            [&](const Point& point) { return point.case_name != not_asked_for; }},
+        const std::vector<Point> all = points();
+        std::vector<char> selected;
+        for (const Point& point : all) selected.push_back(point.case_name != not_asked_for);
+        return plan_reruns(all, {results, [&](const std::string& hash) { return hash == also_trained; }, selected},
                            parse_rerun_if(rerun_if));
     }
     // As if a program of another epoch had trained the trial.

@@ -151,6 +151,10 @@ TEST_CASE("A task file edited by one byte: exactly its cells become stale, in si
     CHECK(sweep.attempts() == "2 2");
     CHECK_THAT(sweep.run({"--rerun-if", "never"}).err,
                ContainsSubstring("2 already done") && ContainsSubstring("is kept"));
+    test::Process of_table({DEFT_PROGRAM, "run", "--for-table", "tiny", "--rerun-if", "never", "--root", sweep.root.string()},
+                           sweep.out(), sweep.err());
+    CHECK(of_table.wait() == kExitOk);
+    CHECK(sweep.attempts() == "2 2");
     CHECK_THAT(sweep.run({"--rerun-if", "code,data"}).err, ContainsSubstring("2 already done"));
     CHECK(sweep.attempts() == "2 2");
     CHECK(marked(sweep.report("json")).second == kReason);
