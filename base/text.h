@@ -1,9 +1,12 @@
 #pragma once
-// Short forms of texts for messages: a first line, a count with its noun, the start of a hash.
+// Short forms of texts for messages: a first line, a count with its noun, the first of a list, the start of a hash.
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace deft {
 
@@ -17,6 +20,14 @@ std::string counted(std::integral auto count, std::string_view one, std::string_
     std::string text = std::to_string(count) + ' ';
     if (count == 1) return text.append(one);
     return many.empty() ? text.append(one) + 's' : text.append(many);
+}
+
+// "a, b and 4 more": the first of a list, and how many are left, with `rest` for what those are.
+inline std::string first_of(const std::vector<std::string>& names, std::size_t most, std::string_view rest = "more") {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i) (text += i == 0 ? "" : ", ") += names[i];
+    if (names.size() > most) text.append(" and ").append(std::to_string(names.size() - most)).append(" ").append(rest);
+    return text;
 }
 
 // The start of a hash: enough of it to tell it from others, short enough to read.

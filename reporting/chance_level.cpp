@@ -8,6 +8,7 @@
 
 #include "base/suites.h"
 #include "reporting/numbers.h"
+#include "reporting/quantity_value.h"
 #include "reporting/statistics/distributions.h"
 #include "reporting/suite_average.h"
 
@@ -23,14 +24,6 @@ constexpr double kKnownSpread = 1e9;
 
 double or_zero(double value) {
     return std::isfinite(value) ? value : 0;
-}
-
-const ScoreRow* find_score(const TrialRow& trial, const Quantity& quantity) {
-    for (const ScoreRow& row : trial.scores)
-        if (row.task == quantity.name && row.measure == quantity.metric && row.shots == quantity.shots &&
-            (quantity.split.empty() || row.split == quantity.split))
-            return &row;
-    return nullptr;
 }
 
 std::optional<GuessedScore> guessed_average(const Quantity& quantity, const TrialRow& trial) {
@@ -60,7 +53,7 @@ std::optional<GuessedScore> guessed(const ScoreRow& row) {
 
 std::optional<GuessedScore> guessed(const Quantity& quantity, const TrialRow& trial) {
     if (quantity.kind == Quantity::Kind::suite) return guessed_average(quantity, trial);
-    const ScoreRow* row = quantity.kind == Quantity::Kind::task ? find_score(trial, quantity) : nullptr;
+    const ScoreRow* row = quantity.kind == Quantity::Kind::task ? score_row(quantity, trial) : nullptr;
     return row == nullptr ? std::nullopt : guessed(*row);
 }
 

@@ -202,15 +202,10 @@ std::vector<Field> score_fields(const SweepResults& sweep) {
 std::vector<ScoreColumn> score_columns(const SweepResults& sweep) {
     const ScoresByKey scores = all_scores(sweep);
     std::vector<ScoreColumn> columns;
-    for (const auto& [key, rows] : scores) {
-        const auto find = [wanted = key](const TrialRow& trial) -> const ScoreRow* {
-            for (const ScoreRow& row : trial.scores)
-                if (key_of(row) == wanted) return &row;
-            return nullptr;
-        };
+    for (const auto& [key, rows] : scores)
         columns.push_back({score_title(key, rows, scores), key.task, key.measure, key.split, key.unit, key.shots,
-                           key.under_capacity, find});
-    }
+                           key.under_capacity,
+                           [wanted = key](const TrialRow& trial) { return find_score(trial, wanted); }});
     return columns;
 }
 

@@ -52,9 +52,10 @@ std::vector<bool> columns_with_spread(const Table& table) {
     return with_spread;
 }
 
-bool any_flag(const Table& table) {
+template <class Has>
+bool any_cell_of(const Table& table, const Has& has) {
     for (std::size_t column = 0; column < table.columns.size(); ++column)
-        if (any_cell(table, column, [](const Cell& cell) { return !cell.flag.empty(); })) return true;
+        if (any_cell(table, column, has)) return true;
     return false;
 }
 
@@ -81,11 +82,7 @@ const MarkColumn kMarks[] = {
 std::vector<MarkColumn> marks_of(const Table& table) {
     std::vector<MarkColumn> marks;
     for (const MarkColumn& mark : kMarks)
-        for (std::size_t column = 0; column < table.columns.size(); ++column)
-            if (any_cell(table, column, mark.has)) {
-                marks.push_back(mark);
-                break;
-            }
+        if (any_cell_of(table, mark.has)) marks.push_back(mark);
     return marks;
 }
 
@@ -97,12 +94,6 @@ std::string marked_columns(const Table& table, const std::vector<Cell>& row, con
             texts.push_back(plain_title(table.columns[column]) +
                             (mark.reason == nullptr ? "" : ": " + mark.reason(row[column])));
     return fmt::format("{}", fmt::join(texts, "; "));
-}
-
-bool any_stale(const Table& table) {
-    for (std::size_t column = 0; column < table.columns.size(); ++column)
-        if (any_cell(table, column, [](const Cell& cell) { return !cell.stale.empty(); })) return true;
-    return false;
 }
 
 // The reasons of a row, each with the columns that it holds of; with none where the row's own name carries it.
@@ -129,7 +120,8 @@ std::string line_of(const std::vector<std::string>& fields) {
 
 std::string render_csv(const Table& table) {
     const std::vector<bool> with_spread = columns_with_spread(table);
-    const bool flags = any_flag(table), stale = any_stale(table);
+    const bool flags = any_cell_of(table, [](const Cell& cell) { return !cell.flag.empty(); });
+    const bool stale = any_cell_of(table, [](const Cell& cell) { return !cell.stale.empty(); });
     const std::vector<MarkColumn> marks = marks_of(table);
     std::vector<std::string> fields;
     for (std::size_t column = 0; column < table.columns.size(); ++column) {

@@ -85,11 +85,7 @@ std::vector<std::string> failure_notes(const std::vector<Variant>& variants) {
             left += rows.size();
             continue;
         }
-        const std::size_t named = std::min(rows.size(), kMostNames);
-        std::string names =
-            fmt::format("{}", fmt::join(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(named), ", "));
-        if (named < rows.size()) names += fmt::format(" and {} more rows", rows.size() - named);
-        notes.push_back(fmt::format("† Not measured: {}: {}.", names, why));
+        notes.push_back(fmt::format("† Not measured: {}: {}.", first_of(rows, kMostNames, "more rows"), why));
     }
     if (left > 0)
         notes.push_back(

@@ -16,22 +16,8 @@ namespace {
 using results_db::ScoreRow;
 using results_db::TrialRow;
 
-bool is_perplexity(const Quantity& quantity) {
-    return quantity.name == kValidationTask && quantity.metric == "perplexity";
-}
-
-// Null where the trial has none.
-const ScoreRow* row_of(const Quantity& quantity, const TrialRow& trial) {
-    const std::string metric = is_perplexity(quantity) ? "loss" : quantity.metric;
-    for (const ScoreRow& row : trial.scores)
-        if (row.task == quantity.name && row.measure == metric && row.shots == quantity.shots &&
-            (quantity.split.empty() || row.split == quantity.split))
-            return &row;
-    return nullptr;
-}
-
 std::optional<double> score_of(const Quantity& quantity, const TrialRow& trial) {
-    const ScoreRow* row = row_of(quantity, trial);
+    const ScoreRow* row = score_row(quantity, trial);
     if (row == nullptr) return std::nullopt;
     return is_perplexity(quantity) ? std::exp(row->value) : row->value;
 }
@@ -52,6 +38,19 @@ std::optional<double> resource_value(const Quantity& quantity, const TrialRow& t
 
 }  // namespace
 
+bool is_perplexity(const Quantity& quantity) {
+    return quantity.name == kValidationTask && quantity.metric == "perplexity";
+}
+
+const ScoreRow* score_row(const Quantity& quantity, const TrialRow& trial) {
+    const std::string metric = is_perplexity(quantity) ? "loss" : quantity.metric;
+    for (const ScoreRow& row : trial.scores)
+        if (row.task == quantity.name && row.measure == metric && row.shots == quantity.shots &&
+            (quantity.split.empty() || row.split == quantity.split))
+            return &row;
+    return nullptr;
+}
+
 std::optional<double> value_of(const Quantity& quantity, const TrialRow& trial) {
     switch (quantity.kind) {
         case Quantity::Kind::task:
@@ -68,7 +67,7 @@ std::optional<double> value_of(const Quantity& quantity, const TrialRow& trial) 
 
 std::string stale_score(const Quantity& quantity, const TrialRow& trial) {
     if (quantity.kind == Quantity::Kind::task) {
-        const ScoreRow* row = row_of(quantity, trial);
+        const ScoreRow* row = score_row(quantity, trial);
         return row == nullptr ? "" : row->stale;
     }
     if (quantity.kind == Quantity::Kind::suite)

@@ -14,6 +14,11 @@ namespace deft::reporting {
 // no such result.
 std::optional<double> value_of(const Quantity& quantity, const results_db::TrialRow& trial);
 
+// The stored row that a task's value is read off; null where the trial has none.
+const results_db::ScoreRow* score_row(const Quantity& quantity, const results_db::TrialRow& trial);
+// Whether it is the validation's, which is stored as its loss.
+bool is_perplexity(const Quantity& quantity);
+
 // Why that value would be another today for what it was scored by, as reporting/stale.h says; empty: it is not known to be.
 // The training's own reasons are the trial's.
 std::string stale_score(const Quantity& quantity, const results_db::TrialRow& trial);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 
 #include "reporting/measured.h"
 #include "reporting/statistics/best_rows.h"
@@ -15,20 +16,32 @@ namespace {
 
 constexpr const char* kAtChance = "at chance";
 
+// What every column asks of the rows.
+struct MarkedRows {
+    std::vector<bool> count;                // as measured
+    std::set<const Variant*> references{};  // of the baseline, those that count
+
+    MarkedRows(const std::vector<Variant>& variants, const std::string& base_case) {
+        for (const Variant& variant : variants) count.push_back(not_measured(variant).empty());
+        for (const Variant& variant : variants) {
+            const Variant& reference = reference_of(variants, base_case, variant);
+            if (count[static_cast<std::size_t>(&reference - variants.data())]) references.insert(&reference);
+        }
+    }
+};
+
 // The baseline at the largest budget; among several rows of it any that guesses.
-bool baseline_guesses(const std::vector<Variant>& variants, const std::string& base_case, const FieldScores& scores) {
-    return std::any_of(variants.begin(), variants.end(), [&](const Variant& variant) {
-        const Variant& reference = reference_of(variants, base_case, variant);
-        return not_measured(reference).empty() && is_at_chance(reference, scores.guessed);
-    });
+bool baseline_guesses(const MarkedRows& rows, const FieldScores& scores) {
+    return std::any_of(rows.references.begin(), rows.references.end(),
+                       [&](const Variant* reference) { return is_at_chance(*reference, scores.guessed); });
 }
 
 // A row that does not count, or whose score would be another today, is none.
 std::vector<bool> may_be_best(const Table& table, std::size_t column, const std::vector<Variant>& variants,
-                              const FieldScores& scores) {
+                              const MarkedRows& rows, const FieldScores& scores) {
     std::vector<std::vector<double>> values;
     for (std::size_t row = 0; row < variants.size(); ++row) {
-        const bool counts = not_measured(variants[row]).empty() && table.rows[row][column].stale.empty();
+        const bool counts = rows.count[row] && table.rows[row][column].stale.empty();
         values.push_back(counts ? scores.values(variants[row]) : std::vector<double>());
     }
     return best_rows(values, scores.improves);
@@ -44,13 +57,14 @@ std::string one_line(const std::string& title) {
 
 void mark_scores(Table& table, const std::vector<Field>& fields, const std::vector<Variant>& variants,
                  const std::string& base_case) {
+    const MarkedRows rows(variants, base_case);
     for (std::size_t column = 0; column < fields.size(); ++column) {
         if (!fields[column].scores) continue;
-        if (baseline_guesses(variants, base_case, *fields[column].scores)) {
+        if (baseline_guesses(rows, *fields[column].scores)) {
             table.columns[column].caveat = kAtChance;
             continue;
         }
-        const std::vector<bool> best = may_be_best(table, column, variants, *fields[column].scores);
+        const std::vector<bool> best = may_be_best(table, column, variants, rows, *fields[column].scores);
         for (std::size_t row = 0; row < variants.size(); ++row) table.rows[row][column].is_best = best[row];
     }
 }

@@ -52,11 +52,7 @@ std::vector<Said> collected(const std::vector<Variant>& variants, std::string Tr
 
 std::string rows_text(const std::vector<std::string>& rows, std::size_t of_all) {
     if (rows.size() == of_all && of_all > 1) return "all rows";
-    const std::size_t named = std::min(rows.size(), kMostNames);
-    std::string text =
-        fmt::format("{}", fmt::join(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(named), ", "));
-    if (named < rows.size()) text += fmt::format(" and {} more rows", rows.size() - named);
-    return text;
+    return first_of(rows, kMostNames, "more rows");
 }
 
 std::vector<std::string> notes_of(const std::vector<Said>& all, const char* head, std::size_t rows) {
@@ -87,12 +83,8 @@ std::string newer_note(const std::vector<Variant>& variants) {
             if (!trial->newer_state.empty())
                 names.push_back(fmt::format("{} ({})", results_db::trial_name(*trial), trial->newer_state));
     if (names.empty()) return {};
-    const std::size_t named = std::min(names.size(), kMostNames);
-    std::string text =
-        fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
-    if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
     return fmt::format("Shown as it was before what it is made of changed, its new training not having ended well: {}.",
-                       text);
+                       first_of(names, kMostNames));
 }
 
 }  // namespace

@@ -25,23 +25,15 @@ int preference(const Suite& suite, const ScoreRow& row) {
     return row.measure == "acc_norm" ? 1 : 0;
 }
 
-// By task and split.
-std::map<std::pair<std::string, std::string>, const ScoreRow*> rows_by_task(const Suite& suite,
-                                                                            const std::vector<ScoreRow>& scores,
-                                                                            std::int64_t shots) {
-    std::map<std::pair<std::string, std::string>, const ScoreRow*> best;
+}  // namespace
+
+std::optional<SuiteAverage> suite_average(const Suite& suite, const std::vector<ScoreRow>& scores, std::int64_t shots) {
+    std::map<std::pair<std::string, std::string>, const ScoreRow*> best;  // by task and split
     for (const ScoreRow& row : scores) {
         if (row.shots != shots || preference(suite, row) == 0) continue;
         const ScoreRow*& kept = best[{row.task, row.split}];
         if (kept == nullptr || preference(suite, row) > preference(suite, *kept)) kept = &row;
     }
-    return best;
-}
-
-}  // namespace
-
-std::optional<SuiteAverage> suite_average(const Suite& suite, const std::vector<ScoreRow>& scores, std::int64_t shots) {
-    const auto best = rows_by_task(suite, scores, shots);
     if (best.empty()) return std::nullopt;
     SuiteAverage average;
     for (const auto& [key, row] : best) {
@@ -54,13 +46,6 @@ std::optional<SuiteAverage> suite_average(const Suite& suite, const std::vector<
     }
     average.percent /= static_cast<double>(best.size());
     return average;
-}
-
-std::vector<const ScoreRow*> rows_in_average(const Suite& suite, const std::vector<ScoreRow>& scores,
-                                             std::int64_t shots) {
-    std::vector<const ScoreRow*> rows;
-    for (const auto& [key, row] : rows_by_task(suite, scores, shots)) rows.push_back(row);
-    return rows;
 }
 
 double round_significant(double value, int digits) {

@@ -14,7 +14,7 @@ namespace deft::reporting {
 struct SuiteAverage {
     double percent = 0;              // not rounded
     std::vector<std::string> tasks;  // that went into it, sorted; of one with several splits "task/split"
-    std::vector<const results_db::ScoreRow*> rows;  // theirs, among the scores that were given
+    std::vector<const results_db::ScoreRow*> rows;  // theirs, in that order, among the scores that were given
     std::string stale;               // why scores among them would be others today, as reporting/stale.h says
 };
 
@@ -23,11 +23,6 @@ struct SuiteAverage {
 // such task. As in the reference's evaluation scripts, a missing task is left out of sum and count.
 std::optional<SuiteAverage> suite_average(const Suite& suite, const std::vector<results_db::ScoreRow>& scores,
                                           std::int64_t shots);
-
-// The rows whose values that mean is of, as many as there are tasks in it and in their order.
-std::vector<const results_db::ScoreRow*> rows_in_average(const Suite& suite,
-                                                         const std::vector<results_db::ScoreRow>& scores,
-                                                         std::int64_t shots);
 
 // To that many significant digits, halves of the binary value to even: what Python's round() gives the same digits.
 double round_significant(double value, int digits);

@@ -75,14 +75,10 @@ void count_ends(ClaimValues& values) {
     values.usd_a_seed = usd / finished;
 }
 
-bool is_row(const Variant& variant, const ClaimedRow& row) {
-    return variant.case_key == row.case_name && same_budget(variant.axes.budget_fraction, row.budget_fraction);
-}
-
 std::string why_missing(const std::vector<Variant>& variants, const ClaimedRow& row, const ClaimScale& scale) {
     bool has_case = false;
     for (const Variant& variant : variants) {
-        if (is_row(variant, row))
+        if (is_claimed(variant, row))
             return variant.ok.empty() ? fmt::format("no seed of {} has finished", row_name(row))
                                       : fmt::format("{} has no {}", row_name(row), to_text(scale.quantity));
         has_case = has_case || variant.case_key == row.case_name;
@@ -93,11 +89,15 @@ std::string why_missing(const std::vector<Variant>& variants, const ClaimedRow& 
 
 }  // namespace
 
+bool is_claimed(const Variant& variant, const ClaimedRow& row) {
+    return variant.case_key == row.case_name && same_budget(variant.axes.budget_fraction, row.budget_fraction);
+}
+
 ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow& row, const ClaimScale& scale) {
     ClaimValues result;
     result.name = row_name(row);
     for (const Variant& variant : variants) {
-        if (!is_row(variant, row) || !has_value(variant, scale.quantity)) continue;
+        if (!is_claimed(variant, row) || !has_value(variant, scale.quantity)) continue;
         if (result.variant != nullptr && result.variant->stage == variant.stage) {
             result.missing = fmt::format("the sweep has several rows of {}: {} and {}", result.name, result.variant->name,
                                          variant.name);

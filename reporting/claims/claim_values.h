@@ -21,6 +21,9 @@ struct ClaimValues {
     std::string missing;            // why there is no value to judge by; empty: there is
 };
 
+// Whether the row is of that case and budget.
+bool is_claimed(const Variant& variant, const ClaimedRow& row);
+
 // Among the sweep's rows of that case and budget the first that has the quantity. `scale`: of the claim.
 ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow& row, const ClaimScale& scale);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/suites.h"
+#include "reporting/claims/claim_values.h"
 
 namespace deft::reporting {
 
@@ -14,12 +15,8 @@ namespace {
 using results_db::AskedScore;
 using results_db::TrialRow;
 
-bool is_row(const Variant& variant, const std::string& case_name, double budget) {
-    return variant.case_key == case_name && same_budget(variant.axes.budget_fraction, budget);
-}
-
 bool is_of(const std::optional<ClaimedRow>& row, const Variant& variant) {
-    return row && is_row(variant, row->case_name, row->budget_fraction);
+    return row && is_claimed(variant, *row);
 }
 
 // A suite's average takes any task that has a share of right answers; which ones those are, scores alone tell.
@@ -50,7 +47,7 @@ std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, con
     std::vector<MissingRun> edits;
     for (const PublishedRow& row : table.rows) {
         if (std::any_of(variants.begin(), variants.end(),
-                        [&](const Variant& variant) { return is_row(variant, row.case_name, row.budget_fraction); }))
+                        [&](const Variant& variant) { return is_claimed(variant, {row.case_name, row.budget_fraction}); }))
             continue;
         const bool has_case = std::any_of(variants.begin(), variants.end(),
                                           [&](const Variant& variant) { return variant.case_key == row.case_name; });

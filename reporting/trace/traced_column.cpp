@@ -102,27 +102,16 @@ TracedColumn score_column(const ScoreColumn& shown, const std::vector<ScoreColum
     return column;
 }
 
-// That of the validation is stored as its loss.
-bool is_perplexity(const Quantity& quantity) {
-    return quantity.name == kValidationTask && quantity.metric == "perplexity";
-}
-
 // The stored rows that a published column's value comes from.
 std::vector<TracedScore> scores_behind(const PublishedColumn& published, const TrialRow& trial) {
     const Quantity& quantity = *published.measures;
     std::vector<TracedScore> scores;
     if (quantity.kind == Quantity::Kind::suite) {
-        for (const ScoreRow* row : rows_in_average(project_suite(quantity.name), trial.scores, quantity.shots))
-            scores.push_back({*row, row->value * 100});
-        return scores;
+        if (const auto average = suite_average(project_suite(quantity.name), trial.scores, quantity.shots))
+            for (const ScoreRow* row : average->rows) scores.push_back({*row, row->value * 100});
+    } else if (const ScoreRow* row = score_row(quantity, trial)) {
+        scores.push_back({*row, score_in_unit(trial, published).value_or(row->value)});
     }
-    const std::string stored = is_perplexity(quantity) ? "loss" : quantity.metric;
-    for (const ScoreRow& row : trial.scores)
-        if (row.task == quantity.name && row.measure == stored && row.shots == quantity.shots &&
-            (quantity.split.empty() || row.split == quantity.split)) {
-            scores.push_back({row, score_in_unit(trial, published).value_or(row.value)});
-            break;
-        }
     return scores;
 }
 

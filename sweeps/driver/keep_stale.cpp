@@ -73,13 +73,8 @@ class Told {
 
     std::vector<std::string> lines() const {
         std::vector<std::string> lines;
-        for (const auto& [words, names] : all_) {
-            const std::size_t named = std::min(names.size(), kMostNames);
-            std::string text =
-                fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
-            if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
-            lines.push_back(fmt::format("stale   {}: {}", text, words));
-        }
+        for (const auto& [words, names] : all_)
+            lines.push_back(fmt::format("stale   {}: {}", first_of(names, kMostNames), words));
         return lines;
     }
 

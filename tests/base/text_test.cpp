@@ -20,6 +20,14 @@ TEST_CASE("a hash is cut to what people read, and what is no hash stays whole") 
     CHECK(short_hash("").empty());
 }
 
+TEST_CASE("the first of a list, and how many are left") {
+    const std::vector<std::string> names = {"a", "b", "c"};
+    CHECK(first_of(names, 2) == "a, b and 1 more");
+    CHECK(first_of(names, 1, "more rows") == "a and 2 more rows");
+    CHECK(first_of(names, 3) == "a, b, c");
+    CHECK(first_of({}, 3).empty());
+}
+
 TEST_CASE("the first line of a message") {
     CHECK(first_line("one\ntwo") == "one");
     CHECK(first_line("one") == "one");

@@ -3,7 +3,7 @@
 #include "sweeps/spec/select.h"
 
 #include "tests/catch.h"
-#include "tests/sweeps/files.h"
+#include "tests/sweeps/program.h"
 
 using namespace deft;
 using namespace deft::sweeps;
@@ -11,20 +11,7 @@ using namespace deft::sweeps;
 namespace {
 
 Spec staged_spec(const test::Folder& folder) {
-    return load_spec(folder.write("s.toml", R"toml(
-name = "s"
-seeds = [1, 2]
-[defaults.model]
-layers = 2
-width = 16
-heads = 2
-seqlen = 16
-[defaults.data]
-corpus = "embedded"
-embedded_bytes = 5000
-[defaults.train]
-batch_size = 4
-budget_tokens = 1024
+    return load_spec(folder.write("s.toml", std::string("name = \"s\"\nseeds = [1, 2]\n") + test::kTinyDefaults + R"toml(
 [stage.pretrain]
 [stage.finetune]
 from = "pretrain"
