@@ -66,14 +66,6 @@ Table check_table(const CheckReport& report, std::size_t most_rows) {
     return table;
 }
 
-namespace {
-
-OrderedJson or_null(const std::optional<double>& value) {
-    return value ? json_number(*value) : OrderedJson(nullptr);
-}
-
-}  // namespace
-
 std::string render_json(const CheckReport& report, bool strict) {
     OrderedJson findings = OrderedJson::array();
     for (const CheckFinding& one : report.findings)
@@ -82,10 +74,10 @@ std::string render_json(const CheckReport& report, bool strict) {
                             {"where", one.where},
                             {"outcome", name(one.outcome)},
                             {"text", one.text},
-                            {"effect", or_null(one.effect)},
-                            {"lower", or_null(one.lower)},
-                            {"upper", or_null(one.upper)},
-                            {"limit", or_null(one.limit)},
+                            {"effect", json_number(one.effect)},
+                            {"lower", json_number(one.lower)},
+                            {"upper", json_number(one.upper)},
+                            {"limit", json_number(one.limit)},
                             {"seconds", one.seconds > 0 ? json_number(one.seconds) : OrderedJson(nullptr)}});
     return json_text({{"schema", "deft-check/1"},
                       {"caption", report.caption},

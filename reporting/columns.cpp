@@ -205,7 +205,7 @@ std::vector<ScoreColumn> score_columns(const SweepResults& sweep) {
     for (const auto& [key, rows] : scores)
         columns.push_back({score_title(key, rows, scores), key.task, key.measure, key.split, key.unit, key.shots,
                            key.under_capacity,
-                           [wanted = key](const TrialRow& trial) { return find_score(trial, wanted); }});
+                           [wanted = key](const TrialRow& trial) { return find_score(trial, wanted); }, scores_of(key)});
     return columns;
 }
 

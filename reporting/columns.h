@@ -48,6 +48,7 @@ struct ScoreColumn {
     std::int64_t shots = 0;
     bool under_capacity = false;
     std::function<const results_db::ScoreRow*(const results_db::TrialRow&)> find;  // null where a trial has none
+    FieldScores scores;
 };
 
 // In the order of score_fields().

@@ -77,14 +77,6 @@ void take_points(const std::map<std::int64_t, Gathered>& by_step, std::size_t se
     std::stable_sort(points.begin(), points.end(), [](const CurvePoint& a, const CurvePoint& b) { return a.x < b.x; });
 }
 
-// What had been consumed at that step: the newest point up to it.
-double consumed_at(const TrialCurve& curve, std::int64_t step, const Abscissa& abscissa) {
-    double value = 0;
-    for (const TrainPoint& point : curve.points)
-        if (point.step <= step) value = abscissa.value(point);
-    return value;
-}
-
 Series series_of(const Variant& variant, const std::vector<const TrialCurve*>& curves, const Abscissa& abscissa) {
     Series series;
     series.name = series_name(variant);
@@ -92,8 +84,10 @@ Series series_of(const Variant& variant, const std::vector<const TrialCurve*>& c
     std::map<std::int64_t, Gathered> losses, validation;
     for (const TrialCurve* curve : curves) {
         for (const TrainPoint& point : curve->points) losses[point.step].add(abscissa.value(point), point.loss);
-        for (const auto& [step, loss] : curve->validation_losses)
-            validation[step].add(consumed_at(*curve, step, abscissa), loss);
+        for (const auto& [step, loss] : curve->validation_losses) {
+            const TrainPoint* point = newest_point(*curve, step);
+            validation[step].add(point == nullptr ? 0 : abscissa.value(*point), loss);
+        }
     }
     take_points(losses, series.seeds, series.points, series.not_finite);
     take_points(validation, series.seeds, series.marks, series.not_finite);
@@ -102,6 +96,12 @@ Series series_of(const Variant& variant, const std::vector<const TrialCurve*>& c
 }
 
 }  // namespace
+
+const TrainPoint* newest_point(const TrialCurve& curve, std::int64_t step) {
+    const auto after = std::upper_bound(curve.points.begin(), curve.points.end(), step,
+                                        [](std::int64_t wanted, const TrainPoint& point) { return wanted < point.step; });
+    return after == curve.points.begin() ? nullptr : &*(after - 1);
+}
 
 std::vector<Figure> curve_figures(const std::vector<Variant>& variants, const Curves& curves) {
     std::vector<Figure> figures;

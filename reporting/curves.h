@@ -2,6 +2,7 @@
 // Training curves of a sweep as figures: loss by what was consumed.
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ using Curves = std::map<std::string, results_db::TrialCurve>;  // by config hash
 // a row, over its finished seeds. Raw points: decimated, never smoothed. Rows beyond those that a reader can tell apart
 // are named, not drawn. Empty where nothing was recorded.
 std::vector<Figure> curve_figures(const std::vector<Variant>& variants, const Curves& curves);
+
+// What had been consumed at that step: the newest logged point up to it; null before the first.
+const journal::TrainPoint* newest_point(const results_db::TrialCurve& curve, std::int64_t step);
 
 // Points of a figure as a table, evenly picked from each series.
 Table figure_table(const Figure& figure);

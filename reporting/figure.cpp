@@ -242,7 +242,7 @@ std::string description(const Figure& figure) {
         "{} goes from at most {} at the start to {} at {} {}: the lowest last point, of {}. {}{}.", figure.y_title,
         score(first), score(best->points.back().y), si(best->points.back().x), figure.x_title, best->name,
         counted(figure.series.size(), "line"),
-        seeds > 1 ? fmt::format(", each the mean over up to {} seeds with their range as a band", seeds) : "");
+        seeds > 1 ? fmt::format(", each the mean over up to {} seeds with {} as a band", seeds, figure.band) : "");
     if (validation) text += " The numbers beside the names are validation losses.";
     if (not_finite > 0) text += fmt::format(" {} points that are NaN or infinite cannot be drawn.", not_finite);
     if (!figure.not_drawn.empty()) text += fmt::format(" {} further rows are not drawn.", figure.not_drawn.size());

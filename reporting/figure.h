@@ -7,7 +7,7 @@
 
 namespace deft::reporting {
 
-// A mean over seeds and the least and greatest of them. All finite.
+// A mean over seeds, and how far they reach: Figure::band says by what. All finite.
 struct CurvePoint {
     double x = 0, y = 0, low = 0, high = 0;
 };
@@ -28,6 +28,7 @@ struct Figure {
     std::vector<Series> series;
     std::vector<std::string> not_drawn;  // names of series beyond those that a reader can tell apart
     bool schedule = false;               // planned, not measured: linear axes, no best line
+    std::string band = "their range";    // of the seeds: what `low` and `high` are
 };
 
 // What the figure shows, in words generated from its data.

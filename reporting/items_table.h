@@ -7,7 +7,7 @@
 
 namespace deft::reporting {
 
-// `items` as the results database keeps them: a line a document of "document chosen gold right cut ll_chosen ll_gold".
+// `items` as the results database keeps them (reporting/scored_items.h).
 // Errors: database, for a line that is none, with its number.
 Table items_table(const std::string& task, const std::string& items);
 

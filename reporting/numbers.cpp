@@ -148,6 +148,10 @@ std::string date_and_time(std::int64_t ms_since_epoch) {
     return fmt::format("{} {:02}:{:02}:{:02} UTC", date(ms_since_epoch), of_day / 3600, of_day / 60 % 60, of_day % 60);
 }
 
+bool all_finite(std::span<const double> values) {
+    return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+}
+
 double mean(std::span<const double> values) {
     if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
     double sum = 0;

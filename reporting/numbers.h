@@ -36,6 +36,7 @@ std::string date(std::int64_t ms_since_epoch);
 // "2024-05-01 13:05:59 UTC".
 std::string date_and_time(std::int64_t ms_since_epoch);
 
+bool all_finite(std::span<const double> values);
 double mean(std::span<const double> values);
 // Of a sample: divided by n - 1. NaN below two values.
 double standard_deviation(std::span<const double> values);

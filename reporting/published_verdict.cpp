@@ -21,7 +21,7 @@ double printed_seeds(const PublishedCell& printed, const PublishedColumn& column
 
 std::string published_verdict(const std::vector<double>& values, const PublishedCell& printed,
                               const PublishedColumn& column, Improves improves) {
-    if (!std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); })) return "not finite";
+    if (!all_finite(values)) return "not finite";
     if (values.size() < kFewestSeeds) return "no verdict";
     const auto seeds = static_cast<double>(values.size());
     const double own = standard_deviation(values), theirs = printed.spread ? printed.spread->value : own;

@@ -33,6 +33,10 @@ OrderedJson json_number(double value) {
     return value > 0 ? "inf" : "-inf";
 }
 
+OrderedJson json_number(const std::optional<double>& value) {
+    return value ? json_number(*value) : OrderedJson(nullptr);
+}
+
 OrderedJson table_json(const Table& table) {
     OrderedJson columns = OrderedJson::array(), rows = OrderedJson::array();
     for (const Column& column : table.columns) {

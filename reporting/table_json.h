@@ -2,6 +2,7 @@
 // A table as JSON, whose keys keep the order in which they are written here.
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "reporting/table.h"
@@ -12,6 +13,8 @@ using OrderedJson = nlohmann::ordered_json;
 
 // NaN and infinity as strings, for JSON has no number for them.
 OrderedJson json_number(double value);
+// null where there is none.
+OrderedJson json_number(const std::optional<double>& value);
 OrderedJson table_json(const Table& table);
 std::string json_text(const OrderedJson& json);
 

@@ -60,10 +60,6 @@ Cell cell_of(const std::optional<double>& value, const Print& print) {
     return value ? Cell(print(*value), *value) : Cell("-");
 }
 
-OrderedJson number_or_null(const std::optional<double>& value) {
-    return value ? json_number(*value) : OrderedJson();
-}
-
 }  // namespace
 
 Table missing_table(const MissingRuns& missing, const results_db::SweepResults& sweep) {
@@ -102,9 +98,9 @@ std::string render_missing_json(const MissingRuns& missing, const results_db::Sw
                         {"to_do", text_of(run.lack)},
                         {"why", run.why},
                         {"fills", run.fills},
-                        {"flops", number_or_null(run.flops)},
-                        {"seconds", number_or_null(run.seconds)},
-                        {"usd", number_or_null(run.usd)},
+                        {"flops", json_number(run.flops)},
+                        {"seconds", json_number(run.seconds)},
+                        {"usd", json_number(run.usd)},
                         {"command", run.command}});
     const Total total(missing.runs);
     return json_text({{"schema", "deft-missing/1"},

@@ -1,7 +1,6 @@
 #include "reporting/statistics/best_rows.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 #include "reporting/numbers.h"
@@ -12,14 +11,7 @@ namespace deft::reporting {
 namespace {
 
 bool counts(const std::vector<double>& row) {
-    return row.size() >= kFewestSeeds &&
-           std::all_of(row.begin(), row.end(), [](double value) { return std::isfinite(value); });
-}
-
-ContrastTerm term_of(double coefficient, const std::vector<double>& row) {
-    ContrastTerm term{coefficient, {}};
-    for (std::size_t seed = 0; seed < row.size(); ++seed) term.values.push_back({static_cast<std::int64_t>(seed), row[seed]});
-    return term;
+    return row.size() >= kFewestSeeds && all_finite(row);
 }
 
 }  // namespace
@@ -37,7 +29,7 @@ std::vector<bool> best_rows(std::span<const std::vector<double>> rows, Improves 
     const double of_each = level / static_cast<double>(counting.size() - 1);
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (!counts(rows[row])) continue;
-        const ContrastTerm terms[] = {term_of(sign, best), term_of(-sign, rows[row])};
+        const ContrastTerm terms[] = {unpaired_term(sign, best), unpaired_term(-sign, rows[row])};
         marked[row] = chance_above(contrast(terms, rule), 0) > of_each;
     }
     return marked;

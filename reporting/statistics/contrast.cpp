@@ -142,6 +142,12 @@ double chance_of_distance(double distance, const Contrast& contrast) {
 
 }  // namespace
 
+ContrastTerm unpaired_term(double coefficient, std::span<const double> values) {
+    ContrastTerm term{coefficient, {}};
+    for (const double value : values) term.values.push_back({static_cast<std::int64_t>(term.values.size()), value});
+    return term;
+}
+
 std::optional<PooledVariance> pooled_variance(std::span<const std::vector<double>> values_by_recipe) {
     PooledVariance pooled;
     for (const std::vector<double>& values : values_by_recipe) {

@@ -35,6 +35,9 @@ struct ContrastTerm {
     std::vector<SeedScore> values;  // of one recipe, a value a seed, finite
 };
 
+// Of values whose seeds nothing asks for, as long as nothing is paired.
+ContrastTerm unpaired_term(double coefficient, std::span<const double> values);
+
 enum class ContrastMethod {
     pooled,  // each recipe's variance drawn towards the table's
     welch,   // each recipe's own variance (Welch 1947; its degrees for any number of terms: Satterthwaite 1946)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "reporting/numbers.h"
 #include "reporting/statistics/distributions.h"
 
 namespace deft::reporting {
@@ -74,7 +75,7 @@ void check(std::span<const double> differences) {
     if (differences.size() > kMostPairs)
         throw Error(ErrorKind::data, fmt::format("{} differences, and at most {} are looked at together",
                                                  differences.size(), kMostPairs));
-    if (!std::all_of(differences.begin(), differences.end(), [](double d) { return std::isfinite(d); }))
+    if (!all_finite(differences))
         throw Error(ErrorKind::data, "a difference that is not a finite number");
 }
 

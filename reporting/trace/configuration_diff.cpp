@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/json.h"
 
@@ -27,7 +28,7 @@ std::string value_of(const std::map<std::string, std::string>& values, const std
 
 }  // namespace
 
-std::vector<std::string> configuration_differences(const std::string& from_json, const std::string& to_json) {
+std::vector<ConfigurationDifference> configuration_differences(const std::string& from_json, const std::string& to_json) {
     const Json from = try_parse_json(from_json), to = try_parse_json(to_json);
     if (!from.is_object() || !to.is_object()) return {};
     std::map<std::string, std::string> before, after;
@@ -36,13 +37,17 @@ std::vector<std::string> configuration_differences(const std::string& from_json,
     std::set<std::string> paths;
     for (const auto* values : {&before, &after})
         for (const auto& [path, value] : *values) paths.insert(path);
-    std::vector<std::string> differences;
+    std::vector<ConfigurationDifference> differences;
     for (const std::string& path : paths) {
         if (path == "seed" || path.starts_with("start.") || path.starts_with("local.")) continue;
-        const std::string old_value = value_of(before, path), new_value = value_of(after, path);
-        if (old_value != new_value) differences.push_back(fmt::format("{}: {} -> {}", path, old_value, new_value));
+        std::string old_value = value_of(before, path), new_value = value_of(after, path);
+        if (old_value != new_value) differences.push_back({path, std::move(old_value), std::move(new_value)});
     }
     return differences;
+}
+
+std::string to_text(const ConfigurationDifference& difference) {
+    return fmt::format("{}: {} -> {}", difference.key, difference.from, difference.to);
 }
 
 }  // namespace deft::reporting

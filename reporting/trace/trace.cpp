@@ -202,8 +202,9 @@ Trace trace_cell(const SweepResults& sweep, const SweepAbout& about, const Trace
     const Variant& reference = reference_of(variants, baseline_case(variants, about.baseline, sweep.name), variant);
     if (reference.name != variant.name) {
         trace.baseline = reference.name;
-        trace.differences =
-            configuration_differences(reference.trials.front()->config_json, variant.trials.front()->config_json);
+        for (const ConfigurationDifference& difference :
+             configuration_differences(reference.trials.front()->config_json, variant.trials.front()->config_json))
+            trace.differences.push_back(to_text(difference));
     }
     add_commands(question, trace.sweep, trace);
     add_repetition(variant, sweep, about, question, trace);

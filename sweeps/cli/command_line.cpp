@@ -70,6 +70,7 @@ int run_command_line(int argc, char** argv) {
     add_status(app, context);
     add_show(app, context);
     add_trace(app, context);
+    add_compare(app, context);
     add_logs(app, context);
     add_report(app, context);
     add_eval(app, context);

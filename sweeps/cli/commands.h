@@ -15,6 +15,7 @@ void add_plan(CLI::App& app, Context& context);
 void add_status(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
 void add_trace(CLI::App& app, Context& context);
+void add_compare(CLI::App& app, Context& context);
 void add_logs(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_eval(CLI::App& app, Context& context);

@@ -12,6 +12,7 @@
 #include "reporting/origins.h"
 #include "reporting/text.h"
 #include "results_db/sweep_heads.h"
+#include "sweeps/spec/slot_request.h"
 
 namespace deft::cli {
 

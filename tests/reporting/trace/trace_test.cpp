@@ -247,11 +247,16 @@ TEST_CASE("the trace as JSON has every number to the bit, and commands by argume
 }
 
 TEST_CASE("configurations differ in the keys of a recipe") {
-    CHECK(configuration_differences(R"({"a":{"b":1,"c":[1]},"seed":1,"local":{"x":1},"start":{"trial":"p"}})",
-                                    R"({"a":{"b":2,"c":[1],"d":{}},"seed":2,"local":{"x":2},"start":{"trial":"q"}})") ==
+    const auto texts = [](const char* from, const char* to) {
+        std::vector<std::string> all;
+        for (const ConfigurationDifference& one : configuration_differences(from, to)) all.push_back(to_text(one));
+        return all;
+    };
+    CHECK(texts(R"({"a":{"b":1,"c":[1]},"seed":1,"local":{"x":1},"start":{"trial":"p"}})",
+                R"({"a":{"b":2,"c":[1],"d":{}},"seed":2,"local":{"x":2},"start":{"trial":"q"}})") ==
           std::vector<std::string>{"a.b: 1 -> 2", "a.d: none -> {}"});
-    CHECK(configuration_differences(R"({"a":1})", R"({})") == std::vector<std::string>{"a: 1 -> none"});
-    CHECK(configuration_differences("nothing", "{}").empty());
+    CHECK(texts(R"({"a":1})", R"({})") == std::vector<std::string>{"a: 1 -> none"});
+    CHECK(texts("nothing", "{}").empty());
 }
 
 TEST_CASE("words come back from a line for a shell") {

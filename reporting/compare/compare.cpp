@@ -1,0 +1,142 @@
+#include "reporting/compare/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "reporting/published.h"
+#include "results_db/sweep_heads.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using results_db::TrialRow;
+
+using Kind = CompareSide::Kind;
+
+void require_comparable(const CompareSide& a, const CompareSide& b) {
+    if ((a.kind == Kind::sweep) != (b.kind == Kind::sweep))
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} is a sweep and {} is not", (a.kind == Kind::sweep ? a : b).name,
+                                (a.kind == Kind::sweep ? b : a).name),
+                    "compare two sweeps, or name a row or a trial of the sweep: SWEEP:CASE");
+    if (a.name == b.name && a.sweep->spec_sha256 == b.sweep->spec_sha256)
+        throw Error(ErrorKind::usage, fmt::format("{} is on both sides", a.name), "name two trials, rows or sweeps");
+}
+
+std::string machines_of(const Variant& variant) {
+    std::set<std::string> machines;
+    for (const TrialRow* trial : variant.ok) {
+        std::string shape = "an unknown machine";
+        for (const results_db::AttemptRow& attempt : trial->attempt_rows)
+            if (attempt.counts)
+                shape = fmt::format("{} {} of {}", attempt.shape.devices,
+                                    attempt.shape.device == "cpu" ? "threads" : "GPUs", attempt.host.cpu_model);
+        machines.insert(shape);
+    }
+    std::string text;
+    for (const std::string& machine : machines) text += (text.empty() ? "" : ", ") + machine;
+    return text;
+}
+
+void note_seeds(const Variant& variant, std::vector<std::string>& notes) {
+    if (variant.ok.size() < variant.trials.size())
+        notes.push_back(fmt::format("Of {} {} of {} have finished; the others are not in any number here.",
+                                    variant.name, variant.ok.size(), counted(variant.trials.size(), "trial")));
+}
+
+void note_losses(const RowComparison& rows, const Variant& a, const Variant& b, std::vector<std::string>& notes) {
+    if (!rows.losses.missing.empty()) {
+        notes.push_back(fmt::format("No losses at equal cost: {}.", rows.losses.missing));
+        return;
+    }
+    notes.emplace_back(
+        "Losses are means over seeds, read between the points of each seed's curve and never beyond them; an "
+        "interval is for its own cost alone. Before a run's end its learning rate has not come down yet: a loss "
+        "there is no shorter run's.");
+    if (!rows.losses.is_validation)
+        notes.emplace_back(
+            "Training losses, each the mean over the last twentieth of what the shorter run paid: a curriculum's "
+            "are of its own samples. With eval.every the runs are validated on the way.");
+    if (!a.stage.empty() || !b.stage.empty()) notes.emplace_back("What earlier stages cost is not in it.");
+    const bool by_machine = rows.losses.by == Cost::seconds || rows.losses.by == Cost::usd;
+    if (const std::string of_a = machines_of(a), of_b = machines_of(b); by_machine && of_a != of_b)
+        notes.push_back(
+            fmt::format("The two did not run on the same machine: {} on {}, {} on {}.", rows.a, of_a, rows.b, of_b));
+}
+
+// With its sweep, as another command line takes it.
+std::string row_name(const CompareSide& side, const Variant& row) {
+    return results_db::full_name(*side.sweep) + ":" + row.name;
+}
+
+RowComparison compare_rows(const CompareSide& a, const Variant& row_a, const CompareSide& b, const Variant& row_b,
+                           Cost by, const ItemsOf& items) {
+    RowComparison rows;
+    rows.a = row_name(a, row_a);
+    rows.b = row_name(b, row_b);
+    rows.configuration =
+        configuration_differences(row_a.trials.front()->config_json, row_b.trials.front()->config_json);
+    rows.curves = compared_curves(row_a, *a.curves, row_b, *b.curves, by);
+    rows.losses = at_equal_cost(rows.curves);
+    rows.scores = score_differences({a.sweep, a.rows, &row_a}, {b.sweep, b.rows, &row_b});
+    if (a.kind == Kind::trial && b.kind == Kind::trial)
+        rows.items = item_differences(*row_a.trials.front(), *row_b.trials.front(), items);
+    for (const Variant* row : {&row_a, &row_b}) note_seeds(*row, rows.notes);
+    note_losses(rows, row_a, row_b, rows.notes);
+    return rows;
+}
+
+bool are_counterparts(const Variant& one, const Variant& other, Kind kind) {
+    if (kind == Kind::sweep) return one.name == other.name;
+    return one.stage == other.stage && same_budget(one.axes.budget_fraction, other.axes.budget_fraction) &&
+           one.axes.others == other.axes.others;
+}
+
+const Variant* counterpart(const Variant& row, const std::vector<Variant>& others, Kind kind) {
+    for (const Variant& other : others)
+        if (are_counterparts(row, other, kind)) return &other;
+    return nullptr;
+}
+
+std::vector<std::string> without_counterpart(const CompareSide& side, const CompareSide& other) {
+    std::vector<std::string> names;
+    for (const Variant& row : side.chosen)
+        if (counterpart(row, other.chosen, side.kind) == nullptr) names.push_back(row.name);
+    return names;
+}
+
+void compare_counterparts(const CompareSide& a, const CompareSide& b, Cost by, const ItemsOf& items,
+                          Comparison& comparison) {
+    for (const Variant& row : a.chosen)
+        if (const Variant* other = counterpart(row, b.chosen, a.kind))
+            comparison.rows.push_back(compare_rows(a, row, b, *other, by, items));
+    comparison.only_a = without_counterpart(a, b);
+    comparison.only_b = without_counterpart(b, a);
+    if (comparison.rows.empty())
+        throw Error(ErrorKind::usage, fmt::format("{} and {} have no row in common", a.name, b.name),
+                    fmt::format("name one row of either: {} and {}", row_name(a, a.chosen.front()),
+                                row_name(b, b.chosen.front())));
+}
+
+}  // namespace
+
+Comparison compare(const CompareSide& a, const CompareSide& b, Cost by, const ItemsOf& items) {
+    require_comparable(a, b);
+    Comparison comparison{a.name, b.name, {}, {}, {}};
+    if (a.kind != Kind::sweep && a.chosen.size() == 1 && b.chosen.size() == 1)
+        comparison.rows.push_back(compare_rows(a, a.chosen.front(), b, b.chosen.front(), by, items));
+    else
+        compare_counterparts(a, b, by, items, comparison);
+    std::vector<ScoreDifference*> family;
+    for (RowComparison& rows : comparison.rows)
+        for (ScoreDifference& one : rows.scores) family.push_back(&one);
+    judge(family);
+    return comparison;
+}
+
+}  // namespace deft::reporting

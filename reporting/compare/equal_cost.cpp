@@ -1,0 +1,166 @@
+#include "reporting/compare/equal_cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "reporting/numbers.h"
+#include "reporting/statistics/contrast.h"
+#include "reporting/statistics/distributions.h"
+
+namespace deft::reporting {
+
+namespace {
+
+constexpr double kCurveConfidence = 0.95;
+constexpr std::size_t kTableCosts = 10, kDrawnCosts = 80;
+
+// Each curve's loss there. All of them reach that far.
+std::vector<double> losses_at(const std::vector<CostCurve>& curves, double paid) {
+    std::vector<double> losses;
+    for (const CostCurve& curve : curves) losses.push_back(loss_at(curve, paid).value());
+    return losses;
+}
+
+std::optional<Interval> welch_interval(const std::vector<double>& a, const std::vector<double>& b) {
+    if (std::min(a.size(), b.size()) < kFewestSeeds) return std::nullopt;
+    const WelchTest test = welch(a, b);
+    if (test.standard_error == 0) return std::nullopt;
+    const double half = student_t_quantile(kCurveConfidence, test.degrees) * test.standard_error;
+    return Interval{test.difference - half, test.difference + half};
+}
+
+// What all curves cover.
+struct Overlap {
+    double from = 0, to = std::numeric_limits<double>::infinity();
+};
+
+Overlap overlap_of(const std::vector<CostCurve>& a, const std::vector<CostCurve>& b) {
+    Overlap overlap;
+    for (const auto* curves : {&a, &b})
+        for (const CostCurve& curve : *curves) {
+            overlap.from = std::max(overlap.from, curve.front().paid);
+            overlap.to = std::min(overlap.to, curve.back().paid);
+        }
+    return overlap;
+}
+
+// The i-th of n places on it, of which the last is its very end.
+double place_of(const Overlap& overlap, std::size_t i, std::size_t n) {
+    if (i + 1 == n) return overlap.to;
+    return overlap.from + (overlap.to - overlap.from) * static_cast<double>(i) / static_cast<double>(n - 1);
+}
+
+Reached reached(const std::vector<CostCurve>& curves, const std::vector<CostCurve>& others) {
+    std::vector<double> lasts, paid_by_others, paid;
+    for (const CostCurve& curve : others) {
+        lasts.push_back(curve.back().loss);
+        paid_by_others.push_back(curve.back().paid);
+    }
+    Reached result{mean(lasts), mean(paid_by_others), 0, curves.size(), std::nullopt};
+    for (const CostCurve& curve : curves)
+        if (const auto least = paid_for(curve, result.loss)) paid.push_back(*least);
+    result.seeds = paid.size();
+    if (paid.size() == curves.size()) result.paid = mean(paid);
+    return result;
+}
+
+}  // namespace
+
+std::optional<double> loss_at(const CostCurve& curve, double paid) {
+    if (curve.empty() || paid < curve.front().paid || paid > curve.back().paid) return std::nullopt;
+    const auto right = std::lower_bound(curve.begin(), curve.end(), paid,
+                                        [](const PaidLoss& point, double value) { return point.paid < value; });
+    if (right == curve.begin()) return right->loss;
+    const auto left = right - 1;
+    const double share = (paid - left->paid) / (right->paid - left->paid);
+    return left->loss + share * (right->loss - left->loss);
+}
+
+std::optional<double> paid_for(const CostCurve& curve, double loss) {
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+        if (curve[i].loss > loss) continue;
+        if (i == 0) return curve[i].paid;
+        const PaidLoss& before = curve[i - 1];
+        const double share = (before.loss - loss) / (before.loss - curve[i].loss);
+        return before.paid + share * (curve[i].paid - before.paid);
+    }
+    return std::nullopt;
+}
+
+EqualCost at_equal_cost(const std::vector<CostCurve>& a, const std::vector<CostCurve>& b, std::size_t costs) {
+    if (costs < 2) throw Error(ErrorKind::config, "curves are compared at two costs or more");
+    EqualCost result;
+    const Overlap overlap = overlap_of(a, b);
+    if (overlap.from > overlap.to) {
+        result.missing =
+            fmt::format("one side begins at {} where the other has ended at {}", si(overlap.from), si(overlap.to));
+        return result;
+    }
+    for (std::size_t i = overlap.from == overlap.to ? costs - 1 : 0; i < costs; ++i) {
+        EqualCostRow row;
+        row.paid = place_of(overlap, i, costs);
+        const std::vector<double> of_a = losses_at(a, row.paid), of_b = losses_at(b, row.paid);
+        row.a = mean(of_a);
+        row.b = mean(of_b);
+        row.difference = row.b - row.a;
+        row.interval = welch_interval(of_a, of_b);
+        result.rows.push_back(row);
+    }
+    result.b_reaches = reached(b, a);
+    result.a_reaches = reached(a, b);
+    return result;
+}
+
+EqualCost at_equal_cost(const ComparedCurves& curves) {
+    EqualCost result;
+    if (curves.missing.empty())
+        result = at_equal_cost(curves.a, curves.b, kTableCosts);
+    else
+        result.missing = curves.missing;
+    result.by = curves.by;
+    result.is_validation = curves.is_validation;
+    return result;
+}
+
+namespace {
+
+CurvePoint drawn_point(double paid, const std::vector<double>& losses) {
+    const double middle = mean(losses);
+    if (losses.size() < 2) return {paid, middle, middle, middle};
+    const auto n = static_cast<double>(losses.size());
+    const double half = student_t_quantile(kCurveConfidence, n - 1) * standard_deviation(losses) / std::sqrt(n);
+    return {paid, middle, middle - half, middle + half};
+}
+
+Series drawn_series(const std::vector<CostCurve>& curves, const std::string& name, std::size_t style) {
+    Series series;
+    series.name = name;
+    series.style = style;
+    series.seeds = curves.size();
+    const Overlap own = overlap_of(curves, {});
+    if (own.from > own.to) return series;
+    for (std::size_t i = 0; i < kDrawnCosts; ++i) {
+        const double paid = place_of(own, i, kDrawnCosts);
+        series.points.push_back(drawn_point(paid, losses_at(curves, paid)));
+    }
+    return series;
+}
+
+}  // namespace
+
+Figure equal_cost_figure(const ComparedCurves& curves, const std::string& name_a, const std::string& name_b) {
+    Figure figure;
+    figure.id = "loss-at-equal-cost";
+    figure.x_title = words_of(curves.by).title;
+    figure.y_title = curves.is_validation ? "Validation loss (nats)" : "Training loss (nats)";
+    figure.title = fmt::format("{} by {}", curves.is_validation ? "Validation loss" : "Training loss", figure.x_title);
+    figure.band = "the 95% interval of the mean";
+    figure.series = {drawn_series(curves.a, name_a, 0), drawn_series(curves.b, name_b, 1)};
+    return figure;
+}
+
+}  // namespace deft::reporting

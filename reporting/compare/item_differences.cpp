@@ -1,0 +1,115 @@
+#include "reporting/compare/item_differences.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "reporting/numbers.h"
+#include "reporting/scored_items.h"
+#include "reporting/statistics/case_family.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using results_db::ScoreRow;
+using results_db::TrialRow;
+
+bool same_documents(const std::vector<ScoredItem>& a, const std::vector<ScoredItem>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const ScoredItem& one, const ScoredItem& other) {
+        return one.document == other.document && one.gold == other.gold;
+    });
+}
+
+// A vector of bools is no span of them.
+struct Rights {
+    std::unique_ptr<bool[]> values;
+    std::size_t count = 0;
+
+    explicit Rights(const std::vector<ScoredItem>& items)
+        : values(std::make_unique<bool[]>(items.size())), count(items.size()) {
+        for (std::size_t i = 0; i < count; ++i) values[i] = items[i].is_right;
+    }
+    std::span<const bool> span() const { return {values.get(), count}; }
+    double share() const {
+        return static_cast<double>(std::count(values.get(), values.get() + count, true)) / static_cast<double>(count);
+    }
+};
+
+std::vector<double> gold_scores(const std::vector<ScoredItem>& items) {
+    std::vector<double> scores;
+    for (const ScoredItem& item : items) scores.push_back(item.gold_score);
+    return scores;
+}
+
+void compare_items(const std::vector<ScoredItem>& a, const std::vector<ScoredItem>& b, ItemDifference& difference) {
+    const Rights of_a(a), of_b(b);
+    difference.right = mcnemar(of_a.span(), of_b.span());
+    difference.a = of_a.share();
+    difference.b = of_b.share();
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        difference.only_a += a[i].is_right && !b[i].is_right;
+        difference.only_b += b[i].is_right && !a[i].is_right;
+    }
+    const std::vector<double> gold_a = gold_scores(a), gold_b = gold_scores(b);
+    if (a.size() >= 2 && all_finite(gold_a) && all_finite(gold_b)) difference.gold = paired_items(gold_a, gold_b);
+}
+
+void judge_items(std::vector<ItemDifference>& differences, double level) {
+    std::vector<ItemDifference*> family;
+    std::vector<double> p_values;
+    for (ItemDifference& one : differences)
+        if (one.why.empty()) {
+            family.push_back(&one);
+            p_values.push_back(one.right.p_value);
+        }
+    const std::vector<double> adjusted = holm(p_values);
+    for (std::size_t i = 0; i < family.size(); ++i) {
+        ItemDifference& one = *family[i];
+        one.adjusted_p = adjusted[i];
+        one.verdict = adjusted[i] > level        ? ScoreVerdict::unclear
+                      : one.right.difference > 0 ? ScoreVerdict::better
+                                                 : ScoreVerdict::worse;
+    }
+}
+
+std::set<std::pair<std::string, std::int64_t>> tasks_of(const TrialRow& trial) {
+    std::set<std::pair<std::string, std::int64_t>> tasks;
+    for (const ScoreRow& row : trial.scores) tasks.emplace(row.task, row.shots);
+    return tasks;
+}
+
+// Of the task's newest scoring, which the items are of.
+std::set<std::string> keys_of(const TrialRow& trial, const std::string& task, std::int64_t shots) {
+    std::set<std::string> keys;
+    for (const ScoreRow& row : trial.scores)
+        if (row.task == task && row.shots == shots) keys.insert(row.score_key);
+    return keys;
+}
+
+}  // namespace
+
+std::vector<ItemDifference> item_differences(const TrialRow& a, const TrialRow& b, const ItemsOf& items, double level) {
+    std::vector<ItemDifference> differences;
+    const auto of_b = tasks_of(b);
+    for (const auto& [task, shots] : tasks_of(a)) {
+        if (!of_b.contains({task, shots})) continue;
+        const std::vector<ScoredItem> items_a = parse_items(task, items(a, task, shots)),
+                                      items_b = parse_items(task, items(b, task, shots));
+        if (items_a.empty() || items_b.empty()) continue;
+        ItemDifference difference;
+        difference.task = task;
+        difference.shots = shots;
+        if (keys_of(a, task, shots) != keys_of(b, task, shots) || !same_documents(items_a, items_b))
+            difference.why = "the two were not scored on the same documents";
+        else
+            compare_items(items_a, items_b, difference);
+        differences.push_back(std::move(difference));
+    }
+    judge_items(differences, level);
+    return differences;
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,38 @@
+#pragma once
+// Two trained models on the same documents. What is found is of these two checkpoints: the items of a test set say
+// nothing of how another seed of either recipe would have turned out.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reporting/compare/score_differences.h"
+#include "reporting/statistics/item_tests.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+// One task.
+struct ItemDifference {
+    std::string task;
+    std::int64_t shots = 0;
+    ItemTest right;                      // as shares of documents, by McNemar's exact test
+    double a = 0, b = 0;                 // shares that were right
+    std::size_t only_a = 0, only_b = 0;  // documents that one alone got right
+    std::optional<ItemTest>
+        gold;               // log-likelihood of the right answer, by the paired t; nothing where one is no number
+    double adjusted_p = 1;  // of `right`, over the comparison's tasks (Holm)
+    ScoreVerdict verdict = ScoreVerdict::none;
+    std::string why;  // there is none; empty: there is
+};
+
+// The stored items of a trial's task, as results_db::Reader::items().
+using ItemsOf = std::function<std::string(const results_db::TrialRow&, const std::string& task, std::int64_t shots)>;
+
+// Of every task that both were scored by and whose items are kept. Errors: database, for damaged items.
+std::vector<ItemDifference> item_differences(const results_db::TrialRow& a, const results_db::TrialRow& b,
+                                             const ItemsOf& items, double level = 0.05);
+
+}  // namespace deft::reporting

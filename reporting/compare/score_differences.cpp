@@ -1,0 +1,165 @@
+#include "reporting/compare/score_differences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/score_key.h"
+#include "reporting/chance_level.h"
+#include "reporting/columns.h"
+#include "reporting/measured.h"
+#include "reporting/numbers.h"
+#include "reporting/stale.h"
+#include "reporting/statistics/case_family.h"
+#include "reporting/text.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using results_db::ScoreRow;
+using results_db::SweepResults;
+using results_db::TrialRow;
+
+constexpr double kScoreConfidence = 0.95;
+
+std::string title_line(const std::string& title) {
+    std::string text;
+    for (const std::string_view line : lines_of(title)) (text += text.empty() ? "" : " ") += line;
+    return text;
+}
+
+std::string stale_scores(const ScoredSide& side, const ScoreColumn& column) {
+    std::string stale = stale_training(*side.row);
+    for (const TrialRow* trial : side.row->ok)
+        if (const ScoreRow* row = column.find(*trial)) add_reasons(stale, row->stale);
+    return stale;
+}
+
+// Of what tells apart what was asked of the models: the score's key; of validation, whose key is of its name, the
+// training data that the validation's text is of.
+std::set<std::string> asked_of(const ScoredSide& side, const ScoreColumn& column) {
+    std::set<std::string> keys;
+    for (const TrialRow* trial : side.row->ok)
+        if (const ScoreRow* row = column.find(*trial))
+            keys.insert(fmt::format("{}|{}|{}", row->score_key, row->n,
+                                    column.task == kValidationTask ? trial->dataset_sha256 : ""));
+    return keys;
+}
+
+std::string why_no_side(const ScoredSide& side, const ScoreColumn& column, const std::vector<double>& values) {
+    const std::string& name = side.row->name;
+    if (side.row->ok.empty()) return fmt::format("no seed of {} has finished", name);
+    if (values.empty()) return fmt::format("{} is not scored by it", name);
+    if (!all_finite(values)) return fmt::format("{} has a score that is no number", name);
+    if (const std::string why = not_measured(*side.row); !why.empty())
+        return fmt::format("{} does not count as measured: {}", name, why);
+    if (const std::string why = stale_scores(side, column); !why.empty())
+        return fmt::format("{} is stale by {}", name, why);
+    if (values.size() < kFewestSeeds)
+        return fmt::format("{} has {} of the {} seeds that a verdict takes", name, values.size(), kFewestSeeds);
+    return {};
+}
+
+std::string why_none(const ScoredSide& a, const ScoredSide& b, const ScoreColumn& column,
+                     const ScoreDifference& scores) {
+    for (const auto& [side, values] : {std::pair(&a, &scores.a), std::pair(&b, &scores.b)})
+        if (std::string why = why_no_side(*side, column, *values); !why.empty()) return why;
+    if (asked_of(a, column) != asked_of(b, column)) return "the two were not scored on the same documents";
+    if (is_at_chance(*a.row, column.scores.guessed) && is_at_chance(*b.row, column.scores.guessed))
+        return "neither can be told from guessing";
+    return {};
+}
+
+// Over the sweep's rows of that stage which have two seeds or more.
+std::optional<PooledVariance> pooled_over(const ScoredSide& side, const ScoreColumn& column) {
+    std::vector<std::vector<double>> values;
+    for (const Variant& row : *side.rows) {
+        if (row.stage != side.row->stage || !stale_scores({side.sweep, side.rows, &row}, column).empty()) continue;
+        if (std::vector<double> own = column.scores.values(row); all_finite(own)) values.push_back(std::move(own));
+    }
+    return pooled_variance(values);
+}
+
+void test_scores(const ScoredSide& a, const ScoreColumn& column, ScoreDifference& scores) {
+    const std::vector<ContrastTerm> terms = {unpaired_term(1, scores.b), unpaired_term(-1, scores.a)};
+    ContrastRule rule{scores.method};
+    if (scores.method == ContrastMethod::pooled) rule.pooled = pooled_over(a, column);
+    const Contrast found = contrast(terms, rule);
+    if (found.standard_error == 0) {
+        scores.why = "no seed differs from another, so nothing tells how far they would";
+        return;
+    }
+    scores.interval = interval_of(found, kScoreConfidence);
+    scores.p_value = std::min(1.0, 2 * std::min(chance_above(found, 0), chance_below(found, 0)));
+}
+
+bool share_a_table(const ScoredSide& a, const ScoredSide& b) {
+    return a.sweep->name == b.sweep->name && a.sweep->spec_sha256 == b.sweep->spec_sha256 &&
+           a.row->stage == b.row->stage;
+}
+
+// Trials of both, whose columns are those of the tables.
+SweepResults together(const ScoredSide& a, const ScoredSide& b) {
+    SweepResults both;
+    for (const ScoredSide* side : {&a, &b})
+        for (const TrialRow* trial : side->row->trials) both.trials.push_back(*trial);
+    return both;
+}
+
+}  // namespace
+
+const char* name(ScoreVerdict verdict) {
+    switch (verdict) {
+        case ScoreVerdict::better:
+            return "better";
+        case ScoreVerdict::worse:
+            return "worse";
+        case ScoreVerdict::unclear:
+            return "unclear";
+        case ScoreVerdict::none:
+            break;
+    }
+    return "-";
+}
+
+std::vector<ScoreDifference> score_differences(const ScoredSide& a, const ScoredSide& b) {
+    const SweepResults both = together(a, b);
+    std::vector<ScoreDifference> differences;
+    for (const ScoreColumn& column : score_columns(both)) {
+        ScoreDifference scores;
+        scores.title = title_line(column.title);
+        scores.task = column.task;
+        scores.measure = column.measure;
+        scores.split = column.split;
+        scores.unit = column.unit;
+        scores.shots = column.shots;
+        scores.improves = column.scores.improves;
+        scores.a = column.scores.values(*a.row);
+        scores.b = column.scores.values(*b.row);
+        scores.method = share_a_table(a, b) ? ContrastMethod::pooled : ContrastMethod::welch;
+        if (!scores.a.empty() && !scores.b.empty()) scores.difference = mean(scores.b) - mean(scores.a);
+        scores.why = why_none(a, b, column, scores);
+        if (scores.why.empty()) test_scores(a, column, scores);
+        differences.push_back(std::move(scores));
+    }
+    return differences;
+}
+
+void judge(std::vector<ScoreDifference*> family, double level) {
+    std::erase_if(family, [](const ScoreDifference* one) { return !one->p_value; });
+    std::vector<double> p_values;
+    for (const ScoreDifference* one : family) p_values.push_back(*one->p_value);
+    const std::vector<double> adjusted = holm(p_values);
+    for (std::size_t i = 0; i < family.size(); ++i) {
+        ScoreDifference& one = *family[i];
+        one.adjusted_p = adjusted[i];
+        const bool is_better = one.improves == Improves::upwards ? one.difference > 0 : one.difference < 0;
+        one.verdict = adjusted[i] > level ? ScoreVerdict::unclear
+                      : is_better         ? ScoreVerdict::better
+                                          : ScoreVerdict::worse;
+    }
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,50 @@
+#pragma once
+// The scores of two recipes, with a verdict on each. The unit is the seed; the verdicts of one comparison are one
+// family (Holm 1979).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reporting/statistics/contrast.h"
+#include "reporting/variants.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+enum class ScoreVerdict { better, worse, unclear, none };  // b, measured by a
+
+// "better", "worse", "unclear", "-".
+const char* name(ScoreVerdict verdict);
+
+struct ScoreDifference {
+    std::string title;  // one line: "lambada acc"
+    std::string task, measure, split, unit;
+    std::int64_t shots = 0;
+    Improves improves = Improves::upwards;
+    std::vector<double> a, b;          // one an independent repeat; of a side without the score none
+    double difference = 0;             // b - a, of means; 0 where a side has none
+    std::optional<Interval> interval;  // of it, at 95%; nothing where seeds give none
+    ContrastMethod method = ContrastMethod::welch;
+    std::optional<double> p_value;  // two-sided, of no difference, unadjusted; nothing without a verdict
+    double adjusted_p = 1;
+    ScoreVerdict verdict = ScoreVerdict::none;
+    std::string why;  // there is none; empty: there is
+};
+
+// A row with the sweep that it is of, from whose other rows the variance over seeds is pooled.
+struct ScoredSide {
+    const results_db::SweepResults* sweep = nullptr;
+    const std::vector<Variant>* rows = nullptr;  // of the sweep
+    const Variant* row = nullptr;
+};
+
+// Every score that either side has, in the order of the tables' columns. Rows of one sweep are told apart by the
+// variance pooled over its rows of that stage, rows of two sweeps by each row's own (Welch).
+std::vector<ScoreDifference> score_differences(const ScoredSide& a, const ScoredSide& b);
+
+// Adjusts the p-values of all of them together, and gives the verdicts at `level`.
+void judge(std::vector<ScoreDifference*> family, double level = 0.05);
+
+}  // namespace deft::reporting

@@ -1,0 +1,206 @@
+// Losses of two recipes where they have cost the same, by hand.
+
+#include "reporting/compare/equal_cost.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "tests/catch.h"
+#include "tests/reporting/a_sweep.h"
+
+using namespace deft;
+using namespace deft::reporting;
+using results_db::TrialCurve;
+using results_db::TrialRow;
+
+namespace {
+
+// A trial's curve: at step i it has paid i * `tokens` tokens, and lost the i-th loss.
+TrialCurve a_curve(const std::vector<double>& losses, std::int64_t tokens) {
+    TrialCurve curve;
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+        journal::TrainPoint point;
+        point.step = static_cast<std::int64_t>(i) + 1;
+        point.layer_tokens = point.step * tokens;
+        point.input_tokens = 2 * point.layer_tokens;
+        point.flops = 3.0 * static_cast<double>(point.layer_tokens);
+        point.wall_ms = 1000 * point.step;
+        point.loss = losses[i];
+        curve.points.push_back(point);
+    }
+    return curve;
+}
+
+struct Rows {
+    std::vector<TrialRow> trials;
+    Variant variant;
+    Curves curves;
+
+    explicit Rows(const char* name, const std::vector<TrialCurve>& of_seeds) {
+        for (std::size_t i = 0; i < of_seeds.size(); ++i) {
+            trials.push_back(a_finished_trial(name, "{}", static_cast<std::int64_t>(i) + 1, 1));
+            trials.back().last_point = of_seeds[i].points.back();
+            curves[trials.back().config_hash] = of_seeds[i];
+        }
+        variant.case_key = variant.name = name;
+        for (const TrialRow& trial : trials) {
+            variant.trials.push_back(&trial);
+            variant.ok.push_back(&trial);
+        }
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a loss is read between the points of a curve and never beyond them") {
+    const CostCurve curve = {{10, 4}, {20, 2}, {40, 1}};
+    CHECK(*loss_at(curve, 10) == 4);
+    CHECK(*loss_at(curve, 15) == 3);
+    CHECK(*loss_at(curve, 25) == Approx(1.75));
+    CHECK(*loss_at(curve, 40) == 1);
+    CHECK_FALSE(loss_at(curve, 9.9));
+    CHECK_FALSE(loss_at(curve, 40.1));
+    CHECK_FALSE(loss_at({}, 1));
+    CHECK(*paid_for(curve, 5) == 10);
+    CHECK(*paid_for(curve, 3) == 15);
+    CHECK(*paid_for(curve, 1.75) == Approx(25));
+    CHECK(*paid_for(curve, 1) == 40);
+    CHECK_FALSE(paid_for(curve, 0.9));
+    // The least that was paid, also where the curve rises again.
+    CHECK(*paid_for({{1, 3}, {2, 1}, {3, 2}, {4, 0.5}}, 1.5) == Approx(1.75));
+}
+
+// By hand at the last cost: A 4, 5, 6 and B 2, 3, 4: -2, error sqrt(2/3), 4 degrees, t = 2.776445.
+TEST_CASE("curves are compared at costs that all seeds have, with Welch's interval over the seeds") {
+    const std::vector<CostCurve> a = {{{0, 8}, {10, 4}}, {{0, 9}, {10, 5}}, {{1, 9.6}, {10, 6}}},
+                                 b = {{{0, 6}, {10, 2}}, {{0, 7}, {10, 3}}, {{0, 8}, {20, 0}}};
+    const EqualCost at = at_equal_cost(a, b, 4);
+    REQUIRE(at.rows.size() == 4);
+    CHECK(at.rows.front().paid == 1);
+    CHECK(at.rows[1].paid == Approx(4));
+    CHECK(at.rows.back().paid == 10);
+    CHECK(at.rows.back().a == Approx(5));
+    CHECK(at.rows.back().b == Approx(3));
+    CHECK(at.rows.back().difference == Approx(-2));
+    REQUIRE(at.rows.back().interval);
+    CHECK(at.rows.back().interval->low == Approx(-2 - 2.776445 * std::sqrt(2.0 / 3)));
+    CHECK(at.rows.back().interval->high == Approx(-2 + 2.776445 * std::sqrt(2.0 / 3)));
+    // B ends at 2, 3, 0: no seed of A gets down to 5/3. A ends at 5: B pays 2.5, 5 and 7.5 for it.
+    CHECK(at.a_reaches->loss == Approx(5.0 / 3));
+    CHECK(at.a_reaches->paid_by_other == Approx(40.0 / 3));
+    CHECK(at.a_reaches->seeds == 0);
+    CHECK(at.a_reaches->of == 3);
+    CHECK_FALSE(at.a_reaches->paid);
+    CHECK(*at.b_reaches->paid == Approx(5));
+    CHECK(at.b_reaches->paid_by_other == 10);
+    // Two seeds of a side give no interval; some seeds that get there give no mean.
+    const EqualCost fewer = at_equal_cost({a[0], a[1]}, {b[0], {{0, 6}, {10, 5.5}}, b[2]}, 4);
+    CHECK_FALSE(fewer.rows.back().interval);
+    CHECK(fewer.b_reaches->seeds == 2);
+    CHECK_FALSE(fewer.b_reaches->paid);
+    CHECK_THROWS_AS(at_equal_cost(a, b, 1), Error);
+}
+
+TEST_CASE("curves that have no cost in common are not compared, those that meet are compared there") {
+    CHECK_THAT(at_equal_cost({{{1, 3}, {2, 2}}}, {{{3, 3}, {4, 2}}}, 10).missing, ContainsSubstring("begins at"));
+    CHECK(at_equal_cost({{{1, 3}, {2, 2}}}, {{{3, 3}, {4, 2}}}, 10).rows.empty());
+    const EqualCost met = at_equal_cost({{{1, 3}, {2, 2}}}, {{{2, 5}, {4, 2}}}, 10);
+    REQUIRE(met.rows.size() == 1);
+    CHECK(met.rows[0].paid == 2);
+    CHECK(met.rows[0].difference == 3);
+}
+
+TEST_CASE("training losses are averaged over the last twentieth of what the shorter side paid") {
+    std::vector<double> a(100), b(40, 1.0);
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<double>(i + 1);
+    const Rows of_a("a", {a_curve(a, 10)}), of_b("b", {a_curve(b, 10)});
+    // A twentieth of 400 tokens is two steps.
+    const ComparedCurves curves =
+        compared_curves(of_a.variant, of_a.curves, of_b.variant, of_b.curves, Cost::layer_tokens);
+    CHECK_FALSE(curves.is_validation);
+    REQUIRE(curves.a.size() == 1);
+    CHECK(curves.a[0].front().paid == 20);
+    CHECK(curves.a[0].front().loss == Approx(1.5));
+    CHECK(curves.a[0].back().paid == 1000);
+    CHECK(curves.a[0].back().loss == Approx(99.5));
+    CHECK(curves.a[0].size() == 99);
+    const EqualCost at = at_equal_cost(curves);
+    REQUIRE(at.rows.size() == 10);
+    CHECK(at.rows.front().paid == 20);
+    CHECK(at.rows.back().paid == 400);
+    CHECK(at.rows.back().a == Approx(39.5));
+}
+
+TEST_CASE("the same curves by every cost") {
+    TrialCurve curve = a_curve({4, 3, 2}, 100);
+    const auto last_cost = [&](Cost by, std::optional<double> usd) {
+        Rows a("a", {curve}), b("b", {curve});
+        for (Rows* rows : {&a, &b}) rows->trials[0].usd = usd;
+        const ComparedCurves curves = compared_curves(a.variant, a.curves, b.variant, b.curves, by);
+        REQUIRE(curves.missing.empty());
+        return curves.a[0].back().paid;
+    };
+    CHECK(last_cost(Cost::layer_tokens, {}) == 300);
+    CHECK(last_cost(Cost::tokens, {}) == 600);
+    CHECK(last_cost(Cost::flops, {}) == 900);
+    CHECK(last_cost(Cost::seconds, {}) == 3);
+    CHECK(last_cost(Cost::usd, 6.0) == Approx(6));
+    Rows a("a", {curve}), b("b", {curve});
+    a.trials[0].usd = 6.0;
+    CHECK(compared_curves(a.variant, a.curves, a.variant, a.curves, Cost::usd).a[0].front().paid == Approx(2));
+    CHECK_THAT(compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::usd).missing,
+               ContainsSubstring("b has no price"));
+    CHECK(std::string(words_of(Cost::usd).name) == "usd");
+    CHECK(std::string(words_of(Cost::layer_tokens).name) == "layer-tokens");
+}
+
+TEST_CASE("validations on the way are compared where every seed has them, at what had been paid by then") {
+    TrialCurve validated = a_curve({4, 3, 2, 1}, 100);
+    validated.validation_losses = {{2, 3.5}, {4, 1.5}};
+    TrialCurve once = a_curve({4, 3, 2, 1}, 100);
+    once.validation_losses = {{4, 1.5}};
+    const Rows a("a", {validated, validated}), b("b", {validated}), c("c", {validated, once});
+    const ComparedCurves both = compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::layer_tokens);
+    CHECK(both.is_validation);
+    REQUIRE(both.a.size() == 2);
+    REQUIRE(both.a[1].size() == 2);
+    CHECK(both.a[1][0].paid == 200);
+    CHECK(both.a[1][0].loss == 3.5);
+    CHECK(both.a[1][1].paid == 400);
+    CHECK_FALSE(compared_curves(a.variant, a.curves, c.variant, c.curves, Cost::layer_tokens).is_validation);
+    CHECK_FALSE(compared_curves(c.variant, c.curves, a.variant, a.curves, Cost::layer_tokens).is_validation);
+}
+
+TEST_CASE("losses that are no numbers are no points, and a side without a curve is missing") {
+    TrialCurve broken = a_curve({4, NAN, 2, INFINITY, 1}, 100);
+    const Rows a("a", {broken}), none("none", {a_curve({4}, 100)});
+    const ComparedCurves curves = compared_curves(a.variant, a.curves, a.variant, a.curves, Cost::layer_tokens);
+    REQUIRE(curves.a[0].size() == 3);
+    CHECK(curves.a[0][1].paid == 300);
+    CHECK_THAT(compared_curves(a.variant, a.curves, none.variant, none.curves, Cost::tokens).missing,
+               ContainsSubstring("none has no curve"));
+    CHECK_THAT(compared_curves(a.variant, {}, a.variant, a.curves, Cost::tokens).missing,
+               ContainsSubstring("a has no curve"));
+    Rows unfinished("late", {broken});
+    unfinished.variant.ok.clear();
+    CHECK_THAT(compared_curves(a.variant, a.curves, unfinished.variant, unfinished.curves, Cost::tokens).missing,
+               ContainsSubstring("no seed of late has finished"));
+    CHECK(at_equal_cost(compared_curves(a.variant, {}, a.variant, {}, Cost::tokens)).rows.empty());
+}
+
+// By hand: 1 and 3 at the end: mean 2, deviation sqrt(2), t(97.5%, 1) = 12.7062: 2 +- 12.7062.
+TEST_CASE("the picture's bands are Student's intervals of the means over seeds") {
+    ComparedCurves curves;
+    curves.a = {{{0, 2}, {10, 1}}, {{0, 4}, {10, 3}}};
+    curves.b = {{{0, 2}, {5, 1}}};
+    const Figure figure = equal_cost_figure(curves, "one", "two");
+    REQUIRE(figure.series.size() == 2);
+    const CurvePoint& last = figure.series[0].points.back();
+    CHECK(last.x == 10);
+    CHECK(last.y == Approx(2));
+    CHECK(last.low == Approx(2 - 12.7062).epsilon(1e-5));
+    CHECK(last.high == Approx(2 + 12.7062).epsilon(1e-5));
+    CHECK(figure.series[1].points.back().x == 5);
+    CHECK(figure.series[1].points.back().low == 1);
+    CHECK_THAT(description(figure), ContainsSubstring("with the 95% interval of the mean as a band"));
+}
