@@ -62,6 +62,7 @@ struct Sweep {
     std::string command = {};   // that trains what is left
     std::string points = {};    // file and options of `deft run`, without --only and --root
     std::string paper = {};     // the published table to stand beside it; empty: none
+    std::string claims_json = {};  // of that table (results_db/schema_v13.cpp); kept as they were when the sweep first ran
 };
 
 // One training: what decides the weights, with its seed. Immutable.
@@ -325,6 +326,7 @@ struct SweepHead {
     std::int64_t created_ms = 0;
     std::string overrides_json = "[]";
     std::string title, scale, baseline, command, points, paper;  // as in Sweep; a scale may be "unknown"
+    std::string claims_json = {};  // when it first ran, at created_ms; empty: unknown
 };
 
 struct SweepResults : SweepHead {

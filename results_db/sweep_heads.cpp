@@ -64,11 +64,12 @@ std::string overrides_text(const SweepHead& sweep) {
 std::vector<SweepHead> read_sweeps(Connection& connection) {
     Statement query(connection,
                     "SELECT id, name, spec_sha256, created_ms, overrides_json, title, scale, baseline, command, points,"
-                    " paper FROM sweep ORDER BY use_order DESC");
+                    " paper, claims_json FROM sweep ORDER BY use_order DESC");
     std::vector<SweepHead> sweeps;
     while (query.step())
         sweeps.push_back({query.integer(0), query.text(1), query.text(2), query.integer(3), query.text(4),
-                          query.text(5), query.text(6), query.text(7), query.text(8), query.text(9), query.text(10)});
+                          query.text(5), query.text(6), query.text(7), query.text(8), query.text(9), query.text(10),
+                          query.text(11)});
     return sweeps;
 }
 

@@ -166,14 +166,15 @@ std::int64_t Writer::add_sweep(const Sweep& sweep) {
     Statement insert(
         *impl_->connection,
         "INSERT INTO sweep (uid, name, spec_sha256, spec_toml, overrides_json, created_ms, title, scale, baseline,"
-        " command, points, paper, use_order)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 1 + (SELECT ifnull(max(use_order), 0) FROM sweep))"
+        " command, points, paper, claims_json, use_order)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 1 + (SELECT ifnull(max(use_order), 0) FROM sweep))"
         " ON CONFLICT (name, spec_sha256) DO UPDATE SET use_order = excluded.use_order, title = excluded.title,"
         " overrides_json = excluded.overrides_json, scale = excluded.scale, baseline = excluded.baseline,"
         " command = excluded.command, points = excluded.points, paper = excluded.paper RETURNING id");
     insert.bind(random_uid(), sweep.name, sweep.spec_sha256, sweep.spec_toml,
                 valid_json(sweep.overrides_json, "a sweep's overrides"), now_ms(), sweep.title, sweep.scale,
-                sweep.baseline, sweep.command, sweep.points, sweep.paper);
+                sweep.baseline, sweep.command, sweep.points, sweep.paper,
+                sweep.claims_json.empty() ? std::string() : valid_json(sweep.claims_json, "a sweep's claims"));
     if (!insert.step()) impl_->connection->fail("read back from");
     const std::int64_t id = insert.integer(0);
     insert.run();

@@ -29,8 +29,8 @@ struct Judging {
     std::string missing, unclear;  // why there is no verdict; empty: there is one
 };
 
-const ClaimScale& scale_of(const Claim& claim, const results_db::SweepResults& sweep) {
-    return sweep.scale == "paper" ? claim.paper : claim.proxy;
+const ClaimScale& scale_of(const Claim& claim, const std::string& scale) {
+    return scale == "paper" ? claim.paper : claim.proxy;
 }
 
 std::vector<ClaimValues> rows_of(const Claim& claim, const ClaimScale& scale, const PublishedTable& table,
@@ -89,7 +89,7 @@ Judging judging_of(const Claim& claim, const PublishedTable& table, const result
                    const std::vector<Variant>& variants, const ClaimRule& rule) {
     Judging one;
     one.claim = &claim;
-    one.scale = &scale_of(claim, sweep);
+    one.scale = &scale_of(claim, sweep.scale);
     if (!one.scale->not_judged.empty()) {
         one.missing = fmt::format("not judged at this scale: {}", one.scale->not_judged);
         return one;
@@ -224,6 +224,24 @@ std::string unfinished_text(const std::vector<ClaimValues>& rows) {
     return text;
 }
 
+// "; its margin was 0.01 when ...", where `then` has another one, or another amount, than `now`.
+std::string changed_margin(const Json& then, const Json& now, const std::string& when) {
+    for (const auto& [key, word] : {std::pair("margin", "margin"), std::pair("amount", "bound")})
+        if (then.contains(key) && then.at(key) != now.at(key))
+            return fmt::format("; its {} was {} when {}", word, then.at(key).dump(), when);
+    return {};
+}
+
+std::string margin_when_first_run(const std::string& subject, const results_db::SweepHead& sweep) {
+    const Json now = try_parse_json(subject), kept = try_parse_json(sweep.claims_json);
+    if (!kept.is_object() || kept.value("table", Json()) != now.at("table")) return {};
+    const Json claims = kept.value("claims", Json::array());
+    for (const Json& then : claims)
+        if (then.is_object() && then.value("claim", Json()) == now.at("claim"))
+            return changed_margin(then, now, "the sweep first ran on " + date(sweep.created_ms));
+    return {};
+}
+
 // "margin was 0.01 when it was judged on 2026-11-25", of the newest verdict on this claim at this scale that was another.
 std::string earlier_margin(const std::string& subject, std::span<const results_db::VerdictRow> earlier) {
     const Json now = try_parse_json(subject);
@@ -233,12 +251,15 @@ std::string earlier_margin(const std::string& subject, std::span<const results_d
         if (!then.is_object() || !then.contains("margin") || !then.contains("amount")) continue;
         const auto same = [&](const char* key) { return then.contains(key) && then.at(key) == now.at(key); };
         if (!same("table") || !same("claim") || !same("scale")) continue;
-        if (same("margin") && same("amount")) return {};
-        const char* key = same("margin") ? "amount" : "margin";
-        return fmt::format("; its {} was {} when it was judged on {}", std::string(key) == "margin" ? "margin" : "bound",
-                           then.at(key).dump(), date(row->created_ms));
+        return changed_margin(then, now, "it was judged on " + date(row->created_ms));
     }
     return {};
+}
+
+std::string changed_since(const std::string& subject, const results_db::SweepHead& sweep,
+                          std::span<const results_db::VerdictRow> earlier) {
+    const std::string since_first_run = margin_when_first_run(subject, sweep);
+    return since_first_run.empty() ? earlier_margin(subject, earlier) : since_first_run;
 }
 
 ClaimFinding started(const Judging& one, const PublishedTable& table, const results_db::SweepResults& sweep) {
@@ -294,9 +315,16 @@ std::vector<ClaimFinding> check_claims(const PublishedTable& table, const result
             tell_numbers(finding.judged, one, rule);
             ++judged;
         }
-        told.text += unfinished_text(one.rows) + earlier_margin(finding.judged.subject_json, earlier);
+        told.text += unfinished_text(one.rows) + changed_since(finding.judged.subject_json, sweep, earlier);
     }
     return findings;
+}
+
+std::string claims_json(const PublishedTable& table, const std::string& scale) {
+    Json claims = Json::array();
+    for (const Claim& claim : table.claims)
+        claims.push_back({{"claim", claim.id}, {"margin", scale_of(claim, scale).margin}, {"amount", claim.amount}});
+    return canonical_json({{"table", table.name}, {"claims", claims}});
 }
 
 std::string rule_json(const ClaimRule& rule) {

@@ -18,13 +18,17 @@ struct ClaimFinding {
     std::string claim;  // its id
 };
 
-// At the sweep's scale. `earlier`: verdicts so far, by which a margin is told that was another one.
+// At the sweep's scale. A margin is told that was another when the sweep first ran, or at an earlier
+// verdict (`earlier`: all so far).
 //   holds   the bound of the claim's test is beyond its threshold, and stands up to the number of claims
 //   fails   the opposite bound is
 //   unclear neither; below kFewestSeeds seeds, with a seed that diverged, or without any spread over seeds of a score
 //   missing a row of the claim has no value or does not count as measured, or the claim is not judged at this scale
 std::vector<ClaimFinding> check_claims(const PublishedTable& table, const results_db::SweepResults& sweep,
                                        std::span<const results_db::VerdictRow> earlier, const ClaimRule& rule = {});
+
+// What a sweep of that scale is to be judged by, for results_db::Sweep: a margin changed later is told by it.
+std::string claims_json(const PublishedTable& table, const std::string& scale);
 
 std::string rule_json(const ClaimRule& rule);
 

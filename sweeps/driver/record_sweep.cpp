@@ -3,10 +3,12 @@
 #include "base/installed_files.h"
 #include "base/json.h"
 #include "experiments/checkpoints.h"
+#include "reporting/claims/claims_check.h"
 #include "results_db/host_key.h"
 #include "results_db/trial_name.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/root.h"
+#include "sweeps/spec/published_tables.h"
 
 namespace deft::sweeps {
 
@@ -59,6 +61,7 @@ RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const s
     sweep.command = options.fill_with;
     sweep.points = options.points;
     sweep.paper = spec.paper;
+    if (const auto table = published_table(spec.paper)) sweep.claims_json = reporting::claims_json(*table, spec.scale);
     const std::int64_t sweep_id = writer.add_sweep(sweep);
     for (const Point& point : points) {
         Json config = experiments::to_json(point.config);

@@ -182,6 +182,7 @@ TEST_CASE("the notes beside a database of version 4 move into it, and may be los
     CHECK(plain.scale == "smoke");
     CHECK(plain.command == "deft run tiny.toml --slots cpu:1");
     CHECK(plain.paper == "data_efficiency_gpt_combined");
+    CHECK(plain.claims_json.empty());
 }
 
 TEST_CASE("a database of version 4 without its notes, or with damaged ones, says that it does not know") {

@@ -93,6 +93,22 @@ TEST_CASE("the newest spec of a sweep is shown, and using an older one makes it 
     CHECK(reader.sweep_names() == std::vector<std::string>{"quick", "other"});
 }
 
+TEST_CASE("a sweep keeps the claims that it first ran under") {
+    const TemporaryFolder folder;
+    Writer writer(folder / "results.db");
+    Sweep sweep{"quick", "s1", "a", "[]"};
+    sweep.claims_json = R"({"margin":1})";
+    writer.add_sweep(sweep);
+    sweep.claims_json = R"({"margin":2})";
+    writer.add_sweep(sweep);
+    CHECK(Reader(folder / "results.db").sweep("quick").claims_json == R"({"margin":1})");
+    sweep.spec_sha256 = "s2";
+    writer.add_sweep(sweep);
+    CHECK(Reader(folder / "results.db").sweep("quick").claims_json == R"({"margin":2})");
+    sweep.claims_json = "no json";
+    CHECK_THROWS_AS(writer.add_sweep(sweep), Error);
+}
+
 TEST_CASE("an experiment may stand for two cases of one sweep") {
     const TemporaryFolder folder;
     Writer writer(folder / "results.db");

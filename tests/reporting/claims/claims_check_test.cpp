@@ -260,6 +260,35 @@ TEST_CASE("a margin that was another one when the claim was judged is told") {
     CHECK_THAT(check_claims(before, sweep, rows).front().judged.finding.text, !ContainsSubstring("was judged"));
 }
 
+TEST_CASE("a margin that was another one when the sweep first ran is told, judged before or not") {
+    const PublishedTable before = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.01)});
+    const PublishedTable after = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02)});
+    SweepResults sweep = sweep_of(quiet_rows(2, 2.5, 1.9, 2));
+    sweep.created_ms = 1'700'000'000'000;
+    const auto told = [&](const PublishedTable& table, std::span<const results_db::VerdictRow> earlier = {}) {
+        return check_claims(table, sweep, earlier).front().judged.finding.text;
+    };
+    CHECK_THAT(told(after), !ContainsSubstring("its margin was"));  // nobody knows
+    sweep.claims_json = claims_json(before, "proxy");
+    CHECK_THAT(told(after), ContainsSubstring("its margin was 0.01 when the sweep first ran on 2023-11-14"));
+    CHECK_THAT(told(before), !ContainsSubstring("first ran"));
+    // A later verdict by the changed margin does not hide it.
+    std::vector<Judged> later;
+    for (const ClaimFinding& one : check_claims(after, sweep, {})) later.push_back(one.judged);
+    const auto rows = verdict_rows(later, "uid", rule_json(ClaimRule{}), 1'800'000'000'000);
+    CHECK_THAT(told(after, rows), ContainsSubstring("first ran on 2023-11-14"));
+    // By that scale's margin.
+    CHECK_THAT(claims_json(before, "proxy"), ContainsSubstring(R"("margin":0.01)"));
+    CHECK_THAT(claims_json(before, "paper"), ContainsSubstring(R"("margin":0.0)"));
+    // Of another table, and of what is damaged, nothing is told.
+    sweep.claims_json = R"({"table":"another","claims":[{"claim":"no_worse","margin":0.5,"amount":0.5}]})";
+    CHECK_THAT(told(after), !ContainsSubstring("its margin was"));
+    for (const char* damaged : {"[]", "{}", "nothing", R"({"table":"a_table","claims":[1,{"claim":2},{"claim":"no_worse"}]})"}) {
+        sweep.claims_json = damaged;
+        CHECK_THAT(told(after), !ContainsSubstring("its margin was"));
+    }
+}
+
 TEST_CASE("exit codes and words of a check of claims") {
     const SweepResults sweep = sweep_of(quiet_rows(2, 2.5, 1.9, 2.1));
     const auto code = [&](const Claim& claim, bool strict) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "results_db/store.h"
 #include "tests/sweeps/program.h"
 
 using namespace deft;
@@ -48,6 +49,9 @@ TEST_CASE("a traced cell's command, run in another root, gives the same number t
     // Long enough that every row counts as measured.
     REQUIRE(sweep.run({"--set", "train.learning_rate=0.01", "--set", "train.budget_tokens=40960"}).exit_code == kExitOk);
     const std::string root = sweep.root.string();
+    // What its table's claims were when it ran is kept with it.
+    CHECK_THAT(results_db::Reader(sweep.root / "results.db").sweep("tiny").claims_json,
+               ContainsSubstring(R"({"amount":0.51,"claim":"half_of_the_time","margin":0.0})"));
     const Json first = traced(sweep, root, "both at 50%", "validation loss");
     repeat(sweep, first);
     const std::string again = (sweep.folder.path / "again").string();
