@@ -47,12 +47,6 @@ std::vector<bool> may_be_best(const Table& table, std::size_t column, const std:
     return best_rows(values, scores.improves);
 }
 
-std::string one_line(const std::string& title) {
-    std::string text;
-    for (const std::string_view line : lines_of(title)) (text += text.empty() ? "" : " ") += line;
-    return text;
-}
-
 }  // namespace
 
 void mark_scores(Table& table, const std::vector<Field>& fields, const std::vector<Variant>& variants,

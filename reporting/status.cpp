@@ -22,6 +22,13 @@
 
 namespace deft::reporting {
 
+std::string shape_text(const results_db::Shape& shape) {
+    if (shape.ranks > 1) return fmt::format("{} on {}", counted(shape.ranks, "rank"), shape_text({shape.device, shape.devices, shape.trials_per_device}));
+    if (shape.device == "cpu") return counted(shape.devices, "thread");
+    const std::string devices = counted(shape.devices, "GPU");
+    return shape.trials_per_device == 1 ? devices : fmt::format("1/{} of {}", shape.trials_per_device, devices);
+}
+
 namespace {
 
 std::string error_text(const results_db::TrialRow& trial) {
@@ -105,13 +112,6 @@ std::string cost_text(const results_db::TrialRow& trial) {
     if (trial.imported) return "";
     if (trial.usd) return dollars(*trial.usd);
     return trial.device_seconds > 0 ? "no price: set [price] in the sweep file and run it again" : "";
-}
-
-std::string shape_text(const results_db::Shape& shape) {
-    if (shape.ranks > 1) return fmt::format("{} on {}", counted(shape.ranks, "rank"), shape_text({shape.device, shape.devices, shape.trials_per_device}));
-    if (shape.device == "cpu") return counted(shape.devices, "thread");
-    const std::string devices = counted(shape.devices, "GPU");
-    return shape.trials_per_device == 1 ? devices : fmt::format("1/{} of {}", shape.trials_per_device, devices);
 }
 
 std::string attempt_text(const results_db::AttemptRow& attempt) {

@@ -88,6 +88,12 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     return lines;
 }
 
+std::string one_line(std::string_view text) {
+    std::string line;
+    for (const std::string_view part : lines_of(text)) (line += line.empty() ? "" : " ") += part;
+    return line;
+}
+
 std::vector<std::string> wrap(const std::string& text, int width, const std::string& indent) {
     if (width <= 0) return {text};
     std::vector<std::string> lines;

@@ -23,6 +23,9 @@ std::string cut_to_width(std::string_view text, int width);
 // The lines of a text, without their line feeds: at least one.
 std::vector<std::string_view> lines_of(std::string_view text);
 
+// The lines of a text in one, with blanks between them.
+std::string one_line(std::string_view text);
+
 // At word ends where possible; width 0: one line.
 std::vector<std::string> wrap(const std::string& text, int width, const std::string& indent);
 

@@ -327,6 +327,10 @@ std::vector<std::string> Reader::config_hashes(const std::string& config_hash) c
     return hashes_of(*impl_->connection, config_hash);
 }
 
+std::string Reader::items_of_score(const std::string& config_hash, const ScoreRow& row) const {
+    return items_of(*impl_->connection, config_hash, row.task, row.shots, &row.score_key);
+}
+
 std::string Reader::items(const std::string& config_hash, const std::string& task, std::int64_t shots) const {
     return items_of(*impl_->connection, config_hash, task, shots);
 }

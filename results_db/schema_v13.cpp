@@ -3,7 +3,7 @@
 namespace deft::results_db {
 
 const char* const kSchemaV13 = R"sql(
--- {"table", "claims": [{"claim", "margin", "amount"}]}: what the sweep was to be judged by when it first ran. Empty: unknown.
+-- {"table", "claims": [{"claim", "kind", "margin", ...}]}: what the sweep was to be judged by when it first ran. Empty: unknown.
 ALTER TABLE sweep ADD COLUMN claims_json TEXT NOT NULL DEFAULT '';
 )sql";
 

@@ -128,12 +128,15 @@ std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_
 }
 
 std::string items_of(Connection& connection, const std::string& config_hash, const std::string& task,
-                     std::int64_t shots) {
+                     std::int64_t shots, const std::string* score_key) {
     Statement query(connection,
                     "SELECT s.items FROM score s JOIN attempt a ON a.id = s.attempt_id"
                     " JOIN experiment e ON e.id = a.experiment_id WHERE e.config_hash = ?1 AND s.task = ?2"
-                    " AND s.shots = ?3 AND s.items IS NOT NULL ORDER BY a.number DESC LIMIT 1");
-    if (!query.bind(config_hash, task, shots).step()) return {};
+                    " AND s.shots = ?3 AND (?5 = 0 OR s.score_key = ?4) AND s.items IS NOT NULL"
+                    " ORDER BY a.number DESC LIMIT 1");
+    query.bind(config_hash, task, shots, score_key == nullptr ? std::string() : *score_key,
+               static_cast<std::int64_t>(score_key != nullptr));
+    if (!query.step()) return {};
     return decompressed(query.blob(0));
 }
 

@@ -379,6 +379,8 @@ class Reader {
     // The results of a scored task, one document after another, as they were stored; empty: none were. The newest of
     // that task and number of shots.
     std::string items(const std::string& config_hash, const std::string& task, std::int64_t shots) const;
+    // Of the scoring whose row has that key; the newest of it.
+    std::string items_of_score(const std::string& config_hash, const ScoreRow& row) const;
     std::vector<BenchRow> benches() const;                                // by case and time
     std::vector<BenchHistoryRow> bench_history() const;                   // by series and time
     std::vector<BaselineRow> baselines() const;                           // by name and time

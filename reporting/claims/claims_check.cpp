@@ -224,42 +224,56 @@ std::string unfinished_text(const std::vector<ClaimValues>& rows) {
     return text;
 }
 
-// "; its margin was 0.01 when ...", where `then` has another one, or another amount, than `now`.
-std::string changed_margin(const Json& then, const Json& now, const std::string& when) {
-    for (const auto& [key, word] : {std::pair("margin", "margin"), std::pair("amount", "bound")})
-        if (then.contains(key) && then.at(key) != now.at(key))
-            return fmt::format("; its {} was {} when {}", word, then.at(key).dump(), when);
-    return {};
+// What decides a claim at a scale, as it is kept: with a sweep when it first runs, and with each verdict.
+Json terms_of(const Claim& claim, const ClaimScale& scale) {
+    const auto row = [](const ClaimedRow& of) { return fmt::format("{} at {:g}%", of.case_name, 100 * of.budget_fraction); };
+    Json terms = {{"claim", claim.id},         {"kind", to_text(claim.kind)},
+                  {"margin", scale.margin},    {"amount", claim.amount},
+                  {"of", row(claim.of)},       {"measure", to_text(scale.quantity)},
+                  {"method", claim.method == ContrastMethod::paired ? "paired" : "pooled"}};
+    if (claim.against) terms["against"] = row(*claim.against);
+    if (claim.from) terms["from"] = row(*claim.from);
+    return terms;
 }
 
-std::string margin_when_first_run(const std::string& subject, const results_db::SweepHead& sweep) {
-    const Json now = try_parse_json(subject), kept = try_parse_json(sweep.claims_json);
-    if (!kept.is_object() || kept.value("table", Json()) != now.at("table")) return {};
-    const Json claims = kept.value("claims", Json::array());
-    for (const Json& then : claims)
-        if (then.is_object() && then.value("claim", Json()) == now.at("claim"))
-            return changed_margin(then, now, "the sweep first ran on " + date(sweep.created_ms));
-    return {};
+// "; its margin was 0.01 when ...", of all terms that `then` says otherwise. Older programs kept fewer.
+std::string changed_terms(const Json& then, const Json& now, const std::string& when) {
+    std::vector<std::string> changed;
+    for (const auto& [key, value] : now.items())
+        if (then.contains(key) && then.at(key) != value)
+            changed.push_back(fmt::format("{} was {}", key == "amount" ? "bound" : key, then.at(key).dump()));
+    return changed.empty() ? "" : fmt::format("; its {} when {}", fmt::join(changed, ", its "), when);
 }
 
-// "margin was 0.01 when it was judged on 2026-11-25", of the newest verdict on this claim at this scale that was another.
-std::string earlier_margin(const std::string& subject, std::span<const results_db::VerdictRow> earlier) {
-    const Json now = try_parse_json(subject);
+std::string changed_since_first_run(const Json& now, const std::string& table, const results_db::SweepHead& sweep) {
+    const Json kept = try_parse_json(sweep.claims_json);
+    if (!kept.is_object() || !kept.contains("claims") || !kept.at("claims").is_array()) return {};  // nobody knows
+    const std::string when = "the sweep first ran on " + date(sweep.created_ms);
+    if (kept.value("table", Json()) == table)
+        for (const Json& then : kept.at("claims"))
+            if (then.is_object() && then.value("claim", Json()) == now.at("claim")) return changed_terms(then, now, when);
+    return "; it was not among the claims when " + when;
+}
+
+// By the newest verdict on this claim at this scale.
+std::string changed_since_verdict(const Json& now, const Json& subject, std::span<const results_db::VerdictRow> earlier) {
     for (auto row = earlier.rbegin(); row != earlier.rend(); ++row) {
         if (row->kind != kCheck) continue;
         const Json then = try_parse_json(row->subject_json);
         if (!then.is_object() || !then.contains("margin") || !then.contains("amount")) continue;
-        const auto same = [&](const char* key) { return then.contains(key) && then.at(key) == now.at(key); };
-        if (!same("table") || !same("claim") || !same("scale")) continue;
-        return changed_margin(then, now, "it was judged on " + date(row->created_ms));
+        const auto same = [&](const char* key) { return then.contains(key) && then.at(key) == subject.at(key); };
+        if (same("table") && same("claim") && same("scale"))
+            return changed_terms(then, now, "it was judged on " + date(row->created_ms));
     }
     return {};
 }
 
-std::string changed_since(const std::string& subject, const results_db::SweepHead& sweep,
-                          std::span<const results_db::VerdictRow> earlier) {
-    const std::string since_first_run = margin_when_first_run(subject, sweep);
-    return since_first_run.empty() ? earlier_margin(subject, earlier) : since_first_run;
+std::string changed_since(const Judging& one, const std::string& subject, const PublishedTable& table,
+                          const results_db::SweepHead& sweep, std::span<const results_db::VerdictRow> earlier) {
+    if (!one.scale->not_judged.empty()) return {};
+    const Json now = terms_of(*one.claim, *one.scale);
+    const std::string changed = changed_since_first_run(now, table.name, sweep);
+    return changed.empty() ? changed_since_verdict(now, try_parse_json(subject), earlier) : changed;
 }
 
 ClaimFinding started(const Judging& one, const PublishedTable& table, const results_db::SweepResults& sweep) {
@@ -269,9 +283,9 @@ ClaimFinding started(const Judging& one, const PublishedTable& table, const resu
     told.check = kCheck;
     told.name = fmt::format("{}: {}", table.name, one.claim->id);
     told.where = sweep.scale;
-    const Json subject = {{"table", table.name}, {"claim", one.claim->id}, {"kind", to_text(one.claim->kind)},
-                          {"scale", sweep.scale == "paper" ? "paper" : "proxy"}, {"sweep", sweep.name},
-                          {"spec_sha256", sweep.spec_sha256}, {"margin", one.scale->margin}, {"amount", one.claim->amount}};
+    Json subject = terms_of(*one.claim, *one.scale);
+    subject.update({{"table", table.name}, {"scale", sweep.scale == "paper" ? "paper" : "proxy"}, {"sweep", sweep.name},
+                    {"spec_sha256", sweep.spec_sha256}});
     finding.judged.subject_json = canonical_json(subject);
     return finding;
 }
@@ -315,7 +329,7 @@ std::vector<ClaimFinding> check_claims(const PublishedTable& table, const result
             tell_numbers(finding.judged, one, rule);
             ++judged;
         }
-        told.text += unfinished_text(one.rows) + changed_since(finding.judged.subject_json, sweep, earlier);
+        told.text += unfinished_text(one.rows) + changed_since(one, finding.judged.subject_json, table, sweep, earlier);
     }
     return findings;
 }
@@ -323,7 +337,8 @@ std::vector<ClaimFinding> check_claims(const PublishedTable& table, const result
 std::string claims_json(const PublishedTable& table, const std::string& scale) {
     Json claims = Json::array();
     for (const Claim& claim : table.claims)
-        claims.push_back({{"claim", claim.id}, {"margin", scale_of(claim, scale).margin}, {"amount", claim.amount}});
+        if (const ClaimScale& judged = scale_of(claim, scale); judged.not_judged.empty())
+            claims.push_back(terms_of(claim, judged));
     return canonical_json({{"table", table.name}, {"claims", claims}});
 }
 

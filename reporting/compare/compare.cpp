@@ -1,6 +1,7 @@
 #include "reporting/compare/compare.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -8,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "reporting/published.h"
+#include "reporting/status.h"
 #include "results_db/sweep_heads.h"
 
 namespace deft::reporting {
@@ -28,25 +30,24 @@ void require_comparable(const CompareSide& a, const CompareSide& b) {
         throw Error(ErrorKind::usage, fmt::format("{} is on both sides", a.name), "name two trials, rows or sweeps");
 }
 
-std::string machines_of(const Variant& variant) {
-    std::set<std::string> machines;
-    for (const TrialRow* trial : variant.ok) {
-        std::string shape = "an unknown machine";
+// Hosts and slot shapes of all attempts that the results were built on.
+std::string slots_of(const Variant& variant) {
+    std::set<std::string> slots;
+    for (const TrialRow* trial : variant.ok)
         for (const results_db::AttemptRow& attempt : trial->attempt_rows)
-            if (attempt.counts)
-                shape = fmt::format("{} {} of {}", attempt.shape.devices,
-                                    attempt.shape.device == "cpu" ? "threads" : "GPUs", attempt.host.cpu_model);
-        machines.insert(shape);
-    }
-    std::string text;
-    for (const std::string& machine : machines) text += (text.empty() ? "" : ", ") + machine;
-    return text;
+            if (attempt.counts) slots.insert(fmt::format("{} of {}", shape_text(attempt.shape), attempt.host.hostname));
+    return slots.empty() ? "an unknown machine" : fmt::format("{}", fmt::join(slots, ", "));
 }
 
-void note_seeds(const Variant& variant, std::vector<std::string>& notes) {
-    if (variant.ok.size() < variant.trials.size())
-        notes.push_back(fmt::format("Of {} {} of {} have finished; the others are not in any number here.",
-                                    variant.name, variant.ok.size(), counted(variant.trials.size(), "trial")));
+void note_trials(const Variant& variant, std::vector<std::string>& notes) {
+    const std::size_t diverged = diverged_trials(variant),
+                      others = variant.trials.size() - variant.ok.size() - diverged;
+    if (diverged > 0)
+        notes.push_back(fmt::format("{} of {} diverged: means over the others flatter it.", counted(diverged, "trial"),
+                                    variant.name));
+    if (others > 0)
+        notes.push_back(fmt::format("{} of {} not finished, and in no number here: {}.", others,
+                                    counted(variant.trials.size(), "trial"), variant.name));
 }
 
 void note_losses(const RowComparison& rows, const Variant& a, const Variant& b, std::vector<std::string>& notes) {
@@ -55,18 +56,22 @@ void note_losses(const RowComparison& rows, const Variant& a, const Variant& b, 
         return;
     }
     notes.emplace_back(
-        "Losses are means over seeds, read between the points of each seed's curve and never beyond them; an "
-        "interval is for its own cost alone. Before a run's end its learning rate has not come down yet: a loss "
-        "there is no shorter run's.");
+        "Losses are means over seeds, read between the points of each seed's curve (linear in the logarithm of the "
+        "cost) and "
+        "never beyond them. An interval is for its own cost alone. Before its end a run is not what a shorter run "
+        "would be, "
+        "whose learning rate has come down.");
     if (!rows.losses.is_validation)
         notes.emplace_back(
-            "Training losses, each the mean over the last twentieth of what the shorter run paid: a curriculum's "
-            "are of its own samples. With eval.every the runs are validated on the way.");
+            "These are training losses, each the mean over the last twentieth of the shorter run's cost. Under a "
+            "curriculum they "
+            "are losses on the samples that it admits. Runs of token models with eval.every are compared by validation "
+            "loss.");
     if (!a.stage.empty() || !b.stage.empty()) notes.emplace_back("What earlier stages cost is not in it.");
     const bool by_machine = rows.losses.by == Cost::seconds || rows.losses.by == Cost::usd;
-    if (const std::string of_a = machines_of(a), of_b = machines_of(b); by_machine && of_a != of_b)
+    if (const std::string of_a = slots_of(a), of_b = slots_of(b); by_machine && of_a != of_b)
         notes.push_back(
-            fmt::format("The two did not run on the same machine: {} on {}, {} on {}.", rows.a, of_a, rows.b, of_b));
+            fmt::format("A ran on {}; B ran on {}: their times compare no further than these do.", of_a, of_b));
 }
 
 // With its sweep, as another command line takes it.
@@ -86,8 +91,11 @@ RowComparison compare_rows(const CompareSide& a, const Variant& row_a, const Com
     rows.scores = score_differences({a.sweep, a.rows, &row_a}, {b.sweep, b.rows, &row_b});
     if (a.kind == Kind::trial && b.kind == Kind::trial)
         rows.items = item_differences(*row_a.trials.front(), *row_b.trials.front(), items);
-    for (const Variant* row : {&row_a, &row_b}) note_seeds(*row, rows.notes);
+    for (const Variant* row : {&row_a, &row_b}) note_trials(*row, rows.notes);
     note_losses(rows, row_a, row_b, rows.notes);
+    if (const std::size_t shared = shared_trainings(row_a, row_b); shared > 0)
+        rows.notes.push_back(fmt::format("{} on both sides: what is told of their difference is of the others.",
+                                         shared == 1 ? "One training is" : fmt::format("{} trainings are", shared)));
     return rows;
 }
 
@@ -110,13 +118,26 @@ std::vector<std::string> without_counterpart(const CompareSide& side, const Comp
     return names;
 }
 
+bool are_the_same(const Variant& a, const Variant& b) {
+    return a.trials.size() == b.trials.size() && shared_trainings(a, b) == b.trials.size();
+}
+
+[[noreturn]] void refuse_the_same(const std::string& a, const std::string& b) {
+    throw Error(ErrorKind::usage, fmt::format("{} and {} are the same trainings", a, b), "name two that differ");
+}
+
 void compare_counterparts(const CompareSide& a, const CompareSide& b, Cost by, const ItemsOf& items,
                           Comparison& comparison) {
     for (const Variant& row : a.chosen)
-        if (const Variant* other = counterpart(row, b.chosen, a.kind))
-            comparison.rows.push_back(compare_rows(a, row, b, *other, by, items));
+        if (const Variant* other = counterpart(row, b.chosen, a.kind)) {
+            if (are_the_same(row, *other))
+                comparison.same.push_back(row.name);
+            else
+                comparison.rows.push_back(compare_rows(a, row, b, *other, by, items));
+        }
     comparison.only_a = without_counterpart(a, b);
     comparison.only_b = without_counterpart(b, a);
+    if (comparison.rows.empty() && !comparison.same.empty()) refuse_the_same(a.name, b.name);
     if (comparison.rows.empty())
         throw Error(ErrorKind::usage, fmt::format("{} and {} have no row in common", a.name, b.name),
                     fmt::format("name one row of either: {} and {}", row_name(a, a.chosen.front()),
@@ -127,8 +148,10 @@ void compare_counterparts(const CompareSide& a, const CompareSide& b, Cost by, c
 
 Comparison compare(const CompareSide& a, const CompareSide& b, Cost by, const ItemsOf& items) {
     require_comparable(a, b);
-    Comparison comparison{a.name, b.name, {}, {}, {}};
-    if (a.kind != Kind::sweep && a.chosen.size() == 1 && b.chosen.size() == 1)
+    Comparison comparison{a.name, b.name, {}, {}, {}, {}};
+    const bool is_one_pair = a.kind != Kind::sweep && a.chosen.size() == 1 && b.chosen.size() == 1;
+    if (is_one_pair && are_the_same(a.chosen.front(), b.chosen.front())) refuse_the_same(a.name, b.name);
+    if (is_one_pair)
         comparison.rows.push_back(compare_rows(a, a.chosen.front(), b, b.chosen.front(), by, items));
     else
         compare_counterparts(a, b, by, items, comparison);

@@ -40,6 +40,7 @@ struct Comparison {
     std::string a, b;  // as they are named
     std::vector<RowComparison> rows;
     std::vector<std::string> only_a, only_b;  // rows without a counterpart on the other side
+    std::vector<std::string> same;            // rows that are the same trainings on both sides, and not compared
 };
 
 // Of two sweeps the rows of one name are compared, of two cases those of one stage, budget and other axes, else the one

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
+#include <string>
 
 #include "reporting/compare/equal_cost.h"
 #include "reporting/numbers.h"
@@ -38,23 +41,31 @@ std::optional<double> paid_at(const TrainPoint& point, const TrialRow& trial, Co
     return *trial.usd * seconds_of(point) / seconds_of(*trial.last_point);
 }
 
-// One seed's, as logged. What is not finite, or paid nothing since the point before, is left out.
-struct SeedCurves {
-    CostCurve training, validation;
+// One trial's, as logged. What is not finite, or paid nothing since the point before, is left out.
+struct TrialCurves {
+    LossCurve training, validation;
 };
 
-void add_point(CostCurve& curve, double paid, double loss) {
+void add_point(LossCurve& curve, double paid, double loss) {
     if (!std::isfinite(paid) || !std::isfinite(loss)) return;
-    if (curve.empty() || paid > curve.back().paid)
+    if (curve.empty() || paid > curve.back().consumed)
         curve.push_back({paid, loss});
-    else if (paid == curve.back().paid)
+    else if (paid == curve.back().consumed)
         curve.back().loss = loss;
 }
 
-SeedCurves seed_curves(const TrialCurve& curve, const TrialRow& trial, Cost by) {
-    SeedCurves result;
+// Without what experts and their gates are kept even by, which no dense model pays.
+double without_balance(const TrainPoint& point) {
+    double loss = point.loss;
+    for (std::size_t i = 0; i < std::min(point.head_names.size(), point.head_losses.size()); ++i)
+        if (point.head_names[i] == "expert balance" || point.head_names[i] == "gate z") loss -= point.head_losses[i];
+    return loss;
+}
+
+TrialCurves trial_curves(const TrialCurve& curve, const TrialRow& trial, Cost by) {
+    TrialCurves result;
     for (const TrainPoint& point : curve.points)
-        if (const auto paid = paid_at(point, trial, by)) add_point(result.training, *paid, point.loss);
+        if (const auto paid = paid_at(point, trial, by)) add_point(result.training, *paid, without_balance(point));
     for (const auto& [step, loss] : curve.validation_losses)
         if (const TrainPoint* point = newest_point(curve, step))
             if (const auto paid = paid_at(*point, trial, by)) add_point(result.validation, *paid, loss);
@@ -62,52 +73,67 @@ SeedCurves seed_curves(const TrialCurve& curve, const TrialRow& trial, Cost by) 
 }
 
 // The mean of what was logged within `span` up to each point, where the curve reaches back that far.
-CostCurve averaged(const CostCurve& curve, double span) {
-    CostCurve result;
+LossCurve averaged(const LossCurve& curve, double span) {
+    LossCurve result;
     double sum = 0;
     std::size_t first = 0;
     for (std::size_t i = 0; i < curve.size(); ++i) {
         sum += curve[i].loss;
-        while (curve[first].paid <= curve[i].paid - span) sum -= curve[first++].loss;
-        if (curve[i].paid - span >= 0) result.push_back({curve[i].paid, sum / static_cast<double>(i - first + 1)});
+        while (curve[first].consumed <= curve[i].consumed - span) sum -= curve[first++].loss;
+        if (curve[i].consumed - span >= 0)
+            result.push_back({curve[i].consumed, sum / static_cast<double>(i - first + 1)});
     }
     return result;
 }
 
-std::vector<SeedCurves> of_seeds(const Variant& variant, const Curves& curves, Cost by) {
-    std::vector<SeedCurves> result;
+std::vector<TrialCurves> of_trials(const Variant& variant, const Curves& curves, Cost by) {
+    std::vector<TrialCurves> result;
     for (const TrialRow* trial : variant.ok)
         if (const auto found = curves.find(trial->config_hash); found != curves.end())
-            result.push_back(seed_curves(found->second, *trial, by));
+            result.push_back(trial_curves(found->second, *trial, by));
         else
             result.emplace_back();
     return result;
 }
 
-bool all_have(const std::vector<SeedCurves>& seeds, CostCurve SeedCurves::*curve, std::size_t fewest) {
+bool all_have(const std::vector<TrialCurves>& seeds, LossCurve TrialCurves::*curve, std::size_t fewest) {
     return std::all_of(seeds.begin(), seeds.end(),
-                       [&](const SeedCurves& one) { return (one.*curve).size() >= fewest; });
+                       [&](const TrialCurves& one) { return (one.*curve).size() >= fewest; });
 }
 
-std::vector<CostCurve> taken(std::vector<SeedCurves>& seeds, CostCurve SeedCurves::*curve) {
-    std::vector<CostCurve> curves;
-    for (SeedCurves& one : seeds) curves.push_back(std::move(one.*curve));
+// A curve a seed: the mean over the trials that nest in it.
+std::vector<LossCurve> by_seed(const Variant& variant, const std::vector<TrialCurves>& trials,
+                               LossCurve TrialCurves::*curve) {
+    std::map<std::string, std::vector<LossCurve>> of_seeds;
+    for (std::size_t i = 0; i < trials.size(); ++i) of_seeds[unit_seed(*variant.ok[i])].push_back(trials[i].*curve);
+    std::vector<LossCurve> curves;
+    for (const auto& [seed, nested] : of_seeds)
+        curves.push_back(nested.size() == 1 ? nested.front() : mean_curve(nested));
     return curves;
 }
 
-std::string why_missing(const Variant& variant, const std::vector<SeedCurves>& seeds, Cost by) {
+std::string why_missing(const Variant& variant, const std::vector<TrialCurves>& trials, Cost by) {
     if (variant.ok.empty()) return fmt::format("no seed of {} has finished", variant.name);
+    if (variant.trials.front()->imported) return fmt::format("{} was imported, and was not trained here", variant.name);
     if (by == Cost::usd)
         for (const TrialRow* trial : variant.ok)
-            if (!trial->usd) return fmt::format("{} has no price: say what a device costs in [cost]", variant.name);
-    if (!all_have(seeds, &SeedCurves::training, 2)) return fmt::format("{} has no curve of its losses", variant.name);
+            if (!trial->usd || *trial->usd <= 0)
+                return fmt::format("{} has no price: set [price] in the sweep file", variant.name);
+    if (!all_have(trials, &TrialCurves::training, 2)) return fmt::format("{} has no curve of its losses", variant.name);
     return {};
 }
 
-double shorter(const std::vector<SeedCurves>& a, const std::vector<SeedCurves>& b) {
-    double least = a.front().training.back().paid;
+// What the losses are of.
+std::set<std::string> data_of(const Variant& variant) {
+    std::set<std::string> data;
+    for (const TrialRow* trial : variant.ok) data.insert(trial->dataset_sha256);
+    return data;
+}
+
+double shorter(const std::vector<TrialCurves>& a, const std::vector<TrialCurves>& b) {
+    double least = a.front().training.back().consumed;
     for (const auto* side : {&a, &b})
-        for (const SeedCurves& one : *side) least = std::min(least, one.training.back().paid);
+        for (const TrialCurves& one : *side) least = std::min(least, one.training.back().consumed);
     return least;
 }
 
@@ -133,21 +159,28 @@ ComparedCurves compared_curves(const Variant& a, const Curves& curves_of_a, cons
                                Cost by) {
     ComparedCurves result;
     result.by = by;
-    std::vector<SeedCurves> of_a = of_seeds(a, curves_of_a, by), of_b = of_seeds(b, curves_of_b, by);
+    std::vector<TrialCurves> of_a = of_trials(a, curves_of_a, by), of_b = of_trials(b, curves_of_b, by);
     for (const std::string& why : {why_missing(a, of_a, by), why_missing(b, of_b, by)})
         if (!why.empty()) {
             result.missing = why;
             return result;
         }
-    result.is_validation = all_have(of_a, &SeedCurves::validation, 2) && all_have(of_b, &SeedCurves::validation, 2);
+    if (data_of(a) != data_of(b)) {
+        result.missing = "the two were trained on other data, and losses of other texts say nothing of each other";
+        return result;
+    }
+    result.is_validation = all_have(of_a, &TrialCurves::validation, 2) && all_have(of_b, &TrialCurves::validation, 2);
     if (!result.is_validation) {
         const double span = kAveragedShare * shorter(of_a, of_b);
         for (auto* side : {&of_a, &of_b})
-            for (SeedCurves& one : *side) one.training = averaged(one.training, span);
+            for (TrialCurves& one : *side) one.training = averaged(one.training, span);
     }
-    const auto curve = result.is_validation ? &SeedCurves::validation : &SeedCurves::training;
-    result.a = taken(of_a, curve);
-    result.b = taken(of_b, curve);
+    const auto curve = result.is_validation ? &TrialCurves::validation : &TrialCurves::training;
+    result.a = by_seed(a, of_a, curve);
+    result.b = by_seed(b, of_b, curve);
+    for (const auto* side : {&result.a, &result.b})
+        for (const LossCurve& one : *side)
+            if (one.empty()) result.missing = "some of the curves end before others begin";
     return result;
 }
 

@@ -14,18 +14,16 @@ OrderedJson interval_json(const std::optional<Interval>& interval) {
 OrderedJson reached_json(const std::optional<Reached>& reached) {
     if (!reached) return nullptr;
     return {{"loss", json_number(reached->loss)},
-            {"paid_by_other", json_number(reached->paid_by_other)},
-            {"seeds", reached->seeds},
-            {"of", reached->of},
-            {"paid", json_number(reached->paid)}};
+            {"paid_by_it", json_number(reached->paid_by_it)},
+            {"paid_by_other", json_number(reached->paid_by_other)}};
 }
 
 OrderedJson losses_json(const EqualCost& losses) {
     OrderedJson json = {{"by", words_of(losses.by).name},
                         {"loss", losses.is_validation ? "validation" : "training"},
                         {"at_equal_cost", OrderedJson::array()},
-                        {"b_reaches_a", reached_json(losses.b_reaches)},
-                        {"a_reaches_b", reached_json(losses.a_reaches)}};
+                        {"loss_of_a", reached_json(losses.of_a)},
+                        {"loss_of_b", reached_json(losses.of_b)}};
     for (const EqualCostRow& row : losses.rows)
         json["at_equal_cost"].push_back({{"cost", json_number(row.paid)},
                                          {"a", json_number(row.a)},
@@ -43,7 +41,7 @@ OrderedJson values_json(const std::vector<double>& values) {
 }
 
 OrderedJson score_json(const ScoreDifference& one) {
-    const bool both = !one.a.empty() && !one.b.empty();
+    const bool both = one.is_of_both();
     OrderedJson json = {{"task", one.task},
                         {"metric", one.measure},
                         {"split", one.split},
@@ -104,7 +102,8 @@ OrderedJson rows_json(const RowComparison& rows) {
 
 std::string render_comparison_json(const Comparison& comparison) {
     OrderedJson json = {{"schema", "deft-compare/1"},   {"a", comparison.a},           {"b", comparison.b},
-                        {"rows", OrderedJson::array()}, {"only_a", comparison.only_a}, {"only_b", comparison.only_b}};
+                        {"rows", OrderedJson::array()}, {"only_a", comparison.only_a}, {"only_b", comparison.only_b},
+                        {"same", comparison.same}};
     for (const RowComparison& rows : comparison.rows) json["rows"].push_back(rows_json(rows));
     return json_text(json);
 }

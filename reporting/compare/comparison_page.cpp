@@ -29,10 +29,11 @@ std::string render_comparison_page(const Comparison& comparison) {
         if (comparison.rows.size() > 1)
             out += "<h2>" + html_escaped(row_of(rows.b) + " beside " + row_of(rows.a)) + "</h2>\n";
         out += losses_html(rows, i + 1);
-        Comparison one{comparison.a, comparison.b, {rows}, {}, {}};
+        Comparison one{comparison.a, comparison.b, {rows}, {}, {}, {}};
         if (i + 1 == comparison.rows.size()) {
             one.only_a = comparison.only_a;
             one.only_b = comparison.only_b;
+            one.same = comparison.same;
         }
         for (const Table& table : comparison_tables(one)) out += render_html(table);
     }

@@ -16,7 +16,8 @@ namespace {
 // With the decimals of a value that stands beside it, so that a column of differences is read like the columns it is
 // of.
 std::string difference_text(double value, double beside) {
-    if (std::abs(beside) < 0.1) return (std::signbit(value) ? "-" : "+") + score(std::abs(value));
+    if (!std::isfinite(value) || !std::isfinite(beside)) return score(value);
+    if (std::abs(beside) < 0.1) return (value < 0 ? "-" : "+") + score(std::abs(value));
     const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(std::abs(beside)))), 0, 3);
     return fmt::format("{:+.{}f}", value, decimals);
 }
@@ -46,7 +47,7 @@ Table configuration_table(const RowComparison& rows) {
     table.caption = "What differs in the configurations";
     table.columns = {{"key", Align::left}, {titled("A", rows.a), Align::left}, {titled("B", rows.b), Align::left}};
     for (const ConfigurationDifference& one : rows.configuration) table.rows.push_back({one.key, one.from, one.to});
-    if (table.rows.empty()) table.notes.emplace_back("They differ in nothing but seeds and where they started.");
+    if (table.rows.empty()) table.notes.emplace_back("Nothing but seeds and where they started.");
     return table;
 }
 
@@ -56,18 +57,14 @@ std::string paid_text(double paid, const CostWords& words) {
     return words.print(paid) + (says_unit ? "" : std::string(" ") + words.title);
 }
 
-// "B pays 1.20M layer-averaged tokens for the loss 3.214 with which A ends after 2.40M: 0.50 of it."
-std::string reached_text(const Reached& reached, Cost by, const char* who, const char* other) {
+// "The loss 3.214 with which A ends takes A 2.40M and B 1.20M layer-averaged tokens: 0.50 of it."
+std::string reached_text(const Reached& reached, Cost by, const char* it, const char* other) {
     const CostWords& words = words_of(by);
-    if (reached.paid)
-        return fmt::format("{} pays {} for the loss {} with which {} ends after {}: {:.2f} of it.", who,
-                           paid_text(*reached.paid, words), score(reached.loss), other,
-                           words.print(reached.paid_by_other), *reached.paid / reached.paid_by_other);
-    if (reached.seeds == 0)
-        return fmt::format("No seed of {} gets down to the loss {} with which {} ends.", who, score(reached.loss),
-                           other);
-    return fmt::format("{} of {} of {} get down to the loss {} with which {} ends.", reached.seeds,
-                       counted(reached.of, "seed"), who, score(reached.loss), other);
+    const std::string loss = fmt::format("The loss {} with which {} ends takes {} {}", score(reached.loss), it, it,
+                                         paid_text(reached.paid_by_it, words));
+    if (!reached.paid_by_other) return fmt::format("{}; {} never gets there.", loss, other);
+    return fmt::format("{} and {} {}: {:.2f} of it.", loss, other, words.print(*reached.paid_by_other),
+                       *reached.paid_by_other / reached.paid_by_it);
 }
 
 Table loss_table(const RowComparison& rows) {
@@ -81,8 +78,8 @@ Table loss_table(const RowComparison& rows) {
         table.rows.push_back({Cell(words.print(row.paid), row.paid), Cell(score(row.a), row.a),
                               Cell(score(row.b), row.b), difference_cell(row.difference, row.a),
                               interval_cell(row.interval, row.a)});
-    if (losses.b_reaches) table.notes.push_back(reached_text(*losses.b_reaches, losses.by, "B", "A"));
-    if (losses.a_reaches) table.notes.push_back(reached_text(*losses.a_reaches, losses.by, "A", "B"));
+    if (losses.of_a) table.notes.push_back(reached_text(*losses.of_a, losses.by, "A", "B"));
+    if (losses.of_b) table.notes.push_back(reached_text(*losses.of_b, losses.by, "B", "A"));
     table.notes.insert(table.notes.end(), rows.notes.begin(), rows.notes.end());
     return table;
 }
@@ -123,6 +120,10 @@ Table score_table(const RowComparison& rows) {
     return table;
 }
 
+std::string task_text(const ItemDifference& one) {
+    return one.task + (one.shots > 0 ? fmt::format(" {}-shot", one.shots) : "");
+}
+
 Table item_table(const RowComparison& rows) {
     Table table;
     table.caption = "Two checkpoints, document by document";
@@ -131,22 +132,25 @@ Table item_table(const RowComparison& rows) {
         {"only A\nright"},     {"only B\nright"},       {"p, McNemar\n(Holm)"}, {"gold log-likelihood\nB - A"},
         {"p, paired t"},       {"verdict", Align::left}};
     for (const ItemDifference& one : rows.items) {
-        const std::string task = one.task + (one.shots > 0 ? fmt::format(" {}-shot", one.shots) : "");
+        const std::string task = task_text(one);
         if (!one.why.empty()) {
             table.rows.push_back({task, "-", "-", "-", "-", "-", "-", "-", "-", "-"});
             table.notes.push_back(fmt::format("No verdict on {}: {}.", task, one.why));
             continue;
         }
         const auto count = [](std::size_t n) { return Cell(fmt::format("{}", n), static_cast<double>(n)); };
-        table.rows.push_back({task, count(one.right.documents), Cell(fmt::format("{:.1f}%", 100 * one.a), one.a),
-                              Cell(fmt::format("{:.1f}%", 100 * one.b), one.b), count(one.only_a), count(one.only_b),
-                              Cell(chance_text(one.adjusted_p), one.adjusted_p),
-                              one.gold ? difference_cell(one.gold->difference, 1) : Cell("-"),
-                              one.gold ? Cell(chance_text(one.gold->p_value), one.gold->p_value) : Cell("-"),
-                              name(one.verdict)});
+        table.rows.push_back(
+            {task, count(one.right.documents), Cell(fmt::format("{:.1f}%", 100 * one.a), one.a),
+             Cell(fmt::format("{:.1f}%", 100 * one.b), one.b), count(one.only_a), count(one.only_b),
+             Cell(chance_text(one.adjusted_p), one.adjusted_p),
+             one.gold ? difference_cell(one.gold->difference, 1) : Cell("-"),
+             one.gold && one.gold->interval ? Cell(chance_text(one.gold->p_value), one.gold->p_value) : Cell("-"),
+             name(one.verdict)});
     }
     table.notes.emplace_back(
-        "About these two checkpoints, not about their recipes: another seed of either may come out the other way.");
+        "About these two checkpoints, not about their recipes: another seed of either may come out the other way. "
+        "Documents "
+        "count as independent, which several questions on one passage are not.");
     return table;
 }
 
@@ -172,6 +176,9 @@ std::vector<Table> comparison_tables(const Comparison& comparison) {
     for (const auto& [side, only] :
          {std::pair(&comparison.a, &comparison.only_a), std::pair(&comparison.b, &comparison.only_b)})
         if (!only->empty()) tables.back().notes.push_back(fmt::format("Only {} has: {}.", *side, first_of(*only, 8)));
+    if (!comparison.same.empty())
+        tables.back().notes.push_back(
+            fmt::format("The same trainings on both sides: {}.", first_of(comparison.same, 8)));
     keep_last_of_equal_notes(tables);
     return tables;
 }
@@ -189,8 +196,9 @@ Table comparison_lines(const Comparison& comparison) {
                      {"difference"},
                      {"low"},
                      {"high"},
-                     {"p"},
-                     {"verdict", Align::left}};
+                     {"p (Holm)"},
+                     {"verdict", Align::left},
+                     {"why none", Align::left}};
     const auto number = [](double value) { return exact_cell(value); };
     const auto ends = [](const std::optional<Interval>& interval) {
         return interval ? std::pair(exact_cell(interval->low), exact_cell(interval->high)) : std::pair(Cell(), Cell());
@@ -200,21 +208,26 @@ Table comparison_lines(const Comparison& comparison) {
             const auto [low, high] = ends(row.interval);
             table.rows.push_back({rows.a, rows.b, rows.losses.is_validation ? "validation loss" : "training loss",
                                   words_of(rows.losses.by).name, number(row.paid), number(row.a), number(row.b),
-                                  number(row.difference), low, high, Cell(), Cell()});
+                                  number(row.difference), low, high, Cell(), Cell(), Cell()});
         }
         for (const ScoreDifference& one : rows.scores) {
             const auto [low, high] = ends(one.interval);
-            const bool both = !one.a.empty() && !one.b.empty();
-            table.rows.push_back({rows.a, rows.b, "score", one.title, Cell(),
-                                  one.a.empty() ? Cell() : number(mean(one.a)),
-                                  one.b.empty() ? Cell() : number(mean(one.b)), both ? number(one.difference) : Cell(),
-                                  low, high, one.p_value ? number(one.adjusted_p) : Cell(), name(one.verdict)});
+            const bool both = one.is_of_both();
+            table.rows.push_back(
+                {rows.a, rows.b, "score", one.title, Cell(), one.a.empty() ? Cell() : number(mean(one.a)),
+                 one.b.empty() ? Cell() : number(mean(one.b)), both ? number(one.difference) : Cell(), low, high,
+                 one.p_value ? number(one.adjusted_p) : Cell(), name(one.verdict), one.why});
         }
         for (const ItemDifference& one : rows.items) {
-            if (!one.why.empty()) continue;
-            const auto [low, high] = ends(one.right.interval);
-            table.rows.push_back({rows.a, rows.b, "documents right", one.task, Cell(), number(one.a), number(one.b),
-                                  number(one.right.difference), low, high, number(one.adjusted_p), name(one.verdict)});
+            std::vector<Cell>& line =
+                table.rows.emplace_back(std::vector<Cell>{rows.a, rows.b, "documents right", task_text(one), Cell()});
+            if (one.why.empty()) {
+                const auto [low, high] = ends(one.right.interval);
+                line.insert(line.end(), {number(one.a), number(one.b), number(one.right.difference), low, high,
+                                         number(one.adjusted_p), name(one.verdict)});
+            }
+            line.resize(table.columns.size());
+            line.back() = one.why;
         }
     }
     table.key_columns = 4;

@@ -19,9 +19,9 @@ constexpr double kCurveConfidence = 0.95;
 constexpr std::size_t kTableCosts = 10, kDrawnCosts = 80;
 
 // Each curve's loss there. All of them reach that far.
-std::vector<double> losses_at(const std::vector<CostCurve>& curves, double paid) {
+std::vector<double> losses_at(const std::vector<LossCurve>& curves, double paid) {
     std::vector<double> losses;
-    for (const CostCurve& curve : curves) losses.push_back(loss_at(curve, paid).value());
+    for (const LossCurve& curve : curves) losses.push_back(loss_at(curve, paid).value());
     return losses;
 }
 
@@ -38,12 +38,12 @@ struct Overlap {
     double from = 0, to = std::numeric_limits<double>::infinity();
 };
 
-Overlap overlap_of(const std::vector<CostCurve>& a, const std::vector<CostCurve>& b) {
+Overlap overlap_of(const std::vector<LossCurve>& a, const std::vector<LossCurve>& b) {
     Overlap overlap;
     for (const auto* curves : {&a, &b})
-        for (const CostCurve& curve : *curves) {
-            overlap.from = std::max(overlap.from, curve.front().paid);
-            overlap.to = std::min(overlap.to, curve.back().paid);
+        for (const LossCurve& curve : *curves) {
+            overlap.from = std::max(overlap.from, curve.front().consumed);
+            overlap.to = std::min(overlap.to, curve.back().consumed);
         }
     return overlap;
 }
@@ -54,50 +54,19 @@ double place_of(const Overlap& overlap, std::size_t i, std::size_t n) {
     return overlap.from + (overlap.to - overlap.from) * static_cast<double>(i) / static_cast<double>(n - 1);
 }
 
-Reached reached(const std::vector<CostCurve>& curves, const std::vector<CostCurve>& others) {
-    std::vector<double> lasts, paid_by_others, paid;
-    for (const CostCurve& curve : others) {
-        lasts.push_back(curve.back().loss);
-        paid_by_others.push_back(curve.back().paid);
-    }
-    Reached result{mean(lasts), mean(paid_by_others), 0, curves.size(), std::nullopt};
-    for (const CostCurve& curve : curves)
-        if (const auto least = paid_for(curve, result.loss)) paid.push_back(*least);
-    result.seeds = paid.size();
-    if (paid.size() == curves.size()) result.paid = mean(paid);
-    return result;
+Reached reached(const LossCurve& mean_of_it, const LossCurve& mean_of_other) {
+    const double loss = mean_of_it.back().loss;
+    return {loss, consumed_for(mean_of_it, loss).value(), consumed_for(mean_of_other, loss)};
 }
 
 }  // namespace
 
-std::optional<double> loss_at(const CostCurve& curve, double paid) {
-    if (curve.empty() || paid < curve.front().paid || paid > curve.back().paid) return std::nullopt;
-    const auto right = std::lower_bound(curve.begin(), curve.end(), paid,
-                                        [](const PaidLoss& point, double value) { return point.paid < value; });
-    if (right == curve.begin()) return right->loss;
-    const auto left = right - 1;
-    const double share = (paid - left->paid) / (right->paid - left->paid);
-    return left->loss + share * (right->loss - left->loss);
-}
-
-std::optional<double> paid_for(const CostCurve& curve, double loss) {
-    for (std::size_t i = 0; i < curve.size(); ++i) {
-        if (curve[i].loss > loss) continue;
-        if (i == 0) return curve[i].paid;
-        const PaidLoss& before = curve[i - 1];
-        const double share = (before.loss - loss) / (before.loss - curve[i].loss);
-        return before.paid + share * (curve[i].paid - before.paid);
-    }
-    return std::nullopt;
-}
-
-EqualCost at_equal_cost(const std::vector<CostCurve>& a, const std::vector<CostCurve>& b, std::size_t costs) {
+EqualCost at_equal_cost(const std::vector<LossCurve>& a, const std::vector<LossCurve>& b, std::size_t costs) {
     if (costs < 2) throw Error(ErrorKind::config, "curves are compared at two costs or more");
     EqualCost result;
     const Overlap overlap = overlap_of(a, b);
     if (overlap.from > overlap.to) {
-        result.missing =
-            fmt::format("one side begins at {} where the other has ended at {}", si(overlap.from), si(overlap.to));
+        result.missing = "some of the curves end before others begin";
         return result;
     }
     for (std::size_t i = overlap.from == overlap.to ? costs - 1 : 0; i < costs; ++i) {
@@ -110,8 +79,10 @@ EqualCost at_equal_cost(const std::vector<CostCurve>& a, const std::vector<CostC
         row.interval = welch_interval(of_a, of_b);
         result.rows.push_back(row);
     }
-    result.b_reaches = reached(b, a);
-    result.a_reaches = reached(a, b);
+    const LossCurve mean_a = mean_curve(a), mean_b = mean_curve(b);
+    if (mean_a.empty() || mean_b.empty()) return result;
+    result.of_a = reached(mean_a, mean_b);
+    result.of_b = reached(mean_b, mean_a);
     return result;
 }
 
@@ -136,7 +107,7 @@ CurvePoint drawn_point(double paid, const std::vector<double>& losses) {
     return {paid, middle, middle - half, middle + half};
 }
 
-Series drawn_series(const std::vector<CostCurve>& curves, const std::string& name, std::size_t style) {
+Series drawn_series(const std::vector<LossCurve>& curves, const std::string& name, std::size_t style) {
     Series series;
     series.name = name;
     series.style = style;

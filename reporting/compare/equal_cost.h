@@ -9,6 +9,7 @@
 
 #include "reporting/curves.h"
 #include "reporting/figure.h"
+#include "reporting/loss_curve.h"
 #include "reporting/statistics/verdict.h"
 #include "reporting/variants.h"
 
@@ -28,20 +29,6 @@ struct CostWords {
 const std::vector<CostWords>& cost_words();
 const CostWords& words_of(Cost cost);
 
-// A loss by what had been paid.
-struct PaidLoss {
-    double paid = 0, loss = 0;
-};
-
-// Of one seed: by what was paid, which grows from point to point. All finite.
-using CostCurve = std::vector<PaidLoss>;
-
-// Between the two points around it; nothing beyond the curve's ends.
-std::optional<double> loss_at(const CostCurve& curve, double paid);
-// The least that was paid for a loss this low; nothing where the curve has none. A first point that is low enough
-// counts.
-std::optional<double> paid_for(const CostCurve& curve, double loss);
-
 // One cost, means over the seeds of either side.
 struct EqualCostRow {
     double paid = 0;
@@ -50,35 +37,37 @@ struct EqualCostRow {
     std::optional<Interval> interval;  // of it, at 95% by Welch; nothing below three seeds on a side
 };
 
-// What one side paid for the loss that the other ended with.
+// What either side pays for the loss with which one of them ends, by the means over seeds and by one rule: the least
+// for which its mean is that low.
 struct Reached {
-    double loss = 0;                // the other's last, mean over seeds
-    double paid_by_other = 0;       // all of its training, mean over seeds
-    std::size_t seeds = 0, of = 0;  // that got there
-    std::optional<double> paid;     // mean over the seeds; nothing unless all of them did
+    double loss = 0;
+    double paid_by_it = 0;                // by the side that ends with it
+    std::optional<double> paid_by_other;  // nothing where the other's mean never gets there
 };
 
 struct EqualCost {
     Cost by = Cost::layer_tokens;
     bool is_validation = false;  // else the training loss
     std::vector<EqualCostRow> rows;
-    std::optional<Reached> b_reaches, a_reaches;  // the other's last loss
-    std::string missing;                          // why there are no rows; empty: there are
+    std::optional<Reached> of_a, of_b;  // the loss with which A, with which B ends
+    std::string missing;                // why there are no rows; empty: there are
 };
 
-// At that many costs, evenly from the first that all seeds of both sides have to the last. Errors: config, below two.
-EqualCost at_equal_cost(const std::vector<CostCurve>& a, const std::vector<CostCurve>& b, std::size_t costs);
+// At that many costs, evenly from the first that all curves of both sides have to the last. Errors: config, below two.
+EqualCost at_equal_cost(const std::vector<LossCurve>& a, const std::vector<LossCurve>& b, std::size_t costs);
 
 // Both sides' curves, of what they are.
 struct ComparedCurves {
     Cost by = Cost::layer_tokens;
     bool is_validation = false;
-    std::vector<CostCurve> a, b;  // one a finished seed
+    std::vector<LossCurve> a, b;  // one an independent seed: trials that nest in one are averaged
     std::string missing;          // why nothing can be compared; empty: it can
 };
 
-// Of the validation losses, where every finished seed was validated twice or more at what it paid; else of the training
-// losses, each the mean over what was logged within the last twentieth of what the shorter side paid in all.
+// Of the validation losses, where every finished trial was validated twice or more at what it paid; else of the
+// training losses, each the mean over what was logged within the last twentieth of what the shorter side paid in all,
+// without what experts are balanced by. Missing too where the two read other data, for then their losses are of other
+// texts.
 ComparedCurves compared_curves(const Variant& a, const Curves& curves_of_a, const Variant& b, const Curves& curves_of_b,
                                Cost by);
 

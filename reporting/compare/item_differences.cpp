@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "reporting/numbers.h"
@@ -75,37 +74,46 @@ void judge_items(std::vector<ItemDifference>& differences, double level) {
     }
 }
 
-std::set<std::pair<std::string, std::int64_t>> tasks_of(const TrialRow& trial) {
-    std::set<std::pair<std::string, std::int64_t>> tasks;
-    for (const ScoreRow& row : trial.scores) tasks.emplace(row.task, row.shots);
+// One score a task and number of shots: the measures of a task have its items in common.
+std::vector<const ScoreRow*> scored_tasks(const TrialRow& trial) {
+    std::vector<const ScoreRow*> tasks;
+    for (const ScoreRow& row : trial.scores)
+        if (std::none_of(tasks.begin(), tasks.end(),
+                         [&](const ScoreRow* known) { return known->task == row.task && known->shots == row.shots; }))
+            tasks.push_back(&row);
     return tasks;
 }
 
-// Of the task's newest scoring, which the items are of.
-std::set<std::string> keys_of(const TrialRow& trial, const std::string& task, std::int64_t shots) {
-    std::set<std::string> keys;
-    for (const ScoreRow& row : trial.scores)
-        if (row.task == task && row.shots == shots) keys.insert(row.score_key);
-    return keys;
+const ScoreRow* same_task(const TrialRow& trial, const ScoreRow& wanted) {
+    const auto found = std::find_if(trial.scores.begin(), trial.scores.end(), [&](const ScoreRow& row) {
+        return row.task == wanted.task && row.shots == wanted.shots;
+    });
+    return found == trial.scores.end() ? nullptr : &*found;
+}
+
+std::string why_none(const TrialRow& a, const ScoreRow& score_a, const TrialRow& b, const ScoreRow& score_b) {
+    for (const std::string* stale : {&a.stale, &score_a.stale, &b.stale, &score_b.stale})
+        if (!stale->empty()) return "one of the two is stale by " + *stale;
+    return score_a.score_key == score_b.score_key ? "" : "the two were not scored on the same documents";
 }
 
 }  // namespace
 
 std::vector<ItemDifference> item_differences(const TrialRow& a, const TrialRow& b, const ItemsOf& items, double level) {
     std::vector<ItemDifference> differences;
-    const auto of_b = tasks_of(b);
-    for (const auto& [task, shots] : tasks_of(a)) {
-        if (!of_b.contains({task, shots})) continue;
-        const std::vector<ScoredItem> items_a = parse_items(task, items(a, task, shots)),
-                                      items_b = parse_items(task, items(b, task, shots));
+    for (const ScoreRow* score_a : scored_tasks(a)) {
+        const ScoreRow* score_b = same_task(b, *score_a);
+        if (score_b == nullptr) continue;
+        const std::vector<ScoredItem> items_a = parse_items(score_a->task, items(a, *score_a)),
+                                      items_b = parse_items(score_b->task, items(b, *score_b));
         if (items_a.empty() || items_b.empty()) continue;
         ItemDifference difference;
-        difference.task = task;
-        difference.shots = shots;
-        if (keys_of(a, task, shots) != keys_of(b, task, shots) || !same_documents(items_a, items_b))
+        difference.task = score_a->task;
+        difference.shots = score_a->shots;
+        difference.why = why_none(a, *score_a, b, *score_b);
+        if (difference.why.empty() && !same_documents(items_a, items_b))
             difference.why = "the two were not scored on the same documents";
-        else
-            compare_items(items_a, items_b, difference);
+        if (difference.why.empty()) compare_items(items_a, items_b, difference);
         differences.push_back(std::move(difference));
     }
     judge_items(differences, level);

@@ -28,8 +28,8 @@ struct ItemDifference {
     std::string why;  // there is none; empty: there is
 };
 
-// The stored items of a trial's task, as results_db::Reader::items().
-using ItemsOf = std::function<std::string(const results_db::TrialRow&, const std::string& task, std::int64_t shots)>;
+// The stored items of a trial's score, as results_db::Reader::items_of_score(); empty: none.
+using ItemsOf = std::function<std::string(const results_db::TrialRow&, const results_db::ScoreRow&)>;
 
 // Of every task that both were scored by and whose items are kept. Errors: database, for damaged items.
 std::vector<ItemDifference> item_differences(const results_db::TrialRow& a, const results_db::TrialRow& b,

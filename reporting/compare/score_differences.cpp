@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/score_key.h"
+#include "base/text.h"
 #include "reporting/chance_level.h"
 #include "reporting/columns.h"
 #include "reporting/measured.h"
@@ -23,12 +24,6 @@ using results_db::SweepResults;
 using results_db::TrialRow;
 
 constexpr double kScoreConfidence = 0.95;
-
-std::string title_line(const std::string& title) {
-    std::string text;
-    for (const std::string_view line : lines_of(title)) (text += text.empty() ? "" : " ") += line;
-    return text;
-}
 
 std::string stale_scores(const ScoredSide& side, const ScoreColumn& column) {
     std::string stale = stale_training(*side.row);
@@ -52,6 +47,14 @@ std::string why_no_side(const ScoredSide& side, const ScoreColumn& column, const
     const std::string& name = side.row->name;
     if (side.row->ok.empty()) return fmt::format("no seed of {} has finished", name);
     if (values.empty()) return fmt::format("{} is not scored by it", name);
+    if (const std::size_t diverged = diverged_trials(*side.row); diverged > 0)
+        return fmt::format("{} of {} diverged, and a mean over the others would flatter it", counted(diverged, "trial"),
+                           name);
+    const auto scored =
+        static_cast<std::size_t>(std::count_if(side.row->ok.begin(), side.row->ok.end(),
+                                               [&](const TrialRow* trial) { return column.find(*trial) != nullptr; }));
+    if (scored < side.row->ok.size())
+        return fmt::format("{} of {} finished trials of {} are scored by it", scored, side.row->ok.size(), name);
     if (!all_finite(values)) return fmt::format("{} has a score that is no number", name);
     if (const std::string why = not_measured(*side.row); !why.empty())
         return fmt::format("{} does not count as measured: {}", name, why);
@@ -66,6 +69,7 @@ std::string why_none(const ScoredSide& a, const ScoredSide& b, const ScoreColumn
                      const ScoreDifference& scores) {
     for (const auto& [side, values] : {std::pair(&a, &scores.a), std::pair(&b, &scores.b)})
         if (std::string why = why_no_side(*side, column, *values); !why.empty()) return why;
+    if (shared_trainings(*a.row, *b.row) > 0) return "the two share trainings";
     if (asked_of(a, column) != asked_of(b, column)) return "the two were not scored on the same documents";
     if (is_at_chance(*a.row, column.scores.guessed) && is_at_chance(*b.row, column.scores.guessed))
         return "neither can be told from guessing";
@@ -110,6 +114,18 @@ SweepResults together(const ScoredSide& a, const ScoredSide& b) {
 
 }  // namespace
 
+std::size_t diverged_trials(const Variant& row) {
+    return static_cast<std::size_t>(std::count_if(row.trials.begin(), row.trials.end(),
+                                                  [](const TrialRow* trial) { return trial->fail_class == "nan"; }));
+}
+
+std::size_t shared_trainings(const Variant& a, const Variant& b) {
+    std::set<std::string> of_a;
+    for (const TrialRow* trial : a.trials) of_a.insert(trial->config_hash);
+    return static_cast<std::size_t>(std::count_if(
+        b.trials.begin(), b.trials.end(), [&](const TrialRow* trial) { return of_a.contains(trial->config_hash); }));
+}
+
 const char* name(ScoreVerdict verdict) {
     switch (verdict) {
         case ScoreVerdict::better:
@@ -129,7 +145,7 @@ std::vector<ScoreDifference> score_differences(const ScoredSide& a, const Scored
     std::vector<ScoreDifference> differences;
     for (const ScoreColumn& column : score_columns(both)) {
         ScoreDifference scores;
-        scores.title = title_line(column.title);
+        scores.title = one_line(column.title);
         scores.task = column.task;
         scores.measure = column.measure;
         scores.split = column.split;

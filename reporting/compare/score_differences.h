@@ -18,6 +18,11 @@ enum class ScoreVerdict { better, worse, unclear, none };  // b, measured by a
 // "better", "worse", "unclear", "-".
 const char* name(ScoreVerdict verdict);
 
+// Trials of the row whose loss was no number.
+std::size_t diverged_trials(const Variant& row);
+// Trials of b whose training stands in a too: two sweeps may have trials in common, and one row two names.
+std::size_t shared_trainings(const Variant& a, const Variant& b);
+
 struct ScoreDifference {
     std::string title;  // one line: "lambada acc"
     std::string task, measure, split, unit;
@@ -31,6 +36,8 @@ struct ScoreDifference {
     double adjusted_p = 1;
     ScoreVerdict verdict = ScoreVerdict::none;
     std::string why;  // there is none; empty: there is
+
+    bool is_of_both() const { return !a.empty() && !b.empty(); }
 };
 
 // A row with the sweep that it is of, from whose other rows the variance over seeds is pooled.

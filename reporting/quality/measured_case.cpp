@@ -42,7 +42,7 @@ bool was_stopped(const TrialRow& trial) {
 
 void add_curve(MeasuredCase& result, const TrialRow& trial, const Measure& measure, LossCurve curve) {
     if (curve.size() < 2) return;
-    const double value = late_loss(curve, curve.back().tokens).value_or(std::numeric_limits<double>::quiet_NaN());
+    const double value = late_loss(curve, curve.back().consumed).value_or(std::numeric_limits<double>::quiet_NaN());
     result.values[measure].push_back({seed_of(trial), trial.attempt_uid, value, std::move(curve)});
 }
 
@@ -196,28 +196,19 @@ LossCurve thinned(const LossCurve& curve) {
         const std::size_t begin = i * curve.size() / kMostCurvePoints, end = (i + 1) * curve.size() / kMostCurvePoints;
         LossPoint sum;
         for (std::size_t k = begin; k < end; ++k) {
-            sum.tokens += curve[k].tokens;
+            sum.consumed += curve[k].consumed;
             sum.loss += curve[k].loss;
         }
         const double n = static_cast<double>(end - begin);
-        points.push_back({sum.tokens / n, sum.loss / n});
+        points.push_back({sum.consumed / n, sum.loss / n});
     }
     return points;
 }
 
 // Steps that consumed nothing have no place on a logarithmic axis, nor have two of one place.
 void append(LossCurve& curve, std::int64_t tokens, double loss) {
-    if (tokens > 0 && (curve.empty() || static_cast<double>(tokens) > curve.back().tokens))
+    if (tokens > 0 && (curve.empty() || static_cast<double>(tokens) > curve.back().consumed))
         curve.push_back({static_cast<double>(tokens), loss});
-}
-
-double loss_at(const LossCurve& curve, double tokens) {
-    const auto right = std::lower_bound(curve.begin(), curve.end(), tokens,
-                                        [](const LossPoint& point, double at) { return point.tokens < at; });
-    if (right->tokens == tokens || right == curve.begin()) return right->loss;
-    const LossPoint& left = *(right - 1);
-    const double share = std::log(tokens / left.tokens) / std::log(right->tokens / left.tokens);
-    return left.loss + share * (right->loss - left.loss);
 }
 
 }  // namespace
@@ -241,20 +232,20 @@ LossCurve validation_curve(const results_db::TrialCurve& trial) {
 
 std::optional<double> late_loss(const LossCurve& curve, double tokens) {
     const double from = tokens / 2;
-    if (curve.empty() || !(tokens > 0) || curve.front().tokens > from || curve.back().tokens < tokens)
+    if (curve.empty() || !(tokens > 0) || curve.front().consumed > from || curve.back().consumed < tokens)
         return std::nullopt;
     const auto inside = std::count_if(curve.begin(), curve.end(),
-                                      [&](const LossPoint& p) { return p.tokens >= from && p.tokens <= tokens; });
+                                      [&](const LossPoint& p) { return p.consumed >= from && p.consumed <= tokens; });
     if (inside < 2) return std::nullopt;
     double sum = 0;
-    for (int i = 0; i < kSamples; ++i) sum += loss_at(curve, from + (tokens - from) * (i + 0.5) / kSamples);
+    for (int i = 0; i < kSamples; ++i) sum += loss_at(curve, from + (tokens - from) * (i + 0.5) / kSamples).value();
     return sum / kSamples;
 }
 
 double common_tokens(std::span<const LossCurve* const> curves) {
     if (curves.empty()) return 0;
     double tokens = HUGE_VAL;
-    for (const LossCurve* curve : curves) tokens = std::min(tokens, curve->empty() ? 0 : curve->back().tokens);
+    for (const LossCurve* curve : curves) tokens = std::min(tokens, curve->empty() ? 0 : curve->back().consumed);
     return tokens;
 }
 

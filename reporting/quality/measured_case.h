@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "reporting/loss_curve.h"
 #include "reporting/statistics/seed_comparison.h"
 #include "reporting/statistics/verdict.h"
 #include "results_db/store.h"
@@ -42,13 +43,7 @@ Json to_json(const Measure& measure);
 // Errors: database.
 Measure measure_from(const Json& json);
 
-// Loss against consumed tokens, and the one number in which two such curves are compared.
-
-struct LossPoint {
-    double tokens = 0;  // layer-averaged: what the papers call consumed tokens
-    double loss = 0;    // nats a token
-};
-using LossCurve = std::vector<LossPoint>;  // tokens grow
+// Loss against layer-averaged tokens, and the one number in which two such curves are compared.
 
 inline constexpr std::size_t kMostCurvePoints = 256;
 

@@ -40,7 +40,7 @@ void require_finite(const MeasuredCase& one, const Measure& measure, const SeedV
 Json to_json(const SeedValue& seed) {
     Json json = {{"seed", seed.seed}, {"attempt", seed.attempt_uid}, {"value", seed.value}};
     if (!seed.score_key.empty()) json["score_key"] = seed.score_key;
-    for (const LossPoint& point : seed.curve) json["curve"].push_back({point.tokens, point.loss});
+    for (const LossPoint& point : seed.curve) json["curve"].push_back({point.consumed, point.loss});
     return json;
 }
 
@@ -49,8 +49,8 @@ LossCurve curve_from(const Json& json) {
     LossCurve curve;
     for (const Json& point : json) {
         curve.push_back({point.at(0).get<double>(), point.at(1).get<double>()});
-        const double before = curve.size() > 1 ? curve[curve.size() - 2].tokens : 0;
-        if (!(curve.back().tokens > before) || !std::isfinite(curve.back().loss))
+        const double before = curve.size() > 1 ? curve[curve.size() - 2].consumed : 0;
+        if (!(curve.back().consumed > before) || !std::isfinite(curve.back().loss))
             throw Error(ErrorKind::database, "a curve whose tokens do not grow, or whose loss is not finite");
     }
     return curve;

@@ -1,6 +1,7 @@
 #include "reporting/statistics/distributions.h"
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
@@ -22,6 +23,12 @@ using StudentT = boost::math::students_t_distribution<double, InDouble>;
 
 double normal_tail(double z) {
     return std::erfc(z / std::numbers::sqrt2) / 2;
+}
+
+double sign_test_p_value(std::size_t heads, std::size_t tails) {
+    if (heads + tails == 0) return 1;
+    const boost::math::binomial_distribution<double> fair(static_cast<double>(heads + tails), 0.5);
+    return std::min(1.0, 2 * cdf(fair, static_cast<double>(std::min(heads, tails))));
 }
 
 double student_t_quantile(double confidence, double degrees) {

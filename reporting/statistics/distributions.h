@@ -17,6 +17,9 @@ double student_t_quantile(double confidence, double degrees);
 // P(|T| >= |t|).
 double student_t_p_value(double t, double degrees);
 
+// How often so uneven a split, or a more uneven one, comes of fair coins: two-sided, exact. 1 where there is none.
+double sign_test_p_value(std::size_t heads, std::size_t tails);
+
 // P(T > t) of a T whose numerator's mean is `noncentrality` in place of 0.
 double noncentral_t_tail(double t, double degrees, double noncentrality);
 

@@ -1,7 +1,5 @@
 #include "reporting/statistics/item_tests.h"
 
-#include <algorithm>
-#include <boost/math/distributions/binomial.hpp>
 #include <cmath>
 #include <vector>
 
@@ -25,16 +23,12 @@ ItemTest of_differences(const std::vector<double>& differences) {
     ItemTest test;
     test.documents = differences.size();
     test.difference = mean(differences);
-    test.interval = {test.difference, test.difference};
     if (differences.size() < 2) return test;
     const auto n = static_cast<double>(differences.size());
     const double error = standard_deviation(differences) / std::sqrt(n);
-    if (error == 0) {
-        test.p_value = test.difference == 0 ? 1 : 0;
-        return test;
-    }
+    if (error == 0) return test;
     const double reach = student_t_quantile(kItemConfidence, n - 1) * error;
-    test.interval = {test.difference - reach, test.difference + reach};
+    test.interval = Interval{test.difference - reach, test.difference + reach};
     test.p_value = student_t_p_value(test.difference / error, n - 1);
     return test;
 }
@@ -51,9 +45,7 @@ ItemTest mcnemar(std::span<const bool> a, std::span<const bool> b) {
         b_alone += b[i] && !a[i];
     }
     ItemTest test = of_differences(differences);
-    const std::size_t differ = a_alone + b_alone;
-    const boost::math::binomial_distribution<double> fair(static_cast<double>(differ), 0.5);
-    test.p_value = differ == 0 ? 1 : std::min(1.0, 2 * cdf(fair, static_cast<double>(std::min(a_alone, b_alone))));
+    test.p_value = sign_test_p_value(a_alone, b_alone);
     return test;
 }
 

@@ -3,6 +3,7 @@
 // from one seed each.
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "reporting/statistics/verdict.h"
@@ -12,8 +13,9 @@ namespace deft::reporting {
 struct ItemTest {
     std::size_t documents = 0;
     double difference = 0;  // mean of b less mean of a
-    Interval interval;      // of the difference, at 95%; both ends the difference where there is no spread
-    double p_value = 1;     // two-sided
+    // Of the difference, at 95%; nothing where no document's differs from another's, which tells of no spread.
+    std::optional<Interval> interval = {};
+    double p_value = 1;  // two-sided
 };
 
 // Right or wrong. Of the documents on which they differ each is as likely to be the right one, were they equally good:
@@ -21,8 +23,7 @@ struct ItemTest {
 // document or where their numbers differ.
 ItemTest mcnemar(std::span<const bool> a, std::span<const bool> b);
 
-// A number a document: Student's paired t. Without any spread p is 0 for different means and 1 for equal ones. Errors:
-// data, below two documents, where their numbers differ, or for a value that is not finite.
+// A number a document: Student's paired t; without any spread there is none, and p is 1. Errors: data, below two documents, where their numbers differ, or for a value that is not finite.
 ItemTest paired_items(std::span<const double> a, std::span<const double> b);
 
 }  // namespace deft::reporting

@@ -80,8 +80,8 @@ void add_compare(CLI::App& app, Context& context) {
                    b = named_side(reader, arguments->b, arguments->root);
         const reporting::Comparison comparison =
             reporting::compare(a->side, b->side, costs.at(arguments->by),
-                               [&](const results_db::TrialRow& trial, const std::string& task, std::int64_t shots) {
-                                   return reader.items(trial.config_hash, task, shots);
+                               [&](const results_db::TrialRow& trial, const results_db::ScoreRow& score) {
+                                   return reader.items_of_score(trial.config_hash, score);
                                });
         print_to(arguments->out,
                  rendered(comparison, arguments->format, arguments->out.empty() ? output_width() : kPlainWidth));

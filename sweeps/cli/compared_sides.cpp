@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/suggestion.h"
 #include "reporting/trace/traced_row.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
@@ -35,12 +36,14 @@ Variant only_of(const Variant& row, const TrialRow& trial) {
     return one;
 }
 
-// "CASE/SEED" in any of its spellings: one trial at most.
+// A trial by its name with its seed, of which stage and axes may be left out: one at most. Errors: usage, for several.
 const TrialRow* find_trial(const std::vector<Variant>& rows, const std::string& name, const Variant*& row_of_it) {
+    const std::string seed = name.substr(name.rfind('/') + 1);
     const TrialRow* found = nullptr;
     for (const Variant& row : rows)
         for (const TrialRow* trial : row.trials) {
-            if (!results_db::is_named(*trial, name)) continue;
+            const std::string own = trial->seeds.empty() ? std::to_string(trial->seed) : trial->seeds;
+            if (seed != own || !results_db::is_named(*trial, name)) continue;
             if (found != nullptr)
                 throw Error(ErrorKind::usage,
                             fmt::format("'{}' may be {} or {}", name, results_db::trial_name(*found),
@@ -50,6 +53,11 @@ const TrialRow* find_trial(const std::vector<Variant>& rows, const std::string& 
             row_of_it = &row;
         }
     return found;
+}
+
+bool is_row(const std::vector<Variant>& rows, const std::string& name) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const Variant& row) { return row.name == name || row.case_key == name; });
 }
 
 bool is_hash(const std::string& name) {
@@ -74,7 +82,7 @@ void take_trial(NamedSide& named, const Variant& row, const TrialRow& trial) {
 // Within the side's sweep.
 void take_row(NamedSide& named, const std::string& name) {
     const Variant* row = nullptr;
-    const bool may_be_trial = name.find('/') != std::string::npos;
+    const bool may_be_trial = name.find('/') != std::string::npos && !is_row(named.rows, name);
     if (const TrialRow* trial = may_be_trial ? find_trial(named.rows, name, row) : nullptr) {
         take_trial(named, *row, *trial);
         return;
@@ -89,18 +97,29 @@ void take_row(NamedSide& named, const std::string& name) {
     named.side.name += ":" + (named.side.kind == Kind::row ? named.side.chosen.front().name : name);
 }
 
-bool take_hash(NamedSide& named, const results_db::Reader& reader, const std::string& hash, const std::string& root) {
-    const TrialRow wanted = reader.trial(hash);
+// Of the newest sweep that has the trial.
+void take_hash(NamedSide& named, const results_db::Reader& reader, const std::string& hash, const std::string& root) {
+    const std::string wanted = reader.trial(hash).config_hash;
     for (const results_db::SweepHead& head : reader.sweeps()) {  // newest first
+        const results_db::SweepResults sweep = reader.sweep(results_db::full_name(head));
+        if (std::none_of(sweep.trials.begin(), sweep.trials.end(),
+                         [&](const TrialRow& trial) { return trial.config_hash == wanted; }))
+            continue;
         take_sweep(named, reader, results_db::full_name(head), root);
         for (const Variant& row : named.rows)
             for (const TrialRow* trial : row.trials)
-                if (trial->config_hash == wanted.config_hash) {
-                    take_trial(named, row, *trial);
-                    return true;
-                }
+                if (trial->config_hash == wanted) return take_trial(named, row, *trial);
     }
-    return false;
+}
+
+// Of "SWEEP:NAME" with a sweep that is not there. A colon may as well stand before a stage.
+void refuse_unknown_sweep(const results_db::Reader& reader, const std::vector<Variant>& rows,
+                          const std::string& sweep) {
+    for (const Variant& row : rows)
+        if (row.case_key == sweep || sweep.starts_with(row.case_key + "[")) return;
+    std::vector<std::string> known = reader.sweep_names();
+    for (const Variant& row : rows) known.push_back(row.case_key);
+    throw Error(ErrorKind::missing, fmt::format("there is no sweep or case '{}'", sweep), suggestion(sweep, known));
 }
 
 }  // namespace
@@ -115,13 +134,20 @@ std::unique_ptr<NamedSide> named_side(const results_db::Reader& reader, const st
     if (colon == std::string::npos && is_sweep(reader, name)) {
         take_sweep(*named, reader, name, root);
         named->side.chosen = named->rows;
-    } else if (colon != std::string::npos && is_sweep(reader, name.substr(0, colon))) {
+        return named;
+    }
+    if (colon != std::string::npos && is_sweep(reader, name.substr(0, colon))) {
         take_sweep(*named, reader, name.substr(0, colon), root);
         take_row(*named, name.substr(colon + 1));
-    } else if (!is_hash(name) || !take_hash(*named, reader, name, root)) {
-        take_sweep(*named, reader, "", root);
-        take_row(*named, name);
+        return named;
     }
+    take_sweep(*named, reader, "", root);
+    if (is_hash(name) && !is_row(named->rows, name)) {
+        take_hash(*named, reader, name, root);
+        return named;
+    }
+    if (colon != std::string::npos) refuse_unknown_sweep(reader, named->rows, name.substr(0, colon));
+    take_row(*named, name);
     return named;
 }
 

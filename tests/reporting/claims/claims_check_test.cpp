@@ -277,15 +277,24 @@ TEST_CASE("a margin that was another one when the sweep first ran is told, judge
     for (const ClaimFinding& one : check_claims(after, sweep, {})) later.push_back(one.judged);
     const auto rows = verdict_rows(later, "uid", rule_json(ClaimRule{}), 1'800'000'000'000);
     CHECK_THAT(told(after, rows), ContainsSubstring("first ran on 2023-11-14"));
-    // By that scale's margin.
+    // Of what is not judged at a scale nothing is kept.
     CHECK_THAT(claims_json(before, "proxy"), ContainsSubstring(R"("margin":0.01)"));
-    CHECK_THAT(claims_json(before, "paper"), ContainsSubstring(R"("margin":0.0)"));
-    // Of another table, and of what is damaged, nothing is told.
+    CHECK(claims_json(before, "paper") == R"({"claims":[],"table":"a_table"})");
+    // All that changed is told: a measure too.
+    PublishedTable other = after;
+    other.claims[0].proxy.quantity = parse_quantity("task:validation bits_per_byte", {});
+    other.claims[0].amount = 7;
+    const std::string all = told(other);
+    CHECK_THAT(all, ContainsSubstring("its margin was 0.01") && ContainsSubstring("its bound was 0.01") &&
+                        ContainsSubstring("its measure was \"task:validation loss\""));
+    // A claim that came later was not named before anything ran.
     sweep.claims_json = R"({"table":"another","claims":[{"claim":"no_worse","margin":0.5,"amount":0.5}]})";
-    CHECK_THAT(told(after), !ContainsSubstring("its margin was"));
-    for (const char* damaged : {"[]", "{}", "nothing", R"({"table":"a_table","claims":[1,{"claim":2},{"claim":"no_worse"}]})"}) {
+    CHECK_THAT(told(after), ContainsSubstring("it was not among the claims when the sweep first ran on 2023-11-14"));
+    sweep.claims_json = R"({"table":"a_table","claims":[1,{"claim":2}]})";
+    CHECK_THAT(told(after), ContainsSubstring("it was not among the claims"));
+    for (const char* damaged : {"[]", "{}", "nothing", R"({"table":"a_table","claims":[{"claim":"no_worse"}]})"}) {
         sweep.claims_json = damaged;
-        CHECK_THAT(told(after), !ContainsSubstring("its margin was"));
+        CHECK_THAT(told(after), !ContainsSubstring("first ran"));
     }
 }
 

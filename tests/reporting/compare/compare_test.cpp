@@ -33,6 +33,7 @@ struct Swept {
         sweep.spec_sha256 = "0123456789abcdef";
         for (TrialRow& trial : sweep.trials) {
             trial.config_json = R"({"case":")" + trial.case_key + R"(","train":)" + trial.axes_json + "}";
+            trial.config_hash = sweep.name + trial.config_hash;
             results_db::TrialCurve& curve = curves[trial.config_hash];
             for (int step = 1; step <= 10; ++step) {
                 journal::TrainPoint point;
@@ -65,7 +66,7 @@ struct Swept {
     }
 };
 
-std::string no_items(const TrialRow&, const std::string&, std::int64_t) {
+std::string no_items(const TrialRow&, const results_db::ScoreRow&) {
     return {};
 }
 
@@ -114,6 +115,24 @@ TEST_CASE("what cannot stand side by side is refused") {
     CHECK_THROWS_WITH(compared(swept.all(), other.all()), ContainsSubstring("no row in common"));
 }
 
+TEST_CASE("what is the same trainings on both sides is not compared") {
+    const Swept swept("one", {"plain", "CL"});
+    Swept edited("one", {"plain", "CL", "LTD"});
+    edited.sweep.spec_sha256 = "another";
+    CHECK_THROWS_WITH(compared(swept.row(0), edited.row(0)), ContainsSubstring("are the same trainings"));
+    CHECK_THROWS_WITH(compared(swept.all(), edited.all()), ContainsSubstring("are the same trainings"));
+    for (TrialRow& trial : edited.sweep.trials)
+        if (trial.case_key == "CL" && trial.axes_json == kHalfBudget) trial.config_hash += "edited";
+    const Comparison sweeps = compared(swept.all(), edited.all());
+    REQUIRE(sweeps.rows.size() == 1);
+    CHECK(sweeps.rows[0].b == "one@another:CL[budget_fraction=0.5]");
+    CHECK(sweeps.same.size() == 3);
+    CHECK_THAT(printed(sweeps), ContainsSubstring("The same trainings on both sides: plain[budget_fraction=1.0], "));
+    // One of three is shared.
+    edited.sweep.trials[11].config_hash = swept.sweep.trials[11].config_hash;
+    CHECK_THAT(printed(compared(swept.row(3), edited.row(3))), ContainsSubstring("One training is on both sides"));
+}
+
 TEST_CASE("the verdicts of all rows of a comparison are one family") {
     const Swept swept("one", {"plain", "CL"});
     const Comparison one = compared(swept.row(0), swept.row(2)),
@@ -129,17 +148,21 @@ TEST_CASE("what a comparison rests on is said below it, once") {
     const std::string shared = "Losses are means over seeds";
     CHECK(text.find(shared) != std::string::npos);
     CHECK(text.find(shared) == text.rfind(shared));
-    CHECK_THAT(text, ContainsSubstring("Training losses, each the mean over the last twentieth"));
+    CHECK_THAT(text, ContainsSubstring("These are training losses, each the mean over the last twentieth"));
     // The losses of plain are lower at every cost: it ends with less than CL does.
-    CHECK_THAT(text, ContainsSubstring("No seed of B gets down to the loss 2.000 with which A ends."));
-    CHECK_THAT(text, ContainsSubstring("A pays "));
+    CHECK_THAT(text, ContainsSubstring("with which A ends takes A 1.00k layer-averaged tokens; B never gets there."));
+    CHECK_THAT(text, ContainsSubstring("with which B ends takes B 1.00k layer-averaged tokens and A "));
     CHECK_THAT(text, ContainsSubstring("the variance pooled over the sweep's rows"));
     Swept unfinished("one", {"plain", "CL"});
     unfinished.sweep.trials[0].state = "failed";
     unfinished.rows = variants_of(unfinished.sweep);
     const std::string two = printed(compared(unfinished.row(0), unfinished.row(2)));
-    CHECK_THAT(two, ContainsSubstring("Of plain[budget_fraction=1.0] 2 of 3 trials have finished"));
+    CHECK_THAT(two, ContainsSubstring("1 of 3 trials not finished, and in no number here: plain[budget_fraction=1.0]"));
     CHECK_THAT(two, ContainsSubstring("No verdict on validation loss"));
+    unfinished.sweep.trials[0].fail_class = "nan";
+    CHECK_THAT(
+        printed(compared(unfinished.row(0), unfinished.row(2))),
+        ContainsSubstring("1 trial of plain[budget_fraction=1.0] diverged") && !ContainsSubstring("not finished"));
     const Comparison no_price = compare(swept.row(0), swept.row(2), Cost::usd, no_items);
     CHECK_THAT(printed(no_price),
                ContainsSubstring("No losses at equal cost: plain[budget_fraction=1.0] has no price"));
@@ -150,19 +173,19 @@ TEST_CASE("seconds of two machines are told from seconds of one") {
     for (TrialRow& trial : swept.sweep.trials) {
         results_db::AttemptRow attempt;
         attempt.counts = true;
-        attempt.host.cpu_model = trial.case_key == "CL" ? "Example A" : "Example B";
+        attempt.host.hostname = trial.case_key == "CL" ? "node1" : "node2";
+        attempt.shape.devices = 2;
         trial.attempt_rows = {attempt};
     }
     CHECK_THAT(printed(compare(swept.row(0), swept.row(2), Cost::seconds, no_items)),
-               ContainsSubstring("did not run on the same machine"));
-    CHECK_THAT(printed(compare(swept.row(0), swept.row(1), Cost::seconds, no_items)),
-               !ContainsSubstring("did not run on the same machine"));
-    CHECK_THAT(printed(compared(swept.row(0), swept.row(2))), !ContainsSubstring("did not run on the same machine"));
+               ContainsSubstring("A ran on 2 threads of node2; B ran on 2 threads of node1"));
+    CHECK_THAT(printed(compare(swept.row(0), swept.row(1), Cost::seconds, no_items)), !ContainsSubstring("ran on"));
+    CHECK_THAT(printed(compared(swept.row(0), swept.row(2))), !ContainsSubstring("ran on"));
 }
 
 TEST_CASE("documents are compared of two trials alone") {
     const Swept swept("one", {"plain", "CL"});
-    const auto items = [](const TrialRow& trial, const std::string&, std::int64_t) -> std::string {
+    const auto items = [](const TrialRow& trial, const results_db::ScoreRow&) -> std::string {
         return trial.case_key == "CL" ? "0 1 1 1 0 -1 -1\n1 2 2 1 0 -1 -1\n" : "0 2 1 0 0 -1 -2\n1 2 2 1 0 -1 -3\n";
     };
     const Comparison trials = compare(swept.trial(0), swept.trial(2), Cost::layer_tokens, items);
@@ -189,7 +212,8 @@ TEST_CASE("a comparison as JSON, CSV and a page") {
     CHECK(row.at("losses").at("loss") == "training");
     CHECK(row.at("losses").at("at_equal_cost").size() == 10);
     CHECK(row.at("losses").at("at_equal_cost").at(9).at("difference") == 3);
-    CHECK(row.at("losses").at("b_reaches_a").at("paid").is_null());
+    CHECK(row.at("losses").at("loss_of_a").at("paid_by_other").is_null());
+    CHECK(row.at("losses").at("loss_of_a").at("paid_by_it") == 1000);
     const Json& score = row.at("scores").at(0);
     CHECK(score.at("a") == Json::array({1.5, 2.0, 2.5}));
     CHECK(score.at("verdict") == "worse");

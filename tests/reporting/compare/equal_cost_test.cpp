@@ -52,27 +52,9 @@ struct Rows {
 
 }  // namespace
 
-TEST_CASE("a loss is read between the points of a curve and never beyond them") {
-    const CostCurve curve = {{10, 4}, {20, 2}, {40, 1}};
-    CHECK(*loss_at(curve, 10) == 4);
-    CHECK(*loss_at(curve, 15) == 3);
-    CHECK(*loss_at(curve, 25) == Approx(1.75));
-    CHECK(*loss_at(curve, 40) == 1);
-    CHECK_FALSE(loss_at(curve, 9.9));
-    CHECK_FALSE(loss_at(curve, 40.1));
-    CHECK_FALSE(loss_at({}, 1));
-    CHECK(*paid_for(curve, 5) == 10);
-    CHECK(*paid_for(curve, 3) == 15);
-    CHECK(*paid_for(curve, 1.75) == Approx(25));
-    CHECK(*paid_for(curve, 1) == 40);
-    CHECK_FALSE(paid_for(curve, 0.9));
-    // The least that was paid, also where the curve rises again.
-    CHECK(*paid_for({{1, 3}, {2, 1}, {3, 2}, {4, 0.5}}, 1.5) == Approx(1.75));
-}
-
 // By hand at the last cost: A 4, 5, 6 and B 2, 3, 4: -2, error sqrt(2/3), 4 degrees, t = 2.776445.
 TEST_CASE("curves are compared at costs that all seeds have, with Welch's interval over the seeds") {
-    const std::vector<CostCurve> a = {{{0, 8}, {10, 4}}, {{0, 9}, {10, 5}}, {{1, 9.6}, {10, 6}}},
+    const std::vector<LossCurve> a = {{{0, 8}, {10, 4}}, {{0, 9}, {10, 5}}, {{1, 9.6}, {10, 6}}},
                                  b = {{{0, 6}, {10, 2}}, {{0, 7}, {10, 3}}, {{0, 8}, {20, 0}}};
     const EqualCost at = at_equal_cost(a, b, 4);
     REQUIRE(at.rows.size() == 4);
@@ -85,24 +67,33 @@ TEST_CASE("curves are compared at costs that all seeds have, with Welch's interv
     REQUIRE(at.rows.back().interval);
     CHECK(at.rows.back().interval->low == Approx(-2 - 2.776445 * std::sqrt(2.0 / 3)));
     CHECK(at.rows.back().interval->high == Approx(-2 + 2.776445 * std::sqrt(2.0 / 3)));
-    // B ends at 2, 3, 0: no seed of A gets down to 5/3. A ends at 5: B pays 2.5, 5 and 7.5 for it.
-    CHECK(at.a_reaches->loss == Approx(5.0 / 3));
-    CHECK(at.a_reaches->paid_by_other == Approx(40.0 / 3));
-    CHECK(at.a_reaches->seeds == 0);
-    CHECK(at.a_reaches->of == 3);
-    CHECK_FALSE(at.a_reaches->paid);
-    CHECK(*at.b_reaches->paid == Approx(5));
-    CHECK(at.b_reaches->paid_by_other == 10);
-    // Two seeds of a side give no interval; some seeds that get there give no mean.
-    const EqualCost fewer = at_equal_cost({a[0], a[1]}, {b[0], {{0, 6}, {10, 5.5}}, b[2]}, 4);
-    CHECK_FALSE(fewer.rows.back().interval);
-    CHECK(fewer.b_reaches->seeds == 2);
-    CHECK_FALSE(fewer.b_reaches->paid);
+    // Two seeds of a side give no interval.
+    CHECK_FALSE(at_equal_cost({a[0], a[1]}, b, 4).rows.back().interval);
+    CHECK_FALSE(at_equal_cost(a, {b[0], b[1]}, 4).rows.back().interval);
     CHECK_THROWS_AS(at_equal_cost(a, b, 1), Error);
 }
 
+// By hand: A's mean ends at 4, for which it pays 8 as B's pays sqrt(2 * 8) = 4, halfway in the logarithm.
+TEST_CASE("what either side pays for the loss with which one ends is read off both means by one rule") {
+    const std::vector<LossCurve> a = {{{2, 9}, {8, 3}}, {{2, 7}, {8, 5}}}, b = {{{2, 6}, {8, 2}}};
+    const EqualCost at = at_equal_cost(a, b, 4);
+    CHECK(at.of_a->loss == Approx(4));
+    CHECK(at.of_a->paid_by_it == Approx(8));
+    CHECK(*at.of_a->paid_by_other == Approx(4));
+    CHECK(at.of_b->loss == 2);
+    CHECK(at.of_b->paid_by_it == 8);
+    CHECK_FALSE(at.of_b->paid_by_other);
+    // The loss that a noisy curve ends with it may have had before, and that is what it pays: beside itself a row pays
+    // all of it.
+    const std::vector<LossCurve> noisy = {{{1, 5}, {2, 3}, {3, 4}, {4, 3.6}}, {{1, 5}, {2, 4}, {3, 3}, {4, 3.6}}};
+    const EqualCost itself = at_equal_cost(noisy, noisy, 4);
+    CHECK(itself.of_a->paid_by_it < 4);
+    CHECK(*itself.of_a->paid_by_other == itself.of_a->paid_by_it);
+}
+
 TEST_CASE("curves that have no cost in common are not compared, those that meet are compared there") {
-    CHECK_THAT(at_equal_cost({{{1, 3}, {2, 2}}}, {{{3, 3}, {4, 2}}}, 10).missing, ContainsSubstring("begins at"));
+    CHECK_THAT(at_equal_cost({{{1, 3}, {2, 2}}}, {{{3, 3}, {4, 2}}}, 10).missing,
+               ContainsSubstring("end before others begin"));
     CHECK(at_equal_cost({{{1, 3}, {2, 2}}}, {{{3, 3}, {4, 2}}}, 10).rows.empty());
     const EqualCost met = at_equal_cost({{{1, 3}, {2, 2}}}, {{{2, 5}, {4, 2}}}, 10);
     REQUIRE(met.rows.size() == 1);
@@ -119,9 +110,9 @@ TEST_CASE("training losses are averaged over the last twentieth of what the shor
         compared_curves(of_a.variant, of_a.curves, of_b.variant, of_b.curves, Cost::layer_tokens);
     CHECK_FALSE(curves.is_validation);
     REQUIRE(curves.a.size() == 1);
-    CHECK(curves.a[0].front().paid == 20);
+    CHECK(curves.a[0].front().consumed == 20);
     CHECK(curves.a[0].front().loss == Approx(1.5));
-    CHECK(curves.a[0].back().paid == 1000);
+    CHECK(curves.a[0].back().consumed == 1000);
     CHECK(curves.a[0].back().loss == Approx(99.5));
     CHECK(curves.a[0].size() == 99);
     const EqualCost at = at_equal_cost(curves);
@@ -138,7 +129,7 @@ TEST_CASE("the same curves by every cost") {
         for (Rows* rows : {&a, &b}) rows->trials[0].usd = usd;
         const ComparedCurves curves = compared_curves(a.variant, a.curves, b.variant, b.curves, by);
         REQUIRE(curves.missing.empty());
-        return curves.a[0].back().paid;
+        return curves.a[0].back().consumed;
     };
     CHECK(last_cost(Cost::layer_tokens, {}) == 300);
     CHECK(last_cost(Cost::tokens, {}) == 600);
@@ -147,7 +138,10 @@ TEST_CASE("the same curves by every cost") {
     CHECK(last_cost(Cost::usd, 6.0) == Approx(6));
     Rows a("a", {curve}), b("b", {curve});
     a.trials[0].usd = 6.0;
-    CHECK(compared_curves(a.variant, a.curves, a.variant, a.curves, Cost::usd).a[0].front().paid == Approx(2));
+    CHECK(compared_curves(a.variant, a.curves, a.variant, a.curves, Cost::usd).a[0].front().consumed == Approx(2));
+    CHECK_THAT(compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::usd).missing,
+               ContainsSubstring("b has no price: set [price]"));
+    b.trials[0].usd = 0;
     CHECK_THAT(compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::usd).missing,
                ContainsSubstring("b has no price"));
     CHECK(std::string(words_of(Cost::usd).name) == "usd");
@@ -164,9 +158,9 @@ TEST_CASE("validations on the way are compared where every seed has them, at wha
     CHECK(both.is_validation);
     REQUIRE(both.a.size() == 2);
     REQUIRE(both.a[1].size() == 2);
-    CHECK(both.a[1][0].paid == 200);
+    CHECK(both.a[1][0].consumed == 200);
     CHECK(both.a[1][0].loss == 3.5);
-    CHECK(both.a[1][1].paid == 400);
+    CHECK(both.a[1][1].consumed == 400);
     CHECK_FALSE(compared_curves(a.variant, a.curves, c.variant, c.curves, Cost::layer_tokens).is_validation);
     CHECK_FALSE(compared_curves(c.variant, c.curves, a.variant, a.curves, Cost::layer_tokens).is_validation);
 }
@@ -176,7 +170,7 @@ TEST_CASE("losses that are no numbers are no points, and a side without a curve 
     const Rows a("a", {broken}), none("none", {a_curve({4}, 100)});
     const ComparedCurves curves = compared_curves(a.variant, a.curves, a.variant, a.curves, Cost::layer_tokens);
     REQUIRE(curves.a[0].size() == 3);
-    CHECK(curves.a[0][1].paid == 300);
+    CHECK(curves.a[0][1].consumed == 300);
     CHECK_THAT(compared_curves(a.variant, a.curves, none.variant, none.curves, Cost::tokens).missing,
                ContainsSubstring("none has no curve"));
     CHECK_THAT(compared_curves(a.variant, {}, a.variant, a.curves, Cost::tokens).missing,
@@ -186,6 +180,45 @@ TEST_CASE("losses that are no numbers are no points, and a side without a curve 
     CHECK_THAT(compared_curves(a.variant, a.curves, unfinished.variant, unfinished.curves, Cost::tokens).missing,
                ContainsSubstring("no seed of late has finished"));
     CHECK(at_equal_cost(compared_curves(a.variant, {}, a.variant, {}, Cost::tokens)).rows.empty());
+}
+
+TEST_CASE("trials that nest in one seed are one curve, their mean") {
+    Rows a("a", {a_curve({4, 3, 2}, 100), a_curve({6, 5, 4}, 100), a_curve({1, 1, 1}, 100)}),
+        b("b", {a_curve({4, 3, 2}, 100)});
+    const char* const seeds[] = {"1.1", "1.2", "2.1"};
+    for (std::size_t i = 0; i < 3; ++i) a.trials[i].seeds = seeds[i];
+    const ComparedCurves curves = compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::layer_tokens);
+    REQUIRE(curves.a.size() == 2);
+    CHECK(curves.a[0].back().loss == 3);
+    CHECK(curves.a[1].back().loss == 1);
+}
+
+TEST_CASE("losses of other data are not compared, nor is a model that was imported") {
+    const TrialCurve curve = a_curve({4, 3, 2}, 100);
+    Rows a("a", {curve}), b("b", {curve});
+    b.trials[0].dataset_sha256 = "another";
+    CHECK_THAT(compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::tokens).missing,
+               ContainsSubstring("other data"));
+    b.trials[0].imported = results_db::ImportedModel{};
+    CHECK_THAT(compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::tokens).missing,
+               ContainsSubstring("b was imported"));
+}
+
+TEST_CASE("what experts are kept even by is no part of a loss that is compared") {
+    TrialCurve experts = a_curve({4, 3, 2}, 100);
+    for (journal::TrainPoint& point : experts.points) {
+        point.head_names = {"tokens", "expert balance", "gate z"};
+        point.head_losses = {point.loss - 0.75, 0.5, 0.25};
+    }
+    TrialCurve heads = a_curve({4, 3, 2}, 100);
+    for (journal::TrainPoint& point : heads.points) {
+        point.head_names = {"masked tokens", "order"};
+        point.head_losses = {point.loss - 1, 1};
+    }
+    const Rows a("a", {experts}), b("b", {heads});
+    const ComparedCurves curves = compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::tokens);
+    CHECK(curves.a[0].back().loss == Approx(1.25));
+    CHECK(curves.b[0].back().loss == Approx(2));
 }
 
 // By hand: 1 and 3 at the end: mean 2, deviation sqrt(2), t(97.5%, 1) = 12.7062: 2 +- 12.7062.

@@ -58,14 +58,15 @@ TEST_CASE("two checkpoints are told apart by the documents that one of them alon
                       of_b =
                           "0111111111"
                           "11110";
-    const auto items = [&](const TrialRow& trial, const std::string& task, std::int64_t) {
+    const auto items = [&](const TrialRow& trial, const results_db::ScoreRow& score) {
+        const std::string& task = score.task;
         const bool is_a = trial.case_key == "a";
         if (task == "words") return items_text(is_a ? "1100" : "1010", is_a ? 0.5 : 0.25);
         return items_text(is_a ? of_a : of_b, 0);
     };
     const std::vector<ItemDifference> found = item_differences(a, b, items);
     REQUIRE(found.size() == 3);  // validation too, for these give it items
-    const ItemDifference& quiz = found[0];
+    const ItemDifference& quiz = found[1];
     CHECK(quiz.task == "quiz");
     CHECK(quiz.right.documents == 15);
     CHECK(quiz.a == Approx(5.0 / 15));
@@ -80,8 +81,8 @@ TEST_CASE("two checkpoints are told apart by the documents that one of them alon
     CHECK(words.only_a == 1);
     CHECK(words.only_b == 1);
     CHECK(words.gold->difference == Approx((0 - 0.25 - 0.5 - 0.75) / 4));
-    const auto only_quiz = [&](const TrialRow& trial, const std::string& task, std::int64_t shots) {
-        return task == "quiz" ? items(trial, task, shots) : std::string();
+    const auto only_quiz = [&](const TrialRow& trial, const results_db::ScoreRow& score) {
+        return score.task == "quiz" ? items(trial, score) : std::string();
     };
     CHECK(item_differences(a, b, only_quiz).front().verdict == ScoreVerdict::better);
     CHECK(item_differences(b, a, only_quiz).front().verdict == ScoreVerdict::worse);
@@ -92,8 +93,8 @@ TEST_CASE("other documents, or the same ones asked in another way, are not compa
     TrialRow a = scored_trial("a", {"quiz"}), b = scored_trial("b", {"quiz"});
     const auto why = [&](const std::string& of_a, const std::string& of_b) {
         const std::vector<ItemDifference> found =
-            item_differences(a, b, [&](const TrialRow& trial, const std::string& task, std::int64_t) {
-                return task == "quiz" ? (trial.case_key == "a" ? of_a : of_b) : std::string();
+            item_differences(a, b, [&](const TrialRow& trial, const results_db::ScoreRow& score) {
+                return score.task == "quiz" ? (trial.case_key == "a" ? of_a : of_b) : std::string();
             });
         REQUIRE(found.size() == 1);
         CHECK((found[0].verdict == ScoreVerdict::none) == !found[0].why.empty());
@@ -106,13 +107,19 @@ TEST_CASE("other documents, or the same ones asked in another way, are not compa
     CHECK_THAT(why(two, "0 2 2 1 0 -1 -1\n1 1 3 0 0 -1 -1\n"), ContainsSubstring("not scored on the same documents"));
     b.scores.back().score_key = "another";
     CHECK_THAT(why(two, two), ContainsSubstring("not scored on the same documents"));
+    b.scores.back().score_key = a.scores.back().score_key;
+    b.scores.back().stale = "eval: another task";
+    CHECK_THAT(why(two, two), ContainsSubstring("stale by eval"));
+    b.scores.back().stale.clear();
+    a.stale = "code: another epoch";
+    CHECK_THAT(why(two, two), ContainsSubstring("stale by code"));
 }
 
 TEST_CASE("an answer whose log-likelihood is no number leaves the paired t out") {
     const TrialRow a = scored_trial("a", {"quiz"}), b = scored_trial("b", {"quiz"});
     const std::vector<ItemDifference> found =
-        item_differences(a, b, [](const TrialRow& trial, const std::string& task, std::int64_t) -> std::string {
-            if (task != "quiz") return {};
+        item_differences(a, b, [](const TrialRow& trial, const results_db::ScoreRow& score) -> std::string {
+            if (score.task != "quiz") return {};
             return trial.case_key == "a" ? "0 2 2 1 0 -1 -1\n1 1 2 0 0 -1 -1\n"
                                          : "0 2 2 1 0 -1 -inf\n1 1 2 0 0 -1 -1\n";
         });

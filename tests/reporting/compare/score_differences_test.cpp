@@ -73,7 +73,7 @@ TEST_CASE("rows of two sweeps are told apart by their own spreads") {
     CHECK(loss.method == ContrastMethod::welch);
     CHECK(loss.interval->low == Approx(3 - 2.776445 * std::sqrt(2.0 / 3)));
     // Two copies of one sweep are one sweep.
-    const SweepResults copy = one;
+    SweepResults copy = one;
     const std::vector<Variant> copied = variants_of(copy);
     CHECK(loss_of(score_differences({&one, &rows, &rows[0]}, {&copy, &copied, &copied[1]})).method ==
           ContrastMethod::pooled);
@@ -127,6 +127,16 @@ TEST_CASE("there is no verdict on what could not be told") {
                ContainsSubstring("not scored on the same"));
     CHECK_THAT(why(changed([](TrialRow& trial) { trial.dataset_sha256 = "other"; })),
                ContainsSubstring("not scored on the same"));
+    CHECK_THAT(why(changed([](TrialRow& trial) { trial.scores.clear(); })),
+               ContainsSubstring("2 of 3 finished trials of b are scored"));
+    CHECK_THAT(why(changed([](TrialRow& trial) {
+                   trial.state = "failed";
+                   trial.fail_class = "nan";
+               })),
+               ContainsSubstring("1 trial of b diverged"));
+    SweepResults shared = sweep_of({{"a", three}, {"b", {4, 5, 6}}});
+    shared.trials[5].config_hash = shared.trials[0].config_hash;
+    CHECK_THAT(why(shared), ContainsSubstring("share trainings"));
     SweepResults unscored = sweep_of({{"a", three}, {"b", {4, 5, 6}}});
     for (std::size_t i = 3; i < 6; ++i) unscored.trials[i].scores.clear();
     CHECK_THAT(why(unscored), ContainsSubstring("b is not scored by it"));

@@ -49,12 +49,12 @@ TEST_CASE("curves come from the points of a trial, a thousand of them as few") {
     }
     const LossCurve curve = training_curve(trial);
     REQUIRE(curve.size() == kMostCurvePoints);
-    CHECK(curve.front().tokens == Approx(25));  // of steps 1 to 4
+    CHECK(curve.front().consumed == Approx(25));  // of steps 1 to 4
     CHECK(curve.front().loss == Approx(3));
     trial.validation_losses = {{0, 9}, {100, 3.5}, {101, 3.4}, {2000, 3.2}};
     const LossCurve validation = validation_curve(trial);
     REQUIRE(validation.size() == 3);  // before the first step nothing was consumed
-    CHECK(validation[0].tokens == 1000);
+    CHECK(validation[0].consumed == 1000);
     CHECK(validation[0].loss == 3.5);
-    CHECK(validation[2].tokens == 10240);
+    CHECK(validation[2].consumed == 10240);
 }

@@ -38,6 +38,9 @@ TEST_CASE("documents that only one model has right decide") {
     CHECK(of_counts(5, 4, 4, 5).p_value == 1);
     CHECK(of_counts(5, 0, 0, 5).p_value == 1);
     CHECK(of_counts(0, 0, 5, 0).p_value == Approx(2.0 / 32));
+    CHECK_FALSE(of_counts(1, 0, 0, 0).interval);
+    CHECK_FALSE(of_counts(5, 0, 0, 5).interval);
+    CHECK(of_counts(5, 0, 1, 5).interval);
     CHECK_THROWS_AS(of_counts(0, 0, 0, 0), Error);
 }
 
@@ -46,10 +49,15 @@ TEST_CASE("numbers of the same documents are compared by their differences") {
     const ItemTest test = paired_items(std::vector<double>{1, 1, 1}, std::vector<double>{2, 3, 4});
     CHECK(test.difference == Approx(2));
     CHECK(test.p_value == Approx(0.07418).epsilon(1e-3));
-    CHECK(test.interval.low == Approx(2 - 4.302653 / std::sqrt(3)));
-    CHECK(test.interval.high == Approx(2 + 4.302653 / std::sqrt(3)));
-    CHECK(paired_items(std::vector<double>{1, 2}, std::vector<double>{2, 3}).p_value == 0);
-    CHECK(paired_items(std::vector<double>{1, 2}, std::vector<double>{1, 2}).p_value == 1);
+    CHECK(test.interval->low == Approx(2 - 4.302653 / std::sqrt(3)));
+    CHECK(test.interval->high == Approx(2 + 4.302653 / std::sqrt(3)));
+    // Two that moved alike tell of no spread.
+    for (const std::vector<double>& b : {std::vector<double>{2, 3}, std::vector<double>{1, 2}}) {
+        const ItemTest alike = paired_items(std::vector<double>{1, 2}, b);
+        CHECK(alike.difference == b[0] - 1);
+        CHECK_FALSE(alike.interval);
+        CHECK(alike.p_value == 1);
+    }
     CHECK_THROWS_AS(paired_items(std::vector<double>{1}, std::vector<double>{1}), Error);
     CHECK_THROWS_AS(paired_items(std::vector<double>{1, 2}, std::vector<double>{1, 2, 3}), Error);
     CHECK_THROWS_AS(paired_items(std::vector<double>{1, 2}, std::vector<double>{1, NAN}), Error);
