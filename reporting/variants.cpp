@@ -20,6 +20,30 @@ std::string name_of(const results_db::TrialRow& trial) {
     return name.substr(0, name.rfind('/'));
 }
 
+// The value of an axis at each budget of a stage.
+struct AxisByBudget {
+    std::map<double, std::string> values;
+    bool is_decided = true;
+
+    void add(double budget, const std::string& value) {
+        is_decided = is_decided && values.emplace(budget, value).first->second == value;
+    }
+    bool follows() const {
+        return is_decided && std::any_of(values.begin(), values.end(),
+                                         [&](const auto& one) { return one.second != values.begin()->second; });
+    }
+};
+
+void note_what_follows_budgets(std::vector<Variant>& variants) {
+    std::map<std::pair<std::string, std::string>, AxisByBudget> axes;  // by stage and key
+    for (const Variant& variant : variants)
+        for (const auto& [key, value] : variant.axes.others)
+            axes[{variant.stage, key}].add(variant.axes.budget_fraction, value);
+    for (Variant& variant : variants)
+        for (const auto& [key, value] : variant.axes.others)
+            if (axes.at({variant.stage, key}).follows()) variant.axes.follow_budget.insert(key);
+}
+
 }  // namespace
 
 std::string unit_seed(const results_db::TrialRow& trial) {
@@ -62,6 +86,7 @@ std::vector<Variant> variants_of(const results_db::SweepResults& sweep) {
         variant.trials.push_back(trial);
         if (trial->state == "ok") variant.ok.push_back(trial);
     }
+    note_what_follows_budgets(variants);
     return variants;
 }
 
@@ -84,11 +109,21 @@ std::string baseline_case(const std::vector<Variant>& variants, const std::strin
 const Variant& reference_of(const std::vector<Variant>& variants, const std::string& case_key, const Variant& row) {
     const Variant* best = nullptr;
     const auto rank = [&](const Variant& variant) {
-        return std::pair(variant.axes.others == row.axes.others, variant.axes.budget_fraction);
+        return std::pair(variant.axes.is_like(row.axes), variant.axes.budget_fraction);
     };
     for (const Variant& variant : variants)
         if (variant.case_key == case_key && variant.stage == row.stage && (best == nullptr || rank(variant) > rank(*best))) best = &variant;
     return best != nullptr ? *best : row;
+}
+
+bool Axes::is_like(const Axes& other) const {
+    const auto has_too = [](const Axes& one, const Axes& two) {
+        return std::all_of(one.others.begin(), one.others.end(), [&](const auto& axis) {
+            const auto found = two.others.find(axis.first);
+            return one.follow_budget.contains(axis.first) || (found != two.others.end() && found->second == axis.second);
+        });
+    };
+    return has_too(*this, other) && has_too(other, *this);
 }
 
 std::string Axes::budget_text() const {

@@ -2,6 +2,7 @@
 // The rows of a comparison: trials that differ in nothing but the seed.
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +16,12 @@ struct Axes {
     bool has_budget = false;
     double budget_fraction = 1;                 // of the baseline's tokens
     std::map<std::string, std::string> others;  // sorted, values as canonical JSON text
+    // Those of the others whose value the budget decides, in all rows of the stage, as where the two go together: they tell no
+    // further rows apart.
+    std::set<std::string> follow_budget = {};
 
+    // Whether they differ in nothing but the budget.
+    bool is_like(const Axes& other) const;
     std::string budget_text() const;  // "50%"
     std::string others_text() const;  // "model.layers=4, train.seqlen=128"
 };

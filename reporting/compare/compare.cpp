@@ -102,7 +102,7 @@ RowComparison compare_rows(const CompareSide& a, const Variant& row_a, const Com
 bool are_counterparts(const Variant& one, const Variant& other, Kind kind) {
     if (kind == Kind::sweep) return one.name == other.name;
     return one.stage == other.stage && same_budget(one.axes.budget_fraction, other.axes.budget_fraction) &&
-           one.axes.others == other.axes.others;
+           one.axes.is_like(other.axes);
 }
 
 const Variant* counterpart(const Variant& row, const std::vector<Variant>& others, Kind kind) {

@@ -130,7 +130,7 @@ void warn_of_axes(const sweeps::Spec& spec, const experiments::Tuning& tuning) {
             for (const char* key : {"min", "duration", "steps"})
                 if (axis.path == tuned.own.path + "." + key)
                     print(
-                        fmt::format("The sweep's axis {} lies over this case: take it out of [axes.grid].", axis.path));
+                        fmt::format("The sweep's axis {} lies over this case: take it out of [axes].", axis.path));
 }
 
 int report(const TuneArguments& arguments, const sweeps::Spec& spec, const sweeps::Point& point,

@@ -68,15 +68,51 @@ ConfigNode case_tree(const Spec& spec, const Stage& stage, const Case& entry) {
     return tree;
 }
 
-std::vector<std::vector<Setting>> combinations(const Stage& stage, const ConfigNode& tree) {
-    std::vector<std::vector<Setting>> all = {{}};
+// The values of an axis, or of axes that go together what stands at each of their places. Where some of these mean nothing for
+// a trial and are left out, places may say the same: once is enough.
+std::vector<std::vector<Setting>> places_of(const std::vector<const Axis*>& group) {
+    std::vector<std::vector<Setting>> places;
+    std::vector<Json> said;
+    for (std::size_t i = 0; i < group.front()->values.size(); ++i) {
+        std::vector<Setting> place;
+        Json values = Json::array();
+        for (const Axis* axis : group) {
+            place.push_back({axis, &axis->values[i]});
+            values.push_back(to_json(axis->values[i]));
+        }
+        const bool is_new = std::find(said.begin(), said.end(), values) == said.end();
+        if (!is_new && group.front()->together != 0) continue;  // a grid's is refused later, with its place
+        said.push_back(values);
+        places.push_back(std::move(place));
+    }
+    return places;
+}
+
+// The axes that mean something for this trial, those that go together in one group, in the order of their first ones.
+std::vector<std::vector<const Axis*>> groups_of(const Stage& stage, const ConfigNode& tree) {
+    std::vector<std::vector<const Axis*>> groups;
     for (const Axis& axis : stage.axes) {
         if (!concerns(axis.path, tree)) continue;
+        const auto own = std::find_if(groups.begin(), groups.end(), [&](const std::vector<const Axis*>& group) {
+            return axis.together != 0 && group.front()->together == axis.together;
+        });
+        if (own == groups.end())
+            groups.push_back({&axis});
+        else
+            own->push_back(&axis);
+    }
+    return groups;
+}
+
+std::vector<std::vector<Setting>> combinations(const Stage& stage, const ConfigNode& tree) {
+    std::vector<std::vector<Setting>> all = {{}};
+    for (const std::vector<const Axis*>& group : groups_of(stage, tree)) {
         std::vector<std::vector<Setting>> longer;
+        const std::vector<std::vector<Setting>> places = places_of(group);
         for (const std::vector<Setting>& shorter : all)
-            for (const ConfigNode& value : axis.values) {
+            for (const std::vector<Setting>& place : places) {
                 longer.push_back(shorter);
-                longer.back().push_back({&axis, &value});
+                longer.back().insert(longer.back().end(), place.begin(), place.end());
             }
         all = std::move(longer);
     }
@@ -95,8 +131,8 @@ void require_countable(const Spec& spec) {
             double of_case = static_cast<double>(stage.from.empty() ? spec.seeds.size()
                                                                     : std::max<std::size_t>(1, stage.seeds.size()));
             if (!stage.from.empty()) of_case *= counts[stage.from][entry.name];
-            for (const Axis& axis : stage.axes)
-                if (concerns(axis.path, tree)) of_case *= static_cast<double>(axis.values.size());
+            for (const std::vector<const Axis*>& group : groups_of(stage, tree))
+                of_case *= static_cast<double>(places_of(group).size());
             counts[stage.name][entry.name] = of_case;
             points += of_case;
         }

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/suggestion.h"
 #include "base/table_reader.h"
+#include "sweeps/spec/read_axes.h"
 #include "sweeps/spec/sweep_keys.h"
 
 namespace deft::sweeps {
@@ -20,42 +21,6 @@ using Kind = ConfigNode::Kind;
 
 [[noreturn]] void refuse_place(const Place& place, const std::string& what, const std::string& fix = {}) {
     throw Error(ErrorKind::config, place, what, fix);
-}
-
-// Quoted paths and nested tables say the same: "train.batch_size" = x and train.batch_size = x.
-void flatten(const ConfigNode& table, const std::string& prefix,
-             std::vector<std::pair<std::string, const ConfigNode*>>& out) {
-    for (const auto& [key, child] : table.children) {
-        const std::string path = prefix.empty() ? key : prefix + "." + key;
-        if (child.kind == Kind::table)
-            flatten(child, path, out);
-        else
-            out.emplace_back(path, &child);
-    }
-}
-
-// A table of paths and their values, called `name`.
-std::vector<Axis> read_axis_values(const ConfigNode& table, const std::string& name) {
-    if (table.kind != Kind::table)
-        refuse_place(table.place, fmt::format("{} must be a table of paths and their values", name));
-    std::vector<std::pair<std::string, const ConfigNode*>> paths;
-    flatten(table, "", paths);
-    std::vector<Axis> axes;
-    for (const auto& [path, values] : paths) {
-        if (values->kind != Kind::array || values->items.empty())
-            refuse_place(values->place, fmt::format("axis {} must be an array of at least one value", path));
-        for (const Axis& other : axes)
-            if (other.path == path) refuse_place(values->place, fmt::format("axis {} is given twice", path));
-        axes.push_back({path, values->items, values->place});
-    }
-    return axes;
-}
-
-std::vector<Axis> read_grid(const ConfigNode& node) {
-    TableReader reader(node, "axes");
-    const ConfigNode* grid = reader.optional_node("grid");
-    reader.finish();
-    return grid == nullptr ? std::vector<Axis>() : read_axis_values(*grid, "axes.grid");
 }
 
 std::vector<std::string> stage_names(const std::vector<Stage>& stages) {
@@ -99,7 +64,7 @@ Stage read_stage(const std::string& name, const ConfigNode& table, const std::ve
     stage.overlay = take_trial_tables(reader, table.place);
     const ConfigNode* axes = reader.optional_node("axes");
     read_table(reader, stage);
-    if (axes != nullptr) stage.axes = read_axis_values(*axes, reader.name("axes"));
+    if (axes != nullptr) stage.axes = read_stage_axes(*axes, reader.name("axes"));
     if (reader.optional_node("from") != nullptr) require_earlier(stage, reader.place("from"), known, later);
     if (reader.optional_node("seeds") == nullptr) return stage;
     require_seeds(stage.seeds, reader.place("seeds"));
@@ -157,7 +122,7 @@ ConfigNode take_trial_tables(TableReader& reader, const Place& place) {
 std::vector<Stage> read_stages(const ConfigNode* stages, const ConfigNode* axes) {
     if (stages == nullptr) {
         Stage only;
-        if (axes != nullptr) only.axes = read_grid(*axes);
+        if (axes != nullptr) only.axes = read_axes(*axes);
         return {only};
     }
     if (stages->kind != Kind::table || stages->children.empty())

@@ -16,6 +16,7 @@
 #include "sweeps/spec/imported_case.h"
 #include "sweeps/spec/inherit.h"
 #include "sweeps/spec/published_tables.h"
+#include "sweeps/spec/read_axes.h"
 #include "sweeps/spec/read_cases.h"
 #include "sweeps/spec/slot_request.h"
 #include "sweeps/spec/sweep_keys.h"
@@ -200,10 +201,10 @@ void apply_overrides(const std::vector<std::string>& texts, Spec& spec) {
             if (!change.concerns(stage)) continue;
             Override of_stage = change;
             of_stage.stage = stage.name;
-            const auto axis = std::find_if(stage.axes.begin(), stage.axes.end(),
-                                           [&](const Axis& a) { return a.path == change.path; });
-            if (axis != stage.axes.end()) axis->values = {change.value};
-            (axis != stage.axes.end() ? spec.pinned_axes : others).push_back(std::move(of_stage));
+            const bool is_axis = std::any_of(stage.axes.begin(), stage.axes.end(),
+                                             [&](const Axis& axis) { return axis.path == change.path; });
+            if (is_axis) pin(stage.axes, change.path, change.value);
+            (is_axis ? spec.pinned_axes : others).push_back(std::move(of_stage));
         }
         // Laid over all of them, it is one change.
         if (spec.pinned_axes.size() == pinned) others = {change};

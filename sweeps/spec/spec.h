@@ -22,6 +22,8 @@ struct Axis {
     std::string path;  // "train.budget_fraction"
     std::vector<ConfigNode> values;
     Place place;
+    // Axes of one number, other than 0, go together: they have as many values each, and a trial takes all at one place.
+    int together = 0;
 };
 
 // Trials with a purpose of their own, as to pretrain: [stage.NAME]. A file without stages has one, which has no name.

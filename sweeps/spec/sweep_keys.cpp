@@ -78,7 +78,7 @@ const Fields& fields_of(const Stage&) {
         {"seeds", at<&Stage::seeds>, "of the trials that start from one trial of that stage",
          {.by_default = "the seed of that trial"}},
         {"enabled", at<&Stage::enabled>, "false: the stage is left out, as by a scale; what starts from it needs its own [start]"},
-        {"axes", apart<std::string>, "every case of this stage is trained at every combination of these values",
+        {"axes", apart<std::string>, "every case of this stage is trained at every combination of these values; zip and list as in [axes]",
          {.by_default = "none", .takes = "\"TABLE.KEY\" = [values], one a line", .schema = R"({"type": "object"})"}},
     };
     return fields;
@@ -87,7 +87,13 @@ const Fields& fields_of(const Stage&) {
 const Fields& fields_of(const AxesTable&) {
     static const Fields fields = {
         {"grid", apart<std::string>, "every case is trained at every combination of these values",
-         {.takes = "\"TABLE.KEY\" = [values], one a line", .schema = R"({"type": "object"})"}}};
+         {.takes = "\"TABLE.KEY\" = [values], one a line", .schema = R"({"type": "object"})"}},
+        {"zip", apart<std::string>, "[[axes.zip]]: values that go together, the first of each key, the second of each, and so on",
+         {.by_default = "none", .takes = "\"TABLE.KEY\" = [values], as many in each line",
+          .schema = R"({"type": "array", "items": {"type": "object"}})"}},
+        {"list", apart<std::string>, "[[axes.list]]: points one by one, all with the same keys",
+         {.by_default = "none", .takes = "\"TABLE.KEY\" = value, one a line",
+          .schema = R"({"type": "array", "items": {"type": "object"}})"}}};
     return fields;
 }
 

@@ -326,3 +326,28 @@ TEST_CASE("everything about a trial") {
     const std::string pending = render_trial(sweep.trials[6]);
     CHECK_THAT(pending, ContainsSubstring("none yet") && ContainsSubstring("pending"));
 }
+
+TEST_CASE("the reference of a row is its baseline at the largest budget, where another axis goes with the budget too") {
+    const auto trial = [](const char* case_key, const char* axes) { return a_finished_trial(case_key, axes, 1, 3); };
+    const char* const full = R"({"train.budget_fraction":1.0,"train.learning_rate":0.001,"model.layers":2})";
+    const char* const half = R"({"train.budget_fraction":0.5,"train.learning_rate":0.002,"model.layers":2})";
+    const char* const deep = R"({"train.budget_fraction":0.5,"train.learning_rate":0.002,"model.layers":4})";
+    const char* const deep_full = R"({"train.budget_fraction":1.0,"train.learning_rate":0.001,"model.layers":4})";
+    const SweepResults sweep = a_sweep_of({trial("base", full), trial("base", half), trial("base", deep_full),
+                                           trial("base", deep), trial("cl", half), trial("cl", deep)});
+    const std::vector<Variant> variants = variants_of(sweep);
+    CHECK(variants[4].axes.follow_budget == std::set<std::string>{"train.learning_rate"});
+    CHECK(&reference_of(variants, "base", variants[4]) == &variants[0]);
+    CHECK(&reference_of(variants, "base", variants[5]) == &variants[2]);
+    CHECK(variants[4].axes.others_text() == "model.layers=2, train.learning_rate=0.002");
+    // Where a rate stands at two budgets, or two rates at one, the rate tells rows apart.
+    const SweepResults grid = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.001})"),
+                                          trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.002})"),
+                                          trial("base", R"({"train.budget_fraction":0.5,"train.learning_rate":0.002})")});
+    const std::vector<Variant> rows = variants_of(grid);
+    CHECK(rows[2].axes.follow_budget.empty());
+    CHECK(&reference_of(rows, "base", rows[2]) == &rows[1]);
+    const SweepResults same = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"model.layers":2})"),
+                                          trial("base", R"({"train.budget_fraction":0.5,"model.layers":2})")});
+    CHECK(variants_of(same)[0].axes.follow_budget.empty());
+}

@@ -95,6 +95,81 @@ TEST_CASE("An axis that a trial does not know is refused where its value stands"
                ContainsSubstring("s.toml:22:26"));
 }
 
+TEST_CASE("Values of a zip go together, and multiply with a grid") {
+    const Loaded loaded(kSweepHead + kTwoCases +
+                        "[axes.grid]\n\"train.batch_size\" = [4, 8]\n"
+                        "[[axes.zip]]\n\"train.budget_fraction\" = [1.0, 0.5]\n\"train.learning_rate\" = [1e-3, 2e-3]\n");
+    std::vector<std::string> names;
+    for (const Point& point : loaded.points)
+        if (point.case_name == "baseline" && point.seed == 1) names.push_back(point.name());
+    CHECK(names == std::vector<std::string>{"baseline[batch_size=4,budget_fraction=1.0,learning_rate=0.001]/1",
+                                            "baseline[batch_size=4,budget_fraction=0.5,learning_rate=0.002]/1",
+                                            "baseline[batch_size=8,budget_fraction=1.0,learning_rate=0.001]/1",
+                                            "baseline[batch_size=8,budget_fraction=0.5,learning_rate=0.002]/1"});
+    CHECK(loaded.points.size() == 16);
+    CHECK(loaded.points[2].config.train.learning_rate == 2e-3);
+    CHECK(loaded.points[2].config.train.budget_fraction == 0.5);
+}
+
+TEST_CASE("Two zips multiply, and the points of a list go together") {
+    const Loaded loaded(kSweepHead + kTwoCases +
+                        "[[axes.zip]]\n\"train.budget_fraction\" = [1.0, 0.5]\n\"train.learning_rate\" = [1e-3, 2e-3]\n"
+                        "[[axes.zip]]\n\"train.beta1\" = [0.8, 0.9, 0.95]\ntrain.beta2 = [0.98, 0.99, 0.999]\n"
+                        "[[axes.list]]\ntrain.batch_size = 4\ntrain.weight_decay = 0.1\n"
+                        "[[axes.list]]\ntrain.weight_decay = 0.2\ntrain.batch_size = 8\n");
+    CHECK(loaded.points.size() == 2 * 2 * 3 * 2 * 2);
+    std::set<std::string> together;
+    for (const Point& point : loaded.points)
+        together.insert(fmt::format("{} {} | {} {}", point.config.train.beta1, point.config.train.beta2,
+                                    point.config.train.batch_size, point.config.train.weight_decay));
+    CHECK(together == std::set<std::string>{"0.8 0.98 | 4 0.1", "0.9 0.99 | 4 0.1", "0.95 0.999 | 4 0.1", "0.8 0.98 | 8 0.2",
+                                            "0.9 0.99 | 8 0.2", "0.95 0.999 | 8 0.2"});
+}
+
+TEST_CASE("What means nothing for a case is left out of what goes together, and equal places are one") {
+    const Loaded loaded(kSweepHead + kTwoCases +
+                        "[[axes.zip]]\n\"train.budget_fraction\" = [1.0, 0.5, 0.5]\n"
+                        "\"curriculum.seqtru.duration\" = [0.5, 0.25, 0.75]\n");
+    std::vector<std::string> names;
+    for (const Point& point : loaded.points)
+        if (point.seed == 1) names.push_back(point.name());
+    CHECK(names == std::vector<std::string>{"baseline[budget_fraction=1.0]/1", "baseline[budget_fraction=0.5]/1",
+                                            "cl[duration=0.5,budget_fraction=1.0]/1",
+                                            "cl[duration=0.25,budget_fraction=0.5]/1",
+                                            "cl[duration=0.75,budget_fraction=0.5]/1"});
+}
+
+TEST_CASE("An override of one of several axes that go together keeps its places, and must be one of their values") {
+    const std::string text = kSweepHead + kTwoCases +
+                             "[[axes.zip]]\n\"train.budget_fraction\" = [1.0, 0.5]\n\"train.learning_rate\" = [1e-3, 2e-3]\n";
+    SpecOptions options;
+    options.overrides = {"train.budget_fraction=0.5"};
+    const Loaded half(text, options);
+    REQUIRE(half.points.size() == 4);
+    CHECK(half.points[0].config.train.learning_rate == 2e-3);
+    CHECK(half.points[0].name() == "baseline[budget_fraction=0.5,learning_rate=0.002]/1");
+    options.overrides = {"train.budget_fraction=0.25"};
+    CHECK_THAT(wrong_points(text, options), ContainsSubstring("goes together with others, and never has the value 0.25") &&
+                                                ContainsSubstring("choose one of: 1.0, 0.5"));
+}
+
+TEST_CASE("Axes that cannot go together are refused with their place") {
+    const auto wrong = [](const std::string& axes) { return wrong_points(kSweepHead + kTwoCases + axes); };
+    CHECK_THAT(wrong("[[axes.zip]]\n\"train.budget_fraction\" = [1.0, 0.5]\n\"train.learning_rate\" = [1e-3]\n"),
+               ContainsSubstring("s.toml:23:25: axes.zip go together, and train.learning_rate has 1 value where "
+                                 "train.budget_fraction has 2"));
+    CHECK_THAT(wrong("[[axes.zip]]\n\"train.budget_fraction\" = [1.0, 0.5]\n"), ContainsSubstring("go together with nothing"));
+    CHECK_THAT(wrong("[axes.zip]\n\"train.budget_fraction\" = [1.0, 0.5]\n"), ContainsSubstring("write [[axes.zip]]"));
+    CHECK_THAT(wrong("[axes.grid]\n\"train.beta1\" = [0.9]\n[[axes.zip]]\ntrain.beta1 = [0.8, 0.9]\ntrain.beta2 = [0.98, 0.99]\n"),
+               ContainsSubstring("axis train.beta1 is given twice"));
+    CHECK_THAT(wrong("[[axes.list]]\ntrain.beta1 = 0.9\n[[axes.list]]\ntrain.beta2 = 0.9\n"),
+               ContainsSubstring("the first point of axes.list has no train.beta2"));
+    CHECK_THAT(wrong("[[axes.list]]\ntrain.beta1 = 0.9\ntrain.beta2 = 0.9\n[[axes.list]]\ntrain.beta2 = 0.99\n"),
+               ContainsSubstring("this point of axes.list has no train.beta1"));
+    CHECK_THAT(wrong("[[axes.list]]\n[[axes.list]]\ntrain.beta2 = 0.99\n"), ContainsSubstring("a point of axes.list says nothing"));
+    CHECK_THAT(wrong("[axes.gird]\ntrain.beta2 = [0.99]\n"), ContainsSubstring("did you mean grid?"));
+}
+
 TEST_CASE("A sweep of a billion points is refused before any is made") {
     std::string axes = "[axes.grid]\n";
     for (const char* path : {"train.learning_rate", "train.beta1", "train.beta2", "train.eps", "train.weight_decay",

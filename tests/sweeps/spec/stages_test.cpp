@@ -121,6 +121,15 @@ TEST_CASE("Axes and seeds of a stage nest in those of the stage that it starts f
     CHECK(staged.points[10].variant_hash != staged.points[4].variant_hash);
 }
 
+TEST_CASE("Values of a stage's axes may go together too") {
+    const Staged staged(kStagedHead + kChain +
+                        "[stage.finetune.axes]\n\"train.batch_size\" = [4, 8]\n"
+                        "[[stage.finetune.axes.zip]]\n\"train.learning_rate\" = [1e-4, 2e-4]\n\"train.beta1\" = [0.8, 0.9]\n"
+                        "[[case]]\nname = \"plain\"\n");
+    CHECK(staged.points.size() == 2 + 2 * 2 * 2);
+    CHECK(staged.find("plain:finetune[batch_size=8,beta1=0.9,learning_rate=0.0002]/1").config.train.beta1 == 0.9);
+}
+
 TEST_CASE("An override of an axis in one stage is laid over the others too, unless it names the stage") {
     const std::string text = kStagedHead + kChain + "[stage.finetune.axes]\n\"train.batch_size\" = [4, 8]\n" +
                              "[[case]]\nname = \"plain\"\n";
