@@ -353,7 +353,8 @@ const Fields& fields_of(const CurriculumConfig&) {
 
 const Fields& fields_of(const CurriculumMetric&) {
     static const Fields fields =
-        joined({{"difficulty", at<&CurriculumMetric::difficulty>,
+        joined({enabled(),
+                {"difficulty", at<&CurriculumMetric::difficulty>,
                  "whether min and max are percentiles, 1 to 100, or values of the metric",
                  {.one_of = {"percentile", "value"}, .by_default = "value of a length, else percentile"}},
                 {"column", at<&CurriculumMetric::column>,

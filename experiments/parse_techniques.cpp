@@ -15,6 +15,12 @@ namespace deft::experiments {
 
 namespace {
 
+bool is_enabled(TableReader& table) {
+    bool enabled = true;
+    table.optional("enabled", enabled);
+    return enabled;
+}
+
 bool by_length(const std::string& metric) {
     return metric == "seqtru" || metric == "seqres";
 }
@@ -136,12 +142,6 @@ void parse_layers(TableReader& table, const ModelConfig& model, std::vector<std:
     require_layers(table, layers, model.layers);
 }
 
-bool is_enabled(TableReader& table) {
-    bool enabled = true;
-    table.optional("enabled", enabled);
-    return enabled;
-}
-
 }  // namespace
 
 std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model, const DataConfig& data) {
@@ -155,8 +155,10 @@ std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelC
         if (std::find(names.begin(), names.end(), key) == names.end()) refuse_foreign_metric(table, key, data);
     std::sort(names.begin(), names.end());
     for (const std::string& name : names)
-        if (const ConfigNode* node = table.optional_node(name.c_str()))
-            curriculum.metrics.push_back(parse_metric(TableReader(*node, table.name(name.c_str())), name, model, data));
+        if (const ConfigNode* node = table.optional_node(name.c_str())) {
+            TableReader metric(*node, table.name(name.c_str()));
+            if (is_enabled(metric)) curriculum.metrics.push_back(parse_metric(metric, name, model, data));
+        }
     table.finish();
     if (curriculum.metrics.empty() && sample_kind(data) == SampleKind::images)
         table.refuse("enabled", "has no metric: images are ordered by a column of your own",

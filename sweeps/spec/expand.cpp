@@ -27,6 +27,11 @@ std::string first_key(const std::string& path) {
     return path.substr(0, path.find('.'));
 }
 
+bool is_on(const ConfigNode& table) {
+    const ConfigNode* enabled = table.find("enabled");
+    return enabled == nullptr || enabled->kind != ConfigNode::Kind::boolean || enabled->boolean;
+}
+
 // Whether `path` means anything for this trial: a technique's settings do only where the technique is on.
 bool concerns(const std::string& path, const ConfigNode& trial) {
     const std::string table = first_key(path);
@@ -36,10 +41,10 @@ bool concerns(const std::string& path, const ConfigNode& trial) {
     if (technique == nullptr) return false;
     // [curriculum.METRIC]: a setting of a metric means nothing where the metric is not used.
     const std::string rest = path.substr(std::min(path.size(), table.size() + 1));
-    if (rest.find('.') != std::string::npos && technique->find(first_key(rest)) == nullptr) return false;
     if (path == table + ".enabled") return true;
-    const ConfigNode* enabled = technique->find("enabled");
-    return enabled == nullptr || enabled->kind != ConfigNode::Kind::boolean || enabled->boolean;
+    if (rest.find('.') == std::string::npos) return is_on(*technique);
+    const ConfigNode* metric = technique->find(first_key(rest));
+    return metric != nullptr && is_on(*technique) && (rest.ends_with(".enabled") || is_on(*metric));
 }
 
 // Without what --set lays over it.

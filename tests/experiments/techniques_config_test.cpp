@@ -91,6 +91,19 @@ TEST_CASE("metrics that packed samples do not have are refused, saying why") {
                ContainsSubstring("max is needed"));
 }
 
+TEST_CASE("a metric that is off is as if its table were absent") {
+    const TrialConfig both = test::trial_of(
+        kFourLayers + "[curriculum.seqtru]\nsteps = 4\n[curriculum.seqres]\nenabled = false\nsteps = 9\n[curriculum.voc]\n"
+                      "enabled = true\nsteps = 4\n");
+    const TrialConfig alone =
+        test::trial_of(kFourLayers + "[curriculum.seqtru]\nsteps = 4\n[curriculum.voc]\nsteps = 4\n");
+    REQUIRE(both.curriculum);
+    CHECK(both.curriculum->metrics.size() == 2);
+    CHECK(both.curriculum->find("seqres") == nullptr);
+    CHECK(to_json(both) == to_json(alone));
+    CHECK_THAT(wrong_table("[curriculum.seqtru]\nenabled = false\nsteps = 4\n"), ContainsSubstring("has no metric"));
+}
+
 TEST_CASE("a batch ramp and a variable batch are read, and exclude each other") {
     const engine::Techniques ramp = techniques_of("[batch_ramp]\nmin = 2\nstep = 2\nsteps = 6\n");
     CHECK(engine::plan_step({64, 4}, ramp, 0, 8).samples == 2);

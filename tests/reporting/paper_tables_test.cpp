@@ -43,7 +43,7 @@ const std::map<std::string, std::string> kSecondReading = {
      "seqtru_voc 1000: 43.6 44.9\nseqres_voc 1000: 43.0 44.4\nbaseline 667: 41.9 44.0\nseqtru_voc 667: 42.7 44.5\n"},
     {"data_efficiency_gpt_random_ltd",
      "baseline 1000: 42.5 -\nrandom-LTD 1000: 43.7 -\nrandom-LTD 667: 42.5 -\n"
-     "random-LTD, rate scaled 667: ~43.1 ~44.8\n"},
+     "random-LTD+rate 667: ~43.1 ~44.8\n"},
     {"data_efficiency_gpt_combined",
      "baseline 1000: 260 42.5 44.0\nCL 1000: 259 43.6 44.9\nrandom-LTD 1000: 263 43.7 44.9\n"
      "CL+random-LTD 1000: 260 43.8 45.1\nbaseline 500: 130 42.0 42.7\nCL 500: 129 42.6 43.7\n"

@@ -241,6 +241,27 @@ TEST_CASE("A technique's axis multiplies only the cases that have it") {
     CHECK(loaded.points[2].config.curriculum->find("seqtru")->growth.duration == 0.25);
 }
 
+TEST_CASE("A metric's axis and override concern the cases that have it on") {
+    const std::string text = kSweepHead +
+                             "[defaults.curriculum]\nenabled = false\n[defaults.curriculum.seqtru]\nenabled = false\n"
+                             "min = 8\n[defaults.curriculum.seqres]\nenabled = false\nmin = 8\n[[case]]\nname = \"baseline\"\n"
+                             "[[case]]\nname = \"cut\"\ncurriculum = { enabled = true, seqtru = { enabled = true } }\n"
+                             "[[case]]\nname = \"laid\"\ncurriculum = { enabled = true, seqres = { enabled = true } }\n"
+                             "[axes.grid]\n\"curriculum.seqtru.duration\" = [0.25, 0.5]\n";
+    SpecOptions options;
+    options.overrides = {"curriculum.seqres.duration=0.75"};
+    const Loaded loaded(text, options);
+    std::vector<std::string> names;
+    for (const Point& point : loaded.points)
+        if (point.seed == 1) names.push_back(point.name());
+    CHECK(names ==
+          std::vector<std::string>{"baseline/1", "cut[duration=0.25]/1", "cut[duration=0.5]/1", "laid/1"});
+    CHECK(loaded.points[2].config.curriculum->find("seqres") == nullptr);
+    CHECK(loaded.points[6].config.curriculum->find("seqres")->growth.duration == 0.75);
+    options.overrides = {"curriculum.seqres.enabled=false", "curriculum.seqtru.enabled=true"};
+    CHECK_THAT(wrong_points(text, options), ContainsSubstring("would train and score the same thing"));
+}
+
 TEST_CASE("Trials run in blocks of a seed, shuffled by the sweep alone") {
     const Loaded loaded(kSweepHead + kTwoCases + "[axes.grid]\n\"train.batch_size\" = [1, 2, 4, 8, 16]\n");
     const std::vector<std::size_t> order = execution_order(loaded.points, loaded.spec.sha256);
