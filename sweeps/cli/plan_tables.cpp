@@ -76,7 +76,7 @@ void add_device_columns(reporting::Table& table, const sweeps::Plan& plan) {
             reporting::Cell published = row.published ? row.published->number.text : std::string("-");
             if (row.published) published.doubt = row.published->doubt;
             table.rows[i].push_back(std::move(published));
-            table.rows[i].push_back(error_text(row.error_percent()));
+            table.rows[i].push_back(row.is_fitted_on ? std::string("fitted") : error_text(row.error_percent()));
         }
         table.rows[i].push_back(row.dollars ? reporting::dollars(*row.dollars) : "-");
     }

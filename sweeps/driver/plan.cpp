@@ -61,13 +61,27 @@ std::vector<PlanRow> rows_of(std::vector<Point> points) {
 void add_cost(Plan& plan, PlanRow& row) {
     if (experiments::is_imported(row.point.config)) return;
     row.hours = experiments::training_hours(*plan.device, row.point.projection.flops);
-    row.published = published_hours(plan, row.point);
     if (!row.hours) return;
     const auto seeds = static_cast<double>(row.trained);
     plan.hours = plan.hours.value_or(0) + seeds * *row.hours;
     if (!plan.price) return;
     row.dollars = static_cast<double>(plan.device->devices) * *row.hours * plan.price->usd_per_hour;
     plan.dollars = plan.dollars.value_or(0) + seeds * *row.dollars;
+}
+
+// The one free parameter: the share of the peak with which the row's FLOPs take its published hours. Nothing where the row is
+// not planned, or nobody published its hours.
+void fit_utilisation(Plan& plan, const std::string& case_name) {
+    PlanRow* fitted = nullptr;
+    for (PlanRow& row : plan.rows)
+        if (row.point.case_name == case_name && row.published && row.published->number.value > 0 &&
+            (fitted == nullptr ||
+             row.point.config.train.budget_fraction > fitted->point.config.train.budget_fraction))
+            fitted = &row;
+    if (fitted == nullptr || plan.device->peak_flops() == 0) return;
+    const double device_seconds = fitted->published->number.value * 3600 * static_cast<double>(plan.device->devices);
+    plan.device->utilisation = fitted->point.projection.flops / (device_seconds * plan.device->peak_flops());
+    fitted->is_fitted_on = true;
 }
 
 // ---- notes ---------------------------------------------------------------------------------------------------------
@@ -111,9 +125,36 @@ std::string stage_note(const Plan& plan, const Stage& stage) {
     return note + ".";
 }
 
-std::string hours_note(const experiments::DeviceUse& use) {
+const PlanRow* fitted_row(const Plan& plan) {
+    const auto fitted = std::find_if(plan.rows.begin(), plan.rows.end(), [](const PlanRow& row) { return row.is_fitted_on; });
+    return fitted == plan.rows.end() ? nullptr : &*fitted;
+}
+
+// How far the rows that were not fitted are from what was published.
+std::string prediction_note(const Plan& plan) {
+    std::vector<double> errors;
+    for (const PlanRow& row : plan.rows)
+        if (!row.is_fitted_on)
+            if (const auto error = row.error_percent()) errors.push_back(*error);
+    if (errors.empty()) return {};
+    const auto [least, most] = std::minmax_element(errors.begin(), errors.end());
+    return fmt::format(" Predicted: {} with published hours, {:+.1f}% to {:+.1f}% off.", counted(errors.size(), "row"), *least,
+                       *most);
+}
+
+std::string hours_note(const Plan& plan, const std::string& fitted_on) {
+    const experiments::DeviceUse& use = *plan.device;
     if (use.peak_flops() == 0)
         return fmt::format("No hours: {} has no published peak. Its source: {}.", use.device.name, use.device.source);
+    if (const PlanRow* fitted = fitted_row(plan))
+        return fmt::format("Hours: FLOPs / ({} x {} in {} x {:.4f}), the last being fitted on the {} published hours of {} at {:g}%"
+                           " and the same for all rows.{} Peak: {}.",
+                           devices_text(use), reporting::si(use.peak_flops(), "FLOP/s"), use.dtype, use.utilisation,
+                           fitted->published->number.text, fitted->point.case_name,
+                           100 * fitted->point.config.train.budget_fraction, prediction_note(plan), use.device.source);
+    if (use.utilisation == 0)
+        return fmt::format("No hours: they are fitted on the published ones of {}, which is not planned here or has none.",
+                           fitted_on);
     return fmt::format("Hours: FLOPs / ({} x {} in {} x {:g}), the last being the one share of the peak that the sweep"
                        " states for all rows. Peak: {}.",
                        devices_text(use), reporting::si(use.peak_flops(), "FLOP/s"), use.dtype, use.utilisation,
@@ -200,10 +241,10 @@ void add_missing_data_note(Plan& plan) {
                                          fmt::join(missing, ", ")));
 }
 
-void add_notes(Plan& plan) {
+void add_notes(Plan& plan, const std::string& fitted_on) {
     plan.notes.push_back(total_note(plan));
     if (plan.device) {
-        plan.notes.push_back(hours_note(*plan.device));
+        plan.notes.push_back(hours_note(plan, fitted_on));
         plan.notes.push_back(memory_note(plan));
         plan.notes.push_back(price_note(plan));
         add_published_notes(plan);
@@ -260,6 +301,7 @@ Json row_json(const PlanRow& row) {
             {"published_hours", row.published ? Json(row.published->number.text) : Json()},
             {"published_hours_doubt", row.published ? row.published->doubt : ""},
             {"hours_error_percent", number_or_null(row.error_percent())},
+            {"hours_fitted_on_this", row.is_fitted_on},
             {"usd", number_or_null(row.dollars)}};
 }
 
@@ -285,9 +327,12 @@ Plan make_plan(const Spec& spec, std::vector<Point> points) {
     if (plan.device) {
         plan.price = plan_price(spec);
         plan.published = published_table(spec.paper);
+        for (PlanRow& row : plan.rows)
+            if (!experiments::is_imported(row.point.config)) row.published = published_hours(plan, row.point);
+        if (!spec.fitted_on.empty()) fit_utilisation(plan, spec.fitted_on);
         for (PlanRow& row : plan.rows) add_cost(plan, row);
     }
-    add_notes(plan);
+    add_notes(plan, spec.fitted_on);
     if (spec.has_stages()) {
         for (const Stage& stage : spec.stages) plan.notes.push_back(stage_note(plan, stage));
         plan.notes.push_back(fmt::format("Disk: {} of checkpoints, which stay for what starts from them.", checkpoints));

@@ -23,6 +23,8 @@ struct PlanRow {
     std::optional<reporting::PublishedCell> published;   // hours, where it also names a paper's table that has them
     std::optional<double> dollars;                       // devices x hours x price, where there is a price
 
+    bool is_fitted_on = false;                           // the hours of this row are the published ones by construction
+
     std::optional<double> error_percent() const;  // of hours against the published ones
 };
 

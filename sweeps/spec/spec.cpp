@@ -45,7 +45,7 @@ std::string peak_dtype(const experiments::Device& device, const std::string& dty
 // device, devices, dtype, utilisation: what a plan counts hours for.
 std::optional<experiments::DeviceUse> device_of(TableReader& reader, const ResourcesTable& table) {
     if (reader.optional_node("device") == nullptr) {
-        for (const char* key : {"devices", "dtype", "utilisation"})
+        for (const char* key : {"devices", "dtype", "utilisation", "fitted_on"})
             if (reader.optional_node(key) != nullptr)
                 reader.refuse(key, "means nothing without resources.device",
                               "name a device of experiments/hardware.toml");
@@ -56,9 +56,9 @@ std::optional<experiments::DeviceUse> device_of(TableReader& reader, const Resou
     use.devices = table.devices;
     use.dtype = peak_dtype(use.device, table.dtype, reader.place("dtype"));
     use.utilisation = table.utilisation;
-    if (reader.optional_node("utilisation") == nullptr && !use.device.peaks.empty())
+    if (reader.optional_node("utilisation") == nullptr && table.fitted_on.empty() && !use.device.peaks.empty())
         refuse(reader.place("device"), "resources.utilisation is missing: no training reaches a device's peak",
-               "state the share that yours will reach, as in utilisation = 0.34");
+               "state the share that yours will reach, as in utilisation = 0.34, or a case to fit it on: fitted_on = \"baseline\"");
     return use;
 }
 
@@ -67,6 +67,7 @@ void read_resources(const ConfigNode& node, Spec& spec) {
     ResourcesTable table;
     read_table(reader, table);
     spec.device = device_of(reader, table);
+    spec.fitted_on = table.fitted_on;
     spec.threads = static_cast<int>(table.threads);
     spec.slots = table.slots;
     spec.ranks = static_cast<int>(table.ranks);
@@ -155,6 +156,9 @@ Spec read_spec(const ConfigNode& root) {
     if (cases == nullptr)
         refuse(Place{root.place.file, 0, 0}, "the sweep has no cases", "write a [[case]] with a name");
     spec.cases = read_cases(*cases, spec.stages);
+    if (!spec.fitted_on.empty() && spec.find_case(spec.fitted_on) == nullptr)
+        refuse(TableReader(*resources, "resources").place("fitted_on"), fmt::format("there is no case {}", spec.fitted_on),
+               suggestion(spec.fitted_on, case_names(spec.cases)));
     if (exclusions != nullptr) spec.exclusions = read_exclusions(*exclusions, spec);
     drop_disabled_stages(spec);
     if (spec.baseline.empty()) spec.baseline = first_trained_case(spec);

@@ -35,6 +35,9 @@ const Fields& fields_of(const ResourcesTable&) {
         {"dtype", at<&ResourcesTable::dtype>, "the number format whose peak counts", {.by_default = "its first one"}},
         {"utilisation", at<&ResourcesTable::utilisation>, "the share of the device's peak that training reaches",
          {.above = 0, .at_most = 1, .by_default = "required with a device that states a peak"}},
+        {"fitted_on", at<&ResourcesTable::fitted_on>,
+         "a case on whose published hours, at its largest budget, deft plan fits that share in place of utilisation",
+         {.by_default = "none"}},
     };
     return fields;
 }

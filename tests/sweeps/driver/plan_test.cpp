@@ -72,9 +72,10 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
     };
     // Steps: the reference's counts. Baseline hours by hand: a layer has 12 C^2 + 13 C = 50,358,272 parameters, the
     // tied head with its norm 50,257 C + 2 C = 102,930,432, so a sample of T = C = 2048 tokens takes 24 (6 x 50,358,272
-    // T + 6 C T^2) + 6 x 102,930,432 T = 17,353,018,441,728 FLOP; 512 of them a step, over 64 x 125e12 x 0.34 FLOP/s.
-    // The others are the published hours.
-    const double step_hours = 17'353'018'441'728.0 * 512 / (64 * 125e12 * 0.34) / 3600;
+    // T + 6 C T^2) + 6 x 102,930,432 T = 17,353,018,441,728 FLOP; 512 of them a step, over 64 x 125e12 x 0.3395 FLOP/s.
+    // The share that was fitted: such that the baseline's steps take the published 260 hours.
+    const double step_flops = 17'353'018'441'728.0 * 512, share = 286'103 * step_flops / (64 * 125e12 * 260 * 3600.0);
+    const double step_hours = step_flops / (64 * 125e12 * share) / 3600;
     const std::vector<Expected> expected = {
         {"baseline[budget_fraction=1.0]", 286'103, 286'103 * step_hours},
         {"baseline[budget_fraction=0.5]", 143'052, 143'052 * step_hours},
@@ -101,9 +102,38 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
     }
     CHECK(plan.rows[0].published->number.text == "260");
     CHECK(static_cast<double>(plan.rows[4].point.projection.input_tokens) == Approx(390.9e9).margin(0.05e9));
-    // The stated utilisation is the one that the published 260 hours imply, rounded.
-    const double implied = plan.rows[0].point.projection.flops / (64 * 125e12 * 260 * 3600.0);
-    CHECK(plan.device->utilisation == Approx(implied).margin(0.005));
+    CHECK(plan.device->utilisation == Approx(share).epsilon(1e-12));
+    CHECK(share == Approx(0.3395).margin(5e-5));
+    CHECK(plan.rows[0].is_fitted_on);
+    CHECK(*plan.rows[0].error_percent() == Approx(0).margin(1e-9));
+    for (std::size_t i = 1; i < plan.rows.size(); ++i) CHECK_FALSE(plan.rows[i].is_fitted_on);
+    std::string notes;
+    for (const std::string& note : plan.notes) notes += note + "\n";
+    CHECK_THAT(notes, ContainsSubstring("x 0.3395), the last being fitted on the 260 published hours of baseline at 100%"));
+    CHECK_THAT(notes, ContainsSubstring("Predicted: 7 rows with published hours, "));
+    CHECK_THAT(reporting::render_terminal(cli::plan_table(plan), 0), ContainsSubstring("fitted"));
+    CHECK(to_json(plan).at("rows").at(0).at("hours_fitted_on_this") == true);
+}
+
+TEST_CASE("A plan whose hours are fitted has none without the row that they are fitted on") {
+    const std::string more = "[[case]]\nname = \"random-LTD\"\nrandom_ltd = { min = 16, duration = 0.4 }\n"
+                             "[resources]\ndevice = \"V100\"\nfitted_on = \"baseline\"\n[report]\npaper = \"";
+    const auto notes_of = [](const Plan& plan) {
+        std::string notes;
+        for (const std::string& note : plan.notes) notes += note + "\n";
+        return notes;
+    };
+    const Plan with = small_plan(more + "data_efficiency_bert_combined\"\n");
+    CHECK(with.rows[0].is_fitted_on);
+    CHECK(*with.rows[0].hours == Approx(with.rows[0].published->number.value));
+    CHECK(*with.rows[1].hours == Approx(*with.rows[0].hours * with.rows[1].point.projection.flops /
+                                        with.rows[0].point.projection.flops));
+    const Plan without = small_plan(more + "data_efficiency_gpt_random_ltd\"\n");  // which prints no hours
+    CHECK_FALSE(without.rows[0].hours);
+    CHECK_FALSE(without.hours);
+    CHECK_THAT(notes_of(without), ContainsSubstring("No hours: they are fitted on the published ones of baseline"));
+    CHECK_THAT(wrong_slots("device = \"V100\"\nfitted_on = \"basline\"\n"), ContainsSubstring("did you mean baseline?"));
+    CHECK_THAT(wrong_slots("fitted_on = \"baseline\"\n"), ContainsSubstring("means nothing without resources.device"));
 }
 
 TEST_CASE("A plan marks published hours that nobody could verify") {
