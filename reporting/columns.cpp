@@ -26,11 +26,12 @@ bool any_budget(const std::vector<Variant>& variants) {
 }
 
 bool any_other_axis(const std::vector<Variant>& variants) {
-    return std::any_of(variants.begin(), variants.end(), [](const Variant& row) { return !row.axes.others.empty(); });
+    return std::any_of(variants.begin(), variants.end(), [](const Variant& row) { return !row.axes.others_text().empty(); });
 }
 
 Cell axes_cell(const Variant& variant) {
-    return variant.axes.others.empty() ? "-" : variant.axes.others_text();
+    const std::string text = variant.axes.others_text();
+    return text.empty() ? "-" : text;
 }
 
 std::string labelled_case(const Variant& variant) {

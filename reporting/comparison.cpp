@@ -194,6 +194,7 @@ std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep,
     std::vector<std::string> notes = {seeds_note(variants), values_note(variants, base_case),
                                       scale_note(sweep, about.scale)};
     for (std::string& text : regime_notes_of(variants, base_case, about)) notes.push_back(std::move(text));
+    for (std::string& text : budget_axes_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : imported_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : measured_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : scoring_notes(variants)) notes.push_back(std::move(text));

@@ -185,7 +185,7 @@ std::string axes_key(const Variant& variant) {
 std::string series_name(const Variant& variant) {
     std::string name = variant.case_key;
     if (variant.axes.has_budget) name += " " + variant.axes.budget_text();
-    if (!variant.axes.others.empty()) name += " " + variant.axes.others_text();
+    if (const std::string others = variant.axes.others_text(); !others.empty()) name += " " + others;
     return name;
 }
 

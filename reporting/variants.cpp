@@ -90,6 +90,22 @@ std::vector<Variant> variants_of(const results_db::SweepResults& sweep) {
     return variants;
 }
 
+std::vector<std::string> budget_axes_notes(const std::vector<Variant>& variants) {
+    std::map<std::pair<std::string, std::string>, std::map<double, std::string>> axes;  // by stage and key
+    for (const Variant& variant : variants)
+        for (const std::string& key : variant.axes.follow_budget)
+            axes[{variant.stage, key}][variant.axes.budget_fraction] =
+                fmt::format("{} at {}", variant.axes.others.at(key), variant.axes.budget_text());
+    std::vector<std::string> notes;
+    for (const auto& [axis, values] : axes) {
+        std::string text;
+        for (const auto& [budget, value] : values) text += (text.empty() ? "" : ", ") + value;
+        notes.push_back(fmt::format("{}{} goes with the budget: {}.", axis.first.empty() ? "" : axis.first + ": ",
+                                    axis.second, text));
+    }
+    return notes;
+}
+
 std::string baseline_case(const std::vector<Variant>& variants, const std::string& asked, const std::string& sweep) {
     if (variants.empty()) return asked;
     if (asked.empty()) {
@@ -132,7 +148,8 @@ std::string Axes::budget_text() const {
 
 std::string Axes::others_text() const {
     std::string text;
-    for (const auto& [key, value] : others) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key, value);
+    for (const auto& [key, value] : others)
+        if (!follow_budget.contains(key)) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key, value);
     return text;
 }
 

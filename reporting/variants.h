@@ -23,7 +23,7 @@ struct Axes {
     // Whether they differ in nothing but the budget.
     bool is_like(const Axes& other) const;
     std::string budget_text() const;  // "50%"
-    std::string others_text() const;  // "model.layers=4, train.seqlen=128"
+    std::string others_text() const;  // "model.layers=4, train.seqlen=128", of those that tell rows apart
 };
 
 // What is no JSON object reads as no axes.
@@ -37,6 +37,9 @@ struct Variant {
     std::vector<const results_db::TrialRow*> trials;  // all seeds, in the sweep's order
     std::vector<const results_db::TrialRow*> ok;      // those that finished
 };
+
+// "train.warmup_tokens goes with the budget: 4160 at 32%, 13000 at 100%", of each axis that does, and stage.
+std::vector<std::string> budget_axes_notes(const std::vector<Variant>& variants);
 
 // The seed that a trial counts by: that of the first trial of its chain, in which the seeds of later stages nest.
 std::string unit_seed(const results_db::TrialRow& trial);

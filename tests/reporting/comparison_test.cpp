@@ -339,7 +339,11 @@ TEST_CASE("the reference of a row is its baseline at the largest budget, where a
     CHECK(variants[4].axes.follow_budget == std::set<std::string>{"train.learning_rate"});
     CHECK(&reference_of(variants, "base", variants[4]) == &variants[0]);
     CHECK(&reference_of(variants, "base", variants[5]) == &variants[2]);
-    CHECK(variants[4].axes.others_text() == "model.layers=2, train.learning_rate=0.002");
+    CHECK(variants[4].axes.others_text() == "model.layers=2");
+    CHECK(budget_axes_notes(variants) ==
+          std::vector<std::string>{"train.learning_rate goes with the budget: 0.002 at 50%, 0.001 at 100%."});
+    CHECK_THAT(render_terminal(comparison_table(sweep, {}), 0),
+               ContainsSubstring("train.learning_rate goes with the budget") && !ContainsSubstring("learning_rate="));
     // Where a rate stands at two budgets, or two rates at one, the rate tells rows apart.
     const SweepResults grid = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.001})"),
                                           trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.002})"),
