@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/json.h"
@@ -69,8 +70,20 @@ void add_cost(Plan& plan, PlanRow& row) {
     plan.dollars = plan.dollars.value_or(0) + seeds * *row.dollars;
 }
 
+// Whether the row is of the model and the tokens whose hours were published, as far as these are known: within a tenth.
+bool is_as_published(const PlanRow& row, const reporting::PublishedTable& table) {
+    if (!table.regime) return true;
+    const auto is_near = [](double planned, double published) {
+        return published <= 0 || std::abs(planned / published - 1) <= 0.1;
+    };
+    const experiments::Projection& projection = row.point.projection;
+    return is_near(static_cast<double>(projection.active_parameters), table.regime->parameters) &&
+           is_near(static_cast<double>(projection.layer_tokens),
+                   table.regime->tokens * row.point.config.train.budget_fraction);
+}
+
 // The one free parameter: the share of the peak with which the row's FLOPs take its published hours. Nothing where the row is
-// not planned, or nobody published its hours.
+// not planned or is another than the published one, where nobody published its hours, or where the share would be above 1.
 void fit_utilisation(Plan& plan, const std::string& case_name) {
     PlanRow* fitted = nullptr;
     for (PlanRow& row : plan.rows)
@@ -80,7 +93,9 @@ void fit_utilisation(Plan& plan, const std::string& case_name) {
             fitted = &row;
     if (fitted == nullptr || plan.device->peak_flops() == 0) return;
     const double device_seconds = fitted->published->number.value * 3600 * static_cast<double>(plan.device->devices);
-    plan.device->utilisation = fitted->point.projection.flops / (device_seconds * plan.device->peak_flops());
+    const double share = fitted->point.projection.flops / (device_seconds * plan.device->peak_flops());
+    if (share > 1 || !is_as_published(*fitted, *plan.published)) return;
+    plan.device->utilisation = share;
     fitted->is_fitted_on = true;
 }
 
@@ -153,11 +168,12 @@ std::string hours_note(const Plan& plan, const std::string& fitted_on) {
                            fitted->published->number.text, fitted->point.case_name,
                            100 * fitted->point.config.train.budget_fraction, prediction_note(plan), use.device.source);
     if (use.utilisation == 0)
-        return fmt::format("No hours: they are fitted on the published ones of {}, which is not planned here or has none.",
+        return fmt::format("No hours: they are fitted on the published ones of {}, which is not planned here as it was published.",
                            fitted_on);
     return fmt::format("Hours: FLOPs / ({} x {} in {} x {:g}), the last being the one share of the peak that the sweep"
-                       " states for all rows. Peak: {}.",
+                       " states for all rows{}. Peak: {}.",
                        devices_text(use), reporting::si(use.peak_flops(), "FLOP/s"), use.dtype, use.utilisation,
+                       fitted_on.empty() ? "" : ", for the row to fit it on is not planned here as it was published",
                        use.device.source);
 }
 
