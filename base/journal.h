@@ -50,10 +50,14 @@ struct TrainPoint {
     // Payload that the ranks sent each other in this step, all of them together; of it rows that went to experts of other
     // ranks and came back, forward and backward. 0 on one rank.
     std::int64_t sent_bytes = 0, expert_bytes = 0;
-    // Of a model with several heads: what each has lost, whose sum is `loss`; else empty.
+    // Of a model with several heads, or with experts: what each has lost, whose sum is `loss`; else empty.
     std::vector<std::string> head_names = {};
     std::vector<double> head_losses = {};
 };
+
+// Among the names of heads: what experts and their gates are kept even by.
+inline constexpr const char* kExpertBalance = "expert balance";
+inline constexpr const char* kGateZ = "gate z";
 
 // What has been drawn from the training samples, up to and including a step.
 struct Sampling {

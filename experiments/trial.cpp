@@ -48,10 +48,10 @@ void add_auxiliary_losses(const ModelConfig& model, const engine::StepResult& re
         point.head_names = {model.classes > 0 || model.value_head ? "labels" : "tokens"};
         point.head_losses = {result.token_loss + result.class_loss};
     }
-    point.head_names.emplace_back("expert balance");
+    point.head_names.emplace_back(journal::kExpertBalance);
     point.head_losses.push_back(result.balance_loss);
     if (model.experts.z_weight == 0) return;
-    point.head_names.emplace_back("gate z");
+    point.head_names.emplace_back(journal::kGateZ);
     point.head_losses.push_back(result.z_loss);
 }
 

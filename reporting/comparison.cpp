@@ -88,7 +88,7 @@ std::string seeds_note(const std::vector<Variant>& variants) {
 std::string values_note(const std::vector<Variant>& variants, const std::string& base_case) {
     const Variant& row = reference_of(variants, base_case, variants.front());
     const std::string budget = row.axes.has_budget ? " at " + row.axes.budget_text() + " of the budget" : "";
-    const std::string axes = row.axes.others.empty() ? "" : " and the same axes";
+    const std::string axes = row.axes.others_text().empty() ? "" : " and the same axes";
     std::string text = fmt::format(
         "Values: means over finished seeds, ± their sample standard deviation. 1.00x: as much as case {}{}{}.",
         base_case, budget, axes);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -81,7 +82,8 @@ std::vector<Variant> variants_of(const results_db::SweepResults& sweep) {
         const Json axes = try_parse_json(trial->axes_json);
         const std::string text = axes.is_discarded() ? trial->axes_json : axes.dump();
         const auto [found, fresh] = index.try_emplace({trial->stage, trial->case_key, text}, variants.size());
-        if (fresh) variants.push_back({trial->stage, trial->case_key, name_of(*trial), parse_axes(trial->axes_json), {}, {}});
+        if (fresh)
+            variants.push_back({trial->stage, trial->case_key, name_of(*trial), parse_axes(trial->axes_json), {}, {}});
         Variant& variant = variants[found->second];
         variant.trials.push_back(trial);
         if (trial->state == "ok") variant.ok.push_back(trial);
@@ -123,23 +125,47 @@ std::string baseline_case(const std::vector<Variant>& variants, const std::strin
 }
 
 const Variant& reference_of(const std::vector<Variant>& variants, const std::string& case_key, const Variant& row) {
-    const Variant* best = nullptr;
-    const auto rank = [&](const Variant& variant) {
-        return std::pair(variant.axes.is_like(row.axes), variant.axes.budget_fraction);
-    };
+    std::vector<const Variant*> of_case;
     for (const Variant& variant : variants)
-        if (variant.case_key == case_key && variant.stage == row.stage && (best == nullptr || rank(variant) > rank(*best))) best = &variant;
-    return best != nullptr ? *best : row;
+        if (variant.case_key == case_key && variant.stage == row.stage) of_case.push_back(&variant);
+    if (of_case.empty()) return row;
+    double largest = 0;
+    for (const Variant* variant : of_case) largest = std::max(largest, variant->axes.budget_fraction);
+    const auto at_largest = [&](const Variant* variant) { return variant->axes.budget_fraction == largest; };
+    const Variant* only = *std::find_if(of_case.begin(), of_case.end(), at_largest);
+    if (std::count_if(of_case.begin(), of_case.end(), at_largest) == 1 && only->axes.trains_like(row.axes))
+        return *only;
+    const auto rank = [&](const Variant* variant) {
+        return std::pair(variant->axes.is_like(row.axes), variant->axes.budget_fraction);
+    };
+    return **std::max_element(of_case.begin(), of_case.end(),
+                              [&](const Variant* a, const Variant* b) { return rank(a) < rank(b); });
 }
 
-bool Axes::is_like(const Axes& other) const {
-    const auto has_too = [](const Axes& one, const Axes& two) {
+namespace {
+
+// Whether what `counts` of the others is the same.
+bool agree(const Axes& a, const Axes& b, const std::function<bool(const Axes&, const std::string&)>& counts) {
+    const auto has_too = [&](const Axes& one, const Axes& two) {
         return std::all_of(one.others.begin(), one.others.end(), [&](const auto& axis) {
             const auto found = two.others.find(axis.first);
-            return one.follow_budget.contains(axis.first) || (found != two.others.end() && found->second == axis.second);
+            return !counts(one, axis.first) || (found != two.others.end() && found->second == axis.second);
         });
     };
-    return has_too(*this, other) && has_too(other, *this);
+    return has_too(a, b) && has_too(b, a);
+}
+
+}  // namespace
+
+bool Axes::is_like(const Axes& other) const {
+    return agree(*this, other,
+                 [](const Axes& axes, const std::string& key) { return !axes.follow_budget.contains(key); });
+}
+
+bool Axes::trains_like(const Axes& other) const {
+    return agree(*this, other, [](const Axes&, const std::string& key) {
+        return !key.starts_with("train.") && key.find(".train.") == std::string::npos;
+    });
 }
 
 std::string Axes::budget_text() const {

@@ -22,6 +22,8 @@ struct Axes {
 
     // Whether they differ in nothing but the budget.
     bool is_like(const Axes& other) const;
+    // Whether they differ in nothing but the budget and [train], as in the learning rate.
+    bool trains_like(const Axes& other) const;
     std::string budget_text() const;  // "50%"
     std::string others_text() const;  // "model.layers=4, train.seqlen=128", of those that tell rows apart
 };
@@ -54,7 +56,9 @@ std::vector<Variant> variants_of(const results_db::SweepResults& sweep);
 // Errors: usage, for a case that is not in the sweep.
 std::string baseline_case(const std::vector<Variant>& variants, const std::string& asked, const std::string& sweep);
 
-// Of that case, the row at the largest budget; among several, the one that agrees with `row` on the other axes.
+// Of that case, the row at the largest budget; among several, the one that agrees with `row` on the other axes. Where
+// none at the largest budget does, the largest that does; but where the largest has one row, which differs in [train]
+// alone, as where a smaller budget was trained at several rates, that one.
 const Variant& reference_of(const std::vector<Variant>& variants, const std::string& case_key, const Variant& row);
 
 }  // namespace deft::reporting

@@ -58,8 +58,8 @@ std::string at_chance(const ClaimScale& scale, const ClaimValues& first, const r
     const Variant& baseline = reference_of(stage, base_case, stage.front());
     const auto guessed_of = [&](const results_db::TrialRow& trial) { return guessed(scale.quantity, trial); };
     if (!is_at_chance(baseline, guessed_of)) return {};
-    return fmt::format("{} of {} cannot be told from guessing, so that it tells no recipes apart", to_text(scale.quantity),
-                       baseline.name);
+    return fmt::format("{} of {} cannot be told from guessing, so that it tells no recipes apart",
+                       to_text(scale.quantity), baseline.name);
 }
 
 std::string first_missing(const std::vector<ClaimValues>& rows) {
@@ -67,8 +67,8 @@ std::string first_missing(const std::vector<ClaimValues>& rows) {
         if (!row.missing.empty()) return row.missing;
     for (const ClaimValues& row : rows)
         if (row.variant->stage != rows.front().variant->stage)
-            return fmt::format("{} has it in stage {}, and {} in stage {}", rows.front().name, rows.front().variant->stage,
-                               row.name, row.variant->stage);
+            return fmt::format("{} has it in stage {}, and {} in stage {}", rows.front().name,
+                               rows.front().variant->stage, row.name, row.variant->stage);
     return {};
 }
 
@@ -148,7 +148,8 @@ std::string means_text(const Judging& one) {
     const auto told = [](const ClaimValues& row) { return fmt::format("{} {}", row.name, score(mean_of(row))); };
     std::vector<std::string> means;
     if (one.claim->kind == ClaimKind::best_in_column)
-        means = {told(one.rows.front()), fmt::format("the best of {} others {}", one.rows.size() - 1, told(best_other(one)))};
+        means = {told(one.rows.front()),
+                 fmt::format("the best of {} others {}", one.rows.size() - 1, told(best_other(one)))};
     else
         for (const ClaimValues& row : one.rows) means.push_back(told(row));
     return fmt::format("{}: {}", to_text(one.scale->quantity), fmt::join(means, ", "));
@@ -166,16 +167,16 @@ std::string bound_text(const Judging& one, const ClaimRule& rule) {
     const Interval interval = interval_of(part.found, confidence);
     if (test.is_logarithmic) {
         if (one.claim->kind == ClaimKind::at_most_fraction)
-            return fmt::format("takes {:.3g} of it, at most {:.3g} ({}), claimed at most {:g}", std::exp(-part.found.estimate),
-                               std::exp(-interval.low), sure, one.claim->amount);
-        return fmt::format("{:.3g} times as fast, at least {:.3g} ({}), claimed at least {:g}", std::exp(part.found.estimate),
-                           std::exp(interval.low), sure, one.claim->amount);
+            return fmt::format("takes {:.3g} of it, at most {:.3g} ({}), claimed at most {:g}",
+                               std::exp(-part.found.estimate), std::exp(-interval.low), sure, one.claim->amount);
+        return fmt::format("{:.3g} times as fast, at least {:.3g} ({}), claimed at least {:g}",
+                           std::exp(part.found.estimate), std::exp(interval.low), sure, one.claim->amount);
     }
     const auto side = [](double difference) {
         return fmt::format("{} {}", score(std::abs(difference)), difference < 0 ? "worse" : "better");
     };
-    std::string text = fmt::format("{}, at least {} and at most {} (each {})", side(part.found.estimate), side(interval.low),
-                                   side(interval.high), sure);
+    std::string text = fmt::format("{}, between {} and {} (each bound {})", side(part.found.estimate),
+                                   side(interval.low), side(interval.high), sure);
     if (part.threshold < 0) text += fmt::format(", margin {}", score(-part.threshold));
     return text;
 }
@@ -204,13 +205,14 @@ std::string settling_text(const Judging& one, std::size_t claims, const ClaimRul
     const double level = rule.level / static_cast<double>(claims);
     const Contrast& found = weakest(*one.test).found;
     const double smallest = smallest_effect(found, level, rule.power);
-    const std::string effect = one.test->is_logarithmic ? fmt::format("{:.1f}%", 100 * std::expm1(smallest)) : score(smallest);
+    const std::string effect =
+        one.test->is_logarithmic ? fmt::format("{:.1f}%", 100 * std::expm1(smallest)) : score(smallest);
     std::string text = fmt::format("these seeds show {} beyond the claim with {:.0f}% power", effect, 100 * rule.power);
     const Settling more = settling(one, level);
     if (!more.seeds) return text + "; no number of seeds up to a thousand would settle it";
     if (*more.seeds == 0) return text + "; alone it would count, among so many claims it may be chance";
-    text += fmt::format("; {} of each row would settle it, about {:.2g} device-hours", counted(*more.seeds, "more seed"),
-                        more.seconds / 3600);
+    text += fmt::format("; {} of each row would settle it, about {:.2g} device-hours",
+                        counted(*more.seeds, "more seed"), more.seconds / 3600);
     if (more.usd > 0) text += fmt::format(" or {}", dollars(more.usd));
     return text;
 }
@@ -226,10 +228,15 @@ std::string unfinished_text(const std::vector<ClaimValues>& rows) {
 
 // What decides a claim at a scale, as it is kept: with a sweep when it first runs, and with each verdict.
 Json terms_of(const Claim& claim, const ClaimScale& scale) {
-    const auto row = [](const ClaimedRow& of) { return fmt::format("{} at {:g}%", of.case_name, 100 * of.budget_fraction); };
-    Json terms = {{"claim", claim.id},         {"kind", to_text(claim.kind)},
-                  {"margin", scale.margin},    {"amount", claim.amount},
-                  {"of", row(claim.of)},       {"measure", to_text(scale.quantity)},
+    const auto row = [](const ClaimedRow& of) {
+        return fmt::format("{} at {:g}%", of.case_name, 100 * of.budget_fraction);
+    };
+    Json terms = {{"claim", claim.id},
+                  {"kind", to_text(claim.kind)},
+                  {"margin", scale.margin},
+                  {"amount", claim.amount},
+                  {"of", row(claim.of)},
+                  {"measure", to_text(scale.quantity)},
                   {"method", claim.method == ContrastMethod::paired ? "paired" : "pooled"}};
     if (claim.against) terms["against"] = row(*claim.against);
     if (claim.from) terms["from"] = row(*claim.from);
@@ -251,29 +258,35 @@ std::string changed_since_first_run(const Json& now, const std::string& table, c
     const std::string when = "the sweep first ran on " + date(sweep.created_ms);
     if (kept.value("table", Json()) == table)
         for (const Json& then : kept.at("claims"))
-            if (then.is_object() && then.value("claim", Json()) == now.at("claim")) return changed_terms(then, now, when);
+            if (then.is_object() && then.value("claim", Json()) == now.at("claim"))
+                return changed_terms(then, now, when);
     return "; it was not among the claims when " + when;
 }
 
+const char* scale_word(const results_db::SweepHead& sweep) {
+    return sweep.scale == "paper" ? "paper" : "proxy";
+}
+
 // By the newest verdict on this claim at this scale.
-std::string changed_since_verdict(const Json& now, const Json& subject, std::span<const results_db::VerdictRow> earlier) {
+std::string changed_since_verdict(const Json& now, const std::string& table, const results_db::SweepHead& sweep,
+                                  std::span<const results_db::VerdictRow> earlier) {
     for (auto row = earlier.rbegin(); row != earlier.rend(); ++row) {
         if (row->kind != kCheck) continue;
         const Json then = try_parse_json(row->subject_json);
         if (!then.is_object() || !then.contains("margin") || !then.contains("amount")) continue;
-        const auto same = [&](const char* key) { return then.contains(key) && then.at(key) == subject.at(key); };
-        if (same("table") && same("claim") && same("scale"))
+        if (then.value("table", Json()) == table && then.value("claim", Json()) == now.at("claim") &&
+            then.value("scale", Json()) == scale_word(sweep))
             return changed_terms(then, now, "it was judged on " + date(row->created_ms));
     }
     return {};
 }
 
-std::string changed_since(const Judging& one, const std::string& subject, const PublishedTable& table,
-                          const results_db::SweepHead& sweep, std::span<const results_db::VerdictRow> earlier) {
+std::string changed_since(const Judging& one, const std::string& table, const results_db::SweepHead& sweep,
+                          std::span<const results_db::VerdictRow> earlier) {
     if (!one.scale->not_judged.empty()) return {};
     const Json now = terms_of(*one.claim, *one.scale);
-    const std::string changed = changed_since_first_run(now, table.name, sweep);
-    return changed.empty() ? changed_since_verdict(now, try_parse_json(subject), earlier) : changed;
+    const std::string changed = changed_since_first_run(now, table, sweep);
+    return changed.empty() ? changed_since_verdict(now, table, sweep, earlier) : changed;
 }
 
 ClaimFinding started(const Judging& one, const PublishedTable& table, const results_db::SweepResults& sweep) {
@@ -284,7 +297,9 @@ ClaimFinding started(const Judging& one, const PublishedTable& table, const resu
     told.name = fmt::format("{}: {}", table.name, one.claim->id);
     told.where = sweep.scale;
     Json subject = terms_of(*one.claim, *one.scale);
-    subject.update({{"table", table.name}, {"scale", sweep.scale == "paper" ? "paper" : "proxy"}, {"sweep", sweep.name},
+    subject.update({{"table", table.name},
+                    {"scale", scale_word(sweep)},
+                    {"sweep", sweep.name},
                     {"spec_sha256", sweep.spec_sha256}});
     finding.judged.subject_json = canonical_json(subject);
     return finding;
@@ -329,7 +344,7 @@ std::vector<ClaimFinding> check_claims(const PublishedTable& table, const result
             tell_numbers(finding.judged, one, rule);
             ++judged;
         }
-        told.text += unfinished_text(one.rows) + changed_since(one, finding.judged.subject_json, table, sweep, earlier);
+        told.text += unfinished_text(one.rows) + changed_since(one, table.name, sweep, earlier);
     }
     return findings;
 }
@@ -350,7 +365,8 @@ std::string rule_json(const ClaimRule& rule) {
                                {"variance", "pooled over the table and shrunk, six prior degrees of freedom"}});
 }
 
-CheckReport claims_report(std::span<const ClaimFinding> findings, const std::string& sweep, const PublishedTable& table) {
+CheckReport claims_report(std::span<const ClaimFinding> findings, const std::string& sweep,
+                          const PublishedTable& table) {
     CheckReport report;
     report.caption = fmt::format("Claims of {} in {}", table.name, sweep);
     for (const ClaimFinding& one : findings) report.findings.push_back(one.judged.finding);

@@ -57,16 +57,13 @@ void note_losses(const RowComparison& rows, const Variant& a, const Variant& b, 
     }
     notes.emplace_back(
         "Losses are means over seeds, read between the points of each seed's curve (linear in the logarithm of the "
-        "cost) and "
-        "never beyond them. An interval is for its own cost alone. Before its end a run is not what a shorter run "
-        "would be, "
-        "whose learning rate has come down.");
+        "cost) and never beyond them. An interval is for its own cost alone. Before its end a run is not what a "
+        "shorter run would be, whose learning rate has come down.");
     if (!rows.losses.is_validation)
         notes.emplace_back(
             "These are training losses, each the mean over the last twentieth of the shorter run's cost. Under a "
-            "curriculum they "
-            "are losses on the samples that it admits. Runs of token models with eval.every are compared by validation "
-            "loss.");
+            "curriculum they are losses on the samples that it admits. Runs of token models with eval.every are "
+            "compared by validation loss.");
     if (!a.stage.empty() || !b.stage.empty()) notes.emplace_back("What earlier stages cost is not in it.");
     const bool by_machine = rows.losses.by == Cost::seconds || rows.losses.by == Cost::usd;
     if (const std::string of_a = slots_of(a), of_b = slots_of(b); by_machine && of_a != of_b)
@@ -93,9 +90,11 @@ RowComparison compare_rows(const CompareSide& a, const Variant& row_a, const Com
         rows.items = item_differences(*row_a.trials.front(), *row_b.trials.front(), items);
     for (const Variant* row : {&row_a, &row_b}) note_trials(*row, rows.notes);
     note_losses(rows, row_a, row_b, rows.notes);
-    if (const std::size_t shared = shared_trainings(row_a, row_b); shared > 0)
-        rows.notes.push_back(fmt::format("{} on both sides: what is told of their difference is of the others.",
+    if (const std::size_t shared = shared_trainings(row_a, row_b); shared > 0) {
+        for (EqualCostRow& row : rows.losses.rows) row.interval.reset();
+        rows.notes.push_back(fmt::format("{} on both sides: the two are not independent, and have no interval.",
                                          shared == 1 ? "One training is" : fmt::format("{} trainings are", shared)));
+    }
     return rows;
 }
 

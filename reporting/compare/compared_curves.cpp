@@ -58,7 +58,8 @@ void add_point(LossCurve& curve, double paid, double loss) {
 double without_balance(const TrainPoint& point) {
     double loss = point.loss;
     for (std::size_t i = 0; i < std::min(point.head_names.size(), point.head_losses.size()); ++i)
-        if (point.head_names[i] == "expert balance" || point.head_names[i] == "gate z") loss -= point.head_losses[i];
+        if (point.head_names[i] == journal::kExpertBalance || point.head_names[i] == journal::kGateZ)
+            loss -= point.head_losses[i];
     return loss;
 }
 

@@ -105,7 +105,7 @@ Table score_table(const RowComparison& rows) {
                      {"verdict", Align::left}};
     bool pooled = false, welch = false;
     for (const ScoreDifference& one : rows.scores) {
-        const bool both = !one.a.empty() && !one.b.empty();
+        const bool both = one.is_of_both();
         table.rows.push_back(
             {one.title, score_cell(one.a), score_cell(one.b),
              both ? difference_cell(one.difference, mean(one.a)) : Cell("-"), interval_cell(one.interval, mean(one.a)),
@@ -149,8 +149,7 @@ Table item_table(const RowComparison& rows) {
     }
     table.notes.emplace_back(
         "About these two checkpoints, not about their recipes: another seed of either may come out the other way. "
-        "Documents "
-        "count as independent, which several questions on one passage are not.");
+        "Documents count as independent, which several questions on one passage are not.");
     return table;
 }
 

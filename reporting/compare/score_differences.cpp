@@ -115,8 +115,9 @@ SweepResults together(const ScoredSide& a, const ScoredSide& b) {
 }  // namespace
 
 std::size_t diverged_trials(const Variant& row) {
-    return static_cast<std::size_t>(std::count_if(row.trials.begin(), row.trials.end(),
-                                                  [](const TrialRow* trial) { return trial->fail_class == "nan"; }));
+    return static_cast<std::size_t>(std::count_if(row.trials.begin(), row.trials.end(), [](const TrialRow* trial) {
+        return trial->state != "ok" && trial->fail_class == "nan";
+    }));
 }
 
 std::size_t shared_trainings(const Variant& a, const Variant& b) {
@@ -155,7 +156,7 @@ std::vector<ScoreDifference> score_differences(const ScoredSide& a, const Scored
         scores.a = column.scores.values(*a.row);
         scores.b = column.scores.values(*b.row);
         scores.method = share_a_table(a, b) ? ContrastMethod::pooled : ContrastMethod::welch;
-        if (!scores.a.empty() && !scores.b.empty()) scores.difference = mean(scores.b) - mean(scores.a);
+        if (scores.is_of_both()) scores.difference = mean(scores.b) - mean(scores.a);
         scores.why = why_none(a, b, column, scores);
         if (scores.why.empty()) test_scores(a, column, scores);
         differences.push_back(std::move(scores));

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/sha256.h"
 #include "results_db/trial_name.h"
+#include "sweeps/spec/axis_combinations.h"
 #include "sweeps/spec/imported_case.h"
 #include "sweeps/spec/overruled.h"
 #include "sweeps/spec/sweep_keys.h"
@@ -17,35 +19,6 @@ namespace deft::sweeps {
 namespace {
 
 constexpr std::int64_t kMostPoints = 100'000;
-
-struct Setting {
-    const Axis* axis = nullptr;
-    const ConfigNode* value = nullptr;
-};
-
-std::string first_key(const std::string& path) {
-    return path.substr(0, path.find('.'));
-}
-
-bool is_on(const ConfigNode& table) {
-    const ConfigNode* enabled = table.find("enabled");
-    return enabled == nullptr || enabled->kind != ConfigNode::Kind::boolean || enabled->boolean;
-}
-
-// Whether `path` means anything for this trial: a technique's settings do only where the technique is on.
-bool concerns(const std::string& path, const ConfigNode& trial) {
-    const std::string table = first_key(path);
-    if (is_imported(trial)) return concerns_imported(path);
-    if (!is_technique(table)) return true;
-    const ConfigNode* technique = trial.find(table);
-    if (technique == nullptr) return false;
-    // [curriculum.METRIC]: a setting of a metric means nothing where the metric is not used.
-    const std::string rest = path.substr(std::min(path.size(), table.size() + 1));
-    if (path == table + ".enabled") return true;
-    if (rest.find('.') == std::string::npos) return is_on(*technique);
-    const ConfigNode* metric = technique->find(first_key(rest));
-    return metric != nullptr && is_on(*technique) && (rest.ends_with(".enabled") || is_on(*metric));
-}
 
 // Without what --set lays over it.
 ConfigNode merged_case(const Spec& spec, const Stage& stage, const Case& entry) {
@@ -73,57 +46,6 @@ ConfigNode case_tree(const Spec& spec, const Stage& stage, const Case& entry) {
     return tree;
 }
 
-// The values of an axis, or of axes that go together what stands at each of their places. Where some of these mean nothing for
-// a trial and are left out, places may say the same: once is enough.
-std::vector<std::vector<Setting>> places_of(const std::vector<const Axis*>& group) {
-    std::vector<std::vector<Setting>> places;
-    std::vector<Json> said;
-    for (std::size_t i = 0; i < group.front()->values.size(); ++i) {
-        std::vector<Setting> place;
-        Json values = Json::array();
-        for (const Axis* axis : group) {
-            place.push_back({axis, &axis->values[i]});
-            values.push_back(to_json(axis->values[i]));
-        }
-        const bool is_new = std::find(said.begin(), said.end(), values) == said.end();
-        if (!is_new && group.front()->together != 0) continue;  // a grid's is refused later, with its place
-        said.push_back(values);
-        places.push_back(std::move(place));
-    }
-    return places;
-}
-
-// The axes that mean something for this trial, those that go together in one group, in the order of their first ones.
-std::vector<std::vector<const Axis*>> groups_of(const Stage& stage, const ConfigNode& tree) {
-    std::vector<std::vector<const Axis*>> groups;
-    for (const Axis& axis : stage.axes) {
-        if (!concerns(axis.path, tree)) continue;
-        const auto own = std::find_if(groups.begin(), groups.end(), [&](const std::vector<const Axis*>& group) {
-            return axis.together != 0 && group.front()->together == axis.together;
-        });
-        if (own == groups.end())
-            groups.push_back({&axis});
-        else
-            own->push_back(&axis);
-    }
-    return groups;
-}
-
-std::vector<std::vector<Setting>> combinations(const Stage& stage, const ConfigNode& tree) {
-    std::vector<std::vector<Setting>> all = {{}};
-    for (const std::vector<const Axis*>& group : groups_of(stage, tree)) {
-        std::vector<std::vector<Setting>> longer;
-        const std::vector<std::vector<Setting>> places = places_of(group);
-        for (const std::vector<Setting>& shorter : all)
-            for (const std::vector<Setting>& place : places) {
-                longer.push_back(shorter);
-                longer.back().insert(longer.back().end(), place.begin(), place.end());
-            }
-        all = std::move(longer);
-    }
-    return all;
-}
-
 // Points are made one by one, each with its own schedule: a mistyped axis should not take hours to say so.
 void require_countable(const Spec& spec) {
     double points = 0;  // as a real number, which does not overflow
@@ -132,12 +54,10 @@ void require_countable(const Spec& spec) {
     for (const Stage& stage : spec.stages) {
         if (first == nullptr && !stage.axes.empty()) first = &stage.axes.front();
         for (const Case& entry : spec.cases) {
-            const ConfigNode tree = case_tree(spec, stage, entry);
             double of_case = static_cast<double>(stage.from.empty() ? spec.seeds.size()
                                                                     : std::max<std::size_t>(1, stage.seeds.size()));
             if (!stage.from.empty()) of_case *= counts[stage.from][entry.name];
-            for (const std::vector<const Axis*>& group : groups_of(stage, tree))
-                of_case *= static_cast<double>(places_of(group).size());
+            of_case *= most_combinations(stage, case_tree(spec, stage, entry));
             counts[stage.name][entry.name] = of_case;
             points += of_case;
         }
@@ -168,15 +88,29 @@ void refuse_idle_overrides(const Spec& spec) {
             });
         });
         if (!used)
-            throw Error(ErrorKind::config, change.value.place,
-                        fmt::format("no case of {} has [{}]", spec.name,
-                                    change.path.substr(0, change.path.rfind('.'))));
+            throw Error(
+                ErrorKind::config, change.value.place,
+                fmt::format("no case of {} has [{}]", spec.name, change.path.substr(0, change.path.rfind('.'))));
+    }
+}
+
+// So is an axis that tells no points of any case apart.
+void refuse_idle_axes(const Spec& spec) {
+    for (const Stage& stage : spec.stages) {
+        std::set<const Axis*> used;
+        for (const Case& entry : spec.cases)
+            for (const std::vector<AxisSetting>& combination : combinations(stage, case_tree(spec, stage, entry)))
+                for (const AxisSetting& setting : combination) used.insert(setting.axis);
+        for (const Axis& axis : stage.axes)
+            if (!used.contains(&axis))
+                throw Error(ErrorKind::config, axis.place,
+                            fmt::format("axis {} means nothing for any case: none has that technique on", axis.path),
+                            "take the axis out, or give a case the technique", "nothing was planned");
     }
 }
 
 // As resolve_data(), reading the files of equal configurations once.
-void resolve(experiments::TrialConfig& config, std::map<std::string, experiments::TrialConfig>& resolved,
-             Data data) {
+void resolve(experiments::TrialConfig& config, std::map<std::string, experiments::TrialConfig>& resolved, Data data) {
     const Json json = experiments::to_json(config);
     const std::string key = canonical_json({json.at("data"), json.at("eval"), json.at("local")});
     const auto found = resolved.find(key);
@@ -210,14 +144,14 @@ struct Expansion {
     Data data;
     std::filesystem::path base_folder = std::filesystem::absolute(spec.file).parent_path();
     std::vector<Point> points = {};
-    std::map<std::string, std::size_t> by_question = {};                // what a point trains and is asked
-    std::map<std::string, experiments::Projection> projections = {};    // a seed changes none
-    std::map<std::string, experiments::TrialConfig> resolved = {};      // most points share their data
+    std::map<std::string, std::size_t> by_question = {};              // what a point trains and is asked
+    std::map<std::string, experiments::Projection> projections = {};  // a seed changes none
+    std::map<std::string, experiments::TrialConfig> resolved = {};    // most points share their data
 
     void add(const Stage& stage, const Case& entry) {
         const ConfigNode tree = case_tree(spec, stage, entry);
         for (const Origins& origins : origins_of(stage, entry))
-            for (const std::vector<Setting>& combination : combinations(stage, tree))
+            for (const std::vector<AxisSetting>& combination : combinations(stage, tree))
                 add_place(stage, entry, tree, origins, combination);
     }
 
@@ -235,12 +169,12 @@ struct Expansion {
 
     // All seeds of one combination.
     void add_place(const Stage& stage, const Case& entry, const ConfigNode& tree, const Origins& origins,
-                   const std::vector<Setting>& combination) {
+                   const std::vector<AxisSetting>& combination) {
         ConfigNode trial = tree, values;
         Json axes = origins.axes;
-        for (const Setting& setting : combination) set_at_path(values, setting.axis->path, *setting.value);
+        for (const AxisSetting& setting : combination) set_at_path(values, setting.axis->path, *setting.value);
         drop_overruled(trial, values);
-        for (const Setting& setting : combination) {
+        for (const AxisSetting& setting : combination) {
             set_at_path(trial, setting.axis->path, *setting.value);
             axes[axis_name(stage, *setting.axis)] = to_json(*setting.value);
         }
@@ -295,13 +229,14 @@ struct Expansion {
         point.ordinal = static_cast<std::int64_t>(points.size());
         point.config = experiments::parse_trial_config(trial, point.seed, base_folder);
         if (point.parent && point.config.start)
-            throw Error(ErrorKind::config, place,
-                        fmt::format("{} starts from another stage, and [start] from a model: it can do one", point.name()),
-                        "drop stage.NAME.from or [start]");
+            throw Error(
+                ErrorKind::config, place,
+                fmt::format("{} starts from another stage, and [start] from a model: it can do one", point.name()),
+                "drop stage.NAME.from or [start]");
         resolve(point.config, resolved, data);
         if (point.parent)
-            point.config.start = experiments::StartConfig{
-                "", "", points[*point.parent].config_hash, points[*point.parent].variant_hash};
+            point.config.start =
+                experiments::StartConfig{"", "", points[*point.parent].config_hash, points[*point.parent].variant_hash};
         point.config_hash = experiments::config_hash(point.config);
         point.variant_hash = experiments::variant_hash(point.config);
         point.scores = experiments::score_requests(point.config);
@@ -320,7 +255,8 @@ struct Expansion {
             fmt::format("{} {}", point.config_hash, fmt::join(point.score_keys(), " ")), points.size());
         if (added) return;
         const Point& other = points[same->second];
-        if (point.stage == other.stage && point.case_name != other.case_name && spec.is_started_from(point.stage)) return;
+        if (point.stage == other.stage && point.case_name != other.case_name && spec.is_started_from(point.stage))
+            return;
         throw Error(ErrorKind::config, place,
                     fmt::format("{} and {} would train and score the same thing", other.name(), point.name()),
                     "change one of them, or leave it out with [[exclude]]");
@@ -348,6 +284,7 @@ engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& 
 std::vector<Point> expand(const Spec& spec, Data data) {
     refuse_idle_overrides(spec);
     require_countable(spec);
+    refuse_idle_axes(spec);
     Expansion expansion{spec, data};
     for (const Stage& stage : spec.stages)
         for (const Case& entry : spec.cases) expansion.add(stage, entry);

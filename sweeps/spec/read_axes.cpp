@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/json.h"
 #include "base/table_reader.h"
@@ -21,7 +22,9 @@ using Paths = std::vector<std::pair<std::string, const ConfigNode*>>;
 
 void add_axis(std::vector<Axis>& axes, Axis axis) {
     for (const Axis& other : axes)
-        if (other.path == axis.path) refuse_axes(axis.place, fmt::format("axis {} is given twice", axis.path));
+        if (other.path == axis.path)
+            refuse_axes(axis.place, fmt::format("axis {} is given twice, first at {}", axis.path, other.place.text()),
+                        "give it once");
     axes.push_back(std::move(axis));
 }
 
@@ -49,10 +52,25 @@ void add_values(const ConfigNode& table, const std::string& name, int together, 
     }
 }
 
+// An empty array is none: a scale takes the file's away by it.
 const std::vector<ConfigNode>& tables_of(const ConfigNode& node, const std::string& name) {
-    if (node.kind != Kind::array || node.items.empty())
+    if (node.kind != Kind::array)
         refuse_axes(node.place, fmt::format("{} must be an array of tables", name), fmt::format("write [[{}]]", name));
     return node.items;
+}
+
+// Of axes that go together, from the one at `first` on.
+void refuse_equal_places(const std::vector<Axis>& axes, std::size_t first, const std::string& name) {
+    std::map<std::string, std::size_t> said;
+    for (std::size_t i = 0; first < axes.size() && i < axes[first].values.size(); ++i) {
+        Json values = Json::array();
+        for (std::size_t k = first; k < axes.size(); ++k) values.push_back(to_json(axes[k].values[i]));
+        const auto [same, is_new] = said.emplace(values.dump(), i);
+        if (!is_new)
+            refuse_axes(axes[first].values[i].place,
+                        fmt::format("{} says the same at its places {} and {}", name, same->second + 1, i + 1),
+                        "take one of them out");
+    }
 }
 
 void add_zip(const ConfigNode& node, const std::string& name, std::vector<Axis>& axes) {
@@ -69,6 +87,7 @@ void add_zip(const ConfigNode& node, const std::string& name, std::vector<Axis>&
                     fmt::format("{} go together, and {} has {} where {} has {}", name, axes[i].path,
                                 counted(axes[i].values.size(), "value"), axes[first].path, axes[first].values.size()),
                     "give each the same number of values");
+        refuse_equal_places(axes, first, name);
     }
 }
 
@@ -99,6 +118,7 @@ void add_list(const ConfigNode& node, const std::string& name, std::vector<Axis>
                 refuse_axes(table.place, fmt::format("this point of {} has no {}, or has it twice", name, axis.path),
                             "give all of its points the same keys");
     }
+    refuse_equal_places(of_list, 0, name);
     for (Axis& axis : of_list) add_axis(axes, std::move(axis));
 }
 
@@ -129,9 +149,12 @@ std::vector<Axis> read_axes(const ConfigNode& node) {
 std::vector<Axis> read_stage_axes(const ConfigNode& node, const std::string& name) {
     require_table(node, name);
     ConfigNode grid = node;
-    std::erase_if(grid.children, [](const auto& child) { return child.first == "zip" || child.first == "list"; });
+    std::erase_if(grid.children, [](const auto& child) {
+        return child.first == "grid" || child.first == "zip" || child.first == "list";
+    });
     std::vector<Axis> axes;
     add_values(grid, name, 0, axes);
+    if (const ConfigNode* table = node.find("grid")) add_values(*table, name + ".grid", 0, axes);
     if (const ConfigNode* zip = node.find("zip")) add_zip(*zip, name + ".zip", axes);
     if (const ConfigNode* list = node.find("list")) add_list(*list, name + ".list", axes);
     return axes;
@@ -154,7 +177,9 @@ void pin(std::vector<Axis>& axes, const std::string& path, const ConfigNode& val
     if (kept.empty())
         refuse_axes(
             value.place,
-            fmt::format("axis {} goes together with others, and never has the value {}", path, to_json(value).dump()),
+            fmt::format(
+                "axis {} goes together with others, and at none of the places that are left it has the value {}", path,
+                to_json(value).dump()),
             "choose one of: " + known);
     const int together = pinned->together;
     for (Axis& axis : axes) {

@@ -12,17 +12,19 @@
 namespace deft::sweeps {
 
 // Of a sweep without stages: [axes.grid], [[axes.zip]] and [[axes.list]]. Those of a grid first, then the tables of
-// zip, then the list, whose points go together; the first is the slowest. Errors: config, with the place: an axis that
-// is given twice or has no values, a zip of unequal lengths, points of a list that do not have the same keys or that
-// say the same.
+// zip, then the list, whose points go together; the first is the slowest. `zip = []` and `list = []` are none. Errors:
+// config, with the place: an axis that is given twice or has no values, a zip of unequal lengths, points of a list that
+// do not have the same keys, places of a zip or points of a list that say the same.
 std::vector<Axis> read_axes(const ConfigNode& axes);
 
-// Of a stage: paths and their values, which are its grid, and [[stage.NAME.axes.zip]] and [[stage.NAME.axes.list]].
+// Of a stage: paths and their values, which are its grid and may stand in [stage.NAME.axes.grid] too, and
+// [[stage.NAME.axes.zip]] and [[stage.NAME.axes.list]].
 // `name`: "stage.NAME.axes". Errors: as above.
 std::vector<Axis> read_stage_axes(const ConfigNode& axes, const std::string& name);
 
-// Keeps of an axis one value: of a grid's any, of an axis that goes together with others one that it has, with the
-// places of the others that go with it. Errors: config, for a value that such an axis never has.
+// Gives the axis `path`, where there is one, `value` alone. An axis of a grid need not have had it. Of an axis that
+// goes together with others only the places that have this value are kept, in all of them. Errors: config, where none
+// of these places has it.
 void pin(std::vector<Axis>& axes, const std::string& path, const ConfigNode& value);
 
 // Paths with what stands under them: quoted paths and nested tables say the same, "train.batch_size" = x and

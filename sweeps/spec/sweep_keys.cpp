@@ -9,12 +9,18 @@ namespace deft::sweeps {
 
 const Fields& fields_of(const Spec&) {
     static const Fields fields = {
-        {"name", at<&Spec::name>, "the sweep's name in results",
+        {"name",
+         at<&Spec::name>,
+         "the sweep's name in results",
          {.takes = "letters, digits, _, - and +", .required = true}},
         {"title", at<&Spec::title>, "the title of its tables"},
         {"seeds", at<&Spec::seeds>, "every point is trained with each of them", {.required = true}},
-        {"baseline", at<&Spec::baseline>, "the case that others are compared with", {.by_default = "the first case that is trained"}},
-        {"extends", apart<std::vector<std::string>>,
+        {"baseline",
+         at<&Spec::baseline>,
+         "the case that others are compared with",
+         {.by_default = "the first case that is trained"}},
+        {"extends",
+         apart<std::vector<std::string>>,
          "files beside this one that it inherits from; the nearer file wins",
          {.schema = R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"}},
     };
@@ -23,19 +29,28 @@ const Fields& fields_of(const Spec&) {
 
 const Fields& fields_of(const ResourcesTable&) {
     static const Fields fields = {
-        {"threads", at<&ResourcesTable::threads>, "threads of a trial",
+        {"threads",
+         at<&ResourcesTable::threads>,
+         "threads of a trial",
          {.at_least = 1, .at_most = 1024, .by_default = "the scheduler chooses"}},
-        {"slots", at<&ResourcesTable::slots>, "how many trials run at once, and on what",
+        {"slots",
+         at<&ResourcesTable::slots>,
+         "how many trials run at once, and on what",
          {.takes = "auto, a number, cpu:N, gpu, gpu:N or gpu:N/M (M trials on one card)"}},
-        {"ranks", at<&ResourcesTable::ranks>, "processes that train each trial together, by MPI, each with those threads",
+        {"ranks",
+         at<&ResourcesTable::ranks>,
+         "processes that train each trial together, by MPI, each with those threads",
          {.at_least = 1, .at_most = kMostRanks}},
         {"device", at<&ResourcesTable::device>,
          "what deft plan counts hours for, an entry of experiments/hardware.toml"},
         {"devices", at<&ResourcesTable::devices>, "how many devices", {.at_least = 1, .at_most = 1'000'000}},
         {"dtype", at<&ResourcesTable::dtype>, "the number format whose peak counts", {.by_default = "its first one"}},
-        {"utilisation", at<&ResourcesTable::utilisation>, "the share of the device's peak that training reaches",
+        {"utilisation",
+         at<&ResourcesTable::utilisation>,
+         "the share of the device's peak that training reaches",
          {.above = 0, .at_most = 1, .by_default = "required with a device that states a peak"}},
-        {"fitted_on", at<&ResourcesTable::fitted_on>,
+        {"fitted_on",
+         at<&ResourcesTable::fitted_on>,
          "a case on whose published hours, at its largest budget, deft plan fits that share in place of utilisation",
          {.by_default = "none"}},
     };
@@ -45,9 +60,13 @@ const Fields& fields_of(const ResourcesTable&) {
 const Fields& fields_of(const PriceTable&) {
     static const Fields fields = {
         {"sku", at<&PriceTable::sku>, "what was priced, as its seller calls it", {.required = true}},
-        {"usd_per_device_hour", at<&PriceTable::usd_per_device_hour>, "the price of one device",
+        {"usd_per_device_hour",
+         at<&PriceTable::usd_per_device_hour>,
+         "the price of one device",
          {.unit = "US dollars an hour", .at_least = 0, .below = 1e6, .required = true}},
-        {"date", at<&PriceTable::date>, "when it was the price",
+        {"date",
+         at<&PriceTable::date>,
+         "when it was the price",
          {.takes = "a date, as in \"2025-01-31\"", .required = true}},
         {"source", at<&PriceTable::source>, "where it was found", {.required = true}},
     };
@@ -67,7 +86,9 @@ const Fields& fields_of(const ProvenanceTable&) {
 }
 
 const Fields& fields_of(const Case&) {
-    static const Fields fields = {{"name", at<&Case::name>, "the case's name in results",
+    static const Fields fields = {{"name",
+                                   at<&Case::name>,
+                                   "the case's name in results",
                                    {.takes = "letters, digits, _, - and +", .required = true}},
                                   {"label", at<&Case::label>, "how tables call the case", {.by_default = "the name"}}};
     return fields;
@@ -75,13 +96,20 @@ const Fields& fields_of(const Case&) {
 
 const Fields& fields_of(const Stage&) {
     static const Fields fields = {
-        {"from", at<&Stage::from>, "the stage, written above, from whose trained weights the same case's trials of this one "
-                                   "start",
+        {"from",
+         at<&Stage::from>,
+         "the stage, written above, from whose trained weights the same case's trials of this one "
+         "start",
          {.by_default = "weights are drawn"}},
-        {"seeds", at<&Stage::seeds>, "of the trials that start from one trial of that stage",
+        {"seeds",
+         at<&Stage::seeds>,
+         "of the trials that start from one trial of that stage",
          {.by_default = "the seed of that trial"}},
-        {"enabled", at<&Stage::enabled>, "false: the stage is left out, as by a scale; what starts from it needs its own [start]"},
-        {"axes", apart<std::string>, "every case of this stage is trained at every combination of these values; zip and list as in [axes]",
+        {"enabled", at<&Stage::enabled>,
+         "false: the stage is left out, as by a scale; what starts from it needs its own [start]"},
+        {"axes",
+         apart<std::string>,
+         "every case of this stage is trained at every combination of these values; zip and list as in [axes]",
          {.by_default = "none", .takes = "\"TABLE.KEY\" = [values], one a line", .schema = R"({"type": "object"})"}},
     };
     return fields;
@@ -89,23 +117,36 @@ const Fields& fields_of(const Stage&) {
 
 const Fields& fields_of(const AxesTable&) {
     static const Fields fields = {
-        {"grid", apart<std::string>, "every case is trained at every combination of these values",
+        {"grid",
+         apart<std::string>,
+         "every case is trained at every combination of these values",
          {.takes = "\"TABLE.KEY\" = [values], one a line", .schema = R"({"type": "object"})"}},
-        {"zip", apart<std::string>, "[[axes.zip]]: values that go together, the first of each key, the second of each, and so on",
-         {.by_default = "none", .takes = "\"TABLE.KEY\" = [values], as many in each line",
+        {"zip",
+         apart<std::string>,
+         "[[axes.zip]]: values that go together, the first of each key, the second of each, and so on; those of a "
+         "scale stand in place of the file's",
+         {.by_default = "none",
+          .takes = "\"TABLE.KEY\" = [values], as many in each line",
           .schema = R"({"type": "array", "items": {"type": "object"}})"}},
-        {"list", apart<std::string>, "[[axes.list]]: points one by one, all with the same keys",
-         {.by_default = "none", .takes = "\"TABLE.KEY\" = value, one a line",
+        {"list",
+         apart<std::string>,
+         "[[axes.list]]: points one by one, all with the same keys; those of a scale stand in place of the file's",
+         {.by_default = "none",
+          .takes = "\"TABLE.KEY\" = value, one a line",
           .schema = R"({"type": "array", "items": {"type": "object"}})"}}};
     return fields;
 }
 
 const Fields& fields_of(const ExcludeTable&) {
-    static const Fields fields = {
-        {"case", apart<std::string>,
-         "drops the points of that case, and what would start from them; beside it, or alone, \"TABLE.KEY\" = value of an axis",
-         {.by_default = "any"}},
-        {"stage", apart<std::string>, "of that stage alone; its axes are called \"STAGE.TABLE.KEY\"", {.by_default = "any"}}};
+    static const Fields fields = {{"case",
+                                   apart<std::string>,
+                                   "drops the points of that case, and what would start from them; beside it, or "
+                                   "alone, \"TABLE.KEY\" = value of an axis",
+                                   {.by_default = "any"}},
+                                  {"stage",
+                                   apart<std::string>,
+                                   "of that stage alone; its axes are called \"STAGE.TABLE.KEY\"",
+                                   {.by_default = "any"}}};
     return fields;
 }
 
@@ -116,8 +157,9 @@ std::vector<KeyTable> sweep_tables() {
         key_table<PriceTable>("price", "of the device: results get a cost"),
         key_table<ReportTable>("report", "what tables are shown with"),
         key_table<ProvenanceTable>("provenance", "what is stored of the program's source"),
-        key_table<Stage>("stage.NAME", "a stage of the trials, in their order, with its own tables of a trial, as below, laid "
-                                       "over [defaults]; cases say in [case.NAME.TABLE] what is theirs of it"),
+        key_table<Stage>("stage.NAME",
+                         "a stage of the trials, in their order, with its own tables of a trial, as below, laid "
+                         "over [defaults]; cases say in [case.NAME.TABLE] what is theirs of it"),
         key_table<AxesTable>("axes", "values that multiply the cases of a sweep without stages"),
         key_table<ExcludeTable>("exclude", "[[exclude]]: points that are left out"),
         key_table<Case>("case", "[[case]]: its own tables of a trial, as below, are laid over [defaults]")};

@@ -100,7 +100,7 @@ TEST_CASE("a comparison by hand") {
     CHECK(cell(1, "train\ntime") == "32.0s 1.00x");  // (30 + 34) / 2
     CHECK(cell(0, "train\ntime") == "16.0s 0.50x");  // (15 + 17) / 2
     CHECK(cell(2, "train\ntime") == "12.0s 0.38x");  // 12 / 32 = 0.375
-    CHECK(cell(2, "tokens\nper s") == "25.0k");         // 300000 / 12
+    CHECK(cell(2, "tokens\nper s") == "25.0k");      // 300000 / 12
     CHECK(cell(1, "cost") == "$0.00044 1.00x");      // 32 s at 0.05 an hour
     CHECK(cell(1, "validation\nloss ↓\n(nats/token)") == "3.420 ± 0.028");
     CHECK(cell(0, "validation\nloss ↓\n(nats/token)") == "3.650 ± 0.071");
@@ -302,10 +302,10 @@ TEST_CASE("a sweep without trials") {
 TEST_CASE("the status of a sweep") {
     const Table table = status_table(a_sweep());
     REQUIRE(table.rows.size() == 8);
-    CHECK(table.rows[0] == std::vector<Cell>{"hash0012", "baseline[budget_fraction=0.5]/1", "ok", "1", "300",
-                                                    "3.600", "300k", ""});
-    CHECK(table.rows[5] == std::vector<Cell>{"hash5012", "ltd[budget_fraction=0.5]/2", "failed", "2", "-", "-",
-                                                    "-", "nan: loss is NaN"});
+    CHECK(table.rows[0] ==
+          std::vector<Cell>{"hash0012", "baseline[budget_fraction=0.5]/1", "ok", "1", "300", "3.600", "300k", ""});
+    CHECK(table.rows[5] == std::vector<Cell>{"hash5012", "ltd[budget_fraction=0.5]/2", "failed", "2", "-", "-", "-",
+                                             "nan: loss is NaN"});
     CHECK(table.notes.at(0) == "8 trials, 1 failed, 5 ok, 2 pending");
 }
 
@@ -345,12 +345,30 @@ TEST_CASE("the reference of a row is its baseline at the largest budget, where a
     CHECK_THAT(render_terminal(comparison_table(sweep, {}), 0),
                ContainsSubstring("train.learning_rate goes with the budget") && !ContainsSubstring("learning_rate="));
     // Where a rate stands at two budgets, or two rates at one, the rate tells rows apart.
-    const SweepResults grid = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.001})"),
-                                          trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.002})"),
-                                          trial("base", R"({"train.budget_fraction":0.5,"train.learning_rate":0.002})")});
+    const SweepResults grid =
+        a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.001})"),
+                    trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.002})"),
+                    trial("base", R"({"train.budget_fraction":0.5,"train.learning_rate":0.002})")});
     const std::vector<Variant> rows = variants_of(grid);
     CHECK(rows[2].axes.follow_budget.empty());
     CHECK(&reference_of(rows, "base", rows[2]) == &rows[1]);
+    // Two rates at the smaller budget have the one row of all of it for their reference, and so do stages' rates; but a
+    // row of another model has not.
+    const SweepResults two = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.001})"),
+                                         trial("base", R"({"train.budget_fraction":0.5,"train.learning_rate":0.001})"),
+                                         trial("base", R"({"train.budget_fraction":0.5,"train.learning_rate":0.002})"),
+                                         trial("base", R"({"train.budget_fraction":0.5,"pretrain.train.eps":0.1,)"
+                                                       R"("train.learning_rate":0.002})")});
+    const std::vector<Variant> rates = variants_of(two);
+    CHECK(&reference_of(rates, "base", rates[1]) == &rates[0]);
+    CHECK(&reference_of(rates, "base", rates[2]) == &rates[0]);
+    CHECK(&reference_of(rates, "base", rates[3]) == &rates[0]);
+    const SweepResults models = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"model.layers":2})"),
+                                            trial("base", R"({"train.budget_fraction":0.5,"model.layers":2})"),
+                                            trial("base", R"({"train.budget_fraction":0.5,"model.layers":4})")});
+    const std::vector<Variant> layers = variants_of(models);
+    CHECK(&reference_of(layers, "base", layers[1]) == &layers[0]);
+    CHECK(&reference_of(layers, "base", layers[2]) == &layers[2]);
     const SweepResults same = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"model.layers":2})"),
                                           trial("base", R"({"train.budget_fraction":0.5,"model.layers":2})")});
     CHECK(variants_of(same)[0].axes.follow_budget.empty());

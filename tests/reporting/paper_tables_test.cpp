@@ -178,10 +178,10 @@ TEST_CASE("the printed numbers bear out what is claimed of them") {
 
 TEST_CASE("cases of the published tables are spelled as the sweeps spell theirs") {
     const std::map<std::string, std::string> sweeps = {
-        {"data_efficiency_gpt_curriculum", "gpt_techniques"},
-        {"data_efficiency_gpt_random_ltd", "gpt_techniques"},
+        {"data_efficiency_gpt_curriculum", "gpt_curriculum"},
+        {"data_efficiency_gpt_random_ltd", "gpt_random_ltd"},
         {"data_efficiency_gpt_combined", "gpt_combined"},
-        {"data_efficiency_gpt_low_budget", "gpt_combined"},
+        {"data_efficiency_gpt_low_budget", "low_budget"},
         {"data_efficiency_bert_curriculum", "bert_techniques"},
         {"data_efficiency_bert_random_ltd", "bert_techniques"},
         {"data_efficiency_vit", "vit_finetune"},
@@ -200,6 +200,8 @@ TEST_CASE("cases of the published tables are spelled as the sweeps spell theirs"
                                          [&](const PublishedRow& row) { return cases.count(row.case_name) != 0; });
         INFO(table.name);
         CHECK(known >= 2);
+        if (table.name.find("_gpt_") != std::string::npos)  // each of these has a sweep of its own
+            CHECK(known == static_cast<std::ptrdiff_t>(table.rows.size()));
         CHECK(cases.count(table.rows.front().case_name) == 1);
     }
 }

@@ -122,7 +122,7 @@ TEST_CASE("no worse, better, equal and best: bounds against margins") {
 TEST_CASE("the finding says means, bounds, margin and what would settle it") {
     const CheckFinding holds = judged(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02), sweep_of(quiet_rows(2, 2.5, 1.9, 2.004)));
     CHECK_THAT(holds.text, ContainsSubstring("One is as the other. task:validation loss: tech at 50% 2.004, base at 100% 2.000") &&
-                               ContainsSubstring("0.004 worse, at least 0.019 worse and at most 0.011 better (each 95% sure), margin 0.020"));
+                               ContainsSubstring("0.004 worse, between 0.019 worse and 0.011 better (each bound 95% sure), margin 0.020"));
     CHECK(holds.check == "claim");
     CHECK(holds.name == "a_table: no_worse");
     CHECK(*holds.effect == Approx(-0.004));

@@ -122,7 +122,10 @@ TEST_CASE("what is the same trainings on both sides is not compared") {
     CHECK_THROWS_WITH(compared(swept.row(0), edited.row(0)), ContainsSubstring("are the same trainings"));
     CHECK_THROWS_WITH(compared(swept.all(), edited.all()), ContainsSubstring("are the same trainings"));
     for (TrialRow& trial : edited.sweep.trials)
-        if (trial.case_key == "CL" && trial.axes_json == kHalfBudget) trial.config_hash += "edited";
+        if (trial.case_key == "CL" && trial.axes_json == kHalfBudget) {
+            edited.curves[trial.config_hash + "edited"] = edited.curves.at(trial.config_hash);
+            trial.config_hash += "edited";
+        }
     const Comparison sweeps = compared(swept.all(), edited.all());
     REQUIRE(sweeps.rows.size() == 1);
     CHECK(sweeps.rows[0].b == "one@another:CL[budget_fraction=0.5]");
@@ -130,7 +133,12 @@ TEST_CASE("what is the same trainings on both sides is not compared") {
     CHECK_THAT(printed(sweeps), ContainsSubstring("The same trainings on both sides: plain[budget_fraction=1.0], "));
     // One of three is shared.
     edited.sweep.trials[11].config_hash = swept.sweep.trials[11].config_hash;
-    CHECK_THAT(printed(compared(swept.row(3), edited.row(3))), ContainsSubstring("One training is on both sides"));
+    const Comparison overlapping = compared(swept.row(3), edited.row(3));
+    CHECK_THAT(printed(overlapping), ContainsSubstring("One training is on both sides"));
+    REQUIRE(overlapping.rows[0].losses.rows.size() == 10);
+    for (const EqualCostRow& row : overlapping.rows[0].losses.rows) CHECK_FALSE(row.interval);
+    REQUIRE(sweeps.rows[0].losses.rows.size() == 10);
+    CHECK(sweeps.rows[0].losses.rows.back().interval);
 }
 
 TEST_CASE("the verdicts of all rows of a comparison are one family") {

@@ -96,9 +96,10 @@ TEST_CASE("An axis that a trial does not know is refused where its value stands"
 }
 
 TEST_CASE("Values of a zip go together, and multiply with a grid") {
-    const Loaded loaded(kSweepHead + kTwoCases +
-                        "[axes.grid]\n\"train.batch_size\" = [4, 8]\n"
-                        "[[axes.zip]]\n\"train.budget_fraction\" = [1.0, 0.5]\n\"train.learning_rate\" = [1e-3, 2e-3]\n");
+    const Loaded loaded(
+        kSweepHead + kTwoCases +
+        "[axes.grid]\n\"train.batch_size\" = [4, 8]\n"
+        "[[axes.zip]]\n\"train.budget_fraction\" = [1.0, 0.5]\n\"train.learning_rate\" = [1e-3, 2e-3]\n");
     std::vector<std::string> names;
     for (const Point& point : loaded.points)
         if (point.case_name == "baseline" && point.seed == 1) names.push_back(point.name());
@@ -122,8 +123,8 @@ TEST_CASE("Two zips multiply, and the points of a list go together") {
     for (const Point& point : loaded.points)
         together.insert(fmt::format("{} {} | {} {}", point.config.train.beta1, point.config.train.beta2,
                                     point.config.train.batch_size, point.config.train.weight_decay));
-    CHECK(together == std::set<std::string>{"0.8 0.98 | 4 0.1", "0.9 0.99 | 4 0.1", "0.95 0.999 | 4 0.1", "0.8 0.98 | 8 0.2",
-                                            "0.9 0.99 | 8 0.2", "0.95 0.999 | 8 0.2"});
+    CHECK(together == std::set<std::string>{"0.8 0.98 | 4 0.1", "0.9 0.99 | 4 0.1", "0.95 0.999 | 4 0.1",
+                                            "0.8 0.98 | 8 0.2", "0.9 0.99 | 8 0.2", "0.95 0.999 | 8 0.2"});
 }
 
 TEST_CASE("What means nothing for a case is left out of what goes together, and equal places are one") {
@@ -139,9 +140,41 @@ TEST_CASE("What means nothing for a case is left out of what goes together, and 
                                             "cl[duration=0.75,budget_fraction=0.5]/1"});
 }
 
+TEST_CASE("A place that switches a technique on has the technique's other keys too") {
+    const std::string cases =
+        "[[case]]\nname = \"LTD\"\n[case.random_ltd]\nenabled = false\nmin = 8\nduration = 0.5\n"
+        "[case.model]\nlayers = 3\n";
+    const auto names_of = [&](const std::string& axes) {
+        std::vector<std::string> names;
+        for (const Point& point : Loaded(kSweepHead + cases + axes).points)
+            if (point.seed == 1) names.push_back(point.name());
+        return names;
+    };
+    CHECK(names_of("[[axes.zip]]\n\"random_ltd.min\" = [8, 8, 16]\n\"random_ltd.enabled\" = [false, true, true]\n") ==
+          std::vector<std::string>{"LTD[enabled=false]/1", "LTD[enabled=true,min=8]/1", "LTD[enabled=true,min=16]/1"});
+    // Of two places without the technique, that differ in a key of it, one is left.
+    CHECK(names_of("[[axes.list]]\nrandom_ltd = { min = 8, enabled = false }\n"
+                   "[[axes.list]]\nrandom_ltd = { min = 16, enabled = false }\n"
+                   "[[axes.list]]\nrandom_ltd = { min = 16, enabled = true }\n") ==
+          std::vector<std::string>{"LTD[enabled=false]/1", "LTD[enabled=true,min=16]/1"});
+    // Axes of a grid, the switch before or behind what it switches.
+    CHECK(names_of("[axes.grid]\n\"random_ltd.enabled\" = [true, false]\n\"random_ltd.min\" = [8, 16]\n") ==
+          std::vector<std::string>{"LTD[enabled=true,min=8]/1", "LTD[enabled=true,min=16]/1", "LTD[enabled=false]/1"});
+}
+
+TEST_CASE("An axis that means nothing for any case is refused") {
+    CHECK_THAT(wrong_points(kSweepHead + kTwoCases + "[axes.grid]\n\"random_ltd.min\" = [8, 16]\n"),
+               ContainsSubstring("s.toml:22:20: axis random_ltd.min means nothing for any case"));
+    CHECK_THAT(wrong_points(kSweepHead + kTwoCases +
+                            "[[axes.zip]]\n\"train.batch_size\" = [4, 8]\n"
+                            "\"curriculum.voc.duration\" = [0.5, 0.25]\n"),
+               ContainsSubstring("axis curriculum.voc.duration means nothing"));
+}
+
 TEST_CASE("An override of one of several axes that go together keeps its places, and must be one of their values") {
-    const std::string text = kSweepHead + kTwoCases +
-                             "[[axes.zip]]\n\"train.budget_fraction\" = [1.0, 0.5]\n\"train.learning_rate\" = [1e-3, 2e-3]\n";
+    const std::string text =
+        kSweepHead + kTwoCases +
+        "[[axes.zip]]\n\"train.budget_fraction\" = [1.0, 0.5]\n\"train.learning_rate\" = [1e-3, 2e-3]\n";
     SpecOptions options;
     options.overrides = {"train.budget_fraction=0.5"};
     const Loaded half(text, options);
@@ -149,8 +182,11 @@ TEST_CASE("An override of one of several axes that go together keeps its places,
     CHECK(half.points[0].config.train.learning_rate == 2e-3);
     CHECK(half.points[0].name() == "baseline[budget_fraction=0.5,learning_rate=0.002]/1");
     options.overrides = {"train.budget_fraction=0.25"};
-    CHECK_THAT(wrong_points(text, options), ContainsSubstring("goes together with others, and never has the value 0.25") &&
-                                                ContainsSubstring("choose one of: 1.0, 0.5"));
+    CHECK_THAT(wrong_points(text, options),
+               ContainsSubstring("at none of the places that are left it has the value 0.25") &&
+                   ContainsSubstring("choose one of: 1.0, 0.5"));
+    options.overrides = {"train.budget_fraction=0.5", "train.learning_rate=1e-3"};
+    CHECK_THAT(wrong_points(text, options), ContainsSubstring("choose one of: 0.002"));
 }
 
 TEST_CASE("Axes that cannot go together are refused with their place") {
@@ -158,16 +194,41 @@ TEST_CASE("Axes that cannot go together are refused with their place") {
     CHECK_THAT(wrong("[[axes.zip]]\n\"train.budget_fraction\" = [1.0, 0.5]\n\"train.learning_rate\" = [1e-3]\n"),
                ContainsSubstring("s.toml:23:25: axes.zip go together, and train.learning_rate has 1 value where "
                                  "train.budget_fraction has 2"));
-    CHECK_THAT(wrong("[[axes.zip]]\n\"train.budget_fraction\" = [1.0, 0.5]\n"), ContainsSubstring("go together with nothing"));
+    CHECK_THAT(wrong("[[axes.zip]]\n\"train.budget_fraction\" = [1.0, 0.5]\n"),
+               ContainsSubstring("go together with nothing"));
     CHECK_THAT(wrong("[axes.zip]\n\"train.budget_fraction\" = [1.0, 0.5]\n"), ContainsSubstring("write [[axes.zip]]"));
-    CHECK_THAT(wrong("[axes.grid]\n\"train.beta1\" = [0.9]\n[[axes.zip]]\ntrain.beta1 = [0.8, 0.9]\ntrain.beta2 = [0.98, 0.99]\n"),
-               ContainsSubstring("axis train.beta1 is given twice"));
+    CHECK_THAT(wrong("[axes.grid]\n\"train.beta1\" = [0.9]\n[[axes.zip]]\ntrain.beta1 = [0.8, 0.9]\ntrain.beta2 = "
+                     "[0.98, 0.99]\n"),
+               ContainsSubstring("s.toml:24:15: axis train.beta1 is given twice, first at ") &&
+                   ContainsSubstring("s.toml:22:17"));
     CHECK_THAT(wrong("[[axes.list]]\ntrain.beta1 = 0.9\n[[axes.list]]\ntrain.beta2 = 0.9\n"),
                ContainsSubstring("the first point of axes.list has no train.beta2"));
     CHECK_THAT(wrong("[[axes.list]]\ntrain.beta1 = 0.9\ntrain.beta2 = 0.9\n[[axes.list]]\ntrain.beta2 = 0.99\n"),
                ContainsSubstring("this point of axes.list has no train.beta1"));
-    CHECK_THAT(wrong("[[axes.list]]\n[[axes.list]]\ntrain.beta2 = 0.99\n"), ContainsSubstring("a point of axes.list says nothing"));
+    CHECK_THAT(wrong("[[axes.list]]\n[[axes.list]]\ntrain.beta2 = 0.99\n"),
+               ContainsSubstring("a point of axes.list says nothing"));
+    CHECK_THAT(wrong("[[axes.zip]]\ntrain.beta1 = [0.8, 0.9, 0.8]\ntrain.beta2 = [0.98, 0.98, 0.98]\n"),
+               ContainsSubstring("s.toml:22:26: axes.zip says the same at its places 1 and 3"));
+    CHECK_THAT(wrong("[[axes.list]]\ntrain.beta1 = 0.9\n[[axes.list]]\ntrain.beta1 = 0.8\n[[axes.list]]\n"
+                     "train.beta1 = 0.8\n"),
+               ContainsSubstring("axes.list says the same at its places 2 and 3"));
     CHECK_THAT(wrong("[axes.gird]\ntrain.beta2 = [0.99]\n"), ContainsSubstring("did you mean grid?"));
+}
+
+TEST_CASE("A scale's zip and list stand in place of the file's, and empty ones are none") {
+    const std::string text = kSweepHead + kTwoCases +
+                             "[[axes.zip]]\ntrain.beta1 = [0.8, 0.9]\ntrain.beta2 = [0.98, 0.99]\n"
+                             "[scale.other.axes]\nlist = []\n"
+                             "[[scale.other.axes.zip]]\ntrain.beta1 = [0.7, 0.6, 0.5]\ntrain.eps = [1e-8, 1e-7, 1e-6]\n"
+                             "[scale.none.axes]\nzip = []\ngrid = { train.beta1 = [0.7] }\n";
+    SpecOptions options;
+    CHECK(Loaded(text, options).points.size() == 8);
+    options.scale = "other";
+    CHECK(Loaded(text, options).points.size() == 12);
+    options.scale = "none";
+    const Loaded grid(text, options);
+    REQUIRE(grid.points.size() == 4);
+    CHECK(grid.points[0].config.train.beta1 == 0.7);
 }
 
 TEST_CASE("A sweep of a billion points is refused before any is made") {
@@ -242,20 +303,20 @@ TEST_CASE("A technique's axis multiplies only the cases that have it") {
 }
 
 TEST_CASE("A metric's axis and override concern the cases that have it on") {
-    const std::string text = kSweepHead +
-                             "[defaults.curriculum]\nenabled = false\n[defaults.curriculum.seqtru]\nenabled = false\n"
-                             "min = 8\n[defaults.curriculum.seqres]\nenabled = false\nmin = 8\n[[case]]\nname = \"baseline\"\n"
-                             "[[case]]\nname = \"cut\"\ncurriculum = { enabled = true, seqtru = { enabled = true } }\n"
-                             "[[case]]\nname = \"laid\"\ncurriculum = { enabled = true, seqres = { enabled = true } }\n"
-                             "[axes.grid]\n\"curriculum.seqtru.duration\" = [0.25, 0.5]\n";
+    const std::string text =
+        kSweepHead +
+        "[defaults.curriculum]\nenabled = false\n[defaults.curriculum.seqtru]\nenabled = false\n"
+        "min = 8\n[defaults.curriculum.seqres]\nenabled = false\nmin = 8\n[[case]]\nname = \"baseline\"\n"
+        "[[case]]\nname = \"cut\"\ncurriculum = { enabled = true, seqtru = { enabled = true } }\n"
+        "[[case]]\nname = \"laid\"\ncurriculum = { enabled = true, seqres = { enabled = true } }\n"
+        "[axes.grid]\n\"curriculum.seqtru.duration\" = [0.25, 0.5]\n";
     SpecOptions options;
     options.overrides = {"curriculum.seqres.duration=0.75"};
     const Loaded loaded(text, options);
     std::vector<std::string> names;
     for (const Point& point : loaded.points)
         if (point.seed == 1) names.push_back(point.name());
-    CHECK(names ==
-          std::vector<std::string>{"baseline/1", "cut[duration=0.25]/1", "cut[duration=0.5]/1", "laid/1"});
+    CHECK(names == std::vector<std::string>{"baseline/1", "cut[duration=0.25]/1", "cut[duration=0.5]/1", "laid/1"});
     CHECK(loaded.points[2].config.curriculum->find("seqres") == nullptr);
     CHECK(loaded.points[6].config.curriculum->find("seqres")->growth.duration == 0.75);
     options.overrides = {"curriculum.seqres.enabled=false", "curriculum.seqtru.enabled=true"};
@@ -287,21 +348,27 @@ TEST_CASE("a preset stands for the whole model below it, whatever laid it there"
     const Loaded by_hand(kSweepHead + "[[case]]\nname = \"baseline\"\n", options);
     CHECK(model_of(by_hand, 0).width == 512);
     CHECK(model_of(by_hand, 0).layers == 6);
-    const Loaded by_axis(kSweepHead + "[[case]]\nname = \"baseline\"\n[axes.grid]\n\"model.preset\" = [\"gpt_mini\", \"gpt2_small\"]\n");
+    const Loaded by_axis(
+        kSweepHead + "[[case]]\nname = \"baseline\"\n[axes.grid]\n\"model.preset\" = [\"gpt_mini\", \"gpt2_small\"]\n");
     CHECK(model_of(by_axis, 0).layers == 6);
     CHECK(model_of(by_axis, 2).width == 768);
     SpecOptions scaled;
     scaled.scale = "other";
-    const Loaded by_scale(kSweepHead + "[[case]]\nname = \"baseline\"\n[scale.other.defaults.model]\npreset = \"gpt_mini\"\n", scaled);
+    const Loaded by_scale(
+        kSweepHead + "[[case]]\nname = \"baseline\"\n[scale.other.defaults.model]\npreset = \"gpt_mini\"\n", scaled);
     CHECK(model_of(by_scale, 0).layers == 6);
     CHECK(model_of(by_scale, 0).width == 256);
 }
 
 TEST_CASE("a case with another optimizer or decay drops the keys of that below, and no other") {
-    const std::string head = kSweepHead + "optimizer = \"adamw\"\nbeta2 = 0.999\nweight_decay = 0.01\ndecay = \"step\"\ndecay_factor = 4.0\n";
-    const Loaded loaded(head + "[[case]]\nname = \"adamw\"\n"
-                               "[[case]]\nname = \"sgd\"\ntrain = { optimizer = \"sgd\", momentum = 0.5, decay = \"linear\" }\n"
-                               "[[case]]\nname = \"same\"\ntrain = { optimizer = \"adamw\", decay = \"step\", eps = 1e-7 }\n");
+    const std::string head =
+        kSweepHead +
+        "optimizer = \"adamw\"\nbeta2 = 0.999\nweight_decay = 0.01\ndecay = \"step\"\ndecay_factor = 4.0\n";
+    const Loaded loaded(
+        head +
+        "[[case]]\nname = \"adamw\"\n"
+        "[[case]]\nname = \"sgd\"\ntrain = { optimizer = \"sgd\", momentum = 0.5, decay = \"linear\" }\n"
+        "[[case]]\nname = \"same\"\ntrain = { optimizer = \"adamw\", decay = \"step\", eps = 1e-7 }\n");
     const experiments::TrainConfig adamw = loaded.points.at(0).config.train, sgd = loaded.points.at(2).config.train;
     CHECK(adamw.beta2 == 0.999);
     CHECK(adamw.decay_factor == 4);

@@ -11,7 +11,8 @@ using namespace deft::sweeps;
 namespace {
 
 Spec staged_spec(const test::Folder& folder) {
-    return load_spec(folder.write("s.toml", std::string("name = \"s\"\nseeds = [1, 2]\n") + test::kTinyDefaults + R"toml(
+    return load_spec(
+        folder.write("s.toml", std::string("name = \"s\"\nseeds = [1, 2]\n") + test::kTinyDefaults + R"toml(
 [stage.pretrain]
 [stage.finetune]
 from = "pretrain"

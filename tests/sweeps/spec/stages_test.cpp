@@ -122,10 +122,11 @@ TEST_CASE("Axes and seeds of a stage nest in those of the stage that it starts f
 }
 
 TEST_CASE("Values of a stage's axes may go together too") {
-    const Staged staged(kStagedHead + kChain +
-                        "[stage.finetune.axes]\n\"train.batch_size\" = [4, 8]\n"
-                        "[[stage.finetune.axes.zip]]\n\"train.learning_rate\" = [1e-4, 2e-4]\n\"train.beta1\" = [0.8, 0.9]\n"
-                        "[[case]]\nname = \"plain\"\n");
+    const Staged staged(
+        kStagedHead + kChain +
+        "[stage.finetune.axes]\n\"train.batch_size\" = [4, 8]\n"
+        "[[stage.finetune.axes.zip]]\n\"train.learning_rate\" = [1e-4, 2e-4]\n\"train.beta1\" = [0.8, 0.9]\n"
+        "[[case]]\nname = \"plain\"\n");
     CHECK(staged.points.size() == 2 + 2 * 2 * 2);
     CHECK(staged.find("plain:finetune[batch_size=8,beta1=0.9,learning_rate=0.0002]/1").config.train.beta1 == 0.9);
 }
@@ -154,7 +155,8 @@ TEST_CASE("A case is left out of one stage, and so is what would start from it")
 }
 
 TEST_CASE("A scale reaches into a stage") {
-    const std::string text = kStagedHead + kChain + "[[case]]\nname = \"plain\"\n"
+    const std::string text = kStagedHead + kChain +
+                             "[[case]]\nname = \"plain\"\n"
                              "[scale.proxy.stage.finetune.train]\nbudget_tokens = 16384\n";
     const Staged staged(text, {"proxy", {}, {}});
     CHECK(staged.points[0].config.train.budget_tokens == 8192);
@@ -167,7 +169,8 @@ TEST_CASE("All seeds of one pretraining seed run before the next, whatever their
     REQUIRE(order.size() == 12);
     for (std::size_t i = 0; i < 12; ++i) CHECK(staged.points[order[i]].seeds.front() == (i < 6 ? 1 : 2));
     // A stage's own seeds, other ones than the first stage's, stand with the seed that they nest in.
-    const Staged nested(kStagedHead + "[stage.a]\n[stage.b]\nfrom = \"a\"\nseeds = [2, 1]\n[[case]]\nname = \"plain\"\n");
+    const Staged nested(kStagedHead +
+                        "[stage.a]\n[stage.b]\nfrom = \"a\"\nseeds = [2, 1]\n[[case]]\nname = \"plain\"\n");
     const std::vector<std::size_t> blocks = execution_order(nested.points, nested.spec.sha256);
     REQUIRE(blocks.size() == 6);
     for (std::size_t i = 0; i < 6; ++i) CHECK(nested.points[blocks[i]].seeds.front() == (i < 3 ? 1 : 2));
@@ -199,8 +202,9 @@ TEST_CASE("A stage that is not enabled has no trials, and what started from it s
     // Seeds that nested in those of the stage that is gone are gone with it.
     const std::string nested = "[scale.alone.stage.finetune]\nseeds = [5, 6]\n";
     CHECK(load_spec(folder.write("n.toml", tables + off + nested + start), alone).stages.front().seeds.empty());
-    CHECK_THAT(wrong_stages(tables + off), ContainsSubstring("stage finetune starts from pretrain, which is not enabled") &&
-                                               ContainsSubstring("[stage.finetune.start]"));
+    CHECK_THAT(wrong_stages(tables + off),
+               ContainsSubstring("stage finetune starts from pretrain, which is not enabled") &&
+                   ContainsSubstring("[stage.finetune.start]"));
     CHECK_THAT(wrong_stages(kStagedHead + "[stage.a]\nenabled = false\n[[case]]\nname = \"plain\"\n"),
                ContainsSubstring("no stage of this sweep is enabled"));
     // The other scale is as it was.
@@ -227,8 +231,10 @@ TEST_CASE("Stages that make no sense are refused where they stand") {
     CHECK_THAT(refused("[stage.train]\n", plain), ContainsSubstring("a stage cannot be called train"));
     CHECK_THAT(refused("[stage.label]\n", plain), ContainsSubstring("a stage cannot be called label"));
     CHECK_THAT(refused("[stage.\"a b\"]\n", plain), ContainsSubstring("must be made of letters"));
-    CHECK_THAT(refused("[stage.a]\nseeds = [3]\n", plain), ContainsSubstring("stage.a.seeds are of a stage that starts"));
-    CHECK_THAT(refused("[stage.a]\n[stage.b]\nfrom = \"a\"\nseeds = [3, 3]\n", plain), ContainsSubstring("a seed is there twice"));
+    CHECK_THAT(refused("[stage.a]\nseeds = [3]\n", plain),
+               ContainsSubstring("stage.a.seeds are of a stage that starts"));
+    CHECK_THAT(refused("[stage.a]\n[stage.b]\nfrom = \"a\"\nseeds = [3, 3]\n", plain),
+               ContainsSubstring("a seed is there twice"));
     CHECK_THAT(refused("[stage.a]\nform = \"b\"\n", plain), ContainsSubstring("did you mean from?"));
     CHECK_THAT(refused("stage = 3\n", plain), ContainsSubstring("stage"));
     CHECK_THAT(refused(kChain, plain + "[[exclude]]\n\"train.batch_size\" = 4\n"),

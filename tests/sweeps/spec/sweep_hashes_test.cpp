@@ -4,12 +4,27 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "sweeps/spec/expand.h"
+#include "sweeps/spec/inherit.h"
 #include "tests/golden.h"
 #include "tests/sweeps/files.h"
 #include "tests/with_variable.h"
 
 using namespace deft;
 using namespace deft::sweeps;
+
+namespace {
+
+// Those of the files that it extends among them.
+std::vector<std::string> scales_of(const std::filesystem::path& file) {
+    std::vector<std::string> names = {kDefaultScale};
+    const ConfigNode root = read_with_parents(file);
+    if (const ConfigNode* scales = root.find("scale"))
+        for (const auto& [name, overlay] : scales->children)
+            if (name != kDefaultScale) names.push_back(name);
+    return names;
+}
+
+}  // namespace
 
 TEST_CASE("the repository's sweeps keep their hashes") {
     const test::Folder nothing;  // as on a machine without any data
@@ -18,11 +33,13 @@ TEST_CASE("the repository's sweeps keep their hashes") {
     const auto known = golden::read("sweep_hashes.json");
     REQUIRE(known);
     Json found = Json::object();
-    for (const auto& [name, scales] : known->items())
-        for (const auto& [scale, entry] : scales.items()) {
+    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(DEFT_SOURCE_DIR) / "sweeps")) {
+        if (entry.path().extension() != ".toml") continue;
+        const std::string name = entry.path().stem().string();
+        for (const std::string& scale : scales_of(entry.path())) {
             SpecOptions options;
             options.scale = scale;
-            const Spec spec = load_spec(std::filesystem::path(DEFT_SOURCE_DIR) / "sweeps" / (name + ".toml"), options);
+            const Spec spec = load_spec(entry.path(), options);
             const std::vector<Point> points = expand(spec, Data::may_be_missing);
             std::string configs, variants;
             for (const std::size_t i : execution_order(points, spec.sha256)) {
@@ -34,5 +51,6 @@ TEST_CASE("the repository's sweeps keep their hashes") {
                                   {"config_hashes", sha256(configs)},
                                   {"variant_hashes", sha256(variants)}};
         }
+    }
     CHECK(found.dump(2) == known->dump(2));
 }
