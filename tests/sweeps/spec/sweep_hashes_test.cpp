@@ -24,6 +24,28 @@ std::vector<std::string> scales_of(const std::filesystem::path& file) {
     return names;
 }
 
+Json hashes_of(const std::filesystem::path& file, const std::string& scale) {
+    SpecOptions options;
+    options.scale = scale;
+    const Spec spec = load_spec(file, options);
+    std::vector<Point> points;
+    try {
+        points = expand(spec, Data::may_be_missing);
+    } catch (const Error& error) {
+        if (std::string(error.what()).find("counts passes over the records of") == std::string::npos) throw;
+        return "the number of its records decides its hashes";
+    }
+    std::string configs, variants;
+    for (const std::size_t i : execution_order(points, spec.sha256)) {
+        configs += points[i].config_hash;
+        variants += points[i].variant_hash;
+    }
+    return {{"spec", spec.sha256},
+            {"points", points.size()},
+            {"config_hashes", sha256(configs)},
+            {"variant_hashes", sha256(variants)}};
+}
+
 }  // namespace
 
 TEST_CASE("the repository's sweeps keep their hashes") {
@@ -36,21 +58,7 @@ TEST_CASE("the repository's sweeps keep their hashes") {
     for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(DEFT_SOURCE_DIR) / "sweeps")) {
         if (entry.path().extension() != ".toml") continue;
         const std::string name = entry.path().stem().string();
-        for (const std::string& scale : scales_of(entry.path())) {
-            SpecOptions options;
-            options.scale = scale;
-            const Spec spec = load_spec(entry.path(), options);
-            const std::vector<Point> points = expand(spec, Data::may_be_missing);
-            std::string configs, variants;
-            for (const std::size_t i : execution_order(points, spec.sha256)) {
-                configs += points[i].config_hash;
-                variants += points[i].variant_hash;
-            }
-            found[name][scale] = {{"spec", spec.sha256},
-                                  {"points", points.size()},
-                                  {"config_hashes", sha256(configs)},
-                                  {"variant_hashes", sha256(variants)}};
-        }
+        for (const std::string& scale : scales_of(entry.path())) found[name][scale] = hashes_of(entry.path(), scale);
     }
     CHECK(found.dump(2) == known->dump(2));
 }
