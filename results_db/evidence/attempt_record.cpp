@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "base/json.h"
 #include "base/sha256.h"
@@ -41,11 +42,8 @@ constexpr std::array kAttempt = {
     Column{"active_parameters", Holds::count},
 };
 constexpr std::array kShape = {
-    Column{"device", Holds::name},
-    Column{"devices", Holds::count},
-    Column{"trials_per_device", Holds::count},
-    Column{"ranks", Holds::count},
-    Column{"libraries_json", Holds::json},
+    Column{"device", Holds::name}, Column{"devices", Holds::count},       Column{"trials_per_device", Holds::count},
+    Column{"ranks", Holds::count}, Column{"libraries_json", Holds::json},
 };
 constexpr std::array kPrice = {
     Column{"sku", Holds::text},
@@ -54,14 +52,10 @@ constexpr std::array kPrice = {
     Column{"price_date_ms", Holds::integer},
 };
 constexpr std::array kCode = {
-    Column{"git_sha", Holds::text},
-    Column{"git_branch", Holds::text, true},
-    Column{"dirty", Holds::count},
-    Column{"diff_sha256", Holds::text, true},
-    Column{"binary_sha256", Holds::text},
-    Column{"compiler", Holds::text, true},
-    Column{"cxx_flags", Holds::text, true},
-    Column{"build_type", Holds::text, true},
+    Column{"git_sha", Holds::text},         Column{"git_branch", Holds::text, true},
+    Column{"dirty", Holds::count},          Column{"diff_sha256", Holds::text, true},
+    Column{"binary_sha256", Holds::text},   Column{"compiler", Holds::text, true},
+    Column{"cxx_flags", Holds::text, true}, Column{"build_type", Holds::text, true},
 };
 constexpr std::array kHost = {
     Column{"arch", Holds::text, true},
@@ -128,8 +122,8 @@ std::int64_t id_of(Connection& connection, Statement& query) {
 
 std::int64_t store_code(Connection& connection, const Json& code) {
     require_columns(code, kCode);
-    const std::string fingerprint =
-        sha256(text_at(code, "git_sha") + '|' + text_or_empty(code, "diff_sha256") + '|' + text_at(code, "binary_sha256"));
+    const std::string fingerprint = sha256(text_at(code, "git_sha") + '|' + text_or_empty(code, "diff_sha256") + '|' +
+                                           text_at(code, "binary_sha256"));
     Statement insert(connection,
                      "INSERT INTO code (fingerprint, git_sha, git_branch, dirty, diff_sha256, binary_sha256, compiler,"
                      " cxx_flags, build_type) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
@@ -201,16 +195,18 @@ Json attempt_record(Connection& connection, std::int64_t attempt_id, SharedValue
     record.update(object_of(row, behind, kNote));
     record["trial"] = row.text(behind + 1);
     record["setup"] = shared.add(setup_of(connection, attempt_id));
-    record["results"] = result_records(connection, attempt_id, shared);
-    record["scored"] = scored_records(connection, attempt_id, shared);
-    record["checkpoints"] = checkpoint_records(connection, attempt_id);
+    const auto add = [&](const char* key, Json records) {
+        if (!records.empty()) record[key] = std::move(records);
+    };
+    add("results", result_records(connection, attempt_id, shared));
+    add("scored", scored_records(connection, attempt_id, shared));
+    add("checkpoints", checkpoint_records(connection, attempt_id));
     return record;
 }
 
 std::int64_t store_attempt(Connection& connection, std::int64_t experiment_id, const Json& record,
                            const SharedValues& shared) {
-    require_columns(record, kAttempt,
-                    {"price", "start_note", "trial", "setup", "results", "scored", "checkpoints"});
+    require_columns(record, kAttempt, {"price", "start_note", "trial", "setup", "results", "scored", "checkpoints"});
     const Json& setup = shared.at(record.value("setup", Json()));
     require_columns(setup, kShape, {"code", "host", "dataset"});
     const std::int64_t code = store_code(connection, setup.value("code", Json()));
@@ -247,8 +243,9 @@ std::string differing_key(const Json& known, const Json& record) {
 void store_price(Connection& connection, std::int64_t attempt_id, const Json& record, const SharedValues& shared) {
     const Json& price = shared.at(record.at("price"));
     require_columns(price, kPrice);
-    Statement update(connection,
-                     "UPDATE attempt SET sku = ?2, usd_per_hour = ?3, price_source = ?4, price_date_ms = ?5 WHERE id = ?1");
+    Statement update(
+        connection,
+        "UPDATE attempt SET sku = ?2, usd_per_hour = ?3, price_source = ?4, price_date_ms = ?5 WHERE id = ?1");
     update.bind(attempt_id);
     bind_columns(update, 2, price, kPrice);
     update.run();

@@ -110,7 +110,8 @@ void require_columns(const Json& object, std::span<const Column> columns, std::i
     }
 }
 
-void bind_columns(Statement& statement, int first, const Json& object, std::span<const Column> columns, IfAbsent absent) {
+void bind_columns(Statement& statement, int first, const Json& object, std::span<const Column> columns,
+                  IfAbsent absent) {
     for (const Column& column : columns) {
         const int index = first++;
         const auto found = object.find(column.name);

@@ -10,7 +10,15 @@
 
 namespace deft::results_db {
 
-enum class Holds { integer, count, real, text, name, sha256, json };  // count: 0 or more; name: of letters, digits, _, - and +
+enum class Holds {
+    integer,
+    count,
+    real,
+    text,
+    name,
+    sha256,
+    json
+};  // count: 0 or more; name: of letters, digits, _, - and +
 
 struct Column {
     const char* name;
@@ -26,10 +34,11 @@ std::string column_names(std::span<const Column> columns, const char* table);
 Json object_of(const Statement& row, int first, std::span<const Column> columns);
 
 // Errors: BadRecord, for a key that is missing, wrong, or neither a column nor one of `others`.
-void require_columns(const Json& object, std::span<const Column> columns, std::initializer_list<const char*> others = {});
+void require_columns(const Json& object, std::span<const Column> columns,
+                     std::initializer_list<const char*> others = {});
 
-// One parameter a column, from the index `first`. A number that is absent is NULL, and so is a text unless its column has
-// no NULL.
+// One parameter a column, from the index `first`. A number that is absent is NULL, and so is a text unless its column
+// has no NULL.
 enum class IfAbsent { null, empty_text };
 void bind_columns(Statement& statement, int first, const Json& object, std::span<const Column> columns,
                   IfAbsent absent = IfAbsent::null);

@@ -105,9 +105,9 @@ double short_share(double share) {
 
 template <class Record>
 Rows point_rows(Connection& connection, std::int64_t attempt_id, const char* table, const Steps& steps) {
-    Statement query(connection, fmt::format("SELECT {} FROM {} WHERE attempt_id = ?1 AND step = ?2", columns_of<Record>(),
-                                            table)
-                                    .c_str());
+    Statement query(
+        connection,
+        fmt::format("SELECT {} FROM {} WHERE attempt_id = ?1 AND step = ?2", columns_of<Record>(), table).c_str());
     Rows rows;
     for (const std::int64_t step : steps) {
         if (query.bind(attempt_id, step).step()) rows.push_back(journal_fields(record_of<Record>(query)));
@@ -127,19 +127,20 @@ Rows expert_rows(Connection& connection, std::int64_t attempt_id, const Steps& s
 }
 
 Rows validation_rows(Connection& connection, std::int64_t attempt_id, const Steps& steps) {
-    Statement query(connection,
-                    "SELECT v.step, v.task, v.task_version, v.split, v.shots, m.name, m.unit, m.better, v.value, v.kind,"
-                    " v.n, v.stderr, v.chance, v.score_key FROM evaluation v JOIN metric m ON m.id = v.metric_id"
-                    " WHERE v.attempt_id = ?1 AND v.score_key = ?2 ORDER BY v.step, v.task, v.split, v.shots, m.name, m.unit");
+    Statement query(
+        connection,
+        "SELECT v.step, v.task, v.task_version, v.split, v.shots, m.name, m.unit, m.better, v.value, v.kind,"
+        " v.n, v.stderr, v.chance, v.score_key FROM evaluation v JOIN metric m ON m.id = v.metric_id"
+        " WHERE v.attempt_id = ?1 AND v.score_key = ?2 ORDER BY v.step, v.task, v.split, v.shots, m.name, m.unit");
     query.bind(attempt_id, kWhileTraining);
     Rows rows;
     while (query.step()) {
         if (!std::binary_search(steps.begin(), steps.end(), query.integer(0))) continue;
         const auto real_or_nan = [&](int column) { return restore(query.real(column), query.is_null(column) ? 1 : 0); };
         rows.push_back(journal_fields(journal::Evaluation{query.integer(0), query.text(1), query.text(2), query.text(3),
-                                                     query.integer(4), query.text(5), query.text(6), query.text(7),
-                                                     restore(query.real(8), query.integer(9)), query.integer(10),
-                                                     real_or_nan(11), real_or_nan(12), query.text(13)}));
+                                                          query.integer(4), query.text(5), query.text(6), query.text(7),
+                                                          restore(query.real(8), query.integer(9)), query.integer(10),
+                                                          real_or_nan(11), real_or_nan(12), query.text(13)}));
     }
     return rows;
 }
@@ -177,7 +178,8 @@ std::map<std::string, Rows> rows_of(const Json& record) {
     std::map<std::string, Rows> all;
     for (const auto& [key, columns] : record.items()) {
         if (key == "attempt") continue;
-        const auto part = std::find_if(parts().begin(), parts().end(), [&name = key](const Part& one) { return name == one.key; });
+        const auto part =
+            std::find_if(parts().begin(), parts().end(), [&name = key](const Part& one) { return name == one.key; });
         if (part == parts().end()) throw BadRecord{fmt::format("it has the unknown key '{}'", key)};
         all[key] = rows_of_columns(columns, part->like);
         for (std::size_t i = 1; i < all[key].size(); ++i)
@@ -208,7 +210,8 @@ Json curve_record(Connection& connection, std::int64_t attempt_id, std::size_t m
     };
     const std::size_t expert_steps = most_points == 0 ? 0 : std::max<std::size_t>(2, most_points / kStepsAnExpertStep);
     const std::map<std::string, Rows> found = {
-        {"train", point_rows<journal::TrainPoint>(connection, attempt_id, "train_point", steps(kTrainSteps, most_points))},
+        {"train",
+         point_rows<journal::TrainPoint>(connection, attempt_id, "train_point", steps(kTrainSteps, most_points))},
         {"sampling",
          point_rows<journal::Sampling>(connection, attempt_id, "sampling_point", steps(kSamplingSteps, most_points))},
         {"experts", expert_rows(connection, attempt_id, steps(kExpertSteps, expert_steps))},
@@ -239,7 +242,8 @@ void store_curve(Connection& connection, std::int64_t attempt_id, std::int64_t c
 
 void require_same_curve(Connection& connection, std::int64_t attempt_id, const Json& record) {
     for (const auto& [key, rows] : rows_of(record)) {
-        const Part& part = *std::find_if(parts().begin(), parts().end(), [&name = key](const Part& one) { return name == one.key; });
+        const Part& part =
+            *std::find_if(parts().begin(), parts().end(), [&name = key](const Part& one) { return name == one.key; });
         std::map<Json, Json> known;
         for (const Json& row : known_rows(connection, attempt_id, key, rows)) known[name_of(part, row)] = row;
         for (const Json& row : rows) {
@@ -247,8 +251,9 @@ void require_same_curve(Connection& connection, std::int64_t attempt_id, const J
             if (found == known.end() || found->second == row) continue;
             for (const auto& [column, value] : row.items())
                 if (found->second.at(column) != value)
-                    throw BadRecord{fmt::format("step {} of its {} has '{}' {}, where {} is known", row.at("step").dump(),
-                                                key, column, value.dump(), found->second.at(column).dump())};
+                    throw BadRecord{fmt::format("step {} of its {} has '{}' {}, where {} is known",
+                                                row.at("step").dump(), key, column, value.dump(),
+                                                found->second.at(column).dump())};
         }
     }
 }

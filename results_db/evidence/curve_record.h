@@ -1,6 +1,6 @@
 #pragma once
-// What an attempt measured while it trained, as one record: logged steps, what was drawn, what experts did, and validations
-// on the way; a list a column.
+// What an attempt measured while it trained, as one record: logged steps, what was drawn, what experts did, and
+// validations on the way; a list a column.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace deft::results_db {
 
-// At most that many steps of each, and of experts a quarter; 0: all. Null where there is nothing. The last step that the
-// result of its experiment was built on is kept.
+// At most that many steps of each, and of experts a quarter; 0: all. Null where there is nothing. The last step that
+// the result of its experiment was built on is kept.
 Json curve_record(Connection& connection, std::int64_t attempt_id, std::size_t most_points);
 
 // Of an attempt that has none yet. Errors: BadRecord; database.

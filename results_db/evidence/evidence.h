@@ -32,14 +32,15 @@ inline constexpr std::size_t kMostReadBytes = std::size_t{16} << 20;
 
 struct Evidence {
     std::string text;
-    std::string sweep;              // "gpt_combined@0123456789ab"
-    std::size_t curve_points = 0;   // at most, of each attempt's curve; 0: all
+    std::string sweep;             // "gpt_combined@0123456789ab"
+    std::size_t curve_points = 0;  // of the longest curve
     std::int64_t trials = 0, attempts = 0;
-    std::int64_t running = 0;       // attempts that have not ended, which are left out
+    std::int64_t running = 0;  // attempts that have not ended, which are left out
 };
 
-// The sweep as `selector` names it (results_db/sweep_heads.h). The same database gives the same bytes. Curves have at most
-// as many points as fit; most_bytes 0: all of them. Errors: missing; usage, where all but the curves is too long already.
+// The sweep as `selector` names it (results_db/sweep_heads.h). The same database gives the same bytes. Curves have at
+// most as many points as fit; most_bytes 0: all of them. Errors: missing; usage, where all but the curves is too long
+// already.
 Evidence export_evidence(Connection& connection, const std::string& selector,
                          std::size_t most_bytes = kMostEvidenceBytes);
 
@@ -53,19 +54,19 @@ struct NamedEvidence {
 
 // What merging one text has changed.
 struct Merged {
-    std::string sweep;                   // where its trials stand now
-    bool is_joined = false;              // that sweep was run with other seeds, and has these as well now
-    std::set<std::int64_t> seeds = {};   // of the places that were added
+    std::string sweep;                  // where its trials stand now
+    bool is_joined = false;             // that sweep was run with other seeds, and has these as well now
+    std::set<std::int64_t> seeds = {};  // of the places that were added
     std::int64_t places = 0, trials = 0, attempts = 0, verdicts = 0;  // added
-    std::int64_t known = 0;              // attempts that were there already, with the same numbers
+    std::int64_t known = 0;  // attempts that were there already, with the same numbers
 
     bool is_nothing() const { return places + trials + attempts + verdicts == 0; }
 };
 
-// Adds what the texts have and the database lacks: all of it, or nothing. `run_suffix` goes behind the commands of sweeps
-// that are new, as in " --root my-runs". Errors: database, with file and line: text that does not match its hashes, is of
-// another schema, cut short or not of this form; an attempt that the database, or another of the texts, has with other
-// numbers.
+// Adds what the texts have and the database lacks: all of it, or nothing. `run_suffix` goes behind the commands of
+// sweeps that are new, as in " --root my-runs". Errors: database, with file and line: text that does not match its
+// hashes, is of another schema, cut short or not of this form; an attempt that the database, or another of the texts,
+// has with other numbers.
 std::vector<Merged> merge_evidence(Connection& connection, const std::vector<NamedEvidence>& texts,
                                    const std::string& run_suffix);
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -17,7 +18,7 @@ namespace deft::results_db {
 namespace {
 
 // Points of a curve, tried in this order until all fits: steps of their own, so that a seed more seldom changes them.
-constexpr std::size_t kPoints[] = {64, 48, 32, 24, 16, 12, 8, 4, 2};
+constexpr std::size_t kPoints[] = {64, 48, 32, 24, 20, 16, 12, 8, 6, 4, 2};
 
 struct ListedAttempt {
     std::int64_t id = 0;
@@ -44,28 +45,32 @@ std::int64_t running_attempts(Connection& connection, std::int64_t sweep_id) {
 }
 
 std::string first_line_of(const SweepHead& sweep, std::size_t points) {
-    return evidence_line("evidence",
-                         {{"schema", kEvidenceSchema},
-                          {"sweep", full_name(sweep)},
-                          {"curve_points", points},
-                          {"note", points == 0 ? "curves are whole; the results of single documents, the text of diffs "
-                                                 "and logs are left out"
-                                               : fmt::format("curves are thinned to at most {} points an attempt; the "
-                                                             "results of single documents, the text of diffs and logs "
-                                                             "are left out",
-                                                             points)}}) +
+    return evidence_line(
+               "evidence",
+               {{"schema", kEvidenceSchema},
+                {"sweep", full_name(sweep)},
+                {"curve_points", points},
+                {"note", fmt::format("curves have at most {} points an attempt, thinned where there were more; "
+                                     "the results of single documents, the text of diffs and logs are left out",
+                                     points)}}) +
            '\n';
 }
 
-std::string curve_lines(Connection& connection, const std::vector<ListedAttempt>& attempts, std::size_t points) {
+struct Curves {
     std::string lines;
+    std::size_t points = 0;  // of the longest
+};
+
+Curves curves_of(Connection& connection, const std::vector<ListedAttempt>& attempts, std::size_t points) {
+    Curves curves;
     for (const ListedAttempt& attempt : attempts) {
         Json record = curve_record(connection, attempt.id, points);
         if (record.is_null()) continue;
+        for (const Json& part : record) curves.points = std::max(curves.points, part.at("step").size());
         record["attempt"] = attempt.uid;
-        lines += evidence_line("curve", std::move(record)) + '\n';
+        curves.lines += evidence_line("curve", std::move(record)) + '\n';
     }
-    return lines;
+    return curves;
 }
 
 }  // namespace
@@ -95,19 +100,16 @@ Evidence export_evidence(Connection& connection, const std::string& selector, st
     for (const auto& [id, value] : shared.all()) add(front, "shared", {{"id", id}, {"value", value}});
 
     const auto with_curves = [&](std::size_t points) {
-        std::string text = first_line_of(sweep, points) + front + trials + attempts +
-                           curve_lines(connection, ended, points) + verdicts;
-        return text + end_line(text) + '\n';
+        const Curves curves = curves_of(connection, ended, points);
+        evidence.curve_points = curves.points;
+        evidence.text = first_line_of(sweep, curves.points) + front + trials + attempts + curves.lines + verdicts;
+        evidence.text += end_line(evidence.text) + '\n';
+        return most_bytes == 0 || evidence.text.size() <= most_bytes;
     };
-    if (most_bytes == 0) {
-        evidence.text = with_curves(0);
-        return evidence;
-    }
-    for (const std::size_t points : kPoints) {
-        evidence.curve_points = points;
-        evidence.text = with_curves(points);
-        if (evidence.text.size() <= most_bytes) return evidence;
-    }
+    if (most_bytes == 0) with_curves(0);
+    if (most_bytes == 0) return evidence;
+    for (const std::size_t points : kPoints)
+        if (with_curves(points)) return evidence;
     throw Error(ErrorKind::usage,
                 fmt::format("the results of {} take {} bytes with curves of {} points, and a file may have {}",
                             full_name(sweep), evidence.text.size(), evidence.curve_points, most_bytes),

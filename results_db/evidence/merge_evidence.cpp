@@ -21,7 +21,8 @@ namespace deft::results_db {
 
 namespace {
 
-constexpr const char* kKinds[] = {"evidence", "sweep", "shared", "trial", "place", "attempt", "curve", "verdict", "end"};
+constexpr const char* kKinds[] = {"evidence", "sweep", "shared",  "trial", "place",
+                                  "attempt",  "curve", "verdict", "end"};
 
 struct StoredAttempt {
     std::int64_t id = 0, code_id = 0;
@@ -91,8 +92,8 @@ class Merge {
         const std::string& hash = text_at(record, "config_hash");
         if (trials_.contains(hash)) throw BadRecord{"the trial is there twice"};
         const std::optional<std::int64_t> known = experiment_of_hash(connection_, hash);
-        trials_[hash] = {known ? *known : store_trial(connection_, record, shared_),
-                         text_at(record, "variant_hash"), record.at("seed").get<std::int64_t>()};
+        trials_[hash] = {known ? *known : store_trial(connection_, record, shared_), text_at(record, "variant_hash"),
+                         record.at("seed").get<std::int64_t>()};
         if (!known) ++merged_.trials;
     }
 
@@ -139,7 +140,8 @@ class Merge {
         each("place", [&](const EvidenceLine& line) {
             const KnownPlace place = place_in(line.record);
             const auto found = variants.find(place.row);
-            is_same = is_same && (found == variants.end() || found->second == trial_of(line.record, "trial").variant_hash);
+            is_same =
+                is_same && (found == variants.end() || found->second == trial_of(line.record, "trial").variant_hash);
         });
         return is_same;
     }
@@ -245,8 +247,9 @@ class Merge {
         if (number == record.end() || !number->is_number_integer()) throw BadRecord{"it has no 'number'"};
         Statement query(connection_, "SELECT uid FROM attempt WHERE experiment_id = ?1 AND number = ?2");
         if (!query.bind(experiment_id, number->get<std::int64_t>()).step()) return;
-        throw BadRecord{fmt::format("{} is another run than the one in {}", words_for(record), place_of(query.text(0))),
-                        "the trial was trained twice, and a table counts a seed once: keep the two in roots of their own"};
+        throw BadRecord{
+            fmt::format("{} is another run than the one in {}", words_for(record), place_of(query.text(0))),
+            "the trial was trained twice, and a table counts a seed once: keep the two in roots of their own"};
     }
 
     void take_curve(const Json& record) {
@@ -272,7 +275,7 @@ class Merge {
     Origins& origins_;
     std::vector<EvidenceLine> lines_;
     SharedValues shared_;
-    std::map<std::string, TakenTrial> trials_;      // by configuration hash
+    std::map<std::string, TakenTrial> trials_;       // by configuration hash
     std::map<std::string, StoredAttempt> attempts_;  // by uid
     std::set<std::string> curves_;                   // uids
     std::int64_t sweep_ = 0;
@@ -288,7 +291,8 @@ std::vector<Merged> merge_evidence(Connection& connection, const std::vector<Nam
     Transaction transaction(connection);
     Origins origins;
     std::vector<Merged> merged;
-    for (const NamedEvidence& evidence : texts) merged.push_back(Merge(connection, evidence, run_suffix, origins).run());
+    for (const NamedEvidence& evidence : texts)
+        merged.push_back(Merge(connection, evidence, run_suffix, origins).run());
     transaction.commit();
     return merged;
 }

@@ -19,11 +19,8 @@ namespace deft::results_db {
 namespace {
 
 constexpr std::array kPlace = {
-    Column{"case_key", Holds::name},
-    Column{"axes_json", Holds::json},
-    Column{"stage", Holds::name, true},
-    Column{"seeds", Holds::text, true},
-    Column{"imported_json", Holds::json, true},
+    Column{"case_key", Holds::name},    Column{"axes_json", Holds::json},           Column{"stage", Holds::name, true},
+    Column{"seeds", Holds::text, true}, Column{"imported_json", Holds::json, true},
 };
 
 // "1.3"; empty for what is none.
@@ -135,11 +132,12 @@ void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t exp
         } catch (const Error&) {
             throw BadRecord{"its imported model cannot be read"};
         }
-    Statement insert(connection, fmt::format("INSERT INTO sweep_member (sweep_id, experiment_id, ordinal, scores_json,"
-                                             " use_order, {}) VALUES (?1, ?2, 0, ?3, (SELECT ifnull(min(use_order), 0) - 1"
-                                             "  FROM sweep_member WHERE sweep_id = ?1), ?4, ?5, ?6, ?7, ?8)",
-                                             column_names(kPlace, ""))
-                                     .c_str());
+    Statement insert(connection,
+                     fmt::format("INSERT INTO sweep_member (sweep_id, experiment_id, ordinal, scores_json,"
+                                 " use_order, {}) VALUES (?1, ?2, 0, ?3, (SELECT ifnull(min(use_order), 0) - 1"
+                                 "  FROM sweep_member WHERE sweep_id = ?1), ?4, ?5, ?6, ?7, ?8)",
+                                 column_names(kPlace, ""))
+                         .c_str());
     insert.bind(sweep_id, experiment_id, asked.dump());
     bind_columns(insert, 4, record, kPlace, IfAbsent::empty_text);
     insert.run();

@@ -1,6 +1,6 @@
 #pragma once
-// The places of a sweep as records: the row that a trial stands in, and its seeds. Rows are numbered in the order of the
-// table, which a seed more does not change.
+// The places of a sweep as records: the row that a trial stands in, and its seeds. Rows are numbered in the order of
+// the table, which a seed more does not change.
 
 #include <cstdint>
 #include <string>

@@ -21,24 +21,20 @@ namespace deft::results_db {
 namespace {
 
 constexpr std::array kTask = {
-    Column{"task", Holds::text},
-    Column{"task_version", Holds::text, true},
-    Column{"split", Holds::text, true},
-    Column{"shots", Holds::count},
-    Column{"score_key", Holds::text, true},
+    Column{"task", Holds::text},   Column{"task_version", Holds::text, true}, Column{"split", Holds::text, true},
+    Column{"shots", Holds::count}, Column{"score_key", Holds::text, true},
 };
 constexpr std::array kScored = {
-    Column{"score_key", Holds::text},
-    Column{"task", Holds::text},
-    Column{"task_sha256", Holds::text, true},
-    Column{"shots", Holds::count},
-    Column{"documents", Holds::count},
-    Column{"definition_sha256", Holds::text, true},
+    Column{"score_key", Holds::text},         Column{"task", Holds::text},
+    Column{"task_sha256", Holds::text, true}, Column{"shots", Holds::count},
+    Column{"documents", Holds::count},        Column{"definition_sha256", Holds::text, true},
     Column{"scoring_version", Holds::count},
 };
-constexpr std::array kScoring = {
-    Column{"step", Holds::integer},
+constexpr std::array kModel = {
     Column{"model_sha256", Holds::text, true},
+    Column{"step", Holds::integer},
+};
+constexpr std::array kScoring = {
     Column{"seconds", Holds::real, true},
     Column{"cut_share", Holds::real, true},
     Column{"mean_shots", Holds::real, true},
@@ -94,17 +90,17 @@ void store_result(JournalRows& rows, const Json& result, const SharedValues& sha
     const Json unknown = "NaN";
     for (std::size_t i = 0; i < values.size(); ++i) {
         const Json &measure = measures[i], &value = values[i];
-        if (!measure.is_array() || measure.size() != 3) throw BadRecord{"a measure is not its name, unit and direction"};
-        if (!value.is_array() || value.size() != 4)
-            throw BadRecord{"a result is not its value, count, standard error and chance"};
+        if (!measure.is_array() || measure.size() != 5)
+            throw BadRecord{"a measure is not its name, unit, direction, count and chance"};
+        if (!value.is_array() || value.size() != 2) throw BadRecord{"a result is not its value and standard error"};
         Json fields = {{"step", value_at(result, "step")},
                        {"metric", measure[0]},
                        {"unit", measure[1]},
                        {"better", measure[2]},
                        {"value", value[0]},
-                       {"n", value[1]},
-                       {"standard_error", value[2].is_null() ? unknown : value[2]},
-                       {"chance", value[3].is_null() ? unknown : value[3]},
+                       {"n", measure[3]},
+                       {"standard_error", value[1].is_null() ? unknown : value[1]},
+                       {"chance", measure[4].is_null() ? unknown : measure[4]},
                        {"task_version", ""},
                        {"split", ""},
                        {"score_key", ""}};
@@ -114,18 +110,25 @@ void store_result(JournalRows& rows, const Json& result, const SharedValues& sha
     }
 }
 
+// The tasks that one model was scored by.
 void store_scored(Connection& connection, std::int64_t attempt_id, const Json& scored, const SharedValues& shared) {
-    require_columns(scored, kScoring, {"of"});
-    const Json& of = shared.at(value_at(scored, "of"));
-    require_columns(of, kScored);
-    Statement insert(connection, fmt::format("INSERT INTO score (attempt_id, {}, {}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-                                             " ?8, ?9, ?10, ?11, ?12, ?13)",
-                                             column_names(kScored, ""), column_names(kScoring, ""))
-                                     .c_str());
-    insert.bind(attempt_id);
-    bind_columns(insert, 2, of, kScored, IfAbsent::empty_text);
-    bind_columns(insert, 2 + static_cast<int>(kScored.size()), scored, kScoring, IfAbsent::empty_text);
-    insert.run();
+    require_columns(scored, kModel, {"tasks"});
+    Statement insert(connection,
+                     fmt::format("INSERT INTO score (attempt_id, {}, {}, {}) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
+                                 " ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                                 column_names(kScored, ""), column_names(kModel, ""), column_names(kScoring, ""))
+                         .c_str());
+    for (const Json& task : array_at(scored, "tasks")) {
+        require_columns(task, kScoring, {"of"});
+        const Json& of = shared.at(value_at(task, "of"));
+        require_columns(of, kScored);
+        insert.bind(attempt_id);
+        constexpr int kBehindTask = 2 + static_cast<int>(kScored.size());
+        bind_columns(insert, 2, of, kScored, IfAbsent::empty_text);
+        bind_columns(insert, kBehindTask, scored, kModel, IfAbsent::empty_text);
+        bind_columns(insert, kBehindTask + static_cast<int>(kModel.size()), task, kScoring);
+        insert.run();
+    }
 }
 
 void store_checkpoint(JournalRows& rows, const Json& checkpoint) {
@@ -142,12 +145,13 @@ void store_checkpoint(JournalRows& rows, const Json& checkpoint) {
 }  // namespace
 
 Json result_records(Connection& connection, std::int64_t attempt_id, SharedValues& shared) {
-    Statement query(connection, ("SELECT " + column_names(kTask, "v") +
-                                 ", v.step, m.name, m.unit, m.better, v.value, v.kind, v.n, v.stderr, v.chance"
-                                 " FROM evaluation v JOIN metric m ON m.id = v.metric_id WHERE v.attempt_id = ?1"
-                                 " AND v.score_key <> ?2 ORDER BY v.score_key, v.task, v.task_version, v.split, v.shots,"
-                                 " v.step, m.name, m.unit, m.better")
-                                    .c_str());
+    Statement query(connection,
+                    ("SELECT " + column_names(kTask, "v") +
+                     ", v.step, m.name, m.unit, m.better, v.value, v.kind, v.n, v.stderr, v.chance"
+                     " FROM evaluation v JOIN metric m ON m.id = v.metric_id WHERE v.attempt_id = ?1"
+                     " AND v.score_key <> ?2 ORDER BY v.score_key, v.task, v.task_version, v.split, v.shots,"
+                     " v.step, m.name, m.unit, m.better")
+                        .c_str());
     query.bind(attempt_id, kWhileTraining);
     std::vector<Json> tasks, steps, values;  // side by side
     while (query.step()) {
@@ -164,26 +168,37 @@ Json result_records(Connection& connection, std::int64_t attempt_id, SharedValue
             steps.emplace_back(query.integer(step));
             values.push_back(Json::array());
         }
-        tasks.back()["measures"].push_back({query.text(step + 1), query.text(step + 2), query.text(step + 3)});
-        values.back().push_back({real_or_word(restore(query.real(step + 4), query.integer(step + 5))),
-                                 query.integer(step + 6), real_or_null(query, step + 7), real_or_null(query, step + 8)});
+        tasks.back()["measures"].push_back({query.text(step + 1), query.text(step + 2), query.text(step + 3),
+                                            query.integer(step + 6), real_or_null(query, step + 8)});
+        values.back().push_back(
+            {real_or_word(restore(query.real(step + 4), query.integer(step + 5))), real_or_null(query, step + 7)});
     }
     Json records = Json::array();
     for (std::size_t i = 0; i < tasks.size(); ++i)
-        records.push_back({{"of", shared.add(std::move(tasks[i]))}, {"step", steps[i]}, {"values", std::move(values[i])}});
+        records.push_back(
+            {{"of", shared.add(std::move(tasks[i]))}, {"step", steps[i]}, {"values", std::move(values[i])}});
     return records;
 }
 
 Json scored_records(Connection& connection, std::int64_t attempt_id, SharedValues& shared) {
-    Statement query(connection, ("SELECT " + column_names(kScored, "s") + ", " + column_names(kScoring, "s") +
-                                 " FROM score s WHERE s.attempt_id = ?1 ORDER BY s.score_key")
+    Statement query(connection, ("SELECT " + column_names(kScored, "s") + ", " + column_names(kModel, "s") + ", " +
+                                 column_names(kScoring, "s") +
+                                 " FROM score s WHERE s.attempt_id = ?1 ORDER BY s.model_sha256, s.step, s.score_key")
                                     .c_str());
     query.bind(attempt_id);
+    constexpr int kBehindTask = static_cast<int>(kScored.size()),
+                  kBehindModel = kBehindTask + static_cast<int>(kModel.size());
+    std::vector<Json> models;  // of the records, which hold their tasks besides
     Json records = Json::array();
     while (query.step()) {
-        Json record = object_of(query, static_cast<int>(kScored.size()), kScoring);
-        record["of"] = shared.add(object_of(query, 0, kScored));
-        records.push_back(std::move(record));
+        Json model = object_of(query, kBehindTask, kModel), task = object_of(query, kBehindModel, kScoring);
+        task["of"] = shared.add(object_of(query, 0, kScored));
+        if (records.empty() || models.back() != model) {
+            models.push_back(model);
+            model["tasks"] = Json::array();
+            records.push_back(std::move(model));
+        }
+        records.back()["tasks"].push_back(std::move(task));
     }
     return records;
 }
@@ -208,9 +223,13 @@ void store_results(Connection& connection, std::int64_t attempt_id, std::int64_t
     AttemptPosition position;
     position.code_id = code_id;
     JournalRows rows(connection, attempt_id, position);
-    for (const Json& result : array_at(record, "results")) store_result(rows, result, shared);
-    for (const Json& scored : array_at(record, "scored")) store_scored(connection, attempt_id, scored, shared);
-    for (const Json& checkpoint : array_at(record, "checkpoints")) store_checkpoint(rows, checkpoint);
+    const auto each = [&](const char* key, const auto& store) {
+        if (!record.contains(key)) return;
+        for (const Json& one : array_at(record, key)) store(one);
+    };
+    each("results", [&](const Json& one) { store_result(rows, one, shared); });
+    each("scored", [&](const Json& one) { store_scored(connection, attempt_id, one, shared); });
+    each("checkpoints", [&](const Json& one) { store_checkpoint(rows, one); });
 }
 
 }  // namespace deft::results_db

@@ -9,14 +9,14 @@
 
 namespace deft::results_db {
 
-// The values of one measure after another: [value, n, standard error, chance], of which the last two may be null. Those of
-// validations while it trained (base/score_key.h) stand in its curve.
+// Of one task after another the values of its measures: [value, standard error], of which the latter may be null. Those
+// of validations while it trained (base/score_key.h) stand in its curve.
 Json result_records(Connection& connection, std::int64_t attempt_id, SharedValues& shared);
-// The tasks that were scored whole.
+// The tasks that were scored whole, by model.
 Json scored_records(Connection& connection, std::int64_t attempt_id, SharedValues& shared);
 Json checkpoint_records(Connection& connection, std::int64_t attempt_id);
 
-// All three of a record. Errors: BadRecord; database.
+// Those of the three that a record has. Errors: BadRecord; database.
 void store_results(Connection& connection, std::int64_t attempt_id, std::int64_t code_id, const Json& record,
                    const SharedValues& shared);
 

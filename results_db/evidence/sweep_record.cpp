@@ -52,8 +52,9 @@ Json verdict_of(const Statement& row) {
 }
 
 std::vector<Json> claim_verdicts(Connection& connection) {
-    Statement query(connection,
-                    ("SELECT " + column_names(kVerdict, "v") + " FROM verdict v WHERE v.kind = ?1 ORDER BY v.id").c_str());
+    Statement query(
+        connection,
+        ("SELECT " + column_names(kVerdict, "v") + " FROM verdict v WHERE v.kind = ?1 ORDER BY v.id").c_str());
     query.bind(kClaim);
     std::vector<Json> all;
     while (query.step()) all.push_back(verdict_of(query));

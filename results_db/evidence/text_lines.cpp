@@ -14,7 +14,7 @@ namespace deft::results_db {
 
 namespace {
 
-constexpr int kDeepest = 32;           // far above any configuration
+constexpr int kDeepest = 32;             // far above any configuration
 constexpr std::size_t kHashDigits = 16;  // these tell damage; the last line has all 64
 
 // Bytes that are no UTF-8 become U+FFFD, as in journals.
@@ -64,7 +64,8 @@ EvidenceLine read_line(std::string_view text, int number) {
     if (dumped(record) != text) throw BadRecord{"it is not spelled as deft spells it"};
     if (has_nul(record)) throw BadRecord{"it has a text with a zero byte"};
     const std::string check = taken_text(record, "check");
-    if (short_sha256(dumped(record)) != check) throw BadRecord{"it does not match its hash: something in it was changed"};
+    if (short_sha256(dumped(record)) != check)
+        throw BadRecord{"it does not match its hash: something in it was changed"};
     const std::string kind = taken_text(record, "record");
     return {number, kind, std::move(record)};
 }
@@ -81,7 +82,8 @@ void require_keys(const EvidenceLine& line, std::initializer_list<const char*> k
 }
 
 void require_schema(const EvidenceLine& first, const std::string& name) {
-    if (first.kind != "evidence") fail_at(name, first.number, "this is no evidence file of deft: its first line is none");
+    if (first.kind != "evidence")
+        fail_at(name, first.number, "this is no evidence file of deft: its first line is none");
     const Json schema = first.record.value("schema", Json());
     if (schema == kEvidenceSchema) {
         require_keys(first, {"schema", "sweep", "curve_points", "note"}, name);
@@ -113,7 +115,8 @@ std::string SharedValues::add(Json value) {
 void SharedValues::take(const Json& record) {
     if (record.size() != 2 || !record.contains("id") || !record.contains("value"))
         throw BadRecord{"it has other keys than id and value"};
-    if (record.at("id") != short_sha256(dumped(record.at("value")))) throw BadRecord{"its id is not the hash of its value"};
+    if (record.at("id") != short_sha256(dumped(record.at("value"))))
+        throw BadRecord{"its id is not the hash of its value"};
     values_.emplace(record.at("id").get<std::string>(), record.at("value"));
 }
 

@@ -9,8 +9,8 @@
 
 namespace deft::results_db {
 
-// Of ascending steps the first, the last, and others evenly between them: `most` at most, and 2 at least; 0: all of them.
-// The last one up to `until` is kept besides, where that is given.
+// Of ascending steps the first, the last, and others evenly between them: `most` at most, and 2 at least; 0: all of
+// them. The last one up to `until` is kept besides, where that is given.
 inline std::vector<std::int64_t> thinned(const std::vector<std::int64_t>& steps, std::size_t most,
                                          std::optional<std::int64_t> until = {}) {
     if (most == 0 || steps.size() <= most) return steps;

@@ -1,5 +1,6 @@
 #pragma once
-// One configuration with its seed, as a record. The seed stands beside the configuration, which the seeds of a row share.
+// One configuration with its seed, as a record. The seed stands beside the configuration, which the seeds of a row
+// share.
 
 #include <cstdint>
 #include <optional>

@@ -66,8 +66,9 @@ void print_merged(const results_db::Merged& merged, const std::string& name) {
     }
     print(fmt::format("{}: {} has {}, {} and {} more{}", name, merged.sweep, counted(merged.trials, "trial"),
                       counted(merged.attempts, "attempt"), counted(merged.verdicts, "verdict"),
-                      merged.known > 0 ? fmt::format("; {} there already", counted(merged.known, "attempt was", "attempts were"))
-                                       : ""));
+                      merged.known > 0
+                          ? fmt::format("; {} there already", counted(merged.known, "attempt was", "attempts were"))
+                          : ""));
     if (merged.is_joined && !merged.seeds.empty())
         print(fmt::format("  it was run with other seeds; {} {} stand in its table now",
                           merged.seeds.size() == 1 ? "seed" : "seeds", fmt::join(merged.seeds, ", ")));
@@ -95,8 +96,10 @@ void add_db(CLI::App& app, Context& context) {
 
     auto exported = std::make_shared<EvidenceArguments>();
     CLI::App* exporting = command->add_subcommand(
-        "export", "Write a sweep's results as a text of at most 300 kB that can be committed, merged and reported from");
-    exporting->add_option("sweep", exported->sweep, "The sweep's name, or NAME@HASH as `deft status` shows it")->required();
+        "export",
+        "Write a sweep's results as a text of at most 300 kB that can be committed, merged and reported from");
+    exporting->add_option("sweep", exported->sweep, "The sweep's name, or NAME@HASH as `deft status` shows it")
+        ->required();
     add_root(*exporting, exported->root);
     exporting->add_option("--out", exported->out, "Write it to this file");
     exporting->callback([exported, &context] { context.exit_code = write_evidence(*exported); });
