@@ -99,6 +99,7 @@ void require_columns(const Json& object, std::span<const Column> columns, std::i
         const auto found = object.find(column.name);
         if (found == object.end() && column.may_be_absent) continue;
         if (found == object.end()) throw BadRecord{fmt::format("it has no '{}'", column.name)};
+        if (column.may_be_absent && *found == "") throw BadRecord{fmt::format("its '{}' is empty", column.name)};
         if (const std::string how = wrong(*found, column.holds); !how.empty())
             throw BadRecord{fmt::format("its '{}' {}", column.name, how)};
     }

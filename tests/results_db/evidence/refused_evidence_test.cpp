@@ -117,8 +117,8 @@ TEST_CASE("two that disagree on one attempt are refused with both places") {
     {
         Records records(text);
         records.find("attempt", [](const Json& one) { return one.contains("scored"); })["scored"][0]["model_sha256"] =
-            "";
-        kept.refuses(records.sealed(), "x.jsonl");
+            "another";
+        kept.refuses(records.sealed(), "'scored'");
     }
     {
         Records records(text);
@@ -217,6 +217,7 @@ TEST_CASE("evidence that is written to do harm is refused") {
         "sweep", [](Json& one) { one["record"] = "verdict"; }, "x.jsonl");
     refuses(
         "trial", [](Json& one) { one["label"] = std::string("a\0b", 3); }, "zero byte");
+    refuses("trial", [](Json& one) { one["label"] = ""; }, "its 'label' is empty");
     refuses(
         "trial", [](Json& one) { one["seed"] = 1.5; }, "its 'seed' is no 64-bit integer");
     refuses(
