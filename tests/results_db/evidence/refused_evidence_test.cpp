@@ -217,7 +217,8 @@ TEST_CASE("evidence that is written to do harm is refused") {
         "sweep", [](Json& one) { one["record"] = "verdict"; }, "x.jsonl");
     refuses(
         "trial", [](Json& one) { one["label"] = std::string("a\0b", 3); }, "zero byte");
-    refuses("trial", [](Json& one) { one["label"] = ""; }, "its 'label' is empty");
+    refuses(
+        "trial", [](Json& one) { one["label"] = ""; }, "its 'label' is empty");
     refuses(
         "trial", [](Json& one) { one["seed"] = 1.5; }, "its 'seed' is no 64-bit integer");
     refuses(
