@@ -191,9 +191,10 @@ Table status_table(const results_db::SweepResults& sweep, const std::vector<resu
     table.columns = {{"hash", Align::left}, {"trial", Align::left}, {"state", Align::left}, {"attempts"}, {"step"},
                      {"last\nloss"},        {"layer-avg\ntokens"},  {"error", Align::left}};
     std::map<std::string, int> states;
-    int left_to_score = 0;
+    int left_to_score = 0, merged = 0;
     for (const results_db::TrialRow& trial : sweep.trials) {
         ++states[trial.state];
+        if (trial.is_merged()) ++merged;
         if (trial.state == "ok" && trial.unscored() > 0) ++left_to_score;
         std::string step = "-", loss = "-", tokens = "-";
         if (trial.last_point) {
@@ -210,6 +211,9 @@ Table status_table(const results_db::SweepResults& sweep, const std::vector<resu
     for (const auto& [state, count] : states) counts += fmt::format(", {} {}", count, state);
     if (left_to_score > 0) counts += fmt::format(", of which {} left to score", left_to_score);
     table.notes.push_back(counts);
+    if (merged > 0)
+        table.notes.push_back(fmt::format("{} of them {} run elsewhere and merged: their logs and checkpoints are not here",
+                                          merged, merged == 1 ? "was" : "were"));
     if (const std::string others = other_runs(sweep, all); !others.empty()) table.notes.push_back(others);
     return table;
 }
@@ -254,7 +258,7 @@ std::string render_trial(const results_db::TrialRow& trial, const std::vector<jo
     if (trial.imported) lines.add("sha256 of that", trial.imported->sha256);
     lines.add("state", state_text(trial));
     lines.add("attempts", fmt::format("{}", trial.attempts));
-    lines.add("run folder", trial.workdir);
+    lines.add("run folder", trial.is_merged() ? "none: it was run elsewhere and merged" : trial.workdir);
     if (trial.started_ms > 0) lines.add("started", date_and_time(trial.started_ms));
     if (trial.ended_ms > 0) lines.add("ended", date_and_time(trial.ended_ms));
     add_counts(lines, trial);

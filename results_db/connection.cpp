@@ -73,11 +73,12 @@ std::string folder_of(const std::string& file) {
 
 }  // namespace
 
-Connection::Connection(const std::filesystem::path& file, Mode mode) : file_(std::filesystem::absolute(file).string()) {
+Connection::Connection(const std::filesystem::path& file, Mode mode)
+    : file_(mode == Mode::memory ? file.string() : std::filesystem::absolute(file).string()) {
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    flags |= mode == Mode::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+    flags |= mode == Mode::write || mode == Mode::memory ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     if (mode == Mode::immutable) flags |= SQLITE_OPEN_URI;
-    const std::string name = mode == Mode::immutable ? immutable_uri(file_) : file_;
+    const std::string name = mode == Mode::immutable ? immutable_uri(file_) : mode == Mode::memory ? ":memory:" : file_;
     const int code = sqlite3_open_v2(name.c_str(), &handle_, flags, nullptr);
     try {
         if (code != SQLITE_OK) fail_with(handle_, file_, code, "open");

@@ -22,6 +22,7 @@ class Connection {
         write,  // made where absent
         read,
         immutable,  // a file that nothing can change: no lock, no -shm, for read-only media
+        memory,     // empty, and gone with the connection; `file` only names it in messages
     };
 
     // Errors: io, database; as every member function.

@@ -29,6 +29,15 @@ std::vector<double> loads_in(std::span<const std::byte> blob, const std::string&
     return {loads.begin(), loads.end()};
 }
 
+std::vector<journal::ExpertLoad> all_rows(Statement& query, const std::string& file) {
+    std::vector<journal::ExpertLoad> rows;
+    while (query.step()) {
+        rows.push_back(record_of<journal::ExpertLoad>(query));
+        rows.back().load = loads_in(query.blob(column_count()), file);
+    }
+    return rows;
+}
+
 }  // namespace
 
 std::string expert_load_insert() {
@@ -47,12 +56,15 @@ std::vector<journal::ExpertLoad> read_expert_loads(Connection& connection, const
                                  " (SELECT id FROM experiment WHERE config_hash = ?1) ORDER BY step, layer")
                                     .c_str());
     query.bind(config_hash);
-    std::vector<journal::ExpertLoad> rows;
-    while (query.step()) {
-        rows.push_back(record_of<journal::ExpertLoad>(query));
-        rows.back().load = loads_in(query.blob(column_count()), connection.file());
-    }
-    return rows;
+    return all_rows(query, connection.file());
+}
+
+std::vector<journal::ExpertLoad> read_expert_loads_at(Connection& connection, std::int64_t attempt_id, std::int64_t step) {
+    Statement query(connection, ("SELECT " + columns_of<journal::ExpertLoad>() +
+                                 ", load FROM expert_load WHERE attempt_id = ?1 AND step = ?2 ORDER BY layer")
+                                    .c_str());
+    query.bind(attempt_id, step);
+    return all_rows(query, connection.file());
 }
 
 }  // namespace deft::results_db

@@ -19,4 +19,7 @@ void bind_expert_load(Statement& insert, std::int64_t attempt_id, const journal:
 // that is cut off.
 std::vector<journal::ExpertLoad> read_expert_loads(Connection& connection, const std::string& config_hash);
 
+// Of one attempt at one step: by layer. Errors: likewise.
+std::vector<journal::ExpertLoad> read_expert_loads_at(Connection& connection, std::int64_t attempt_id, std::int64_t step);
+
 }  // namespace deft::results_db

@@ -200,6 +200,12 @@ std::unique_ptr<Connection> open_for_reading(const std::filesystem::path& file, 
     return connection;
 }
 
+std::unique_ptr<Connection> open_in_memory(const std::string& name) {
+    auto connection = std::make_unique<Connection>(name, Connection::Mode::memory);
+    migrate(*connection, migrations());
+    return connection;
+}
+
 std::int64_t schema_version(const std::filesystem::path& file, std::span<const Migration> steps) {
     return open_of_any_age(file, steps)->integer("PRAGMA user_version");
 }

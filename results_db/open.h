@@ -27,6 +27,9 @@ std::unique_ptr<Connection> open_for_writing(const std::filesystem::path& file,
 std::unique_ptr<Connection> open_for_reading(const std::filesystem::path& file,
                                              std::span<const Migration> steps = migrations());
 
+// An empty database of the newest schema that no file holds; `name` stands for it in messages.
+std::unique_ptr<Connection> open_in_memory(const std::string& name);
+
 // Of a file that may be older than this program. Errors: as open_for_reading.
 std::int64_t schema_version(const std::filesystem::path& file, std::span<const Migration> steps = migrations());
 

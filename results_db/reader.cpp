@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -212,7 +214,7 @@ std::int64_t TrialRow::unscored() const {
 }
 
 struct Reader::Impl {
-    explicit Impl(const std::filesystem::path& file) : connection(open_for_reading(file)) {}
+    explicit Impl(std::unique_ptr<Connection> opened) : connection(std::move(opened)) {}
 
     std::vector<TrialRow> by_name(const std::string& selector) {
         std::vector<TrialRow> found;
@@ -251,7 +253,13 @@ struct Reader::Impl {
     std::unique_ptr<Connection> connection;
 };
 
-Reader::Reader(const std::filesystem::path& file) : impl_(std::make_unique<Impl>(std::filesystem::absolute(file))) {}
+Reader::Reader(const std::filesystem::path& file)
+    : impl_(std::make_unique<Impl>(open_for_reading(std::filesystem::absolute(file)))) {}
+
+Reader::Reader(const std::vector<NamedEvidence>& texts)
+    : impl_(std::make_unique<Impl>(open_in_memory(texts.empty() ? "nothing" : texts.front().name))) {
+    merge_evidence(*impl_->connection, texts, {});
+}
 
 Reader::~Reader() = default;
 
@@ -353,6 +361,10 @@ std::vector<BenchHistoryRow> Reader::bench_history() const {
 
 std::vector<BaselineRow> Reader::baselines() const {
     return read_baselines(*impl_->connection);
+}
+
+Evidence Reader::evidence(const std::string& selector, std::size_t most_bytes) const {
+    return export_evidence(*impl_->connection, selector, most_bytes);
 }
 
 std::vector<VerdictRow> Reader::verdicts() const {

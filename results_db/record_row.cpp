@@ -85,6 +85,7 @@ Record record_of(const Statement& row, int first) {
 }
 
 template std::string columns_of<journal::TrainPoint>();
+template std::string columns_of<journal::Sampling>();
 template std::string columns_of<journal::ExpertLoad>();
 template std::string row_of<journal::TrainPoint>(const char*, const char*);
 template std::string row_of<journal::Sampling>(const char*, const char*);
@@ -93,6 +94,7 @@ template void bind_record(Statement&, std::int64_t, const journal::TrainPoint&);
 template void bind_record(Statement&, std::int64_t, const journal::Sampling&);
 template void bind_record(Statement&, std::int64_t, const journal::ExpertLoad&);
 template journal::TrainPoint record_of(const Statement&, int);
+template journal::Sampling record_of(const Statement&, int);
 template journal::ExpertLoad record_of(const Statement&, int);
 
 }  // namespace deft::results_db

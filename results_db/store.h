@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/journal.h"
 #include "results_db/bench_rows.h"
+#include "results_db/evidence/evidence.h"
 #include "results_db/gate_rows.h"
 #include "results_db/imported_model.h"
 
@@ -225,6 +226,9 @@ class Writer {
     std::int64_t retire_baseline(const std::string& name);
     void add_verdicts(const std::vector<VerdictRow>& rows);
 
+    // As merge_evidence().
+    std::vector<Merged> merge(const std::vector<NamedEvidence>& texts, const std::string& run_suffix = {});
+
  private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
@@ -317,6 +321,8 @@ struct TrialRow {
 
     // Tasks that were asked for and are not scored.
     std::int64_t unscored() const;
+    // Whether what is shown was run elsewhere and merged: its run folder and checkpoints are not below this root.
+    bool is_merged() const { return !attempt_uid.empty() && workdir.empty(); }
 };
 
 // A sweep as it was run: one name may stand for several, which --set, --scale or an edited file tell apart.
@@ -351,6 +357,8 @@ struct TrialCurve {
 class Reader {
  public:
     explicit Reader(const std::filesystem::path& file);
+    // Of what these texts hold, in memory. Errors: those of merge_evidence().
+    explicit Reader(const std::vector<NamedEvidence>& texts);
     ~Reader();
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
@@ -385,6 +393,8 @@ class Reader {
     std::vector<BenchHistoryRow> bench_history() const;                   // by series and time
     std::vector<BaselineRow> baselines() const;                           // by name and time
     std::vector<VerdictRow> verdicts() const;                             // in the order given
+    // As export_evidence().
+    Evidence evidence(const std::string& selector, std::size_t most_bytes = kMostEvidenceBytes) const;
 
  private:
     struct Impl;

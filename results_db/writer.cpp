@@ -382,6 +382,10 @@ std::int64_t Writer::retire_baseline(const std::string& name) {
     return rows;
 }
 
+std::vector<Merged> Writer::merge(const std::vector<NamedEvidence>& texts, const std::string& run_suffix) {
+    return merge_evidence(*impl_->connection, texts, run_suffix);
+}
+
 void Writer::add_verdicts(const std::vector<VerdictRow>& rows) {
     Transaction transaction(*impl_->connection);
     insert_verdicts(*impl_->connection, rows);

@@ -1,16 +1,23 @@
-// deft db: care of the results database itself.
+// deft db: care of the results database itself, and what goes from one to another.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "reporting/origins.h"
 #include "results_db/open.h"
 #include "results_db/store.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/cli/results.h"
 #include "sweeps/driver/driver.h"
 
 namespace deft::cli {
@@ -30,6 +37,52 @@ int upgrade(const std::string& root) {
     return kExitOk;
 }
 
+std::string run_suffix(const std::string& root) {
+    return root == sweeps::kDefaultRoot ? std::string() : " --root " + reporting::shell_word(root);
+}
+
+struct EvidenceArguments {
+    std::string sweep, out;
+    std::string root = sweeps::kDefaultRoot;
+};
+
+int write_evidence(const EvidenceArguments& arguments) {
+    const results_db::Evidence evidence = open_results(arguments.root).evidence(arguments.sweep);
+    print_to(arguments.out, evidence.text);
+    print_note(fmt::format("{}: {} and {} in {} bytes; {}", evidence.sweep, counted(evidence.trials, "trial"),
+                           counted(evidence.attempts, "ended attempt"), evidence.text.size(),
+                           results_db::evidence_note(evidence.text)));
+    if (evidence.running > 0)
+        print_note(fmt::format("{} left out: what is under way has no result yet",
+                               counted(evidence.running, "running attempt is", "running attempts are")));
+    return evidence.attempts > 0 ? kExitOk : kExitNothing;
+}
+
+void print_merged(const results_db::Merged& merged, const std::string& name) {
+    if (merged.is_nothing()) {
+        print(fmt::format("{}: nothing new for {}: {} there already, with the same numbers", name, merged.sweep,
+                          counted(merged.known, "attempt is", "attempts are")));
+        return;
+    }
+    print(fmt::format("{}: {} has {}, {} and {} more{}", name, merged.sweep, counted(merged.trials, "trial"),
+                      counted(merged.attempts, "attempt"), counted(merged.verdicts, "verdict"),
+                      merged.known > 0
+                          ? fmt::format("; {} there already", counted(merged.known, "attempt was", "attempts were"))
+                          : ""));
+    if (merged.is_joined && !merged.seeds.empty())
+        print(fmt::format("  it was run with other seeds; {} {} stand in its table now",
+                          merged.seeds.size() == 1 ? "seed" : "seeds", fmt::join(merged.seeds, ", ")));
+}
+
+int merge(const std::vector<std::string>& paths, const std::string& root) {
+    const std::vector<results_db::NamedEvidence> files = read_evidence(paths);
+    { const results_db::Reader tried(files); }  // what is refused makes no database, and waits for no lock
+    results_db::Writer writer(sweeps::database_in(root));
+    const std::vector<results_db::Merged> all = writer.merge(files, run_suffix(root));
+    for (std::size_t i = 0; i < all.size(); ++i) print_merged(all[i], files[i].name);
+    return kExitOk;
+}
+
 }  // namespace
 
 void add_db(CLI::App& app, Context& context) {
@@ -40,6 +93,25 @@ void add_db(CLI::App& app, Context& context) {
         "upgrade", "Copy a database that an older deft left, and bring it to the newest schema");
     add_root(*upgrading, *root);
     upgrading->callback([root, &context] { context.exit_code = upgrade(*root); });
+
+    auto exported = std::make_shared<EvidenceArguments>();
+    CLI::App* exporting = command->add_subcommand(
+        "export",
+        "Write a sweep's results as a text of at most 300 kB that can be committed, merged and reported from");
+    exporting->add_option("sweep", exported->sweep, "The sweep's name, or NAME@HASH as `deft status` shows it")
+        ->required();
+    add_root(*exporting, exported->root);
+    exporting->add_option("--out", exported->out, "Write it to this file");
+    exporting->callback([exported, &context] { context.exit_code = write_evidence(*exported); });
+
+    auto files = std::make_shared<std::vector<std::string>>();
+    auto target = std::make_shared<std::string>(sweeps::kDefaultRoot);
+    CLI::App* merging = command->add_subcommand(
+        "merge", "Add what such files, or databases of other machines, have and these results lack: all or nothing");
+    merging->add_option("files", *files, "What `deft db export` wrote; or a results.db, or the root that it is in")
+        ->required();
+    add_root(*merging, *target, "Where the results are that are added to");
+    merging->callback([files, target, &context] { context.exit_code = merge(*files, *target); });
 }
 
 }  // namespace deft::cli

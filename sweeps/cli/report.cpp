@@ -16,6 +16,7 @@
 #include "reporting/per_seed.h"
 #include "results_db/trial_name.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/find_table.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
@@ -79,6 +80,7 @@ void add_report(CLI::App& app, Context& context) {
         std::string root = sweeps::kDefaultRoot;
         std::string format = "term";
         std::string out;
+        std::vector<std::string> from;
         bool per_seed = false, curves = false, missing = false;
     };
     auto arguments = std::make_shared<Arguments>();
@@ -91,6 +93,11 @@ void add_report(CLI::App& app, Context& context) {
                         "--out, as lm-evaluation-harness does")
         ->check(CLI::IsMember(formats))
         ->capture_default_str();
+    command
+        ->add_option("--from", arguments->from,
+                     "Report what these files hold in place of a root: what `deft db export` wrote, as in "
+                     "reporting/measured/, or results.db of another root")
+        ->allow_extra_args(false);
     command->add_option("--out", arguments->out, "Write the report to this file, or of lm-eval the files to this folder");
     CLI::Option* per_seed = command->add_flag("--per-seed", arguments->per_seed,
                                               "One row a trial, not means over seeds: term, md, csv or tex");
@@ -103,7 +110,12 @@ void add_report(CLI::App& app, Context& context) {
         ->excludes(per_seed)
         ->excludes("--curves");
     command->callback([arguments, &context] {
-        const results_db::Reader reader = open_results(arguments->root);
+        const auto files = read_evidence(arguments->from);
+        const results_db::Reader reader =
+            files.empty() ? open_results(arguments->root) : results_db::Reader(files);
+        const bool shows_curves = arguments->format == "html" || arguments->format == "json" || arguments->curves;
+        for (const results_db::NamedEvidence& file : files)
+            if (shows_curves) print_note(fmt::format("{}: {}", file.name, results_db::evidence_note(file.text)));
         if (arguments->missing) {
             print_missing(reader, find_table(reader, arguments->sweep), arguments->root, arguments->format,
                           arguments->out);

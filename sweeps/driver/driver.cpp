@@ -106,7 +106,9 @@ class Driver {
         }
         overview.done = static_cast<std::size_t>(state_.summary.already_done);
         overview.selected = left.size() + overview.done + static_cast<std::size_t>(failures());
-        overview.flops_per_second = measured_rate(results_db::Reader(database_file(options_.root)).sweep(spec_.name));
+        const results_db::SweepResults results = results_db::Reader(database_file(options_.root)).sweep(spec_.name);
+        overview.flops_per_second = measured_rate(results);
+        overview.merged = count_merged(results);
         for (const std::string& line : describe(spec_, points_, options_, overview)) progress_.event(line);
         if (const std::size_t count = without_validations(); count > 0)
             progress_.event(fmt::format("{} trained before eval.every asked for validations on the way, which move no "

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/json.h"
@@ -43,10 +44,16 @@ void Overview::add_left(const Point& point, bool is_trained) {
         flops_left += point.projection.flops;
 }
 
+std::size_t count_merged(const results_db::SweepResults& results) {
+    return static_cast<std::size_t>(std::count_if(results.trials.begin(), results.trials.end(), [](const auto& trial) {
+        return trial.state == "ok" && trial.is_merged();
+    }));
+}
+
 double measured_rate(const results_db::SweepResults& results) {
     double flops = 0, seconds = 0;
     for (const results_db::TrialRow& trial : results.trials) {
-        if (trial.state != "ok" || !trial.last_point || !(trial.train_seconds > 0)) continue;
+        if (trial.state != "ok" || trial.is_merged() || !trial.last_point || !(trial.train_seconds > 0)) continue;
         flops += trial.last_point->flops;
         seconds += trial.train_seconds;
     }
@@ -80,6 +87,9 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
     if (overview.to_import > 0) to_score += fmt::format(", {} to be imported", overview.to_import);
     lines.push_back(fmt::format("  {} with {}{}; {} already done{}", counted(points.size(), "trial"),
                                 counted(spec.seeds.size(), "seed"), selected, overview.done, to_score));
+    if (overview.merged > 0)
+        lines.push_back(fmt::format("  {} run elsewhere and merged: trained they are, their checkpoints are not here",
+                                    counted(overview.merged, "trial was", "trials were")));
 
     if (overview.done + overview.to_score + overview.to_import < overview.selected) {
         std::string estimate = fmt::format("  to train: {} in {}", reporting::si(overview.flops_left, "FLOP"),
@@ -118,7 +128,11 @@ RunSummary dry_run(const Spec& spec, const std::vector<Point>& points, const Dri
     }
     if (reader)
         for (const std::string& name : reader->sweep_names())
-            if (name == spec.name) overview.flops_per_second = measured_rate(reader->sweep(name));
+            if (name == spec.name) {
+                const results_db::SweepResults results = reader->sweep(name);
+                overview.flops_per_second = measured_rate(results);
+                overview.merged = count_merged(results);
+            }
     Progress progress(options.progress, options.narration);
     for (const std::string& line : describe(spec, points, options, overview)) progress.warning(line);
     RunSummary summary;

@@ -1,0 +1,24 @@
+#pragma once
+// What an attempt measured while it trained, as one record: logged steps, what was drawn, what experts did, and
+// validations on the way; a list a column.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/json_fwd.h"
+#include "results_db/connection.h"
+
+namespace deft::results_db {
+
+// At most that many steps of each, and of experts a quarter; 0: all. Null where there is nothing. The last step that
+// the result of its experiment was built on is kept.
+Json curve_record(Connection& connection, std::int64_t attempt_id, std::size_t most_points);
+
+// Of an attempt that has none yet. Errors: BadRecord; database.
+void store_curve(Connection& connection, std::int64_t attempt_id, std::int64_t code_id, const Json& record);
+
+// Errors: BadRecord, where the attempt has one of the record's steps with other numbers. Steps that it lacks are passed
+// over: each may be thinned in its own way.
+void require_same_curve(Connection& connection, std::int64_t attempt_id, const Json& record);
+
+}  // namespace deft::results_db

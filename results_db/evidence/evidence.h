@@ -1,0 +1,73 @@
+#pragma once
+// One sweep's results as a text that is small enough to be committed: what `deft db export` writes and `deft db merge`
+// takes in. A line is one record in canonical JSON, so that a seed more is lines more. Each line ends with a check of
+// itself and the file with one of all lines; values that many records share stand once, under a hash of their content.
+//
+//   evidence   what the file is, and how its curves were thinned
+//   sweep      the sweep's file and options, and what it was to be judged by
+//   shared     {"id", "value"}: a configuration without its seed, a machine and program, what a score is of
+//   trial      one configuration and seed
+//   place      where a trial stands in the sweep
+//   attempt    one that has ended: scores, counts, times, cost, checkpoint hashes
+//   curve      of an attempt, thinned
+//   verdict    on a claim
+//   end        how many lines, and the sha256 of their bytes
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace deft::results_db {
+
+class Connection;
+
+// Of the records above. Raised when what a record holds or means changes; a database's own schema may change without.
+inline constexpr std::int64_t kEvidenceSchema = 1;
+// A committed file is read by people, in diffs too.
+inline constexpr std::size_t kMostEvidenceBytes = 300'000;
+// A file that is read from a disk may be somebody else's.
+inline constexpr std::size_t kMostReadBytes = std::size_t{16} << 20;
+
+struct Evidence {
+    std::string text;
+    std::string sweep;             // "gpt_combined@0123456789ab"
+    std::size_t curve_points = 0;  // of the longest curve
+    std::int64_t trials = 0, attempts = 0;
+    std::int64_t running = 0;  // attempts that have not ended, which are left out
+};
+
+// The sweep as `selector` names it (results_db/sweep_heads.h). The same database gives the same bytes. Curves have at
+// most as many points as fit; most_bytes 0: all of them. Errors: missing; usage, where all but the curves is too long
+// already.
+Evidence export_evidence(Connection& connection, const std::string& selector,
+                         std::size_t most_bytes = kMostEvidenceBytes);
+
+// What the first line says of how the curves were thinned, and of what is left out; empty where it is none.
+std::string evidence_note(const std::string& text);
+
+// A text and where it is from, for messages.
+struct NamedEvidence {
+    std::string name, text;
+};
+
+// What merging one text has changed.
+struct Merged {
+    std::string sweep;                  // where its trials stand now
+    bool is_joined = false;             // that sweep was run with other seeds, and has these as well now
+    std::set<std::int64_t> seeds = {};  // of the places that were added
+    std::int64_t places = 0, trials = 0, attempts = 0, verdicts = 0;  // added
+    std::int64_t known = 0;  // attempts that were there already, with the same numbers
+
+    bool is_nothing() const { return places + trials + attempts + verdicts == 0; }
+};
+
+// Adds what the texts have and the database lacks: all of it, or nothing. `run_suffix` goes behind the commands of
+// sweeps that are new, as in " --root my-runs". Errors: database, with file and line: text that does not match its
+// hashes, is of another schema, cut short or not of this form; an attempt that the database, or another of the texts,
+// has with other numbers.
+std::vector<Merged> merge_evidence(Connection& connection, const std::vector<NamedEvidence>& texts,
+                                   const std::string& run_suffix);
+
+}  // namespace deft::results_db

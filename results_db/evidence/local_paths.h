@@ -1,0 +1,26 @@
+#pragma once
+// What a text says of the machine's own folders, taken out of it.
+
+#include <string>
+
+#include "base/json_fwd.h"
+
+namespace deft::results_db {
+
+// "cannot read x.txt" of "cannot read /home/me/x.txt": of an absolute path the last name is left.
+std::string without_absolute_paths(const std::string& text);
+// In all texts of the value, keys aside.
+Json without_absolute_paths(const Json& value);
+
+// The part "local" of a configuration, which says where files are: of a path that is absolute or leads upwards the last
+// name is left.
+Json without_local_folders(const Json& local);
+// Whether a path may be one of those: relative, and nowhere leading upwards.
+bool stays_below(const std::string& path);
+
+// "deft run x.toml" of "deft run x.toml --root 'my runs'".
+std::string without_root(const std::string& command);
+// Whether a command line is words and quoted words alone, so that a shell does nothing else with it.
+bool is_words_alone(const std::string& command);
+
+}  // namespace deft::results_db

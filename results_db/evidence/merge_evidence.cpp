@@ -1,0 +1,300 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "results_db/evidence/attempt_record.h"
+#include "results_db/evidence/columns.h"
+#include "results_db/evidence/curve_record.h"
+#include "results_db/evidence/evidence.h"
+#include "results_db/evidence/places.h"
+#include "results_db/evidence/sweep_record.h"
+#include "results_db/evidence/trial_record.h"
+#include "results_db/sweep_heads.h"
+
+namespace deft::results_db {
+
+namespace {
+
+constexpr const char* kKinds[] = {"evidence", "sweep", "shared",  "trial", "place",
+                                  "attempt",  "curve", "verdict", "end"};
+
+struct StoredAttempt {
+    std::int64_t id = 0, code_id = 0;
+    bool is_new = false;
+};
+
+// By uid, the place of an attempt's record in a text that was merged before, for messages.
+using Origins = std::map<std::string, std::string>;
+
+class Merge {
+ public:
+    Merge(Connection& connection, const NamedEvidence& evidence, const std::string& run_suffix, Origins& origins)
+        : connection_(connection),
+          name_(evidence.name),
+          run_suffix_(run_suffix),
+          origins_(origins),
+          lines_(read_evidence_lines(evidence.text, evidence.name)) {}
+
+    Merged run() {
+        each({}, [&](const EvidenceLine& line) {
+            if (std::find(std::begin(kKinds), std::end(kKinds), line.kind) == std::end(kKinds))
+                throw BadRecord{fmt::format("a record of the unknown kind '{}'", line.kind)};
+        });
+        each("shared", [&](const EvidenceLine& line) { shared_.take(line.record); });
+        each("trial", [&](const EvidenceLine& line) { take_trial(line.record); });
+        each("place", [&](const EvidenceLine& line) {
+            (void)place_in(line.record);
+            (void)trial_of(line.record, "trial");
+        });
+        each("sweep", [&](const EvidenceLine& line) { take_sweep(line.record); });
+        if (sweep_ == 0) fail(1, "the file has no sweep");
+        take_places();
+        each("attempt", [&](const EvidenceLine& line) { take_attempt(line); });
+        each("curve", [&](const EvidenceLine& line) { take_curve(line.record); });
+        each("verdict", [&](const EvidenceLine& line) {
+            if (store_verdict(connection_, line.record)) ++merged_.verdicts;
+        });
+        for (const SweepHead& head : read_sweeps(connection_))
+            if (head.id == sweep_) merged_.sweep = full_name(head);
+        return std::move(merged_);
+    }
+
+ private:
+    [[noreturn]] void fail(int line, const std::string& what, const std::string& fix = {}) const {
+        throw Error(ErrorKind::database, Place{name_, line, 0}, what, fix, "the database");
+    }
+
+    // Those of a kind, or all, in the order of the file.
+    template <class Action>
+    void each(const std::string& kind, const Action& action) const {
+        for (const EvidenceLine& line : lines_) {
+            if (!kind.empty() && line.kind != kind) continue;
+            try {
+                action(line);
+            } catch (const BadRecord& bad) {
+                fail(line.number, bad.why, bad.fix);
+            } catch (const Json::exception& error) {  // of a value that no check above has looked at
+                fail(line.number, fmt::format("the record cannot be read: {}", error.what()));
+            } catch (const Error& error) {
+                if (error.kind() != ErrorKind::database) throw;  // a full disk is no fault of the line
+                fail(line.number, first_line(error.what()));
+            }
+        }
+    }
+
+    void take_trial(const Json& record) {
+        const std::string& hash = text_at(record, "config_hash");
+        if (trials_.contains(hash)) throw BadRecord{"the trial is there twice"};
+        const std::optional<std::int64_t> known = experiment_of_hash(connection_, hash);
+        trials_[hash] = {known ? *known : store_trial(connection_, record, shared_), text_at(record, "variant_hash"),
+                         record.at("seed").get<std::int64_t>()};
+        if (!known) ++merged_.trials;
+    }
+
+    struct TakenTrial {
+        std::int64_t experiment_id = 0;
+        std::string variant_hash;
+        std::int64_t seed = 0;
+    };
+
+    const TakenTrial& trial_of(const Json& record, const char* key) const {
+        const auto found = trials_.find(text_at(record, key));
+        if (found == trials_.end()) throw BadRecord{"the file does not have its trial"};
+        return found->second;
+    }
+
+    void take_sweep(const Json& record) {
+        if (sweep_ != 0) throw BadRecord{"the file has a second sweep"};
+        require_sweep(record);
+        for (const SweepHead& head : read_sweeps(connection_))
+            if (head.name == record.at("name") && head.spec_sha256 == record.at("spec_sha256")) sweep_ = head.id;
+        if (sweep_ == 0) join(record);
+        if (sweep_ == 0) {
+            sweep_ = store_sweep(connection_, record, run_suffix_);
+            is_new_ = true;
+        }
+        store_first_run(connection_, sweep_, record);
+    }
+
+    // The newest sweep of that name that is this one but for its seeds.
+    void join(const Json& record) {
+        for (const SweepHead& head : read_sweeps(connection_))
+            if (sweep_ == 0 && head.name == record.at("name") &&
+                differ_in_seeds_alone(sweep_record(connection_, head.id), record) && has_same_rows(head.id)) {
+                sweep_ = head.id;
+                merged_.is_joined = true;
+            }
+    }
+
+    // Whether the rows that both have are of one configuration in both.
+    bool has_same_rows(std::int64_t sweep_id) const {
+        std::map<Json, std::string> variants;
+        for (const KnownPlace& place : known_places(connection_, sweep_id)) variants[place.row] = place.variant_hash;
+        bool is_same = true;
+        each("place", [&](const EvidenceLine& line) {
+            const KnownPlace place = place_in(line.record);
+            const auto found = variants.find(place.row);
+            is_same =
+                is_same && (found == variants.end() || found->second == trial_of(line.record, "trial").variant_hash);
+        });
+        return is_same;
+    }
+
+    void take_places() {
+        const std::vector<KnownPlace> known = known_places(connection_, sweep_);
+        std::vector<const EvidenceLine*> fresh;
+        std::map<std::int64_t, Json> rows_by_number;  // as the file numbers them
+        each("place", [&](const EvidenceLine& line) {
+            const KnownPlace place = place_in(line.record);
+            const TakenTrial& trial = trial_of(line.record, "trial");
+            rows_by_number.emplace(line.record.at("row").get<std::int64_t>(), place.row);
+            const auto is_it = [&](const KnownPlace& other) {
+                return other.experiment_id == trial.experiment_id && other.row == place.row;
+            };
+            if (std::any_of(known.begin(), known.end(), is_it)) return;
+            fresh.push_back(&line);
+            merged_.seeds.insert(trial.seed);
+        });
+        // Each is taken to be older than those before it here; in the file the newest of one place stands last.
+        for (auto line = fresh.rbegin(); line != fresh.rend(); ++line)
+            each_of(**line, [&](const EvidenceLine& one) {
+                store_place(connection_, sweep_, trial_of(one.record, "trial").experiment_id, one.record, shared_);
+            });
+        merged_.places = static_cast<std::int64_t>(fresh.size());
+        if (fresh.empty()) return;
+        std::vector<Json> rows;
+        for (const auto& [number, row] : rows_by_number) rows.push_back(row);
+        number_places(connection_, sweep_, joined_rows(rows_in_order(known), rows));
+        if (merged_.is_joined) store_seeds(connection_, sweep_, first_seeds(), run_suffix_);
+    }
+
+    std::vector<std::int64_t> first_seeds() const {
+        std::set<std::int64_t> seeds;
+        for (const KnownPlace& place : known_places(connection_, sweep_)) seeds.insert(place.seeds.front());
+        return {seeds.begin(), seeds.end()};
+    }
+
+    template <class Action>
+    void each_of(const EvidenceLine& line, const Action& action) const {
+        each(line.kind, [&](const EvidenceLine& other) {
+            if (&other == &line) action(other);
+        });
+    }
+
+    void take_attempt(const EvidenceLine& line) {
+        const Json& record = line.record;
+        const std::string& uid = text_at(record, "uid");
+        const TakenTrial& trial = trial_of(record, "trial");
+        if (attempts_.contains(uid)) throw BadRecord{"the attempt is there twice"};
+        Statement query(connection_, "SELECT id, code_id FROM attempt WHERE uid = ?1");
+        StoredAttempt& stored = attempts_[uid];
+        if (query.bind(uid).step()) {
+            stored = {query.integer(0), query.integer(1), false};
+            query.run();
+            require_same(stored.id, record);
+            ++merged_.known;
+            return;
+        }
+        require_free(trial.experiment_id, record);
+        stored.id = store_attempt(connection_, trial.experiment_id, record, shared_);
+        stored.is_new = true;
+        Statement code(connection_, "SELECT code_id FROM attempt WHERE id = ?1");
+        code.bind(stored.id).step();
+        stored.code_id = code.integer(0);
+        origins_[uid] = Place{name_, line.number, 0}.text();
+        ++merged_.attempts;
+    }
+
+    // Where the numbers are that an attempt is known by.
+    std::string place_of(const std::string& uid) const {
+        const auto found = origins_.find(uid);
+        return found == origins_.end() ? connection_.file() : found->second;
+    }
+
+    static std::string words_for(const Json& record) {
+        return fmt::format("attempt {} of trial {}", record.value("number", Json()).dump(),
+                           short_hash(text_at(record, "trial")));
+    }
+
+    void require_same(std::int64_t attempt_id, const Json& record) {
+        SharedValues own;
+        const Json known = attempt_record(connection_, attempt_id, own);
+        const std::string key = differing_key(known, record);
+        if (key.empty()) {
+            if (record.contains("price") && !known.contains("price"))
+                store_price(connection_, attempt_id, record, shared_);
+            return;
+        }
+        const auto value = [&](const Json& one, const SharedValues& shared) {
+            if (!one.contains(key)) return std::string("nothing");
+            const bool is_shared = key == "setup" || key == "price";
+            const std::string text = (is_shared ? shared.at(one.at(key)) : one.at(key)).dump();
+            return text.size() > 200 ? std::string("other values") : text;
+        };
+        throw BadRecord{fmt::format("{} differs from the one in {}: '{}' is {} there and {} here", words_for(record),
+                                    place_of(text_at(record, "uid")), key, value(known, own), value(record, shared_)),
+                        "find out which of the two was changed, and merge the other"};
+    }
+
+    void require_free(std::int64_t experiment_id, const Json& record) {
+        const auto number = record.find("number");
+        if (number == record.end() || !number->is_number_integer()) throw BadRecord{"it has no 'number'"};
+        Statement query(connection_, "SELECT uid FROM attempt WHERE experiment_id = ?1 AND number = ?2");
+        if (!query.bind(experiment_id, number->get<std::int64_t>()).step()) return;
+        throw BadRecord{
+            fmt::format("{} is another run than the one in {}", words_for(record), place_of(query.text(0))),
+            "the trial was trained twice, and a table counts a seed once: keep the two in roots of their own"};
+    }
+
+    void take_curve(const Json& record) {
+        const auto attempt = attempts_.find(text_at(record, "attempt"));
+        if (attempt == attempts_.end()) throw BadRecord{"the file does not have the attempt of this curve"};
+        if (!curves_.insert(attempt->first).second) throw BadRecord{"the attempt has a second curve"};
+        if (attempt->second.is_new) {
+            store_curve(connection_, attempt->second.id, attempt->second.code_id, record);
+            return;
+        }
+        try {
+            require_same_curve(connection_, attempt->second.id, record);
+        } catch (const BadRecord& bad) {
+            throw BadRecord{fmt::format("the curve of attempt {} differs from the one in {}: {}", attempt->first,
+                                        place_of(attempt->first), bad.why),
+                            "find out which of the two was changed, and merge the other"};
+        }
+    }
+
+    Connection& connection_;
+    const std::string& name_;
+    const std::string& run_suffix_;
+    Origins& origins_;
+    std::vector<EvidenceLine> lines_;
+    SharedValues shared_;
+    std::map<std::string, TakenTrial> trials_;       // by configuration hash
+    std::map<std::string, StoredAttempt> attempts_;  // by uid
+    std::set<std::string> curves_;                   // uids
+    std::int64_t sweep_ = 0;
+    bool is_new_ = false;
+    Merged merged_;
+};
+
+}  // namespace
+
+std::vector<Merged> merge_evidence(Connection& connection, const std::vector<NamedEvidence>& texts,
+                                   const std::string& run_suffix) {
+    const SyncedCommits synced(connection);
+    Transaction transaction(connection);
+    Origins origins;
+    std::vector<Merged> merged;
+    for (const NamedEvidence& evidence : texts)
+        merged.push_back(Merge(connection, evidence, run_suffix, origins).run());
+    transaction.commit();
+    return merged;
+}
+
+}  // namespace deft::results_db

@@ -1,0 +1,185 @@
+#include "results_db/evidence/places.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "results_db/evidence/columns.h"
+#include "results_db/evidence/local_paths.h"
+#include "results_db/imported_model.h"
+
+namespace deft::results_db {
+
+namespace {
+
+constexpr std::array kPlace = {
+    Column{"case_key", Holds::name},    Column{"axes_json", Holds::json},           Column{"stage", Holds::name, true},
+    Column{"seeds", Holds::text, true}, Column{"imported_json", Holds::json, true},
+};
+
+// "1.3"; empty for what is none.
+std::vector<std::int64_t> seeds_in(const std::string& text) {
+    std::vector<std::int64_t> seeds;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (true) {
+        std::int64_t seed = 0;
+        const auto [behind, error] = std::from_chars(at, end, seed);
+        if (error != std::errc() || seed < 0 || (behind != end && *behind != '.')) return {};
+        seeds.push_back(seed);
+        if (behind == end) return seeds;
+        at = behind + 1;
+    }
+}
+
+Json row_of_place(const Json& place) {
+    return {place.value("stage", ""), place.at("case_key"), place.at("axes_json")};
+}
+
+std::vector<std::int64_t> seeds_of_place(const Json& place, std::int64_t seed) {
+    std::vector<std::int64_t> seeds = seeds_in(place.value("seeds", ""));
+    return seeds.empty() ? std::vector{seed} : seeds;
+}
+
+const std::string kPlaceQuery = "SELECT " + column_names(kPlace, "m") +
+                                ", m.experiment_id, m.axes_json, m.scores_json, e.seed, e.config_hash, e.variant_hash"
+                                " FROM sweep_member m JOIN experiment e ON e.id = m.experiment_id WHERE m.sweep_id = ?1"
+                                " ORDER BY m.ordinal, m.use_order, e.config_hash";
+constexpr int kBehindPlace = static_cast<int>(kPlace.size());
+
+struct StoredPlace {
+    KnownPlace known;
+    Json columns;
+    Json asked;  // what its trial is to be scored by
+};
+
+std::vector<StoredPlace> stored_places(Connection& connection, std::int64_t sweep_id) {
+    Statement query(connection, kPlaceQuery.c_str());
+    query.bind(sweep_id);
+    std::vector<StoredPlace> places;
+    std::map<Json, std::size_t> rows;  // by the first of their places
+    while (query.step()) {
+        StoredPlace place;
+        place.columns = object_of(query, 0, kPlace);
+        place.known.experiment_id = query.integer(kBehindPlace);
+        place.known.axes_json = query.text(kBehindPlace + 1);
+        place.asked = try_parse_json(query.text(kBehindPlace + 2));
+        place.known.seeds = seeds_of_place(place.columns, query.integer(kBehindPlace + 3));
+        place.known.config_hash = query.text(kBehindPlace + 4);
+        place.known.variant_hash = query.text(kBehindPlace + 5);
+        place.known.row = row_of_place(place.columns);
+        rows.emplace(place.known.row, rows.size());
+        places.push_back(std::move(place));
+    }
+    std::stable_sort(places.begin(), places.end(), [&](const StoredPlace& a, const StoredPlace& b) {
+        return std::pair(rows.at(a.known.row), a.known.seeds) < std::pair(rows.at(b.known.row), b.known.seeds);
+    });
+    return places;
+}
+
+}  // namespace
+
+std::vector<KnownPlace> known_places(Connection& connection, std::int64_t sweep_id) {
+    std::vector<KnownPlace> places;
+    for (StoredPlace& place : stored_places(connection, sweep_id)) places.push_back(std::move(place.known));
+    return places;
+}
+
+std::vector<Json> place_records(Connection& connection, std::int64_t sweep_id, SharedValues& shared) {
+    std::vector<Json> records;
+    std::vector<Json> rows;
+    for (const StoredPlace& place : stored_places(connection, sweep_id)) {
+        if (rows.empty() || rows.back() != place.known.row) rows.push_back(place.known.row);
+        Json record = place.columns;
+        record["trial"] = place.known.config_hash;
+        record["row"] = rows.size() - 1;
+        record["asked"] = shared.add(place.asked.is_array() ? without_absolute_paths(place.asked) : Json::array());
+        records.push_back(std::move(record));
+    }
+    return records;
+}
+
+KnownPlace place_in(const Json& record) {
+    require_columns(record, kPlace, {"trial", "row", "asked"});
+    if (!record.at("axes_json").is_object()) throw BadRecord{"its axes are no object"};
+    if (!record.contains("row") || !record.at("row").is_number_unsigned()) throw BadRecord{"it has no row"};
+    if (record.contains("seeds") && seeds_in(record.at("seeds").get<std::string>()).empty())
+        throw BadRecord{"its seeds are none"};
+    KnownPlace place;
+    place.config_hash = text_at(record, "trial");
+    place.row = row_of_place(record);
+    return place;
+}
+
+void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t experiment_id, const Json& record,
+                 const SharedValues& shared) {
+    const Json& asked = shared.at(record.value("asked", Json()));
+    if (!asked.is_array()) throw BadRecord{"what its trial is asked is no array"};
+    for (const Json& one : asked) {
+        constexpr std::array kAsked = {Column{"task", Holds::text}, Column{"shots", Holds::count},
+                                       Column{"key", Holds::text}};
+        require_columns(one, kAsked);
+        if (!stays_below(text_at(one, "task"))) throw BadRecord{"a task's file leads elsewhere"};
+    }
+    if (record.contains("imported_json")) try {
+            (void)imported_of(record.at("imported_json").dump());
+        } catch (const Error&) {
+            throw BadRecord{"its imported model cannot be read"};
+        }
+    Statement insert(connection,
+                     fmt::format("INSERT INTO sweep_member (sweep_id, experiment_id, ordinal, scores_json,"
+                                 " use_order, {}) VALUES (?1, ?2, 0, ?3, (SELECT ifnull(min(use_order), 0) - 1"
+                                 "  FROM sweep_member WHERE sweep_id = ?1), ?4, ?5, ?6, ?7, ?8)",
+                                 column_names(kPlace, ""))
+                         .c_str());
+    insert.bind(sweep_id, experiment_id, asked.dump());
+    bind_columns(insert, 4, record, kPlace, IfAbsent::empty_text);
+    insert.run();
+}
+
+std::vector<Json> rows_in_order(const std::vector<KnownPlace>& places) {
+    std::vector<Json> rows;
+    for (const KnownPlace& place : places)
+        if (std::find(rows.begin(), rows.end(), place.row) == rows.end()) rows.push_back(place.row);
+    return rows;
+}
+
+std::vector<Json> joined_rows(std::vector<Json> rows, const std::vector<Json>& more) {
+    std::size_t behind = 0;  // the row before, where there is one
+    for (const Json& row : more) {
+        auto found = std::find(rows.begin(), rows.end(), row);
+        if (found == rows.end()) found = rows.insert(rows.begin() + static_cast<std::ptrdiff_t>(behind), row);
+        behind = static_cast<std::size_t>(found - rows.begin()) + 1;
+    }
+    return rows;
+}
+
+void number_places(Connection& connection, std::int64_t sweep_id, const std::vector<Json>& rows) {
+    std::vector<KnownPlace> places = known_places(connection, sweep_id);
+    const auto row_number = [&](const KnownPlace& place) {
+        return std::find(rows.begin(), rows.end(), place.row) - rows.begin();
+    };
+    std::stable_sort(places.begin(), places.end(), [&](const KnownPlace& a, const KnownPlace& b) {
+        return std::pair(row_number(a), a.seeds) < std::pair(row_number(b), b.seeds);
+    });
+    Statement update(connection,
+                     "UPDATE sweep_member SET ordinal = ?4 WHERE sweep_id = ?1 AND experiment_id = ?2 AND case_key = ?3"
+                     " AND axes_json = ?5 AND stage = ?6");
+    std::int64_t ordinal = -1;
+    const KnownPlace* before = nullptr;
+    for (const KnownPlace& place : places) {
+        if (before == nullptr || before->row != place.row || before->seeds != place.seeds) ++ordinal;
+        before = &place;
+        update.bind(sweep_id, place.experiment_id, place.row[1].get<std::string>(), ordinal, place.axes_json,
+                    place.row[0].get<std::string>());
+        update.run();
+    }
+}
+
+}  // namespace deft::results_db

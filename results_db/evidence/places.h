@@ -1,0 +1,43 @@
+#pragma once
+// The places of a sweep as records: the row that a trial stands in, and its seeds. Rows are numbered in the order of
+// the table, which a seed more does not change.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "results_db/connection.h"
+#include "results_db/evidence/text_lines.h"
+
+namespace deft::results_db {
+
+// One place of a sweep in a database: what its row and seeds are, and which trial stands there.
+struct KnownPlace {
+    std::int64_t experiment_id = 0;
+    std::string config_hash, variant_hash;
+    std::string axes_json;  // as stored
+    Json row;               // [stage, case, axes]
+    std::vector<std::int64_t> seeds;
+};
+
+// By row and seeds, and where several trials have stood in one place the newest last.
+std::vector<KnownPlace> known_places(Connection& connection, std::int64_t sweep_id);
+
+// In that order.
+std::vector<Json> place_records(Connection& connection, std::int64_t sweep_id, SharedValues& shared);
+
+// What a record says of its place. Errors: BadRecord.
+KnownPlace place_in(const Json& record);
+// Adds the place. Where another trial stands in it already, that one is taken to be the newer.
+void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t experiment_id, const Json& record,
+                 const SharedValues& shared);
+
+// Numbers the places anew: rows in that order, and the seeds of each row ascending.
+void number_places(Connection& connection, std::int64_t sweep_id, const std::vector<Json>& rows);
+// The rows of both in one order: those of `more` that are new come behind the row that they follow there.
+std::vector<Json> joined_rows(std::vector<Json> rows, const std::vector<Json>& more);
+// Each row once, in the order of the places.
+std::vector<Json> rows_in_order(const std::vector<KnownPlace>& places);
+
+}  // namespace deft::results_db

@@ -1,0 +1,235 @@
+#include "results_db/evidence/score_records.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/journal.h"
+#include "base/json.h"
+#include "base/score_key.h"
+#include "base/text.h"
+#include "results_db/evidence/columns.h"
+#include "results_db/evidence/local_paths.h"
+#include "results_db/journal_rows.h"
+#include "results_db/nonfinite.h"
+
+namespace deft::results_db {
+
+namespace {
+
+constexpr std::array kTask = {
+    Column{"task", Holds::text},   Column{"task_version", Holds::text, true}, Column{"split", Holds::text, true},
+    Column{"shots", Holds::count}, Column{"score_key", Holds::text, true},
+};
+constexpr std::array kScored = {
+    Column{"score_key", Holds::text},         Column{"task", Holds::text},
+    Column{"task_sha256", Holds::text, true}, Column{"shots", Holds::count},
+    Column{"documents", Holds::count},        Column{"definition_sha256", Holds::text, true},
+    Column{"scoring_version", Holds::count},
+};
+constexpr std::array kModel = {
+    Column{"model_sha256", Holds::text, true},
+    Column{"step", Holds::integer},
+};
+constexpr std::array kScoring = {
+    Column{"seconds", Holds::real, true},
+    Column{"cut_share", Holds::real, true},
+    Column{"mean_shots", Holds::real, true},
+};
+constexpr std::array kCheckpoint = {
+    Column{"sha256", Holds::sha256},
+    Column{"bytes", Holds::count},
+    Column{"kind", Holds::name},
+    Column{"path", Holds::text},
+};
+constexpr std::array kRole = {Column{"role", Holds::text, true}, Column{"step", Holds::integer}};
+
+Json real_or_word(double value) {
+    constexpr const char* kWords[] = {"", "NaN", "Infinity", "-Infinity"};
+    const std::int64_t kind = kind_of(value);
+    return kind == 0 ? Json(value) : Json(kWords[kind]);
+}
+
+Json real_or_null(const Statement& row, int column) {
+    return row.is_null(column) ? Json() : Json(row.real(column));
+}
+
+// The fields that both have are the journal's, and so is the check of what they hold.
+template <class Record>
+Record journal_record(Json fields, const char* type) {
+    fields["type"] = type;
+    Record record;
+    try {
+        journal::from_json(fields, record);
+    } catch (const Error& error) {
+        throw BadRecord{first_line(error.what())};
+    }
+    return record;
+}
+
+const Json& array_at(const Json& record, const char* key) {
+    const auto found = record.find(key);
+    if (found == record.end() || !found->is_array()) throw BadRecord{fmt::format("it has no array '{}'", key)};
+    return *found;
+}
+
+const Json& value_at(const Json& object, const char* key) {
+    if (!object.is_object() || !object.contains(key)) throw BadRecord{fmt::format("it has no '{}'", key)};
+    return object.at(key);
+}
+
+void store_result(JournalRows& rows, const Json& result, const SharedValues& shared) {
+    const Json& of = shared.at(value_at(result, "of"));
+    require_columns(of, kTask, {"measures"});
+    const Json &measures = array_at(of, "measures"), &values = array_at(result, "values");
+    if (result.size() != 3 || measures.size() != values.size())
+        throw BadRecord{"a result has not one value for each measure"};
+    const Json unknown = "NaN";
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const Json &measure = measures[i], &value = values[i];
+        if (!measure.is_array() || measure.size() != 5)
+            throw BadRecord{"a measure is not its name, unit, direction, count and chance"};
+        if (!value.is_array() || value.size() != 2) throw BadRecord{"a result is not its value and standard error"};
+        Json fields = {{"step", value_at(result, "step")},
+                       {"metric", measure[0]},
+                       {"unit", measure[1]},
+                       {"better", measure[2]},
+                       {"value", value[0]},
+                       {"n", measure[3]},
+                       {"standard_error", value[1].is_null() ? unknown : value[1]},
+                       {"chance", measure[4].is_null() ? unknown : measure[4]},
+                       {"task_version", ""},
+                       {"split", ""},
+                       {"score_key", ""}};
+        for (const auto& [key, item] : of.items())
+            if (key != "measures") fields[key] = item;
+        rows.add(journal_record<journal::Evaluation>(std::move(fields), "evaluation"));
+    }
+}
+
+// The tasks that one model was scored by.
+void store_scored(Connection& connection, std::int64_t attempt_id, const Json& scored, const SharedValues& shared) {
+    require_columns(scored, kModel, {"tasks"});
+    Statement insert(connection,
+                     fmt::format("INSERT INTO score (attempt_id, {}, {}, {}) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
+                                 " ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                                 column_names(kScored, ""), column_names(kModel, ""), column_names(kScoring, ""))
+                         .c_str());
+    for (const Json& task : array_at(scored, "tasks")) {
+        require_columns(task, kScoring, {"of"});
+        const Json& of = shared.at(value_at(task, "of"));
+        require_columns(of, kScored);
+        insert.bind(attempt_id);
+        constexpr int kBehindTask = 2 + static_cast<int>(kScored.size());
+        bind_columns(insert, 2, of, kScored, IfAbsent::empty_text);
+        bind_columns(insert, kBehindTask, scored, kModel, IfAbsent::empty_text);
+        bind_columns(insert, kBehindTask + static_cast<int>(kModel.size()), task, kScoring);
+        insert.run();
+    }
+}
+
+void store_checkpoint(JournalRows& rows, const Json& checkpoint) {
+    std::vector<Column> columns(kCheckpoint.begin(), kCheckpoint.end());
+    columns.insert(columns.end(), kRole.begin(), kRole.end());
+    require_columns(checkpoint, columns);
+    if (const std::string& path = text_at(checkpoint, "path"); path.empty() || !stays_below(path))
+        throw BadRecord{fmt::format("a checkpoint's path leads elsewhere: {}", path)};
+    Json fields = {{"role", ""}};
+    fields.update(checkpoint);
+    rows.add(journal_record<journal::Artifact>(std::move(fields), "artifact"));
+}
+
+}  // namespace
+
+Json result_records(Connection& connection, std::int64_t attempt_id, SharedValues& shared) {
+    Statement query(connection,
+                    ("SELECT " + column_names(kTask, "v") +
+                     ", v.step, m.name, m.unit, m.better, v.value, v.kind, v.n, v.stderr, v.chance"
+                     " FROM evaluation v JOIN metric m ON m.id = v.metric_id WHERE v.attempt_id = ?1"
+                     " AND v.score_key <> ?2 ORDER BY v.score_key, v.task, v.task_version, v.split, v.shots,"
+                     " v.step, m.name, m.unit, m.better")
+                        .c_str());
+    query.bind(attempt_id, kWhileTraining);
+    std::vector<Json> tasks, steps, values;  // side by side
+    while (query.step()) {
+        const int step = static_cast<int>(kTask.size());
+        Json task = object_of(query, 0, kTask);
+        const Json before = tasks.empty() ? Json() : [&] {
+            Json last = tasks.back();
+            last.erase("measures");
+            return last;
+        }();
+        if (tasks.empty() || before != task || steps.back() != query.integer(step)) {
+            task["measures"] = Json::array();
+            tasks.push_back(std::move(task));
+            steps.emplace_back(query.integer(step));
+            values.push_back(Json::array());
+        }
+        tasks.back()["measures"].push_back({query.text(step + 1), query.text(step + 2), query.text(step + 3),
+                                            query.integer(step + 6), real_or_null(query, step + 8)});
+        values.back().push_back(
+            {real_or_word(restore(query.real(step + 4), query.integer(step + 5))), real_or_null(query, step + 7)});
+    }
+    Json records = Json::array();
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+        records.push_back(
+            {{"of", shared.add(std::move(tasks[i]))}, {"step", steps[i]}, {"values", std::move(values[i])}});
+    return records;
+}
+
+Json scored_records(Connection& connection, std::int64_t attempt_id, SharedValues& shared) {
+    Statement query(connection, ("SELECT " + column_names(kScored, "s") + ", " + column_names(kModel, "s") + ", " +
+                                 column_names(kScoring, "s") +
+                                 " FROM score s WHERE s.attempt_id = ?1 ORDER BY s.model_sha256, s.step, s.score_key")
+                                    .c_str());
+    query.bind(attempt_id);
+    constexpr int kBehindTask = static_cast<int>(kScored.size()),
+                  kBehindModel = kBehindTask + static_cast<int>(kModel.size());
+    std::vector<Json> models;  // of the records, which hold their tasks besides
+    Json records = Json::array();
+    while (query.step()) {
+        Json model = object_of(query, kBehindTask, kModel), task = object_of(query, kBehindModel, kScoring);
+        task["of"] = shared.add(object_of(query, 0, kScored));
+        if (records.empty() || models.back() != model) {
+            models.push_back(model);
+            model["tasks"] = Json::array();
+            records.push_back(std::move(model));
+        }
+        records.back()["tasks"].push_back(std::move(task));
+    }
+    return records;
+}
+
+Json checkpoint_records(Connection& connection, std::int64_t attempt_id) {
+    Statement query(connection, ("SELECT " + column_names(kCheckpoint, "f") + ", " + column_names(kRole, "r") +
+                                 " FROM attempt_artifact r JOIN artifact f ON f.id = r.artifact_id"
+                                 " WHERE r.attempt_id = ?1 AND f.kind = 'checkpoint'"
+                                 " ORDER BY r.step, r.role, f.path, f.sha256")
+                                    .c_str());
+    query.bind(attempt_id);
+    Json records = Json::array();
+    while (query.step()) {
+        records.push_back(object_of(query, 0, kCheckpoint));
+        records.back().update(object_of(query, static_cast<int>(kCheckpoint.size()), kRole));
+    }
+    return records;
+}
+
+void store_results(Connection& connection, std::int64_t attempt_id, std::int64_t code_id, const Json& record,
+                   const SharedValues& shared) {
+    AttemptPosition position;
+    position.code_id = code_id;
+    JournalRows rows(connection, attempt_id, position);
+    const auto each = [&](const char* key, const auto& store) {
+        if (!record.contains(key)) return;
+        for (const Json& one : array_at(record, key)) store(one);
+    };
+    each("results", [&](const Json& one) { store_result(rows, one, shared); });
+    each("scored", [&](const Json& one) { store_scored(connection, attempt_id, one, shared); });
+    each("checkpoints", [&](const Json& one) { store_checkpoint(rows, one); });
+}
+
+}  // namespace deft::results_db

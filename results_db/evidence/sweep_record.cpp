@@ -1,0 +1,152 @@
+#include "results_db/evidence/sweep_record.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/json.h"
+#include "results_db/evidence/columns.h"
+#include "results_db/evidence/local_paths.h"
+#include "results_db/evidence/text_lines.h"
+#include "results_db/open.h"
+
+namespace deft::results_db {
+
+namespace {
+
+constexpr std::array kSweep = {
+    Column{"name", Holds::name},
+    Column{"spec_sha256", Holds::sha256},
+    Column{"spec_toml", Holds::text, true},
+    Column{"overrides_json", Holds::json},
+    Column{"created_ms", Holds::integer},
+    Column{"title", Holds::text, true},
+    Column{"scale", Holds::name, true},
+    Column{"baseline", Holds::name, true},
+    Column{"points", Holds::text, true},
+    Column{"paper", Holds::name, true},
+    Column{"claims_json", Holds::json, true},
+    Column{"command", Holds::text, true},
+};
+constexpr std::array kVerdict = {
+    Column{"check_uid", Holds::name},
+    Column{"created_ms", Holds::integer},
+    Column{"kind", Holds::name},
+    Column{"subject_json", Holds::json},
+    Column{"rule_json", Holds::json},
+    Column{"effect", Holds::real, true},
+    Column{"ci_lo", Holds::real, true},
+    Column{"ci_hi", Holds::real, true},
+    Column{"applied_limit", Holds::real, true},
+    Column{"p_raw", Holds::real, true},
+    Column{"p_adj", Holds::real, true},
+    Column{"result", Holds::name},
+    Column{"words", Holds::text},
+};
+constexpr const char* kClaim = "claim";
+
+Json verdict_of(const Statement& row) {
+    return object_of(row, 0, kVerdict);
+}
+
+std::vector<Json> claim_verdicts(Connection& connection) {
+    Statement query(
+        connection,
+        ("SELECT " + column_names(kVerdict, "v") + " FROM verdict v WHERE v.kind = ?1 ORDER BY v.id").c_str());
+    query.bind(kClaim);
+    std::vector<Json> all;
+    while (query.step()) all.push_back(verdict_of(query));
+    return all;
+}
+
+}  // namespace
+
+Json sweep_record(Connection& connection, std::int64_t sweep_id) {
+    Statement query(connection, ("SELECT " + column_names(kSweep, "s") + " FROM sweep s WHERE s.id = ?1").c_str());
+    if (!query.bind(sweep_id).step()) connection.fail("read");
+    Json record = object_of(query, 0, kSweep);
+    // Its root is a folder of this machine.
+    if (record.contains("command"))
+        record["command"] = without_absolute_paths(without_root(query.text(static_cast<int>(kSweep.size()) - 1)));
+    return record;
+}
+
+void require_sweep(const Json& record) {
+    require_columns(record, kSweep);
+    for (const char* key : {"points", "command"})
+        if (record.contains(key) && !is_words_alone(text_at(record, key)))
+            throw BadRecord{fmt::format("its '{}' is more than the words of a command", key)};
+    if (record.contains("command") && !text_at(record, "command").starts_with("deft run "))
+        throw BadRecord{"its 'command' is no deft run"};
+}
+
+std::int64_t store_sweep(Connection& connection, const Json& record, const std::string& run_suffix) {
+    Json with_root = record;
+    if (record.contains("command")) with_root["command"] = text_at(record, "command") + run_suffix;
+    std::string values;
+    for (std::size_t i = 0; i < kSweep.size(); ++i) values += fmt::format(", ?{}", i + 2);
+    Statement insert(connection, fmt::format("INSERT INTO sweep (uid, use_order, {}) VALUES (?1, 1 + (SELECT"
+                                             " ifnull(max(use_order), 0) FROM sweep){})",
+                                             column_names(kSweep, ""), values)
+                                     .c_str());
+    insert.bind(random_uid());
+    bind_columns(insert, 2, with_root, kSweep, IfAbsent::empty_text);
+    insert.run();
+    return connection.last_id();
+}
+
+void store_first_run(Connection& connection, std::int64_t sweep_id, const Json& record) {
+    Statement(connection, "UPDATE sweep SET created_ms = ?2, claims_json = ?3 WHERE id = ?1 AND created_ms > ?2")
+        .bind(sweep_id, record.at("created_ms").get<std::int64_t>(),
+              record.contains("claims_json") ? record.at("claims_json").dump() : std::string())
+        .run();
+}
+
+bool differ_in_seeds_alone(const Json& a, const Json& b) {
+    return std::all_of(std::begin(kSweep), std::end(kSweep), [&](const Column& column) {
+        constexpr std::array kMayDiffer = {"spec_sha256", "created_ms", "claims_json", "command", "title", "points"};
+        const auto is_it = [&](const char* key) { return std::string(key) == column.name; };
+        return std::any_of(kMayDiffer.begin(), kMayDiffer.end(), is_it) ||
+               a.value(column.name, Json()) == b.value(column.name, Json());
+    });
+}
+
+void store_seeds(Connection& connection, std::int64_t sweep_id, const std::vector<std::int64_t>& seeds,
+                 const std::string& run_suffix) {
+    const std::string behind = fmt::format(" --seeds {}{}", fmt::join(seeds, ","), run_suffix);
+    Statement(connection, "UPDATE sweep SET command = 'deft run ' || points || ?2 WHERE id = ?1 AND points <> ''")
+        .bind(sweep_id, behind)
+        .run();
+}
+
+std::vector<Json> verdict_records(Connection& connection, const SweepHead& sweep) {
+    std::vector<std::string> others;  // the specs of that name that stand here for themselves
+    for (const SweepHead& head : read_sweeps(connection))
+        if (head.name == sweep.name && head.spec_sha256 != sweep.spec_sha256) others.push_back(head.spec_sha256);
+    std::vector<Json> all = claim_verdicts(connection);
+    std::erase_if(all, [&](const Json& verdict) {
+        const Json& subject = verdict.at("subject_json");
+        if (!subject.is_object() || subject.value("sweep", Json()) != sweep.name) return true;
+        const Json spec = subject.value("spec_sha256", Json());
+        return std::any_of(others.begin(), others.end(), [&](const std::string& other) { return spec == other; });
+    });
+    return all;
+}
+
+bool store_verdict(Connection& connection, const Json& record) {
+    require_columns(record, kVerdict);
+    if (record.at("kind") != kClaim) throw BadRecord{"it is a verdict on no claim"};
+    const std::vector<Json> known = claim_verdicts(connection);
+    if (std::find(known.begin(), known.end(), record) != known.end()) return false;
+    std::string values;
+    for (std::size_t i = 0; i < kVerdict.size(); ++i) values += fmt::format("{}?{}", i == 0 ? "" : ", ", i + 1);
+    Statement insert(connection,
+                     fmt::format("INSERT INTO verdict ({}) VALUES ({})", column_names(kVerdict, ""), values).c_str());
+    bind_columns(insert, 1, record, kVerdict);
+    insert.run();
+    return true;
+}
+
+}  // namespace deft::results_db

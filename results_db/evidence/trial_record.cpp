@@ -1,0 +1,72 @@
+#include "results_db/evidence/trial_record.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "base/json.h"
+#include "results_db/evidence/columns.h"
+#include "results_db/evidence/local_paths.h"
+#include "results_db/former_hashes.h"
+
+namespace deft::results_db {
+
+namespace {
+
+constexpr std::array kTrial = {
+    Column{"config_hash", Holds::sha256}, Column{"variant_hash", Holds::sha256}, Column{"seed", Holds::integer},
+    Column{"label", Holds::text, true},   Column{"created_ms", Holds::integer},
+};
+
+bool has_local_paths_alone(const Json& value) {
+    if (value.is_string()) return stays_below(value.get<std::string>());
+    return !value.is_structured() || std::all_of(value.begin(), value.end(), has_local_paths_alone);
+}
+
+}  // namespace
+
+std::vector<Json> trial_records(Connection& connection, std::int64_t sweep_id, SharedValues& shared) {
+    Statement query(connection, ("SELECT " + column_names(kTrial, "e") +
+                                 ", e.config_json FROM experiment e WHERE e.id IN (SELECT m.experiment_id"
+                                 " FROM sweep_member m WHERE m.sweep_id = ?1) ORDER BY e.config_hash")
+                                    .c_str());
+    query.bind(sweep_id);
+    std::vector<Json> records;
+    while (query.step()) {
+        Json record = object_of(query, 0, kTrial);
+        Json config = try_parse_json(query.text(static_cast<int>(kTrial.size())));
+        if (config.is_object()) {
+            config.erase("seed");
+            if (config.contains("local")) config["local"] = without_local_folders(config.at("local"));
+        }
+        record["config"] = shared.add(std::move(config));
+        records.push_back(std::move(record));
+    }
+    return records;
+}
+
+std::optional<std::int64_t> experiment_of_hash(Connection& connection, const std::string& config_hash) {
+    Statement query(connection, "SELECT id FROM experiment WHERE config_hash = ?1");
+    if (!query.bind(config_hash).step()) return std::nullopt;
+    return query.integer(0);
+}
+
+std::int64_t store_trial(Connection& connection, const Json& record, const SharedValues& shared) {
+    require_columns(record, kTrial, {"config"});
+    Json config = shared.at(record.value("config", Json()));
+    if (!config.is_object()) throw BadRecord{"its configuration is no object"};
+    config["seed"] = record.at("seed");
+    if (!has_hashes(config, {text_at(record, "config_hash"), text_at(record, "variant_hash")}))
+        throw BadRecord{"its configuration and seed do not have the hashes that it names"};
+    if (config.contains("local") && !has_local_paths_alone(config.at("local")))
+        throw BadRecord{"its configuration names files outside of its own folder"};
+    Statement insert(connection,
+                     "INSERT INTO experiment (config_hash, variant_hash, seed, label, created_ms, config_json)"
+                     " VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+    bind_columns(insert.bind(), 1, record, kTrial, IfAbsent::empty_text);
+    insert.bind_at(static_cast<int>(kTrial.size()) + 1, config.dump());
+    insert.run();
+    return connection.last_id();
+}
+
+}  // namespace deft::results_db

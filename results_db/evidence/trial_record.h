@@ -1,0 +1,23 @@
+#pragma once
+// One configuration with its seed, as a record. The seed stands beside the configuration, which the seeds of a row
+// share.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "results_db/connection.h"
+#include "results_db/evidence/text_lines.h"
+
+namespace deft::results_db {
+
+// Those of the sweep's places, by configuration hash.
+std::vector<Json> trial_records(Connection& connection, std::int64_t sweep_id, SharedValues& shared);
+
+std::optional<std::int64_t> experiment_of_hash(Connection& connection, const std::string& config_hash);
+// Errors: BadRecord, for a configuration that does not have the record's hashes; database.
+std::int64_t store_trial(Connection& connection, const Json& record, const SharedValues& shared);
+
+}  // namespace deft::results_db

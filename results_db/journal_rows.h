@@ -1,0 +1,62 @@
+#pragma once
+// What one attempt's journal says, as rows: the statements that store them, prepared once.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/journal.h"
+#include "results_db/connection.h"
+
+namespace deft::results_db {
+
+// A line that no trial of ours wrote, told apart from a database that could not take it.
+struct BadLine {
+    std::string why;
+};
+
+// The line is whole, and nothing behind it is this trial's.
+struct AnotherTrial {
+    std::string why;
+};
+
+// Of an attempt, and how far its journal has been read.
+struct AttemptPosition {
+    std::int64_t bytes = 0, lines = 0, last_step = 0, code_id = 0;
+    std::string workdir, config_hash;
+};
+
+class JournalRows {
+ public:
+    JournalRows(Connection& connection, std::int64_t attempt_id, const AttemptPosition& position);
+
+    // A point at or before one already stored means that the trial resumed from a checkpoint before it: what came after
+    // is measured anew.
+    void add(const journal::TrainPoint& point);
+    // Of the epochs the newest stand for all: they only grow.
+    void add(const journal::Sampling& sampling);
+    void add(const journal::ExpertLoad& load);
+    void add(const journal::Evaluation& score);
+    void add(const journal::Scored& scored);
+    void add(const journal::Artifact& artifact);
+    void add(const journal::Started& started);
+    void add(const journal::Ended& ended);
+
+    // What one row holds of many lines.
+    void finish();
+
+ private:
+    // A hash that an older program gave the same training.
+    bool is_former(const std::string& hash);
+
+    Connection& connection_;
+    std::int64_t attempt_, code_;
+    std::string workdir_, config_hash_;
+    std::int64_t last_step_;
+    std::optional<std::vector<double>> epochs_;
+    Statement point_, forget_points_, forget_scores_, add_metric_, sampling_, forget_sampling_, experts_,
+        forget_experts_, score_, scored_;
+};
+
+}  // namespace deft::results_db

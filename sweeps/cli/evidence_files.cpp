@@ -1,0 +1,65 @@
+#include "sweeps/cli/evidence_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "results_db/sweep_heads.h"
+#include "sweeps/driver/root.h"
+
+namespace deft::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSqlite = "SQLite format 3";
+
+bool is_database(const fs::path& file) {
+    std::string begin(kSqlite.size(), '\0');
+    std::ifstream in(file, std::ios::binary);
+    in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    return begin == kSqlite;
+}
+
+void add_database(const fs::path& file, std::vector<results_db::NamedEvidence>& texts) {
+    const results_db::Reader reader(file);
+    std::vector<results_db::SweepHead> sweeps = reader.sweeps();
+    std::reverse(sweeps.begin(), sweeps.end());
+    for (const results_db::SweepHead& sweep : sweeps) {
+        const std::string name = results_db::full_name(sweep);
+        texts.push_back({fmt::format("{} ({})", file.string(), name), reader.evidence(name, 0).text});
+    }
+}
+
+}  // namespace
+
+std::vector<results_db::NamedEvidence> read_evidence(const std::vector<std::string>& paths) {
+    std::vector<results_db::NamedEvidence> texts;
+    for (const std::string& path : paths) {
+        const fs::path file = fs::is_directory(path) ? sweeps::database_file(path) : fs::path(path);
+        if (!fs::exists(file))
+            throw Error(ErrorKind::missing, fmt::format("there is no file {}", file.string()),
+                        "name what `deft db export SWEEP --out FILE` wrote, or a results.db");
+        if (!fs::is_regular_file(file))
+            throw Error(ErrorKind::usage, fmt::format("{} is no plain file", file.string()), "name a plain file");
+        if (is_database(file)) {
+            add_database(file, texts);
+            continue;
+        }
+        if (const auto bytes = fs::file_size(file); bytes > results_db::kMostReadBytes)
+            throw Error(ErrorKind::database,
+                        fmt::format("{} has {} bytes, and no evidence has more than {}", file.string(), bytes,
+                                    results_db::kMostReadBytes),
+                        "name what `deft db export SWEEP --out FILE` wrote", "the database");
+        texts.push_back({path, read_file(file)});
+    }
+    return texts;
+}
+
+}  // namespace deft::cli

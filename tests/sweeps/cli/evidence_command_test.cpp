@@ -1,0 +1,133 @@
+// deft db export, deft db merge and deft report --from: results that go from one root to another.
+
+#include "base/json.h"
+#include "base/sha256.h"
+#include "results_db/open.h"
+#include "results_db/store.h"
+#include "tests/sweeps/program.h"
+
+using namespace deft;
+using test::Ran;
+using test::TinySweep;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A copy of a root's database that has one seed of the sweep, as if it had been run with --seeds.
+void copy_seed(const fs::path& root, const fs::path& to, std::int64_t seed) {
+    make_folder(to);
+    results_db::Connection from(root / "results.db", results_db::Connection::Mode::write);
+    results_db::Statement(from, "VACUUM INTO ?1").bind((to / "results.db").string()).run();
+    results_db::Connection copy(to / "results.db", results_db::Connection::Mode::write);
+    results_db::Statement(
+        copy, "DELETE FROM sweep_member WHERE experiment_id IN (SELECT id FROM experiment WHERE seed <> ?1)")
+        .bind(seed)
+        .run();
+    results_db::Statement(copy, "UPDATE sweep SET spec_sha256 = ?1").bind(sha256(std::to_string(seed))).run();
+}
+
+// What a report is, of a root or of files.
+std::string report(const TinySweep& sweep, const std::string& option, const std::vector<std::string>& values,
+                   const std::string& format) {
+    std::vector<std::string> words = {"tiny", "--format", format};
+    for (const std::string& value : values) words.insert(words.end(), {option, value});
+    const Ran ran = sweep.deft("report", words);
+    CHECK(ran.exit_code == kExitOk);
+    CHECK_FALSE(ran.out.empty());
+    return ran.out;
+}
+
+}  // namespace
+
+TEST_CASE("seeds of two databases that are merged through text make the table of one database with both") {
+    const TinySweep sweep(test::kPlain + test::kBothTechniques, "[1, 2]");
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    const fs::path &folder = sweep.folder.path, merged = folder / "merged root";
+    std::vector<std::string> texts;
+    for (const std::int64_t seed : {2, 1}) {
+        const fs::path root = folder / ("seed " + std::to_string(seed));
+        copy_seed(sweep.root, root, seed);
+        texts.push_back(folder / fmt::format("seed_{}.jsonl", seed));
+        const Ran exported = sweep.deft("db", {"export", "tiny", "--root", root.string(), "--out", texts.back()});
+        CHECK(exported.exit_code == kExitOk);
+        CHECK_THAT(exported.err, ContainsSubstring("2 trials and 4 ended attempts") && ContainsSubstring("at most"));
+        const std::string text = read_file(texts.back());
+        CHECK(text == sweep.deft("db", {"export", "tiny", "--root", root.string()}).out);
+        for (const std::string& part : {folder.string(), std::string("\"/"), std::string(" /")})
+            CHECK_THAT(text, !ContainsSubstring(part));
+    }
+    const Ran first = sweep.deft("db", {"merge", texts[0], "--root", merged.string()});
+    CHECK(first.exit_code == kExitOk);
+    CHECK_THAT(first.out, ContainsSubstring("has 2 trials, 4 attempts and 0 verdicts more"));
+    const Ran second = sweep.deft("db", {"merge", texts[1], "--root", merged.string()});
+    CHECK(second.exit_code == kExitOk);
+    CHECK_THAT(second.out, ContainsSubstring("run with other seeds; seed 1 stand"));
+    for (const char* format : {"term", "md", "csv", "tex"}) {
+        const std::string one = report(sweep, "--root", {sweep.root.string()}, format);
+        CHECK(report(sweep, "--root", {merged.string()}, format) == one);
+        CHECK(report(sweep, "--from", texts, format) == one);
+    }
+    CHECK_THAT(report(sweep, "--from", texts, "html"), ContainsSubstring("<svg"));
+    CHECK_THAT(report(sweep, "--from", {sweep.root.string()}, "json"), ContainsSubstring("both"));
+
+    // Merged once more it is the same, and so is what it writes.
+    const Ran again = sweep.deft("db", {"merge", texts[0], texts[1], "--root", merged.string()});
+    CHECK(again.exit_code == kExitOk);
+    CHECK_THAT(again.out,
+               ContainsSubstring("nothing new for tiny@") && ContainsSubstring("4 attempts are there already"));
+
+    // What was run elsewhere is done, and is told from what was run here.
+    test::Process status({DEFT_PROGRAM, "status", "--root", merged.string()}, sweep.out(), sweep.err());
+    CHECK(status.wait() == kExitOk);
+    CHECK_THAT(read_file(sweep.out()), ContainsSubstring("4 of them were run elsewhere and merged"));
+    CHECK_THAT(sweep.deft("show", {"plain/1", "--root", merged.string()}).out,
+               ContainsSubstring("none: it was run elsewhere and merged"));
+    const Ran logs = sweep.deft("logs", {"plain/1", "--root", merged.string()});
+    CHECK(logs.exit_code == kExitNothing);
+    CHECK_THAT(logs.err, ContainsSubstring("run elsewhere and merged: its log is not here"));
+    const std::vector<std::string> run_there = {DEFT_PROGRAM, "run", sweep.file.string(), "--root", merged.string()};
+    test::Process process(run_there, sweep.out(), sweep.err());
+    CHECK(process.wait() == kExitOk);
+    CHECK_THAT(read_file(sweep.err()), ContainsSubstring("4 already done") &&
+                                           ContainsSubstring("4 trials were run elsewhere and merged") &&
+                                           ContainsSubstring("everything was finished already"));
+    CHECK_FALSE(fs::exists(merged / "runs"));
+
+    // A database is taken in as its text is.
+    const fs::path third = folder / "third";
+    CHECK(sweep.deft("db", {"merge", sweep.root.string(), "--root", third.string()}).exit_code == kExitOk);
+    CHECK(report(sweep, "--root", {third.string()}, "term") == report(sweep, "--root", {sweep.root.string()}, "term"));
+}
+
+TEST_CASE("what cannot be merged makes no database, and changes none") {
+    const TinySweep sweep(test::kPlain);
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    const fs::path &folder = sweep.folder.path, other = folder / "other", text = folder / "a.jsonl";
+    REQUIRE(sweep.deft("db", {"export", "tiny", "--root", sweep.root.string(), "--out", text.string()}).exit_code ==
+            kExitOk);
+    std::string changed = read_file(text);
+    const std::size_t at = changed.find("\"own_seconds\":") + 15;
+    changed[at + 2] = changed[at + 2] == '5' ? '6' : '5';
+    const fs::path damaged = sweep.folder.write("damaged.jsonl", changed);
+    const Ran refused = sweep.deft("db", {"merge", damaged.string(), "--root", other.string()});
+    CHECK(refused.exit_code == kExitDatabase);
+    CHECK_THAT(refused.err, ContainsSubstring("damaged.jsonl:") && ContainsSubstring("something in it was changed"));
+    CHECK_FALSE(fs::exists(other));
+    CHECK(sweep.deft("report", {"--from", damaged.string()}).exit_code == kExitDatabase);
+    CHECK(sweep.deft("db", {"merge", (folder / "none.jsonl").string()}).exit_code == kExitNothing);
+    CHECK(sweep.deft("db", {"merge", "/dev/null"}).exit_code == kExitUsage);
+    CHECK(sweep.deft("db", {"export", "tny", "--root", sweep.root.string()}).exit_code == kExitNothing);
+    // Longer than any evidence.
+    const fs::path huge = sweep.folder.write("huge.jsonl", "");
+    fs::resize_file(huge, results_db::kMostReadBytes + 1);
+    CHECK_THAT(sweep.deft("db", {"merge", huge.string()}).err, ContainsSubstring("no evidence has more than"));
+    // A database of an older deft, or of another program.
+    make_folder(other);
+    { (void)results_db::open_for_writing(other / "results.db", results_db::migrations().first(12)); }
+    const Ran older = sweep.deft("db", {"merge", other.string(), "--root", sweep.root.string()});
+    CHECK(older.exit_code == kExitDatabase);
+    CHECK_THAT(older.err, ContainsSubstring("deft db upgrade --root " + other.string()));
+    const fs::path foreign = sweep.folder.write("foreign.db", "SQLite format 3" + std::string(200, '\0'));
+    CHECK(sweep.deft("db", {"merge", foreign.string(), "--root", sweep.root.string()}).exit_code == kExitDatabase);
+}
