@@ -32,10 +32,18 @@ bool is_on(const ConfigNode& table) {
     return enabled == nullptr || enabled->kind != ConfigNode::Kind::boolean || enabled->boolean;
 }
 
+// [data.labelled]: of a sweep's stages only those that train on labels have it.
+bool concerns_labels(const ConfigNode& trial) {
+    const ConfigNode* data = trial.find("data");
+    const ConfigNode* samples = data == nullptr ? nullptr : data->find("samples");
+    return samples == nullptr || samples->text == "labelled";
+}
+
 // Whether `path` means anything for this trial: a technique's settings do only where the technique is on.
 bool concerns(const std::string& path, const ConfigNode& trial) {
     const std::string table = first_key(path);
     if (is_imported(trial)) return concerns_imported(path);
+    if (path.starts_with("data.labelled.")) return concerns_labels(trial);
     if (!is_technique(table)) return true;
     const ConfigNode* technique = trial.find(table);
     if (technique == nullptr) return false;
