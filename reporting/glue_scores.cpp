@@ -186,6 +186,10 @@ std::string lacks_text(const GlueResult& result) {
     return text;
 }
 
+bool only_fine_tunes(const results_db::SweepResults& sweep) {
+    return !sweep.trials.empty() && fine_tunings_of(sweep).size() == sweep.trials.size();
+}
+
 void add_fine_tuned(results_db::SweepResults& sweep) {
     const GlueScores scores = glue_scores(sweep);
     std::map<const TrialRow*, results_db::FineTuned> of_trials;

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reporting/glue_scores.h"
 #include "reporting/labelled_notes.h"
+#include "reporting/measured.h"
 #include "reporting/sweep_text.h"
 #include "reporting/variants.h"
 #include "results_db/trial_name.h"
@@ -11,6 +14,8 @@
 namespace deft::reporting {
 
 namespace {
+
+constexpr std::size_t kAverage = 3;  // behind the model, the rate and whether that counts
 
 Cell percent_cell(double value, const std::optional<double>& spread, const std::string& stale) {
     Cell cell(fmt::format("{:.2f}", value) + (spread ? fmt::format(" ± {:.2f}", *spread) : ""), value);
@@ -22,14 +27,17 @@ Cell percent_cell(double value, const std::optional<double>& spread, const std::
 std::vector<Cell> row_of_rate(const GlueOfModel& model, std::size_t i, const std::vector<std::string>& columns) {
     const GlueAtRate& at = model.result.rates[i];
     const bool counts = model.result.chosen == i;
+    const std::string failure = measured_rule(*model.model).failure;  // of the pretraining
     const std::string stale = counts || !model.result.chosen ? model.stale : "";
     std::vector<Cell> row = {Cell(results_db::trial_name(*model.model)), Cell(fmt::format("{:g}", at.rate), at.rate),
                              Cell(counts ? "yes" : "-"), Cell("-")};
-    if (at.average) row.back() = percent_cell(*at.average, at.spread, stale);
-    for (const std::string& name : columns) {
-        Cell& cell = row.emplace_back("-");
-        for (const GlueColumn& column : at.columns)
-            if (column.name == name) cell = percent_cell(column.value, column.spread, stale);
+    row.front().flag = failure;
+    row.resize(row.size() + columns.size(), Cell("-"));
+    if (!failure.empty()) return row;
+    if (at.average) row[kAverage] = percent_cell(*at.average, at.spread, stale);
+    for (const GlueColumn& column : at.columns) {
+        const auto place = std::find(columns.begin(), columns.end(), column.name) - columns.begin();
+        row[kAverage + 1 + static_cast<std::size_t>(place)] = percent_cell(column.value, column.spread, stale);
     }
     return row;
 }
@@ -49,6 +57,11 @@ std::optional<Table> glue_table(const results_db::SweepResults& sweep) {
     for (const GlueOfModel& model : scores.models)
         for (std::size_t i = 0; i < model.result.rates.size(); ++i) table.rows.push_back(row_of_rate(model, i, columns));
     table.notes = glue_notes(scores);
+    for (const GlueOfModel& model : scores.models)
+        if (!measured_rule(*model.model).failure.empty()) {
+            table.notes.emplace_back("† The pretraining does not count as measured; its stage's table says why.");
+            break;
+        }
     for (std::string& note : labelled_notes(variants_of(sweep))) table.notes.push_back(std::move(note));
     return table;
 }
