@@ -13,6 +13,9 @@ inline constexpr int kScoringVersion = 1;
 // The task under which the loss on the validation text is scored. Its documents are tokens.
 inline constexpr const char* kValidationTask = "validation";
 
+// What the splits of a labelled task are called together.
+inline constexpr const char* kAllSplits = "all splits";
+
 // In place of the key of a score, for what a model is validated by while it trains: points of its curve, and scores of no
 // result.
 inline constexpr const char* kWhileTraining = "while training";

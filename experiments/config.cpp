@@ -204,7 +204,7 @@ Json data_json(const DataConfig& data) {
         for (const char* key : {"split", "max_bytes", "vocab"}) json.erase(key);
     }
     if (sample_kind(data) == SampleKind::labelled) {
-        json["labelled"] = fields_json(data.labelled);
+        json["labelled"] = json_without_later_defaults(data.labelled);
         for (const char* key : {"split", "max_bytes"}) json.erase(key);
     } else {
         json.erase("epoch_samples");

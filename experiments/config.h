@@ -97,6 +97,8 @@ struct LabelledConfig {
     std::int64_t records = 0;  // the first ones of those to train on; 0: all
     bool lower_case = true;
     bool truncate_labels = false;
+    std::int64_t whole_batches = 0;   // of so many records; 0: the last batch takes what is left
+    std::int64_t scored_records = 0;  // the first ones of each split; 0: all
 
     bool operator==(const LabelledConfig&) const = default;
 };

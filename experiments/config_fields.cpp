@@ -273,6 +273,12 @@ const Fields& fields_of(const LabelledConfig&) {
         {"truncate_labels", at<&LabelledConfig::truncate_labels>,
          "labels that are numbers lose what is behind the point, in training and scoring: only to compare with scores that "
          "were published so"},
+        {"whole_batches", at<&LabelledConfig::whole_batches>,
+         "the batch_size, where records that fill no batch of it are left out at the end of each epoch and of each split that is "
+         "scored: only to compare with scores that were published so; 0: none is",
+         {.unit = "records", .at_least = 0, .at_most = kMostBatchSize, .came_later = true}},
+        {"scored_records", at<&LabelledConfig::scored_records>, "that are scored, the first ones of each split; 0: all",
+         {.unit = "records", .at_least = 0, .came_later = true}},
     };
     return fields;
 }

@@ -25,11 +25,12 @@ DrawTotals simulate_draws(const TrialConfig& config, const Dataset& samples, con
     while (counts.layer_tokens < trainer.budget_layer_tokens) {
         const engine::StepPlan plan = engine::plan_step(trainer, counts.steps);
         draws.resize(static_cast<std::size_t>(plan.samples));
-        sampler.fill(counts.samples, draws);
+        const std::int64_t first = engine::first_draw(trainer, counts.steps, counts.samples);
+        sampler.fill(first, draws);
         for (const engine::Sampler::Draw& draw : draws) unique.see(draw.sample, plan.seqlen);
         engine::StepTokens tokens = engine::planned_tokens(plan);
         if (bert) {
-            bert->stage(plan, draws, counts.samples);
+            bert->stage(plan, draws, first);
             tokens = bert->tokens();
             totals.masked_tokens += bert->targets().tokens;
         }

@@ -101,6 +101,7 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
     trainer.micro_batch_size = config.train.micro_batch_size;
     trainer.packs_samples = config.train.rows == "packed";
     trainer.epoch_samples = config.data.epoch_samples;
+    trainer.whole_steps = config.data.labelled.whole_batches > 0;
     trainer.recompute = recompute_of(config.train.recompute);
     trainer.zero = static_cast<int>(config.train.zero);
     trainer.expert_ranks = static_cast<int>(config.train.expert_ranks);

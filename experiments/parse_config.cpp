@@ -127,7 +127,7 @@ void require_one_warmup(const TableReader& table, const TrainConfig& train) {
                      "keep one of them, and drop the other or set it to 0");
 }
 
-// Samples of an epoch. Errors: config, where it is known once a text is tokenised.
+// Samples of an epoch that steps train on. Errors: config, where it is known once a text is tokenised.
 std::int64_t samples_to_train_on(const TableReader& table, const DataConfig& data, const std::string& base_folder) {
     if (sample_kind(data) == SampleKind::images) return training_images(data, base_folder);
     if (sample_kind(data) != SampleKind::labelled)
@@ -136,10 +136,18 @@ std::int64_t samples_to_train_on(const TableReader& table, const DataConfig& dat
                      "tokenised",
                      "give train.budget_tokens");
     try {
-        return training_records(data, base_folder);
+        return whole_batches_of(training_records(data, base_folder), data.labelled);
     } catch (const Error& error) {
         table.refuse("epochs", fmt::format("counts passes over the records of {}: {}", data.corpus, error.what()));
     }
+}
+
+// What is dropped of an epoch is counted in batches of a step.
+void require_batches_of_a_step(const TableReader& table, const DataConfig& data, const TrainConfig& train) {
+    if (data.labelled.whole_batches == 0 || data.labelled.whole_batches == train.batch_size) return;
+    table.refuse("batch_size",
+                 fmt::format("is {}, and data.labelled.whole_batches {}", train.batch_size, data.labelled.whole_batches),
+                 "make them equal, or drop data.labelled.whole_batches: then the last step of an epoch takes what is left");
 }
 
 // From budget_tokens or epochs.
@@ -171,6 +179,7 @@ void require_model_to_import(const TableReader& table, const TrainConfig& train,
 void parse_train(TableReader table, const ModelConfig& model, const DataConfig& data, const std::string& base_folder,
                  bool has_start, TrainConfig& train) {
     read_table(table, train);
+    require_batches_of_a_step(table, data, train);
     parse_budget(table, model, data, base_folder, train);
     require_model_to_import(table, train, has_start);
     require_used(table, train);

@@ -12,6 +12,7 @@
 
 #include "base/score_key.h"
 #include "reporting/imported.h"
+#include "reporting/labelled_notes.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/scoring_notes.h"
@@ -180,6 +181,7 @@ Cell score_cell(const Variant& variant, const ScoreKey& key) {
     const auto scored = scored_trials(variant, key);
     if (scored.empty()) return "-";
     const std::vector<double> values = unit_means(scored);
+    if (is_correlation(key.measure) && std::isnan(mean(values))) return "-";  // why, a note says
     Cell cell(mean_and_spread(values), mean(values));
     cell.stale = stale_scores(variant, key);
     if (values.size() > 1) cell.spread = standard_deviation(values);

@@ -12,6 +12,7 @@
 #include "reporting/claims/verdict_strip.h"
 #include "reporting/curves.h"
 #include "reporting/expert_routing.h"
+#include "reporting/glue_table.h"
 #include "reporting/html.h"
 #include "reporting/origins.h"
 #include "reporting/stages.h"
@@ -254,6 +255,8 @@ std::string render_page(const ReportData& data) {
     const std::string suffix = overrides_suffix(data.sweep);
     std::string out = page_head(title_of(data)) + "<body>\n<main>\n" + summary_html(data, variants.size()) +
                       verdicts_html(data);
+    if (const std::optional<Table> glue = glue_table(data.sweep))
+        out += "<h2 id=\"glue\">GLUE</h2>\n" + render_html(*glue) + notes_html(glue->notes);
     for (const StageResults& stage : stages_of(data.sweep)) out += stage_html(data, stage, suffix);
     if (const std::string note = stage_costs_note(data.sweep); !note.empty())
         out += "<p class=\"facts\">" + html_escaped(note) + "</p>\n";
@@ -274,6 +277,7 @@ std::string render_report_json(const ReportData& data) {
             json["stages"][stage.name] = table_json(comparison_table(stage.sweep, about_stage(data.about, stage)));
         json["notes"] = {stage_costs_note(data.sweep)};
     }
+    if (const std::optional<Table> glue = glue_table(data.sweep)) json["glue"] = table_json(*glue);
     json["sweep"] = data.sweep.name;
     json["spec_sha256"] = data.sweep.spec_sha256;
     json["overrides"] = results_db::overrides_text(data.sweep);

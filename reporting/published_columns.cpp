@@ -11,6 +11,7 @@
 #include "base/median.h"
 #include "base/suites.h"
 #include "base/text.h"
+#include "reporting/glue_scores.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
@@ -84,6 +85,8 @@ std::set<std::string> tasks_of(const results_db::SweepResults& sweep, const Quan
         if (trial.state != "ok") continue;
         if (quantity.kind != Quantity::Kind::suite) {
             if (value_of(quantity, trial)) tasks.insert(quantity.name);
+        } else if (const auto* tuned = fine_tuned(quantity, trial)) {
+            tasks.insert(tuned->columns.begin(), tuned->columns.end());
         } else if (const auto average = suite_average(project_suite(quantity.name), trial.scores, quantity.shots)) {
             tasks.insert(average->tasks.begin(), average->tasks.end());
         }
@@ -109,7 +112,7 @@ RowScores row_scores(const Variant& variant, const PublishedColumn& column) {
         if (!value) continue;
         scored.emplace_back(trial, *value);
         add_reasons(out.stale, stale_score(quantity, *trial));
-        if (quantity.kind == Quantity::Kind::suite)
+        if (quantity.kind == Quantity::Kind::suite && fine_tuned(quantity, *trial) == nullptr)
             out.fewest_tasks =
                 std::min(out.fewest_tasks,
                          suite_average(project_suite(quantity.name), trial->scores, quantity.shots)->tasks.size());
@@ -119,7 +122,10 @@ RowScores row_scores(const Variant& variant, const PublishedColumn& column) {
     return out;
 }
 
-std::string score_text(const PublishedColumn& column, double center, const std::optional<double>& spread) {
+// decimals: of differences.
+std::string score_text(const PublishedColumn& column, int decimals, double center, const std::optional<double>& spread) {
+    if (is_percent(column) && decimals > 1)
+        return fmt::format("{:.{}f}", center, decimals) + (spread ? fmt::format(" ± {:.{}f}", *spread, decimals) : "");
     if (is_percent(column)) return significant(center, kDigits) + (spread ? fmt::format(" ± {:.1f}", *spread) : "");
     return score(center) + (spread ? " ± " + score(*spread) : "");
 }
@@ -135,22 +141,22 @@ FieldScores scores_of(const PublishedColumn& column) {
 }
 
 // `tasks`: that the sweep scored.
-Cell score_cell(const Variant& variant, const PublishedColumn& column, std::size_t tasks) {
+Cell score_cell(const Variant& variant, const PublishedColumn& column, int decimals, std::size_t tasks) {
     const RowScores scores = row_scores(variant, column);
     if (scores.values.empty()) return "-";
     Cell cell;
     cell.value = scores.center(*column.measures);
     if (scores.values.size() > 1) cell.spread = standard_deviation(scores.values);
-    cell.text = score_text(column, *cell.value, cell.spread);
+    cell.text = score_text(column, decimals, *cell.value, cell.spread);
     cell.stale = scores.stale;
     if (scores.trials < variant.ok.size()) cell.text += fmt::format(" [{} of {}]", scores.trials, variant.ok.size());
     if (scores.fewest_tasks < tasks) cell.text += fmt::format(" [{} of {} tasks]", scores.fewest_tasks, tasks);
     return cell;
 }
 
-// Behind the point, of a measured difference: as many as are printed of the column, of percents one.
+// Behind the point, of a measured difference: as many as are printed of the column, of percents one but of a suite's averages.
 int decimals_of(const PublishedTable& table, const PublishedColumn& column) {
-    if (is_percent(column)) return 1;
+    if (is_percent(column) && column.measures->kind != Quantity::Kind::suite) return 1;
     int decimals = 0;
     for (const PublishedRow& row : table.rows)
         if (const PublishedCell* cell = row.find(column.key)) decimals = std::max(decimals, cell->number.places());
@@ -189,6 +195,13 @@ std::string reference_title(const PublishedContext& context) {
     return budgets.size() == 1 ? fmt::format("against {} baseline", *budgets.begin()) : "against baseline";
 }
 
+// How many scores the published average is over: of GLUE, on which models are fine-tuned, the columns, of which MNLI has two.
+std::size_t scores_of_suite(const PublishedContext& context, const Quantity& quantity) {
+    const bool is_tuned = std::any_of(context.sweep.trials.begin(), context.sweep.trials.end(),
+                                      [&](const TrialRow& trial) { return fine_tuned(quantity, trial) != nullptr; });
+    return is_tuned ? glue_columns().size() : project_suite(quantity.name).tasks.size();
+}
+
 // Of one score; nothing where nobody printed it, or the row does not count.
 Cell against_published(const PublishedContext& context, const Variant& variant, const PublishedColumn& column,
                        std::size_t tasks) {
@@ -196,7 +209,7 @@ Cell against_published(const PublishedContext& context, const Variant& variant, 
     const RowScores scores = row_scores(variant, column);
     if (printed == nullptr || scores.values.empty() || !not_measured(variant).empty()) return "-";
     if (!scores.stale.empty() || !stale_training(variant).empty()) return "stale";
-    if (column.measures->kind == Quantity::Kind::suite && tasks < project_suite(column.measures->name).tasks.size())
+    if (column.measures->kind == Quantity::Kind::suite && tasks < scores_of_suite(context, *column.measures))
         return "not comparable";  // an average over fewer tasks
     return published_verdict(scores.values, *printed, column, improves(column));
 }
@@ -216,7 +229,7 @@ void add_score(const PublishedContext& context, const PublishedColumn& column, s
     };
     const bool is_suite = column.measures->kind == Quantity::Kind::suite;
     add(title_of(column, "measured", unit_title(column, is_suite ? counted(tasks, "task") : "")), false,
-        [=](const Variant& variant) { return score_cell(variant, column, tasks); });
+        [=](const Variant& variant) { return score_cell(variant, column, decimals, tasks); });
     fields.back().scores = scores_of(column);
     add(title_of(column, "(published)", unit_title(column, column.detail)), true,
         [=](const Variant& variant) { return published_cell(cell_of(row_of(context, variant), column)); });

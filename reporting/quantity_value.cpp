@@ -42,6 +42,12 @@ bool is_perplexity(const Quantity& quantity) {
     return quantity.name == kValidationTask && quantity.metric == "perplexity";
 }
 
+const results_db::FineTuned* fine_tuned(const Quantity& quantity, const TrialRow& trial) {
+    const bool is_of_it = quantity.kind == Quantity::Kind::suite && trial.fine_tuned &&
+                          trial.fine_tuned->suite == quantity.name;
+    return is_of_it ? &*trial.fine_tuned : nullptr;
+}
+
 const ScoreRow* score_row(const Quantity& quantity, const TrialRow& trial) {
     const std::string metric = is_perplexity(quantity) ? "loss" : quantity.metric;
     for (const ScoreRow& row : trial.scores)
@@ -56,6 +62,7 @@ std::optional<double> value_of(const Quantity& quantity, const TrialRow& trial) 
         case Quantity::Kind::task:
             return score_of(quantity, trial);
         case Quantity::Kind::suite:
+            if (const auto* tuned = fine_tuned(quantity, trial)) return tuned->average;
             if (const auto average = suite_average(project_suite(quantity.name), trial.scores, quantity.shots))
                 return average->percent;
             return std::nullopt;
@@ -70,6 +77,7 @@ std::string stale_score(const Quantity& quantity, const TrialRow& trial) {
         const ScoreRow* row = score_row(quantity, trial);
         return row == nullptr ? "" : row->stale;
     }
+    if (const auto* tuned = fine_tuned(quantity, trial)) return tuned->stale;
     if (quantity.kind == Quantity::Kind::suite)
         if (const auto average = suite_average(project_suite(quantity.name), trial.scores, quantity.shots))
             return average->stale;

@@ -14,6 +14,9 @@ namespace deft::reporting {
 // no such result.
 std::optional<double> value_of(const Quantity& quantity, const results_db::TrialRow& trial);
 
+// What the model came to on that suite in later stages; null where they do not fine-tune it.
+const results_db::FineTuned* fine_tuned(const Quantity& quantity, const results_db::TrialRow& trial);
+
 // The stored row that a task's value is read off; null where the trial has none.
 const results_db::ScoreRow* score_row(const Quantity& quantity, const results_db::TrialRow& trial);
 // Whether it is the validation's, which is stored as its loss.

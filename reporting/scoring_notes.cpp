@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/score_key.h"
 #include "base/text.h"
+#include "reporting/labelled_notes.h"
 
 namespace deft::reporting {
 
@@ -97,6 +98,7 @@ std::vector<std::string> scoring_notes(const std::vector<Variant>& variants) {
     std::vector<std::string> notes;
     for (std::string text : {capacity_note(variants), selection_note(variants), cut_note(variants)})
         if (!text.empty()) notes.push_back(std::move(text));
+    for (std::string& text : labelled_notes(variants)) notes.push_back(std::move(text));
     return notes;
 }
 

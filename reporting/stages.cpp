@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "reporting/glue_scores.h"
 #include "reporting/numbers.h"
 
 namespace deft::reporting {
@@ -78,6 +79,7 @@ std::vector<StageResults> stages_of(const results_db::SweepResults& sweep) {
 SweepAbout about_stage(const SweepAbout& about, const StageResults& stage) {
     SweepAbout own = about;
     if (stage.name.empty()) return own;
+    if (only_fine_tunes(stage.sweep)) own.published.reset();
     own.title += fmt::format("{}stage {}", own.title.empty() ? "" : ", ", stage.name);
     return own;
 }

@@ -16,6 +16,8 @@ namespace deft::reporting {
 
 namespace {
 
+constexpr const char* kBudget = "train.budget_fraction";
+
 std::string name_of(const results_db::TrialRow& trial) {
     const std::string name = results_db::trial_name(trial);
     return name.substr(0, name.rfind('/'));
@@ -179,12 +181,29 @@ std::string Axes::others_text() const {
     return text;
 }
 
+namespace {
+
+// "train.budget_fraction", or "pretrain.train.budget_fraction" of the one stage that has it: trials of later stages are told by the
+// budget of what they start from. Empty where none has it, or several do.
+std::string budget_axis(const Json& axes) {
+    std::string found;
+    for (const auto& [key, value] : axes.items()) {
+        if (key != kBudget && !key.ends_with(std::string(".") + kBudget)) continue;
+        if (!found.empty()) return {};
+        found = key;
+    }
+    return found;
+}
+
+}  // namespace
+
 Axes parse_axes(const std::string& axes_json) {
     Axes axes;
     const Json parsed = try_parse_json(axes_json);
     if (!parsed.is_object()) return axes;
+    const std::string budget = budget_axis(parsed);
     for (const auto& [key, value] : parsed.items()) {
-        if (key == "train.budget_fraction" && value.is_number()) {
+        if (key == budget && value.is_number()) {
             axes.has_budget = true;
             axes.budget_fraction = value.get<double>();
         } else {

@@ -14,7 +14,7 @@ namespace deft::reporting {
 // Where a trial stands in its sweep, as people name it.
 struct Axes {
     bool has_budget = false;
-    double budget_fraction = 1;                 // of the baseline's tokens
+    double budget_fraction = 1;                 // of the baseline's tokens; of later stages that of what they start from
     std::map<std::string, std::string> others;  // sorted, values as canonical JSON text
     // Those of the others whose value the budget decides, in all rows of the stage, as where the two go together: they tell no
     // further rows apart.

@@ -280,6 +280,15 @@ struct AttemptRow {
     Host host = {};       // name, processor and cores alone
 };
 
+// What a model came to once the sweep's later stages had fine-tuned it on all tasks of a suite.
+struct FineTuned {
+    std::string suite;                 // "glue"
+    std::optional<double> average;     // percent
+    std::string lacks;                 // why there is none
+    std::vector<std::string> columns;  // that the average is over
+    std::string stale;                 // as that of a score
+};
+
 // The newest attempt at one training that ended ok, or the newest of any state; with what the model was scored by.
 struct TrialRow {
     std::string stage;  // empty: of a sweep without stages
@@ -318,6 +327,7 @@ struct TrialRow {
     std::string newer_state = {}, newer_hash = {};
     // As those of a score, of its training.
     std::string stale = {}, unchecked = {};
+    std::optional<FineTuned> fine_tuned = {};  // nothing as read: reporting/glue_scores.h works it out
 
     // Tasks that were asked for and are not scored.
     std::int64_t unscored() const;

@@ -175,7 +175,7 @@ ImportedModel open_any(const fs::path& path) {
 bool is_compared(const std::string& part, const TransformerConfig& model, const TransformerConfig& other,
                  const ImportOptions& options) {
     const bool of_head = part == "tied_head" || part == "head_bias" || part == "head_activation" || part == "head_norm";
-    const bool of_classes = part == "classes" || part == "pooling" || part == "pooler";
+    const bool of_classes = part == "classes" || part == "pooling" || part == "pooler" || part == "value";
     if (of_head) return model.head && other.head;
     if (of_classes) return model.class_head && other.class_head && !options.new_class_head;
     return part != "max_seqlen";

@@ -112,8 +112,9 @@ SamplingStatistics Trainer::sampling() const {
 
 void Trainer::draw_samples() {
     draws_.resize(static_cast<std::size_t>(plan_.samples));
-    sampler_.fill(counts_.samples, draws_);
-    batches_->stage(plan_, draws_, counts_.samples, rows_at_once(config_, plan_.seqlen), layout_.all.size());
+    const std::int64_t first = first_draw(config_, counts_.steps, counts_.samples);
+    sampler_.fill(first, draws_);
+    batches_->stage(plan_, draws_, first, rows_at_once(config_, plan_.seqlen), layout_.all.size());
 }
 
 Share Trainer::own_rows() const {

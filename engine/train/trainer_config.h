@@ -30,6 +30,7 @@ struct TrainerConfig {
     int zero = 0;
     // Samples of an epoch, whose last step takes what is left of them; 0: all steps take as many, whatever an epoch is.
     std::int64_t epoch_samples = 0;
+    bool whole_steps = false;  // what is left of an epoch's samples behind its last whole step is passed over instead
     std::int64_t budget_layer_tokens = 0;
     LearningRate learning_rate;
     OptimizerConfig optimizer;
@@ -38,9 +39,17 @@ struct TrainerConfig {
 
 // Samples of a step, where no technique changes that.
 inline std::int64_t batch_of_step(const TrainerConfig& config, std::int64_t step) {
-    if (config.epoch_samples == 0) return config.batch_size;
+    if (config.epoch_samples == 0 || config.whole_steps) return config.batch_size;
     const std::int64_t steps = (config.epoch_samples + config.batch_size - 1) / config.batch_size;  // of an epoch
     return std::min(config.batch_size, config.epoch_samples - step % steps * config.batch_size);
+}
+
+// The number of the step's first draw, where `drawn` samples were trained on before it. Epochs of whole steps begin where those
+// of all samples do, each with another order.
+inline std::int64_t first_draw(const TrainerConfig& config, std::int64_t step, std::int64_t drawn) {
+    if (config.epoch_samples == 0 || !config.whole_steps) return drawn;
+    const std::int64_t steps = config.epoch_samples / config.batch_size;  // of an epoch
+    return step / steps * config.epoch_samples + step % steps * config.batch_size;
 }
 
 inline StepPlan plan_step(const TrainerConfig& config, std::int64_t step) {

@@ -15,10 +15,13 @@ std::shared_ptr<const engine::WordPiece> wordpiece_of(const DataConfig& data, co
 }
 
 std::string identity_of(const Task& task, const engine::WordPiece& wordpiece, const DataConfig& data) {
+    const LabelledConfig& read = data.labelled;
     return sha256(fmt::format(
-        "labelled texts of {}, tokens of {}{}{}", task_sha256(task), wordpiece.sha256(),
-        data.labelled.truncate_labels ? ", labels truncated" : "",
-        data.labelled.records > 0 ? fmt::format(", the first {} to train on", data.labelled.records) : ""));
+        "labelled texts of {}, tokens of {}{}{}{}{}", task_sha256(task), wordpiece.sha256(),
+        read.truncate_labels ? ", labels truncated" : "",
+        read.records > 0 ? fmt::format(", the first {} to train on", read.records) : "",
+        read.whole_batches > 0 ? fmt::format(", in whole batches of {}", read.whole_batches) : "",
+        read.scored_records > 0 ? fmt::format(", the first {} to score by", read.scored_records) : ""));
 }
 
 // The tokens of one text. Errors: config, at the record, where there are none.
@@ -32,6 +35,26 @@ std::vector<std::int32_t> tokens_of(const std::string& text, const char* which, 
     return tokens;
 }
 
+void keep_first(Records& records, std::size_t count) {
+    if (count < records.items.size())
+        records.items.erase(records.items.begin() + static_cast<std::ptrdiff_t>(count), records.items.end());
+}
+
+// Those of a split to score by. Errors: config, where none are left.
+Records scored_records_of(const RecordSource& source, const Task& task, const DataConfig& data) {
+    Records records = load_records(source, context_of(task));
+    if (data.labelled.scored_records > 0) keep_first(records, static_cast<std::size_t>(data.labelled.scored_records));
+    const auto count = static_cast<std::int64_t>(records.items.size());
+    const std::int64_t whole = whole_batches_of(count, data.labelled);
+    if (whole == 0)
+        throw Error(ErrorKind::config,
+                    fmt::format("data.labelled.whole_batches is {}, and {} has {} records to score by: none would be left",
+                                data.labelled.whole_batches, records.file, count),
+                    "lower it with train.batch_size, or drop the key to score all");
+    keep_first(records, static_cast<std::size_t>(whole));
+    return records;
+}
+
 // Those to train on. Errors: config, where there are fewer than data.labelled.records.
 Records training_records_of(const Task& task, const DataConfig& data) {
     Records records = load_records(task.train, context_of(task));
@@ -41,7 +64,12 @@ Records training_records_of(const Task& task, const DataConfig& data) {
                     fmt::format("data.labelled.records is {}, and task {} has {} to train on", wanted, task.name,
                                 records.items.size()),
                     "lower it, or drop the key to train on all");
-    if (wanted > 0) records.items.erase(records.items.begin() + static_cast<std::ptrdiff_t>(wanted), records.items.end());
+    if (wanted > 0) keep_first(records, wanted);
+    if (whole_batches_of(static_cast<std::int64_t>(records.items.size()), data.labelled) == 0)
+        throw Error(ErrorKind::config,
+                    fmt::format("data.labelled.whole_batches is {}, and task {} has {} records to train on: none would be left",
+                                data.labelled.whole_batches, task.name, records.items.size()),
+                    "lower it with train.batch_size, or drop the key to train on all");
     return records;
 }
 
@@ -59,6 +87,10 @@ Task labelled_task(const DataConfig& data, const std::string& base_folder) {
         throw Error(ErrorKind::config, fmt::format("task {} asks a model to continue prompts, and has no [train] records", task.name),
                     "name a task of kind classification or regression, as glue_rte");
     return task;
+}
+
+std::int64_t whole_batches_of(std::int64_t records, const LabelledConfig& labelled) {
+    return labelled.whole_batches > 0 ? records - records % labelled.whole_batches : records;
 }
 
 std::int64_t classes_of(const Task& task) {
@@ -109,11 +141,11 @@ LabelledDataset load_labelled_dataset(const DataConfig& data, std::int64_t seqle
     };
     dataset.training = samples_of(training_records_of(task, data));
     dataset.train_bytes = bytes;
-    dataset.splits.push_back({task.split, samples_of(load_records(task.records, context_of(task)))});
+    dataset.splits.push_back({task.split, samples_of(scored_records_of(task.records, task, data))});
     std::vector<std::string> missing;
     for (const FurtherSplit& further : task.further_splits)
         if (records_are_here(further.records, context_of(task)))
-            dataset.splits.push_back({further.name, samples_of(load_records(further.records, context_of(task)))});
+            dataset.splits.push_back({further.name, samples_of(scored_records_of(further.records, task, data))});
         else
             missing.push_back(fmt::format("split {} of task {} is not scored: {} is not here", further.name, task.name,
                                           further.records.file));

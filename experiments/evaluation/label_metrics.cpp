@@ -15,6 +15,14 @@ void BinaryCounts::add(bool gold, bool predicted) {
         ++(predicted ? false_positives : true_negatives);
 }
 
+bool has_matthews(const BinaryCounts& counts) {
+    const std::int64_t told_positive = counts.true_positives + counts.false_positives;
+    const std::int64_t told_negative = counts.true_negatives + counts.false_negatives;
+    const std::int64_t positives = counts.true_positives + counts.false_negatives;
+    const std::int64_t negatives = counts.true_negatives + counts.false_positives;
+    return told_positive > 0 && told_negative > 0 && positives > 0 && negatives > 0;
+}
+
 double matthews_correlation(const BinaryCounts& counts) {
     const auto tp = static_cast<double>(counts.true_positives), tn = static_cast<double>(counts.true_negatives);
     const auto fp = static_cast<double>(counts.false_positives), fn = static_cast<double>(counts.false_negatives);

@@ -14,6 +14,8 @@ struct BinaryCounts {
     void add(bool gold, bool predicted);
 };
 
+// Whether both classes are told and both are there: a correlation with what is constant has no value.
+bool has_matthews(const BinaryCounts& counts);
 // (TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN)); 0 where the root is 0.
 double matthews_correlation(const BinaryCounts& counts);
 // 2 TP / (2 TP + FP + FN); 0 where the divisor is 0.

@@ -72,7 +72,8 @@ std::vector<Metric> label_metrics(const Task& task, const LabelSums& sums) {
             metric.standard_error = standard_error(right);
             metric.chance = 1 / static_cast<double>(classes_of(task));
         }
-        if (name == "mcc") metric.value = matthews_correlation(binary_counts(sums));
+        if (name == "mcc" && has_matthews(binary_counts(sums)))
+            metric.value = matthews_correlation(binary_counts(sums));
         if (name == "f1") metric.value = binary_f1(binary_counts(sums));
         if (name == "pearson") metric.value = pearson_correlation(sums.told_values, sums.values);
         if (name == "spearman") metric.value = spearman_correlation(sums.told_values, sums.values);

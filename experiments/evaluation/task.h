@@ -63,9 +63,6 @@ struct FurtherSplit {
     RecordSource records;
 };
 
-// What the splits of a labelled task are called together.
-inline constexpr const char* kAllSplits = "all splits";
-
 struct Task {
     std::string name, version, few_shot_version, split;
     TaskKind kind = TaskKind::multiple_choice;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/score_key.h"
 #include "base/json.h"
 #include "base/suggestion.h"
 #include "base/table_reader.h"

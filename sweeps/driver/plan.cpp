@@ -36,6 +36,8 @@ const reporting::PublishedColumn* hours_column(const Plan& plan) {
 std::optional<reporting::PublishedCell> published_hours(const Plan& plan, const Point& point) {
     const reporting::PublishedColumn* column = hours_column(plan);
     if (column == nullptr) return {};
+    // The hours are of pretraining.
+    if (point.parent && experiments::sample_kind(point.config.data) == experiments::SampleKind::labelled) return {};
     const auto* row = plan.published->find(point.case_name, point.config.train.budget_fraction);
     const reporting::PublishedCell* cell = row == nullptr ? nullptr : row->find(column->key);
     if (cell == nullptr) return {};

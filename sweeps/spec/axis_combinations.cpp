@@ -23,6 +23,13 @@ bool is_on(const ConfigNode& table) {
     return enabled == nullptr || enabled->kind != ConfigNode::Kind::boolean || enabled->boolean;
 }
 
+// [data.labelled]: of a sweep's stages only those that train on labels have it.
+bool concerns_labels(const ConfigNode& trial) {
+    const ConfigNode* data = trial.find("data");
+    const ConfigNode* samples = data == nullptr ? nullptr : data->find("samples");
+    return samples == nullptr || samples->text == "labelled";
+}
+
 // An axis of a grid alone, those that go together in one, in the order of their first ones.
 std::vector<Group> groups_of(const Stage& stage) {
     std::vector<Group> groups;
@@ -84,6 +91,7 @@ std::vector<Combination> places_of(const Group& group, const ConfigNode& tree) {
 bool concerns(const std::string& path, const ConfigNode& trial) {
     const std::string table = first_key(path);
     if (is_imported(trial)) return concerns_imported(path);
+    if (path.starts_with("data.labelled.")) return concerns_labels(trial);
     if (!is_technique(table)) return true;
     const ConfigNode* technique = trial.find(table);
     if (technique == nullptr) return false;

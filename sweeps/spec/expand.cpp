@@ -147,6 +147,8 @@ struct Expansion {
     std::map<std::string, std::size_t> by_question = {};              // what a point trains and is asked
     std::map<std::string, experiments::Projection> projections = {};  // a seed changes none
     std::map<std::string, experiments::TrialConfig> resolved = {};    // most points share their data
+    std::map<std::string, experiments::TrialConfig> parsed =
+        {};  // and many all but the seed: files are read to count epochs
 
     void add(const Stage& stage, const Case& entry) {
         const ConfigNode tree = case_tree(spec, stage, entry);
@@ -225,9 +227,19 @@ struct Expansion {
                     "give the tokens to train on, or ask the tasks of that stage");
     }
 
+    experiments::TrialConfig parse(const ConfigNode& trial, std::int64_t seed) {
+        const std::string key = canonical_json(to_json(trial));
+        auto known = parsed.find(key);
+        if (known == parsed.end())
+            known = parsed.emplace(key, experiments::parse_trial_config(trial, seed, base_folder)).first;
+        experiments::TrialConfig config = known->second;
+        config.seed = seed;
+        return config;
+    }
+
     void add_point(Point point, const ConfigNode& trial, const Place& place) {
         point.ordinal = static_cast<std::int64_t>(points.size());
-        point.config = experiments::parse_trial_config(trial, point.seed, base_folder);
+        point.config = parse(trial, point.seed);
         if (point.parent && point.config.start)
             throw Error(
                 ErrorKind::config, place,

@@ -76,6 +76,14 @@ TEST_CASE("heads that a file lacks are new and told, those that the model lacks 
           std::vector<std::string>{"pooler.weight", "pooler.bias", "class_head.weight", "class_head.bias"});
     CHECK(telling.weight("ln_f.bias") == gpt2.model.weight("ln_f.bias"));
 
+    // A value in place of classes, as of STS-B behind a head that tells the order of sentences.
+    TransformerConfig valuing = bert.model.transformer->config();
+    valuing.class_head = ClassHeadConfig{.classes = 1, .pooler = true, .value = true};
+    OpenedModel value(valuing);
+    report = import_weights(value.exec, *value.transformer, open_model(bert.folder.path()), {.new_class_head = true});
+    CHECK(report.fresh == std::vector<std::string>{"class_head.weight", "class_head.bias"});
+    CHECK(value.weight("pooler.weight") == bert.model.weight("pooler.weight"));
+
     // Another task's classes.
     const ExportedFolder vit(tiny_vit_json());
     TransformerConfig ten = vit.model.transformer->config();

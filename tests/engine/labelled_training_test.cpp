@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <map>
+#include <set>
 
 #include "base/json.h"
 #include "engine/train/batches.h"
@@ -281,6 +282,55 @@ TEST_CASE("an epoch shows every labelled text once, in its last step what is lef
     CHECK(batches(1, 1) == Ints{1, 1, 1, 1});
     CHECK(batches(9, 4) == Ints{4, 4, 1, 4});
     CHECK(batches(0, 4) == Ints{4, 4, 4, 4});
+}
+
+TEST_CASE("epochs of whole steps pass over what is left, in each epoch something else") {
+    TrainerConfig config = labelled_training(3, 4);
+    config.epoch_samples = 10;
+    config.whole_steps = true;
+    config.budget_layer_tokens = 3 * 8 * kLongestText;
+    const auto samples = small_labelled_texts(10, 3);
+    const Sampler sampler = make_sampler(config, 10);
+    std::set<std::vector<std::int64_t>> left_out;
+    std::int64_t drawn = 0;
+    for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+        std::set<std::int64_t> seen;
+        for (int step = 0; step < 2; ++step) {
+            const std::int64_t number = 2 * epoch + step;
+            CHECK(plan_step(config, number).samples == 4);
+            CHECK(first_draw(config, number, drawn) == 10 * epoch + 4 * step);
+            std::vector<Sampler::Draw> draws(4);
+            sampler.fill(first_draw(config, number, drawn), draws);
+            for (const Sampler::Draw& draw : draws) CHECK(seen.insert(draw.sample).second);
+            drawn += 4;
+        }
+        std::vector<std::int64_t> missing;
+        for (std::int64_t sample = 0; sample < 10; ++sample)
+            if (!seen.contains(sample)) missing.push_back(sample);
+        left_out.insert(missing);
+    }
+    CHECK(left_out.size() > 1);
+    CHECK(run_schedule(config).steps == 6);
+
+    // The trainer trains on those, before and after a restart: of six texts in steps of four the first step of each epoch.
+    config.epoch_samples = 6;
+    const auto few = small_labelled_texts(6, 3);
+    const std::vector<float> weights = labelled_weights_after(config, few, 1, 3);
+    const TemporaryFolder folder;
+    Trainer before(config, few, 1), after(config, few, 1);
+    before.step();
+    save_checkpoint(before, folder / "c", Json::object(), Tokenizer::bytes());
+    load_checkpoint(after, folder / "c");
+    for (int step = 0; step < 2; ++step) after.step();
+    CHECK(all_parameters<float>(after) == weights);
+    CHECK(after.counts().samples == 12);
+    config.whole_steps = false;
+    config.epoch_samples = 0;  // draws 4 to 7 in the second step, not 6 to 9
+    CHECK(labelled_weights_after(config, few, 1, 3) != weights);
+    // Without whole steps a step begins where the last one ended.
+    CHECK(first_draw(config, 5, 17) == 17);
+    config.epoch_samples = 10;
+    CHECK(first_draw(config, 5, 17) == 17);
 }
 
 TEST_CASE("labelled texts are learnt by heart, by their classes and by their values") {

@@ -59,6 +59,42 @@ TEST_CASE("fewer records are the first ones, and make shorter epochs") {
                ContainsSubstring("data.labelled.records is 22, and task toy has 21 to train on"));
 }
 
+TEST_CASE("whole batches leave out what is left of an epoch and of each split, and fewer records are scored: neither unasked") {
+    const ToyTask toy;
+    const std::string folder = toy.folder.path().string();
+    const TrialConfig whole = toy.resolved("labelled = { whole_batches = 4 }\n");
+    CHECK(whole.data.epoch_samples == ToyTask::kTrain);  // another one is left out of each epoch
+    CHECK(whole.train.budget_tokens == 3 * 20 * 16);
+    CHECK(project(whole).steps == 3 * 5);
+    CHECK(trainer_config(whole).whole_steps);
+    CHECK_FALSE(trainer_config(toy.resolved()).whole_steps);
+    const LabelledDataset dataset = load_labelled_dataset(whole.data, 16, folder);
+    CHECK(dataset.training->size() == ToyTask::kTrain);
+    REQUIRE(dataset.splits.size() == 2);
+    CHECK(dataset.splits[0].samples->size() == 12);  // of 13
+    CHECK(dataset.splits[1].samples->size() == 4);   // of 6
+    const TrialConfig five = toy.resolved("labelled = { scored_records = 5 }\n");
+    const LabelledDataset fewer = load_labelled_dataset(five.data, 16, folder), all = load_labelled_dataset(toy.resolved().data, 16, folder);
+    CHECK(fewer.training->size() == ToyTask::kTrain);
+    CHECK(fewer.splits[0].samples->size() == 5);
+    CHECK(fewer.splits[0].samples->labels()[4] == all.splits[0].samples->labels()[4]);
+    CHECK(fewer.splits[1].samples->size() == 5);
+    const TrialConfig more = toy.resolved("labelled = { scored_records = 10 }\n");
+    CHECK(load_labelled_dataset(more.data, 16, folder).splits[1].samples->size() == ToyTask::kFar);
+    const TrialConfig both = toy.resolved("labelled = { scored_records = 7, whole_batches = 4 }\n");
+    CHECK(load_labelled_dataset(both.data, 16, folder).splits[0].samples->size() == 4);
+
+    CHECK_THAT(toy.wrong(toy.toml("labelled = { whole_batches = 8 }\n")),
+               ContainsSubstring("batch_size is 4, and data.labelled.whole_batches 8"));
+    const std::string large = "[data]\nsamples = \"labelled\"\ncorpus = \"toy\"\ntokenizer = \"words.txt\"\n";
+    CHECK_THAT(toy.wrong(large + "labelled = { whole_batches = 22 }\n[train]\nbatch_size = 22\nepochs = 1\n"),
+               ContainsSubstring("task toy has 21 records to train on: none would be left"));
+    TrialConfig none = test::trial_of(large + "labelled = { whole_batches = 16 }\n[train]\nbatch_size = 16\nepochs = 1\n", toy.folder.path());
+    resolve_data(none);
+    CHECK_THAT(test::refusal([&] { load_labelled_dataset(none.data, 16, folder); }),
+               ContainsSubstring("near.tsv has 13 records to score by: none would be left"));
+}
+
 TEST_CASE("the configuration of labelled texts goes through JSON, and names what decides the result") {
     const ToyTask toy;
     const TrialConfig plain = toy.resolved();
@@ -67,7 +103,14 @@ TEST_CASE("the configuration of labelled texts goes through JSON, and names what
     CHECK(to_json(plain).at("data").at("labelled").at("lower_case") == true);
     CHECK_FALSE(to_json(plain).at("data").contains("split"));
     CHECK(config_hash(toy.resolved("labelled = { lower_case = true }\n")) == config_hash(plain));
-    for (const char* key : {"lower_case = false", "truncate_labels = true", "records = 20"}) {
+    // Keys that came later are in no hash where they are not used.
+    for (const char* key : {"whole_batches = 0", "scored_records = 0"}) {
+        const TrialConfig same = toy.resolved("labelled = { " + std::string(key) + " }\n");
+        CHECK(config_hash(same) == config_hash(plain));
+        CHECK(same.data.sha256 == plain.data.sha256);
+    }
+    CHECK(to_json(plain).at("data").at("labelled").size() == 3);
+    for (const char* key : {"lower_case = false", "truncate_labels = true", "records = 20", "whole_batches = 4", "scored_records = 5"}) {
         const TrialConfig other = toy.resolved("labelled = { " + std::string(key) + " }\n");
         CHECK(config_hash(other) != config_hash(plain));
         CHECK(other.data.sha256 != plain.data.sha256);

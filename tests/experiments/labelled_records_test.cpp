@@ -104,6 +104,31 @@ TEST_CASE("every record of the GLUE tasks that is here can be read, as many as t
     CHECK_FALSE(records_are_here(load_task("glue_mnli", ".").further_splits.at(0).records, {".", "."}));
 }
 
+TEST_CASE("where all are told the same, or have the same label, Matthews has no value") {
+    const auto of = [](std::int64_t tp, std::int64_t tn, std::int64_t fp, std::int64_t fn) {
+        return has_matthews(BinaryCounts{tp, tn, fp, fn});
+    };
+    CHECK(of(1, 1, 0, 0));
+    CHECK(of(0, 0, 1, 1));  // all wrong is a value
+    CHECK(of(2, 0, 1, 1));
+    CHECK_FALSE(of(3, 0, 2, 0));  // told positive alone
+    CHECK_FALSE(of(0, 3, 0, 2));  // negative alone
+    CHECK_FALSE(of(3, 0, 0, 2));  // all are positive
+    CHECK_FALSE(of(0, 3, 2, 0));  // all are negative
+    Task task;
+    task.kind = TaskKind::classification;
+    task.texts.labels = {"a", "b"};
+    task.metrics = {"mcc", "acc"};
+    LabelSums sums;
+    sums.classes = {0, 1, 1, 0};
+    sums.told = {1, 1, 1, 1};
+    const std::vector<Metric> metrics = label_metrics(task, sums);
+    CHECK(std::isnan(metrics.at(0).value));
+    CHECK(metrics.at(1).value == 0.5);
+    sums.told = {0, 1, 1, 0};
+    CHECK(label_metrics(task, sums).at(0).value == 1);
+}
+
 TEST_CASE("Matthews correlation, F1 and the correlations equal the golden values") {
     golden::for_group("metrics.json", "binary", [](const Json& c) {
         BinaryCounts counts;
@@ -126,7 +151,10 @@ TEST_CASE("Matthews correlation, F1 and the correlations equal the golden values
         CHECK(metrics.at(0).value == binary_f1(counts));
         CHECK(metrics.at(1).value == Approx(c.at("acc").get<double>()).epsilon(1e-12));
         CHECK(metrics.at(1).chance == 0.5);
-        CHECK(metrics.at(2).value == matthews_correlation(counts));
+        if (has_matthews(counts))
+            CHECK(metrics.at(2).value == matthews_correlation(counts));
+        else
+            CHECK(std::isnan(metrics.at(2).value));
         CHECK(metrics.at(2).n == static_cast<std::int64_t>(gold.size()));
     });
     golden::for_group("metrics.json", "correlation", [](const Json& c) {

@@ -191,7 +191,7 @@ TEST_CASE("what is not verified is marked, and so is what is counted with it") {
     CHECK(cell(table, 2, hours) == "-");
     CHECK(cell(table, 1, hours) == "302h 1.16x");
     CHECK(cell(table, 1, difference) == "+0.88");
-    CHECK(cell(table, 0, "GLUE average\nmeasured\n% ↑, 1 task") == "80.0");
+    CHECK(cell(table, 0, "GLUE average\nmeasured\n% ↑, 1 task") == "80.00");
     const std::string notes = all_notes(table);
     CHECK_THAT(notes, ContainsSubstring(std::string("§ Not verified: train time of baseline at 100%, train time of "
                                                     "random-LTD at 100%, GLUE average of random-LTD at 100%: ") +

@@ -1,0 +1,20 @@
+#pragma once
+// What a table of labelled texts says below it: scores that have no value, and defects of published code that were taken over.
+
+#include <string>
+#include <vector>
+
+#include "reporting/variants.h"
+
+namespace deft::reporting {
+
+// Whether the measure has no value where all texts were told the same: Matthews, Pearson, Spearman.
+bool is_correlation(const std::string& measure);
+
+// Why such a measure is NaN: "has no Matthews correlation: ...".
+std::string why_no_value(const std::string& measure);
+
+// "No value: ..." of correlations, and "Defects of the published code ..." where [data.labelled] has them; none: none.
+std::vector<std::string> labelled_notes(const std::vector<Variant>& variants);
+
+}  // namespace deft::reporting
