@@ -131,3 +131,20 @@ TEST_CASE("what cannot be merged makes no database, and changes none") {
     const fs::path foreign = sweep.folder.write("foreign.db", "SQLite format 3" + std::string(200, '\0'));
     CHECK(sweep.deft("db", {"merge", foreign.string(), "--root", sweep.root.string()}).exit_code == kExitDatabase);
 }
+
+TEST_CASE("what is kept in reporting/measured is whole, fit to commit, and reported from") {
+    std::size_t kept = 0;
+    const TinySweep sweep(test::kPlain);
+    for (const auto& entry : fs::directory_iterator(fs::path(DEFT_SOURCE_DIR) / "reporting" / "measured")) {
+        INFO(entry.path().string());
+        REQUIRE(entry.path().extension() == ".jsonl");
+        const std::string text = read_file(entry.path());
+        CHECK(text.size() <= results_db::kMostEvidenceBytes);
+        for (const char* part : {"/home", "/root", "/tmp", "/work"}) CHECK_THAT(text, !ContainsSubstring(part));
+        const Ran ran = sweep.deft("report", {"--from", entry.path().string()});
+        CHECK(ran.exit_code == kExitOk);
+        CHECK_THAT(ran.out, ContainsSubstring("Claims of "));
+        ++kept;
+    }
+    CHECK(kept >= 2);
+}
