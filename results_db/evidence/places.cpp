@@ -166,7 +166,7 @@ void number_places(Connection& connection, std::int64_t sweep_id, const std::vec
         return std::find(rows.begin(), rows.end(), place.row) - rows.begin();
     };
     std::stable_sort(places.begin(), places.end(), [&](const KnownPlace& a, const KnownPlace& b) {
-        return std::pair(row_number(a), a.seeds) < std::pair(row_number(b), b.seeds);
+        return row_number(a) < row_number(b);
     });
     Statement update(connection,
                      "UPDATE sweep_member SET ordinal = ?4 WHERE sweep_id = ?1 AND experiment_id = ?2 AND case_key = ?3"

@@ -207,6 +207,24 @@ TEST_CASE("long curves are thinned until all fits, and what does not fit without
     CHECK(merge_into(folder / "results.db", {{"thin", thin.text}}).at(0).is_nothing());
 }
 
+TEST_CASE("of an attempt that another went on from the last step that counts is kept") {
+    const MeasuredSweep measured({.seeds = {1}, .budgets = {1.0}, .points = 300});
+    {
+        // The training ended behind step 137, where the second attempt went on, and was killed before it logged a step.
+        Connection connection(measured.file(), Connection::Mode::write);
+        connection.execute("DELETE FROM attempt WHERE kind = 'score'");
+        connection.execute(
+            "INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, argv_json, workdir,"
+            " created_ms, ended_ms, resume_step) SELECT 'next', experiment_id, 2, 'ok', code_id, host_id, '', '[]',"
+            " 'runs/next', 1, 2, 137 FROM attempt");
+    }
+    const Reader there(measured.file()), here(std::vector<NamedEvidence>{{"x", there.evidence("quick", 20'000).text}});
+    const TrialRow a = there.sweep("quick").trials[0], b = here.sweep("quick").trials[0];
+    REQUIRE(a.last_point->step == 137);
+    CHECK(b.last_point->step == 137);
+    CHECK(here.curve(b.config_hash).size() < there.curve(a.config_hash).size());
+}
+
 TEST_CASE("thinned steps have the first, the last and the last that counts") {
     std::vector<std::int64_t> steps;
     for (std::int64_t step = 1; step <= 101; ++step) steps.push_back(step * 10);
@@ -215,6 +233,7 @@ TEST_CASE("thinned steps have the first, the last and the last that counts") {
     CHECK(thinned(steps, 3) == std::vector<std::int64_t>{10, 510, 1010});
     CHECK(thinned(steps, 1) == std::vector<std::int64_t>{10, 1010});
     CHECK(thinned(steps, 2, 455) == std::vector<std::int64_t>{10, 450, 1010});
+    CHECK(thinned(steps, 2, 450) == std::vector<std::int64_t>{10, 450, 1010});
     CHECK(thinned(steps, 2, 5) == std::vector<std::int64_t>{10, 1010});
     CHECK(thinned({}, 5).empty());
 }

@@ -90,6 +90,45 @@ TEST_CASE("seeds of the same spec, which both were to train, are filled in") {
     CHECK(Reader(folder / "results.db").evidence("quick").text == text);
 }
 
+TEST_CASE("a verdict goes with the runs of its own scale") {
+    const MeasuredSweep measured;
+    {
+        Writer writer(measured.file());
+        measure(writer, measured.folder, {.seeds = {3}, .scale = "smoke"});
+    }
+    const Reader reader(measured.file());
+    REQUIRE(reader.sweeps().size() == 2);
+    REQUIRE(reader.verdicts().size() == 4);
+    for (const SweepHead& head : reader.sweeps()) {
+        const Records records(reader.evidence(full_name(head)).text);
+        std::int64_t verdicts = 0;
+        for (const Json& record : records.all)
+            if (record.at("record") == "verdict") {
+                ++verdicts;
+                CHECK(record.at("subject_json").at("spec_sha256") == head.spec_sha256);
+            }
+        CHECK(verdicts == 1);
+    }
+}
+
+TEST_CASE("what was planned here stands for a place before what is merged into it") {
+    // Seed 1 of that row was trained anew there: another configuration at the same place.
+    const MeasuredSweep here({.seeds = {1}, .budgets = {1.0}}), there({.seeds = {1}, .budgets = {0.5}});
+    Records records(there.text());
+    records.find("place")["axes_json"]["train.budget_fraction"] = 1.0;
+    const TemporaryFolder folder;
+    Writer writer(folder / "results.db");
+    writer.merge({{"here", here.text()}, {"there", records.sealed()}});
+    const Reader reader(folder / "results.db");
+    REQUIRE(reader.sweeps().size() == 1);
+    REQUIRE(reader.sweep("quick").trials.size() == 1);
+    CHECK(reader.sweep("quick").trials[0].config_hash == hashed_experiment(1, 1.0).config_hash);
+    // As such they go on.
+    const Reader further(std::vector<NamedEvidence>{{"both", reader.evidence("quick").text}});
+    CHECK(further.sweep("quick").trials.at(0).config_hash == hashed_experiment(1, 1.0).config_hash);
+    CHECK(further.trial(hashed_experiment(1, 0.5).config_hash).state == "ok");
+}
+
 TEST_CASE("another scale, or rows of another configuration, are a sweep of their own") {
     const MeasuredSweep proxy, smoke({.seeds = {3}, .scale = "smoke"});
     const TemporaryFolder folder;
