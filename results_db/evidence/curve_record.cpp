@@ -30,6 +30,7 @@ using Steps = std::vector<std::int64_t>;
 using Rows = std::vector<Json>;
 
 constexpr std::size_t kStepsAnExpertStep = 4;
+constexpr std::size_t kFewest = 2;
 
 Steps steps_in(Connection& connection, std::int64_t attempt_id, const char* sql) {
     Statement query(connection, sql);
@@ -39,11 +40,16 @@ Steps steps_in(Connection& connection, std::int64_t attempt_id, const char* sql)
     return steps;
 }
 
-// Nothing: its steps count to the last, or none does.
-std::optional<std::int64_t> last_kept_step(Connection& connection, std::int64_t attempt_id) {
-    Statement query(connection, "SELECT last_step FROM v_kept WHERE attempt_id = ?1");
-    if (!query.bind(attempt_id).step()) return std::nullopt;
-    return query.maybe_integer(0);
+struct KeptSteps {
+    bool are_some = false;                  // that the result of the experiment was built on
+    std::optional<std::int64_t> last = {};  // nothing: to the last
+};
+
+KeptSteps kept_steps(Connection& connection, std::int64_t attempt_id) {
+    Statement query(connection,
+                    "SELECT last_step, last_step IS NULL OR last_step > after_step FROM v_kept WHERE attempt_id = ?1");
+    if (!query.bind(attempt_id).step()) return {};
+    return {query.integer(1) != 0, query.maybe_integer(0)};
 }
 
 // A record's fields without what stands elsewhere.
@@ -204,11 +210,12 @@ Rows known_rows(Connection& connection, std::int64_t attempt_id, const std::stri
 }  // namespace
 
 Json curve_record(Connection& connection, std::int64_t attempt_id, std::size_t most_points) {
-    const std::optional<std::int64_t> kept = last_kept_step(connection, attempt_id);
+    const KeptSteps kept = kept_steps(connection, attempt_id);
+    if (most_points > 0 && !kept.are_some) most_points = kFewest;  // no report shows them
     const auto steps = [&](const char* sql, std::size_t most) {
-        return thinned(steps_in(connection, attempt_id, sql), most, kept);
+        return thinned(steps_in(connection, attempt_id, sql), most, kept.last);
     };
-    const std::size_t expert_steps = most_points == 0 ? 0 : std::max<std::size_t>(2, most_points / kStepsAnExpertStep);
+    const std::size_t expert_steps = most_points == 0 ? 0 : std::max(kFewest, most_points / kStepsAnExpertStep);
     const std::map<std::string, Rows> found = {
         {"train",
          point_rows<journal::TrainPoint>(connection, attempt_id, "train_point", steps(kTrainSteps, most_points))},

@@ -11,7 +11,7 @@
 namespace deft::results_db {
 
 // At most that many steps of each, and of experts a quarter; 0: all. Null where there is nothing. The last step that
-// the result of its experiment was built on is kept.
+// the result of its experiment was built on is kept; of an attempt that it was not built on there are two.
 Json curve_record(Connection& connection, std::int64_t attempt_id, std::size_t most_points);
 
 // Of an attempt that has none yet. Errors: BadRecord; database.

@@ -223,6 +223,10 @@ TEST_CASE("of an attempt that another went on from the last step that counts is 
     REQUIRE(a.last_point->step == 137);
     CHECK(b.last_point->step == 137);
     CHECK(here.curve(b.config_hash).size() < there.curve(a.config_hash).size());
+    // Where it began anew, nothing of the first one is shown.
+    Connection(measured.file(), Connection::Mode::write).execute("UPDATE attempt SET resume_step = 0 WHERE number = 2");
+    Records records(there.evidence("quick").text);
+    CHECK(records.find("curve").at("train").at("step") == Json({1, 300}));
 }
 
 TEST_CASE("thinned steps have the first, the last and the last that counts") {
