@@ -1,7 +1,7 @@
 #pragma once
-// What a pretrained model comes to on GLUE by the protocol of the DeepSpeed Data Efficiency paper, whose published code is
-// followed: of each task and learning rate the best epoch of every fine-tuning seed, the upper median over the seeds, and one rate
-// for all tasks. Numbers are percents, rounded to two decimals where the code rounds.
+// What a pretrained model comes to on GLUE by the protocol of the DeepSpeed Data Efficiency paper, whose published code
+// is followed: of each task and learning rate the best epoch of every fine-tuning seed, the upper median over the
+// seeds, and one rate for all tasks. Numbers are percents, rounded to two decimals where the code rounds.
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +22,7 @@ struct GlueRun {
     std::string task;
     double rate = 0;
     std::int64_t seed = 0;
-    double chosen_by = 0;                                 // what seeds are compared by: the measure over all of its records
+    double chosen_by = 0;  // what seeds are compared by: the measure over all of its records
     std::vector<std::pair<std::string, double>> columns;  // by the column's name
     std::string lack = {};                                // why it has no value; empty: it has
 };
@@ -42,8 +42,9 @@ struct GlueAtRate {
 };
 
 struct GlueResult {
-    std::vector<GlueAtRate> rates;      // in the order of the runs
-    std::optional<std::size_t> chosen;  // the rate of the best average, of equal ones the first; nothing where none has an average
+    std::vector<GlueAtRate> rates;  // in the order of the runs
+    std::optional<std::size_t>
+        chosen;  // the rate of the best average, of equal ones the first; nothing where none has an average
 };
 
 // Of an even number of values the higher one in the middle, of which there must be one at least.

@@ -25,7 +25,6 @@ namespace {
 using results_db::ScoreRow;
 using results_db::TrialRow;
 
-constexpr const char* kGlue = "glue";
 constexpr std::size_t kToldLacks = 3, kToldModels = 6;
 
 // As the published table calls a task's records; a task with one split has one column whatever that is called.
@@ -59,7 +58,7 @@ struct FineTuning {
 };
 
 std::vector<FineTuning> fine_tunings_of(const results_db::SweepResults& sweep) {
-    const Suite& suite = project_suite(kGlue);
+    const Suite& suite = project_suite(kGlueSuite);
     std::vector<FineTuning> all;
     for (const TrialRow& trial : sweep.trials) {
         const Json config = try_parse_json(trial.config_json);
@@ -181,7 +180,8 @@ std::string lacks_text(const GlueResult& result) {
     std::vector<std::string> lacks;
     for (const GlueAtRate& at : result.rates) lacks.insert(lacks.end(), at.lacks.begin(), at.lacks.end());
     const std::size_t told = std::min(lacks.size(), kToldLacks);
-    std::string text = fmt::format("{}", fmt::join(lacks.begin(), lacks.begin() + static_cast<std::ptrdiff_t>(told), "; "));
+    std::string text =
+        fmt::format("{}", fmt::join(lacks.begin(), lacks.begin() + static_cast<std::ptrdiff_t>(told), "; "));
     if (lacks.size() > told) text += fmt::format("; and {} more", lacks.size() - told);
     return text;
 }
@@ -195,7 +195,7 @@ void add_fine_tuned(results_db::SweepResults& sweep) {
     std::map<const TrialRow*, results_db::FineTuned> of_trials;
     for (const GlueOfModel& model : scores.models) {
         results_db::FineTuned& tuned = of_trials[model.model];
-        tuned = {kGlue, {}, lacks_text(model.result), columns_of_tasks(scores.tasks), model.stale};
+        tuned = {kGlueSuite, {}, lacks_text(model.result), columns_of_tasks(scores.tasks), model.stale};
         if (model.result.chosen) tuned.average = model.result.rates[*model.result.chosen].average;
     }
     for (TrialRow& trial : sweep.trials)
@@ -204,13 +204,17 @@ void add_fine_tuned(results_db::SweepResults& sweep) {
 
 std::vector<std::string> glue_notes(const GlueScores& scores) {
     if (scores.models.empty()) return {};
-    std::vector<std::string> notes = {fmt::format(
-        "GLUE average: mean of {}. Of each task the best epoch of every fine-tuning seed and the upper median over the seeds, at one "
-        "rate for all tasks, that of the best average; rounded to two decimals before and after. ± there: mean of the columns' "
-        "sample standard deviations over the seeds. Epochs and rate are chosen by the records that are scored, which is optimistic.",
-        fmt::join(columns_of_tasks(scores.tasks), ", "))};
+    std::vector<std::string> notes = {
+        fmt::format("GLUE average: mean of {}. Of each task the best epoch of every fine-tuning seed and the upper "
+                    "median over the seeds, at one "
+                    "rate for all tasks, that of the best average; rounded to two decimals before and after. ± there: "
+                    "mean of the columns' "
+                    "sample standard deviations over the seeds. Epochs and rate are chosen by the records that are "
+                    "scored, which is optimistic.",
+                    fmt::join(columns_of_tasks(scores.tasks), ", "))};
     if (!scores.not_here.empty())
-        notes.push_back(fmt::format("Not in the GLUE average, for no trial scored it: {}.", fmt::join(scores.not_here, ", ")));
+        notes.push_back(
+            fmt::format("Not in the GLUE average, for no trial scored it: {}.", fmt::join(scores.not_here, ", ")));
     std::size_t told = 0, left = 0;
     for (const GlueOfModel& model : scores.models) {
         const std::string lacks = lacks_text(model.result);

@@ -1,6 +1,6 @@
 #pragma once
-// The pretrained models of a sweep whose later stages fine-tune them on GLUE, each with what it comes to by the protocol. A
-// pretraining is the unit; the fine-tuning seeds nest in it.
+// The pretrained models of a sweep whose later stages fine-tune them on GLUE, each with what it comes to by the
+// protocol. A pretraining is the unit; the fine-tuning seeds nest in it.
 
 #include <string>
 #include <vector>
@@ -10,6 +10,8 @@
 
 namespace deft::reporting {
 
+inline constexpr const char* kGlueSuite = "glue";  // in experiments/suites.toml
+
 struct GlueOfModel {
     const results_db::TrialRow* model = nullptr;  // in the sweep
     GlueResult result;
@@ -17,7 +19,7 @@ struct GlueOfModel {
 };
 
 struct GlueScores {
-    std::vector<GlueTask> tasks;        // that any of the models is fine-tuned on, with the columns that were scored of any
+    std::vector<GlueTask> tasks;  // that any of the models is fine-tuned on, with the columns that were scored of any
     std::vector<std::string> not_here;  // columns of the published table that no trial scored
     std::vector<GlueOfModel> models;    // in the sweep's order
 };
@@ -31,7 +33,8 @@ GlueScores glue_scores(const results_db::SweepResults& sweep);
 // Why the model has no average, in a line; empty where it has one.
 std::string lacks_text(const GlueResult& result);
 
-// Whether all of its trials fine-tune models of other trials on GLUE: what was published of pretraining does not stand beside them.
+// Whether all of its trials fine-tune models of other trials on GLUE: what was published of pretraining does not stand
+// beside them.
 bool only_fine_tunes(const results_db::SweepResults& sweep);
 
 // Fills in TrialRow::fine_tuned of those models.

@@ -55,7 +55,8 @@ std::optional<Table> glue_table(const results_db::SweepResults& sweep) {
     table.columns = {{"pretrained", Align::left}, {"rate"}, {"counts"}, {"average"}};
     for (const std::string& name : columns) table.columns.push_back({name});
     for (const GlueOfModel& model : scores.models)
-        for (std::size_t i = 0; i < model.result.rates.size(); ++i) table.rows.push_back(row_of_rate(model, i, columns));
+        for (std::size_t i = 0; i < model.result.rates.size(); ++i)
+            table.rows.push_back(row_of_rate(model, i, columns));
     table.notes = glue_notes(scores);
     for (const GlueOfModel& model : scores.models)
         if (!measured_rule(*model.model).failure.empty()) {

@@ -1,5 +1,6 @@
 #pragma once
-// GLUE by the papers' protocol as a table: a row a pretrained model and fine-tuning rate, a column a column of the published table.
+// GLUE by the papers' protocol as a table: a row a pretrained model and fine-tuning rate, a column a column of the
+// published table.
 
 #include <optional>
 

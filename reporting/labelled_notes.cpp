@@ -47,7 +47,8 @@ std::vector<std::string> defects_of(const TrialRow& trial) {
         defects.emplace_back("labels that are numbers are cut to whole ones");
     const Json batch = labelled.value("whole_batches", Json());
     if (batch.is_number_integer() && batch > 0)
-        defects.push_back(fmt::format("records that fill no batch of {} are left out, in training and in scoring", batch.dump()));
+        defects.push_back(
+            fmt::format("records that fill no batch of {} are left out, in training and in scoring", batch.dump()));
     return defects;
 }
 
@@ -72,7 +73,9 @@ bool is_correlation(const std::string& measure) {
 
 std::string why_no_value(const std::string& measure) {
     return fmt::format("has no {} correlation: all texts were told the same, or have the same label",
-                       measure == "mcc" ? "Matthews" : measure == "pearson" ? "Pearson" : "Spearman");
+                       measure == "mcc"       ? "Matthews"
+                       : measure == "pearson" ? "Pearson"
+                                              : "Spearman");
 }
 
 std::vector<std::string> labelled_notes(const std::vector<Variant>& variants) {

@@ -1,5 +1,6 @@
 #pragma once
-// What a table of labelled texts says below it: scores that have no value, and defects of published code that were taken over.
+// What a table of labelled texts says below it: scores that have no value, and defects of published code that were
+// taken over.
 
 #include <string>
 #include <vector>

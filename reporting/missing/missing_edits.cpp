@@ -7,6 +7,7 @@
 
 #include "base/suites.h"
 #include "reporting/claims/claim_values.h"
+#include "reporting/glue_scores.h"
 
 namespace deft::reporting {
 
@@ -25,7 +26,9 @@ bool answers(const AskedScore& asked, const Quantity& quantity) {
     return quantity.kind == Quantity::Kind::suite ? asked.task != "validation" : asked.task == quantity.name;
 }
 
+// By a task, or of GLUE by later stages that fine-tune on it.
 bool is_asked(const results_db::SweepResults& sweep, const Quantity& quantity) {
+    if (quantity.kind == Quantity::Kind::suite && quantity.name == kGlueSuite && !glue_scores(sweep).models.empty()) return true;
     for (const TrialRow& trial : sweep.trials)
         for (const AskedScore& asked : trial.asked)
             if (answers(asked, quantity)) return true;

@@ -93,22 +93,23 @@ TEST_CASE("the average is over columns that are rounded already, MNLI's two amon
         CHECK_FALSE(result.rates.front().spread);  // one seed has none
     });
     // 60.004 and 70.004 are 60 and 70 first.
-    const GlueResult result =
-        glue_protocol({{"a", {"a"}}, {"b", {"b"}}}, {a_run("a", 1, 1, 60.004), a_run("a", 1, 2, 58), a_run("b", 1, 1, 70.014),
-                                                    a_run("b", 1, 2, 66.014)});
+    const GlueResult result = glue_protocol(
+        {{"a", {"a"}}, {"b", {"b"}}},
+        {a_run("a", 1, 1, 60.004), a_run("a", 1, 2, 58), a_run("b", 1, 1, 70.014), a_run("b", 1, 2, 66.014)});
     CHECK(result.rates.front().columns[0].value == 60.00);
     CHECK(result.rates.front().columns[1].value == 70.01);
-    CHECK(result.rates.front().average == 65.0);                 // 65.005, which in binary is below
-    CHECK(result.rates.front().columns[0].spread == 1.42);       // 2.004 / sqrt 2
-    CHECK(result.rates.front().columns[1].spread == 2.83);       // 4 / sqrt 2
+    CHECK(result.rates.front().average == 65.0);                       // 65.005, which in binary is below
+    CHECK(result.rates.front().columns[0].spread == 1.42);             // 2.004 / sqrt 2
+    CHECK(result.rates.front().columns[1].spread == 2.83);             // 4 / sqrt 2
     CHECK(result.rates.front().spread == Approx(2.12).margin(0.011));  // 2.125
 }
 
 TEST_CASE("one rate counts for all tasks: that of the best average, of equal ones the first") {
     const std::vector<GlueTask> tasks = {{"a", {"a"}}, {"b", {"b"}}};
     // The best of a alone and of b alone would be 90 and 90.
-    const GlueResult result = glue_protocol(tasks, {a_run("a", 2e-5, 1, 90), a_run("a", 3e-5, 1, 80), a_run("a", 4e-5, 1, 85),
-                                                    a_run("b", 2e-5, 1, 60), a_run("b", 3e-5, 1, 90), a_run("b", 4e-5, 1, 85)});
+    const GlueResult result =
+        glue_protocol(tasks, {a_run("a", 2e-5, 1, 90), a_run("a", 3e-5, 1, 80), a_run("a", 4e-5, 1, 85),
+                              a_run("b", 2e-5, 1, 60), a_run("b", 3e-5, 1, 90), a_run("b", 4e-5, 1, 85)});
     REQUIRE(result.rates.size() == 3);
     CHECK(result.rates[0].average == 75.0);
     CHECK(result.rates[1].average == 85.0);
@@ -121,9 +122,9 @@ TEST_CASE("a rate counts where every task has a value of every seed, and else sa
     const std::vector<GlueTask> tasks = {{"a", {"a"}}, {"b", {"b"}}};
     GlueRun failed = a_run("b", 2e-5, 2, 0);
     failed.lack = "is failed (nan)";
-    const GlueResult result = glue_protocol(
-        tasks, {a_run("a", 2e-5, 1, 99), a_run("a", 2e-5, 2, 99), a_run("b", 2e-5, 1, 99), failed, a_run("a", 3e-5, 1, 10),
-                a_run("b", 3e-5, 1, 20), a_run("a", 4e-5, 1, 98)});
+    const GlueResult result =
+        glue_protocol(tasks, {a_run("a", 2e-5, 1, 99), a_run("a", 2e-5, 2, 99), a_run("b", 2e-5, 1, 99), failed,
+                              a_run("a", 3e-5, 1, 10), a_run("b", 3e-5, 1, 20), a_run("a", 4e-5, 1, 98)});
     REQUIRE(result.rates.size() == 3);
     CHECK_FALSE(result.rates[0].average);
     CHECK(result.rates[0].lacks == std::vector<std::string>{"b at 2e-05: seed 2 is failed (nan)"});
@@ -135,7 +136,8 @@ TEST_CASE("a rate counts where every task has a value of every seed, and else sa
     CHECK_FALSE(glue_protocol(tasks, {a_run("a", 1, 1, 5)}).chosen);
     const GlueResult twice = glue_protocol({{"a", {"a"}}}, {a_run("a", 1, 1, 5), a_run("a", 1, 1, 6)});
     CHECK(twice.rates.front().lacks == std::vector<std::string>{"a at 1: several trials of seed 1"});
-    const GlueResult no_column = glue_protocol({{"glue_mnli", {"MNLI-m", "MNLI-mm"}}}, {{"glue_mnli", 1, 7, 5, {{"MNLI-m", 5}}}});
+    const GlueResult no_column =
+        glue_protocol({{"glue_mnli", {"MNLI-m", "MNLI-mm"}}}, {{"glue_mnli", 1, 7, 5, {{"MNLI-m", 5}}}});
     CHECK(no_column.rates.front().lacks == std::vector<std::string>{"glue_mnli at 1: seed 7 has no MNLI-mm"});
     CHECK(glue_protocol(tasks, {}).rates.empty());
 }

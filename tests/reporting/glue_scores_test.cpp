@@ -1,4 +1,5 @@
-// GLUE of a sweep's pretrained models, as the database would give it: what is gathered, where it stands, what is left out.
+// GLUE of a sweep's pretrained models, as the database would give it: what is gathered, where it stands, what is left
+// out.
 
 #include "reporting/glue_scores.h"
 
@@ -10,6 +11,7 @@
 #include "reporting/comparison.h"
 #include "reporting/glue_table.h"
 #include "reporting/labelled_notes.h"
+#include "reporting/missing/missing_runs.h"
 #include "reporting/published_columns.h"
 #include "reporting/quantity_value.h"
 #include "reporting/stages.h"
@@ -64,16 +66,18 @@ Quantity glue_average() {
 }
 
 PublishedTable bert_table() {
-    return read_published_table(std::filesystem::path(DEFT_SOURCE_DIR) / "reporting/paper/data_efficiency_bert_curriculum.toml");
+    return read_published_table(std::filesystem::path(DEFT_SOURCE_DIR) /
+                                "reporting/paper/data_efficiency_bert_curriculum.toml");
 }
 
 }  // namespace
 
 TEST_CASE("a model's average is over the tasks that later stages fine-tune it on, its own seeds alone") {
     const TrialRow one = pretrained("baseline", 1.0, 1), two = pretrained("baseline", 1.0, 2);
-    const SweepResults sweep = with_glue({one, two, tuned(one, "glue_cola", "mcc", 0.5), tuned(one, "glue_cola", "mcc", 0.6, 2e-5, 1235),
-                                          tuned(one, "glue_rte", "acc", 0.7), tuned(one, "glue_rte", "acc", 0.72, 2e-5, 1235),
-                                          tuned(two, "glue_cola", "mcc", 0.1), tuned(two, "glue_rte", "acc", 0.3)});
+    const SweepResults sweep =
+        with_glue({one, two, tuned(one, "glue_cola", "mcc", 0.5), tuned(one, "glue_cola", "mcc", 0.6, 2e-5, 1235),
+                   tuned(one, "glue_rte", "acc", 0.7), tuned(one, "glue_rte", "acc", 0.72, 2e-5, 1235),
+                   tuned(two, "glue_cola", "mcc", 0.1), tuned(two, "glue_rte", "acc", 0.3)});
     REQUIRE(sweep.trials[0].fine_tuned);
     CHECK(sweep.trials[0].fine_tuned->average == 66.0);  // 60 and 72, the higher of two
     CHECK(sweep.trials[0].fine_tuned->columns == std::vector<std::string>{"CoLA", "RTE"});
@@ -116,12 +120,14 @@ TEST_CASE("what has no value says why, and leaves a dash") {
     failed.state = "failed";
     failed.fail_class = "nan";
     failed.scores.clear();
-    SweepResults sweep = with_glue({model, other, tuned(model, "glue_cola", "mcc", kNone), tuned(model, "glue_rte", "acc", 0.7),
-                                    tuned(other, "glue_cola", "mcc", 0.2), failed});
+    SweepResults sweep =
+        with_glue({model, other, tuned(model, "glue_cola", "mcc", kNone), tuned(model, "glue_rte", "acc", 0.7),
+                   tuned(other, "glue_cola", "mcc", 0.2), failed});
     REQUIRE(sweep.trials[0].fine_tuned);
     CHECK_FALSE(sweep.trials[0].fine_tuned->average);
     CHECK(sweep.trials[0].fine_tuned->lacks ==
-          "glue_cola at 2e-05: seed 1234 has no Matthews correlation: all texts were told the same, or have the same label");
+          "glue_cola at 2e-05: seed 1234 has no Matthews correlation: all texts were told the same, or have the same "
+          "label");
     CHECK(sweep.trials[1].fine_tuned->lacks == "glue_rte at 2e-05: seed 1234 is failed (nan)");
     CHECK_FALSE(value_of(glue_average(), sweep.trials[0]));
     const std::optional<Table> table = glue_table(sweep);
@@ -130,12 +136,14 @@ TEST_CASE("what has no value says why, and leaves a dash") {
     CHECK(table->rows[0][0].text == "baseline:pretrain[budget_fraction=1]/1");
     CHECK(table->rows[0][2].text == "-");
     CHECK(table->rows[0][3].text == "-");
-    CHECK(table->rows[0][4].text == "-");       // CoLA
-    CHECK(table->rows[0][5].text == "70.00");   // RTE
+    CHECK(table->rows[0][4].text == "-");      // CoLA
+    CHECK(table->rows[0][5].text == "70.00");  // RTE
     CHECK(table->rows[1][4].text == "20.00");
     CHECK(table->rows[1][5].text == "-");
     const std::string notes = fmt::format("{}", fmt::join(table->notes, "\n"));
-    CHECK_THAT(notes, ContainsSubstring("No GLUE average of seqtru:pretrain[budget_fraction=1]/1: glue_rte at 2e-05: seed 1234 is failed"));
+    CHECK_THAT(notes,
+               ContainsSubstring(
+                   "No GLUE average of seqtru:pretrain[budget_fraction=1]/1: glue_rte at 2e-05: seed 1234 is failed"));
     CHECK_THAT(notes, ContainsSubstring("No value: baseline:cola[budget_fraction=1]/1.1234 has no Matthews"));
     CHECK_THAT(notes, ContainsSubstring("for no trial scored it: MNLI-m"));
 
@@ -205,6 +213,7 @@ TEST_CASE("the average stands beside the published one, in the pretraining's tab
     CHECK(table.rows[0][published].text == "87.29");
     CHECK(table.rows[1][published].text == "87.19");
     CHECK(table.rows[1][difference].text == "-18.75");
+    for (const MissingRun& run : missing_runs(sweep, about, {}).runs) CHECK(run.name != "column GLUE average");
     CHECK(about_stage(about, stages[0]).published);
     CHECK_FALSE(about_stage(about, stages[1]).published);
     CHECK_FALSE(only_fine_tunes(stages[0].sweep));
@@ -230,7 +239,8 @@ TEST_CASE("defects of published code that are on are told of their rows") {
     cut.config_json = R"({"data":{"labelled":{"truncate_labels":true,"whole_batches":32}}})";
     const std::vector<std::string> notes = labelled_notes(variants_of(a_sweep_of({cut, model})));
     REQUIRE(notes.size() == 2);
-    CHECK(notes[0] == "Defect of the published code, switched on for baseline:stsb[budget_fraction=1]: labels that are numbers are "
-                      "cut to whole ones.");
+    CHECK(notes[0] ==
+          "Defect of the published code, switched on for baseline:stsb[budget_fraction=1]: labels that are numbers are "
+          "cut to whole ones.");
     CHECK_THAT(notes[1], ContainsSubstring("records that fill no batch of 32 are left out"));
 }

@@ -14,20 +14,24 @@ using namespace deft::sweeps;
 
 namespace {
 
-std::vector<Point> points_of(const std::string& name, const std::string& scale, const std::vector<std::string>& set = {}) {
+std::vector<Point> points_of(const std::string& name, const std::string& scale,
+                             const std::vector<std::string>& set = {}) {
     SpecOptions options;
     options.scale = scale;
     options.overrides = set;
-    return expand(load_spec(std::filesystem::path(DEFT_SOURCE_DIR) / "sweeps" / (name + ".toml"), options), Data::may_be_missing);
+    return expand(load_spec(std::filesystem::path(DEFT_SOURCE_DIR) / "sweeps" / (name + ".toml"), options),
+                  Data::may_be_missing);
 }
 
 bool has_glue() {
-    return golden::has_data("glue/MNLI/train_subset.tsv.gz") && golden::has_data("tokenizers/bert-base-uncased/vocab.txt");
+    return golden::has_data("glue/MNLI/train_subset.tsv.gz") &&
+           golden::has_data("tokenizers/bert-base-uncased/vocab.txt");
 }
 
 const Point& find(const std::vector<Point>& points, const std::string& case_name, double budget) {
     for (const Point& point : points)
-        if (point.stage == "pretrain" && point.case_name == case_name && point.config.train.budget_fraction == budget) return point;
+        if (point.stage == "pretrain" && point.case_name == case_name && point.config.train.budget_fraction == budget)
+            return point;
     throw Error(ErrorKind::missing, "no such pretraining");
 }
 
@@ -55,7 +59,8 @@ TEST_CASE("BERT's pretraining at the scale paper is the published one") {
     CHECK(config.model.init_std == 0.02);
     CHECK(config.model.positions == "learned");
     CHECK(config.data.bert.short_probability == 0.1);
-    for (const auto& [budget, rate, steps] : {std::tuple(1.0, 1e-4, 2e6), std::tuple(0.67, 1.5e-4, 1.34e6), std::tuple(0.5, 2e-4, 1e6)}) {
+    for (const auto& [budget, rate, steps] :
+         {std::tuple(1.0, 1e-4, 2e6), std::tuple(0.67, 1.5e-4, 1.34e6), std::tuple(0.5, 2e-4, 1e6)}) {
         CHECK(find(points, "baseline", budget).config.train.learning_rate == rate);
         check_steps(find(points, "baseline", budget), steps);
         CHECK(find(points, "baseline", budget).projection.steps == static_cast<std::int64_t>(steps));
@@ -69,7 +74,8 @@ TEST_CASE("BERT's pretraining at the scale paper is the published one") {
         for (const char* metric : {"seqtru", "voc"}) {
             const Point& point = find(points, "CL", budget);
             const double share = point.config.curriculum->find(metric)->growth.duration;
-            CHECK(std::llround(share * static_cast<double>(find(points, "baseline", budget).projection.steps)) == steps);
+            CHECK(std::llround(share * static_cast<double>(find(points, "baseline", budget).projection.steps)) ==
+                  steps);
         }
     CHECK(find(points, "random-LTD", 0.67).config.token_dropping->layers.size() == 22);
 }
@@ -78,8 +84,9 @@ TEST_CASE("every row of the published BERT tables has its trials, and no other h
     if (!has_glue()) return;
     for (const char* table : {"curriculum", "random_ltd", "combined"}) {
         INFO(table);
-        const auto published = reporting::read_published_table(std::filesystem::path(DEFT_SOURCE_DIR) /
-                                                               ("reporting/paper/data_efficiency_bert_" + std::string(table) + ".toml"));
+        const auto published =
+            reporting::read_published_table(std::filesystem::path(DEFT_SOURCE_DIR) /
+                                            ("reporting/paper/data_efficiency_bert_" + std::string(table) + ".toml"));
         const std::vector<Point> points = points_of("bert_" + std::string(table), "paper");
         std::size_t rows = 0;
         for (const Point& point : points) {
