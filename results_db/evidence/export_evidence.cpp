@@ -18,7 +18,7 @@ namespace deft::results_db {
 namespace {
 
 // Points of a curve, tried in this order until all fits: steps of their own, so that a seed more seldom changes them.
-constexpr std::size_t kPoints[] = {64, 48, 32, 24, 20, 16, 12, 8, 6, 4, 2};
+constexpr std::size_t kPoints[] = {64, 48, 40, 32, 28, 24, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2};
 
 struct ListedAttempt {
     std::int64_t id = 0;

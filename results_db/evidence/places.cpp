@@ -165,9 +165,8 @@ void number_places(Connection& connection, std::int64_t sweep_id, const std::vec
     const auto row_number = [&](const KnownPlace& place) {
         return std::find(rows.begin(), rows.end(), place.row) - rows.begin();
     };
-    std::stable_sort(places.begin(), places.end(), [&](const KnownPlace& a, const KnownPlace& b) {
-        return row_number(a) < row_number(b);
-    });
+    std::stable_sort(places.begin(), places.end(),
+                     [&](const KnownPlace& a, const KnownPlace& b) { return row_number(a) < row_number(b); });
     Statement update(connection,
                      "UPDATE sweep_member SET ordinal = ?4 WHERE sweep_id = ?1 AND experiment_id = ?2 AND case_key = ?3"
                      " AND axes_json = ?5 AND stage = ?6");
