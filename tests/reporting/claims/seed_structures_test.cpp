@@ -125,13 +125,13 @@ TEST_CASE("where one seed moves all cases alike, the pooled method is too carefu
         const Rates as_good = rates_of(method, kSweeps, [&] { return world.correlated(5, 0.8, 0); });
         std::printf("seed %u, correlated seeds, %s: false holds %.4f, false fails %.4f, power %.4f\n", seed, name,
                     at_margin.holds, at_margin.fails, as_good.holds);
-        CHECK(at_margin.holds < kLevel + 0.017);  // three standard errors
-        CHECK(at_margin.fails < kLevel + 0.017);
+        CHECK(at_margin.holds < kLevel + 0.025);  // four and a half standard errors
+        CHECK(at_margin.fails < kLevel + 0.025);
         if (method == ContrastMethod::pooled) {
             CHECK(at_margin.holds + at_margin.fails < 0.02);
             CHECK(as_good.holds < 0.6);
         } else {
-            CHECK(at_margin.holds > kLevel - 0.017);
+            CHECK(at_margin.holds > kLevel - 0.025);
             CHECK(as_good.holds > 0.7);
         }
     }
@@ -153,8 +153,8 @@ TEST_CASE(
             if (as_units) {
                 CHECK(rate > 0.12);
             } else {
-                CHECK(rate < kLevel + 0.024);  // three standard errors
-                CHECK(rate > kLevel - 0.03);
+                CHECK(rate < kLevel + 0.035);  // four and a half standard errors
+                CHECK(rate > kLevel - 0.035);
             }
         }
     }
