@@ -13,6 +13,7 @@
 #include "reporting/claims/claims_check.h"
 #include "reporting/sweep_text.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/gate_options.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/results.h"
@@ -24,6 +25,7 @@ namespace {
 
 struct CheckClaimsArguments {
     std::string sweep;
+    std::vector<std::string> from;
     GateOptions gate;
 };
 
@@ -34,23 +36,27 @@ std::vector<results_db::SweepResults> asked_sweeps(const results_db::Reader& rea
     if (asked != "all") {
         sweeps.push_back(find_checked_sweep(reader, asked, root));
         if (sweeps.front().paper.empty())
-            throw Error(ErrorKind::missing,
-                        fmt::format("sweep {} names no published table, whose claims could be checked", sweeps.front().name),
-                        "name one in the sweep file: paper = \"data_efficiency_gpt_combined\"");
+            throw Error(
+                ErrorKind::missing,
+                fmt::format("sweep {} names no published table, whose claims could be checked", sweeps.front().name),
+                "name one in the sweep file: paper = \"data_efficiency_gpt_combined\"");
         return sweeps;
     }
     std::set<std::string> seen;
     for (const results_db::SweepHead& head : reader.sweeps())
-        if (!head.paper.empty() && seen.insert(head.name).second) sweeps.push_back(find_checked_sweep(reader, head.name, root));
+        if (!head.paper.empty() && seen.insert(head.name).second)
+            sweeps.push_back(find_checked_sweep(reader, head.name, root));
     return sweeps;
 }
 
+// Verdicts on what files hold are stored nowhere: the files may be no part of the root.
 reporting::CheckReport check_claims(const CheckClaimsArguments& arguments) {
     const reporting::ClaimRule rule;
     reporting::CheckReport all;
     std::vector<reporting::Judged> judged;
     {
-        const results_db::Reader reader = open_results(arguments.gate.root);
+        const auto files = read_evidence(arguments.from);
+        const results_db::Reader reader = files.empty() ? open_results(arguments.gate.root) : results_db::Reader(files);
         const std::vector<results_db::VerdictRow> earlier = reader.verdicts();
         for (const results_db::SweepResults& sweep : asked_sweeps(reader, arguments.sweep, arguments.gate.root)) {
             const reporting::PublishedTable table = *sweeps::published_table(sweep.paper);
@@ -62,7 +68,9 @@ reporting::CheckReport check_claims(const CheckClaimsArguments& arguments) {
         }
     }
     if (all.caption.empty()) all.caption = "Claims";
-    record_and_print(all, reporting::check_table(all, all.findings.size()), judged, rule_json(rule), arguments.gate);
+    GateOptions gate = arguments.gate;
+    gate.dry_run = gate.dry_run || !arguments.from.empty();
+    record_and_print(all, reporting::check_table(all, all.findings.size()), judged, rule_json(rule), gate);
     return all;
 }
 
@@ -71,9 +79,17 @@ reporting::CheckReport check_claims(const CheckClaimsArguments& arguments) {
 void add_check_claims(CLI::App& check, Context& context) {
     auto arguments = std::make_shared<CheckClaimsArguments>();
     CLI::App* command = check.add_subcommand(
-        "claims", "Does a sweep bear out what the paper claims? 0 nothing fails, 3 a claim fails, 4 unclear (--strict), 5 "
-                  "nothing measured");
-    command->add_option("SWEEP", arguments->sweep, std::string(kSweepHelp) + "; all: the newest of each that has claims");
+        "claims",
+        "Does a sweep bear out what the paper claims? 0 nothing fails, 3 a claim fails, 4 unclear (--strict), 5 "
+        "nothing measured");
+    command->add_option("SWEEP", arguments->sweep,
+                        std::string(kSweepHelp) + "; all: the newest of each that has claims");
+    command
+        ->add_option(
+            "--from", arguments->from,
+            "Check what these files hold in place of a root: what `deft db export` wrote, or results.db of another "
+            "root. Nothing is stored")
+        ->allow_extra_args(false);
     add_gate_options(*command, arguments->gate);
     command->callback([arguments, &context] {
         prepare_outputs(arguments->gate);

@@ -1,5 +1,7 @@
 // deft db export, deft db merge and deft report --from: results that go from one root to another.
 
+#include <regex>
+
 #include "base/json.h"
 #include "base/sha256.h"
 #include "results_db/open.h"
@@ -130,6 +132,43 @@ TEST_CASE("what cannot be merged makes no database, and changes none") {
     CHECK_THAT(older.err, ContainsSubstring("deft db upgrade --root " + other.string()));
     const fs::path foreign = sweep.folder.write("foreign.db", "SQLite format 3" + std::string(200, '\0'));
     CHECK(sweep.deft("db", {"merge", foreign.string(), "--root", sweep.root.string()}).exit_code == kExitDatabase);
+}
+
+TEST_CASE("the README's verdicts are those of the files that it names") {
+    const TinySweep sweep(test::kPlain);
+    const fs::path source = DEFT_SOURCE_DIR;
+    const std::string readme = read_file(source / "README.md");
+    const std::vector<std::pair<std::string, std::string>> claims = {
+        {"both techniques on half of the tokens are as good", "half_of_the_data_keeps_zero_shot"},
+        {"on all of the tokens both are better", "all_of_the_data_improves"},
+        {"both make good half of what half of the tokens cost", "closes_half_of_the_gap"},
+        {"both on all of the tokens are the best of all", "all_of_the_data_is_best"},
+        {"both on half of the tokens take half of the time", "half_of_the_time"}};
+    for (const auto& [column, scale] : {std::pair(2, "proxy"), std::pair(3, "short")}) {
+        const fs::path file = source / "reporting" / "measured" / fmt::format("gpt_combined_{}.jsonl", scale);
+        const Ran ran = sweep.deft("check", {"claims", "--from", file.string(), "--json"});
+        CHECK(ran.exit_code == kExitWorse);
+        const Json findings = Json::parse(ran.out).at("findings");
+        for (const auto& [statement, id] : claims) {
+            INFO(scale << ": " << id);
+            const auto finding = std::find_if(findings.begin(), findings.end(), [&, wanted = id](const Json& one) {
+                return one.at("name").get<std::string>().ends_with(": " + wanted);
+            });
+            REQUIRE(finding != findings.end());
+            const std::size_t row = readme.find("| " + statement);
+            REQUIRE(row != std::string::npos);
+            std::size_t from = row;
+            for (int i = 0; i < column; ++i) from = readme.find('|', from) + 1;
+            const std::string cell = readme.substr(from, readme.find('|', from) - from);
+            CHECK_THAT(cell, Catch::Matchers::StartsWith(" " + finding->at("outcome").get<std::string>() + ": "));
+            const std::regex number("-?[0-9]+(\\.[0-9]+)?%?");
+            std::size_t numbers = 0;
+            for (std::sregex_iterator it(cell.begin(), cell.end(), number), end; it != end; ++it, ++numbers)
+                CHECK_THAT(finding->at("text").get<std::string>(), ContainsSubstring(it->str()));
+            CHECK(numbers >= 1);
+        }
+    }
+    CHECK_FALSE(fs::exists(sweep.root));  // nothing was stored
 }
 
 TEST_CASE("what is kept in reporting/measured is whole, fit to commit, and reported from") {
