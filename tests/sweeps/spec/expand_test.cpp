@@ -84,6 +84,8 @@ TEST_CASE("Two points that would train the same thing are refused, both named") 
     CHECK_THAT(message, ContainsSubstring("s.toml:15:1: a/1 and b/1 would train and score the same thing"));
     CHECK_THAT(wrong_points(kSweepHead + kTwoCases + "[axes.grid]\n\"train.budget_fraction\" = [1.0, 1]\n"),
                ContainsSubstring("would train and score the same thing"));
+    CHECK_THAT(wrong_points(kSweepHead + kTwoCases + "[axes.grid]\n\"train.budget_fraction\" = [0.5, 0.5]\n"),
+               ContainsSubstring("would train and score the same thing"));
 }
 
 TEST_CASE("An axis that a trial does not know is refused where its value stands") {
@@ -160,6 +162,21 @@ TEST_CASE("A place that switches a technique on has the technique's other keys t
     // Axes of a grid, the switch before or behind what it switches.
     CHECK(names_of("[axes.grid]\n\"random_ltd.enabled\" = [true, false]\n\"random_ltd.min\" = [8, 16]\n") ==
           std::vector<std::string>{"LTD[enabled=true,min=8]/1", "LTD[enabled=true,min=16]/1", "LTD[enabled=false]/1"});
+}
+
+TEST_CASE("A place that switches a curriculum and one of its metrics on has the metric's other keys too") {
+    const Loaded loaded(kSweepHead +
+                        "[[case]]\nname = \"cl\"\n[case.curriculum]\nenabled = false\n[case.curriculum.seqtru]\n"
+                        "enabled = false\nmin = 8\nduration = 0.5\n"
+                        "[[axes.zip]]\n\"curriculum.enabled\" = [false, true]\n"
+                        "\"curriculum.seqtru.enabled\" = [true, true]\n\"curriculum.seqtru.min\" = [8, 16]\n");
+    std::vector<Json> axes;
+    for (const Point& point : loaded.points)
+        if (point.seed == 1) axes.push_back(point.axes);
+    CHECK(axes ==
+          std::vector<Json>{
+              {{"curriculum.enabled", false}},
+              {{"curriculum.enabled", true}, {"curriculum.seqtru.enabled", true}, {"curriculum.seqtru.min", 16}}});
 }
 
 TEST_CASE("An axis that means nothing for any case is refused") {
