@@ -103,9 +103,11 @@ void refuse_idle_axes(const Spec& spec) {
                 for (const AxisSetting& setting : combination) used.insert(setting.axis);
         for (const Axis& axis : stage.axes)
             if (!used.contains(&axis))
-                throw Error(ErrorKind::config, axis.place,
-                            fmt::format("axis {} means nothing for any case: none has that technique on", axis.path),
-                            "take the axis out, or give a case the technique", "nothing was planned");
+                throw Error(
+                    ErrorKind::config, axis.place, fmt::format("axis {} means nothing for any case", axis.path),
+                    "take the axis out, or add a case that it concerns: one with the technique on, or one that is "
+                    "trained",
+                    "nothing was planned");
     }
 }
 

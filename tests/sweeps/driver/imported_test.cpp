@@ -124,8 +124,8 @@ TEST_CASE("An imported row is the same whatever is trained beside it, and anothe
     CHECK(first_point_of(elsewhere.imported_case() + kPlain, options).config_hash == plain.config_hash);
     CHECK(first_point_of(elsewhere.imported_case("train.micro_batch_size = 2\n", kStated)).config_hash ==
           plain.config_hash);
-    CHECK(first_point_of(elsewhere.imported_case("[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\n")).config_hash ==
-          plain.config_hash);
+    CHECK(first_point_of(elsewhere.imported_case() + kPlain + "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\n")
+              .config_hash == plain.config_hash);
     const sweeps::Point shorter = first_point_of(elsewhere.imported_case("model.seqlen = 10\n"));
     CHECK(shorter.config.model.seqlen == 10);
     CHECK(shorter.config_hash != plain.config_hash);
