@@ -256,7 +256,7 @@ std::string render_page(const ReportData& data) {
     std::string out = page_head(title_of(data)) + "<body>\n<main>\n" + summary_html(data, variants.size()) +
                       verdicts_html(data);
     if (const std::optional<Table> glue = glue_table(data.sweep))
-        out += "<h2 id=\"glue\">GLUE</h2>\n" + render_html(*glue) + notes_html(glue->notes);
+        out += "<h2 id=\"glue\">GLUE</h2>\n" + render_html(*glue);
     for (const StageResults& stage : stages_of(data.sweep)) out += stage_html(data, stage, suffix);
     if (const std::string note = stage_costs_note(data.sweep); !note.empty())
         out += "<p class=\"facts\">" + html_escaped(note) + "</p>\n";

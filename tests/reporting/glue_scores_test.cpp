@@ -12,6 +12,7 @@
 #include "reporting/glue_table.h"
 #include "reporting/labelled_notes.h"
 #include "reporting/missing/missing_runs.h"
+#include "reporting/page.h"
 #include "reporting/published_columns.h"
 #include "reporting/quantity_value.h"
 #include "reporting/stages.h"
@@ -219,6 +220,18 @@ TEST_CASE("the average stands beside the published one, in the pretraining's tab
     CHECK_FALSE(only_fine_tunes(stages[0].sweep));
     CHECK(only_fine_tunes(stages[1].sweep));
     CHECK_FALSE(only_fine_tunes(sweep));
+}
+
+TEST_CASE("the page shows the table of GLUE and its notes once") {
+    const TrialRow model = pretrained("baseline", 1.0, 1);
+    ReportData data;
+    data.sweep = with_glue({model, tuned(model, "glue_rte", "acc", 0.7)});
+    data.about.baseline = "baseline";
+    const std::string html = render_page(data);
+    const std::size_t note = html.find("Of each task the best epoch of every fine-tuning seed");
+    REQUIRE(note != std::string::npos);
+    CHECK(html.find("Of each task the best epoch of every fine-tuning seed", note + 1) == std::string::npos);
+    CHECK_THAT(html, ContainsSubstring("<h2 id=\"glue\">"));
 }
 
 TEST_CASE("one stage's budget is the row's, in that stage and in those behind it") {
