@@ -24,6 +24,19 @@ std::string last_key(const std::string& path) {
     return dot == std::string::npos ? path : path.substr(dot + 1);
 }
 
+bool ends_in(const std::string& path, const std::string& key) {
+    return path == key || path.ends_with("." + key);
+}
+
+// As few of its last keys as tell it from the other axes.
+std::string short_key(const std::string& path, const Json& axes) {
+    std::string key = last_key(path);
+    while (key != path && std::any_of(axes.items().begin(), axes.items().end(),
+                                      [&](const auto& axis) { return axis.key() != path && ends_in(axis.key(), key); }))
+        key = path.substr(path.rfind('.', path.size() - key.size() - 2) + 1);
+    return key;
+}
+
 std::string value_text(const Json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -47,7 +60,7 @@ bool has_setting(const Json& axes, const std::string& setting) {
     if (equals == std::string::npos) return false;
     const std::string key = setting.substr(0, equals);
     for (const auto& [path, value] : axes.items())
-        if ((path == key || last_key(path) == key) && is_value(value, setting.substr(equals + 1))) return true;
+        if (ends_in(path, key) && is_value(value, setting.substr(equals + 1))) return true;
     return false;
 }
 
@@ -85,7 +98,7 @@ std::string trial_name(const std::string& stage, const std::string& case_key, co
                        const std::string& seeds) {
     std::string settings;
     for (const auto& [path, value] : axes.items())
-        settings += fmt::format("{}{}={}", settings.empty() ? "" : ",", last_key(path), value_text(value));
+        settings += fmt::format("{}{}={}", settings.empty() ? "" : ",", short_key(path, axes), value_text(value));
     if (!settings.empty()) settings = "[" + settings + "]";
     return fmt::format("{}{}{}{}/{}", case_key, stage.empty() ? "" : ":", stage, settings, seeds);
 }
