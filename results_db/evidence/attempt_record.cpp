@@ -80,12 +80,22 @@ std::string text_or_empty(const Json& object, const char* key) {
     return object.contains(key) ? text_at(object, key) : std::string();
 }
 
+Host host_of(const Json& host) {
+    Host found;
+    found.arch = text_or_empty(host, "arch");
+    found.cpu_model = text_or_empty(host, "cpu_model");
+    found.cores = host.at("cores").get<std::int64_t>();
+    found.threads = host.at("threads").get<std::int64_t>();
+    found.extra_json = host.at("extra_json").dump();
+    found.hostname = text_or_empty(host, "hostname");
+    found.kernel = text_or_empty(host, "kernel");
+    found.os = text_or_empty(host, "os");
+    found.mem_bytes = host.at("mem_bytes").get<std::int64_t>();
+    return found;
+}
+
 void lay_over(Json& host, const std::string& machine_json) {
-    Host of_attempt;
-    of_attempt.hostname = text_or_empty(host, "hostname");
-    of_attempt.kernel = text_or_empty(host, "kernel");
-    of_attempt.os = text_or_empty(host, "os");
-    of_attempt.mem_bytes = host.at("mem_bytes").get<std::int64_t>();
+    Host of_attempt = host_of(host);
     lay_machine_over(of_attempt, machine_json);
     host["hostname"] = of_attempt.hostname;
     host["kernel"] = of_attempt.kernel;
@@ -120,48 +130,34 @@ std::int64_t id_of(Connection& connection, Statement& query) {
     return id;
 }
 
+// The row of `table` with that fingerprint, made of `object` where there is none.
+std::int64_t store_once(Connection& connection, const char* table, const std::string& fingerprint, const Json& object,
+                        std::span<const Column> columns) {
+    std::string parameters = "?1";
+    for (std::size_t i = 0; i < columns.size(); ++i) parameters += fmt::format(", ?{}", i + 2);
+    Statement insert(connection,
+                     fmt::format("INSERT INTO {} (fingerprint, {}) VALUES ({}) ON CONFLICT (fingerprint) DO NOTHING",
+                                 table, column_names(columns, ""), parameters)
+                         .c_str());
+    insert.bind(fingerprint);
+    bind_columns(insert, 2, object, columns, IfAbsent::empty_text);
+    insert.run();
+    Statement query(connection, fmt::format("SELECT id FROM {} WHERE fingerprint = ?1", table).c_str());
+    return id_of(connection, query.bind(fingerprint));
+}
+
 std::int64_t store_code(Connection& connection, const Json& code) {
     require_columns(code, kCode);
     const std::string fingerprint = sha256(text_at(code, "git_sha") + '|' + text_or_empty(code, "diff_sha256") + '|' +
                                            text_at(code, "binary_sha256"));
-    Statement insert(connection,
-                     "INSERT INTO code (fingerprint, git_sha, git_branch, dirty, diff_sha256, binary_sha256, compiler,"
-                     " cxx_flags, build_type) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-                     " ON CONFLICT (fingerprint) DO NOTHING");
-    insert.bind(fingerprint);
-    bind_columns(insert, 2, code, kCode, IfAbsent::empty_text);
-    insert.run();
-    Statement query(connection, "SELECT id FROM code WHERE fingerprint = ?1");
-    return id_of(connection, query.bind(fingerprint));
-}
-
-Host host_of(const Json& host) {
-    Host found;
-    found.arch = text_or_empty(host, "arch");
-    found.cpu_model = text_or_empty(host, "cpu_model");
-    found.cores = host.at("cores").get<std::int64_t>();
-    found.threads = host.at("threads").get<std::int64_t>();
-    found.extra_json = host.at("extra_json").dump();
-    found.hostname = text_or_empty(host, "hostname");
-    found.kernel = text_or_empty(host, "kernel");
-    found.os = text_or_empty(host, "os");
-    found.mem_bytes = host.at("mem_bytes").get<std::int64_t>();
-    return found;
+    return store_once(connection, "code", fingerprint, code, kCode);
 }
 
 // A row that is there already shows what this machine saw last, and stays.
 std::int64_t store_host(Connection& connection, const Json& host) {
     require_columns(host, kHost);
     const std::string fingerprint = host_fingerprint(host_of(host));
-    Statement insert(connection,
-                     "INSERT INTO host (fingerprint, arch, cpu_model, cores, threads, extra_json, hostname, kernel, os,"
-                     " mem_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
-                     " ON CONFLICT (fingerprint) DO NOTHING");
-    insert.bind(fingerprint);
-    bind_columns(insert, 2, host, kHost, IfAbsent::empty_text);
-    insert.run();
-    Statement query(connection, "SELECT id FROM host WHERE fingerprint = ?1");
-    return id_of(connection, query.bind(fingerprint));
+    return store_once(connection, "host", fingerprint, host, kHost);
 }
 
 std::optional<std::int64_t> store_dataset(Connection& connection, const Json& setup) {

@@ -7,14 +7,13 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "base/journal.h"
 #include "base/json.h"
 #include "base/score_key.h"
-#include "base/text.h"
+#include "results_db/evidence/journal_record.h"
 #include "results_db/evidence/text_lines.h"
 #include "results_db/evidence/thinned.h"
 #include "results_db/expert_load_rows.h"
@@ -89,19 +88,6 @@ Rows rows_of_columns(const Json& columns, const Json& like) {
         for (std::size_t i = 0; i < length; ++i) rows[i][key] = column.is_array() ? column[i] : column;
     }
     return rows;
-}
-
-template <class Record>
-Record record_from(Json fields) {
-    fields["type"] = journal::type_of(journal::to_json(Record{}));
-    if constexpr (std::is_same_v<Record, journal::Sampling>) fields["epochs"] = Json::array();
-    Record record;
-    try {
-        journal::from_json(fields, record);
-    } catch (const Error& error) {
-        throw BadRecord{first_line(error.what())};
-    }
-    return record;
 }
 
 // A share of the database has seven digits; with the fewest that give it back it is short.
@@ -238,12 +224,15 @@ void store_curve(Connection& connection, std::int64_t attempt_id, std::int64_t c
         if (const auto found = all.find(key); found != all.end())
             for (const Json& row : found->second) action(row);
     };
-    each("train", [&](const Json& row) { rows.add(record_from<journal::TrainPoint>(row)); });
-    each("sampling", [&](const Json& row) { rows.add(record_from<journal::Sampling>(row)); });
-    each("experts", [&](const Json& row) { rows.add(record_from<journal::ExpertLoad>(row)); });
+    each("train", [&](const Json& row) { rows.add(journal_record<journal::TrainPoint>(row)); });
+    each("sampling", [&](Json row) {
+        row["epochs"] = Json::array();  // which a thinned curve leaves out
+        rows.add(journal_record<journal::Sampling>(std::move(row)));
+    });
+    each("experts", [&](const Json& row) { rows.add(journal_record<journal::ExpertLoad>(row)); });
     each("validations", [&](const Json& row) {
         if (row.at("score_key") != kWhileTraining) throw BadRecord{"a validation of its curve is a score"};
-        rows.add(record_from<journal::Evaluation>(row));
+        rows.add(journal_record<journal::Evaluation>(row));
     });
 }
 

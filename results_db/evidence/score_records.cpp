@@ -6,12 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "base/journal.h"
 #include "base/json.h"
 #include "base/score_key.h"
-#include "base/text.h"
 #include "results_db/evidence/columns.h"
+#include "results_db/evidence/journal_record.h"
 #include "results_db/evidence/local_paths.h"
 #include "results_db/journal_rows.h"
 #include "results_db/nonfinite.h"
@@ -57,19 +56,6 @@ Json real_or_null(const Statement& row, int column) {
     return row.is_null(column) ? Json() : Json(row.real(column));
 }
 
-// The fields that both have are the journal's, and so is the check of what they hold.
-template <class Record>
-Record journal_record(Json fields, const char* type) {
-    fields["type"] = type;
-    Record record;
-    try {
-        journal::from_json(fields, record);
-    } catch (const Error& error) {
-        throw BadRecord{first_line(error.what())};
-    }
-    return record;
-}
-
 const Json& array_at(const Json& record, const char* key) {
     const auto found = record.find(key);
     if (found == record.end() || !found->is_array()) throw BadRecord{fmt::format("it has no array '{}'", key)};
@@ -106,7 +92,7 @@ void store_result(JournalRows& rows, const Json& result, const SharedValues& sha
                        {"score_key", ""}};
         for (const auto& [key, item] : of.items())
             if (key != "measures") fields[key] = item;
-        rows.add(journal_record<journal::Evaluation>(std::move(fields), "evaluation"));
+        rows.add(journal_record<journal::Evaluation>(std::move(fields)));
     }
 }
 
@@ -139,7 +125,7 @@ void store_checkpoint(JournalRows& rows, const Json& checkpoint) {
         throw BadRecord{fmt::format("a checkpoint's path leads elsewhere: {}", path)};
     Json fields = {{"role", ""}};
     fields.update(checkpoint);
-    rows.add(journal_record<journal::Artifact>(std::move(fields), "artifact"));
+    rows.add(journal_record<journal::Artifact>(std::move(fields)));
 }
 
 }  // namespace
