@@ -206,11 +206,9 @@ std::vector<std::string> glue_notes(const GlueScores& scores) {
     if (scores.models.empty()) return {};
     std::vector<std::string> notes = {
         fmt::format("GLUE average: mean of {}. Of each task the best epoch of every fine-tuning seed and the upper "
-                    "median over the seeds, at one "
-                    "rate for all tasks, that of the best average; rounded to two decimals before and after. ± there: "
-                    "mean of the columns' "
-                    "sample standard deviations over the seeds. Epochs and rate are chosen by the records that are "
-                    "scored, which is optimistic.",
+                    "median over the seeds, at one rate for all tasks, that of the best average; rounded to two "
+                    "decimals before and after. ± there: mean of the columns' sample standard deviations over the "
+                    "seeds. Epochs and rate are chosen by the records that are scored, which is optimistic.",
                     fmt::join(columns_of_tasks(scores.tasks), ", "))};
     if (!scores.not_here.empty())
         notes.push_back(

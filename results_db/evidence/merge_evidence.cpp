@@ -70,22 +70,26 @@ class Merge {
         throw Error(ErrorKind::database, Place{name_, line, 0}, what, fix, "the database");
     }
 
+    // What is wrong with the record is told with its line.
+    template <class Action>
+    void take(const EvidenceLine& line, const Action& action) const {
+        try {
+            action(line);
+        } catch (const BadRecord& bad) {
+            fail(line.number, bad.why, bad.fix);
+        } catch (const Json::exception& error) {  // of a value that no check above has looked at
+            fail(line.number, fmt::format("the record cannot be read: {}", error.what()));
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::database) throw;  // a full disk is no fault of the line
+            fail(line.number, first_line(error.what()));
+        }
+    }
+
     // Those of a kind, or all, in the order of the file.
     template <class Action>
     void each(const std::string& kind, const Action& action) const {
-        for (const EvidenceLine& line : lines_) {
-            if (!kind.empty() && line.kind != kind) continue;
-            try {
-                action(line);
-            } catch (const BadRecord& bad) {
-                fail(line.number, bad.why, bad.fix);
-            } catch (const Json::exception& error) {  // of a value that no check above has looked at
-                fail(line.number, fmt::format("the record cannot be read: {}", error.what()));
-            } catch (const Error& error) {
-                if (error.kind() != ErrorKind::database) throw;  // a full disk is no fault of the line
-                fail(line.number, first_line(error.what()));
-            }
-        }
+        for (const EvidenceLine& line : lines_)
+            if (kind.empty() || line.kind == kind) take(line, action);
     }
 
     void take_trial(const Json& record) {
@@ -163,7 +167,7 @@ class Merge {
         });
         // Each is taken to be older than those before it here; in the file the newest of one place stands last.
         for (auto line = fresh.rbegin(); line != fresh.rend(); ++line)
-            each_of(**line, [&](const EvidenceLine& one) {
+            take(**line, [&](const EvidenceLine& one) {
                 store_place(connection_, sweep_, trial_of(one.record, "trial").experiment_id, one.record, shared_);
             });
         merged_.places = static_cast<std::int64_t>(fresh.size());
@@ -178,13 +182,6 @@ class Merge {
         std::set<std::int64_t> seeds;
         for (const KnownPlace& place : known_places(connection_, sweep_)) seeds.insert(place.seeds.front());
         return {seeds.begin(), seeds.end()};
-    }
-
-    template <class Action>
-    void each_of(const EvidenceLine& line, const Action& action) const {
-        each(line.kind, [&](const EvidenceLine& other) {
-            if (&other == &line) action(other);
-        });
     }
 
     void take_attempt(const EvidenceLine& line) {
