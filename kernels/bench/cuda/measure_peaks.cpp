@@ -18,13 +18,12 @@ namespace {
 
 constexpr int kRounds = 5;
 
-// Amount of work a second, of a run that does so much.
-double best_rate(DeviceTimer& timer, double amount, const DeviceTimer::Run& run) {
+// Amount of work a second, of a run that does so much: the median of the rounds, since a clock may jump in one of them.
+double usual_rate(DeviceTimer& timer, double amount, const DeviceTimer::Run& run) {
     const std::int64_t runs = timer.runs_of_an_interval(run, true);
-    double best = 0;
-    for (int round = 0; round < kRounds; ++round)
-        best = std::max(best, amount * static_cast<double>(runs) / timer.in_a_row(run, runs, true));
-    return best;
+    std::vector<double> seconds;
+    for (int round = 0; round < kRounds; ++round) seconds.push_back(timer.in_a_row(run, runs, true));
+    return amount * static_cast<double>(runs) / median(seconds);
 }
 
 double median_seconds(DeviceTimer& timer, const DeviceTimer::Run& run) {
@@ -60,7 +59,7 @@ double product_rate(DeviceTimer& timer) {
     const DeviceMemory a = random_values<Real>(timer, side * side, 1), b = random_values<Real>(timer, side * side, 2);
     const DeviceMemory c(allocate(static_cast<std::size_t>(side * side) * sizeof(Real)));
     const double n = static_cast<double>(side);
-    return best_rate(timer, 2 * n * n * n, [&] {
+    return usual_rate(timer, 2 * n * n * n, [&] {
         gemm<Real, Real>(timer.exec(), static_cast<Real*>(c.get()), {static_cast<const Real*>(a.get())},
                          {static_cast<const Real*>(b.get()), true}, side, side, side, 0.0f);
     });
@@ -79,13 +78,13 @@ CudaPeaks measure_device_peaks() {
     const DeviceMemory from = random_values<float>(timer, static_cast<std::int64_t>(large / sizeof(float)), 3);
     const DeviceMemory to(allocate(large)), total(allocate(sizeof(std::uint32_t)));
     const auto read = [&](std::size_t bytes) {
-        return best_rate(timer, static_cast<double>(bytes), [&, bytes] {
+        return usual_rate(timer, static_cast<double>(bytes), [&, bytes] {
             sum_words(timer.exec(), static_cast<std::uint32_t*>(total.get()), from.get(), bytes);
         });
     };
     peaks.read = read(large);
     peaks.cached_read = read(small);
-    peaks.copy = best_rate(timer, 2 * static_cast<double>(large),
+    peaks.copy = usual_rate(timer, 2 * static_cast<double>(large),
                            [&] { copy_on_device(timer.exec(), to.get(), from.get(), large); });
     peaks.nothing_seconds = median_seconds(timer, [] {});
     peaks.empty_kernel_seconds = median_seconds(timer, [&] { launch_nothing(timer.exec()); });
