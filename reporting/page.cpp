@@ -15,6 +15,7 @@
 #include "reporting/glue_table.h"
 #include "reporting/html.h"
 #include "reporting/origins.h"
+#include "reporting/rate_search.h"
 #include "reporting/stages.h"
 #include "reporting/sweep_text.h"
 #include "reporting/table.h"
@@ -258,6 +259,8 @@ std::string render_page(const ReportData& data) {
     if (const std::optional<Table> glue = glue_table(data.sweep))
         out += "<h2 id=\"glue\">GLUE</h2>\n" + render_html(*glue);
     for (const StageResults& stage : stages_of(data.sweep)) out += stage_html(data, stage, suffix);
+    if (const std::optional<Table> search = rate_search_table(data.sweep))
+        out += "<h2 id=\"search\">Search of the learning rate</h2>\n" + render_html(*search);
     if (const std::string note = stage_costs_note(data.sweep); !note.empty())
         out += "<p class=\"facts\">" + html_escaped(note) + "</p>\n";
     out += "<h2 id=\"provenance\">Provenance</h2>\n<p>Every measured cell above links to the trials behind it.</p>\n";
@@ -278,6 +281,7 @@ std::string render_report_json(const ReportData& data) {
         json["notes"] = {stage_costs_note(data.sweep)};
     }
     if (const std::optional<Table> glue = glue_table(data.sweep)) json["glue"] = table_json(*glue);
+    if (const std::optional<Table> search = rate_search_table(data.sweep)) json["search"] = table_json(*search);
     json["sweep"] = data.sweep.name;
     json["spec_sha256"] = data.sweep.spec_sha256;
     json["overrides"] = results_db::overrides_text(data.sweep);

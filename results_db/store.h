@@ -75,6 +75,9 @@ struct Experiment {
     std::string label;
 };
 
+// The stage of the trials that search the learning rate.
+inline constexpr const char* kSearchStage = "search";
+
 // The place of an experiment in a sweep.
 struct Member {
     std::int64_t ordinal = 0;
@@ -347,6 +350,7 @@ struct SweepHead {
 
 struct SweepResults : SweepHead {
     std::vector<TrialRow> trials;  // by ordinal
+    std::vector<TrialRow> searched = {};  // none as read: reporting/rate_search.h takes those of [search] out of `trials`
 };
 
 // What was drawn from the training samples, up to and including a step.

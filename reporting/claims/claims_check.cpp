@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "reporting/chance_level.h"
 #include "reporting/numbers.h"
+#include "reporting/rate_search.h"
 #include "reporting/statistics/case_family.h"
 
 namespace deft::reporting {
@@ -226,6 +227,15 @@ std::string unfinished_text(const std::vector<ClaimValues>& rows) {
     return text;
 }
 
+// Where the sweep searched the learning rate of its rows.
+std::string rate_text(const Judging& one, const results_db::SweepResults& sweep) {
+    std::vector<std::string> cases = {one.claim->of.case_name};
+    for (const auto& row : {one.claim->against, one.claim->from})
+        if (row) cases.push_back(row->case_name);
+    const std::string note = rate_at_end_note(sweep, cases);
+    return note.empty() ? "" : ". " + note;
+}
+
 // What decides a claim at a scale, as it is kept: with a sweep when it first runs, and with each verdict.
 Json terms_of(const Claim& claim, const ClaimScale& scale) {
     const auto row = [](const ClaimedRow& of) {
@@ -344,7 +354,7 @@ std::vector<ClaimFinding> check_claims(const PublishedTable& table, const result
             tell_numbers(finding.judged, one, rule);
             ++judged;
         }
-        told.text += unfinished_text(one.rows) + changed_since(one, table.name, sweep, earlier);
+        told.text += unfinished_text(one.rows) + changed_since(one, table.name, sweep, earlier) + rate_text(one, sweep);
     }
     return findings;
 }

@@ -178,9 +178,11 @@ class Merge {
         if (merged_.is_joined) store_seeds(connection_, sweep_, first_seeds(), run_suffix_);
     }
 
+    // Of the table: those of a search stand in the sweep's file.
     std::vector<std::int64_t> first_seeds() const {
         std::set<std::int64_t> seeds;
-        for (const KnownPlace& place : known_places(connection_, sweep_)) seeds.insert(place.seeds.front());
+        for (const KnownPlace& place : known_places(connection_, sweep_))
+            if (place.row.at(0) != kSearchStage) seeds.insert(place.seeds.front());
         return {seeds.begin(), seeds.end()};
     }
 

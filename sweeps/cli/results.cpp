@@ -10,6 +10,7 @@
 #include "reporting/comparison.h"
 #include "reporting/glue_scores.h"
 #include "reporting/glue_table.h"
+#include "reporting/rate_search.h"
 #include "reporting/stages.h"
 #include "reporting/table.h"
 #include "results_db/sweep_heads.h"
@@ -57,6 +58,7 @@ results_db::SweepResults find_sweep(const results_db::Reader& reader, const std:
 
 results_db::SweepResults checked(results_db::SweepResults sweep, const std::filesystem::path& root) {
     reporting::mark_stale(sweep, sweeps::current_inputs(sweep, root));
+    reporting::take_search_apart(sweep);
     reporting::add_fine_tuned(sweep);
     return sweep;
 }
@@ -95,8 +97,8 @@ std::string render_report(const reporting::ReportData& data, const std::string& 
         const reporting::Table table = reporting::comparison_table(stage.sweep, reporting::about_stage(data.about, stage));
         text += (text.empty() ? "" : "\n") + render_table(table, format, width);
     }
-    if (const std::optional<reporting::Table> glue = reporting::glue_table(data.sweep))
-        text += "\n" + render_table(*glue, format, width);
+    for (const auto& table : {reporting::glue_table(data.sweep), reporting::rate_search_table(data.sweep)})
+        if (table) text += "\n" + render_table(*table, format, width);
     if (format == "tex") return text;
     for (const std::string& note : {reporting::stage_costs_note(data.sweep), verdicts_note(data)})
         if (!note.empty()) text += "\n" + note + "\n";

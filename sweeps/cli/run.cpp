@@ -15,6 +15,7 @@
 #include "sweeps/cli/results.h"
 #include "sweeps/cli/run_arguments.h"
 #include "sweeps/driver/driver.h"
+#include "sweeps/driver/search_rates.h"
 #include "sweeps/driver/slots.h"
 
 namespace deft::cli {
@@ -73,10 +74,10 @@ int run_cases(const RunArguments& arguments) {
     std::signal(SIGPIPE, SIG_IGN);
     sweeps::DriverOptions options;
     options.progress = sweeps::parse_progress_mode(arguments.progress);
-    const sweeps::Spec spec = arguments.spec.load();
+    const sweeps::Spec file_spec = arguments.spec.load();
     options.root = arguments.root;
-    sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots);
-    request.ranks = arguments.ranks > 0 ? arguments.ranks : spec.ranks;
+    sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? file_spec.slots : arguments.slots);
+    request.ranks = arguments.ranks > 0 ? arguments.ranks : file_spec.ranks;
     options.only = arguments.spec.only;
     options.fail_fast = arguments.fail_fast;
     options.dry_run = arguments.dry_run;
@@ -85,7 +86,10 @@ int run_cases(const RunArguments& arguments) {
     options.continue_with = arguments.continue_with();
     options.fill_with = fill_with(arguments);
     options.points = points_of(arguments);
-    const std::vector<sweeps::Point> points = sweeps::expand(spec);
+    const sweeps::Search search = sweeps::search_rates(file_spec, request, arguments.threads, options);
+    if (!search.is_whole) return search.summary.exit_code;
+    const sweeps::Spec& spec = search.spec;
+    const std::vector<sweeps::Point> points = sweeps::with_search(spec, sweeps::expand(spec));
     options.threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, points);
     options.slots = sweeps::make_slots(request, options.threads);
     options.slots_note = sweeps::unused_gpus(request);

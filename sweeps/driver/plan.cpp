@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/json.h"
@@ -259,6 +260,19 @@ void add_missing_data_note(Plan& plan) {
                                          fmt::join(missing, ", ")));
 }
 
+// What several rows share is trained once.
+std::string search_note(const Spec& spec) {
+    std::map<std::string, double> flops;
+    for (const Point& point : expand_search(spec, 0, Data::may_be_missing))
+        flops.emplace(point.config_hash, point.projection.flops);
+    double sum = 0;
+    for (const auto& [hash, of_trial] : flops) sum += of_trial;
+    return fmt::format("Search of the learning rate, before the table: {} at {:g}, {}, beside those above. The table's "
+                       "trials have the best rate of their row; here they are counted at the file's.",
+                       counted(flops.size(), "trial"), fmt::join(spec.search->learning_rates, ", "),
+                       reporting::si(sum, "FLOP"));
+}
+
 void add_notes(Plan& plan, const std::string& fitted_on) {
     plan.notes.push_back(total_note(plan));
     if (plan.device) {
@@ -351,6 +365,7 @@ Plan make_plan(const Spec& spec, std::vector<Point> points) {
         for (PlanRow& row : plan.rows) add_cost(plan, row);
     }
     add_notes(plan, spec.fitted_on);
+    if (spec.search) plan.notes.push_back(search_note(spec));
     if (spec.has_stages()) {
         for (const Stage& stage : spec.stages) plan.notes.push_back(stage_note(plan, stage));
         plan.notes.push_back(fmt::format("Disk: {} of checkpoints, which stay for what starts from them.", checkpoints));

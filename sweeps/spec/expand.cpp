@@ -12,6 +12,7 @@
 #include "sweeps/spec/axis_combinations.h"
 #include "sweeps/spec/imported_case.h"
 #include "sweeps/spec/overruled.h"
+#include "sweeps/spec/rate_search.h"
 #include "sweeps/spec/sweep_keys.h"
 
 namespace deft::sweeps {
@@ -183,6 +184,9 @@ struct Expansion {
             axes[axis_name(stage, *setting.axis)] = to_json(*setting.value);
         }
         if (excluded(spec, stage, entry, axes)) return;
+        if (spec.search && spec.search->stage == stage.name)
+            if (const auto rate = spec.found_rates.find(row_name(entry.name, axes)); rate != spec.found_rates.end())
+                set_at_path(trial, kLearningRate, real_node(rate->second, spec.search->place));
         const bool imported = is_imported(trial);
         if (imported && stage.from.empty()) take_model_of_files(trial, entry.overlay(stage.name), base_folder);
         Point place;
@@ -304,6 +308,19 @@ std::vector<Point> expand(const Spec& spec, Data data) {
         for (const Case& entry : spec.cases) expansion.add(stage, entry);
     if (expansion.points.empty())
         throw Error(ErrorKind::config, Place{spec.file.string(), 0, 0}, "the excludes leave no point of this sweep");
+    return std::move(expansion.points);
+}
+
+std::vector<Point> expand_search(const Spec& spec, std::int64_t ordinal, Data data) {
+    const Spec searching = as_search(spec);
+    Expansion expansion{searching, data};
+    for (const Stage& stage : searching.stages)
+        if (stage.name == spec.search->stage)
+            for (const Case& entry : searching.cases) expansion.add(stage, entry);
+    for (Point& point : expansion.points) {
+        point.stage = results_db::kSearchStage;
+        point.ordinal = ordinal++;
+    }
     return std::move(expansion.points);
 }
 

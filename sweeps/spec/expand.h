@@ -46,6 +46,10 @@ engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& 
 // corpus is.
 std::vector<Point> expand(const Spec& spec, Data data = Data::required);
 
+// The trials of [search]: every row of its stage at every learning rate, with the search's seeds, asked for the validation
+// alone. Their stage is results_db::kSearchStage; ordinals go on from `ordinal`. Errors: those of expand().
+std::vector<Point> expand_search(const Spec& spec, std::int64_t ordinal = 0, Data data = Data::required);
+
 // The order in which to run them: all of one seed before the next, shuffled within a seed by a key of the spec alone,
 // so that no case always runs at the quiet hour. Positions in `points`.
 std::vector<std::size_t> execution_order(const std::vector<Point>& points, const std::string& spec_sha256);

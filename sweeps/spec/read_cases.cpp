@@ -49,6 +49,8 @@ void require_stage_name(const std::string& name, const Place& place) {
     require_name(name, place, "the stage's name");
     std::vector<std::string> taken = trial_keys();
     for (const char* key : {"name", "label"}) taken.emplace_back(key);
+    if (name == results_db::kSearchStage)
+        refuse_place(place, "a stage cannot be called search, as the trials of [search] are", "give it another name");
     if (std::find(taken.begin(), taken.end(), name) != taken.end())
         refuse_place(place, fmt::format("a stage cannot be called {}, which is a key of cases", name),
                      "give it another name");

@@ -16,6 +16,7 @@
 #include "sweeps/spec/imported_case.h"
 #include "sweeps/spec/inherit.h"
 #include "sweeps/spec/published_tables.h"
+#include "sweeps/spec/rate_search.h"
 #include "sweeps/spec/read_axes.h"
 #include "sweeps/spec/read_cases.h"
 #include "sweeps/spec/slot_request.h"
@@ -137,6 +138,7 @@ Spec read_spec(const ConfigNode& root) {
     const ConfigNode* stages = reader.optional_node("stage");
     const ConfigNode* cases = reader.optional_node("case");
     const ConfigNode* exclusions = reader.optional_node("exclude");
+    const ConfigNode* search = reader.optional_node("search");
     reader.optional_node("scale");  // known, though it is taken already: named here for the suggestions
     read_table(reader, spec);
     require_name(spec.name, reader.place("name"), "the sweep's name");
@@ -161,6 +163,7 @@ Spec read_spec(const ConfigNode& root) {
                suggestion(spec.fitted_on, case_names(spec.cases)));
     if (exclusions != nullptr) spec.exclusions = read_exclusions(*exclusions, spec);
     drop_disabled_stages(spec);
+    if (search != nullptr) spec.search = read_search(*search, spec);
     if (spec.baseline.empty()) spec.baseline = first_trained_case(spec);
     if (spec.find_case(spec.baseline) == nullptr)
         refuse(reader.place("baseline"), fmt::format("the baseline {} is no case", spec.baseline),
@@ -285,6 +288,7 @@ Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
         spec.seeds = *options.seeds;
     }
     apply_overrides(options.overrides, spec);
+    require_searchable(spec);
     spec.sha256 = sha256(canonical_json(identity(root, spec, options)));
     return spec;
 }

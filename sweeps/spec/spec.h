@@ -58,6 +58,15 @@ struct Exclusion {
     Place place;
 };
 
+// [search]: before the table, each of its rows is trained at each of these learning rates, with seeds of the search's own; the
+// table's trials have the best one of their row.
+struct RateSearch {
+    std::string stage;  // whose rate; of a sweep without stages, no name
+    std::vector<double> learning_rates;  // ascending, two at least
+    std::vector<std::int64_t> seeds;
+    Place place;
+};
+
 // --set path=value
 struct Override {
     std::string path;
@@ -86,6 +95,8 @@ struct Spec {
     std::vector<Exclusion> exclusions;
     std::vector<Override> overrides;    // laid over the cases
     std::vector<Override> pinned_axes;  // overrides of axes, which the stages show as their only values
+    std::optional<RateSearch> search;
+    std::map<std::string, double> found_rates;  // of the search, by row (sweeps/spec/rate_search.h); empty: not searched yet
     bool keeps_diff = true;             // stores the uncommitted changes of the checkout with each result
 
     std::filesystem::path file;

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "experiments/config_fields.h"
+#include "sweeps/spec/slot_request.h"
 
 namespace deft::sweeps {
 
@@ -115,6 +116,22 @@ const Fields& fields_of(const Stage&) {
     return fields;
 }
 
+const Fields& fields_of(const SearchTable&) {
+    static const Fields fields = {
+        {"learning_rate",
+         apart<std::vector<double>>,
+         "the rates that every row is tried at before the table, whose trials have the best one of their row",
+         {.takes = "two numbers or more, ascending",
+          .schema = R"({"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}, "minItems": 2})"}},
+        {"seeds", at<&SearchTable::seeds>, "of the search, none of which the table has"},
+        {"stage",
+         at<&SearchTable::stage>,
+         "the stage whose rate is searched, one that starts from no other",
+         {.by_default = "the first"}},
+        {"enabled", at<&SearchTable::enabled>, "false: there is none, as at a scale"}};
+    return fields;
+}
+
 const Fields& fields_of(const AxesTable&) {
     static const Fields fields = {
         {"grid",
@@ -160,6 +177,7 @@ std::vector<KeyTable> sweep_tables() {
         key_table<Stage>("stage.NAME",
                          "a stage of the trials, in their order, with its own tables of a trial, as below, laid "
                          "over [defaults]; cases say in [case.NAME.TABLE] what is theirs of it"),
+        key_table<SearchTable>("search", "the learning rates that rows are tried at before the table"),
         key_table<AxesTable>("axes", "values that multiply the cases of a sweep without stages"),
         key_table<ExcludeTable>("exclude", "[[exclude]]: points that are left out"),
         key_table<Case>("case", "[[case]]: its own tables of a trial, as below, are laid over [defaults]")};

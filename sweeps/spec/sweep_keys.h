@@ -37,6 +37,12 @@ struct ProvenanceTable {
     bool diff = true;
 };
 
+struct SearchTable {
+    bool enabled = true;
+    std::string stage;
+    std::vector<std::int64_t> seeds = {900'001};
+};
+
 struct AxesTable {};
 struct ExcludeTable {};
 
@@ -47,6 +53,7 @@ const Fields& fields_of(const ReportTable& report);
 const Fields& fields_of(const ProvenanceTable& provenance);
 const Fields& fields_of(const Case& entry);
 const Fields& fields_of(const Stage& stage);
+const Fields& fields_of(const SearchTable& search);
 const Fields& fields_of(const AxesTable& axes);
 const Fields& fields_of(const ExcludeTable& exclude);
 

@@ -404,3 +404,19 @@ TEST_CASE("a claim on a task whose baseline guesses is not judged") {
     score(0.6);
     CHECK(judged(claim, sweep).outcome == Outcome::holds);
 }
+
+TEST_CASE("Beside a verdict stands that the best learning rate of one of its rows is at the end of its list") {
+    SweepResults sweep = sweep_of({{kBase, {3.00, 3.01, 2.99, 3.00}}, {kTech, {2.50, 2.51, 2.49, 2.50}}});
+    const PublishedTable table = table_of({a_claim(ClaimKind::no_worse, kTech, kBase, 0.02)});
+    const auto text = [&] { return check_claims(table, sweep, {}).front().judged.finding.text; };
+    CHECK(text().find("learning rate") == std::string::npos);
+    const auto search = [&](const char* case_key, const char* best, const char* other) {
+        for (const auto& [rate, loss] : {std::pair{best, 2.0}, {other, 3.0}})
+            sweep.searched.push_back(a_finished_trial(
+                case_key, fmt::format(R"({{"train.budget_fraction":1.0,"train.learning_rate":{}}})", rate).c_str(), 7, loss));
+    };
+    search("another", "0.001", "0.002");
+    CHECK(text().find("learning rate") == std::string::npos);
+    search("tech", "0.002", "0.001");
+    CHECK_THAT(text(), ContainsSubstring(". The best learning rate is at the end of its list for tech[budget_fraction=1.0]"));
+}

@@ -1,0 +1,48 @@
+#pragma once
+// A sweep's search of the learning rate: what each row validated at each rate, and which is the best.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "reporting/table.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+// Takes the trials of the search out of `trials` into `searched`: no table of the sweep counts them.
+void take_search_apart(results_db::SweepResults& sweep);
+
+// One row of the table at one rate.
+struct SearchedRate {
+    double rate = 0;
+    std::vector<const results_db::TrialRow*> trials;  // of every seed of the search
+    std::optional<double> value;   // of the validation, mean over the seeds; nothing: not all of them have one
+    std::optional<double> spread;  // standard deviation over them, where there are several
+    bool diverged = false;         // a seed's loss was no number any more
+    bool is_whole() const { return value.has_value() || diverged; }
+};
+
+struct SearchedRow {
+    std::string case_key;
+    Json axes;                        // without the rate
+    std::vector<SearchedRate> rates;  // ascending
+    std::optional<std::size_t> best;  // nothing: some rate has not ended, or all diverged
+    bool is_whole() const;
+    // Whether the best rate is the first or the last of its list, so that one outside may be better.
+    bool is_at_end() const { return best && (*best == 0 || *best + 1 == rates.size()); }
+    std::string name() const;  // "CL[budget_fraction=0.5]"
+};
+
+// Of trials of the search, by row in their order. They point into `trials`. Of equal values the smaller rate is the
+// best.
+std::vector<SearchedRow> searched_rows(const std::vector<results_db::TrialRow>& trials);
+
+// What was tried, and what it took; nothing where the sweep searched nothing.
+std::optional<Table> rate_search_table(const results_db::SweepResults& sweep);
+
+// To stand beside verdicts: rows of that case whose best rate is at the end of its list. Empty: none.
+std::string rate_at_end_note(const results_db::SweepResults& sweep, const std::vector<std::string>& cases);
+
+}  // namespace deft::reporting

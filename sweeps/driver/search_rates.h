@@ -1,0 +1,28 @@
+#pragma once
+// The search of a sweep that has [search]: run before its table, which takes the rates that it finds.
+
+#include <vector>
+
+#include "sweeps/driver/driver.h"
+#include "sweeps/driver/slots.h"
+#include "sweeps/spec/expand.h"
+#include "sweeps/spec/spec.h"
+
+namespace deft::sweeps {
+
+struct Search {
+    Spec spec;             // with the rates that were found
+    bool is_whole = true;  // else the table cannot be trained yet
+    RunSummary summary;    // of the search
+};
+
+// Runs what the search has left, for all rows of the table whatever is asked for with --only, since a rate is found for
+// all or for none. A sweep without [search] is given back as it is; so is one of a dry run, which says what would be
+// searched. `threads`: of a trial, as run is told; 0: as the sweep says. Errors: those of run_sweep(); missing, where
+// all rates of a row diverged.
+Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, const DriverOptions& options);
+
+// The table's points, and behind them those of the search, which are only shown.
+std::vector<Point> with_search(const Spec& spec, std::vector<Point> points);
+
+}  // namespace deft::sweeps

@@ -1,0 +1,98 @@
+// deft run on a sweep with [search].
+
+#include "tests/sweeps/program.h"
+
+using namespace deft;
+using test::Ran;
+using test::TinySweep;
+
+namespace {
+
+const std::string kSearched = "[search]\nlearning_rate = [1e-3, 3e-3]\nseeds = [7]\n" + test::kPlain +
+                              "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 8, step = 4, duration = 0.8 }\n";
+
+}  // namespace
+
+TEST_CASE("a search is trained before its table, whose trials have the best rate of their row") {
+    const TinySweep sweep(kSearched, "[1, 2]");
+    const Ran plan = sweep.deft("plan");
+    CHECK_THAT(plan.out, ContainsSubstring("Search of the learning rate, before the table: 4 trials at 0.001, 0.003"));
+    const Ran dry = sweep.run({"--dry-run"});
+    CHECK(dry.exit_code == kExitOk);
+    CHECK_THAT(dry.err, ContainsSubstring("search of the learning rate, before the table: 4 trials"));
+    const Ran ran = sweep.run();
+    REQUIRE(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.err, ContainsSubstring("the best learning rates of the search: plain 0.00"));
+    CHECK_THAT(ran.out, ContainsSubstring("search of the learning rate, bits/byte ↓ of the validation at each") &&
+                            ContainsSubstring("with the seed 7 of the search alone"));
+
+    // By hand: of each case the rate of the smaller validation, which its table's trials were trained at.
+    const std::string validation =
+        "SELECT json_extract(m.axes_json, '$.\"train.learning_rate\"') FROM sweep_member m"
+        " JOIN attempt a ON a.experiment_id = m.experiment_id JOIN evaluation v ON v.attempt_id = a.id"
+        " JOIN metric x ON x.id = v.metric_id WHERE x.name = 'bits_per_byte' AND v.task = 'validation'"
+        " AND m.stage = 'search' AND m.case_key = '{}' ORDER BY v.value LIMIT 1";
+    for (const char* name : {"plain", "ltd"}) {
+        const std::string best = sweep.value(fmt::format(fmt::runtime(validation), name));
+        const std::vector<std::string> trained = sweep.query(
+            fmt::format("SELECT DISTINCT json_extract(e.config_json, '$.train.learning_rate') FROM sweep_member m"
+                        " JOIN experiment e ON e.id = m.experiment_id WHERE m.stage = '' AND m.case_key = '{}'",
+                        name),
+            1);
+        CHECK(trained == std::vector{best});
+    }
+    CHECK(sweep.value("SELECT count(*) FROM sweep_member m JOIN sweep s ON s.id = m.sweep_id WHERE m.stage = ''") ==
+          "4");
+
+    // Asked again, nothing is left; asked for one case, its search is there.
+    const std::string attempts = sweep.value("SELECT count(*) FROM attempt");
+    const Ran again = sweep.run({"--only", "plain"});
+    CHECK(again.exit_code == kExitOk);
+    CHECK(sweep.value("SELECT count(*) FROM attempt") == attempts);
+    CHECK(again.out.find("ltd") != std::string::npos);
+    CHECK_THAT(sweep.deft("status").out, ContainsSubstring("ltd:search[learning_rate=0.003]/7"));
+    CHECK_THAT(sweep.deft("report", {"--root", sweep.root.string(), "--format", "json"}).out,
+               ContainsSubstring("\"search\": {") && ContainsSubstring("chosen"));
+    CHECK_THAT(sweep.deft("report", {"--root", sweep.root.string(), "--format", "html"}).out,
+               ContainsSubstring("<h2 id=\"search\">"));
+}
+
+TEST_CASE("a search goes where its table goes: exported and merged, it is told the same") {
+    const TinySweep sweep(kSearched, "[1]");
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    const std::string file = (sweep.folder.path / "e.jsonl").string();
+    REQUIRE(sweep.deft("db", {"export", "tiny", "--root", sweep.root.string(), "--out", file}).exit_code == kExitOk);
+    const std::string other = (sweep.folder.path / "other").string();
+    REQUIRE(sweep.deft("db", {"merge", file, "--root", other}).exit_code == kExitOk);
+    const Ran here = sweep.deft("report", {"tiny", "--root", sweep.root.string()});
+    CHECK_THAT(here.out, ContainsSubstring("chosen"));
+    CHECK(sweep.deft("report", {"tiny", "--root", other}).out == here.out);
+
+    // Where the search was merged it is not trained again; further seeds of the table join the first.
+    const TinySweep second(kSearched, "[1]");
+    REQUIRE(second.deft("db", {"merge", file, "--root", second.root.string()}).exit_code == kExitOk);
+    const Ran seeds = second.run({"--seeds", "2,3"});
+    REQUIRE(seeds.exit_code == kExitOk);
+    CHECK_THAT(seeds.err, ContainsSubstring("everything was finished already"));
+    const std::string more = (second.folder.path / "e.jsonl").string();
+    REQUIRE(second.deft("db", {"export", "tiny", "--root", second.root.string(), "--out", more}).exit_code == kExitOk);
+    REQUIRE(sweep.deft("db", {"merge", more, "--root", other}).exit_code == kExitOk);
+    const Ran merged = sweep.deft("report", {"tiny", "--root", other, "--format", "json"});
+    CHECK(Json::parse(merged.out).at("trials").size() == 6);
+    const std::string command = results_db::Reader(std::filesystem::path(other) / "results.db").sweep("tiny").command;
+    CHECK_THAT(command, ContainsSubstring(" --seeds 1,2,3"));
+    CHECK(command.find("1,2,3,7") == std::string::npos);  // the search's are its own
+}
+
+TEST_CASE("the table of a search that was stopped waits for it") {
+    const TinySweep sweep("[search]\nlearning_rate = [1e-3, 3e-3]\nseeds = [7]\n" + test::kPlain +
+                          test::long_budget(400'000));
+    test::Process process = sweep.start();
+    const pid_t frozen = sweep.freeze_trial();
+    REQUIRE(frozen > 0);
+    process.signal(SIGTERM);
+    ::kill(frozen, SIGCONT);
+    CHECK(process.wait() == kExitWorkLeft);
+    CHECK(sweep.says("the table waits for its search"));
+    CHECK(sweep.value("SELECT count(*) FROM sweep_member WHERE stage = ''") == "0");
+}
