@@ -368,7 +368,9 @@ Plan make_plan(const Spec& spec, std::vector<Point> points) {
     if (spec.search) plan.notes.push_back(search_note(spec));
     if (spec.has_stages()) {
         for (const Stage& stage : spec.stages) plan.notes.push_back(stage_note(plan, stage));
-        plan.notes.push_back(fmt::format("Disk: {} of checkpoints, which stay for what starts from them.", checkpoints));
+        if (std::any_of(spec.stages.begin(), spec.stages.end(), [](const Stage& stage) { return !stage.from.empty(); }))
+            plan.notes.push_back(
+                fmt::format("Disk: {} of checkpoints, which stay for what starts from them.", checkpoints));
     }
     return plan;
 }
