@@ -25,6 +25,8 @@ std::vector<bool> best_rows(std::span<const std::vector<double>> rows, Improves 
     const double sign = improves == Improves::upwards ? 1 : -1;
     const std::vector<double>& best = *std::max_element(
         counting.begin(), counting.end(), [&](const auto& a, const auto& b) { return sign * mean(a) < sign * mean(b); });
+    for (const std::vector<double>& row : rows)
+        if (!counts(row) && !row.empty() && all_finite(row) && sign * mean(row) > sign * mean(best)) return marked;
     const ContrastRule rule{ContrastMethod::pooled, pooled_variance(counting)};
     const double of_each = level / static_cast<double>(counting.size() - 1);
     for (std::size_t row = 0; row < rows.size(); ++row) {

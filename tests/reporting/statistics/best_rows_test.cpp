@@ -12,12 +12,15 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
+std::vector<double> around(double mean) {
+    return {mean - 1, mean, mean + 1};
+}
+
 }  // namespace
 
 // By hand: every row has a variance of 1, so the pooled one is 1 with 6 degrees; a difference of two means has the standard
 // error sqrt(2 / 3) = 0.8165. Two others share 5%: t(1 - 0.025, 6) = 2.4469, so that rows within 1.998 of the best stay.
 TEST_CASE("rows that the best mean is not surely better than may be the best") {
-    const auto around = [](double mean) { return std::vector<double>{mean - 1, mean, mean + 1}; };
     CHECK(best_rows(Rows{around(10), around(8.01), around(7.99)}, Improves::upwards) ==
           std::vector<bool>{true, true, false});
     CHECK(best_rows(Rows{around(-10), around(-7.99), around(-8.01)}, Improves::downwards) ==
@@ -28,7 +31,7 @@ TEST_CASE("rows that the best mean is not surely better than may be the best") {
 }
 
 TEST_CASE("rows of fewer than three seeds or without a number are no part of it") {
-    const Rows rows = {{1, 1.1, 1.2}, {9, 9}, {}, {9, 9, NAN}, {1, 1.1, 1.25}};
+    const Rows rows = {{1, 1.1, 1.2}, {1, 1}, {}, {9, 9, NAN}, {1, 1.1, 1.25}};
     CHECK(best_rows(rows, Improves::upwards) == std::vector<bool>{true, false, false, false, true});
     CHECK(best_rows(Rows{{1, 2, 3}, {1, 2}}, Improves::upwards) == std::vector<bool>{false, false});
     CHECK(best_rows(Rows{}, Improves::upwards).empty());
@@ -56,4 +59,12 @@ TEST_CASE("the truly best row is marked in 95% of tables or more, and rows far f
     CAPTURE(world, best_marked, far_marked);
     CHECK(best_marked > 0.95 * kTables);
     CHECK(far_marked < 0.01 * kTables);
+}
+
+TEST_CASE("Where a row of too few seeds is better than the best, none is marked, for it may be the one") {
+    CHECK(best_rows(Rows{around(8), around(10), {11, 11.5}}, Improves::upwards) == std::vector<bool>{false, false, false});
+    CHECK(best_rows(Rows{around(8), around(10), {9, 9.5}}, Improves::upwards) == std::vector<bool>{false, true, false});
+    CHECK(best_rows(Rows{around(8), around(10), {7}}, Improves::downwards) == std::vector<bool>{false, false, false});
+    CHECK(best_rows(Rows{around(8), around(10), {9}}, Improves::downwards) == std::vector<bool>{true, false, false});
+    CHECK(best_rows(Rows{around(8), around(10), {NAN, 12}}, Improves::upwards) == std::vector<bool>{false, true, false});
 }

@@ -171,6 +171,17 @@ TEST_CASE("the README's verdicts are those of the files that it names") {
     CHECK_FALSE(fs::exists(sweep.root));  // nothing was stored
 }
 
+TEST_CASE("the README's tables are those of the files that they name") {
+    if (std::system("command -v python3 >/dev/null") != 0) DEFT_SKIP("no python3");
+    const TinySweep sweep(test::kPlain);
+    const std::string script = (fs::path(DEFT_SOURCE_DIR) / "reporting" / "measured" / "fill_readme").string();
+    test::Process process({"/usr/bin/env", "python3", script, DEFT_PROGRAM, "--check"}, sweep.out(), sweep.err());
+    const int code = process.wait();
+    INFO(read_file(sweep.err()));
+    CHECK(code == kExitOk);
+    CHECK_THAT(read_file(sweep.out()), ContainsSubstring("tables are those of the files"));
+}
+
 TEST_CASE("what is kept in reporting/measured is whole, fit to commit, and reported from") {
     std::size_t kept = 0;
     const TinySweep sweep(test::kPlain);
