@@ -106,7 +106,8 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
             estimate += "; the time is known once the first trial runs";
         }
         lines.push_back(estimate);
-        if (!options.slots_note.empty()) lines.push_back("  " + options.slots_note);
+        for (const std::string& note : {options.slots_note, taking_turns(options.slots, multi_process_pipes())})
+            if (!note.empty()) lines.push_back("  " + note);
     }
     return lines;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <span>
 #include <thread>
 
@@ -116,6 +117,18 @@ std::string unused_gpus(const SlotRequest& request, std::size_t visible) {
 
 std::string unused_gpus(const SlotRequest& request) {
     return request.ranks == 1 ? "" : unused_gpus(request, engine::usable_gpus().size());
+}
+
+std::string taking_turns(const std::vector<Slot>& slots, const std::filesystem::path& pipes) {
+    std::error_code ignored;
+    if (slots.empty() || slots.front().per_gpu < 2 || std::filesystem::exists(pipes / "control", ignored)) return "";
+    return "trials that share a card take turns on it; they run side by side under CUDA's multi-process service: "
+           "nvidia-cuda-mps-control -d";
+}
+
+std::filesystem::path multi_process_pipes() {
+    const char* folder = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
+    return folder != nullptr && *folder != 0 ? folder : "/tmp/nvidia-mps";
 }
 
 int default_threads(const std::vector<Point>& points, int cores, std::int64_t memory_bytes, int ranks) {

@@ -2,6 +2,7 @@
 // Where trials run: one at a time in each slot.
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,11 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads);
 // "1 of 3 GPUs stays unused: a trial of 2 ranks takes 2"; empty where slots take all that were asked for.
 std::string unused_gpus(const SlotRequest& request, std::size_t visible);
 std::string unused_gpus(const SlotRequest& request);
+
+// What trials that share a card lose where CUDA's multi-process service does not run: processes take turns on it. Empty where
+// they do not share, or it runs. `pipes`: its folder, by CUDA_MPS_PIPE_DIRECTORY or where CUDA has it.
+std::string taking_turns(const std::vector<Slot>& slots, const std::filesystem::path& pipes);
+std::filesystem::path multi_process_pipes();
 
 // Threads of each trial on the CPU where nobody chose: one for all trials of a sweep, since wall times are compared
 // between slots of one shape. Results are the same bits either way. `deft bench slots` measured that trials side by side

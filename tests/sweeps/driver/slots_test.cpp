@@ -2,10 +2,14 @@
 
 #include "sweeps/driver/slots.h"
 
+#include <cstdlib>
+
+#include "base/files.h"
 #include "experiments/projection.h"
 #include "sweeps/spec/spec.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
+#include "tests/temporary_folder.h"
 
 using namespace deft;
 using namespace deft::sweeps;
@@ -149,6 +153,19 @@ TEST_CASE("cards that slots of several ranks leave over are told, and unused") {
     CHECK(unused_gpus(request_of("auto", 1), 3).empty());
     CHECK(unused_gpus(request_of("auto", 2), 0).empty());
     CHECK(unused_gpus(request_of("cpu:1", 2), 3).empty());
+}
+
+TEST_CASE("trials that share a card without the multi-process service are said to take turns") {
+    const test::TemporaryFolder folder;
+    CHECK(taking_turns(slots("gpu:1"), folder.path()).empty());
+    CHECK_THAT(taking_turns(slots("gpu:1/2"), folder.path()), ContainsSubstring("nvidia-cuda-mps-control -d"));
+    CHECK(taking_turns({}, folder.path()).empty());
+    write_file_atomically(folder.path() / "control", "");
+    CHECK(taking_turns(slots("gpu:1/2"), folder.path()).empty());
+    REQUIRE(::setenv("CUDA_MPS_PIPE_DIRECTORY", "/there", 1) == 0);
+    CHECK(multi_process_pipes() == "/there");
+    REQUIRE(::unsetenv("CUDA_MPS_PIPE_DIRECTORY") == 0);
+    CHECK(multi_process_pipes() == "/tmp/nvidia-mps");
 }
 
 TEST_CASE("too few cards for the ranks of a trial are refused with what to do") {
