@@ -96,3 +96,25 @@ TEST_CASE("the table of a search that was stopped waits for it") {
     CHECK(sweep.says("the table waits for its search"));
     CHECK(sweep.value("SELECT count(*) FROM sweep_member WHERE stage = ''") == "0");
 }
+
+TEST_CASE("a rate that diverges is out, is not tried again for the table, and no case is searched alone") {
+    const TinySweep sweep(
+        "[search]\nlearning_rate = [1e-3, 1e9]\nseeds = [7]\n" + test::kPlain +
+        "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 8, step = 4, duration = 0.8 }\n");
+    const Ran ran = sweep.run({"--only", "plain"});
+    CHECK(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out, ContainsSubstring("diverged") && ContainsSubstring("at the end of its list for"));
+    // Both cases were searched, and the table's trial of one was trained.
+    CHECK(sweep.value("SELECT count(DISTINCT experiment_id) FROM attempt WHERE kind = 'train'") == "5");
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND fail_class = 'nan'") == "2");
+    CHECK(sweep.value("SELECT json_extract(e.config_json, '$.train.learning_rate') FROM sweep_member m"
+                      " JOIN experiment e ON e.id = m.experiment_id WHERE m.stage = '' AND m.case_key = 'plain'") == "0.001");
+}
+
+TEST_CASE("a row whose every rate diverges has none, and its table is not trained") {
+    const TinySweep sweep("[search]\nlearning_rate = [1e8, 1e9]\nseeds = [7]\n" + test::kPlain);
+    const Ran ran = sweep.run();
+    CHECK(ran.exit_code == kExitNothing);
+    CHECK_THAT(ran.err, ContainsSubstring("every learning rate of [search] diverged for plain"));
+    CHECK(sweep.value("SELECT count(*) FROM sweep_member WHERE stage = ''") == "0");
+}
