@@ -182,6 +182,8 @@ svg .muted{fill:var(--muted)}
 .leader{stroke:currentColor;fill:none;opacity:.55}
 svg circle,svg rect,svg g path:not([class]){fill:currentColor}
 .cross{stroke:currentColor;stroke-width:2;fill:none}
+.bar{stroke:currentColor;stroke-width:1.4;fill:none}
+svg path.published{fill:var(--bg);stroke:var(--fg);stroke-width:1.6}
 .mark circle,.mark rect,.mark path:not([class]){fill:var(--bg);stroke:currentColor;stroke-width:2}
 .s0{color:var(--c0)}.s1{color:var(--c1)}.s2{color:var(--c2)}.s3{color:var(--c3)}.s4{color:var(--c4)}
 .s5{color:var(--c5)}.s6{color:var(--c6)}.s7{color:var(--c7)}

@@ -19,6 +19,7 @@
 #include "reporting/sweep_text.h"
 #include "reporting/table.h"
 #include "reporting/table_json.h"
+#include "reporting/tradeoff/tradeoff_html.h"
 #include "reporting/variants.h"
 #include "results_db/store.h"
 #include "results_db/sweep_heads.h"
@@ -234,6 +235,7 @@ std::string stage_html(const ReportData& data, const StageResults& stage, const 
     const std::string id = stage.name.empty() ? "" : "-" + html_id(stage.name);
     std::string out;
     if (!stage.name.empty()) out += fmt::format("<h2 id=\"stage{}\">Stage {}</h2>\n", id, html_escaped(stage.name));
+    out += tradeoff_html(stage.sweep, about_stage(data.about, stage), id, suffix);
     out += comparison_html(table, blocks, id, suffix);
     out += curves_html(curve_figures(variants, data.curves), id, suffix);
     out += draws_html(variants, data.curves, id, suffix);
