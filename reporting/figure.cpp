@@ -50,7 +50,7 @@ Frame frame_of(const Figure& figure) {
                 ys.insert(ys.end(), {point.y, point.low, point.high});
             }
     const double never = std::numeric_limits<double>::infinity();
-    Frame frame{axis_for(xs, figure.schedule ? never : kLogX), axis_for(ys, figure.schedule ? never : kLogY)};
+    Frame frame{axis_for(xs, figure.log_x ? 1 : figure.schedule ? never : kLogX), axis_for(ys, figure.schedule ? never : kLogY)};
     frame.y_ticks = ticks(frame.y, 4);
     frame.right = right_border(figure);
     // Room for the title, the longest tick and the gaps beside it.
@@ -219,6 +219,7 @@ void add_tick_svg(const Tick& tick, double left, double right, double y, double 
 }
 
 std::string description(const Figure& figure) {
+    if (!figure.words.empty()) return figure.words;
     const Series* best = nullptr;
     double first = 0, most_x = 0;
     std::size_t not_finite = 0, seeds = 0;

@@ -29,6 +29,8 @@ struct Figure {
     std::vector<std::string> not_drawn;  // names of series beyond those that a reader can tell apart
     bool schedule = false;               // planned, not measured: linear axes, no best line
     std::string band = "their range";    // of the seeds: what `low` and `high` are
+    bool log_x = false;                  // a logarithmic axis, however near the values are
+    std::string words = {};              // what it shows; empty: description() makes it from the data
 };
 
 // What the figure shows, in words generated from its data.

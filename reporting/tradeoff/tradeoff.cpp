@@ -67,8 +67,8 @@ TradeoffPoint point_of(const Variant& row, const QualityMeasure& measure, const 
 std::string why_not(const Variant& row, const QualityMeasure& measure) {
     const std::vector<double> values = quality_values(measure, row);
     if (row.ok.empty()) return "no seed has finished";
-    if (!not_measured(row).empty()) return "it does not count as measured";
-    if (values.empty()) return "it has no such score";
+    if (!not_measured(row).empty()) return "they do not count as measured";
+    if (values.empty()) return "they have no such score";
     if (!all_finite(values)) return "a seed diverged";
     return {};
 }
@@ -116,7 +116,7 @@ std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const V
     for (const Variant& row : variants) {
         if (is_imported(row) || !row.axes.has_budget) continue;
         const bool has_reference = &reference_of(variants, base_case, row) == &reference;
-        const std::string why = has_reference ? why_not(row, measure) : "its baseline is another row";
+        const std::string why = has_reference ? why_not(row, measure) : "their baseline is another row";
         if (!why.empty()) {
             left_out[why].push_back(point_name(row));
             continue;

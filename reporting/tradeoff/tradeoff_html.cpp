@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "reporting/columns.h"
+#include "reporting/dense_multiple.h"
 #include "reporting/html.h"
 #include "reporting/numbers.h"
+#include "reporting/stages.h"
 #include "reporting/tradeoff/tradeoff.h"
 #include "reporting/tradeoff/tradeoff_sentences.h"
 #include "reporting/tradeoff/tradeoff_svg.h"
@@ -77,6 +79,18 @@ std::string tradeoff_html(const results_db::SweepResults& sweep, const SweepAbou
     notes.insert(notes.end(), tradeoff->notes.begin(), tradeoff->notes.end());
     out += notes_html(notes);
     return out + "<details><summary>Points as a table</summary>\n" + render_html(tradeoff_table(*tradeoff)) + "</details>\n";
+}
+
+std::optional<std::string> result_picture(const results_db::SweepResults& sweep, const SweepAbout& about) {
+    for (const StageResults& stage : stages_of(sweep)) {
+        if (const std::optional<Tradeoff> tradeoff = tradeoff_of(stage.sweep, about_stage(about, stage)))
+            return svg_file(render_svg(*tradeoff, "tradeoff"));
+        const std::vector<Variant> variants = variants_of(stage.sweep);
+        if (variants.empty()) continue;
+        if (const auto rows = experts_against_dense(variants, baseline_case(variants, about.baseline, sweep.name)))
+            return svg_file(render_svg(multiple_figure(*rows)));
+    }
+    return std::nullopt;
 }
 
 }  // namespace deft::reporting

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "reporting/statistics/contrast.h"
 
 namespace deft::reporting {
 
@@ -21,25 +20,33 @@ const TradeoffLine* baseline_of(const Tradeoff& tradeoff) {
     return nullptr;
 }
 
+bool has_interval(const TradeoffPoint& point) {
+    return point.relative && point.relative->interval;
+}
+
 // "CL at 8% keeps X of the baseline's quality at Y; the baseline alone keeps Z there".
 std::string kept_text(const Tradeoff& tradeoff, const TradeoffPoint& point) {
     std::string text = fmt::format("{} keeps {} of the baseline's quality at {}", point.name, share_text(point),
                                    paid_text(tradeoff, point));
     const TradeoffLine* baseline = baseline_of(tradeoff);
     const TradeoffPoint* alone = baseline == nullptr ? nullptr : baseline->at_budget(point.budget);
-    if (alone == nullptr || !alone->relative) return text + "; the baseline has no score at that budget";
-    if (alone->name == tradeoff.reference.name) return text + "; the baseline there is what 100% is";
-    return text + fmt::format("; the baseline alone keeps {} there", share_text(*alone));
+    const bool is_reference = alone != nullptr && alone->name == tradeoff.reference.name;
+    if (alone == nullptr || !alone->relative)
+        text += "; the baseline has no score at that budget";
+    else if (is_reference)
+        text += "; the baseline there is what 100% is";
+    else
+        text += fmt::format("; the baseline alone keeps {} there", share_text(*alone));
+    const bool lacks = !has_interval(point) || (alone != nullptr && !is_reference && !has_interval(*alone));
+    return lacks ? text + " (no interval below three seeds)" : text;
 }
 
 std::string line_sentence(const Tradeoff& tradeoff, const TradeoffLine& line) {
     if (const TradeoffPoint* shown = cheapest_shown(line))
-        return fmt::format("{}: the cheapest of its {} whose 95% bound is at least {:g}%.", kept_text(tradeoff, *shown),
+        return fmt::format("{}: the cheapest of its {} whose 95% interval begins at {:g}% or above.", kept_text(tradeoff, *shown),
                            counted(line.points.size(), "row"), 100 * kKeptQuality);
-    const auto bounded = std::count_if(line.points.begin(), line.points.end(), [](const TradeoffPoint& point) {
-        return point.relative && point.relative->interval;
-    });
-    std::string text = fmt::format("No row of {} is shown to keep {:g}% of the baseline's quality ({} of its {} {} a bound).",
+    const auto bounded = std::count_if(line.points.begin(), line.points.end(), has_interval);
+    std::string text = fmt::format("No row of {} is shown to keep {:g}% of the baseline's quality: {} of its {} {} an interval.",
                                    line.name, 100 * kKeptQuality, bounded, counted(line.points.size(), "row"),
                                    bounded == 1 ? "has" : "have");
     const TradeoffPoint *by_mean = cheapest_by_mean(line), &cheapest = line.points.front();
@@ -65,11 +72,8 @@ const TradeoffPoint* cheapest_by_mean(const TradeoffLine& line) {
 std::string share_text(const TradeoffPoint& point) {
     if (!point.relative) return "-";
     const std::string share = percent(point.relative->share);
-    if (point.relative->interval)
-        return fmt::format("{} [{}, {}]", share, percent(point.relative->interval->low),
-                           percent(point.relative->interval->high));
-    return share + (point.seeds < kFewestSeeds ? " (no interval below three seeds)"
-                                               : " (no interval: the baseline has fewer than three seeds)");
+    if (!point.relative->interval) return share;
+    return fmt::format("{} [{}, {}]", share, percent(point.relative->interval->low), percent(point.relative->interval->high));
 }
 
 std::string paid_text(const Tradeoff& tradeoff, const TradeoffPoint& point) {
@@ -79,7 +83,9 @@ std::string paid_text(const Tradeoff& tradeoff, const TradeoffPoint& point) {
             parts.push_back(*share < 0.9 ? fmt::format("1/{:.1f} of its {}", 1 / *share, kCostAxes[i].noun)
                                          : fmt::format("{:.2f} times its {}", *share, kCostAxes[i].noun));
     if (parts.empty()) return "an unknown cost";
-    return fmt::format("{}", fmt::join(parts, ", "));
+    const std::string last = parts.back();
+    parts.pop_back();
+    return parts.empty() ? last : fmt::format("{} and {}", fmt::join(parts, ", "), last);
 }
 
 std::vector<std::string> tradeoff_sentences(const Tradeoff& tradeoff) {

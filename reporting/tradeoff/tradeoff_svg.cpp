@@ -145,7 +145,7 @@ std::string text_svg(double x, double y, const char* anchor, const std::string& 
 // Of one chart; the words of the quality's ticks stand left of the first.
 std::string axes_svg(const Layout& layout, const Chart& chart, bool is_first) {
     std::string grid, labels;
-    for (const Tick& tick : ticks(layout.y, 5)) {
+    for (const Tick& tick : ticks(layout.y, 8)) {
         std::string words;
         add_tick_svg(tick, chart.left, chart.right, layout.py(tick.value), 8, grid, words);
         if (is_first) labels += words;
@@ -249,13 +249,14 @@ std::string description(const Tradeoff& tradeoff) {
             any_interval = any_interval || point.interval;
             if (is_open(point)) open.push_back(fmt::format("{} ({} of {})", point.name, point.seeds, point.asked));
         }
-    std::string text = fmt::format("{} against what training cost, {}; up is better. Points are means over seeds", tradeoff.title,
+    std::string text = fmt::format("Up is better: {} against what training cost, {}. Points are means over seeds", tradeoff.title,
                                    counted(tradeoff.lines.size(), "line"));
-    text += any_interval ? ", bars their 95% intervals by Student's t; rows of fewer than three seeds have none." : " and have no interval, for none has three.";
+    text += any_interval ? ", bars their 95% intervals by Student's t; rows of fewer than three seeds have none."
+                         : ", without intervals, for no row has three.";
     if (!open.empty()) text += fmt::format(" Open markers have fewer seeds than asked: {}.", fmt::join(open, ", "));
     if (tradeoff.published)
-        text += " The star is what the paper published, by its own measure of quality, placed by its share of the baseline's quality "
-                "and of its cost.";
+        text += " The star is published, not measured here: it stands where the paper's share of the baseline's quality, by its own "
+                "measure, and of its cost are.";
     return text;
 }
 
