@@ -49,8 +49,11 @@ Traits traits_of(const TrialRow& trial) {
 std::optional<SizedRow> sized_row(const Variant& variant) {
     if (variant.ok.empty() || is_imported(variant) || !not_measured(variant).empty()) return std::nullopt;
     const TrialRow& first = *variant.ok.front();
-    SizedRow row{series_name(variant), static_cast<double>(first.parameters), static_cast<double>(first.active_parameters),
-                 {}, 0};
+    SizedRow row{series_name(variant),
+                 static_cast<double>(first.parameters),
+                 static_cast<double>(first.active_parameters),
+                 {},
+                 0};
     std::vector<std::pair<const TrialRow*, double>> losses;
     std::vector<double> tokens;
     for (const TrialRow* trial : variant.ok)
@@ -73,7 +76,8 @@ struct Bracket {
 std::optional<Bracket> bracket_of(double loss, const std::vector<SizedRow>& dense) {
     for (std::size_t i = 0; i + 1 < dense.size(); ++i) {
         const double from = mean(dense[i].losses), to = mean(dense[i + 1].losses);
-        if (from > to && from >= loss && loss >= to) return Bracket{&dense[i], &dense[i + 1], (from - loss) / (from - to)};
+        if (from > to && from >= loss && loss >= to)
+            return Bracket{&dense[i], &dense[i + 1], (from - loss) / (from - to)};
     }
     return std::nullopt;
 }
@@ -87,10 +91,10 @@ std::optional<Interval> share_interval(const Bracket& bracket, const SizedRow& r
     for (const SizedRow* one : {bracket.small, bracket.large, &row})
         if (one->losses.size() < kFewestSeeds) return std::nullopt;
     const double fall = mean(bracket.small->losses) - mean(bracket.large->losses);
-    Contrast spread = contrast(std::vector{unpaired_term((1 - bracket.share) / fall, bracket.small->losses),
-                                           unpaired_term(bracket.share / fall, bracket.large->losses),
-                                           unpaired_term(-1 / fall, row.losses)},
-                               {ContrastMethod::welch});
+    Contrast spread = contrast(
+        std::vector{unpaired_term((1 - bracket.share) / fall, bracket.small->losses),
+                    unpaired_term(bracket.share / fall, bracket.large->losses), unpaired_term(-1 / fall, row.losses)},
+        {ContrastMethod::welch});
     spread.estimate = bracket.share;
     return interval_of(spread, kConfidence);
 }
@@ -127,7 +131,8 @@ std::size_t seeds_of_band(const SizedRow& row) {
 
 }  // namespace
 
-std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Variant>& variants, const std::string& base_case) {
+std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Variant>& variants,
+                                                         const std::string& base_case) {
     struct Found {
         SizedRow row;
         Traits traits;
@@ -138,7 +143,8 @@ std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Varia
         if (std::optional<SizedRow> row = sized_row(variant))
             found.push_back({std::move(*row), traits_of(*variant.ok.front()), variant.case_key == base_case});
     const auto is_dense = [](const Found& one) { return !one.traits.has_experts && one.traits.is_plain; };
-    auto base = std::find_if(found.begin(), found.end(), [&](const Found& one) { return one.is_base && is_dense(one); });
+    auto base =
+        std::find_if(found.begin(), found.end(), [&](const Found& one) { return one.is_base && is_dense(one); });
     if (base == found.end()) base = std::find_if(found.begin(), found.end(), is_dense);
     if (base == found.end()) return std::nullopt;
     const SizedRow base_row = base->row;
@@ -150,9 +156,9 @@ std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Varia
             rows.left_out.push_back(one.row.name);
             continue;
         }
-        const bool is_another_of_its_size = std::any_of(rows.dense.begin(), rows.dense.end(), [&](const SizedRow& dense) {
-            return dense.parameters == one.row.parameters;
-        });
+        const bool is_another_of_its_size =
+            std::any_of(rows.dense.begin(), rows.dense.end(),
+                        [&](const SizedRow& dense) { return dense.parameters == one.row.parameters; });
         if (one.traits.has_experts)
             rows.experts.push_back(one.row);
         else if (!is_another_of_its_size)
@@ -173,7 +179,8 @@ DenseMultiple dense_multiple(const SizedRow& row, const ExpertsAgainstDense& row
         found.place = DenseMultiple::Place::between;
         found.multiple = size_at(*bracket, bracket->share) / base;
         if (const auto interval = share_interval(*bracket, row))
-            found.interval = Interval{size_at(*bracket, interval->low) / base, size_at(*bracket, interval->high) / base};
+            found.interval =
+                Interval{size_at(*bracket, interval->low) / base, size_at(*bracket, interval->high) / base};
         return found;
     }
     // A larger dense model that is no better tells nothing of what still larger ones would come to.
@@ -209,22 +216,25 @@ std::vector<std::string> multiple_sentences(const ExpertsAgainstDense& rows) {
         const std::string text = multiple_text(multiple, rows), loss = score(mean(row.losses));
         any_without = any_without || !multiple.interval;
         if (text.empty())
-            sentences.push_back(fmt::format("{} (validation loss {}): no multiple, for here the larger dense model is no better "
-                                            "than the smaller.",
-                                            row.name, loss));
+            sentences.push_back(
+                fmt::format("{} (validation loss {}): no multiple, for here the larger dense model is no better "
+                            "than the smaller.",
+                            row.name, loss));
         else
-            sentences.push_back(fmt::format("{} (validation loss {}) ends as a dense model of {} the size of {} would ({} and {} "
-                                            "parameters; a token meets {} of {}'s {}).",
-                                            row.name, loss, text, base.name, si(base.parameters),
-                                            si(rows.dense.back().parameters), si(row.active_parameters), row.name,
-                                            si(row.parameters)));
+            sentences.push_back(
+                fmt::format("{} (validation loss {}) ends as a dense model of {} the size of {} would ({} and {} "
+                            "parameters; a token meets {} of {}'s {}).",
+                            row.name, loss, text, base.name, si(base.parameters), si(rows.dense.back().parameters),
+                            si(row.active_parameters), row.name, si(row.parameters)));
     }
-    sentences.push_back(fmt::format(
-        "Multiples: of all parameters of {}, at equal tokens, by the losses at the end; between dense models the loss is linear in "
-        "the logarithm of the parameters, and beyond them nothing is said.{}{}",
-        base.name, any_without ? " No interval below three seeds of each." : " Intervals: 95%, over seeds.",
-        rows.left_out.empty() ? ""
-                              : fmt::format(" Left out, for other amounts of tokens: {}.", fmt::join(rows.left_out, ", "))));
+    sentences.push_back(
+        fmt::format("Multiples: of all parameters of {}, at equal tokens, by the losses at the end; between dense "
+                    "models the loss is linear in "
+                    "the logarithm of the parameters, and beyond them nothing is said.{}{}",
+                    base.name, any_without ? " No interval below three seeds of each." : " Intervals: 95%, over seeds.",
+                    rows.left_out.empty()
+                        ? ""
+                        : fmt::format(" Left out, for other amounts of tokens: {}.", fmt::join(rows.left_out, ", "))));
     return sentences;
 }
 
@@ -249,8 +259,10 @@ Figure multiple_figure(const ExpertsAgainstDense& rows) {
             level.marks.push_back(level_at(*multiple.multiple * rows.dense[rows.base].parameters, row));
         figure.series.push_back(level);
     }
-    figure.words = "The line joins the dense models; levels are models with experts, and an open marker on one stands where it meets "
-                   "that line. Bands are 95% intervals of means over three seeds or more.";
+    figure.words =
+        "The line joins the dense models; levels are models with experts, and an open marker on one stands where it "
+        "meets "
+        "that line. Bands are 95% intervals of means over three seeds or more.";
     return figure;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// How large a dense model would be that ends as well as a model with experts: read between dense models of the same sweep,
-// trained on equal tokens, and never beyond them.
+// How large a dense model would be that ends as well as a model with experts: read between dense models of the same
+// sweep, trained on equal tokens, and never beyond them.
 
 #include <cstdint>
 #include <optional>
@@ -37,16 +37,17 @@ struct ExpertsAgainstDense {
     std::vector<std::string> left_out;  // names of rows of other amounts of tokens
 };
 
-// Of the rows that count as measured, that have a validation loss, and as many tokens as the baseline within a hundredth.
-// Nothing without a model with experts or without dense models of two sizes.
-std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Variant>& variants, const std::string& base_case);
+// Of the rows that count as measured, that have a validation loss, and as many tokens as the baseline within a
+// hundredth. Nothing without a model with experts or without dense models of two sizes.
+std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Variant>& variants,
+                                                         const std::string& base_case);
 
-// Between two neighbours in size, of which the larger is the better, losses fall linearly in the logarithm of the parameters.
-// The interval has the spread of all three rows over seeds (Welch), through the first derivatives.
+// Between two neighbours in size, of which the larger is the better, losses fall linearly in the logarithm of the
+// parameters. The interval has the spread of all three rows over seeds (Welch), through the first derivatives.
 DenseMultiple dense_multiple(const SizedRow& row, const ExpertsAgainstDense& rows);
 
-// "2.31x [1.90x, 2.80x]", "more than 3.9x", "less than 1x". Ends of an interval beyond the dense models are told likewise.
-// Empty of Place::unknown.
+// "2.31x [1.90x, 2.80x]", "more than 3.9x", "less than 1x". Ends of an interval beyond the dense models are told
+// likewise. Empty of Place::unknown.
 std::string multiple_text(const DenseMultiple& multiple, const ExpertsAgainstDense& rows);
 
 // What each row with experts comes to, and how that was computed.

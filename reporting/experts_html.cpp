@@ -25,8 +25,9 @@ std::string experts_html(const std::vector<Variant>& variants, const Curves& cur
     }
     std::vector<std::string> notes = {sentences.back()};
     if (validation.empty())
-        notes.push_back("No validation losses on the way: eval.every in the sweep file takes them, and the training losses below "
-                        "stand for them.");
+        notes.push_back(
+            "No validation losses on the way: eval.every in the sweep file takes them, and the training losses below "
+            "stand for them.");
     return out + notes_html(notes);
 }
 

@@ -22,7 +22,7 @@ using results_db::TrialRow;
 
 constexpr std::size_t kMostSeries = 12;  // that a reader can tell apart
 constexpr std::size_t kMostMaps = 8;
-constexpr std::size_t kRuns = 60;        // of logged steps, in a map
+constexpr std::size_t kRuns = 60;  // of logged steps, in a map
 constexpr std::size_t kMostPoints = 600;
 
 // A case's row at its largest budget, with the seed that stands for it.
@@ -165,7 +165,8 @@ std::vector<HeatMap> kept_maps(const std::vector<Variant>& variants, const Curve
     std::vector<HeatMap> maps;
     for (const ShownRow& row : shown_rows(variants, curves)) {
         const DroppingLayers layers = dropping_layers(*row.trial);
-        if (layers.layers > 0 && !layers.dropping.empty() && maps.size() < kMostMaps) maps.push_back(kept_map(row, layers));
+        if (layers.layers > 0 && !layers.dropping.empty() && maps.size() < kMostMaps)
+            maps.push_back(kept_map(row, layers));
     }
     return maps;
 }
@@ -176,7 +177,8 @@ std::string schedules_html(const std::vector<Variant>& variants, const Curves& c
     std::vector<HeatMap> maps = kept_maps(variants, curves);
     if (figures.empty() && maps.empty()) return {};
     std::string out = fmt::format(
-        "<h2 id=\"schedules{}\">Schedules</h2>\n<p>As the logged steps had them: each case at its largest budget, of which those at "
+        "<h2 id=\"schedules{}\">Schedules</h2>\n<p>As the logged steps had them: each case at its largest budget, of "
+        "which those at "
         "smaller ones are shorter forms.</p>\n",
         id);
     for (Figure& figure : figures) {

@@ -11,8 +11,8 @@
 
 namespace deft::reporting {
 
-// Each case is shown by the first finished seed with a curve of its largest budget: seeds share a schedule, and those of smaller
-// budgets are shorter ones of the same form.
+// Each case is shown by the first finished seed with a curve of its largest budget: seeds share a schedule, and those
+// of smaller budgets are shorter ones of the same form.
 
 // The length of samples by step. Empty where it changes in no case.
 std::vector<Figure> length_figures(const std::vector<Variant>& variants, const Curves& curves);

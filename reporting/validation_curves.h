@@ -9,8 +9,8 @@
 
 namespace deft::reporting {
 
-// By layer-averaged tokens and by FLOPs: one series a row whose finished seeds were all validated at three steps or more.
-// Empty where no two rows were.
+// By layer-averaged tokens and by FLOPs: one series a row whose finished seeds were all validated at three steps or
+// more. Empty where no two rows were.
 std::vector<Figure> validation_figures(const std::vector<Variant>& variants, const Curves& curves);
 
 }  // namespace deft::reporting

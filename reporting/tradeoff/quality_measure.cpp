@@ -57,7 +57,8 @@ std::optional<double> vocabulary_of(const TrialRow& trial) {
     return vocab > 1 ? std::optional(vocab) : std::nullopt;
 }
 
-// Of one trial, in the unit of the quantity: nats a token, or in bits a byte by the ratio of the trial's own two scores.
+// Of one trial, in the unit of the quantity: nats a token, or in bits a byte by the ratio of the trial's own two
+// scores.
 std::optional<NothingLearnt> uniform_guess(const Quantity& quantity, const TrialRow& trial) {
     const std::optional<double> vocab = vocabulary_of(trial), loss = value_of(validation("loss"), trial);
     if (!vocab) return std::nullopt;
@@ -79,8 +80,8 @@ std::optional<NothingLearnt> of_trial(const QualityMeasure& measure, const Trial
 
 }  // namespace
 
-std::optional<QualityMeasure> quality_measure(const std::vector<Variant>& variants, const results_db::SweepResults& sweep,
-                                              const SweepAbout& about) {
+std::optional<QualityMeasure> quality_measure(const std::vector<Variant>& variants,
+                                              const results_db::SweepResults& sweep, const SweepAbout& about) {
     for (const Quantity& quantity : candidates(sweep, about)) {
         const QualityMeasure measure{quantity, title_of(quantity),
                                      better_of(quantity) == "higher" ? Improves::upwards : Improves::downwards};

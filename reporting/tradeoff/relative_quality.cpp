@@ -33,14 +33,16 @@ bool has_gain(double baseline, const QualityScale& scale) {
 }  // namespace
 
 std::optional<RelativeQuality> relative_quality(const std::vector<double>& values, const QualityScale& scale) {
-    if (values.empty() || scale.baseline.empty() || !all_finite(values) || !all_finite(scale.baseline)) return std::nullopt;
+    if (values.empty() || scale.baseline.empty() || !all_finite(values) || !all_finite(scale.baseline))
+        return std::nullopt;
     const double row = mean(values), baseline = mean(scale.baseline);
     if (!has_gain(baseline, scale)) return std::nullopt;
     const Share share = share_of(row, baseline, scale);
     RelativeQuality quality{share.value, std::nullopt};
     if (values.size() < kFewestSeeds || scale.baseline.size() < kFewestSeeds) return quality;
-    Contrast spread = contrast(std::vector{unpaired_term(share.by_row, values), unpaired_term(share.by_baseline, scale.baseline)},
-                               {ContrastMethod::welch});
+    Contrast spread =
+        contrast(std::vector{unpaired_term(share.by_row, values), unpaired_term(share.by_baseline, scale.baseline)},
+                 {ContrastMethod::welch});
     spread.estimate = share.value;
     quality.interval = interval_of(spread, kConfidence);
     return quality;

@@ -20,10 +20,10 @@ struct RelativeQuality {
     std::optional<Interval> interval;  // at 95%; nothing below kFewestSeeds on a side
 };
 
-// Where `nothing` is known, the share of what the baseline's training gained over it: (nothing - x) / (nothing - baseline).
-// Else the ratio of the two values, the better side of which is above 1. Its interval has the spread of both sides, each by
-// its own seeds (Welch), through the first derivatives of the share. Nothing without values on a side, or where the baseline
-// has gained nothing.
+// Where `nothing` is known, the share of what the baseline's training gained over it: (nothing - x) / (nothing -
+// baseline). Else the ratio of the two values, the better side of which is above 1. Its interval has the spread of both
+// sides, each by its own seeds (Welch), through the first derivatives of the share. Nothing without values on a side,
+// or where the baseline has gained nothing.
 std::optional<RelativeQuality> relative_quality(const std::vector<double>& values, const QualityScale& scale);
 
 // The mean that has that share; the inverse of the above.

@@ -78,7 +78,8 @@ std::string share_definition(const QualityMeasure& measure, const QualityScale& 
     const std::string all = score(mean(scale.baseline));
     if (nothing)
         return fmt::format(
-            "100% of the quality is what the baseline on all of the data gained over {} ({} {}, against its {}); a row's share "
+            "100% of the quality is what the baseline on all of the data gained over {} ({} {}, against its {}); a "
+            "row's share "
             "is what it gained of that.",
             nothing->words, score(nothing->value), measure.title, all);
     return fmt::format("A row's share of the quality is the ratio of its {} to the baseline's on all of the data ({}).",
@@ -90,8 +91,8 @@ std::optional<PublishedTradeoff> published_of(const SweepAbout& about) {
     for (const PublishedRow& row : about.published->rows) {
         const PublishedCell *quality = row.find(kQualityColumn), *saving = row.find(kSavingColumn);
         if (quality == nullptr || saving == nullptr || !(saving->number.value > 0)) continue;
-        return PublishedTradeoff{row.name(), about.published->source, about.published->scale, quality->number.value / 100,
-                                 saving->number.value};
+        return PublishedTradeoff{row.name(), about.published->source, about.published->scale,
+                                 quality->number.value / 100, saving->number.value};
     }
     return std::nullopt;
 }
@@ -154,8 +155,8 @@ std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const
     const std::optional<QualityMeasure> measure = quality_measure(variants, sweep, about);
     if (!measure) return std::nullopt;
     const std::string base_case = baseline_case(variants, about.baseline, sweep.name);
-    const auto base = std::find_if(variants.begin(), variants.end(),
-                                   [&](const Variant& row) { return row.case_key == base_case; });
+    const auto base =
+        std::find_if(variants.begin(), variants.end(), [&](const Variant& row) { return row.case_key == base_case; });
     const Variant& reference = reference_of(variants, base_case, *base);
     if (!reference.axes.has_budget || !why_not(reference, *measure).empty()) return std::nullopt;
 

@@ -63,8 +63,9 @@ struct Tradeoff {
     std::vector<std::string> notes;  // on what is not drawn, and on what does not compare
 };
 
-// Of a sweep, or of one stage of it. Nothing unless two cases or more are trained at two budgets or more, and the baseline
-// has a score at its largest that is better than nothing learnt. Rows that do not count as measured, and those of which a seed diverged, are named and left out.
+// Of a sweep, or of one stage of it. Nothing unless two cases or more are trained at two budgets or more, and the
+// baseline has a score at its largest that is better than nothing learnt. Rows that do not count as measured, and those
+// of which a seed diverged, are named and left out.
 std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const SweepAbout& about);
 
 // Whether any point has been paid in that, and what it is relative to the baseline on all of the data.

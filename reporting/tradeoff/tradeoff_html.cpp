@@ -19,15 +19,17 @@ namespace {
 
 Cell quality_cell(const TradeoffPoint& point) {
     if (!point.interval) return Cell(score(point.quality), point.quality);
-    return Cell(fmt::format("{} [{}, {}]", score(point.quality), score(point.interval->low), score(point.interval->high)),
-                point.quality);
+    return Cell(
+        fmt::format("{} [{}, {}]", score(point.quality), score(point.interval->low), score(point.interval->high)),
+        point.quality);
 }
 
 Cell share_cell(const TradeoffPoint& point) {
     if (!point.relative) return "-";
     const auto& [share, interval] = *point.relative;
     if (!interval) return Cell(fmt::format("{:.1f}%", 100 * share), share);
-    return Cell(fmt::format("{:.1f}% [{:.1f}%, {:.1f}%]", 100 * share, 100 * interval->low, 100 * interval->high), share);
+    return Cell(fmt::format("{:.1f}% [{:.1f}%, {:.1f}%]", 100 * share, 100 * interval->low, 100 * interval->high),
+                share);
 }
 
 Cell cost_cell(const Tradeoff& tradeoff, const TradeoffPoint& point, std::size_t axis) {
@@ -49,7 +51,8 @@ Cell cost_cell(const Tradeoff& tradeoff, const TradeoffPoint& point, std::size_t
 Table tradeoff_table(const Tradeoff& tradeoff) {
     Table table;
     table.caption = "Quality against cost: the points of the picture";
-    table.columns = {{"row", Align::left}, {"seeds"}, {tradeoff.title + "\n[95% interval]"}, {"share of the\nbaseline's quality"}};
+    table.columns = {
+        {"row", Align::left}, {"seeds"}, {tradeoff.title + "\n[95% interval]"}, {"share of the\nbaseline's quality"}};
     for (std::size_t axis = 0; axis < kCostAxes.size(); ++axis)
         if (has_cost(tradeoff, axis)) table.columns.push_back({kCostAxes[axis].title});
     for (const TradeoffLine& line : tradeoff.lines)
@@ -72,13 +75,15 @@ std::string tradeoff_html(const results_db::SweepResults& sweep, const SweepAbou
     std::string out = fmt::format("<h2 id=\"tradeoff{}\">Quality against cost{}</h2>\n", id, html_escaped(suffix));
     for (const std::string& sentence : tradeoff_sentences(*tradeoff)) out += "<p>" + html_escaped(sentence) + "</p>\n";
     out += fmt::format(
-        "<figure>\n<div class=\"scroll chart\" role=\"region\" tabindex=\"0\" aria-label=\"Quality against cost\">\n{}</div>\n"
+        "<figure>\n<div class=\"scroll chart\" role=\"region\" tabindex=\"0\" aria-label=\"Quality against "
+        "cost\">\n{}</div>\n"
         "<figcaption>{}</figcaption>\n</figure>\n",
         render_svg(*tradeoff, "tradeoff-figure" + id), html_escaped(description(*tradeoff)));
     std::vector<std::string> notes = {tradeoff->definition};
     notes.insert(notes.end(), tradeoff->notes.begin(), tradeoff->notes.end());
     out += notes_html(notes);
-    return out + "<details><summary>Points as a table</summary>\n" + render_html(tradeoff_table(*tradeoff)) + "</details>\n";
+    return out + "<details><summary>Points as a table</summary>\n" + render_html(tradeoff_table(*tradeoff)) +
+           "</details>\n";
 }
 
 std::optional<std::string> result_picture(const results_db::SweepResults& sweep, const SweepAbout& about) {

@@ -19,8 +19,8 @@ Table tradeoff_table(const Tradeoff& tradeoff);
 std::string tradeoff_html(const results_db::SweepResults& sweep, const SweepAbout& about, const std::string& id,
                           const std::string& suffix);
 
-// The picture that shows a sweep's result, as a file of its own: of its first stage that has one, quality against cost, or which
-// dense model its models with experts come to. Nothing where it has neither.
+// The picture that shows a sweep's result, as a file of its own: of its first stage that has one, quality against cost,
+// or which dense model its models with experts come to. Nothing where it has neither.
 std::optional<std::string> result_picture(const results_db::SweepResults& sweep, const SweepAbout& about);
 
 }  // namespace deft::reporting

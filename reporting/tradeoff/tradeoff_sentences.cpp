@@ -43,12 +43,12 @@ std::string kept_text(const Tradeoff& tradeoff, const TradeoffPoint& point) {
 
 std::string line_sentence(const Tradeoff& tradeoff, const TradeoffLine& line) {
     if (const TradeoffPoint* shown = cheapest_shown(line))
-        return fmt::format("{}: the cheapest of its {} whose 95% interval begins at {:g}% or above.", kept_text(tradeoff, *shown),
-                           counted(line.points.size(), "row"), 100 * kKeptQuality);
+        return fmt::format("{}: the cheapest of its {} whose 95% interval begins at {:g}% or above.",
+                           kept_text(tradeoff, *shown), counted(line.points.size(), "row"), 100 * kKeptQuality);
     const auto bounded = std::count_if(line.points.begin(), line.points.end(), has_interval);
-    std::string text = fmt::format("No row of {} is shown to keep {:g}% of the baseline's quality: {} of its {} {} an interval.",
-                                   line.name, 100 * kKeptQuality, bounded, counted(line.points.size(), "row"),
-                                   bounded == 1 ? "has" : "have");
+    std::string text = fmt::format(
+        "No row of {} is shown to keep {:g}% of the baseline's quality: {} of its {} {} an interval.", line.name,
+        100 * kKeptQuality, bounded, counted(line.points.size(), "row"), bounded == 1 ? "has" : "have");
     const TradeoffPoint *by_mean = cheapest_by_mean(line), &cheapest = line.points.front();
     if (by_mean != nullptr) text += " By its mean alone, " + kept_text(tradeoff, *by_mean) + ".";
     if (by_mean != &cheapest) text += " Its cheapest row: " + kept_text(tradeoff, cheapest) + ".";
@@ -73,7 +73,8 @@ std::string share_text(const TradeoffPoint& point) {
     if (!point.relative) return "-";
     const std::string share = percent(point.relative->share);
     if (!point.relative->interval) return share;
-    return fmt::format("{} [{}, {}]", share, percent(point.relative->interval->low), percent(point.relative->interval->high));
+    return fmt::format("{} [{}, {}]", share, percent(point.relative->interval->low),
+                       percent(point.relative->interval->high));
 }
 
 std::string paid_text(const Tradeoff& tradeoff, const TradeoffPoint& point) {
@@ -94,7 +95,8 @@ std::vector<std::string> tradeoff_sentences(const Tradeoff& tradeoff) {
         if (!line.is_baseline) sentences.push_back(line_sentence(tradeoff, line));
     if (const auto& published = tradeoff.published)
         sentences.push_back(fmt::format(
-            "Published ({}; {}): {} keeps {:g}% of the baseline's quality at 1/{:g} of its data, time and cost, by the paper's own "
+            "Published ({}; {}): {} keeps {:g}% of the baseline's quality at 1/{:g} of its data, time and cost, by the "
+            "paper's own "
             "measure of quality.",
             published->source, published->scale, published->row, 100 * published->share, published->saving));
     return sentences;

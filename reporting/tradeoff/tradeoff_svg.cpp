@@ -138,8 +138,8 @@ Layout layout_of(const Tradeoff& tradeoff, double legend_bottom) {
 }
 
 std::string text_svg(double x, double y, const char* anchor, const std::string& text, const char* more = "") {
-    return fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\"{}>{}</text>", svg_number(x), svg_number(y), anchor, more,
-                       html_escaped(text));
+    return fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\"{}>{}</text>", svg_number(x), svg_number(y), anchor,
+                       more, html_escaped(text));
 }
 
 // Of one chart; the words of the quality's ticks stand left of the first.
@@ -174,9 +174,10 @@ std::string share_axis_svg(const Tradeoff& tradeoff, const Layout& layout) {
         out += fmt::format("<path class=\"frame\" d=\"M{} {}h5\"/>", svg_number(right), svg_number(y)) +
                text_svg(right + 9, y, "start", fmt::format("{:g}%", std::round(tick.value * 1e4) / 100), " dy=\"4\"");
     }
-    return out + fmt::format("<text class=\"muted\" transform=\"translate({} {}) rotate(90)\" text-anchor=\"middle\">"
-                             "of the baseline's quality</text>\n",
-                             svg_number(kWidth - 8), svg_number((layout.top + layout.bottom()) / 2));
+    return out + fmt::format(
+                     "<text class=\"muted\" transform=\"translate({} {}) rotate(90)\" text-anchor=\"middle\">"
+                     "of the baseline's quality</text>\n",
+                     svg_number(kWidth - 8), svg_number((layout.top + layout.bottom()) / 2));
 }
 
 bool is_open(const TradeoffPoint& point) {
@@ -187,8 +188,8 @@ std::string point_svg(const TradeoffLine& line, const TradeoffPoint& point, cons
     std::string out;
     if (point.interval) {
         const double high = layout.py(point.interval->high), low = layout.py(point.interval->low);
-        out += fmt::format("<path class=\"bar\" d=\"M{0} {1}V{2}M{3} {1}h8M{3} {2}h8\"/>", svg_number(x), svg_number(high),
-                           svg_number(low), svg_number(x - 4));
+        out += fmt::format("<path class=\"bar\" d=\"M{0} {1}V{2}M{3} {1}h8M{3} {2}h8\"/>", svg_number(x),
+                           svg_number(high), svg_number(low), svg_number(x - 4));
     }
     const std::string marker = marker_svg(line.style, x, layout.py(point.quality), 4);
     return out + (is_open(point) ? "<g class=\"mark\">" + marker + "</g>" : marker);
@@ -249,14 +250,16 @@ std::string description(const Tradeoff& tradeoff) {
             any_interval = any_interval || point.interval;
             if (is_open(point)) open.push_back(fmt::format("{} ({} of {})", point.name, point.seeds, point.asked));
         }
-    std::string text = fmt::format("Up is better: {} against what training cost, {}. Points are means over seeds", tradeoff.title,
-                                   counted(tradeoff.lines.size(), "line"));
+    std::string text = fmt::format("Up is better: {} against what training cost, {}. Points are means over seeds",
+                                   tradeoff.title, counted(tradeoff.lines.size(), "line"));
     text += any_interval ? ", bars their 95% intervals by Student's t; rows of fewer than three seeds have none."
                          : ", without intervals, for no row has three.";
     if (!open.empty()) text += fmt::format(" Open markers have fewer seeds than asked: {}.", fmt::join(open, ", "));
     if (tradeoff.published)
-        text += " The star is published, not measured here: it stands where the paper's share of the baseline's quality, by its own "
-                "measure, and of its cost are.";
+        text +=
+            " The star is published, not measured here: it stands where the paper's share of the baseline's quality, "
+            "by its own "
+            "measure, and of its cost are.";
     return text;
 }
 

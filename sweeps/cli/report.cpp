@@ -86,7 +86,7 @@ void add_report(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("report", "Print a sweep's results, or write them to a file");
     std::vector<std::string> formats = report_formats();
-    formats.emplace_back("lm-eval");
+    formats.insert(formats.end(), {"svg", "lm-eval"});
     command->add_option("sweep", arguments->sweep, kSweepHelp);
     add_root(*command, arguments->root);
     command->add_option("--format", arguments->format, "The format: term, md, csv, tex, json, html, or svg, the picture of the result; lm-eval writes the results of each trial into the folder "

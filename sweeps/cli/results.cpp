@@ -93,7 +93,7 @@ reporting::ReportData report_data(const results_db::Reader& reader, results_db::
 }
 
 const std::vector<std::string>& report_formats() {
-    static const std::vector<std::string> formats = {"term", "md", "csv", "tex", "json", "html", "svg"};
+    static const std::vector<std::string> formats = {"term", "md", "csv", "tex", "json", "html"};
     return formats;
 }
 
