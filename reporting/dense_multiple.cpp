@@ -215,17 +215,14 @@ std::vector<std::string> multiple_sentences(const ExpertsAgainstDense& rows) {
         const DenseMultiple multiple = dense_multiple(row, rows);
         const std::string text = multiple_text(multiple, rows), loss = score(mean(row.losses));
         any_without = any_without || !multiple.interval;
+        const std::string who = fmt::format("{} (validation loss {}; {} parameters, of which a token meets {})",
+                                            row.name, loss, si(row.parameters), si(row.active_parameters));
         if (text.empty())
-            sentences.push_back(
-                fmt::format("{} (validation loss {}): no multiple, for here the larger dense model is no better "
-                            "than the smaller.",
-                            row.name, loss));
+            sentences.push_back(who + ": no multiple, for here the larger dense model is no better than the smaller.");
         else
             sentences.push_back(
-                fmt::format("{} (validation loss {}) ends as a dense model of {} the size of {} would ({} and {} "
-                            "parameters; a token meets {} of {}'s {}).",
-                            row.name, loss, text, base.name, si(base.parameters), si(rows.dense.back().parameters),
-                            si(row.active_parameters), row.name, si(row.parameters)));
+                fmt::format("{} ends as a dense model of {} the parameters of {} would, by dense models of {} to {}.",
+                            who, text, base.name, si(rows.dense.front().parameters), si(rows.dense.back().parameters)));
     }
     sentences.push_back(
         fmt::format("Multiples: of all parameters of {}, at equal tokens, by the losses at the end; between dense "
@@ -248,7 +245,8 @@ Figure multiple_figure(const ExpertsAgainstDense& rows) {
     Series line{"dense models", 0, 0, 1, {}, {}, 0};
     for (const SizedRow& row : rows.dense) line.points.push_back(level_at(row.parameters, row));
     line.marks = line.points;
-    for (const SizedRow& row : rows.dense) line.seeds = std::max(line.seeds, seeds_of_band(row));
+    line.seeds = seeds_of_band(rows.dense.front());
+    for (const SizedRow& row : rows.dense) line.seeds = std::min(line.seeds, seeds_of_band(row));
     figure.series.push_back(line);
     for (std::size_t i = 0; i < rows.experts.size(); ++i) {
         const SizedRow& row = rows.experts[i];

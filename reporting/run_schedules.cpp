@@ -143,6 +143,7 @@ std::vector<Figure> length_figures(const std::vector<Variant>& variants, const C
     figure.x_title = "step";
     figure.y_title = "tokens";
     figure.schedule = true;
+    figure.words = "How long the samples of a step were. Lines that lie on each other are alike.";
     bool changes = false;
     for (const ShownRow& row : shown_rows(variants, curves)) {
         if (figure.series.size() == kMostSeries) {
@@ -155,6 +156,7 @@ std::vector<Figure> length_figures(const std::vector<Variant>& variants, const C
         series.points = length_points(row.curve->points);
         for (const CurvePoint& point : series.points) changes = changes || point.y != series.points.front().y;
         styles.give(*row.variant, series);
+        series.dash = series.style;  // schedules of several cases lie on each other, and show through
         figure.series.push_back(std::move(series));
     }
     if (!changes) return {};

@@ -84,6 +84,7 @@ std::vector<Figure> validation_figures(const std::vector<Variant>& variants, con
                 continue;
             }
             styles.give(variant, series);
+            if (!variant.axes.has_budget) series.dash = series.style;
             figure.series.push_back(std::move(series));
         }
         if (figure.series.size() > 1) figures.push_back(std::move(figure));

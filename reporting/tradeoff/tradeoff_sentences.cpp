@@ -14,6 +14,12 @@ std::string percent(double share) {
     return fmt::format("{:.1f}%", 100 * share);
 }
 
+// "12.5", "50".
+std::string times(double value) {
+    const std::string text = fmt::format("{:.1f}", value);
+    return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
 const TradeoffLine* baseline_of(const Tradeoff& tradeoff) {
     for (const TradeoffLine& line : tradeoff.lines)
         if (line.is_baseline) return &line;
@@ -81,7 +87,7 @@ std::string paid_text(const Tradeoff& tradeoff, const TradeoffPoint& point) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < kCostAxes.size(); ++i)
         if (const auto share = cost_share(tradeoff, point, i))
-            parts.push_back(*share < 0.9 ? fmt::format("1/{:.1f} of its {}", 1 / *share, kCostAxes[i].noun)
+            parts.push_back(*share < 0.9 ? fmt::format("1/{} of its {}", times(1 / *share), kCostAxes[i].noun)
                                          : fmt::format("{:.2f} times its {}", *share, kCostAxes[i].noun));
     if (parts.empty()) return "an unknown cost";
     const std::string last = parts.back();

@@ -18,7 +18,7 @@ namespace deft::reporting {
 namespace {
 
 constexpr double kWidth = 980, kHeight = 300;         // of the charts with their titles, below the legend
-constexpr double kLeft = 74, kRight = 60, kGap = 26;  // beside the charts, and between them
+constexpr double kLeft = 74, kRight = 66, kGap = 26;  // beside the charts, and between them
 constexpr double kPlotHeight = 244;
 constexpr double kLegendRow = 22, kLegendTop = 16;
 constexpr double kCharacter = 7.6;  // of a digit or letter in the widest common system font
@@ -177,7 +177,7 @@ std::string share_axis_svg(const Tradeoff& tradeoff, const Layout& layout) {
     return out + fmt::format(
                      "<text class=\"muted\" transform=\"translate({} {}) rotate(90)\" text-anchor=\"middle\">"
                      "of the baseline's quality</text>\n",
-                     svg_number(kWidth - 8), svg_number((layout.top + layout.bottom()) / 2));
+                     svg_number(kWidth - 16), svg_number((layout.top + layout.bottom()) / 2));
 }
 
 bool is_open(const TradeoffPoint& point) {
@@ -254,6 +254,7 @@ std::string description(const Tradeoff& tradeoff) {
                                    tradeoff.title, counted(tradeoff.lines.size(), "line"));
     text += any_interval ? ", bars their 95% intervals by Student's t; rows of fewer than three seeds have none."
                          : ", without intervals, for no row has three.";
+    text += " By tokens, lines that were trained at one budget stand side by side.";
     if (!open.empty()) text += fmt::format(" Open markers have fewer seeds than asked: {}.", fmt::join(open, ", "));
     if (tradeoff.published)
         text +=

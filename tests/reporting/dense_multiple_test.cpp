@@ -11,7 +11,7 @@ using deft::results_db::TrialRow;
 
 namespace {
 
-using Place = DenseMultiple::Place;
+using Found = DenseMultiple::Place;
 
 SizedRow row(const char* name, double parameters, double loss, int seeds = 3) {
     SizedRow one{name, parameters, parameters, {}, 1000};
@@ -59,7 +59,7 @@ std::optional<ExpertsAgainstDense> rows_of(const std::vector<TrialRow>& trials) 
 TEST_CASE("losses between two dense models are linear in the logarithm of the parameters") {
     const ExpertsAgainstDense rows = two_dense(3, 2);
     const DenseMultiple half = of_loss(2.5, rows);
-    CHECK(half.place == Place::between);
+    CHECK(half.place == Found::between);
     CHECK(*half.multiple == Approx(2));
     // The share 0.5 has a standard error of 0.0707107 on 4 degrees of freedom.
     REQUIRE(half.interval);
@@ -75,13 +75,13 @@ TEST_CASE("losses between two dense models are linear in the logarithm of the pa
 
 TEST_CASE("nothing is read beyond the dense models, nor between two of which the larger is no better") {
     const ExpertsAgainstDense rows = two_dense(3, 2);
-    CHECK(of_loss(1.9, rows).place == Place::better_than_all);
+    CHECK(of_loss(1.9, rows).place == Found::better_than_all);
     CHECK_FALSE(of_loss(1.9, rows).multiple);
     CHECK(multiple_text(of_loss(1.9, rows), rows) == "more than 4x");
-    CHECK(of_loss(3.1, rows).place == Place::worse_than_all);
+    CHECK(of_loss(3.1, rows).place == Found::worse_than_all);
     CHECK(multiple_text(of_loss(3.1, rows), rows) == "less than 1x");
     const ExpertsAgainstDense upside_down = two_dense(2, 3);
-    for (const double loss : {1.5, 2.5, 3.5}) CHECK(of_loss(loss, upside_down).place == Place::unknown);
+    for (const double loss : {1.5, 2.5, 3.5}) CHECK(of_loss(loss, upside_down).place == Found::unknown);
     CHECK(multiple_text(of_loss(2.5, upside_down), upside_down).empty());
     ExpertsAgainstDense told = upside_down;
     told.experts = {row("MoE", 9000, 2.5)};
@@ -118,9 +118,9 @@ TEST_CASE("a sweep's rows are sorted into dense models by size and models with e
     CHECK(rows->experts[0].active_parameters == 2250);
     CHECK(rows->base == 0);
     CHECK(multiple_sentences(*rows)[0] ==
-          "MoE (validation loss 2.500) ends as a dense model of 2x [1.52x, 2.63x] the size of dense would (1.00k and "
-          "4.00k parameters; "
-          "a token meets 2.25k of MoE's 9.00k).");
+          "MoE (validation loss 2.500; 9.00k parameters, of which a token meets 2.25k) ends as a dense model of 2x "
+          "[1.52x, 2.63x] the "
+          "parameters of dense would, by dense models of 1.00k to 4.00k.");
 
     auto trials = three_rows();
     for (TrialRow& one : trials)
@@ -154,6 +154,10 @@ TEST_CASE("the figure joins the dense models and marks where a level meets them"
     REQUIRE(level.marks.size() == 1);
     CHECK(level.marks[0].x == Approx(2000));
     CHECK(level.points[0].low == Approx(2.5 - 0.248414).epsilon(1e-5));
+    CHECK(figure.series[0].seeds == 3);
+    ExpertsAgainstDense uneven = *rows;
+    uneven.dense[1].losses.pop_back();
+    CHECK(multiple_figure(uneven).series[0].seeds == 1);
     CHECK_THAT(description(figure), ContainsSubstring("an open marker on one stands where it meets"));
 
     ReportData data;

@@ -51,6 +51,7 @@ TEST_CASE("each case's length is drawn at its largest budget, at the steps where
     CHECK(figures[0].series[0].points.size() == 2);
     const Series& ltd = figures[0].series[1];
     CHECK(ltd.name == "ltd 100%");
+    CHECK(ltd.dash == 1);
     REQUIRE(ltd.points.size() == 4);
     CHECK(ltd.points[1].x == 20);
     CHECK(ltd.points[1].y == 32);
@@ -124,6 +125,7 @@ TEST_CASE("validation losses on the way are means over seeds where all of them w
     CHECK(figures[1].series[1].points.size() == 4);
     CHECK(figures[1].series[1].points[3].x == 4e6);
     CHECK(figures[1].series[1].style == 1);
+    CHECK(figures[1].series[1].dash == 1);
     run.curves.at(run.sweep.trials[2].config_hash).validation_losses.resize(2);
     CHECK(validation_figures(variants_of(run.sweep), run.curves).empty());
 }

@@ -116,8 +116,8 @@ TEST_CASE("the sentence names the cheapest row that is shown to keep enough, and
     const std::vector<std::string> sentences = tradeoff_sentences(*tradeoff);
     REQUIRE(sentences.size() == 2);
     CHECK(sentences[0] ==
-          "both at 50% keeps 98.9% [97.6%, 100.1%] of the baseline's quality at 1/2.0 of its tokens, 1/2.0 of its "
-          "FLOPs and 1/4.0 "
+          "both at 50% keeps 98.9% [97.6%, 100.1%] of the baseline's quality at 1/2 of its tokens, 1/2 of its "
+          "FLOPs and 1/4 "
           "of its training time; the baseline alone keeps 94.4% [93.1%, 95.6%] there: the cheapest of its 3 rows whose "
           "95% "
           "interval begins at 95% or above.");
@@ -135,7 +135,7 @@ TEST_CASE("where no row is shown to keep enough, the sentence tells the means an
         ContainsSubstring("No row of both is shown to keep 95% of the baseline's quality: 0 of its 3 rows have an "
                           "interval. By its mean alone, both at 50% keeps") &&
             ContainsSubstring("(no interval below three seeds). Its cheapest row: both at 10% keeps 82.8% of the "
-                              "baseline's quality at 1/10.0 of its tokens") &&
+                              "baseline's quality at 1/10 of its tokens") &&
             ContainsSubstring("1/12.5 of its training time"));
     // The baseline at 100% stands for 100% by definition.
     auto only_all = six_rows();
@@ -224,8 +224,7 @@ TEST_CASE("dollars have a chart where there is a price") {
     const std::string svg = render_svg(*tradeoff, "x");
     CHECK_THAT(svg, ContainsSubstring("US dollars") && ContainsSubstring("training time (seconds)"));
     CHECK(count_of(svg, "class=\"published\"") == 4);
-    CHECK_THAT(tradeoff_sentences(*tradeoff)[0],
-               ContainsSubstring("1/4.0 of its training time and 1/4.0 of its dollars"));
+    CHECK_THAT(tradeoff_sentences(*tradeoff)[0], ContainsSubstring("1/4 of its training time and 1/4 of its dollars"));
 }
 
 TEST_CASE("rows that do not count, that diverged or that have no score are named and left out") {
