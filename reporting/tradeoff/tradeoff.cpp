@@ -9,7 +9,9 @@
 #include <set>
 #include <utility>
 
+#include "base/json.h"
 #include "reporting/columns.h"
+#include "reporting/curves.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
@@ -63,10 +65,17 @@ TradeoffPoint point_of(const Variant& row, const QualityMeasure& measure, const 
     return point;
 }
 
+// Whether its training began at another model's weights.
+bool goes_on(const TrialRow& trial) {
+    const Json config = try_parse_json(trial.config_json);
+    return config.is_object() && config.contains("start");
+}
+
 // Why a row has no place in the picture; empty: it has one.
 std::string why_not(const Variant& row, const QualityMeasure& measure) {
     const std::vector<double> values = quality_values(measure, row);
     if (row.ok.empty()) return "no seed has finished";
+    if (goes_on(*row.ok.front())) return "they go on from other models, whose cost is not theirs";
     if (!not_measured(row).empty()) return "they do not count as measured";
     if (values.empty()) return "they have no such score";
     if (!all_finite(values)) return "a seed diverged";
@@ -111,6 +120,7 @@ std::string shapes_note(const std::vector<Variant>& variants) {
 // The lines in the sweep's order; what has no place in them is noted.
 std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const Variant& reference,
                                    const std::string& base_case, const QualityMeasure& measure, Tradeoff& tradeoff) {
+    const CaseStyles styles(variants);
     std::vector<TradeoffLine> lines;
     std::map<std::string, std::size_t> places;
     std::map<std::string, std::vector<std::string>> left_out;  // by reason
@@ -123,7 +133,11 @@ std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const V
             continue;
         }
         const auto [place, is_new] = places.try_emplace(line_name(row), lines.size());
-        if (is_new) lines.push_back({line_name(row), row.case_key == base_case, lines.size(), {}});
+        if (is_new) {
+            Series looks;
+            styles.give(row, looks);
+            lines.push_back({line_name(row), row.case_key == base_case, looks.style, lines.size(), {}});
+        }
         lines[place->second].points.push_back(&row == &reference ? tradeoff.reference
                                                                  : point_of(row, measure, tradeoff.scale));
     }

@@ -21,9 +21,10 @@ constexpr double kWidth = 980, kHeight = 300;         // of the charts with thei
 constexpr double kLeft = 74, kRight = 66, kGap = 26;  // beside the charts, and between them
 constexpr double kPlotHeight = 244;
 constexpr double kLegendRow = 22, kLegendTop = 16;
-constexpr double kCharacter = 7.6;  // of a digit or letter in the widest common system font
-constexpr double kSample = 40;      // of a line in the legend, with the gap behind it
-constexpr double kSideways = 6;     // between the bars of lines that were trained at one budget
+constexpr double kCharacter = 7.6;    // of a digit or letter in the widest common system font
+constexpr double kSample = 40;        // of a line in the legend, with the gap behind it
+constexpr double kMostSideways = 36;  // from the first of them to the last
+constexpr double kSideways = 6;       // between the bars of lines that were trained at one budget
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // A unit in which all values of an axis read well.
@@ -166,11 +167,14 @@ std::string axes_svg(const Layout& layout, const Chart& chart, bool is_first) {
 std::string share_axis_svg(const Tradeoff& tradeoff, const Layout& layout) {
     const double right = layout.charts.back().right;
     const auto share_at = [&](double value) { return relative_quality({value}, tradeoff.scale)->share; };
-    Axis shares{false, share_at(layout.y.from), share_at(layout.y.to)};
+    // A ratio has no end at 0, where an axis may begin.
+    const double from = layout.y.from + 0.02 * (layout.y.to - layout.y.from);
+    Axis shares{false, share_at(from), share_at(layout.y.to)};
     if (shares.from > shares.to) std::swap(shares.from, shares.to);
     std::string out;
     for (const Tick& tick : ticks(shares, 5)) {
-        const double y = layout.py(value_at_share(tick.value, tradeoff.scale));
+        const double value = value_at_share(tick.value, tradeoff.scale), y = layout.py(value);
+        if (!(value >= layout.y.from && value <= layout.y.to)) continue;
         out += fmt::format("<path class=\"frame\" d=\"M{} {}h5\"/>", svg_number(right), svg_number(y)) +
                text_svg(right + 9, y, "start", fmt::format("{:g}%", std::round(tick.value * 1e4) / 100), " dy=\"4\"");
     }
@@ -198,7 +202,8 @@ std::string point_svg(const TradeoffLine& line, const TradeoffPoint& point, cons
 // Lines that were trained at one budget have paid the same tokens: there they stand side by side.
 double sideways(const Tradeoff& tradeoff, const Chart& chart, std::size_t line) {
     if (chart.cost != 0) return 0;
-    return kSideways * (static_cast<double>(line) - (static_cast<double>(tradeoff.lines.size()) - 1) / 2);
+    const double gaps = static_cast<double>(tradeoff.lines.size()) - 1;
+    return std::min(kSideways, kMostSideways / std::max(gaps, 1.0)) * (static_cast<double>(line) - gaps / 2);
 }
 
 std::string line_svg(const Tradeoff& tradeoff, std::size_t index, const Chart& chart, const Layout& layout) {
@@ -212,7 +217,7 @@ std::string line_svg(const Tradeoff& tradeoff, std::size_t index, const Chart& c
     }
     if (path.empty()) return {};
     return fmt::format("<g class=\"s{}\"><path class=\"line\" d=\"{}\"{}/>{}</g>\n", line.style % kLineColours, path,
-                       dash_svg(line.style), points);
+                       dash_svg(line.dash), points);
 }
 
 std::string star_svg(double x, double y) {
@@ -232,7 +237,7 @@ std::string legend_svg(const std::vector<LegendItem>& items) {
         if (item.line != nullptr)
             out += fmt::format("<g class=\"s{}\"><path class=\"line\" d=\"M{} {}h30\"{}/>{}</g>",
                                item.line->style % kLineColours, svg_number(item.x), svg_number(item.y),
-                               dash_svg(item.line->style), marker_svg(item.line->style, item.x + 15, item.y, 4));
+                               dash_svg(item.line->dash), marker_svg(item.line->style, item.x + 15, item.y, 4));
         else
             out += star_svg(item.x + 20, item.y);
         out += text_svg(item.x + kSample - 4, item.y, "start", item.text, " dy=\"4\"");

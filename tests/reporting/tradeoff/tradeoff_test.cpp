@@ -149,6 +149,20 @@ TEST_CASE("where no row is shown to keep enough, the sentence tells the means an
                                "baseline there is what 100% is: the cheapest"));
 }
 
+TEST_CASE("a row is not shown to keep enough by its mean where its interval reaches lower") {
+    SweepResults sweep = six_rows();
+    for (TrialRow& row : sweep.trials)
+        if (row.case_key == "both" && row.axes_json.find("0.5") != std::string::npos)
+            row.scores.back().value += 0.1 * static_cast<double>(row.seed - 2);
+    const auto tradeoff = tradeoff_of(sweep, {});
+    REQUIRE(tradeoff);
+    const TradeoffLine& both = tradeoff->lines[1];
+    CHECK(both.points[1].relative->share == Approx(0.988717));
+    CHECK(both.points[1].relative->interval->low < 0.95);
+    CHECK(cheapest_shown(both) == &both.points[2]);
+    CHECK(cheapest_by_mean(both) == &both.points[1]);
+}
+
 TEST_CASE("a row short of seeds has an open marker and no bar, and is told") {
     const auto whole = tradeoff_of(six_rows(), {});
     const auto tradeoff = tradeoff_of(with_seeds(six_rows(), "both", "0.5", 2), {});
@@ -282,4 +296,47 @@ TEST_CASE("without a known vocabulary the share is the ratio of the values, and 
     CHECK_FALSE(tradeoff->scale.nothing);
     CHECK(tradeoff->lines[1].points[1].relative->share == Approx(1 / 1.02));
     CHECK_THAT(tradeoff->definition, ContainsSubstring("is the ratio of its validation bits per byte"));
+}
+
+TEST_CASE("a ratio's axis that begins at 0 has finite ticks") {
+    std::vector<TrialRow> trials;
+    add_row(trials, "baseline", 1.0, 1.0, 1000);
+    add_row(trials, "baseline", 0.5, 9.0, 500);
+    add_row(trials, "both", 1.0, 0.5, 1000);
+    add_row(trials, "both", 0.5, 8.0, 500);
+    for (TrialRow& row : trials) row.config_json = R"({"model":{"seqlen":64}})";
+    const auto tradeoff = tradeoff_of(a_sweep_of(trials), {});
+    REQUIRE(tradeoff);
+    const std::string svg = render_svg(*tradeoff, "x");
+    CHECK_THAT(svg, !ContainsSubstring("inf") && !ContainsSubstring("nan") && ContainsSubstring(">200%<"));
+}
+
+TEST_CASE("rows that go on from other models have no place, for they did not pay for all of their quality") {
+    SweepResults sweep = six_rows();
+    for (TrialRow& row : sweep.trials)
+        if (row.case_key == "both")
+            row.config_json = R"({"model":{"seqlen":64},"data":{"vocab":256},"start":{"trial":"0123"}})";
+    CHECK_FALSE(tradeoff_of(sweep, {}));
+    for (TrialRow& row : sweep.trials)
+        if (row.case_key == "both" && row.axes_json.find("0.1") == std::string::npos)
+            row.config_json = R"({"model":{"seqlen":64},"data":{"vocab":256}})";
+    const auto tradeoff = tradeoff_of(sweep, {});
+    REQUIRE(tradeoff);
+    CHECK(tradeoff->lines[1].points.size() == 2);
+    CHECK_THAT(tradeoff->notes[0], ContainsSubstring("they go on from other models"));
+}
+
+TEST_CASE("a case looks as in the page's other figures, whatever is left out before it") {
+    SweepResults sweep = six_rows();
+    TrialRow gone = trial("gone", 1.0, 1, 1.0, 1000);
+    gone.state = "failed";
+    sweep.trials.insert(sweep.trials.begin(), gone);
+    for (std::size_t i = 0; i < sweep.trials.size(); ++i) sweep.trials[i].ordinal = static_cast<std::int64_t>(i);
+    SweepAbout about;
+    about.baseline = "baseline";
+    const auto tradeoff = tradeoff_of(sweep, about);
+    REQUIRE(tradeoff);
+    CHECK(tradeoff->lines[0].style == 1);
+    CHECK(tradeoff->lines[1].style == 2);
+    CHECK(tradeoff->lines[1].dash == 1);
 }
