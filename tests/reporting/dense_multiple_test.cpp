@@ -83,6 +83,7 @@ TEST_CASE("nothing is read beyond the dense models, nor between two of which the
     const ExpertsAgainstDense upside_down = two_dense(2, 3);
     for (const double loss : {1.5, 2.5, 3.5}) CHECK(of_loss(loss, upside_down).place == Found::unknown);
     CHECK(multiple_text(of_loss(2.5, upside_down), upside_down).empty());
+    CHECK(of_loss(2.5, two_dense(2.5, 2.5)).place == Found::unknown);
     ExpertsAgainstDense told = upside_down;
     told.experts = {row("MoE", 9000, 2.5)};
     CHECK_THAT(multiple_sentences(told)[0],
