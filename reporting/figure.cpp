@@ -50,7 +50,8 @@ Frame frame_of(const Figure& figure) {
                 ys.insert(ys.end(), {point.y, point.low, point.high});
             }
     const double never = std::numeric_limits<double>::infinity();
-    Frame frame{axis_for(xs, figure.log_x ? 1 : figure.schedule ? never : kLogX), axis_for(ys, figure.schedule ? never : kLogY)};
+    Frame frame{axis_for(xs, figure.log_x ? 1 : figure.schedule ? never : kLogX),
+                axis_for(ys, figure.schedule ? never : kLogY)};
     frame.y_ticks = ticks(frame.y, 4);
     frame.right = right_border(figure);
     // Room for the title, the longest tick and the gaps beside it.
@@ -169,7 +170,8 @@ std::string label_svg(const Figure& figure, const Label& label, const Frame& fra
     if (frame.right - x_end < 40)
         out += fmt::format("<path class=\"leader\" d=\"M{} {}L{} {}\"/>", svg_number(x_end + 6),
                            svg_number(frame.py(end.y)), svg_number(x - 2), svg_number(label.y));
-    out += fmt::format("<path class=\"line\" d=\"M{} {}h30\"{}/>", svg_number(x), svg_number(label.y), dash_svg(series.dash));
+    out += fmt::format("<path class=\"line\" d=\"M{} {}h30\"{}/>", svg_number(x), svg_number(label.y),
+                       dash_svg(series.dash));
     out += marker_svg(series.style, x + 15, label.y, 3.5);
     out += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\">{} <tspan class=\"muted\">{}</tspan></text>",
                        svg_number(frame.right + kLabelText), svg_number(label.y), html_escaped(series.name),

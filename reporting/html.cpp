@@ -230,9 +230,10 @@ std::string page_head(const std::string& title) {
 std::string svg_file(const std::string& inline_svg) {
     constexpr std::string_view kOpening = "<svg ";
     const std::size_t content = inline_svg.find('>') + 1;
-    return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" {}\n<style>{}svg{{background:var(--bg);font-family:system-ui,"
-                       "\"DejaVu Sans\",sans-serif}}</style>{}",
-                       inline_svg.substr(kOpening.size(), content - kOpening.size()), kPageStyle, inline_svg.substr(content));
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" {}\n<style>{}svg{{background:var(--bg);font-family:system-ui,"
+        "\"DejaVu Sans\",sans-serif}}</style>{}",
+        inline_svg.substr(kOpening.size(), content - kOpening.size()), kPageStyle, inline_svg.substr(content));
 }
 
 std::string figure_html(const Figure& figure) {

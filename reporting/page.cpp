@@ -239,7 +239,8 @@ std::string stage_html(const ReportData& data, const StageResults& stage, const 
     if (!stage.name.empty()) out += fmt::format("<h2 id=\"stage{}\">Stage {}</h2>\n", id, html_escaped(stage.name));
     out += tradeoff_html(stage.sweep, about_stage(data.about, stage), id, suffix);
     if (!variants.empty())
-        out += experts_html(variants, data.curves, baseline_case(variants, data.about.baseline, data.sweep.name), id, suffix);
+        out += experts_html(variants, data.curves, baseline_case(variants, data.about.baseline, data.sweep.name), id,
+                            suffix);
     out += comparison_html(table, blocks, id, suffix);
     out += curves_html(curve_figures(variants, data.curves), id, suffix);
     out += schedules_html(variants, data.curves, id, suffix);
